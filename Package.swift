@@ -1,0 +1,91 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+
+/// A module of the project; `imports` are the modules that it may see.
+func module(_ name: String, _ imports: [String] = []) -> Target {
+  .target(name: name, dependencies: imports.map { .byName(name: $0) }, swiftSettings: settings)
+}
+
+func program(_ name: String, _ imports: [String]) -> Target {
+  .executableTarget(
+    name: name, dependencies: imports.map { .byName(name: $0) }, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ imports: [String], resources: [Resource] = []) -> Target {
+  .testTarget(
+    name: name, dependencies: imports.map { .byName(name: $0) }, resources: resources,
+    swiftSettings: settings)
+}
+
+func library(_ name: String, pkgConfig: String, debian: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+let package = Package(
+  name: "keymoded",
+  products: [
+    .executable(name: "keymoded", targets: ["keymoded"]),
+    .executable(name: "keymodectl", targets: ["keymodectl"]),
+    .library(name: "StateMachines", targets: ["StateMachines"]),
+    .library(name: "KeyboardModes", targets: ["KeyboardModes"]),
+  ],
+  targets: [
+    // C libraries as Debian ships them; each is imported by exactly one module.
+    library("CLibevdev", pkgConfig: "libevdev", debian: "libevdev-dev"),
+    library("CLibsystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
+    library("CLibyaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
+    library("CJansson", pkgConfig: "jansson", debian: "libjansson-dev"),
+
+    // The pure core: no I/O, no clock, no globals.
+    module("StateMachines"),
+    module("KeyboardModes", ["StateMachines"]),
+
+    // Formats: bytes in, values out.
+    module("JSON", ["CJansson"]),
+    module("YAML", ["CLibyaml"]),
+    module("Varlink", ["JSON"]),
+    module("KeymodeInterface", ["JSON", "KeyboardModes"]),
+
+    // The kernel and systemd.
+    module("SystemCalls"),
+    module("Systemd", ["CLibsystemd", "SystemCalls"]),
+    module("Evdev", ["CLibevdev", "KeyboardModes", "SystemCalls"]),
+    module("EventRecordings", ["KeyboardModes", "SystemCalls"]),
+    module("LinuxInput", ["Evdev", "KeyboardModes", "SystemCalls", "Systemd"]),
+
+    // The daemon and its clients.
+    module("KeymodedConfiguration", ["Evdev", "KeyboardModes", "SystemCalls", "YAML"]),
+    module(
+      "KeymodedService",
+      [
+        "EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedConfiguration",
+        "LinuxInput", "SystemCalls", "Systemd", "Varlink",
+      ]),
+    module("KeymodeClient", ["JSON", "KeymodeInterface", "SystemCalls", "Varlink"]),
+    program(
+      "keymoded",
+      [
+        "EventRecordings", "KeymodeInterface", "KeymodedConfiguration", "KeymodedService",
+        "SystemCalls",
+      ]),
+    program(
+      "keymodectl",
+      [
+        "EventRecordings", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
+        "KeymodedConfiguration", "SystemCalls",
+      ]),
+
+    tests("StateMachinesTests", ["StateMachines"]),
+    tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines"]),
+    tests("EventRecordingsTests", ["EventRecordings", "KeyboardModes", "SystemCalls"]),
+    tests("JSONTests", ["JSON"]),
+    tests("VarlinkTests", ["JSON", "Varlink"]),
+    tests("KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"]),
+    tests("SystemdTests", ["SystemCalls", "Systemd"]),
+    tests("KeymodedServiceTests", ["KeyboardModes", "KeymodedService", "SystemCalls"]),
+    tests("ProgramTests", ["JSON", "KeymodeClient", "SystemCalls", "keymoded", "keymodectl"]),
+  ]
+)

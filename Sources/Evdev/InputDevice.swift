@@ -1,0 +1,152 @@
+internal import CLibevdev
+internal import Glibc
+public import KeyboardModes
+public import SystemCalls
+
+/// One open evdev node, delivering keys and nothing else.
+///
+/// The device is only listened to: it is not grabbed, and other programs see every key.
+public final class InputDevice {
+  /// What a read of the device found.
+  public enum Reading: Equatable {
+    /// A key event.
+    case key(KeyEvent)
+    /// The kernel's buffer overflowed. These are all differences to what was reported before.
+    case synchronized([KeyDifference], at: Time)
+    /// The end of what the device reported at once.
+    case frameEnd
+    /// There is nothing more to read now.
+    case drained
+    /// The device was removed.
+    case gone
+  }
+
+  private let descriptor: FileDescriptor
+  private let device: OpaquePointer
+  private let path: String
+
+  /// A second descriptor that the kernel sends nothing to; opened when first needed.
+  private var observer: FileDescriptor?
+
+  /// Opens the device at `path`.
+  ///
+  /// - Throws: where the file cannot be opened or is no evdev node.
+  public init(path: String) throws(SystemError) {
+    let descriptor = try FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK)
+    // To change the clock empties the kernel's buffer, so it comes before libevdev takes note of
+    // which keys are down; otherwise a press could fall between the two.
+    try InputDevice.check("follow", path, keymoded_stamp_with_boottime(descriptor.number))
+    try InputDevice.deliver([EV_KEY], to: descriptor.number, path)
+    // What libevdev has to say can name keys, and nothing that names keys is ever logged.
+    libevdev_set_log_function(nil, nil)
+    var device: OpaquePointer?
+    try InputDevice.check("follow", path, libevdev_new_from_fd(descriptor.number, &device))
+    guard let device else { throw SystemError("follow", path, code: ENOMEM) }
+    self.device = device
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  deinit { libevdev_free(device) }
+
+  /// The descriptor to wait on for reading.
+  public var fileDescriptor: Int32 { descriptor.number }
+
+  /// The name by which the device calls itself.
+  public var name: String { String(cString: libevdev_get_name(device)) }
+
+  /// Whether the device has this key.
+  public func has(_ key: KeyCode) -> Bool {
+    libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
+  }
+
+  /// The keys that are down, as far as has been read.
+  public var keysDown: [KeyCode] {
+    (0...KeyCode.max).compactMap(KeyCode.init).filter { key in
+      libevdev_get_event_value(device, UInt32(EV_KEY), UInt32(key.number)) != 0
+    }
+  }
+
+  /// Reads the next thing that happened, without waiting.
+  ///
+  /// - Throws: where reading failed for another reason than that the device is gone.
+  public func next() throws(SystemError) -> Reading {
+    var event = input_event()
+    while true {
+      let status = libevdev_next_event(device, UInt32(LIBEVDEV_READ_FLAG_NORMAL.rawValue), &event)
+      switch status {
+      case Int32(LIBEVDEV_READ_STATUS_SYNC.rawValue):
+        let time = Time(event)
+        return .synchronized(synchronize(), at: time)
+      case Int32(LIBEVDEV_READ_STATUS_SUCCESS.rawValue):
+        if event.type == EV_SYN && event.code == SYN_REPORT { return .frameEnd }
+        // A value that the kernel does not define means nothing, here as in a recording.
+        guard event.type == EV_KEY, let key = KeyCode(event.code),
+          let action = KeyEvent.Action(rawValue: event.value)
+        else { continue }
+        return .key(KeyEvent(time: Time(event), key: key, action: action))
+      case -EAGAIN: return .drained
+      case -ENODEV: return .gone
+      case -EINTR: continue
+      default: throw SystemError("read", path, code: -status)
+      }
+    }
+  }
+
+  private func synchronize() -> [KeyDifference] {
+    var differences: [KeyDifference] = []
+    var event = input_event()
+    let flag = UInt32(LIBEVDEV_READ_FLAG_SYNC.rawValue)
+    while libevdev_next_event(device, flag, &event) == LIBEVDEV_READ_STATUS_SYNC.rawValue {
+      guard event.type == EV_KEY, let key = KeyCode(event.code) else { continue }
+      differences.append(KeyDifference(key: key, isDown: event.value != 0))
+    }
+    return differences
+  }
+
+  /// Which of `keys` the kernel says are up now, whatever this program was told.
+  ///
+  /// - Returns: those keys; none where the kernel cannot be asked.
+  public func keysUp(among keys: [KeyCode]) -> [KeyCode] {
+    // To ask through the descriptor that is read from would throw away its unread key events.
+    guard let observer = openObserver() else { return [] }
+    var bits = [UInt8](repeating: 0, count: Int(KeyCode.max) / 8 + 1)
+    guard keymoded_keys_down(observer, &bits, UInt32(bits.count)) == 0 else { return [] }
+    return keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
+  }
+
+  private func openObserver() -> Int32? {
+    if observer == nil,
+      let opened = try? FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK),
+      (try? InputDevice.deliver([], to: opened.number, path)) != nil
+    {
+      observer = consume opened
+    }
+    return observer?.number
+  }
+
+  /// Tells the kernel which types of event to deliver. What is not delivered wakes nobody and takes
+  /// no room in the kernel's buffer. Reports of type `EV_SYN` always come.
+  private static func deliver(
+    _ types: [Int32], to descriptor: Int32, _ path: String
+  ) throws(SystemError) {
+    var bits = [UInt8](repeating: 0, count: Int(EV_MAX) / 8 + 1)
+    for type in types { bits[Int(type / 8)] |= 1 << UInt8(type % 8) }
+    try check("follow", path, keymoded_deliver_types(descriptor, bits, UInt32(bits.count)))
+  }
+
+  private static func check(
+    _ operation: String, _ path: String, _ result: Int32
+  ) throws(SystemError) {
+    guard result < 0 else { return }
+    // Other files, such as a terminal, know none of evdev's calls.
+    throw SystemError(operation, path, code: result == -ENOTTY ? ENODEV : -result)
+  }
+}
+
+extension Time {
+  fileprivate init(_ event: input_event) {
+    var event = event
+    self.init(microseconds: keymoded_microseconds(&event))
+  }
+}

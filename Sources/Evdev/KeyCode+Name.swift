@@ -1,0 +1,18 @@
+internal import CLibevdev
+public import KeyboardModes
+
+extension KeyCode {
+  /// The key of this name, as in the kernel's header (`KEY_SCROLLLOCK`), or `nil`.
+  public init?(name: String) {
+    let code = libevdev_event_code_from_name(UInt32(EV_KEY), name)
+    guard code >= 0 else { return nil }
+    self.init(code)
+  }
+
+  /// The names of all keys that the kernel's header had when libevdev was built.
+  public static var allNames: [String] {
+    (0...KeyCode.max).compactMap { code in
+      libevdev_event_code_get_name(UInt32(EV_KEY), UInt32(code)).map { String(cString: $0) }
+    }
+  }
+}

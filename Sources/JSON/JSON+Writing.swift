@@ -1,0 +1,66 @@
+extension JSON {
+  /// The value as compact JSON: no spaces, members in their order.
+  public var text: String {
+    var bytes: [UInt8] = []
+    write(to: &bytes)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Appends the value as compact JSON.
+  public func write(to bytes: inout [UInt8]) {
+    switch self {
+    case .null: bytes.append(contentsOf: "null".utf8)
+    case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
+    case .integer(let value): JSON.write(value, to: &bytes)
+    case .real(let value):
+      // JSON has no infinity and no NaN.
+      bytes.append(contentsOf: (value.isFinite ? value.description : "null").utf8)
+    case .string(let value): JSON.write(value, to: &bytes)
+    case .array(let values):
+      bytes.append(UInt8(ascii: "["))
+      for (place, value) in values.enumerated() {
+        if place > 0 { bytes.append(UInt8(ascii: ",")) }
+        value.write(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "]"))
+    case .object(let members):
+      bytes.append(UInt8(ascii: "{"))
+      for (place, member) in members.enumerated() {
+        if place > 0 { bytes.append(UInt8(ascii: ",")) }
+        JSON.write(member.name, to: &bytes)
+        bytes.append(UInt8(ascii: ":"))
+        member.value.write(to: &bytes)
+      }
+      bytes.append(UInt8(ascii: "}"))
+    }
+  }
+
+  private static func write(_ value: Int64, to bytes: inout [UInt8]) {
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    let start = bytes.count
+    var rest = value.magnitude
+    repeat {
+      bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    bytes[start...].reverse()
+  }
+
+  private static func write(_ value: String, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "\""))
+    for byte in value.utf8 {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        bytes.append(UInt8(ascii: "\\"))
+        bytes.append(byte)
+      case 0..<0x20:
+        let hex = Array("0123456789abcdef".utf8)
+        bytes.append(contentsOf: "\\u00".utf8)
+        bytes.append(hex[Int(byte >> 4)])
+        bytes.append(hex[Int(byte & 15)])
+      default: bytes.append(byte)
+      }
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+}

@@ -1,0 +1,81 @@
+/// A JSON value, as RFC 8259 has them. The members of an object keep their order.
+public indirect enum JSON: Hashable, Sendable {
+  /// `null`
+  case null
+  /// `true` or `false`
+  case bool(Bool)
+  /// A number without fraction or exponent, in the range of 64 bits.
+  case integer(Int64)
+  /// Any other number.
+  case real(Double)
+  /// Text.
+  case string(String)
+  /// A list of values.
+  case array([JSON])
+  /// Names and their values.
+  case object([Member])
+
+  /// One name of an object, and its value.
+  public struct Member: Hashable, Sendable {
+    /// The name.
+    public let name: String
+    /// The value.
+    public let value: JSON
+
+    /// The member with these parts.
+    public init(_ name: String, _ value: JSON) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The value of this member, where the value is an object that has it.
+  public subscript(_ name: String) -> JSON? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { $0.name == name }?.value
+  }
+
+  /// The text, where the value is text.
+  public var string: String? {
+    guard case .string(let value) = self else { return nil }
+    return value
+  }
+
+  /// The number, where the value is a whole one.
+  public var integer: Int64? {
+    guard case .integer(let value) = self else { return nil }
+    return value
+  }
+
+  /// The truth value, where the value is one.
+  public var bool: Bool? {
+    guard case .bool(let value) = self else { return nil }
+    return value
+  }
+
+  /// The values, where the value is a list.
+  public var array: [JSON]? {
+    guard case .array(let value) = self else { return nil }
+    return value
+  }
+}
+
+extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
+  ExpressibleByNilLiteral
+{
+  /// Text.
+  public init(stringLiteral value: String) { self = .string(value) }
+  /// A whole number.
+  public init(integerLiteral value: Int64) { self = .integer(value) }
+  /// A truth value.
+  public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// A list.
+  public init(arrayLiteral elements: JSON...) { self = .array(elements) }
+  /// An object.
+  public init(dictionaryLiteral elements: (String, JSON)...) {
+    self = .object(elements.map { Member($0.0, $0.1) })
+  }
+  /// `null`
+  public init(nilLiteral: ()) { self = .null }
+}

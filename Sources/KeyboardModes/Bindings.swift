@@ -1,0 +1,89 @@
+/// A key, with the modifiers that must be held with it: no more and no fewer.
+public struct Chord: Hashable, Sendable {
+  /// The modifiers that must be held.
+  public let modifiers: Modifiers
+  /// The key whose press completes the chord.
+  public let key: KeyCode
+
+  init(_ modifiers: Modifiers, _ key: KeyCode) {
+    self.modifiers = modifiers
+    self.key = key
+  }
+
+  /// Why keys do not make a chord.
+  public enum Fault: Error, Hashable {
+    /// No key was named.
+    case empty
+    /// The last key is a Shift key, which belongs to the Shift machine.
+    case endsInShift
+    /// A key before the last is Right Alt, which is AltGr and never a modifier here.
+    case rightAltIsNotAModifier
+    /// The key at this place, before the last, is not a modifier.
+    case notAModifier(place: Int)
+    /// The key at this place is the same modifier as one before it.
+    case modifierTwice(place: Int)
+  }
+
+  /// The chord of `keys`: modifiers in any order, then the key.
+  public init(_ keys: [KeyCode]) throws(Fault) {
+    guard let last = keys.last else { throw .empty }
+    guard !last.isShift else { throw .endsInShift }
+    var modifiers: Modifiers = []
+    for (place, key) in keys.dropLast().enumerated() {
+      guard key != .rightAlt else { throw .rightAltIsNotAModifier }
+      let modifier = Modifiers(of: key)
+      guard !modifier.isEmpty else { throw .notAModifier(place: place) }
+      guard !modifiers.contains(modifier) else { throw .modifierTwice(place: place) }
+      modifiers.formUnion(modifier)
+    }
+    self.init(modifiers, last)
+  }
+}
+
+/// Which chord means which event of the keyboard machine.
+public struct Bindings: Hashable, Sendable {
+  private var events: [Chord: KeyboardRules.Event] = [:]
+
+  /// No chord means anything.
+  public init() {}
+
+  /// What is bound where the user says nothing.
+  ///
+  /// ScrollLock and KEY_DICTATE switch, Menu (KEY_COMPOSE) and KEY_EMOJI_PICKER show more, Insert
+  /// touches the text field, Esc leaves it.
+  public static let standard: Bindings = {
+    var bindings = Bindings()
+    bindings.events = [
+      Chord([], .scrollLock): .clickSwitchButton, Chord([], .dictate): .clickSwitchButton,
+      Chord([], .compose): .clickMoreButton, Chord([], .emojiPicker): .clickMoreButton,
+      Chord([], .insert): .tapTextField, Chord([], .escape): .tapBlankArea,
+    ]
+    return bindings
+  }()
+
+  /// The event that `chord` means, or `nil`.
+  public subscript(chord: Chord) -> KeyboardRules.Event? { events[chord] }
+
+  /// The keys that complete some chord.
+  public var keys: Set<KeyCode> { Set(events.keys.map(\.key)) }
+
+  /// Whether `key` completes some chord.
+  func usesKey(_ key: KeyCode) -> Bool { events.keys.contains { $0.key == key } }
+
+  /// Binds `chord` to `event`.
+  ///
+  /// - Returns: the other event that the chord means already, in which case nothing changed;
+  ///   otherwise `nil`.
+  public mutating func bind(
+    _ chord: Chord, to event: KeyboardRules.Event
+  ) -> KeyboardRules.Event? {
+    if let other = events[chord], other != event { return other }
+    events[chord] = event
+    return nil
+  }
+
+  /// Takes away every chord of `event`.
+  public mutating func unbind(_ event: KeyboardRules.Event) {
+    events = events.filter { $0.value != event }
+  }
+}

@@ -1,0 +1,46 @@
+/// What the controller knows of the keys of one device.
+struct HeldKeys: Sendable {
+  let device: DeviceID
+
+  /// The keys that are down.
+  private(set) var down = KeySet()
+
+  /// The keys that are down and whose press meant a keyboard event. Their autorepeat is nothing.
+  private var consumed = KeySet()
+
+  /// The modifiers among the keys that are down. Kept, because every press on any device asks.
+  private var modifiers: Modifiers = []
+
+  init(device: DeviceID) {
+    self.device = device
+  }
+
+  mutating func press(_ key: KeyCode) {
+    down.insert(key)
+    consumed.remove(key)
+    modifiers.formUnion(Modifiers(of: key))
+  }
+
+  /// - Returns: whether the key was down.
+  mutating func release(_ key: KeyCode) -> Bool {
+    consumed.remove(key)
+    guard down.remove(key) else { return false }
+    if !Modifiers(of: key).isEmpty { modifiers = held(without: key) }
+    return true
+  }
+
+  /// The modifiers held on this device.
+  func held() -> Modifiers { modifiers }
+
+  /// The modifiers held on this device by keys other than `key`.
+  func held(without key: KeyCode) -> Modifiers {
+    // Left and right are merged, so what is left is not simply the rest.
+    if Modifiers(of: key).isEmpty { return modifiers }
+    return Modifiers.keys.reduce(into: []) { held, other in
+      if other != key && down.contains(other) { held.formUnion(Modifiers(of: other)) }
+    }
+  }
+
+  mutating func consume(_ key: KeyCode) { consumed.insert(key) }
+  func isConsumed(_ key: KeyCode) -> Bool { consumed.contains(key) }
+}

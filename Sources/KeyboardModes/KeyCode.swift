@@ -1,0 +1,49 @@
+/// The number of a key, as in the kernel's `linux/input-event-codes.h` (type `EV_KEY`).
+public struct KeyCode: Hashable, Sendable {
+  /// The kernel's number, 0 to ``max``.
+  public let number: UInt16
+
+  /// `KEY_MAX` of the kernel: the highest number that a key can have.
+  public static let max: UInt16 = 0x2ff
+
+  /// The key with this number, or `nil` above ``max``.
+  public init?(_ number: some BinaryInteger) {
+    guard let number = UInt16(exactly: number), number <= Self.max else { return nil }
+    self.number = number
+  }
+
+  private init(known number: UInt16) {
+    self.number = number
+  }
+}
+
+/// The keys that have a meaning of their own here; every other one is only a number.
+extension KeyCode {
+  static let escape = KeyCode(known: 1)
+  static let leftCtrl = KeyCode(known: 29)
+  static let leftShift = KeyCode(known: 42)
+  static let rightShift = KeyCode(known: 54)
+  static let leftAlt = KeyCode(known: 56)
+  static let scrollLock = KeyCode(known: 70)
+  static let rightCtrl = KeyCode(known: 97)
+  static let rightAlt = KeyCode(known: 100)
+  static let insert = KeyCode(known: 110)
+  static let leftMeta = KeyCode(known: 125)
+  static let rightMeta = KeyCode(known: 126)
+  static let compose = KeyCode(known: 127)
+  static let dictate = KeyCode(known: 0x24a)
+  static let emojiPicker = KeyCode(known: 0x249)
+
+  /// Whether this is one of the two Shift keys. They are one Shift to the machines.
+  public var isShift: Bool { self == .leftShift || self == .rightShift }
+
+  /// Whether the key types a character: letters, digits, punctuation, space, the keypad (whatever
+  /// NumLock says), and the extra keys of ISO, JIS and Brazilian keyboards.
+  public var isCharacter: Bool { Self.characters.contains(self) }
+
+  private static let characters = KeySet(
+    numbers: [
+      2...13, 16...27, 30...41, 43...53, 55...55, 57...57, 71...83, 86...86, 89...89, 98...98,
+      117...117, 121...121, 124...124, 179...180,
+    ])
+}

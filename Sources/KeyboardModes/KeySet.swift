@@ -1,0 +1,36 @@
+/// A set of keys: one bit for each that the kernel knows, without allocation.
+public struct KeySet: Sendable {
+  private var words = InlineArray<12, UInt64>(repeating: 0)
+
+  /// The empty set.
+  public init() {}
+
+  init(numbers ranges: [ClosedRange<UInt16>]) {
+    for number in ranges.joined() {
+      if let key = KeyCode(number) { insert(key) }
+    }
+  }
+
+  /// Whether `key` is in the set.
+  public func contains(_ key: KeyCode) -> Bool {
+    words[Self.word(of: key)] & Self.bit(of: key) != 0
+  }
+
+  /// Adds `key`; it may be there already.
+  public mutating func insert(_ key: KeyCode) {
+    words[Self.word(of: key)] |= Self.bit(of: key)
+  }
+
+  /// Takes `key` out.
+  ///
+  /// - Returns: whether it was there.
+  @discardableResult
+  public mutating func remove(_ key: KeyCode) -> Bool {
+    let wasThere = contains(key)
+    words[Self.word(of: key)] &= ~Self.bit(of: key)
+    return wasThere
+  }
+
+  private static func word(of key: KeyCode) -> Int { Int(key.number / 64) }
+  private static func bit(of key: KeyCode) -> UInt64 { 1 << UInt64(key.number % 64) }
+}

@@ -1,0 +1,157 @@
+import Glibc
+public import JSON
+public import KeymodeInterface
+import SystemCalls
+public import Varlink
+
+/// A connection to the daemon. Calls wait for their replies.
+public final class Connection {
+  /// Which socket to use.
+  public enum Endpoint: Sendable {
+    /// The one that tells states and changes.
+    case state
+    /// The one that also takes events.
+    case control
+
+    var fileName: String {
+      switch self {
+      case .state: SocketDirectory.stateSocket
+      case .control: SocketDirectory.controlSocket
+      }
+    }
+
+    /// The group whose members may connect to it.
+    var group: String {
+      switch self {
+      case .state: "keymoded-state"
+      case .control: "keymoded-control"
+      }
+    }
+  }
+
+  private let descriptor: FileDescriptor
+  private var incoming = FrameBuffer(limit: 1 << 24)
+
+  /// Connects to the daemon that serves in `directory`.
+  public init(_ endpoint: Endpoint, in directory: String) throws(ClientError) {
+    let path = "\(directory)/\(endpoint.fileName)"
+    do throws(SystemError) {
+      descriptor = try Connection.connect(path)
+    } catch {
+      switch error.code {
+      case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
+      case EACCES, EPERM: throw .permissionDenied(path: path, group: endpoint.group)
+      default: throw .failed("\(error)")
+      }
+    }
+  }
+
+  /// The folder in which a daemon serves, found as every client finds it: the one given, that of
+  /// `KEYMODED_SOCKET_DIR`, the user's own if it exists, the system's.
+  public static func directory(_ given: String?) -> String {
+    if let directory = given ?? environment(SocketDirectory.variable) { return directory }
+    if let runtime = environment("XDG_RUNTIME_DIR") {
+      let directory = SocketDirectory.user(runtimeDirectory: runtime)
+      if access(directory, F_OK) == 0 { return directory }
+    }
+    return SocketDirectory.system
+  }
+
+  private static func connect(_ path: String) throws(SystemError) -> FileDescriptor {
+    var address = sockaddr_un()
+    guard address.set(path: path) else {
+      throw SystemError("connect to", path, code: ENAMETOOLONG)
+    }
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = FileDescriptor(
+      owning: try retrying("make", "a socket") { socket(AF_UNIX, type, 0) })
+    try retrying("connect to", path) {
+      withUnsafePointer(to: &address) { address in
+        address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+          Glibc.connect(descriptor.number, address, socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+      }
+    }
+    return descriptor
+  }
+
+  /// Sends a call.
+  public func send(_ call: Call) throws(ClientError) {
+    var rest = call.message[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { bytes in
+        Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+      }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw .connectionLost
+      }
+    }
+  }
+
+  /// Waits for the next reply.
+  public func receive() throws(ClientError) -> JSON {
+    let message = try nextMessage()
+    let reply: Reply
+    do { reply = try Reply(parsing: message) } catch { throw .badReply("with \(error)") }
+    guard let name = reply.error else { return reply.parameters }
+    throw .refused(name: name, parameters: reply.parameters)
+  }
+
+  private func nextMessage() throws(ClientError) -> [UInt8] {
+    var chunk = [UInt8](repeating: 0, count: 16384)
+    while true {
+      do {
+        if let message = try incoming.next() { return message }
+      } catch {
+        throw .badReply("with a message that is too long")
+      }
+      let result: Result<ReadResult, SystemError> = chunk.withUnsafeMutableBytes { bytes in
+        Result { () throws(SystemError) in try readSome(from: descriptor.number, into: bytes) }
+      }
+      guard case .success(.bytes(let count)) = result else { throw .connectionLost }
+      chunk.withUnsafeBytes { incoming.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+    }
+  }
+}
+
+// MARK: - The interface
+
+extension Connection {
+  /// The states now.
+  public func state() throws(ClientError) -> StateMessage {
+    try send(Call(ControllerInterface.getState))
+    guard let state = try receive()["state"].flatMap(StateMessage.init) else {
+      throw .badReply("without a state")
+    }
+    return state
+  }
+
+  /// Subscribes to changes; each ``nextChanges()`` is then one reply.
+  public func subscribe() throws(ClientError) {
+    try send(Call(ControllerInterface.monitor, wantsMore: true))
+  }
+
+  /// Waits for what a subscriber is sent next.
+  public func nextChanges() throws(ClientError) -> MonitorMessage {
+    guard let message = MonitorMessage(try receive()) else {
+      throw .badReply("without states and changes")
+    }
+    return message
+  }
+
+  /// Sends an event.
+  ///
+  /// - Returns: whether it changed anything, and the states after it.
+  public func trigger(
+    _ event: String
+  ) throws(ClientError) -> (changed: Bool, state: StateMessage) {
+    try send(Call(ControllerInterface.trigger, [.init("event", .string(event))]))
+    let reply = try receive()
+    guard let changed = reply["changed"]?.bool,
+      let state = reply["state"].flatMap(StateMessage.init)
+    else { throw .badReply("without a state") }
+    return (changed, state)
+  }
+}

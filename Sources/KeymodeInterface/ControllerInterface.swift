@@ -1,0 +1,68 @@
+/// The Varlink interface `org.keymoded.Controller`: its text and the names in it.
+public enum ControllerInterface {
+  /// The name of the interface.
+  public static let name = "org.keymoded.Controller"
+  /// Tells the states of both machines.
+  public static let getState = "\(name).GetState"
+  /// Tells the states, and then every change.
+  public static let monitor = "\(name).Monitor"
+  /// Sends an event to a machine.
+  public static let trigger = "\(name).Trigger"
+
+  /// The text of the interface, as `varlinkctl introspect` shows it.
+  public static let description = """
+    # The modes of a physical keyboard: Shift as on a phone, and what the input
+    # area of a chat program shows. All times are in microseconds on
+    # CLOCK_BOOTTIME, or on the clock of the recording that is being served.
+    interface org.keymoded.Controller
+
+    # The states of both machines.
+    # instance: names the life of the sequence; another instance counts anew.
+    # sequence: the number of the last change, 0 before the first.
+    # time: when this was said.
+    # shift: off, on or capsLock.
+    # keyboard: prepareToEditText, prepareToRecord, editingText or showingPanel.
+    # shiftSince, keyboardSince: when the state was entered; null before the
+    # first change.
+    type State (
+      instance: string,
+      sequence: int,
+      time: int,
+      shift: string,
+      shiftSince: ?int,
+      keyboard: string,
+      keyboardSince: ?int
+    )
+
+    # One transition of one machine. The order of changes is their sequence,
+    # which has no gap; their times may step back.
+    type Change (
+      sequence: int,
+      time: int,
+      machine: string,
+      from: string,
+      to: string,
+      event: string
+    )
+
+    # Tells the states.
+    method GetState() -> (state: State)
+
+    # Tells the states at once, and then every change. Needs 'more'.
+    # With both 'after' and 'instance', as a client that lost its connection knows
+    # them, the first reply also has the changes since. 'missed' counts changes
+    # that could not be sent, because they are too old or the client was too slow;
+    # it is null where their number is not known, since the instance is another.
+    method Monitor(after: ?int, instance: ?string) -> (
+      state: State,
+      changes: []Change,
+      missed: ?int
+    )
+
+    # Sends an event in place of a key: shiftPressed, characterTyped,
+    # clickSwitchButton, clickMoreButton, tapTextField or tapBlankArea.
+    # Only on control.sock.
+    method Trigger(event: string) -> (changed: bool, state: State)
+
+    """
+}

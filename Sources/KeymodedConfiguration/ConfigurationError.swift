@@ -1,0 +1,26 @@
+public import YAML
+
+/// What is wrong with a configuration file, and where.
+public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
+  /// The file, as the user named it.
+  public let file: String
+  /// The place; `nil` where the whole file is meant.
+  public let mark: Mark?
+  /// What is wrong, in words.
+  public let message: String
+
+  /// `keymoded.yaml:3:14: unknown key …`
+  public var description: String {
+    guard let mark else { return "\(file): \(message)" }
+    return "\(file):\(mark.line):\(mark.column): \(message)"
+  }
+}
+
+/// All that is wrong with a configuration file, in the order of the file; never empty.
+public struct ConfigurationErrors: Error, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  public let errors: [ConfigurationError]
+
+  /// A line for each.
+  public var description: String { errors.map(\.description).joined(separator: "\n") }
+}

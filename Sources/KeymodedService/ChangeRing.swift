@@ -1,0 +1,36 @@
+import KeyboardModes
+
+/// The last changes, each kept once for all who listen.
+struct ChangeRing {
+  let capacity: Int
+  private var changes: [Change] = []
+
+  init(capacity: Int = 1024) {
+    self.capacity = capacity
+    changes.reserveCapacity(capacity)
+  }
+
+  /// The number of the last change; 0 before the first.
+  private(set) var latest: Int64 = 0
+
+  /// Adds the change that follows the last.
+  mutating func append(_ change: Change) {
+    if changes.count < capacity {
+      changes.append(change)
+    } else {
+      changes[place(of: change.sequence)] = change
+    }
+    latest = change.sequence
+  }
+
+  /// The changes after number `sequence`, or `nil` where not all of them are still here.
+  ///
+  /// - Precondition: `sequence` is between 0 and ``latest``.
+  func changes(after sequence: Int64) -> [Change]? {
+    guard latest - sequence <= Int64(changes.count) else { return nil }
+    guard sequence < latest else { return [] }
+    return (sequence + 1...latest).map { changes[place(of: $0)] }
+  }
+
+  private func place(of sequence: Int64) -> Int { Int((sequence - 1) % Int64(capacity)) }
+}

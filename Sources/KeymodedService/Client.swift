@@ -1,0 +1,177 @@
+import Glibc
+import SystemCalls
+import Systemd
+import Varlink
+
+/// One connection, served without ever waiting for it.
+///
+/// At most one message at a time is kept for a client that does not read. A subscriber's place in
+/// the sequence of changes stands still meanwhile, and catches up, or learns how much it missed,
+/// when it reads again.
+final class Client {
+  /// The longest message that a client may send.
+  static let messageLimit = 65536
+
+  private let descriptor: FileDescriptor
+  private let access: Access
+  private let methods: ControllerMethods
+  private let service: ModeService
+  private let closed: () -> Void
+  private var source: EventSource?
+  private var awaited: IOEvents = .readable
+
+  private var incoming = FrameBuffer(limit: messageLimit)
+  private var isInputEnded = false
+  private var outgoing: ArraySlice<UInt8> = []
+  private var isEnding = false
+
+  /// The number of the last change that a subscriber was sent.
+  private var subscribedSince: Int64?
+
+  /// - Parameter closed: is called once, when the connection is to be let go.
+  init(
+    _ descriptor: consuming FileDescriptor, access: Access, loop: EventLoop,
+    methods: ControllerMethods, service: ModeService, closed: @escaping () -> Void
+  ) throws(SystemError) {
+    let number = descriptor.number
+    self.descriptor = descriptor
+    self.access = access
+    self.methods = methods
+    self.service = service
+    self.closed = closed
+    source = try loop.addIO(number, .readable) { [unowned self] events in handle(events) }
+  }
+
+  /// Sends a subscriber the changes that it does not have, unless it has yet to read earlier ones.
+  func publish() {
+    pump()
+    settle()
+  }
+}
+
+// MARK: - Turning events into work
+
+extension Client {
+  private func handle(_ events: IOEvents) {
+    if events.contains(.writable) { flush() }
+    if events.contains(.readable) { receive() }
+    if events.contains(.failure) { isEnding = true }
+    answerCalls()
+    pump()
+    // Whoever has hung up can still have sent a call that wants no reply; it is answered by now.
+    if events.contains(.hangUp), !events.contains(.readable) || subscribedSince != nil {
+      outgoing = []
+      isEnding = true
+    }
+    settle()
+  }
+
+  private func receive() {
+    let number = descriptor.number
+    let result: Result<ReadResult, SystemError> = withUnsafeTemporaryAllocation(
+      byteCount: 4096, alignment: 1
+    ) { buffer in
+      Result { () throws(SystemError) in
+        let result = try readSome(from: number, into: buffer)
+        if case .bytes(let count) = result {
+          incoming.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+        return result
+      }
+    }
+    switch result {
+    case .success(.bytes), .success(.wouldBlock): break
+    case .success(.end): isInputEnded = true
+    case .failure: fail()
+    }
+  }
+
+  /// Answers what has arrived, one call at a time: the next one waits until the reply to the one
+  /// before has left, or for ever behind a stream. A client that asks without reading thus fills its
+  /// own socket and nothing here.
+  private func answerCalls() {
+    while !isEnding, subscribedSince == nil, outgoing.isEmpty {
+      do {
+        guard let message = try incoming.next() else { break }
+        answer(try Call(parsing: message))
+      } catch Call.Fault.member(let name) {
+        send(Reply(VarlinkError.invalidParameter(name)).message)
+        isEnding = true
+      } catch {
+        // Varlink has no error for a message that is too long or no JSON.
+        isEnding = true
+      }
+    }
+    if isInputEnded, subscribedSince == nil, outgoing.isEmpty { isEnding = true }
+  }
+
+  private func answer(_ call: Call) {
+    switch methods.answer(call, access: access) {
+    case .reply(let reply):
+      if !call.isOneway { send(reply.message) }
+    case .stream(let first, let sequence):
+      guard !call.isOneway else { return }
+      subscribedSince = sequence
+      send(first.message)
+    }
+  }
+
+  private func pump() {
+    guard let sequence = subscribedSince, outgoing.isEmpty, !isEnding else { return }
+    guard let (bytes, latest) = service.message(after: sequence) else { return }
+    subscribedSince = latest
+    send(bytes)
+  }
+
+  /// Decides what to wait for next, or ends.
+  private func settle() {
+    guard let source else { return }
+    if isEnding, outgoing.isEmpty {
+      self.source = nil
+      closed()
+      return
+    }
+    var events: IOEvents = []
+    if !outgoing.isEmpty { events.insert(.writable) }
+    if !isInputEnded, !isEnding, subscribedSince == nil, outgoing.isEmpty {
+      events.insert(.readable)
+    }
+    guard events != awaited else { return }
+    awaited = events
+    source.wait(for: events)
+  }
+}
+
+// MARK: - Sending
+
+extension Client {
+  private func send(_ message: [UInt8]) {
+    outgoing = message[...]
+    flush()
+  }
+
+  private func flush() {
+    while !outgoing.isEmpty {
+      let count = outgoing.withUnsafeBytes { bytes in
+        Glibc.send(
+          descriptor.number, bytes.baseAddress, bytes.count,
+          Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if count >= 0 {
+        outgoing = outgoing.dropFirst(count)
+      } else if errno == EAGAIN {
+        return
+      } else if errno != EINTR {
+        return fail()
+      }
+    }
+    // The bytes belong to all subscribers; whoever has them sent holds on to none.
+    outgoing = []
+  }
+
+  /// The connection is of no use any more.
+  private func fail() {
+    outgoing = []
+    isEnding = true
+  }
+}

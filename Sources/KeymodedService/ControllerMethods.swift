@@ -1,0 +1,74 @@
+import JSON
+import KeymodeInterface
+import Varlink
+
+/// What a client may do, decided by the socket that it came in through.
+enum Access {
+  /// Learn the states.
+  case reading
+  /// Also change them.
+  case control
+}
+
+/// The answer to a call.
+enum Answer {
+  /// One reply, and the call is done.
+  case reply(Reply)
+  /// This reply, and then one whenever there are changes after number `sequence`.
+  case stream(first: Reply, sequence: Int64)
+}
+
+/// Answers calls of all interfaces that the daemon has.
+struct ControllerMethods {
+  private let service: ModeService
+  private let info = ServiceInfo(
+    vendor: "keymoded", product: "keymoded", version: keymodedVersion, url: "",
+    interfaces: [(ControllerInterface.name, ControllerInterface.description)])
+
+  init(_ service: ModeService) { self.service = service }
+
+  func answer(_ call: Call, access: Access) -> Answer {
+    do throws(VarlinkError) {
+      switch call.method {
+      case ControllerInterface.getState:
+        try call.expectParameters([])
+        return .reply(Reply(service.getState()))
+      case ControllerInterface.monitor: return try monitor(call)
+      case ControllerInterface.trigger:
+        guard access == .control else { throw .permissionDenied }
+        return .reply(Reply(try trigger(call)))
+      default:
+        guard let result = try info.answer(call) else { throw info.notFound(call) }
+        return .reply(Reply(result))
+      }
+    } catch {
+      return .reply(Reply(error))
+    }
+  }
+
+  private func monitor(_ call: Call) throws(VarlinkError) -> Answer {
+    guard call.wantsMore else { throw .expectedMore }
+    try call.expectParameters(["after", "instance"])
+    let after = try optional("after", of: call, \.integer)
+    let instance = try optional("instance", of: call, \.string)
+    let first = try service.monitor(after: after, instance: instance)
+    return .stream(
+      first: Reply(first.json, continues: true), sequence: first.state.modes.sequence)
+  }
+
+  private func trigger(_ call: Call) throws(VarlinkError) -> JSON {
+    try call.expectParameters(["event"])
+    guard let event = try optional("event", of: call, \.string) else {
+      throw .invalidParameter("event")
+    }
+    return try service.trigger(event)
+  }
+
+  private func optional<Value>(
+    _ name: String, of call: Call, _ value: (JSON) -> Value?
+  ) throws(VarlinkError) -> Value? {
+    guard let parameter = call.parameter(name) else { return nil }
+    guard let value = value(parameter) else { throw .invalidParameter(name) }
+    return value
+  }
+}

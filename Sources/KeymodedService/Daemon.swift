@@ -1,0 +1,118 @@
+import EventRecordings
+import Glibc
+import KeyboardModes
+import KeymodeInterface
+public import KeymodedConfiguration
+import LinuxInput
+import SystemCalls
+import Systemd
+
+/// The daemon, put together.
+public final class Daemon {
+  /// Where key events come from.
+  public enum Source: Hashable, Sendable {
+    /// All keyboards of the machine.
+    case allKeyboards
+    /// The devices at these paths.
+    case devices([String])
+    /// A recording in place of devices.
+    case recording(String, PlaybackSpeed)
+  }
+
+  private let loop: EventLoop
+  private let service: ModeService
+  private let server: Server
+  private let start: () throws(SystemError) -> Void
+  private var ownSockets: OwnSockets?
+  private var signals: [EventSource] = []
+
+  /// Puts a daemon together; nothing is opened but a recording, which is checked.
+  public init(
+    _ configuration: Configuration, _ source: Source
+  ) throws {
+    let loop = try EventLoop()
+    let service: ModeService
+    switch source {
+    case .allKeyboards, .devices:
+      let input = KeyboardSource()
+      service = ModeService(settings: configuration.settings, source: input)
+      let keyboards = Keyboards(
+        loop, KeyboardSource.selection(source, configuration.settings),
+        deliver: { [unowned service] in service.take($0) }, report: { complain($0) })
+      input.keyboards = keyboards
+      start = { () throws(SystemError) in
+        try keyboards.start()
+        if keyboards.count == 0 { complain("no keyboard can be read yet; waiting for one") }
+      }
+    case .recording(let file, let speed):
+      let player = try RecordingPlayer(file: file, speed: speed) { complain($0) }
+      service = ModeService(settings: configuration.settings, source: player)
+      player.deliver = { [unowned service] in service.take($0) }
+      start = { () throws(SystemError) in try player.start(loop) }
+    }
+    self.loop = loop
+    self.service = service
+    server = try Server(loop, service)
+    service.changed = { [unowned server] in server.publish() }
+  }
+
+  /// Serves until SIGTERM or SIGINT.
+  ///
+  /// - Parameter directory: where to make the sockets, if the service manager passed none.
+  public func run(socketDirectory directory: String?) throws {
+    signal(SIGPIPE, SIG_IGN)
+    for number in [SIGTERM, SIGINT] {
+      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
+    }
+    try listen(directory)
+    try start()
+    try loop.reportToWatchdog()
+    ServiceManager.notify("READY=1")
+    try loop.run()
+    ServiceManager.notify("STOPPING=1")
+  }
+
+  private func listen(_ directory: String?) throws {
+    let passed = try ServiceManager.takeListeningSockets()
+    for (name, number) in passed {
+      let descriptor = FileDescriptor(owning: number)
+      switch name {
+      case "state": try server.listen(on: ListeningSocket(descriptor, access: .reading))
+      case "control": try server.listen(on: ListeningSocket(descriptor, access: .control))
+      default: complain("the service manager passed a socket called '\(name)', which is not served")
+      }
+    }
+    guard passed.isEmpty else { return }
+    let directory = try directory ?? Daemon.defaultDirectory()
+    let own = try OwnSockets(in: directory)
+    for socket in own.sockets { try server.listen(on: socket) }
+    ownSockets = own
+    complain("serving in \(directory)")
+  }
+
+  private static func defaultDirectory() throws -> String {
+    if geteuid() == 0 { return SocketDirectory.system }
+    guard let runtime = environment("XDG_RUNTIME_DIR") else {
+      throw UsageError("without XDG_RUNTIME_DIR, say where the sockets go with --socket-dir")
+    }
+    return SocketDirectory.user(runtimeDirectory: runtime)
+  }
+}
+
+/// Keyboards as a source of inputs.
+private final class KeyboardSource: InputSource {
+  var keyboards: Keyboards?
+
+  var now: Time { Time(microseconds: microsecondsSinceBoot()) }
+
+  func catchUp() { keyboards?.readAll() }
+
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
+    keyboards?.keysUp(among: keys, on: device) ?? []
+  }
+
+  static func selection(_ source: Daemon.Source, _ settings: Settings) -> Keyboards.Selection {
+    if case .devices(let paths) = source { return .named(paths) }
+    return .all(boundKeys: settings.bindings.keys)
+  }
+}

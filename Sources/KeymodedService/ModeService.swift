@@ -1,0 +1,115 @@
+import JSON
+import KeyboardModes
+import KeymodeInterface
+import SystemCalls
+import Systemd
+import Varlink
+
+/// The states, the changes that led to them, and what the interface tells of both.
+final class ModeService {
+  private(set) var controller: Controller
+  private var ring: ChangeRing
+  private let instance = ServiceManager.randomName()
+  private let source: any InputSource
+
+  /// The last message to subscribers. Most of them are at the same change and get the same bytes.
+  private var lastMessage: (after: Int64, latest: Int64, bytes: [UInt8])?
+
+  /// Tells all who listen that there are changes.
+  var changed: () -> Void = {}
+
+  init(settings: Settings, ringCapacity: Int = 1024, source: any InputSource) {
+    controller = Controller(settings: settings)
+    ring = ChangeRing(capacity: ringCapacity)
+    self.source = source
+  }
+
+  /// Takes what happened, in order, and publishes the changes that it makes.
+  func take(_ inputs: [Controller.Input]) {
+    let before = ring.latest
+    for input in inputs {
+      releaseStuckModifiers(before: input)
+      controller.take(input) { ring.append($0) }
+    }
+    if ring.latest != before { changed() }
+  }
+
+  /// Another program that grabs a device while a modifier is down keeps its release from everyone
+  /// else. Such a modifier is found and released before another device's press rests on it.
+  private func releaseStuckModifiers(before input: Controller.Input) {
+    guard case .key(let device, let event) = input, event.action == .press else { return }
+    for other in controller.devicesDeciding(pressOf: event.key, on: device) {
+      let up = source.keysUp(among: controller.modifiersHeld(on: other), on: other)
+      guard !up.isEmpty else { continue }
+      let releases = up.map { KeyDifference(key: $0, isDown: false) }
+      controller.take(.synchronized(other, releases, at: event.time)) { ring.append($0) }
+    }
+  }
+
+  private var state: StateMessage {
+    StateMessage(instance: instance, time: source.now, modes: controller.modes)
+  }
+}
+
+/// Where inputs come from: keyboards, or a recording of one.
+protocol InputSource: AnyObject {
+  /// The time on the clock that stamps the inputs.
+  var now: Time { get }
+
+  /// Delivers all that has happened by now.
+  func catchUp()
+
+  /// Which of `keys` are known to be up on this device, whatever was delivered.
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
+}
+
+// MARK: - The interface
+
+extension ModeService {
+  func getState() -> JSON { ["state": state.json] }
+
+  /// - Returns: the first reply.
+  func monitor(after: Int64?, instance: String?) throws(VarlinkError) -> MonitorMessage {
+    switch (after, instance) {
+    case (nil, nil): return MonitorMessage(state: state, changes: [], missed: 0)
+    case (nil, .some): throw .invalidParameter("after")
+    case (.some, nil): throw .invalidParameter("instance")
+    case (.some(let after), .some(let instance)):
+      guard instance == self.instance else {
+        return MonitorMessage(state: state, changes: [], missed: nil)
+      }
+      guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
+      return changes(after: after)
+    }
+  }
+
+  /// The changes after number `sequence`, or how many were missed where the ring has them no more.
+  private func changes(after sequence: Int64) -> MonitorMessage {
+    guard let changes = ring.changes(after: sequence) else {
+      return MonitorMessage(state: state, changes: [], missed: ring.latest - sequence)
+    }
+    return MonitorMessage(state: state, changes: changes, missed: 0)
+  }
+
+  /// What a subscriber that has everything up to number `sequence` is to be sent now.
+  ///
+  /// - Returns: the message and the number up to which it reaches; `nil` where there is nothing new.
+  func message(after sequence: Int64) -> (bytes: [UInt8], latest: Int64)? {
+    guard sequence < ring.latest else { return nil }
+    if let last = lastMessage, last.after == sequence, last.latest == ring.latest {
+      return (last.bytes, last.latest)
+    }
+    let bytes = Reply(changes(after: sequence).json, continues: true).message
+    lastMessage = (sequence, ring.latest, bytes)
+    return (bytes, ring.latest)
+  }
+
+  func trigger(_ name: String) throws(VarlinkError) -> JSON {
+    guard let event = ClientEvent(name: name) else { throw .invalidParameter("event") }
+    // What was typed before the call acts before the call.
+    source.catchUp()
+    let before = ring.latest
+    take([.client(event, at: source.now)])
+    return ["changed": .bool(ring.latest != before), "state": state.json]
+  }
+}

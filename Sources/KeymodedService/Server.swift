@@ -1,0 +1,78 @@
+import Glibc
+import SystemCalls
+import Systemd
+
+/// Accepts connections, and tells subscribers of changes.
+final class Server {
+  /// How many clients are served at once.
+  struct Limits {
+    var clients = 512
+    /// How many of them are kept for the control socket.
+    var keptForControl = 16
+  }
+
+  private struct Listener {
+    let socket: ListeningSocket
+    let source: EventSource
+  }
+
+  private let loop: EventLoop
+  private let service: ModeService
+  private let methods: ControllerMethods
+  private let limits: Limits
+  private var listeners: [Listener] = []
+  private var clients: [Int: Client] = [:]
+  private var accepted = 0
+  private var retry: EventSource?
+
+  init(
+    _ loop: EventLoop, _ service: ModeService, limits: Limits = Limits()
+  ) throws(SystemError) {
+    self.loop = loop
+    self.service = service
+    self.limits = limits
+    methods = ControllerMethods(service)
+    retry = try loop.addTimer { [unowned self] in
+      for listener in listeners { listener.source.enable() }
+    }
+  }
+
+  /// Serves whoever connects to `socket`.
+  func listen(on socket: ListeningSocket) throws(SystemError) {
+    let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in accept(from: socket)
+    }
+    listeners.append(Listener(socket: socket, source: source))
+  }
+
+  /// Tells subscribers of the changes that they do not have.
+  func publish() {
+    for client in clients.values { client.publish() }
+  }
+
+  private func accept(from socket: ListeningSocket) {
+    let number = Glibc.accept(socket.number, nil, nil)
+    guard number >= 0 else {
+      switch errno {
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM: pause()
+      default: break  // whoever wanted to connect has gone again
+      }
+      return
+    }
+    let descriptor = FileDescriptor(owning: number)
+    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { return }
+    let limit = limits.clients - (socket.access == .control ? 0 : limits.keptForControl)
+    guard clients.count < limit else { return }
+    accepted += 1
+    let id = accepted
+    clients[id] = try? Client(
+      descriptor, access: socket.access, loop: loop, methods: methods, service: service
+    ) { [unowned self] in clients[id] = nil }
+  }
+
+  /// Without descriptors left, the connection that waits would wake the loop for ever. It is left
+  /// to wait for a second.
+  private func pause() {
+    for listener in listeners { listener.source.disable() }
+    retry?.set(at: UInt64(microsecondsSinceBoot() + 1_000_000))
+  }
+}

@@ -1,0 +1,194 @@
+internal import Evdev
+internal import Glibc
+public import KeyboardModes
+public import SystemCalls
+public import Systemd
+
+/// The keyboards that are followed: found, opened, read and let go.
+public final class Keyboards {
+  /// Which devices to follow.
+  public enum Selection {
+    /// All that udev calls keyboards, and those with other keys that has one of these keys.
+    /// Consumer keys, such as the one for dictation, arrive on a node of their own.
+    case all(boundKeys: Set<KeyCode>)
+    /// Those at these paths, now or whenever they appear.
+    case named([String])
+  }
+
+  private struct Followed {
+    let id: DeviceID
+    let device: InputDevice
+    let number: dev_t
+    let source: EventSource
+  }
+
+  /// How many key events are read of one device before the others have their turn.
+  private static let turn = 64
+
+  private let loop: EventLoop
+  private let selection: Selection
+  private let deliver: ([Controller.Input]) -> Void
+  private let report: (String) -> Void
+  private var followed: [Followed] = []
+  private var opened = 0
+  private var monitor: DeviceMonitor?
+  private var continuation: EventSource?
+  private var unopened: [String: SystemError] = [:]
+
+  /// Keyboards that are not yet looked for.
+  ///
+  /// - Parameters:
+  ///   - deliver: takes what happened, in the order in which it is to act.
+  ///   - report: takes a line for the log.
+  public init(
+    _ loop: EventLoop, _ selection: Selection, deliver: @escaping ([Controller.Input]) -> Void,
+    report: @escaping (String) -> Void
+  ) {
+    self.loop = loop
+    self.selection = selection
+    self.deliver = deliver
+    self.report = report
+  }
+
+  /// How many devices are followed.
+  public var count: Int { followed.count }
+
+  /// Opens all that are there, and from now on those that come.
+  public func start() throws(SystemError) {
+    continuation = try loop.addDeferred { [unowned self] in read { _ in true } }
+    let monitor = try DeviceMonitor(loop) { [unowned self] device in appeared(device) }
+    self.monitor = monitor
+    switch selection {
+    case .all: try monitor.forEachPresent { appeared($0) }
+    case .named(let paths): for path in paths { open(path) { _ in true } }
+    }
+  }
+
+  /// Reads what has happened by now on any keyboard, and delivers it.
+  public func readAll() { read { _ in true } }
+
+  /// Which of `keys` the kernel says are up on this device.
+  public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
+    followed.first { $0.id == id }?.device.keysUp(among: keys) ?? []
+  }
+}
+
+// MARK: - Coming and going
+
+extension Keyboards {
+  private func appeared(_ device: UdevDevice) {
+    switch selection {
+    case .named(let paths):
+      // Any of them may be a link that is there only now.
+      for path in paths { open(path) { _ in true } }
+    case .all(let boundKeys):
+      if device.property("ID_INPUT_KEYBOARD") == "1" {
+        open(device.node) { _ in true }
+      } else if device.property("ID_INPUT_KEY") == "1" {
+        open(device.node) { opened in boundKeys.contains { opened.has($0) } }
+      }
+    }
+  }
+
+  private func open(_ path: String, where isWanted: (InputDevice) -> Bool) {
+    var status = stat()
+    if stat(path, &status) == 0, followed.contains(where: { $0.number == status.st_rdev }) {
+      return
+    }
+    do {
+      let device = try InputDevice(path: path)
+      guard isWanted(device) else { return }
+      try follow(device, number: status.st_rdev)
+      unopened[path] = nil
+    } catch {
+      // Udev tells of a device more than once; say the same only once.
+      if unopened.updateValue(error, forKey: path) != error { report("\(error)") }
+    }
+  }
+
+  private func follow(_ device: InputDevice, number: dev_t) throws(SystemError) {
+    let id = DeviceID(order: opened)
+    let source = try loop.addIO(device.fileDescriptor, .readable) { [unowned self] _ in
+      // The other devices that were found ready in this wakeup are read with it.
+      read { $0.id == id || $0.source.isPending }
+    }
+    opened += 1
+    followed.append(Followed(id: id, device: device, number: number, source: source))
+    report("following '\(device.name)'")
+    deliver([.opened(id, held: device.keysDown)])
+  }
+
+  private func letGo(_ keyboard: Followed, _ error: SystemError?) {
+    followed.removeAll { $0.id == keyboard.id }
+    report("'\(keyboard.device.name)' \(error.map { "failed: \($0)" } ?? "is gone")")
+    deliver([.gone(keyboard.id)])
+  }
+}
+
+// MARK: - Reading
+
+extension Keyboards {
+  /// What one device had to say.
+  private enum Outcome {
+    case drained
+    case more
+    case ended(SystemError?)
+  }
+
+  private func read(where isReady: (Followed) -> Bool) {
+    var queues: [[Frame]] = []
+    var ended: [(Followed, SystemError?)] = []
+    var isUnfinished = false
+    for keyboard in followed where isReady(keyboard) {
+      var frames: [Frame] = []
+      switch readFrames(of: keyboard, into: &frames) {
+      case .drained: break
+      case .more: isUnfinished = true
+      case .ended(let error): ended.append((keyboard, error))
+      }
+      queues.append(frames)
+    }
+    let inputs = Frame.merged(queues).flatMap(\.inputs)
+    if !inputs.isEmpty { deliver(inputs) }
+    for (keyboard, error) in ended { letGo(keyboard, error) }
+    // What libevdev has read ahead does not make the descriptor readable again.
+    if isUnfinished { continuation?.callSoon() }
+  }
+
+  private func readFrames(of keyboard: Followed, into frames: inout [Frame]) -> Outcome {
+    let id = keyboard.id
+    var frame: Frame?
+    var count = 0
+    func add(_ input: Controller.Input, at time: Time) {
+      var current = frame ?? Frame(time: time, device: id, inputs: [])
+      current.inputs.append(input)
+      frame = current
+    }
+    func endFrame() {
+      if let whole = frame { frames.append(whole) }
+      frame = nil
+    }
+    defer { endFrame() }
+    do {
+      while true {
+        switch try keyboard.device.next() {
+        case .key(let event):
+          add(.key(id, event), at: event.time)
+          count += 1
+        case .synchronized(let differences, let time):
+          endFrame()
+          add(.synchronized(id, differences, at: time), at: time)
+          endFrame()
+          count += 1
+        case .frameEnd:
+          endFrame()
+          if count >= Self.turn { return .more }
+        case .drained: return .drained
+        case .gone: return .ended(nil)
+        }
+      }
+    } catch {
+      return .ended(error)
+    }
+  }
+}

@@ -1,0 +1,35 @@
+/// What a deterministic finite automaton does: its first state and its transition function δ.
+///
+/// Rules are values. Whatever they depend on (a threshold, the rows of a table) is part of the
+/// value, so two equal rules are the same machine and a test can make any variant it wants.
+///
+///     struct Turnstile: Rules {
+///       enum State { case locked, unlocked }
+///       enum Event { case coin, push }
+///       var initial: State { .locked }
+///       func next(_ state: State, on event: Event) -> State? {
+///         switch (state, event) {
+///         case (.locked, .coin): .unlocked
+///         case (.unlocked, .push): .locked
+///         case (.locked, .push), (.unlocked, .coin): nil
+///         }
+///       }
+///     }
+public protocol Rules: Sendable {
+  /// The conditions that the machine can be in. A payload is part of the state.
+  associatedtype State: Sendable, Equatable
+  /// The past facts that the machine reacts to. Time, where it matters, is in the payload.
+  associatedtype Event: Sendable
+
+  /// The state that a new machine is in.
+  var initial: State { get }
+
+  /// The transition function: the state after `event` in `state`.
+  ///
+  /// - Returns: the next state, or `nil` where the event is ignored in this state. An ignored
+  ///   event is no error: nothing changes and nobody is told.
+  ///
+  /// Write it as one exhaustive `switch` over the pair, without `default:`, so that the compiler
+  /// names a forgotten pair when a state or an event is added.
+  func next(_ state: State, on event: Event) -> State?
+}

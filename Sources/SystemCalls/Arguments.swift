@@ -1,0 +1,67 @@
+/// Why the arguments of a program do not fit.
+public struct UsageError: Error, Hashable, CustomStringConvertible {
+  /// What is wrong, in a few words.
+  public let description: String
+
+  /// The error with this text.
+  public init(_ description: String) { self.description = description }
+}
+
+/// The arguments of a program, split into options and operands by the conventions of
+/// `getopt_long`: options anywhere, `--name value` or `--name=value`, and `--` before operands that
+/// begin with a dash.
+public struct Arguments: Sendable {
+  /// The arguments that are not options, in order.
+  public private(set) var operands: [String] = []
+  private var values: [String: [String]] = [:]
+  private var flags: Set<String> = []
+
+  /// Splits `arguments`.
+  ///
+  /// - Parameters:
+  ///   - flags: the names of options without a value, with their dashes.
+  ///   - options: the names of options with a value, with their dashes.
+  ///   - lists: the names of options with a value that may be repeated.
+  /// - Throws: for an unknown option, one without its value, with one too many, or given twice.
+  public init(
+    _ arguments: some Sequence<String>, flags knownFlags: Set<String>, options: Set<String>,
+    lists: Set<String> = []
+  ) throws(UsageError) {
+    var rest = Array(arguments)[...]
+    while let argument = rest.popFirst() {
+      guard argument.hasPrefix("-"), argument != "-" else {
+        operands.append(argument)
+        continue
+      }
+      if argument == "--" {
+        operands.append(contentsOf: rest)
+        return
+      }
+      let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = String(parts[0])
+      if knownFlags.contains(name) {
+        guard parts.count == 1 else { throw UsageError("option '\(name)' takes no value") }
+        flags.insert(name)
+      } else if options.contains(name) || lists.contains(name) {
+        guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
+          throw UsageError("option '\(name)' needs a value")
+        }
+        guard lists.contains(name) || values[name] == nil else {
+          throw UsageError("option '\(name)' is given twice")
+        }
+        values[name, default: []].append(value)
+      } else {
+        throw UsageError("unknown option '\(name)'")
+      }
+    }
+  }
+
+  /// Whether this option was given.
+  public func has(_ flag: String) -> Bool { flags.contains(flag) }
+
+  /// The value that was given to this option, if any.
+  public subscript(_ option: String) -> String? { values[option]?.first }
+
+  /// All values that were given to this option, in order.
+  public func list(_ option: String) -> [String] { values[option] ?? [] }
+}

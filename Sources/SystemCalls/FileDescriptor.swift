@@ -1,0 +1,85 @@
+import Glibc
+
+/// An open file, socket or device; closed when the value ends.
+public struct FileDescriptor: ~Copyable, Sendable {
+  /// The kernel's number, for calls that borrow it.
+  public let number: Int32
+
+  /// Takes over an open descriptor.
+  public init(owning number: Int32) { self.number = number }
+
+  deinit { close(number) }
+
+  /// Gives the number away without closing it.
+  public consuming func release() -> Int32 {
+    let number = self.number
+    discard self
+    return number
+  }
+
+  /// Opens a file for reading. The corresponding C function is `open`.
+  public static func opening(
+    _ path: String, flags: Int32 = O_RDONLY, mode: mode_t = 0o600
+  ) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(owning: try retrying("open", path) { open(path, flags | O_CLOEXEC, mode) })
+  }
+
+  /// A copy of standard input.
+  public static func standardInput() throws(SystemError) -> FileDescriptor {
+    FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })
+  }
+}
+
+/// What `read` and `recv` found.
+public enum ReadResult: Equatable, Sendable {
+  /// This many bytes, at least one.
+  case bytes(Int)
+  /// Nothing yet; there may be more later.
+  case wouldBlock
+  /// The end: there will never be more.
+  case end
+}
+
+/// Reads what is there into `buffer`. The corresponding C function is `read`.
+public func readSome(
+  from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
+) throws(SystemError) -> ReadResult {
+  while true {
+    let count = read(descriptor, buffer.baseAddress, buffer.count)
+    if count > 0 { return .bytes(count) }
+    if count == 0 { return .end }
+    switch errno {
+    case EINTR: continue
+    case EAGAIN: return .wouldBlock
+    default: throw .last("read")
+    }
+  }
+}
+
+/// A whole file as bytes.
+///
+/// - Parameter limit: the most that is read.
+/// - Returns: the bytes, or `nil` where there are more than `limit`.
+public func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8]? {
+  let file = try FileDescriptor.opening(path)
+  var bytes: [UInt8] = []
+  var chunk = [UInt8](repeating: 0, count: 16384)
+  while true {
+    let result: Result<ReadResult, SystemError> = chunk.withUnsafeMutableBytes { buffer in
+      Result { () throws(SystemError) in try readSome(from: file.number, into: buffer) }
+    }
+    do {
+      guard case .bytes(let count) = try result.get() else { return bytes }
+      bytes.append(contentsOf: chunk[..<count])
+      if bytes.count > limit { return nil }
+    } catch {
+      throw SystemError("read", path, code: error.code)
+    }
+  }
+}
+
+/// The value of an environment variable; `nil` where it is unset or empty.
+public func environment(_ name: String) -> String? {
+  guard let value = getenv(name) else { return nil }
+  return value.pointee == 0 ? nil : String(cString: value)
+}

@@ -1,0 +1,77 @@
+import Glibc
+
+/// A buffered stream of text to an open descriptor.
+///
+/// When whoever reads standard output has gone, the program ends quietly, as `head` and `grep -q`
+/// expect of what they read from.
+public struct Output: ~Copyable {
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private static let capacity = 32768
+
+  /// A stream to standard output.
+  public static func standard() -> Output { Output(descriptor: STDOUT_FILENO) }
+
+  private init(descriptor: Int32) {
+    self.descriptor = descriptor
+    buffer.reserveCapacity(Self.capacity)
+  }
+
+  /// Adds `text` and a line end.
+  public mutating func line(_ text: String) {
+    buffer.append(contentsOf: text.utf8)
+    endLine()
+  }
+
+  /// Adds bytes, by letting `body` append them, and a line end.
+  public mutating func line(_ body: (inout [UInt8]) -> Void) {
+    body(&buffer)
+    endLine()
+  }
+
+  private mutating func endLine() {
+    buffer.append(UInt8(ascii: "\n"))
+    if buffer.count >= Self.capacity - 1024 { flush() }
+  }
+
+  /// Writes out what is still here.
+  public mutating func flush() {
+    var done = 0
+    while done < buffer.count {
+      let count = buffer.withUnsafeBytes { bytes in
+        write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+      }
+      if count >= 0 {
+        done += count
+      } else if errno == EPIPE {
+        exit(0)
+      } else if errno != EINTR {
+        complain(SystemError.last("write", "standard output").description)
+        exit(1)
+      }
+    }
+    buffer.removeAll(keepingCapacity: true)
+  }
+}
+
+/// The name by which this program was called, without its folder.
+public let programName: String = {
+  let path = CommandLine.arguments.first ?? "keymoded"
+  return path.split(separator: "/").last.map(String.init) ?? path
+}()
+
+/// Writes `program: message` to standard error.
+public func complain(_ message: String) {
+  writeToStandardError("\(programName): \(message)\n")
+}
+
+/// Writes `text` to standard error as it is.
+public func writeToStandardError(_ text: String) {
+  var text = text
+  text.withUTF8 { bytes in
+    _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+  }
+}
+
+/// Whether standard output is a terminal.
+public var standardOutputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }

@@ -1,0 +1,47 @@
+import Glibc
+
+/// A system call that failed: what was attempted, on what, and the kernel's reason.
+public struct SystemError: Error, Hashable, CustomStringConvertible {
+  /// What was attempted, as a verb: `open`, `connect to`.
+  public let operation: String
+  /// The path or name that it was attempted on, if any.
+  public let subject: String?
+  /// The kernel's `errno`.
+  public let code: Int32
+
+  /// The failure of `operation` with this `errno`.
+  public init(_ operation: String, _ subject: String? = nil, code: Int32) {
+    self.operation = operation
+    self.subject = subject
+    self.code = code
+  }
+
+  /// The failure of `operation` with the `errno` of the call just made.
+  public static func last(_ operation: String, _ subject: String? = nil) -> SystemError {
+    SystemError(operation, subject, code: errno)
+  }
+
+  /// The kernel's reason in words, such as `No such file or directory`.
+  public var reason: String { String(cString: strerror(code)) }
+
+  /// `cannot open 'x': No such file or directory`
+  public var description: String {
+    guard let subject else { return "cannot \(operation): \(reason)" }
+    return "cannot \(operation) '\(subject)': \(reason)"
+  }
+}
+
+/// Makes a call again for as long as it only fails because a signal came in between.
+///
+/// - Returns: what the call returned.
+/// - Throws: the `errno` of a call that returned a negative number.
+@discardableResult
+public func retrying<Result: SignedInteger>(
+  _ operation: String, _ subject: String? = nil, _ call: () -> Result
+) throws(SystemError) -> Result {
+  while true {
+    let result = call()
+    if result >= 0 { return result }
+    if errno != EINTR { throw .last(operation, subject) }
+  }
+}

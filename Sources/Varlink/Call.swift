@@ -1,0 +1,153 @@
+public import JSON
+
+/// One method call, as a client sends it.
+public struct Call: Hashable, Sendable {
+  /// The interface and the name of the method, such as `org.varlink.service.GetInfo`.
+  public let method: String
+  /// The parameters by name.
+  public let parameters: [JSON.Member]
+  /// Whether the client wants more than one reply.
+  public let wantsMore: Bool
+  /// Whether the client wants no reply at all.
+  public let isOneway: Bool
+
+  /// The call with these parts.
+  public init(
+    _ method: String, _ parameters: [JSON.Member] = [], wantsMore: Bool = false,
+    isOneway: Bool = false
+  ) {
+    self.method = method
+    self.parameters = parameters
+    self.wantsMore = wantsMore
+    self.isOneway = isOneway
+  }
+
+  /// Why a message is no call.
+  public enum Fault: Error, Hashable {
+    /// It is not JSON. Varlink has no error for that.
+    case notJSON(JSONError)
+    /// It is JSON, but this member of it is missing or of another type.
+    case member(String)
+  }
+
+  /// Reads a message, without its NUL.
+  public init(parsing message: [UInt8]) throws(Fault) {
+    let value: JSON
+    do { value = try JSON(parsing: message) } catch { throw .notJSON(error) }
+    guard case .object = value else { throw .notJSON(JSONError("not an object")) }
+    guard let method = value["method"]?.string else { throw .member("method") }
+    self.method = method
+    switch value["parameters"] {
+    case nil, .null: parameters = []
+    case .object(let members): parameters = members
+    default: throw .member("parameters")
+    }
+    wantsMore = try Call.flag("more", of: value)
+    isOneway = try Call.flag("oneway", of: value)
+    // After an upgrade the connection would speak another protocol; there is none here.
+    guard try !Call.flag("upgrade", of: value) else { throw .member("upgrade") }
+  }
+
+  private static func flag(_ name: String, of value: JSON) throws(Fault) -> Bool {
+    switch value[name] {
+    case nil, .null: return false
+    case .bool(let flag): return flag
+    default: throw .member(name)
+    }
+  }
+
+  /// The call as a client sends it, NUL included.
+  public var message: [UInt8] {
+    var members = [JSON.Member("method", .string(method))]
+    if !parameters.isEmpty { members.append(.init("parameters", .object(parameters))) }
+    if wantsMore { members.append(.init("more", true)) }
+    if isOneway { members.append(.init("oneway", true)) }
+    return JSON.object(members).varlinkMessage
+  }
+}
+
+/// One answer to a call.
+public struct Reply: Hashable, Sendable {
+  /// The name of an error, or `nil` where the call succeeded.
+  public let error: String?
+  /// What the method, or the error, returns by name.
+  public let parameters: JSON
+  /// Whether another reply to the same call will follow.
+  public let continues: Bool
+
+  /// The success with these results.
+  public init(_ parameters: JSON = [:], continues: Bool = false) {
+    error = nil
+    self.parameters = parameters
+    self.continues = continues
+  }
+
+  /// The failure with this error.
+  public init(_ error: VarlinkError) {
+    self.error = error.name
+    parameters = error.parameters
+    continues = false
+  }
+
+  /// Reads a message, without its NUL.
+  public init(parsing message: [UInt8]) throws(JSONError) {
+    let value = try JSON(parsing: message)
+    guard case .object = value else { throw JSONError("not an object") }
+    error = value["error"]?.string
+    parameters = value["parameters"] ?? [:]
+    continues = value["continues"]?.bool ?? false
+  }
+
+  /// The reply as a server sends it, NUL included.
+  public var message: [UInt8] {
+    var members: [JSON.Member] = []
+    if let error { members.append(.init("error", .string(error))) }
+    members.append(.init("parameters", parameters))
+    if continues { members.append(.init("continues", true)) }
+    return JSON.object(members).varlinkMessage
+  }
+}
+
+extension JSON {
+  fileprivate var varlinkMessage: [UInt8] {
+    var bytes: [UInt8] = []
+    write(to: &bytes)
+    bytes.append(0)
+    return bytes
+  }
+}
+
+/// The errors that the Varlink protocol itself defines, of the interface `org.varlink.service`.
+public enum VarlinkError: Error, Hashable {
+  /// There is no such interface here.
+  case interfaceNotFound(String)
+  /// The interface has no such method.
+  case methodNotFound(String)
+  /// This parameter is missing, unknown, of another type or out of range.
+  case invalidParameter(String)
+  /// Whoever called is not allowed to.
+  case permissionDenied
+  /// The method replies more than once, and the call did not ask for that.
+  case expectedMore
+
+  /// The full name of the error.
+  public var name: String {
+    switch self {
+    case .interfaceNotFound: "org.varlink.service.InterfaceNotFound"
+    case .methodNotFound: "org.varlink.service.MethodNotFound"
+    case .invalidParameter: "org.varlink.service.InvalidParameter"
+    case .permissionDenied: "org.varlink.service.PermissionDenied"
+    case .expectedMore: "org.varlink.service.ExpectedMore"
+    }
+  }
+
+  /// What the error says by name.
+  public var parameters: JSON {
+    switch self {
+    case .interfaceNotFound(let interface): ["interface": .string(interface)]
+    case .methodNotFound(let method): ["method": .string(method)]
+    case .invalidParameter(let parameter): ["parameter": .string(parameter)]
+    case .permissionDenied, .expectedMore: [:]
+    }
+  }
+}

@@ -1,0 +1,116 @@
+public import JSON
+
+/// What a Varlink service says of itself, through the interface that every one has.
+public struct ServiceInfo: Sendable {
+  private let vendor: String
+  private let product: String
+  private let version: String
+  private let url: String
+
+  /// The text of each interface by name, its own included.
+  private let interfaces: [(name: String, description: String)]
+
+  /// A service with these interfaces, besides `org.varlink.service`.
+  public init(
+    vendor: String, product: String, version: String, url: String,
+    interfaces: [(name: String, description: String)]
+  ) {
+    self.vendor = vendor
+    self.product = product
+    self.version = version
+    self.url = url
+    self.interfaces = [(ServiceInfo.interface, ServiceInfo.text)] + interfaces
+  }
+
+  /// Answers a call of `org.varlink.service`.
+  ///
+  /// - Returns: the results, or `nil` where the call is of another interface.
+  /// - Throws: the error to reply with.
+  public func answer(_ call: Call) throws(VarlinkError) -> JSON? {
+    switch call.method {
+    case "org.varlink.service.GetInfo":
+      try call.expectParameters([])
+      return [
+        "vendor": .string(vendor), "product": .string(product), "version": .string(version),
+        "url": .string(url), "interfaces": .array(interfaces.map { .string($0.name) }),
+      ]
+    case "org.varlink.service.GetInterfaceDescription":
+      try call.expectParameters(["interface"])
+      guard let name = call.parameters.first?.value.string else {
+        throw .invalidParameter("interface")
+      }
+      guard let interface = interfaces.first(where: { $0.name == name }) else {
+        throw .interfaceNotFound(name)
+      }
+      return ["description": .string(interface.description)]
+    default: return nil
+    }
+  }
+
+  /// The error for a method that nobody answered.
+  public func notFound(_ call: Call) -> VarlinkError {
+    let dot = call.method.lastIndex(of: ".") ?? call.method.startIndex
+    let name = String(call.method[..<dot])
+    return interfaces.contains { $0.name == name }
+      ? .methodNotFound(call.method) : .interfaceNotFound(name)
+  }
+
+  static let interface = "org.varlink.service"
+
+  // The text is part of the protocol: https://varlink.org/Service
+  static let text = """
+    # The Varlink Service Interface is provided by every varlink service. It
+    # describes the service and the interfaces it implements.
+    interface org.varlink.service
+
+    # Get a list of all the interfaces a service provides and information
+    # about the implementation.
+    method GetInfo() -> (
+      vendor: string,
+      product: string,
+      version: string,
+      url: string,
+      interfaces: []string
+    )
+
+    # Get the description of an interface that is implemented by this service.
+    method GetInterfaceDescription(interface: string) -> (description: string)
+
+    # The requested interface was not found.
+    error InterfaceNotFound (interface: string)
+
+    # The requested method was not found
+    error MethodNotFound (method: string)
+
+    # The interface defines the requested method, but the service does not
+    # implement it.
+    error MethodNotImplemented (method: string)
+
+    # One of the passed parameters is invalid.
+    error InvalidParameter (parameter: string)
+
+    # Client is denied access
+    error PermissionDenied ()
+
+    # Method is expected to be called with 'more' set to true, but wasn't
+    error ExpectedMore ()
+
+    """
+}
+
+extension Call {
+  /// Refuses parameters that the method does not have, which are most likely misspelt.
+  public func expectParameters(_ names: Set<String>) throws(VarlinkError) {
+    for parameter in parameters where !names.contains(parameter.name) {
+      throw .invalidParameter(parameter.name)
+    }
+  }
+
+  /// The value of an optional parameter; `null` counts as not given.
+  public func parameter(_ name: String) -> JSON? {
+    guard let value = parameters.first(where: { $0.name == name })?.value, value != .null else {
+      return nil
+    }
+    return value
+  }
+}

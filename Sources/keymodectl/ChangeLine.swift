@@ -1,0 +1,61 @@
+import KeyboardModes
+import KeymodeInterface
+
+/// Changes as people read them, a line of up to 80 columns each.
+enum ChangeLine {
+  /// What shown times count from.
+  struct Clock {
+    private let zero: Int64
+
+    /// The clock that events carry.
+    static let own = Clock(zero: 0)
+
+    private init(zero: Int64) { self.zero = zero }
+
+    /// Recordings of old carry seconds since 1970. Of such the whole seconds of the first event are
+    /// left out, so that lines stay short and the digits after the point are those of the file.
+    init(startingWith first: Time) {
+      let second: Int64 = 1_000_000
+      let isDate = first.microseconds > 100_000_000 * second
+      zero = isDate ? first.microseconds / second * second : 0
+    }
+
+    /// Seconds with six digits.
+    fileprivate func text(_ time: Time) -> String {
+      let (difference, overflow) = time.microseconds.subtractingReportingOverflow(zero)
+      let microseconds = overflow ? time.microseconds : difference
+      let magnitude = microseconds.magnitude
+      let fraction = String(magnitude % 1_000_000)
+      let seconds = "\(microseconds < 0 ? "-" : "")\(magnitude / 1_000_000)"
+      return left("\(seconds).\(String(repeating: "0", count: 6 - fraction.count))\(fraction)", 13)
+    }
+  }
+
+  /// `     1.234567  shift     off → on                             shiftPressed`
+  static func text(of change: Change, clock: Clock = .own) -> String {
+    let step = "\(change.from) → \(change.to)"
+    return [
+      clock.text(change.time), right(change.machine.rawValue, 8), right(step, 35), change.event,
+    ]
+    .joined(separator: "  ")
+  }
+
+  /// The line that a watch begins with.
+  static func text(of state: StateMessage) -> String {
+    "\(Clock.own.text(state.time))  shift is \(state.modes.shift), keyboard is \(state.modes.keyboard)"
+  }
+
+  /// The line for changes that were not sent.
+  static func text(missed message: MonitorMessage) -> String {
+    let count = message.missed.map { "\($0)" } ?? "some"
+    return "\(text(of: message.state)) (missed \(count))"
+  }
+
+  private static func left(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
+  private static func right(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+}

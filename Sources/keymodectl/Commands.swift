@@ -1,0 +1,92 @@
+import JSON
+import KeyboardModes
+import KeymodeClient
+import KeymodeInterface
+import SystemCalls
+
+/// Connects for reading. Whoever may only control may also read, through the control socket.
+private func connectForReading(_ directory: String) throws(ClientError) -> Connection {
+  do {
+    return try Connection(.state, in: directory)
+  } catch {
+    guard case .permissionDenied = error,
+      let connection = try? Connection(.control, in: directory)
+    else { throw error }
+    return connection
+  }
+}
+
+/// `keymodectl state [shift|keyboard]`
+func state(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+  guard operands.count <= 1 else { throw UsageError("state takes one machine at most") }
+  let machine = try operands.first.map { name throws(UsageError) in
+    guard let machine = Machine(rawValue: name) else {
+      throw UsageError("unknown machine '\(name)': it is shift or keyboard")
+    }
+    return machine
+  }
+  let state = try connectForReading(directory).state()
+  var output = Output.standard()
+  switch (machine, asJSON) {
+  case (nil, true): output.line(state.json.text)
+  case (nil, false):
+    output.line("shift     \(state.modes.shift)")
+    output.line("keyboard  \(state.modes.keyboard)")
+  case (let machine?, true): output.line(JSON.string(state.modes[machine]).text)
+  case (let machine?, false): output.line(state.modes[machine])
+  }
+  output.flush()
+  return 0
+}
+
+/// `keymodectl watch`
+func watch(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+  guard operands.isEmpty else { throw UsageError("watch takes no operand") }
+  let connection = try connectForReading(directory)
+  try connection.subscribe()
+  var output = Output.standard()
+  let first = try connection.nextChanges().state
+  output.line(asJSON ? first.json.text : ChangeLine.text(of: first))
+  output.flush()
+  while true {
+    let message = try connection.nextChanges()
+    if message.missed != 0 {
+      let missed = message.missed.map(JSON.integer) ?? .null
+      output.line(
+        asJSON ? JSON.object([.init("missed", missed)]).text : ChangeLine.text(missed: message))
+    }
+    for change in message.changes {
+      output.line(asJSON ? change.json.text : ChangeLine.text(of: change))
+    }
+    output.flush()
+  }
+}
+
+/// `keymodectl trigger EVENT`
+func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+  guard operands.count == 1 else { throw UsageError("trigger takes one event") }
+  guard ClientEvent.names.contains(operands[0]) else {
+    throw UsageError(
+      "unknown event '\(operands[0])'; there are\n" + ClientEvent.names.joined(separator: " "))
+  }
+  let (changed, state) = try Connection(.control, in: directory).trigger(operands[0])
+  var output = Output.standard()
+  if asJSON {
+    let reply: JSON = ["changed": .bool(changed), "state": state.json]
+    output.line(reply.text)
+  } else {
+    output.line("shift     \(state.modes.shift)")
+    output.line("keyboard  \(state.modes.keyboard)")
+  }
+  output.flush()
+  return changed ? 0 : Status.no
+}
+
+extension Modes {
+  fileprivate subscript(machine: Machine) -> String {
+    switch machine {
+    case .shift: shift
+    case .keyboard: keyboard
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import EventRecordings
+import Glibc
+import KeymodeClient
+import KeymodeInterface
+import KeymodedConfiguration
+import SystemCalls
+
+/// The exit statuses, which scripts rely on.
+enum Status {
+  static let no: Int32 = 1
+  static let usage: Int32 = 2
+  static let noDaemon: Int32 = 3
+  static let badInput: Int32 = 4
+  static let permissionDenied: Int32 = 5
+}
+
+let help = """
+  usage: keymodectl COMMAND [OPTION]...
+
+  Asks keymoded for the modes of the keyboard, or tells it of an event.
+
+    state [shift|keyboard]   print the states, or one of them
+    watch                    print the states, and then every change
+    trigger EVENT            send an event in place of a key
+    replay FILE              print the changes that an evemu recording makes;
+                             needs no daemon; '-' is standard input
+
+    --json                   print JSON, a line each
+    --socket-dir DIR         the daemon serves in DIR (default: $KEYMODED_SOCKET_DIR,
+                             $XDG_RUNTIME_DIR/keymoded, /run/keymoded)
+    --config FILE            replay with the settings of FILE
+    --version                print the version
+    --help                   print this
+
+  Events: shiftPressed characterTyped clickSwitchButton clickMoreButton
+  tapTextField tapBlankArea
+
+  Exit status: 0 done, 1 trigger changed nothing, 2 wrong usage, 3 no daemon,
+  4 bad input, 5 permission denied.
+  """
+
+func run() throws -> Int32 {
+  let arguments = try Arguments(
+    CommandLine.arguments.dropFirst(), flags: ["--json", "--version", "--help"],
+    options: ["--config", "--socket-dir"])
+  if arguments.has("--help") {
+    print(help)
+    return 0
+  }
+  if arguments.has("--version") {
+    print("keymodectl \(keymodedVersion)")
+    return 0
+  }
+  guard let command = arguments.operands.first else { throw UsageError("no command is given") }
+  let operands = Array(arguments.operands.dropFirst())
+  let asJSON = arguments.has("--json")
+  let directory = Connection.directory(arguments["--socket-dir"])
+  guard command == "replay" || arguments["--config"] == nil else {
+    throw UsageError("option '--config' is for replay")
+  }
+  switch command {
+  case "state": return try state(operands, directory: directory, asJSON: asJSON)
+  case "watch": return try watch(operands, directory: directory, asJSON: asJSON)
+  case "trigger": return try trigger(operands, directory: directory, asJSON: asJSON)
+  case "replay": return try replay(operands, configuration: arguments["--config"], asJSON: asJSON)
+  default: throw UsageError("unknown command '\(command)'")
+  }
+}
+
+do {
+  exit(try run())
+} catch let error as UsageError {
+  complain("\(error)\ntry '\(programName) --help'")
+  exit(Status.usage)
+} catch let error as ClientError {
+  complain("\(error)")
+  switch error {
+  case .noDaemon, .connectionLost: exit(Status.noDaemon)
+  case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):
+    exit(Status.permissionDenied)
+  case .badReply, .refused, .failed: exit(Status.no)
+  }
+} catch let errors as ConfigurationErrors {
+  writeToStandardError("\(errors)\n")
+  exit(Status.badInput)
+} catch let error as RecordingError {
+  writeToStandardError("\(error)\n")
+  exit(Status.badInput)
+} catch {
+  complain("\(error)")
+  exit(Status.no)
+}

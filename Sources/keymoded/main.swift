@@ -1,0 +1,73 @@
+import EventRecordings
+import Glibc
+import KeymodeInterface
+import KeymodedConfiguration
+import KeymodedService
+import SystemCalls
+
+let help = """
+  usage: keymoded [OPTION]...
+
+  Gives a keyboard the modes of a phone's chat program, and tells every program
+  about them on a socket. Ask it with keymodectl.
+
+    --config FILE       read FILE, not \(Configuration.systemPath)
+    --device PATH       follow this device, not all keyboards; may be repeated
+    --recording FILE    play an evemu recording in place of devices
+    --speed X           play it X times as fast, or with 'max' without waiting
+    --socket-dir DIR    make the sockets in DIR
+    --version           print the version
+    --help              print this
+
+  Exit status: 0 ended by a signal or done, 1 the system refused something,
+  2 wrong usage, 4 a bad configuration or recording.
+  """
+
+func run() throws {
+  let arguments = try Arguments(
+    CommandLine.arguments.dropFirst(), flags: ["--version", "--help"],
+    options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"])
+  if arguments.has("--help") { return print(help) }
+  if arguments.has("--version") { return print("keymoded \(keymodedVersion)") }
+  if let operand = arguments.operands.first { throw UsageError("unexpected '\(operand)'") }
+  let source = try source(arguments)
+  let daemon = try Daemon(try configuration(arguments["--config"]), source)
+  try daemon.run(socketDirectory: arguments["--socket-dir"])
+}
+
+func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
+  let devices = arguments.list("--device")
+  guard let file = arguments["--recording"] else {
+    guard arguments["--speed"] == nil else { throw UsageError("--speed needs --recording") }
+    return devices.isEmpty ? .allKeyboards : .devices(devices)
+  }
+  guard devices.isEmpty else { throw UsageError("--recording and --device exclude each other") }
+  let text = arguments["--speed"] ?? "1"
+  guard let speed = PlaybackSpeed(text) else {
+    throw UsageError("speed '\(text)' is neither a number from 0.001 to 1000 nor 'max'")
+  }
+  return .recording(file, speed)
+}
+
+func configuration(_ path: String?) throws -> Configuration {
+  if let path { return try Configuration(path: path) }
+  // The administrator may have left the file out, which is not the same as one that is unreadable.
+  guard access(Configuration.systemPath, F_OK) == 0 else { return Configuration() }
+  return try Configuration(path: Configuration.systemPath)
+}
+
+do {
+  try run()
+} catch let error as UsageError {
+  complain("\(error)\ntry '\(programName) --help'")
+  exit(2)
+} catch let errors as ConfigurationErrors {
+  writeToStandardError("\(errors)\n")
+  exit(4)
+} catch let error as RecordingError {
+  writeToStandardError("\(error)\n")
+  exit(4)
+} catch {
+  complain("\(error)")
+  exit(1)
+}

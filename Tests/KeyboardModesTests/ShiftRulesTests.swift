@@ -1,0 +1,73 @@
+import KeyboardModes
+import StateMachines
+import Testing
+
+@Suite("The rules of Shift")
+struct ShiftRulesTests {
+  typealias State = ShiftRules.State
+  typealias Event = ShiftRules.Event
+
+  private static func at(_ microseconds: Int64) -> Time { Time(microseconds: microseconds) }
+
+  /// Every state with every event, and every way in which time can decide. A press at `t` meets an
+  /// `on` of `since`.
+  static let matrix: [(State, Event, State?)] = [
+    (.off, .shiftPressed(at: at(7)), .on(since: at(7))),
+    (.off, .shiftPressed(at: nil), .on(since: nil)),
+    (.off, .characterTyped, nil),
+    (.on(since: at(0)), .characterTyped, .off),
+    (.on(since: nil), .characterTyped, .off),
+    (.capsLock, .shiftPressed(at: at(7)), .off),
+    (.capsLock, .shiftPressed(at: nil), .off),
+    (.capsLock, .characterTyped, nil),
+
+    // The threshold, to the microsecond.
+    (.on(since: at(0)), .shiftPressed(at: at(0)), .capsLock),
+    (.on(since: at(0)), .shiftPressed(at: at(499_999)), .capsLock),
+    (.on(since: at(0)), .shiftPressed(at: at(500_000)), .off),
+    (.on(since: at(0)), .shiftPressed(at: at(500_001)), .off),
+    (.on(since: at(9_700_000)), .shiftPressed(at: at(10_199_999)), .capsLock),
+    (.on(since: at(9_700_000)), .shiftPressed(at: at(10_200_000)), .off),
+
+    // Stamps of two keyboards that crossed.
+    (.on(since: at(499_999)), .shiftPressed(at: at(0)), .capsLock),
+    (.on(since: at(500_000)), .shiftPressed(at: at(0)), .off),
+    (.on(since: at(1)), .shiftPressed(at: at(0)), .capsLock),
+
+    // A time that was lost, on either side.
+    (.on(since: nil), .shiftPressed(at: at(1)), .off),
+    (.on(since: at(0)), .shiftPressed(at: nil), .off),
+    (.on(since: nil), .shiftPressed(at: nil), .off),
+
+    // The ends of time.
+    (.on(since: at(.min)), .shiftPressed(at: at(.max)), .off),
+    (.on(since: at(.max)), .shiftPressed(at: at(.min)), .off),
+    (.on(since: at(.max)), .shiftPressed(at: at(.max)), .capsLock),
+  ]
+
+  @Test("hold in every state for every event", arguments: matrix)
+  func next(_ state: State, _ event: Event, _ expected: State?) {
+    #expect(ShiftRules().next(state, on: event) == expected)
+  }
+
+  @Test("start in off")
+  func initial() {
+    #expect(ShiftRules().initial == .off)
+  }
+
+  @Test("use the threshold that they are given", arguments: [1, 200_000, 60_000_000] as [Int64])
+  func threshold(_ microseconds: Int64) {
+    let rules = ShiftRules(threshold: .microseconds(microseconds))
+    let on = State.on(since: Self.at(0))
+    #expect(rules.next(on, on: .shiftPressed(at: Self.at(microseconds - 1))) == .capsLock)
+    #expect(rules.next(on, on: .shiftPressed(at: Self.at(microseconds))) == .off)
+  }
+
+  @Test("have the names that programs are told")
+  func names() {
+    #expect([State.off, .on(since: nil), .capsLock].map(\.name) == ["off", "on", "capsLock"])
+    #expect(
+      [Event.shiftPressed(at: nil), .characterTyped].map(\.name)
+        == ["shiftPressed", "characterTyped"])
+  }
+}

@@ -1,0 +1,75 @@
+import Evdev
+import KeyboardModes
+
+/// Plays keys that are written as a line of text into a controller, in virtual time.
+///
+/// A line is made of steps: `A+` presses the key A, `A-` releases it, `A*` repeats it, `A` presses
+/// and releases it at once; a number lets so many milliseconds go by, `499_999us` so many
+/// microseconds; `2:A+` does it on a second keyboard. `A` stands for `KEY_A`.
+struct Timeline {
+  private(set) var controller: Controller
+  private var now: Int64 = 0
+  private(set) var changes: [Change] = []
+
+  init(_ settings: Settings = Settings()) { controller = Controller(settings: settings) }
+
+  mutating func play(_ line: String) throws {
+    for step in line.split(separator: " ") { try play(step: step) }
+  }
+
+  mutating func take(_ input: Controller.Input) {
+    controller.take(input) { changes.append($0) }
+  }
+
+  var time: Time { Time(microseconds: now) }
+
+  private mutating func play(step: Substring) throws {
+    let digits = step.replacing("_", with: "")
+    if let milliseconds = Int64(digits) {
+      now += milliseconds * 1000
+    } else if digits.hasSuffix("us"), let microseconds = Int64(digits.dropLast(2)) {
+      now += microseconds
+    } else {
+      try play(key: step)
+    }
+  }
+
+  private mutating func play(key step: Substring) throws {
+    let parts = step.split(separator: ":")
+    let device = DeviceID(order: parts.count == 2 ? (Int(parts[0]) ?? 1) - 1 : 0)
+    var name = parts[parts.count - 1]
+    let actions: [KeyEvent.Action] =
+      switch name.last {
+      case "+": [.press]
+      case "-": [.release]
+      case "*": [.autorepeat]
+      default: [.press, .release]
+      }
+    if "+-*".contains(name.last ?? " ") { name.removeLast() }
+    for action in actions {
+      take(.key(device, KeyEvent(time: time, key: try key(String(name)), action: action)))
+    }
+  }
+}
+
+struct UnknownKey: Error { let name: String }
+
+/// The key `KEY_NAME`.
+func key(_ name: String) throws -> KeyCode {
+  guard let key = KeyCode(name: "KEY_\(name)") else { throw UnknownKey(name: name) }
+  return key
+}
+
+/// The keys `KEY_…` as findings of a synchronization: `A+` is down, `A-` is up.
+func differences(_ line: String) throws -> [KeyDifference] {
+  try line.split(separator: " ").map {
+    KeyDifference(key: try key(String($0.dropLast())), isDown: $0.hasSuffix("+"))
+  }
+}
+
+/// The states that a line of keys leads through.
+func states(_ line: String, _ settings: Settings = Settings()) throws -> [String] {
+  var timeline = Timeline(settings)
+  try timeline.play(line)
+  return timeline.changes.map(\.to)
+}
