@@ -85,7 +85,7 @@ let package = Package(
     tests("VarlinkTests", ["JSON", "Varlink"]),
     tests("KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"]),
     tests("SystemdTests", ["SystemCalls", "Systemd"]),
-    tests("KeymodedServiceTests", ["KeyboardModes", "KeymodedService", "SystemCalls"]),
-    tests("ProgramTests", ["JSON", "KeymodeClient", "SystemCalls", "keymoded", "keymodectl"]),
+    tests("KeymodedServiceTests", ["KeyboardModes", "KeymodedService"]),
+    tests("ProgramTests", ["JSON", "keymodectl", "keymoded"]),
   ]
 )

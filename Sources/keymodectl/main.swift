@@ -26,8 +26,9 @@ let help = """
                              needs no daemon; '-' is standard input
 
     --json                   print JSON, a line each
-    --socket-dir DIR         the daemon serves in DIR (default: $KEYMODED_SOCKET_DIR,
-                             $XDG_RUNTIME_DIR/keymoded, /run/keymoded)
+    --socket-dir DIR         the daemon serves in DIR; by default in
+                             $KEYMODED_SOCKET_DIR, $XDG_RUNTIME_DIR/keymoded or
+                             /run/keymoded
     --config FILE            replay with the settings of FILE
     --version                print the version
     --help                   print this

@@ -110,8 +110,10 @@ struct ControllerTapTests {
 
   @Test("of the second Shift while the first is held counts once")
   func bothShifts() throws {
-    #expect(try states("LEFTSHIFT+ 10 RIGHTSHIFT+ 10 RIGHTSHIFT- 10 LEFTSHIFT-", settings) == ["on"])
-    #expect(try states("LEFTSHIFT+ 10 2:LEFTSHIFT+ 10 LEFTSHIFT- 10 2:LEFTSHIFT-", settings) == ["on"])
+    #expect(
+      try states("LEFTSHIFT+ 10 RIGHTSHIFT+ 10 RIGHTSHIFT- 10 LEFTSHIFT-", settings) == ["on"])
+    #expect(
+      try states("LEFTSHIFT+ 10 2:LEFTSHIFT+ 10 LEFTSHIFT- 10 2:LEFTSHIFT-", settings) == ["on"])
   }
 
   @Test("is not what was held when the device was opened")
@@ -379,7 +381,9 @@ struct ControllerInputTests {
   func sequence() throws {
     var generator = SystemRandomNumberGenerator()
     var timeline = Timeline()
-    let keys = try ["LEFTSHIFT", "A", "LEFTCTRL", "ESC", "COMPOSE", "INSERT", "V"].map { try key($0) }
+    let keys = try ["LEFTSHIFT", "A", "LEFTCTRL", "ESC", "COMPOSE", "INSERT", "V"].map {
+      try key($0)
+    }
     for step in 0..<20_000 {
       let device = DeviceID(order: Int.random(in: 0..<3, using: &generator))
       let key = try #require(keys.randomElement(using: &generator))
@@ -413,7 +417,8 @@ struct ControllerGrabTests {
     var timeline = Timeline()
     try timeline.play("LEFTCTRL+ 2:A+ 3:LEFTMETA+")
     let third = DeviceID(order: 2)
-    #expect(timeline.controller.devicesDeciding(pressOf: try key("C"), on: second) == [first, third])
+    #expect(
+      timeline.controller.devicesDeciding(pressOf: try key("C"), on: second) == [first, third])
     #expect(timeline.controller.devicesDeciding(pressOf: try key("ESC"), on: first) == [third])
     #expect(timeline.controller.devicesDeciding(pressOf: try key("F5"), on: second) == [])
     #expect(timeline.controller.devicesDeciding(pressOf: try key("LEFTSHIFT"), on: second) == [])

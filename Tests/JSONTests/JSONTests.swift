@@ -1,0 +1,63 @@
+import JSON
+import Testing
+
+@Suite("JSON")
+struct JSONTests {
+  @Test(
+    "is written compactly and read back the same",
+    arguments: [
+      "null", "true", "false", "0", "-1", "9223372036854775807", "-9223372036854775808",
+      #""""#, #""text""#, #""→ ü 😀""#, #""a\"b\\c""#, "[]", "{}", "[1,[2,[]],{}]",
+      #"{"z":1,"a":{"b":[null,true,"x"]}}"#,
+    ])
+  func roundTrip(_ text: String) throws {
+    #expect(try JSON(parsing: text.utf8).text == text)
+  }
+
+  @Test("is read with white space, escapes and fractions")
+  func reading() throws {
+    #expect(
+      try JSON(parsing: #" { "a" : [ 1 , 2.5, "\u00e9\n" ] } "#.utf8)
+        == ["a": [1, .real(2.5), "é\n"]])
+    #expect(JSON.string("\u{1}\n").text == #""\u0001\u000a""#)
+  }
+
+  @Test(
+    "is not everything",
+    arguments: [
+      "", " ", "{", "[1,]", "nul", "1 2", "{1:2}", "'x'", #"{"a":1,"a":2}"#,
+      "9223372036854775808", #""\ud800""#, #""\u0000""#, "\u{0}", "{}\u{0}", "01", "+1", "NaN",
+    ])
+  func refused(_ text: String) {
+    #expect(throws: JSONError.self) { try JSON(parsing: text.utf8) }
+  }
+
+  @Test("is UTF-8", arguments: [[0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22]] as [[UInt8]])
+  func encoding(_ bytes: [UInt8]) {
+    #expect(throws: JSONError.self) { try JSON(parsing: bytes) }
+  }
+
+  @Test("is nested up to 16 deep")
+  func depth() throws {
+    func nested(_ depth: Int) -> String {
+      String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+    }
+    #expect(throws: Never.self) { try JSON(parsing: nested(16).utf8) }
+    #expect(throws: JSONError("nested deeper than 16")) { try JSON(parsing: nested(17).utf8) }
+    #expect(throws: JSONError("nested deeper than 16")) { try JSON(parsing: nested(100_000).utf8) }
+    #expect(throws: Never.self) { try JSON(parsing: #""[[[[[[[[[[[[[[[[[[[[\"[[[[""#.utf8) }
+  }
+
+  @Test("gives members by name and values by type")
+  func access() {
+    let json: JSON = ["a": 1, "b": "x", "c": [true], "d": nil]
+    #expect(json["a"]?.integer == 1)
+    #expect(json["b"]?.string == "x")
+    #expect(json["c"]?.array == [true])
+    #expect(json["d"] == .null)
+    #expect(json["e"] == nil)
+    #expect(json["a"]?.string == nil)
+    #expect(json["b"]?.integer == nil)
+    #expect(JSON.array([])["a"] == nil)
+  }
+}

@@ -1,0 +1,30 @@
+import KeyboardModes
+import Testing
+
+@testable import KeymodedService
+
+@Suite("The ring of changes")
+struct ChangeRingTests {
+  private func change(_ sequence: Int64) -> Change {
+    Change(
+      sequence: sequence, time: Time(microseconds: sequence), machine: .shift, from: "a", to: "b",
+      event: "e")
+  }
+
+  @Test("holds the last changes, and no more", arguments: [1, 2, 7])
+  func capacity(_ capacity: Int) {
+    var ring = ChangeRing(capacity: capacity)
+    #expect(ring.latest == 0)
+    #expect(ring.changes(after: 0) == [])
+    for number in Int64(1)...20 {
+      ring.append(change(number))
+      #expect(ring.latest == number)
+      for after in 0...number {
+        let expected =
+          number - after <= Int64(capacity)
+          ? (after..<number).map { change($0 + 1) } : nil
+        #expect(ring.changes(after: after) == expected)
+      }
+    }
+  }
+}

@@ -1,0 +1,171 @@
+import Foundation
+import JSON
+import Testing
+
+/// In each test an innocent subscriber must get every change, whatever another client does.
+@Suite("Beside a bad client")
+struct BadClientTests {
+  private let getState = #"{"method":"org.keymoded.Controller.GetState"}"# + "\u{0}"
+  private let monitor = #"{"method":"org.keymoded.Controller.Monitor","more":true}"# + "\u{0}"
+
+  @Test("that never reads, others get everything; when it reads, it learns what it missed")
+  func neverReads() throws {
+    let daemon = try RunningDaemon()
+    let innocent = try daemon.subscriber()
+    let silent = try daemon.client()
+    silent.send(monitor)
+    let count: Int64 = 4000
+    for _ in 0..<40 {
+      let before = try daemon.client().result("org.keymoded.Controller.GetState")
+      let sequence = try #require(before["state"]?["sequence"]?.integer)
+      try daemon.change(100)
+      #expect(try innocent.sequences(100) == Array(sequence + 1...sequence + 100))
+    }
+    var reached: Int64 = 0
+    var missed: Int64 = 0
+    while reached < count {
+      let parameters = try #require(try silent.reply()["parameters"])
+      let changes = (parameters["changes"]?.array ?? []).compactMap { $0["sequence"]?.integer }
+      let state = try #require(parameters["state"]?["sequence"]?.integer)
+      let lost = try #require(parameters["missed"]?.integer)
+      #expect(
+        changes
+          == Array((reached + lost + 1)...(reached + lost + 1 + count)).prefix(changes.count).map {
+            $0
+          })
+      #expect(state == reached + lost + Int64(changes.count))
+      missed += lost
+      reached = state
+    }
+    #expect(missed > 0)
+    try daemon.change(1)
+    #expect(try silent.sequences(1) == [count + 1], "and goes on")
+  }
+
+  @Test("that asks without end and never reads, others get everything")
+  func asksWithoutReading() throws {
+    let daemon = try RunningDaemon()
+    let innocent = try daemon.subscriber()
+    let greedy = try daemon.client()
+    let flags = fcntl(greedy.descriptor, F_GETFL)
+    _ = fcntl(greedy.descriptor, F_SETFL, flags | O_NONBLOCK)
+    // Until the daemon, which waits for this client to read, takes no more.
+    for _ in 0..<50_000 { greedy.send(getState) }
+    try daemon.change(200)
+    #expect(try innocent.sequences(200) == Array(1...200))
+    _ = fcntl(greedy.descriptor, F_SETFL, flags)
+    for _ in 0..<200 {
+      #expect(try greedy.reply()["parameters"]?["state"]?["sequence"] != nil)
+    }
+  }
+
+  @Test("that sends half a message, others get everything, and so does it once it is whole")
+  func halfMessage() throws {
+    let daemon = try RunningDaemon()
+    let innocent = try daemon.subscriber()
+    let slow = try daemon.client()
+    slow.send(getState.prefix(20).description)
+    try daemon.change(50)
+    #expect(try innocent.sequences(50) == Array(1...50))
+    for byte in getState.utf8.dropFirst(20) { slow.send([byte]) }
+    #expect(try slow.reply()["parameters"]?["state"]?["sequence"] == 50)
+  }
+
+  @Test(
+    "that sends what is no call, the connection is closed, with an error where Varlink has one",
+    arguments: [
+      ("\u{0}", nil), ("hello\u{0}", nil), ("{\u{0}", nil), ("[]\u{0}", nil), ("null\u{0}", nil),
+      (#"{"method":"x","parameters":{"a":1e999}}"# + "\u{0}", nil),
+      (#"{"method":"x","method":"y"}"# + "\u{0}", nil),
+      (#"{"method":"x","parameters":{"a":9223372036854775808}}"# + "\u{0}", nil),
+      (#"{"method":"\ud800"}"# + "\u{0}", nil),
+      (String(repeating: "[", count: 20_000) + "\u{0}", nil),
+      ("{}\u{0}", "method"), (#"{"method":7}"# + "\u{0}", "method"),
+      (#"{"method":"x","parameters":7}"# + "\u{0}", "parameters"),
+      (#"{"method":"x","more":"yes"}"# + "\u{0}", "more"),
+    ] as [(String, String?)])
+  func nonsense(_ text: String, _ wrong: String?) throws {
+    let daemon = try RunningDaemon()
+    let innocent = try daemon.subscriber()
+    let bad = try daemon.client()
+    bad.send(text)
+    bad.send(getState)
+    if let wrong {
+      #expect(
+        try bad.message()
+          == #"{"error":"org.varlink.service.InvalidParameter","parameters":{"parameter":"\#(wrong)"}}"#
+      )
+    }
+    #expect(try bad.message() == nil)
+    try daemon.change(3)
+    #expect(try innocent.sequences(3) == [1, 2, 3])
+  }
+
+  @Test("that sends bytes that are not UTF-8, the connection is closed")
+  func notUTF8() throws {
+    let daemon = try RunningDaemon()
+    let bad = try daemon.client()
+    bad.send(Array(#"{"method":""#.utf8) + [0xff, 0xfe] + Array(#""}"#.utf8) + [0])
+    #expect(try bad.message() == nil)
+  }
+
+  @Test("that sends 1 MiB without an end, the connection is closed", arguments: [0x20, 0x41, 0x5b])
+  func endless(_ byte: UInt8) throws {
+    let daemon = try RunningDaemon()
+    let innocent = try daemon.subscriber()
+    let bad = try daemon.client()
+    bad.send([UInt8](repeating: byte, count: 1 << 20))
+    #expect(try bad.message() == nil)
+    try daemon.change(3)
+    #expect(try innocent.sequences(3) == [1, 2, 3])
+  }
+
+  @Test("the longest message is 64 KiB, to the byte", arguments: [65_535, 65_536, 65_537])
+  func longest(_ size: Int) throws {
+    let daemon = try RunningDaemon()
+    let client = try daemon.client()
+    let call = getState.dropLast()
+    client.send(call + String(repeating: " ", count: size - call.utf8.count) + "\u{0}")
+    if size <= 65_536 {
+      #expect(try client.reply()["parameters"]?["state"]?["sequence"] == 0)
+    } else {
+      #expect(try client.message() == nil)
+    }
+  }
+
+  @Test("that hangs up at any moment, others get everything")
+  func hangsUp() throws {
+    let daemon = try RunningDaemon()
+    let innocent = try daemon.subscriber()
+    for round in 1...100 {
+      do {
+        let fleeting = try daemon.client()
+        switch round % 4 {
+        case 0: fleeting.send(monitor)
+        case 1: fleeting.send(String(repeating: getState, count: 100))
+        case 2: fleeting.send("{\"meth")
+        default: break
+        }
+        // A linger of nothing: closed with replies unread.
+        if round % 8 < 4 { shutdown(fleeting.descriptor, Int32(SHUT_RD)) }
+      }
+      try daemon.change(1)
+      #expect(try innocent.sequences(1) == [Int64(round)])
+    }
+    let descriptors = try FileManager.default.contentsOfDirectory(
+      atPath: "/proc/\(daemon.process.processIdentifier)/fd")
+    #expect(descriptors.count < 25, "no connection is left behind: \(descriptors.count)")
+  }
+
+  @Test("512 of them, the next is turned away, and places for control are kept")
+  func tooMany() throws {
+    let daemon = try RunningDaemon()
+    var clients: [RawClient] = []
+    for _ in 0..<496 { clients.append(try daemon.subscriber()) }
+    #expect(try daemon.client().message() == nil)
+    try daemon.change(1)
+    for client in clients { #expect(try client.sequences(1) == [1]) }
+    clients.removeLast(10)
+    #expect(try daemon.subscriber().sequences(0) == [])
+  }
+}

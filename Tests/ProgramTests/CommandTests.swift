@@ -1,0 +1,191 @@
+import Foundation
+import JSON
+import Testing
+
+@Suite("The programs, as a user calls them")
+struct CommandTests {
+  @Test("state prints the states, or one of them")
+  func state() throws {
+    let daemon = try RunningDaemon()
+    try daemon.change(1)
+    func output(_ arguments: String...) throws -> String {
+      let ended = try run(
+        "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(arguments.joined(separator: " "))",
+        environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+      #expect(ended.status == 0)
+      #expect(ended.errors == "")
+      return ended.output
+    }
+    #expect(try output("state") == "shift     on\nkeyboard  prepareToEditText\n")
+    #expect(try output("state", "shift") == "on\n")
+    #expect(try output("state", "keyboard") == "prepareToEditText\n")
+    #expect(try output("state", "shift", "--json") == "\"on\"\n")
+    let json = try JSON(parsing: Array(try output("--json", "state").utf8))
+    #expect(json["shift"] == "on")
+    #expect(json["sequence"] == 1)
+  }
+
+  @Test("trigger sends an event, and says whether it changed anything")
+  func trigger() throws {
+    let daemon = try RunningDaemon()
+    let arguments = ["--socket-dir", daemon.folder.path]
+    let first = try run("keymodectl", "trigger", "tapTextField", arguments[0], arguments[1])
+    #expect(first.status == 0)
+    #expect(first.output == "shift     off\nkeyboard  editingText\n")
+    let second = try run("keymodectl", "trigger", "tapTextField", arguments[0], arguments[1])
+    #expect(second.status == 1)
+    #expect(second.output == first.output)
+    let json = try run(
+      "keymodectl", "--json", "trigger", "tapBlankArea", arguments[0], arguments[1])
+    #expect(try JSON(parsing: Array(json.output.utf8))["changed"] == true)
+    let unknown = try run("keymodectl", "trigger", "tapNothing", arguments[0], arguments[1])
+    #expect(unknown.status == 2)
+    #expect(unknown.errors.hasPrefix("keymodectl: unknown event 'tapNothing'; there are\n"))
+  }
+
+  @Test("watch prints the state, then exactly the lines of replay, until the daemon ends")
+  func watch() throws {
+    let daemon = try RunningDaemon()
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymodectl")
+    process.arguments = ["watch", "--json", "--socket-dir", daemon.folder.path]
+    process.standardOutput = pipe
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    var text = ""
+    func lines(_ count: Int) throws -> [Substring] {
+      while text.split(separator: "\n").count < count {
+        try awaitInput(pipe.fileHandleForReading.fileDescriptor, "watch")
+        text += String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+      }
+      return text.split(separator: "\n")
+    }
+    let state = try JSON(parsing: Array(lines(1)[0].utf8))
+    #expect(state["sequence"] == 0)
+    try daemon.change(1)
+    let change = try #require(
+      try daemon.client().result("org.keymoded.Controller.GetState")["state"]?["shiftSince"])
+    #expect(
+      try lines(2)[1]
+        == #"{"sequence":1,"time":\#(change.text),"machine":"shift","from":"off","to":"on","event":"shiftPressed"}"#
+    )
+    #expect(daemon.stop() == 0)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 3)
+  }
+
+  @Test("without a daemon say so", arguments: ["state", "watch", "trigger tapTextField"])
+  func noDaemon(_ command: String) throws {
+    let folder = try TemporaryFolder()
+    let ended = try run(
+      "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path)")
+    #expect(ended.status == 3)
+    #expect(ended.errors.hasPrefix("keymodectl: no keymoded is serving at '\(folder.path)/"))
+  }
+
+  @Test(
+    "refuse what they do not know",
+    arguments: [
+      ("keymodectl", "", "no command is given"),
+      ("keymodectl", "stat", "unknown command 'stat'"),
+      ("keymodectl", "state caps", "unknown machine 'caps': it is shift or keyboard"),
+      ("keymodectl", "state shift keyboard", "state takes one machine at most"),
+      ("keymodectl", "watch now", "watch takes no operand"),
+      ("keymodectl", "trigger", "trigger takes one event"),
+      ("keymodectl", "replay", "replay takes one file"),
+      ("keymodectl", "state --jsn", "unknown option '--jsn'"),
+      ("keymodectl", "state --json=1", "option '--json' takes no value"),
+      ("keymodectl", "state --config x", "option '--config' is for replay"),
+      ("keymodectl", "replay --config", "option '--config' needs a value"),
+      ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),
+      ("keymoded", "now", "unexpected 'now'"),
+      ("keymoded", "--speed 2", "--speed needs --recording"),
+      ("keymoded", "--recording x --device y", "--recording and --device exclude each other"),
+      (
+        "keymoded", "--recording x --speed fast",
+        "speed 'fast' is neither a number from 0.001 to 1000 nor 'max'"
+      ),
+      (
+        "keymoded", "--recording x --speed 0",
+        "speed '0' is neither a number from 0.001 to 1000 nor 'max'"
+      ),
+      (
+        "keymoded", "--recording x --speed nan",
+        "speed 'nan' is neither a number from 0.001 to 1000 nor 'max'"
+      ),
+    ])
+  func usage(_ program: String, _ arguments: String, _ message: String) throws {
+    let ended = try run("/bin/sh", "-c", "'\(Place.programs)/\(program)' \(arguments)")
+    #expect(ended.status == 2)
+    #expect(ended.errors == "\(program): \(message)\ntry '\(program) --help'\n")
+    #expect(ended.output == "")
+  }
+
+  @Test("tell of themselves in 80 columns", arguments: ["keymoded", "keymodectl"])
+  func help(_ program: String) throws {
+    let help = try run(program, "--help")
+    #expect(help.status == 0)
+    #expect(help.output.hasPrefix("usage: \(program) "))
+    #expect(help.lines.allSatisfy { $0.count <= 80 })
+    #expect(try run(program, "--version").output == "\(program) 0.1.0\n")
+  }
+
+  @Test(
+    "refuse a bad configuration with its place", arguments: ["keymoded", "keymodectl replay x"])
+  func badConfiguration(_ command: String) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("k.yaml", "shift: {\n  treshold: 1s }\n")
+    let ended = try run(
+      "/bin/sh", "-c", "'\(Place.programs)'/\(command) --config \(file)")
+    #expect(ended.status == 4)
+    #expect(ended.errors == "\(file):2:3: unknown key 'treshold'; did you mean 'threshold'?\n")
+    let missing = try run("keymoded", "--config", "/nowhere")
+    #expect(missing.status == 4)
+    #expect(missing.errors == "/nowhere: No such file or directory\n")
+  }
+
+  @Test("The daemon keeps its sockets private, removes them at the end, and is alone in its folder")
+  func sockets() throws {
+    let daemon = try RunningDaemon()
+    for socket in [daemon.stateSocket, daemon.controlSocket] {
+      let attributes = try FileManager.default.attributesOfItem(atPath: socket)
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+    let second = try run(
+      "keymoded", "--recording", "\(daemon.folder.path)/recording.evemu", "--socket-dir",
+      daemon.folder.path)
+    #expect(second.status == 1)
+    #expect(
+      second.errors == "keymoded: cannot serve in '\(daemon.folder.path)': Address already in use\n"
+    )
+    #expect(try daemon.client().result("org.keymoded.Controller.GetState")["state"] != nil)
+    #expect(daemon.stop() == 0)
+    #expect(!FileManager.default.fileExists(atPath: daemon.stateSocket))
+    #expect(!FileManager.default.fileExists(atPath: daemon.controlSocket))
+  }
+
+  @Test("The daemon takes the place of one that was killed")
+  func staleSockets() throws {
+    let folder = try TemporaryFolder()
+    for name in ["state.sock", "control.sock"] {
+      let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+      #expect(withSocketAddress("\(folder.path)/\(name)") { bind(descriptor, $0, $1) } == 0)
+      close(descriptor)
+    }
+    let ended = try run("keymodectl", "state", "--socket-dir", folder.path)
+    #expect(ended.status == 3, "nobody listens there")
+    let file = try folder.write("empty.evemu", "# EVEMU 1.3\n")
+    let started = try run(
+      "/bin/sh", "-c",
+      """
+      '\(Place.programs)/keymoded' --recording \(file) --socket-dir \(folder.path) 2>\(folder.path)/log &
+      for i in $(seq 100); do
+        '\(Place.programs)/keymodectl' state --socket-dir \(folder.path) 2>/dev/null && break
+        sleep 0.05
+      done
+      kill $!; wait $!
+      """)
+    #expect(started.output == "shift     off\nkeyboard  prepareToEditText\n")
+  }
+}

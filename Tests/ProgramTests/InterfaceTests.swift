@@ -1,0 +1,192 @@
+import Glibc
+import JSON
+import Testing
+
+@Suite("The interface, on real sockets")
+struct InterfaceTests {
+  private let controller = "org.keymoded.Controller"
+
+  @Test("GetState tells the states")
+  func getState() throws {
+    let daemon = try RunningDaemon()
+    let state = try daemon.client().result("\(controller).GetState")["state"]
+    #expect(state?["instance"]?.string?.count == 32)
+    #expect(state?["sequence"] == 0)
+    #expect(state?["shift"] == "off")
+    #expect(state?["shiftSince"] == .null)
+    #expect(state?["keyboard"] == "prepareToEditText")
+    #expect(state?["keyboardSince"] == .null)
+    #expect(try #require(state?["time"]?.integer) >= 0)
+  }
+
+  @Test("Trigger changes the states, on the control socket alone")
+  func trigger() throws {
+    let daemon = try RunningDaemon()
+    let control = try daemon.client(\.controlSocket)
+    let result = try control.result("\(controller).Trigger", ["event": "clickMoreButton"])
+    #expect(result["changed"] == true)
+    #expect(result["state"]?["keyboard"] == "showingPanel")
+    #expect(result["state"]?["keyboardSince"]?.integer != nil)
+    let ignored = try control.result("\(controller).Trigger", ["event": "characterTyped"])
+    #expect(ignored["changed"] == false)
+    #expect(ignored["state"]?["sequence"] == 1)
+    for (parameters, wrong) in [
+      (["event": "vcDidTapped"], "event"), ([:], "event"), (["event": 1], "event"),
+      (["event": "tapTextField", "x": 1], "x"),
+    ] as [(JSON, String)] {
+      try control.call("\(controller).Trigger", parameters)
+      let reply = try control.reply()
+      #expect(reply["error"] == "org.varlink.service.InvalidParameter")
+      #expect(reply["parameters"]?["parameter"] == .string(wrong))
+    }
+    let reading = try daemon.client()
+    try reading.call("\(controller).Trigger", ["event": "clickMoreButton"])
+    #expect(
+      try reading.message() == #"{"error":"org.varlink.service.PermissionDenied","parameters":{}}"#)
+    #expect(try reading.result("\(controller).GetState")["state"]?["sequence"] == 1)
+  }
+
+  @Test("Monitor tells the states and then each change")
+  func monitor() throws {
+    let daemon = try RunningDaemon()
+    let client = try daemon.client()
+    try client.call("\(controller).Monitor", more: true)
+    let first = try client.reply()
+    #expect(first["continues"] == true)
+    #expect(first["parameters"]?["changes"] == [])
+    #expect(first["parameters"]?["missed"] == 0)
+    #expect(first["parameters"]?["state"]?["sequence"] == 0)
+    try daemon.change(1)
+    let second = try client.reply()
+    #expect(second["continues"] == true)
+    let change = try #require(second["parameters"]?["changes"]?.array?.first)
+    #expect(change["sequence"] == 1)
+    #expect(change["machine"] == "shift")
+    #expect(change["from"] == "off")
+    #expect(change["to"] == "on")
+    #expect(change["event"] == "shiftPressed")
+    #expect(second["parameters"]?["state"]?["shift"] == "on")
+    #expect(second["parameters"]?["state"]?["shiftSince"] == change["time"])
+  }
+
+  @Test("Monitor goes on where a client left off")
+  func resume() throws {
+    let daemon = try RunningDaemon()
+    let instance = try #require(
+      try daemon.client().result("\(controller).GetState")["state"]?["instance"])
+    try daemon.change(5)
+    func first(_ parameters: JSON) throws -> JSON {
+      let client = try daemon.client()
+      try client.call("\(controller).Monitor", parameters, more: true)
+      return try client.reply()
+    }
+    func numbers(_ reply: JSON) -> [Int64] {
+      (reply["parameters"]?["changes"]?.array ?? []).compactMap { $0["sequence"]?.integer }
+    }
+    #expect(numbers(try first(["after": 0, "instance": instance])) == [1, 2, 3, 4, 5])
+    #expect(numbers(try first(["after": 3, "instance": instance])) == [4, 5])
+    let current = try first(["after": 5, "instance": instance])
+    #expect(numbers(current) == [])
+    #expect(current["parameters"]?["missed"] == 0)
+    let other = try first(["after": 3, "instance": "another"])
+    #expect(numbers(other) == [])
+    #expect(other["parameters"]?["missed"] == .null)
+    #expect(other["parameters"]?["state"]?["sequence"] == 5)
+    for (parameters, wrong) in [
+      (["after": 6, "instance": instance], "after"),
+      (["after": -1, "instance": instance], "after"),
+      (["after": 3], "instance"), (["instance": instance], "after"),
+      (["after": "3", "instance": instance], "after"), (["after": 3, "instance": 3], "instance"),
+      (["after": .real(3.5), "instance": instance], "after"), (["since": 3], "since"),
+    ] as [(JSON, String)] {
+      let reply = try first(parameters)
+      #expect(reply["error"] == "org.varlink.service.InvalidParameter")
+      #expect(reply["parameters"]?["parameter"] == .string(wrong), "\(parameters)")
+    }
+    #expect(numbers(try first(["after": nil, "instance": nil])) == [], "null is not given")
+  }
+
+  @Test("Monitor tells how many changes the ring holds no more")
+  func fellOut() throws {
+    let daemon = try RunningDaemon()
+    let instance = try #require(
+      try daemon.client().result("\(controller).GetState")["state"]?["instance"])
+    try daemon.change(1030)
+    for (after, missed, count) in [(5, 1025, 0), (6, 0, 1024)] as [(Int64, Int64, Int)] {
+      let client = try daemon.client()
+      try client.call(
+        "\(controller).Monitor", ["after": .integer(after), "instance": instance], more: true)
+      let reply = try client.reply()
+      #expect(reply["parameters"]?["missed"] == .integer(missed))
+      #expect(reply["parameters"]?["changes"]?.array?.count == count)
+      #expect(reply["parameters"]?["state"]?["sequence"] == 1030)
+    }
+  }
+
+  @Test("Monitor without 'more' is an error, and so is what nobody knows")
+  func errors() throws {
+    let daemon = try RunningDaemon()
+    let client = try daemon.client()
+    for (method, reply) in [
+      ("\(controller).Monitor", #"{"error":"org.varlink.service.ExpectedMore","parameters":{}}"#),
+      (
+        "\(controller).Nothing",
+        #"{"error":"org.varlink.service.MethodNotFound","parameters":{"method":"org.keymoded.Controller.Nothing"}}"#
+      ),
+      (
+        "org.example.Nothing",
+        #"{"error":"org.varlink.service.InterfaceNotFound","parameters":{"interface":"org.example"}}"#
+      ),
+    ] {
+      try client.call(method)
+      #expect(try client.message() == reply)
+    }
+  }
+
+  @Test("Calls that come at once are answered in order; a oneway call gets no answer")
+  func pipelined() throws {
+    let daemon = try RunningDaemon()
+    let client = try daemon.client(\.controlSocket)
+    client.send(
+      """
+      {"method":"\(controller).Trigger","parameters":{"event":"tapTextField"},"oneway":true}\u{0}\
+      {"method":"org.varlink.service.GetInfo"}\u{0}{"method":"\(controller).GetState"}\u{0}\
+      {"method":"\(controller).Nothing","oneway":true}\u{0}{"method":"\(controller).GetState"}\u{0}
+      """)
+    #expect(try client.reply()["parameters"]?["product"] == "keymoded")
+    for _ in 0..<2 {
+      #expect(try client.reply()["parameters"]?["state"]?["keyboard"] == "editingText")
+    }
+  }
+
+  @Test("A oneway call takes effect even if its sender is gone at once")
+  func onewayAndGone() throws {
+    let daemon = try RunningDaemon()
+    let subscriber = try daemon.subscriber()
+    do {
+      let client = try daemon.client(\.controlSocket)
+      client.send(
+        #"{"method":"org.keymoded.Controller.Trigger","parameters":{"event":"tapTextField"},"oneway":true}"#
+          + "\u{0}")
+    }
+    #expect(try subscriber.sequences(1) == [1])
+  }
+
+  @Test("A client that has closed its sending side still gets its answers")
+  func halfClosed() throws {
+    let daemon = try RunningDaemon()
+    let client = try daemon.client()
+    client.send(#"{"method":"org.keymoded.Controller.GetState"}"# + "\u{0}")
+    client.send(#"{"method":"org.keymoded.Controller.Monitor","more":true}"# + "\u{0}")
+    shutdown(client.descriptor, Int32(SHUT_WR))
+    #expect(try client.reply()["parameters"]?["state"]?["shift"] == "off")
+    #expect(try client.reply()["parameters"]?["changes"] == [])
+    try daemon.change(3)
+    #expect(try client.sequences(3) == [1, 2, 3])
+    let other = try daemon.client()
+    other.send(#"{"method":"org.keymoded.Controller.GetState"}"# + "\u{0}")
+    shutdown(other.descriptor, Int32(SHUT_WR))
+    #expect(try other.reply()["parameters"]?["state"]?["sequence"] == 3)
+    #expect(try other.message() == nil)
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import JSON
+import Testing
+
+struct TimedOut: Error { let waitingFor: String }
+
+/// Waits until there is something to read, for at most 20 seconds.
+func awaitInput(_ descriptor: Int32, _ what: String) throws {
+  var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  guard poll(&entry, 1, 20_000) == 1 else { throw TimedOut(waitingFor: what) }
+}
+
+func address(_ path: String) -> sockaddr_un {
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+  return address
+}
+
+func withSocketAddress<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+  var address = address(path)
+  return withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+    }
+  }
+}
+
+/// The daemon under test, in a process of its own, serving a recording.
+final class RunningDaemon {
+  let folder: TemporaryFolder
+  let process = Process()
+
+  var stateSocket: String { "\(folder.path)/state.sock" }
+  var controlSocket: String { "\(folder.path)/control.sock" }
+  var log: String {
+    (try? String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)) ?? ""
+  }
+
+  /// Starts the daemon and waits until it says that it is ready, as to a service manager.
+  ///
+  /// - Parameter recording: the recording that it plays; by default one without events.
+  init(recording: String = "# EVEMU 1.3\n", speed: String = "max") throws {
+    folder = try TemporaryFolder()
+    let file = try folder.write("recording.evemu", recording)
+    _ = try folder.write("log", "")
+    let notify = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(notify) }
+    try #require(withSocketAddress("\(folder.path)/notify") { bind(notify, $0, $1) } == 0)
+    process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymoded")
+    process.arguments = ["--recording", file, "--speed", speed, "--socket-dir", folder.path]
+    process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
+    process.standardError = FileHandle(forWritingAtPath: "\(folder.path)/log")
+    try process.run()
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    try awaitInput(notify, "READY=1")
+    let count = recv(notify, &buffer, buffer.count, 0)
+    try #require(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == "READY=1")
+  }
+
+  deinit {
+    if process.isRunning {
+      process.terminate()
+      process.waitUntilExit()
+    }
+  }
+
+  /// Ends it as a service manager would.
+  func stop() -> Int32 {
+    process.terminate()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  func client(_ path: KeyPath<RunningDaemon, String> = \.stateSocket) throws -> RawClient {
+    try RawClient(self[keyPath: path])
+  }
+
+  /// A client that has subscribed and got the first reply.
+  func subscriber() throws -> RawClient {
+    let client = try client()
+    try client.call("org.keymoded.Controller.Monitor", more: true)
+    _ = try client.reply()
+    return client
+  }
+
+  /// Makes `count` changes, by pressing Shift as a client.
+  func change(_ count: Int) throws {
+    let client = try client(\.controlSocket)
+    for _ in 0..<count {
+      try client.call("org.keymoded.Controller.Trigger", ["event": "shiftPressed"])
+      try #require(try client.reply()["parameters"]?["changed"] == true)
+    }
+  }
+}
+
+/// A connection that sends whatever bytes a test wants.
+final class RawClient {
+  let descriptor: Int32
+  private var received: [UInt8] = []
+
+  init(_ path: String) throws {
+    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    try #require(withSocketAddress(path) { connect(descriptor, $0, $1) } == 0)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Sends bytes; what the daemon does not take any more is left out.
+  func send(_ bytes: some Sequence<UInt8>) {
+    let bytes = Array(bytes)
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBytes {
+        Glibc.send(
+          descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, Int32(MSG_NOSIGNAL))
+      }
+      if count <= 0 { return }
+      done += count
+    }
+  }
+
+  func send(_ text: String) { send(text.utf8) }
+
+  func call(_ method: String, _ parameters: JSON = [:], more: Bool = false) throws {
+    let call: JSON = ["method": .string(method), "parameters": parameters, "more": .bool(more)]
+    send(call.text + "\u{0}")
+  }
+
+  /// The next message; `nil` at the end of the connection.
+  func message() throws -> String? {
+    while true {
+      if let end = received.firstIndex(of: 0) {
+        defer { received.removeSubrange(...end) }
+        return String(decoding: received[..<end], as: UTF8.self)
+      }
+      try awaitInput(descriptor, "a message")
+      var buffer = [UInt8](repeating: 0, count: 65536)
+      let count = recv(descriptor, &buffer, buffer.count, 0)
+      if count <= 0 { return nil }
+      received += buffer.prefix(count)
+    }
+  }
+
+  func reply() throws -> JSON {
+    try JSON(parsing: try #require(try message(), "the connection ended").utf8)
+  }
+
+  /// The result of a call.
+  func result(_ method: String, _ parameters: JSON = [:]) throws -> JSON {
+    try call(method, parameters)
+    let reply = try reply()
+    try #require(reply["error"] == nil)
+    return try #require(reply["parameters"])
+  }
+
+  /// The numbers of the next changes, until there are `count`.
+  func sequences(_ count: Int) throws -> [Int64] {
+    var numbers: [Int64] = []
+    while numbers.count < count {
+      let reply = try reply()
+      #expect(reply["parameters"]?["missed"] == 0)
+      numbers += (reply["parameters"]?["changes"]?.array ?? []).compactMap {
+        $0["sequence"]?.integer
+      }
+    }
+    return numbers
+  }
+}

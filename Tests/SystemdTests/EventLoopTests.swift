@@ -1,0 +1,76 @@
+import Glibc
+import SystemCalls
+import Systemd
+import Testing
+
+@Suite("An event loop")
+struct EventLoopTests {
+  @Test("calls for what can be read, and no more once its source is let go")
+  func io() throws {
+    let loop = try EventLoop()
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let reading = FileDescriptor(owning: ends[0])
+    let writing = FileDescriptor(owning: ends[1])
+    var calls: [IOEvents] = []
+    var source: EventSource?
+    source = try loop.addIO(reading.number, .readable) { events in
+      calls.append(events)
+      if calls.count == 2 {
+        source = nil
+        loop.stop()
+      }
+    }
+    #expect(source != nil)
+    _ = write(writing.number, "x", 1)
+    try loop.run()
+    #expect(calls == [.readable, .readable])
+  }
+
+  @Test("calls for a signal")
+  func signal() throws {
+    let loop = try EventLoop()
+    var called = false
+    let source = try loop.addSignal(SIGUSR1) {
+      called = true
+      loop.stop()
+    }
+    // To this thread, which alone has the signal blocked.
+    pthread_kill(pthread_self(), SIGUSR1)
+    try withExtendedLifetime(source) { try loop.run() }
+    #expect(called)
+  }
+
+  @Test("calls for timers in their order, and for deferred work once")
+  func timers() throws {
+    let loop = try EventLoop()
+    var calls: [String] = []
+    let late = try loop.addTimer {
+      calls.append("late")
+      loop.stop()
+    }
+    let early = try loop.addTimer { calls.append("early") }
+    let deferred = try loop.addDeferred { calls.append("deferred") }
+    let never = try loop.addDeferred { calls.append("never") }
+    let now = UInt64(microsecondsSinceBoot())
+    late.set(at: now + 20_000)
+    early.set(at: now + 10_000)
+    deferred.callSoon()
+    try withExtendedLifetime(never) { try loop.run() }
+    #expect(calls == ["deferred", "early", "late"])
+  }
+
+  @Test("lets go of a source in the middle of its own call")
+  func letGo() throws {
+    let loop = try EventLoop()
+    var sources: [EventSource] = []
+    for _ in 0..<100 {
+      sources.append(try loop.addDeferred { sources.removeAll() })
+    }
+    for source in sources { source.callSoon() }
+    let end = try loop.addTimer { loop.stop() }
+    end.set(at: UInt64(microsecondsSinceBoot() + 10_000))
+    try loop.run()
+    #expect(sources.isEmpty)
+  }
+}

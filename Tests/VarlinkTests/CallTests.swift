@@ -1,0 +1,113 @@
+import JSON
+import Testing
+import Varlink
+
+@Suite("A call")
+struct CallTests {
+  @Test("is read from its message")
+  func reading() throws {
+    let text = #"{"method":"a.b.C","parameters":{"x":1},"more":true,"oneway":false,"other":[]}"#
+    #expect(try Call(parsing: Array(text.utf8)) == Call("a.b.C", [.init("x", 1)], wantsMore: true))
+    #expect(
+      try Call(parsing: Array(#"{"method":"C","oneway":true,"parameters":null}"#.utf8))
+        == Call("C", isOneway: true))
+  }
+
+  @Test("is read back from what a client sends")
+  func roundTrip() throws {
+    let call = Call("a.B", [.init("x", ["y": nil])], wantsMore: true, isOneway: true)
+    #expect(call.message.last == 0)
+    #expect(try Call(parsing: call.message.dropLast()) == call)
+  }
+
+  @Test(
+    "without its members is refused by the member",
+    arguments: [
+      ("{}", "method"), (#"{"method":1}"#, "method"),
+      (#"{"method":"m","parameters":[]}"#, "parameters"),
+      (#"{"method":"m","more":1}"#, "more"), (#"{"method":"m","oneway":"yes"}"#, "oneway"),
+      (#"{"method":"m","upgrade":true}"#, "upgrade"),
+    ])
+  func members(_ text: String, _ name: String) {
+    #expect(throws: Call.Fault.member(name)) { try Call(parsing: Array(text.utf8)) }
+  }
+
+  @Test("is a JSON object", arguments: ["", "[]", "1", "{", #""method""#])
+  func notJSON(_ text: String) {
+    #expect {
+      try Call(parsing: Array(text.utf8))
+    } throws: { error in
+      guard case .notJSON? = error as? Call.Fault else { return false }
+      return true
+    }
+  }
+}
+
+@Suite("A reply")
+struct ReplyTests {
+  @Test("is written as the protocol has it")
+  func writing() {
+    func text(_ reply: Reply) -> String { String(decoding: reply.message, as: UTF8.self) }
+    #expect(text(Reply()) == "{\"parameters\":{}}\u{0}")
+    #expect(
+      text(Reply(["a": 1], continues: true)) == "{\"parameters\":{\"a\":1},\"continues\":true}\u{0}"
+    )
+    #expect(
+      text(Reply(VarlinkError.invalidParameter("x")))
+        == "{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"x\"}}\u{0}"
+    )
+  }
+
+  @Test("is read back the same")
+  func roundTrip() throws {
+    for reply in [Reply(["a": [1]]), Reply(["b": 2], continues: true), Reply(.expectedMore)] {
+      #expect(try Reply(parsing: reply.message.dropLast()) == reply)
+    }
+  }
+}
+
+@Suite("What a service says of itself")
+struct ServiceInfoTests {
+  private let info = ServiceInfo(
+    vendor: "v", product: "p", version: "1", url: "u",
+    interfaces: [("org.example.A", "interface org.example.A\n")])
+
+  @Test("is who it is and what interfaces it has")
+  func getInfo() throws {
+    #expect(
+      try info.answer(Call("org.varlink.service.GetInfo")) == [
+        "vendor": "v", "product": "p", "version": "1", "url": "u",
+        "interfaces": ["org.varlink.service", "org.example.A"],
+      ])
+  }
+
+  @Test("is the text of each interface")
+  func getInterfaceDescription() throws {
+    func describe(_ parameters: [JSON.Member]) throws -> JSON? {
+      try info.answer(Call("org.varlink.service.GetInterfaceDescription", parameters))
+    }
+    #expect(
+      try describe([.init("interface", "org.example.A")])
+        == ["description": "interface org.example.A\n"])
+    let own = try describe([.init("interface", "org.varlink.service")])
+    #expect(own?["description"]?.string?.contains("interface org.varlink.service") == true)
+    #expect(throws: VarlinkError.interfaceNotFound("no.such")) {
+      try describe([.init("interface", "no.such")])
+    }
+    #expect(throws: VarlinkError.invalidParameter("interface")) { try describe([]) }
+    #expect(throws: VarlinkError.invalidParameter("interface")) {
+      try describe([.init("interface", 1)])
+    }
+    #expect(throws: VarlinkError.invalidParameter("extra")) {
+      try describe([.init("interface", "x"), .init("extra", 1)])
+    }
+  }
+
+  @Test("is no answer to a call of another interface, which is named by what is missing")
+  func others() throws {
+    #expect(try info.answer(Call("org.example.A.M")) == nil)
+    #expect(info.notFound(Call("org.example.A.M")) == .methodNotFound("org.example.A.M"))
+    #expect(info.notFound(Call("org.example.B.M")) == .interfaceNotFound("org.example.B"))
+    #expect(info.notFound(Call("nonsense")) == .interfaceNotFound(""))
+  }
+}

@@ -1,0 +1,227 @@
+"""Builds what the test guest boots from: a Debian kernel, an initramfs and a root image.
+
+They land in <checkout>/.vm and are built again only when this file, the guest's files or the
+package list have changed. Everything comes from Debian's own mirrors, and nothing is installed on
+the host. Run it by hand with `python3 build_image.py`; the tests call `ensure_images()`.
+"""
+
+import fcntl
+import hashlib
+import lzma
+import os
+import shutil
+import struct
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+GUEST = HERE / "guest"
+IMAGES = HERE.parents[1] / ".vm"
+
+SUITE = "bookworm"
+# What the initramfs needs to reach the root image. What the running guest may want beyond that is
+# in guest/modules.txt: folders below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
+INITRAMFS_MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
+
+# Some of these live in /usr/sbin, which is not on every root's PATH.
+ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin", "LC_ALL": "C"}
+
+
+@dataclass(frozen=True)
+class Images:
+    """The three files QEMU boots from."""
+
+    kernel: Path
+    initramfs: Path
+    root: Path
+
+
+def missing_requirements() -> str:
+    """Says what this host lacks and how to get it; empty when it lacks nothing."""
+    needed = _listed(HERE / "host-packages.txt")
+    installed = set()
+    if shutil.which("dpkg-query"):
+        listing = _output("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
+        installed = {line.split()[1] for line in listing.splitlines() if line[:10] == "installed "}
+    packages = [package for package in needed if package not in installed]
+    problems = []
+    if os.geteuid() != 0:
+        problems.append("the virtual machine tests must run as root")
+    if packages:
+        problems.append(
+            f"missing host packages, get them with: apt-get install {' '.join(packages)}"
+        )
+    return "; ".join(problems)
+
+
+def ensure_images() -> Images:
+    """Returns the images, building them first where they are missing or out of date."""
+    images = Images(IMAGES / "vmlinux", IMAGES / "initramfs.cpio", IMAGES / "root.ext4")
+    stamp = IMAGES / "stamp"
+    wanted = _hash_of_inputs()
+    IMAGES.mkdir(exist_ok=True)
+    with open(IMAGES / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two test runs at once: the second waits for the first
+        if not stamp.exists() or stamp.read_text() != wanted:
+            if problem := missing_requirements():
+                raise RuntimeError(problem)
+            stamp.unlink(missing_ok=True)
+            with tempfile.TemporaryDirectory(prefix="building-", dir=IMAGES) as work:
+                _build(Path(work), images)
+            stamp.write_text(wanted)
+    return images
+
+
+def _listed(path: Path) -> list[str]:
+    return path.read_text().split()
+
+
+def _hash_of_inputs() -> str:
+    digest = hashlib.sha256()
+    for source in [Path(__file__), *sorted(GUEST.iterdir())]:
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()
+
+
+def _output(*command: str | Path, **options: Any) -> str:
+    """Runs a host tool and returns what it printed; one that fails raises with all it said."""
+    result = subprocess.run(command, capture_output=True, env=ENVIRONMENT, **options)
+    if result.returncode != 0:
+        said = (result.stdout + result.stderr).decode(errors="replace")
+        raise RuntimeError(f"{' '.join(map(str, command))} failed:\n{said[-4000:]}")
+    printed: bytes = result.stdout
+    return printed.decode()
+
+
+def _build(work: Path, images: Images) -> None:
+    kernel = _unpack_kernel(work)
+    (modules,) = (kernel / "lib/modules").iterdir()
+    _output("depmod", "-b", kernel, modules.name)
+    (compressed,) = (kernel / "boot").glob("vmlinuz-*")
+    images.kernel.write_bytes(_extract_vmlinux(compressed.read_bytes()))
+    _build_initramfs(work / "initramfs", kernel, modules.name, images.initramfs)
+    _build_root(work / "root", modules, images.root)
+
+
+def _unpack_kernel(work: Path) -> Path:
+    """Unpacks Debian's kernel package. The cloud flavour would not do: it has no uinput."""
+    depends = _output("apt-cache", "depends", "--important", "linux-image-amd64")
+    package = depends.split("Depends:")[1].split()[0]
+    _output("apt-get", "download", "-o", "APT::Sandbox::User=root", package, cwd=work)
+    (archive,) = work.glob("linux-image-*.deb")
+    _output("dpkg", "-x", archive, work / "kernel")
+    return work / "kernel"
+
+
+def _extract_vmlinux(bzimage: bytes) -> bytes:
+    """Takes the plain kernel out of a bzImage: unpacking it in the guest costs 3 s at each boot.
+
+    The offsets are those of the kernel's boot protocol: setup_sects, payload_offset and
+    payload_length in the header at 0x1f1.
+    """
+    setup_sectors = bzimage[0x1F1] or 4
+    offset, length = struct.unpack_from("<II", bzimage, 0x248)
+    start = (setup_sectors + 1) * 512 + offset
+    kernel = lzma.LZMADecompressor().decompress(bzimage[start : start + length])
+    if not kernel.startswith(b"\x7fELF"):
+        raise RuntimeError("the kernel package holds no kernel compressed with xz")
+    return kernel
+
+
+def _build_initramfs(tree: Path, kernel: Path, version: str, image: Path) -> None:
+    for folder in ("bin", "dev", "modules", "proc", "root", "sys"):
+        (tree / folder).mkdir(parents=True)
+    busybox = shutil.which("busybox")
+    assert busybox
+    shutil.copy(busybox, tree / "bin/busybox")
+    for applet in ("sh", "mount", "mkdir", "insmod", "sleep", "poweroff", "switch_root"):
+        (tree / "bin" / applet).symlink_to("busybox")
+    (tree / "sbin").symlink_to("bin")
+    shutil.copy(GUEST / "init", tree / "init")
+    order: list[str] = []
+    for path in _with_dependencies(kernel, version):
+        shutil.copy(path, tree / "modules")
+        order.append(path.name)
+    (tree / "modules/order").write_text("\n".join(order) + "\n")
+    names = "\n".join(str(path.relative_to(tree)) for path in sorted(tree.rglob("*")))
+    _output("cpio", "-o", "-H", "newc", "-F", image, cwd=tree, input=names.encode())
+
+
+def _with_dependencies(kernel: Path, version: str) -> list[Path]:
+    """The modules the initramfs loads, each after those it needs."""
+    listing = _output(
+        *("modprobe", "-d", kernel, "-S", version),
+        *("--show-depends", "-a", *INITRAMFS_MODULES),
+    )
+    paths = [Path(line.split()[1]) for line in listing.splitlines() if line.startswith("insmod")]
+    return list(dict.fromkeys(paths))
+
+
+def _build_root(root: Path, modules: Path, image: Path) -> None:
+    _output(
+        "mmdebstrap",
+        "--mode=root",
+        "--variant=minbase",
+        f"--include={','.join(_listed(GUEST / 'packages.txt'))}",
+        '--aptopt=Apt::Install-Recommends "false"',
+        *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")),
+        SUITE,
+        root,
+    )
+    _copy_modules(modules, root)
+    _configure(root)
+    content = sum(path.lstat().st_blocks * 512 for path in root.rglob("*") if not path.is_symlink())
+    size_kib = content * 13 // 10 // 1024 + 65536
+    image.unlink(missing_ok=True)
+    _output(
+        *("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal,^metadata_csum", "-m", "0"),
+        *("-E", "lazy_itable_init=1,root_owner=0:0", "-d", root, image, f"{size_kib}k"),
+    )
+
+
+def _copy_modules(modules: Path, root: Path) -> None:
+    target = root / "lib/modules" / modules.name
+    for name in _listed(GUEST / "modules.txt"):
+        shutil.copytree(modules / "kernel" / name, target / "kernel" / name)
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        shutil.copy(modules / name, target)
+    _output("depmod", "-b", root, modules.name)
+
+
+def _configure(root: Path) -> None:
+    """Makes a quick, quiet, always equal boot of it: no first-boot work, the agent at its end."""
+    units = root / "etc/systemd/system"
+    for name in _listed(GUEST / "masked-units.txt"):
+        link = units / name
+        link.unlink(missing_ok=True)
+        link.symlink_to("/dev/null")
+    default_target = units / "default.target"
+    default_target.unlink(missing_ok=True)
+    default_target.symlink_to("/lib/systemd/system/multi-user.target")
+
+    shutil.copy(GUEST / "agent", root / "usr/local/bin")
+    shutil.copy(GUEST / "agent.service", units)
+    wants = units / "multi-user.target.wants"
+    wants.mkdir(exist_ok=True)
+    (wants / "agent.service").symlink_to("../agent.service")
+
+    journal = root / "etc/systemd/journald.conf.d"
+    journal.mkdir()
+    (journal / "guest.conf").write_text("[Journal]\nStorage=volatile\nRateLimitBurst=0\n")
+    (root / "etc/hostname").write_text("guest\n")
+    (root / "etc/machine-id").write_text("0123456789abcdef0123456789abcdef\n")
+    (root / "etc/fstab").write_text("")
+    for folder in (root / "var/cache/apt/archives", root / "var/lib/apt/lists"):
+        shutil.rmtree(folder)
+    for folder in (root / "etc", root / "var"):
+        (folder / ".updated").touch()
+
+
+if __name__ == "__main__":
+    begin = time.monotonic()
+    ensure_images()
+    print(f"images are in {IMAGES} ({time.monotonic() - begin:.0f} s)")

@@ -1,0 +1,61 @@
+"""Fixtures for tests that need the guest, and what to show when they fail or cannot run."""
+
+import os
+from collections.abc import Generator, Iterator
+
+import pytest
+from build_image import Images, ensure_images, missing_requirements
+from vm import VirtualMachine
+
+Wrapper = Generator[None, pytest.TestReport, pytest.TestReport]
+
+_SKIP_REASON = pytest.StashKey[str]()
+
+
+@pytest.fixture(scope="session")
+def images(request: pytest.FixtureRequest) -> Images:
+    """What a guest boots from, for tests that want a guest of their own."""
+    if problem := missing_requirements():
+        if os.environ.get("KEYMODED_REQUIRE_VM") == "1":
+            pytest.fail(f"KEYMODED_REQUIRE_VM=1, but {problem}")
+        request.config.stash[_SKIP_REASON] = problem
+        pytest.skip(problem)
+    return ensure_images()
+
+
+@pytest.fixture(scope="session")
+def vm(images: Images) -> Iterator[VirtualMachine]:
+    """One running guest, shared by all tests of the session."""
+    with VirtualMachine(images) as machine:
+        yield machine
+
+
+@pytest.fixture(autouse=True)
+def _end_leftovers(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The next test finds no process of this one, even if this one failed half way."""
+    yield
+    machine = request.node.funcargs.get("vm")
+    if isinstance(machine, VirtualMachine):
+        machine.end_leftovers()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]) -> Wrapper:
+    report = yield
+    machine = item.funcargs.get("vm")
+    if report.when == "call" and report.failed and isinstance(machine, VirtualMachine):
+        try:
+            report.sections.append(("end of the guest's journal", machine.journal_tail()))
+        except Exception as error:
+            report.sections.append(("no journal, the guest does not answer", str(error)))
+    return report
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    reason = config.stash.get(_SKIP_REASON, "")
+    if reason:
+        terminalreporter.section("VIRTUAL MACHINE TESTS DID NOT RUN", sep="!", red=True, bold=True)
+        terminalreporter.line(reason, red=True)
+        terminalreporter.line("KEYMODED_REQUIRE_VM=1 makes this a failure.", red=True)

@@ -1,0 +1,204 @@
+"""Commands running in the guest, and the connection to the agent there that runs them."""
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, overload
+
+START_SECONDS = 20.0
+POLL_SECONDS = 0.01
+
+Result = TypeVar("Result")
+
+
+class GuestDied(Exception):
+    """The guest ended while it was needed."""
+
+
+@dataclass(frozen=True)
+class Completed:
+    """What an ended command left behind. A signal N that ended it shows as exit code 128 + N."""
+
+    command: str
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
+class CommandFailed(Exception):
+    """A command in the guest failed, or did not do in time what it should have done."""
+
+    def __init__(self, problem: str, command: str, stdout: str, stderr: str) -> None:
+        super().__init__(
+            f"{problem}\n--- command\n{command}\n"
+            f"--- end of stdout\n{stdout[-4000:]}\n--- end of stderr\n{stderr[-4000:]}"
+        )
+
+
+class Agent:
+    """The host's end of the line protocol described in guest/agent."""
+
+    def __init__(self, connection: socket.socket, console: Path) -> None:
+        self._connection = connection
+        self._console = console
+        self._changed = threading.Condition()
+        self._has_ended = False
+        self.system_state = ""
+        self.pids: dict[int, int] = {}
+        self.exit_codes: dict[int, int] = {}
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def send(self, request: str) -> None:
+        """Sends one line."""
+        self._connection.sendall(request.encode() + b"\n")
+
+    def wait_for(self, condition: Callable[[], bool], timeout: float, what: str) -> None:
+        """Waits until what the agent reported makes the condition true."""
+        with self._changed:
+            self._changed.wait_for(lambda: condition() or self._has_ended, timeout)
+        if not condition():
+            self.check_alive()
+            raise TimeoutError(f"waited {timeout} s for {what}\n{self._console_tail()}")
+
+    def check_alive(self) -> None:
+        """Raises, with the end of the console, if the guest is gone."""
+        if self._has_ended:
+            raise GuestDied(f"the guest is gone; its console ended with\n{self._console_tail()}")
+
+    def close(self) -> None:
+        """To be called when QEMU has ended: only that ends the reading."""
+        self._reader.join()
+        self._connection.close()
+
+    def _console_tail(self) -> str:
+        return self._console.read_bytes().decode(errors="replace")[-4000:]
+
+    def _read(self) -> None:
+        with self._connection.makefile("r") as lines:
+            for line in lines:
+                with self._changed:
+                    match line.split():
+                        case ["ready", state]:
+                            self.system_state = state
+                        case ["started", number, pid]:
+                            self.pids[int(number)] = int(pid)
+                        case ["exit", number, status]:
+                            self.exit_codes[int(number)] = int(status)
+                    self._changed.notify_all()
+        with self._changed:
+            self._has_ended = True
+            self._changed.notify_all()
+
+
+class GuestProcess:
+    """A bash command running in the guest, as the leader of its own session."""
+
+    def __init__(self, agent: Agent, number: int, folder: Path, command: str) -> None:
+        self._agent = agent
+        self._number = number
+        self._folder = folder
+        self.command = command
+        folder.mkdir(parents=True)
+        (folder / "command").write_text(command)
+        agent.send(f"run {number}")
+        agent.wait_for(lambda: number in agent.pids, START_SECONDS, f"the start of {command!r}")
+        self.pid = agent.pids[number]
+
+    @property
+    def stdout(self) -> str:
+        """All it has printed so far (most programs hold lines back: see `stdbuf -oL`)."""
+        return self._read("stdout")
+
+    @property
+    def stderr(self) -> str:
+        """All it has complained about so far."""
+        return self._read("stderr")
+
+    def lines(self) -> list[str]:
+        """The lines of stdout that are complete so far."""
+        return self.stdout.split("\n")[:-1]
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        return self._agent.exit_codes.get(self._number)
+
+    @overload
+    def wait_for(
+        self, condition: str | re.Pattern[str], timeout: float = 10.0
+    ) -> re.Match[str]: ...
+
+    @overload
+    def wait_for(self, condition: Callable[[str], Result], timeout: float = 10.0) -> Result: ...
+
+    def wait_for(
+        self,
+        condition: str | re.Pattern[str] | Callable[[str], Result],
+        timeout: float = 10.0,
+    ) -> re.Match[str] | Result:
+        """Waits until stdout matches the regular expression, or the function says true of it.
+
+        In a string, ^ and $ stand for the ends of lines. Returns the match, or what the function
+        returned. Fails when the time is up, or at once when the command ends without having
+        printed what was waited for.
+        """
+        deadline = time.monotonic() + timeout
+        while True:
+            # Asked before stdout is read: what is printed in between must not be missed.
+            exit_code = self.exit_code
+            is_late = time.monotonic() > deadline
+            if callable(condition):
+                found: re.Match[str] | Result | None = condition(self.stdout)
+            elif isinstance(condition, str):
+                found = re.search(condition, self.stdout, re.MULTILINE)
+            else:
+                found = condition.search(self.stdout)
+            if found:
+                return found
+            if exit_code is not None:
+                raise self._failure(f"ended with exit code {exit_code} before {condition!r}")
+            if is_late:
+                raise self._failure(f"no {condition!r} within {timeout} s")
+            self._agent.check_alive()
+            time.sleep(POLL_SECONDS)
+
+    def wait(self, timeout: float = 30.0) -> Completed:
+        """Waits until the command ends by itself; kills it and fails when the time is up."""
+        try:
+            self._agent.wait_for(
+                lambda: self.exit_code is not None, timeout, f"the end of {self.command!r}"
+            )
+        except TimeoutError:
+            self.kill()
+            raise self._failure(f"did not end within {timeout} s") from None
+        exit_code = self.exit_code
+        assert exit_code is not None
+        return Completed(self.command, exit_code, self.stdout, self.stderr)
+
+    def interrupt(self) -> None:
+        """Sends SIGINT to the command and all it started in its process group."""
+        self._signal("INT")
+
+    def terminate(self) -> None:
+        """Sends SIGTERM likewise."""
+        self._signal("TERM")
+
+    def kill(self) -> None:
+        """Sends SIGKILL likewise."""
+        self._signal("KILL")
+
+    def _signal(self, name: str) -> None:
+        if self.exit_code is None:
+            self._agent.send(f"signal {self.pid} {name}")
+
+    def _failure(self, problem: str) -> CommandFailed:
+        return CommandFailed(problem, self.command, self.stdout, self.stderr)
+
+    def _read(self, name: str) -> str:
+        path = self._folder / name
+        return path.read_bytes().decode(errors="replace") if path.exists() else ""
