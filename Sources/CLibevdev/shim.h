@@ -9,12 +9,13 @@
 /* Swift sees neither the _IOW macros nor unions inside structs, so the few
  * ioctls that libevdev has no call for are made here. Each returns 0 or -errno. */
 
-static inline int keymoded_deliver_types(int fd, const unsigned char *types, unsigned int size) {
+/* One bit for each type of event; EV_SYN always comes. */
+static inline int keymoded_deliver_types(int fd, unsigned long types) {
   struct input_mask mask;
   memset(&mask, 0, sizeof mask);
   mask.type = EV_SYN; /* the mask of EV_SYN is the mask of event types */
-  mask.codes_size = size;
-  mask.codes_ptr = (unsigned long)types;
+  mask.codes_size = sizeof types; /* the kernel takes whole longs only */
+  mask.codes_ptr = (unsigned long)&types;
   return ioctl(fd, EVIOCSMASK, &mask) < 0 ? -errno : 0;
 }
 

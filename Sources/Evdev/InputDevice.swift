@@ -36,7 +36,7 @@ public final class InputDevice {
     // To change the clock empties the kernel's buffer, so it comes before libevdev takes note of
     // which keys are down; otherwise a press could fall between the two.
     try InputDevice.check("follow", path, keymoded_stamp_with_boottime(descriptor.number))
-    try InputDevice.deliver([EV_KEY], to: descriptor.number, path)
+    try InputDevice.deliver(types: 1 << UInt(EV_KEY), to: descriptor.number, path)
     // What libevdev has to say can name keys, and nothing that names keys is ever logged.
     libevdev_set_log_function(nil, nil)
     var device: OpaquePointer?
@@ -118,21 +118,19 @@ public final class InputDevice {
   private func openObserver() -> Int32? {
     if observer == nil,
       let opened = try? FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK),
-      (try? InputDevice.deliver([], to: opened.number, path)) != nil
+      (try? InputDevice.deliver(types: 0, to: opened.number, path)) != nil
     {
       observer = consume opened
     }
     return observer?.number
   }
 
-  /// Tells the kernel which types of event to deliver. What is not delivered wakes nobody and takes
-  /// no room in the kernel's buffer. Reports of type `EV_SYN` always come.
+  /// Tells the kernel which types of event to deliver, as bits. What is not delivered wakes nobody
+  /// and takes no room in the kernel's buffer. Reports of type `EV_SYN` always come.
   private static func deliver(
-    _ types: [Int32], to descriptor: Int32, _ path: String
+    types: UInt, to descriptor: Int32, _ path: String
   ) throws(SystemError) {
-    var bits = [UInt8](repeating: 0, count: Int(EV_MAX) / 8 + 1)
-    for type in types { bits[Int(type / 8)] |= 1 << UInt8(type % 8) }
-    try check("follow", path, keymoded_deliver_types(descriptor, bits, UInt32(bits.count)))
+    try check("follow", path, keymoded_deliver_types(descriptor, types))
   }
 
   private static func check(

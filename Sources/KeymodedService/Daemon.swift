@@ -38,14 +38,14 @@ public final class Daemon {
       service = ModeService(settings: configuration.settings, source: input)
       let keyboards = Keyboards(
         loop, KeyboardSource.selection(source, configuration.settings),
-        deliver: { [unowned service] in service.take($0) }, report: { complain($0) })
+        deliver: { [unowned service] in service.take($0) }, report: Self.report)
       input.keyboards = keyboards
       start = { () throws(SystemError) in
         try keyboards.start()
-        if keyboards.count == 0 { complain("no keyboard can be read yet; waiting for one") }
+        if keyboards.count == 0 { Log.info("no keyboard can be read yet; waiting for one") }
       }
     case .recording(let file, let speed):
-      let player = try RecordingPlayer(file: file, speed: speed) { complain($0) }
+      let player = try RecordingPlayer(file: file, speed: speed)
       service = ModeService(settings: configuration.settings, source: player)
       player.deliver = { [unowned service] in service.take($0) }
       start = { () throws(SystemError) in try player.start(loop) }
@@ -72,6 +72,14 @@ public final class Daemon {
     ServiceManager.notify("STOPPING=1")
   }
 
+  private static func report(_ event: Keyboards.Report) {
+    switch event {
+    case .followed(let name): Log.info("following '\(name)'")
+    case .gone(let name): Log.info("'\(name)' is gone")
+    case .failed(let error): Log.warning("\(error)")
+    }
+  }
+
   private func listen(_ directory: String?) throws {
     let passed = try ServiceManager.takeListeningSockets()
     for (name, number) in passed {
@@ -79,7 +87,7 @@ public final class Daemon {
       switch name {
       case "state": try server.listen(on: ListeningSocket(descriptor, access: .reading))
       case "control": try server.listen(on: ListeningSocket(descriptor, access: .control))
-      default: complain("the service manager passed a socket called '\(name)', which is not served")
+      default: Log.warning("the service manager passed a socket called '\(name)', which is not served")
       }
     }
     guard passed.isEmpty else { return }
@@ -87,7 +95,7 @@ public final class Daemon {
     let own = try OwnSockets(in: directory)
     for socket in own.sockets { try server.listen(on: socket) }
     ownSockets = own
-    complain("serving in \(directory)")
+    Log.info("serving in \(directory)")
   }
 
   private static func defaultDirectory() throws -> String {

@@ -29,7 +29,6 @@ final class RecordingPlayer: InputSource {
 
   private let device = DeviceID(order: 0)
   private let speed: PlaybackSpeed
-  private let report: (String) -> Void
   private var recording: Recording
   private var upcoming: KeyEvent?
   private var timer: EventSource?
@@ -43,15 +42,12 @@ final class RecordingPlayer: InputSource {
 
   /// Opens the recording, and reads it through once, so that one with a fault is refused before
   /// anything of it has been published.
-  init(
-    file: String, speed: PlaybackSpeed, report: @escaping (String) -> Void
-  ) throws(RecordingError) {
-    var check = try Recording(opening: file) { report("\($0)") }
+  init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
+    var check = try Recording(opening: file) { Log.warning("\($0)") }
     while try check.next() != nil {}
     recording = try Recording(opening: file)
     upcoming = try recording.next()
     self.speed = speed
-    self.report = report
     anchor = (upcoming?.time ?? Time(microseconds: 0), microsecondsSinceBoot())
   }
 
@@ -112,10 +108,10 @@ final class RecordingPlayer: InputSource {
   private func advance() {
     do {
       upcoming = try recording.next()
-      if upcoming == nil { report("the recording has ended; its states are still served") }
+      if upcoming == nil { Log.info("the recording has ended; its states are still served") }
     } catch {
       // The file was whole when it was checked.
-      report("\(error)")
+      Log.warning("\(error)")
       upcoming = nil
     }
   }

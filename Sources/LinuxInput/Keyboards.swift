@@ -15,6 +15,16 @@ public final class Keyboards {
     case named([String])
   }
 
+  /// What happened to a device, for the log.
+  public enum Report {
+    /// The device of this name is followed from now on.
+    case followed(String)
+    /// The device of this name was removed.
+    case gone(String)
+    /// A device cannot be opened, or can be read no more.
+    case failed(SystemError)
+  }
+
   private struct Followed {
     let id: DeviceID
     let device: InputDevice
@@ -28,7 +38,7 @@ public final class Keyboards {
   private let loop: EventLoop
   private let selection: Selection
   private let deliver: ([Controller.Input]) -> Void
-  private let report: (String) -> Void
+  private let report: (Report) -> Void
   private var followed: [Followed] = []
   private var opened = 0
   private var monitor: DeviceMonitor?
@@ -39,10 +49,10 @@ public final class Keyboards {
   ///
   /// - Parameters:
   ///   - deliver: takes what happened, in the order in which it is to act.
-  ///   - report: takes a line for the log.
+  ///   - report: takes what belongs in a log.
   public init(
     _ loop: EventLoop, _ selection: Selection, deliver: @escaping ([Controller.Input]) -> Void,
-    report: @escaping (String) -> Void
+    report: @escaping (Report) -> Void
   ) {
     self.loop = loop
     self.selection = selection
@@ -102,7 +112,7 @@ extension Keyboards {
       unopened[path] = nil
     } catch {
       // Udev tells of a device more than once; say the same only once.
-      if unopened.updateValue(error, forKey: path) != error { report("\(error)") }
+      if unopened.updateValue(error, forKey: path) != error { report(.failed(error)) }
     }
   }
 
@@ -114,13 +124,13 @@ extension Keyboards {
     }
     opened += 1
     followed.append(Followed(id: id, device: device, number: number, source: source))
-    report("following '\(device.name)'")
+    report(.followed(device.name))
     deliver([.opened(id, held: device.keysDown)])
   }
 
   private func letGo(_ keyboard: Followed, _ error: SystemError?) {
     followed.removeAll { $0.id == keyboard.id }
-    report("'\(keyboard.device.name)' \(error.map { "failed: \($0)" } ?? "is gone")")
+    report(error.map(Report.failed) ?? .gone(keyboard.device.name))
     deliver([.gone(keyboard.id)])
   }
 }

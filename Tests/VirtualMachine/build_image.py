@@ -20,7 +20,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 GUEST = HERE / "guest"
-IMAGES = HERE.parents[1] / ".vm"
+CHECKOUT = HERE.parents[1]
+IMAGES = CHECKOUT / ".vm"
 
 SUITE = "bookworm"
 # What the initramfs needs to reach the root image. What the running guest may want beyond that is
@@ -42,7 +43,7 @@ class Images:
 
 def missing_requirements() -> str:
     """Says what this host lacks and how to get it; empty when it lacks nothing."""
-    needed = _listed(HERE / "host-packages.txt")
+    needed = _listed(CHECKOUT / "scripts/packages/virtual-machine")
     installed = set()
     if shutil.which("dpkg-query"):
         listing = _output("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
@@ -77,7 +78,8 @@ def ensure_images() -> Images:
 
 
 def _listed(path: Path) -> list[str]:
-    return path.read_text().split()
+    """The words of a file, without its comments."""
+    return [word for line in path.read_text().splitlines() for word in line.split("#")[0].split()]
 
 
 def _hash_of_inputs() -> str:

@@ -1,0 +1,72 @@
+# Everything a person does with the source of keymoded. `make help` lists it.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+
+bindir      = $(PREFIX)/bin
+unitdir     = $(PREFIX)/lib/systemd/system
+sysusersdir = $(PREFIX)/lib/sysusers.d
+rulesdir    = $(PREFIX)/lib/udev/rules.d
+
+SWIFT ?= swift
+# The Swift runtime becomes part of the programs, so that they run on machines without Swift.
+RELEASE = -c release --static-swift-stdlib
+PROGRAMS = keymoded keymodectl
+UNITS = keymoded.service keymoded-state.socket keymoded-control.socket
+SOURCES = Package.swift Sources Tests
+
+.PHONY: help run test check lint unit-tests vm-tests build install uninstall clean
+
+help:
+	@echo 'make run        install what is missing, build, and run it here'
+	@echo 'make test       install what is missing, and run every test'
+	@echo 'make check      all of that but the tests in a virtual machine'
+	@echo 'make build      build the programs, into .build/release'
+	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
+	@echo 'make uninstall  remove what was installed'
+	@echo 'make clean      remove what was built, the tools of the tests too'
+
+run:
+	@scripts/install-packages build
+	@$(MAKE) --no-print-directory build
+	@scripts/run
+
+test: check vm-tests
+
+check: lint unit-tests
+
+lint:
+	$(SWIFT) format lint --strict --recursive $(SOURCES)
+
+unit-tests:
+	@scripts/install-packages build test
+	@scripts/install-python-tools
+	$(SWIFT) test --disable-xctest
+
+vm-tests:
+	@scripts/install-packages build test virtual-machine
+	@scripts/install-python-tools
+	@$(MAKE) --no-print-directory build
+	.tools/venv/bin/python -m pytest Tests/VirtualMachine
+
+build:
+	$(SWIFT) build $(RELEASE)
+
+# Builds nothing, so that root need not: run `make build` first.
+install:
+	install -d $(addprefix $(DESTDIR),$(bindir) $(unitdir) $(sysusersdir) $(rulesdir))
+	install -s $(addprefix .build/release/,$(PROGRAMS)) $(DESTDIR)$(bindir)
+	for unit in $(UNITS); do \
+	  sed 's|@bindir@|$(bindir)|' systemd/$$unit >$(DESTDIR)$(unitdir)/$$unit && \
+	  chmod 644 $(DESTDIR)$(unitdir)/$$unit || exit; \
+	done
+	install -m 644 systemd/keymoded.sysusers $(DESTDIR)$(sysusersdir)/keymoded.conf
+	install -m 644 udev/70-keymoded.rules $(DESTDIR)$(rulesdir)
+
+uninstall:
+	$(RM) $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS))
+	$(RM) $(addprefix $(DESTDIR)$(unitdir)/,$(UNITS))
+	$(RM) $(DESTDIR)$(sysusersdir)/keymoded.conf $(DESTDIR)$(rulesdir)/70-keymoded.rules
+
+clean:
+	$(RM) -r .build .tools .vm

@@ -1,0 +1,42 @@
+import Foundation
+import Testing
+
+@Suite("make run")
+struct RunScriptTests {
+  @Test("shows the states, and names commands that work as they stand; nothing stays behind")
+  func run() throws {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(fileURLWithPath: "\(Place.checkout)/scripts/run")
+    process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PROGRAMS": Place.programs]
+    process.standardOutput = pipe
+    try process.run()
+    var text = ""
+    while !text.contains(" shift is off, keyboard is prepareToEditText\n") {
+      try awaitInput(pipe.fileHandleForReading.fileDescriptor, "make run")
+      let data = pipe.fileHandleForReading.availableData
+      try #require(!data.isEmpty, "it ended: \(text)")
+      text += String(decoding: data, as: UTF8.self)
+    }
+    let lines = text.split(separator: "\n").map(String.init)
+    #expect(lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("  ") })
+    let commands = lines.filter { $0.hasPrefix("  ") && !$0.contains(" is off") }
+    #expect(commands.count == 3)
+    let tried = try ProgramTests.run("/bin/sh", "-c", commands.joined(separator: "\n"))
+    #expect(tried.status == 0)
+    #expect(
+      tried.output == """
+        shift     off
+        keyboard  prepareToEditText
+        shift     off
+        keyboard  showingPanel
+
+        """)
+    let folder = try #require(commands[0].split(separator: "=").last.map(String.init))
+    #expect(FileManager.default.fileExists(atPath: folder))
+    process.terminate()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(!FileManager.default.fileExists(atPath: folder))
+  }
+}

@@ -1,0 +1,32 @@
+"""Makes examples/demo.evemu: evemu-record, while a person would try all that keymoded does."""
+
+from pathlib import Path
+
+from build_image import ensure_images
+from recorder import KeyRecorder
+from vm import PS2_KEYBOARD, VirtualMachine
+
+DEMO = Path(__file__).resolve().parents[2] / "examples/demo.evemu"
+
+SCRIPT = """
+    tap a 60; wait 1500
+    tap shift 90; wait 700; tap h 80; wait 150; tap i 80; wait 900
+    tap shift 90; wait 160; tap shift 90; wait 700; tap o 80; wait 150; tap k 80; wait 900
+    tap shift 90; wait 900
+    tap scroll_lock 90; wait 1400; tap scroll_lock 90; wait 900
+    down ctrl; wait 90; tap c 80; wait 90; up ctrl; wait 600
+    tap compose 90; wait 1200; tap insert 90; wait 1000; tap esc 90; wait 300
+"""
+
+
+def main() -> None:
+    with VirtualMachine(ensure_images()) as vm:
+        recorder = KeyRecorder(vm, PS2_KEYBOARD)
+        vm.play(SCRIPT)
+        recorder.process.wait_for("KEY_ESC +0")
+        recorder.stop()
+        DEMO.write_text(recorder.process.stdout)
+
+
+if __name__ == "__main__":
+    main()

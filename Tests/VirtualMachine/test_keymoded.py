@@ -1,0 +1,259 @@
+"""keymoded on a real kernel's keyboards, as a service under a real systemd."""
+
+import json
+import random
+from collections.abc import Iterator
+
+import pytest
+import service
+from recorder import KeyRecorder
+from service import Change, VirtualKeyboard, Watch, as_user, wait_until_followed
+from vm import PS2_KEYBOARD, VirtualMachine
+
+
+@pytest.fixture(scope="session")
+def installed(vm: VirtualMachine) -> VirtualMachine:
+    service.install(vm)
+    return vm
+
+
+@pytest.fixture
+def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The guest, with a service that was just started."""
+    service.restart(installed)
+    yield installed
+    installed.run(f"systemctl stop {service.UNITS}")
+
+
+def test_units_are_well_formed(installed: VirtualMachine) -> None:
+    verified = installed.run(
+        "systemd-analyze verify --man=no /usr/lib/systemd/system/keymoded*", check=False
+    )
+    assert (verified.exit_code, verified.stderr) == (0, "")
+
+
+def test_presses_300_ms_apart_are_caps_lock(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("tap shift 40; wait 260; tap shift 40")
+    assert watch.states(2) == ["on", "capsLock"]
+    assert service.state(guest)["shift"] == "capsLock"
+
+
+def test_presses_700_ms_apart_are_off(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("tap shift 40; wait 660; tap shift_r 40")
+    first, second = watch.changes(2)
+    assert [first["to"], second["to"]] == ["on", "off"]
+    assert second["time"] - first["time"] == pytest.approx(700_000, abs=100_000)
+    assert service.state(guest)["shift"] == "off"
+
+
+def test_stamps_are_the_kernels_on_the_clock_that_counts_sleep(guest: VirtualMachine) -> None:
+    uptime = "cut -d' ' -f1 /proc/uptime"
+    watch = Watch(guest)
+    before = float(guest.run(uptime).stdout)
+    guest.play("tap shift 40")
+    (change,) = watch.changes(1)
+    after = float(guest.run(uptime).stdout)
+    assert before - 0.01 <= change["time"] / 1e6 <= after + 0.01
+
+
+def test_keys_walk_the_keyboard_machine(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("tap scroll_lock; wait 30; tap compose; wait 30; tap insert; wait 30; tap esc")
+    assert watch.states(4) == [
+        "prepareToRecord",
+        "showingPanel",
+        "editingText",
+        "prepareToEditText",
+    ]
+
+
+def test_autorepeat_of_shift_is_nothing_and_of_a_letter_a_character(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("hold shift 600; wait 30; hold a 400; wait 30; tap shift; wait 600; tap a")
+    assert watch.states(4) == ["on", "off", "on", "off"]
+
+
+def test_letters_with_ctrl_held_are_no_characters(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("tap shift; down ctrl; tap c; up ctrl; wait 20; tap alt_r; down alt_r; tap e")
+    changes = watch.changes(2)
+    assert [change["to"] for change in changes] == ["on", "off"]
+    guest.play("up alt_r")
+
+
+def test_usb_keyboard_comes_and_goes_with_shift_held(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.plug_usb_keyboard("first")
+    wait_until_followed(guest, "QEMU QEMU USB Keyboard")
+    guest.play("tap shift; wait 200; tap shift; wait 50; tap shift")
+    assert watch.states(3) == ["on", "capsLock", "off"]
+    guest.play("wait 600; down shift; wait 50; down ctrl; wait 50")
+    assert watch.states(1) == ["on"]
+    guest.unplug("first")
+    guest.wait_until("journalctl --unit keymoded --boot -o cat | grep -q 'USB Keyboard. is gone'")
+    # Were Shift or Ctrl still held, neither of these would mean anything.
+    guest.play("tap a; wait 30; tap insert")
+    assert watch.states(2) == ["off", "editingText"]
+
+    guest.plug_usb_keyboard("second")
+    wait_until_followed(guest, "QEMU QEMU USB Keyboard")
+    guest.play("tap esc; wait 50; tap shift")
+    assert watch.states(2) == ["prepareToEditText", "on"]
+    guest.unplug("second")
+
+
+def test_two_keyboards_have_one_shift(guest: VirtualMachine) -> None:
+    keyboard = VirtualKeyboard(guest, "Second keyboard")
+    wait_until_followed(guest, "Second keyboard")
+    watch = Watch(guest)
+    keyboard.send("LEFTCTRL+")
+    guest.play("tap esc; tap insert; wait 30; tap shift")
+    assert watch.states(1) == ["on"], "Insert with Ctrl held, if elsewhere, is not bound"
+    keyboard.send("LEFTCTRL-", "LEFTSHIFT+", "LEFTSHIFT-", "A+", "A-")
+    assert watch.states(1) in (["capsLock"], ["off"])
+    keyboard.remove()
+
+
+def test_modifier_that_a_grab_leaves_held_is_found_up(guest: VirtualMachine) -> None:
+    keyboard = VirtualKeyboard(guest, "Grabbed keyboard")
+    wait_until_followed(guest, "Grabbed keyboard")
+    watch = Watch(guest)
+    keyboard.send("LEFTCTRL+")
+    guest.play("tap insert")  # nothing: Ctrl is held, and the kernel says so
+    grab = guest.start(f"exec stdbuf -oL evtest --grab {keyboard.path}")
+    grab.wait_for("Testing")
+    keyboard.send("LEFTCTRL-")
+    grab.wait_for(r"KEY_LEFTCTRL\), value 0")
+    guest.play("tap insert")
+    (change,) = watch.changes(1)
+    assert change["to"] == "editingText"
+    grab.terminate()
+    keyboard.remove()
+
+
+def test_what_is_lost_in_an_overflow_is_found_again(guest: VirtualMachine) -> None:
+    keyboard = VirtualKeyboard(guest, "Fast keyboard")
+    wait_until_followed(guest, "Fast keyboard")
+    watch = Watch(guest)
+    keyboard.send("LEFTCTRL+")
+    guest.run("systemctl kill --signal STOP keymoded")
+    events = [(29, 0), *[(48, value) for _ in range(200) for value in (1, 0)], (127, 1)]
+    (guest.shared / "storm").write_text(
+        "".join(
+            f"E: 0.000000 0001 {code:04x} {value}\nE: 0.000000 0000 0000 0\n"
+            for code, value in events
+        )
+    )
+    guest.run(f"evemu-play {keyboard.path} </host/storm")
+    guest.run("systemctl kill --signal CONT keymoded")
+    # Ctrl was found up and Menu, the last press, found down; or it was still in the buffer.
+    assert watch.states(1) == ["showingPanel"]
+    keyboard.send("COMPOSE-", "INSERT+", "INSERT-")
+    assert watch.states(1) == ["editingText"]
+    keyboard.remove()
+
+
+@pytest.mark.parametrize(("distance_ms", "expected"), [(300, "capsLock"), (700, "off")])
+def test_time_is_the_kernels_even_if_the_daemon_sleeps(
+    guest: VirtualMachine, distance_ms: int, expected: str
+) -> None:
+    watch = Watch(guest)
+    guest.run("systemctl kill --signal STOP keymoded")
+    guest.play(f"wait 300; tap shift 40; wait {distance_ms - 40}; tap shift 40; wait 300")
+    guest.run("systemctl kill --signal CONT keymoded")
+    assert watch.states(2) == ["on", expected]
+
+
+def test_access_is_by_group(guest: VirtualMachine) -> None:
+    sockets = guest.run("stat -c '%a %U %G %n' /run/keymoded/*.sock").stdout.splitlines()
+    assert sockets == [
+        "660 root keymoded-control /run/keymoded/control.sock",
+        "660 root keymoded-state /run/keymoded/state.sock",
+    ]
+
+    refused = guest.run(as_user("ordinary", "keymodectl state"), check=False)
+    assert (refused.exit_code, refused.stdout) == (5, "")
+    assert "for members of the group 'keymoded-state'" in refused.stderr
+
+    read = guest.run(as_user("reader", "keymodectl state"))
+    assert read.stdout == "shift     off\nkeyboard  prepareToEditText\n"
+    refused = guest.run(as_user("reader", "keymodectl trigger tapTextField"), check=False)
+    assert (refused.exit_code, refused.stdout) == (5, "")
+    assert "for members of the group 'keymoded-control'" in refused.stderr
+    # Without keymodectl, and on the socket that may be used: the daemon itself refuses.
+    (guest.shared / "ask").write_text(
+        """printf '%s\\0' '{"method":"org.keymoded.Controller.Trigger",\
+        "parameters":{"event":"tapTextField"}}' | socat - /run/keymoded/state.sock"""
+    )
+    answer = guest.run(as_user("reader", "sh /host/ask"))
+    assert json.loads(answer.stdout.rstrip("\0"))["error"] == "org.varlink.service.PermissionDenied"
+    assert service.state(guest)["keyboard"] == "prepareToEditText"
+
+    guest.run(as_user("controller", "keymodectl trigger tapTextField"))
+    assert guest.run(as_user("controller", "keymodectl state keyboard")).stdout == "editingText\n"
+
+
+def test_live_equals_replay_of_what_evemu_records(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    recorder = KeyRecorder(guest, PS2_KEYBOARD)
+    guest.play(typing(random.Random(20261121), 150))
+    live = watch.rest(guest)[:-1]
+    assert len(live) > 20
+    # The recorder reads on its own; Pause, which means nothing to keymoded, says that it is done.
+    guest.play("tap pause 20")
+    recorder.process.wait_for("KEY_PAUSE +0")
+    recorder.stop()
+    (guest.shared / "typed.evemu").write_text(recorder.process.stdout)
+    replayed = guest.run("keymodectl replay --json /host/typed.evemu").stdout
+    assert_same_but_for_time_base(live, [json.loads(line) for line in replayed.splitlines()])
+
+
+def typing(source: random.Random, count: int) -> str:
+    """A script of `count` steps that press, hold and combine all that means something."""
+    steps = [
+        *("tap shift 30; wait 150; tap shift 30", "tap shift 30; wait 560; tap shift_r 30"),
+        *("tap a 20", "tap e 20; tap kp_5 20", "hold b 400", "down shift; tap c 20; up shift"),
+        *("down ctrl; tap c 20; up ctrl", "down ctrl; down shift; tap v 20; up shift; up ctrl"),
+        *("down alt_r; tap e 20; up alt_r", "down meta_l; tap v 20; up meta_l"),
+        *("tap scroll_lock 20", "tap compose 20", "tap insert 20", "tap esc 20", "tap f5 20"),
+        *("down shift; tap insert 20; up shift", "hold esc 350"),
+    ]
+    return "; ".join(f"{source.choice(steps)}; wait {source.randint(10, 60)}" for _ in range(count))
+
+
+def assert_same_but_for_time_base(live: list[Change], replayed: list[Change]) -> None:
+    """The clocks differ, and each rounds to microseconds by itself."""
+    bases = [there.pop("time") - here.pop("time") for here, there in zip(live, replayed)]
+    assert live == replayed
+    assert max(bases) - min(bases) <= 1
+
+
+def test_device_may_be_named(guest: VirtualMachine) -> None:
+    guest.run(f"systemctl stop {service.UNITS}")
+    keyboard = VirtualKeyboard(guest, "Named keyboard")
+    daemon = guest.start(
+        f"exec keymoded --device {keyboard.path} --device /dev/input/none --socket-dir /run/own"
+    )
+    guest.wait_until("keymodectl state --socket-dir /run/own")
+    guest.play("tap insert")
+    keyboard.send("COMPOSE+", "COMPOSE-")
+    # By now the daemon has read whatever Insert would have done.
+    state = guest.run("keymodectl trigger shiftPressed --socket-dir /run/own").stdout
+    assert state == "shift     on\nkeyboard  showingPanel\n"
+    assert daemon.stderr == (
+        "keymoded: serving in /run/own\n"
+        "keymoded: following 'Named keyboard'\n"
+        "keymoded: cannot open '/dev/input/none': No such file or directory\n"
+    )
+    keyboard.remove()
+    daemon.terminate()
+    assert daemon.wait().exit_code == 0
+
+
+def test_log_names_no_key(guest: VirtualMachine) -> None:
+    guest.play("tap shift; wait 20; tap q; wait 20; tap compose; wait 20; tap f5")
+    log = guest.run("journalctl --unit keymoded --boot --output cat _COMM=keymoded").stdout
+    known = ("following '", "serving in ", "no keyboard can be read", "'")
+    assert all(line.startswith(known) for line in log.splitlines()), log
