@@ -7,11 +7,13 @@ bindir      = $(PREFIX)/bin
 unitdir     = $(PREFIX)/lib/systemd/system
 sysusersdir = $(PREFIX)/lib/sysusers.d
 rulesdir    = $(PREFIX)/lib/udev/rules.d
+mandir      = $(PREFIX)/share/man
 
 SWIFT ?= swift
 # The Swift runtime becomes part of the programs, so that they run on machines without Swift.
 RELEASE = -c release --static-swift-stdlib
 PROGRAMS = keymoded keymodectl
+PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket
 SOURCES = Package.swift Sources Tests
 
@@ -55,6 +57,7 @@ build:
 # Builds nothing, so that root need not: run `make build` first.
 install:
 	install -d $(addprefix $(DESTDIR),$(bindir) $(unitdir) $(sysusersdir) $(rulesdir))
+	install -d $(addprefix $(DESTDIR)$(mandir)/,man1 man5 man8)
 	install -s $(addprefix .build/release/,$(PROGRAMS)) $(DESTDIR)$(bindir)
 	for unit in $(UNITS); do \
 	  sed 's|@bindir@|$(bindir)|' systemd/$$unit >$(DESTDIR)$(unitdir)/$$unit && \
@@ -62,10 +65,14 @@ install:
 	done
 	install -m 644 systemd/keymoded.sysusers $(DESTDIR)$(sysusersdir)/keymoded.conf
 	install -m 644 udev/70-keymoded.rules $(DESTDIR)$(rulesdir)
+	for page in $(PAGES); do \
+	  install -m 644 man/$$page $(DESTDIR)$(mandir)/man$${page##*.} || exit; \
+	done
 
 uninstall:
 	$(RM) $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS))
 	$(RM) $(addprefix $(DESTDIR)$(unitdir)/,$(UNITS))
+	for page in $(PAGES); do $(RM) $(DESTDIR)$(mandir)/man$${page##*.}/$$page; done
 	$(RM) $(DESTDIR)$(sysusersdir)/keymoded.conf $(DESTDIR)$(rulesdir)/70-keymoded.rules
 
 clean:

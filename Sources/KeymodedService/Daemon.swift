@@ -87,7 +87,8 @@ public final class Daemon {
       switch name {
       case "state": try server.listen(on: ListeningSocket(descriptor, access: .reading))
       case "control": try server.listen(on: ListeningSocket(descriptor, access: .control))
-      default: Log.warning("the service manager passed a socket called '\(name)', which is not served")
+      default:
+        Log.warning("the service manager passed a socket called '\(name)', which is not served")
       }
     }
     guard passed.isEmpty else { return }

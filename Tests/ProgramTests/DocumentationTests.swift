@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// What is written about keymoded must be what it does.
+@Suite("The documentation")
+struct DocumentationTests {
+  private static func text(_ path: String) throws -> String {
+    try String(contentsOfFile: "\(Place.checkout)/\(path)", encoding: .utf8)
+  }
+
+  /// The changes that a text shows: lines that begin with a time.
+  private func changes(_ text: String) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+      $0.contains(" → ") && $0.first?.isNumber == true
+    }
+  }
+
+  @Test("shows in README what the bundled recording really does")
+  func session() throws {
+    let shown = changes(try Self.text("README.md"))
+    let replayed = try run("keymodectl", "replay", "\(Place.checkout)/examples/demo.evemu")
+    #expect(shown.count == 10)
+    #expect(shown == changes(replayed.output))
+  }
+
+  @Test("has in README configurations that are accepted, and an error that is really told")
+  func configurations() throws {
+    let readme = try Self.text("README.md")
+    let blocks = readme.split(separator: "```yaml\n").dropFirst().compactMap {
+      $0.split(separator: "```").first.map(String.init)
+    }
+    #expect(blocks.count == 2)
+    let folder = try TemporaryFolder()
+    for block in blocks {
+      let file = try folder.write("keymoded.yaml", block)
+      let ended = try run("keymodectl", "replay", "--config", file, "-", input: "# EVEMU 1.3\n")
+      #expect(ended.status == 0, "\(ended.errors)")
+    }
+    let misspelt = blocks[0].replacing("[KEY_SCROLLLOCK, ", with: "[KEY_SCROLLOCK, ")
+    let file = try folder.write("keymoded.yaml", misspelt)
+    let ended = try run("keymoded", "--config", file)
+    let error = ended.errors.replacing("\(folder.path)/", with: "")
+    #expect(readme.contains("    \(error)"), "\(error)")
+  }
+
+  @Test("has in keymoded.yaml(5) the defaults")
+  func defaults() throws {
+    let page = try Self.text("man/keymoded.yaml.5")
+    let parts = page.split(separator: ".Bd -literal -offset indent\n")
+    let block = try #require(parts.last?.split(separator: ".Ed").first.map(String.init))
+    let folder = try TemporaryFolder()
+    let file = try folder.write("defaults.yaml", block)
+    let demo = "\(Place.checkout)/examples/demo.evemu"
+    let configured = try run("keymodectl", "replay", "--config", file, demo)
+    #expect(configured.status == 0, "\(configured.errors)")
+    #expect(configured.output == (try run("keymodectl", "replay", demo)).output)
+  }
+
+  @Test(
+    "has in each man page every option that --help has",
+    arguments: [("keymoded", "man/keymoded.8"), ("keymodectl", "man/keymodectl.1")])
+  func options(_ program: String, _ path: String) throws {
+    let page = try Self.text(path)
+    let help = try run(program, "--help").output
+    let options = Set(help.matches(of: /--([a-z-]+)/).map { String($0.1) })
+    #expect(options.count >= 4)
+    for option in options { #expect(page.contains(".It Fl -\(option)"), "--\(option)") }
+    for option in page.matches(of: /\.It Fl -([a-z-]+)/) {
+      #expect(options.contains(String(option.1)), "--\(option.1)")
+    }
+  }
+
+  @Test("has one version")
+  func version() throws {
+    let version = try run("keymoded", "--version").output.split(separator: " ")[1]
+      .trimmingCharacters(in: .newlines)
+    #expect(try Self.text("CHANGELOG.md").contains("## \(version) "))
+  }
+
+  @Test("keeps its word: no Foundation in the programs")
+  func foundation() throws {
+    let sources = try run(
+      "/bin/sh", "-c",
+      "grep -rlE '^ *(internal |public )?import Foundation' '\(Place.checkout)/Sources'")
+    #expect(sources.output == "")
+  }
+}
