@@ -78,14 +78,15 @@ let package = Package(
         "KeymodedConfiguration", "SystemCalls",
       ]),
 
-    tests("StateMachinesTests", ["StateMachines"]),
-    tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines"]),
-    tests("EventRecordingsTests", ["EventRecordings", "KeyboardModes", "SystemCalls"]),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
+    tests("StateMachinesTests", ["StateMachines", "TestSupport"]),
+    tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"]),
+    tests("EventRecordingsTests", ["EventRecordings", "KeyboardModes", "TestSupport"]),
     tests("JSONTests", ["JSON"]),
     tests("VarlinkTests", ["JSON", "Varlink"]),
     tests("KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"]),
     tests("SystemdTests", ["SystemCalls", "Systemd"]),
     tests("KeymodedServiceTests", ["KeyboardModes", "KeymodedService"]),
-    tests("ProgramTests", ["JSON", "keymodectl", "keymoded"]),
+    tests("ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"]),
   ]
 )

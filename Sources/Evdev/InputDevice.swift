@@ -104,14 +104,17 @@ public final class InputDevice {
     return differences
   }
 
-  /// Which of `keys` the kernel says are up now, whatever this program was told.
+  /// Which of `keys` the kernel says are up now, although nothing that was not read yet can have
+  /// released them.
   ///
-  /// - Returns: those keys; none where the kernel cannot be asked.
+  /// - Returns: those keys; none where there is more to read, or where the kernel cannot be asked.
   public func keysUp(among keys: [KeyCode]) -> [KeyCode] {
     // To ask through the descriptor that is read from would throw away its unread key events.
     guard let observer = openObserver() else { return [] }
     var bits = [UInt8](repeating: 0, count: Int(KeyCode.max) / 8 + 1)
     guard keymoded_keys_down(observer, &bits, UInt32(bits.count)) == 0 else { return [] }
+    // Asked last: what came in before the kernel's answer is there by now.
+    guard libevdev_has_event_pending(device) == 0 else { return [] }
     return keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
   }
 

@@ -19,7 +19,7 @@ struct EvemuParser {
   /// After `SYN_DROPPED` the kernel's events make no sense until the next report begins.
   private var isSkipping = false
 
-  /// How many characters the value before this one had; it tells a cut value from a short one.
+  /// How many characters the value of the last key event had; it tells a cut value from a short one.
   private var valueWidth = 0
 
   /// Reads one line.
@@ -97,10 +97,12 @@ struct EvemuParser {
     guard let value = Int32(ascii: valueField) else {
       throw LineFault("event value \(quoted(valueField)) is not a decimal number")
     }
-    if !isTerminated, !fields.hasMore, valueField.count < valueWidth {
-      throw LineFault("the value of the event is cut off")
+    if type == EventType.key {
+      if !isTerminated, !fields.hasMore, valueField.count < valueWidth {
+        throw LineFault("the value of the event is cut off")
+      }
+      valueWidth = valueField.count
     }
-    valueWidth = valueField.count
     isRecognized = true
     return try event(time, type: type, code: code, value: value)
   }

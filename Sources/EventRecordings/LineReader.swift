@@ -35,6 +35,13 @@ struct LineReader: ~Copyable {
     }
   }
 
+  /// Goes back to the first line.
+  mutating func rewind() throws(SystemError) {
+    let descriptor = descriptor.number
+    try retrying("rewind") { lseek(descriptor, 0, SEEK_SET) }
+    (start, end, number, isAtEnd) = (0, 0, 0, false)
+  }
+
   private mutating func findLine() throws(LineReaderError) -> (Range<Int>, isTerminated: Bool)? {
     var searched = start
     while true {

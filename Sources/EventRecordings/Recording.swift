@@ -45,6 +45,18 @@ public struct Recording: ~Copyable {
     return nil
   }
 
+  /// Goes back to the start.
+  ///
+  /// - Throws: where the recording is no file but a pipe, which can be read only once.
+  public mutating func rewind() throws(RecordingError) {
+    do {
+      try lines.rewind()
+    } catch {
+      throw RecordingError("not a file that can be read twice", file: file)
+    }
+    parser = EvemuParser()
+  }
+
   private mutating func nextLine() throws(RecordingError) -> Result<KeyEvent?, LineFault>? {
     do throws(LineReaderError) {
       return try lines.next { line, isTerminated in

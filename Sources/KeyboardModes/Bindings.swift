@@ -72,12 +72,12 @@ public struct Bindings: Hashable, Sendable {
 
   /// Binds `chord` to `event`.
   ///
-  /// - Returns: the other event that the chord means already, in which case nothing changed;
-  ///   otherwise `nil`.
+  /// - Returns: the event that the chord means already, in which case nothing changed; otherwise
+  ///   `nil`.
   public mutating func bind(
     _ chord: Chord, to event: KeyboardRules.Event
   ) -> KeyboardRules.Event? {
-    if let other = events[chord], other != event { return other }
+    if let bound = events[chord] { return bound }
     events[chord] = event
     return nil
   }

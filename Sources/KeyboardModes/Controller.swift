@@ -27,6 +27,16 @@ public struct Controller: Sendable {
     case gone(DeviceID)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
+
+    /// The device that it happened to, if it was one.
+    public var device: DeviceID? {
+      switch self {
+      case .opened(let device, _), .key(let device, _), .synchronized(let device, _, _),
+        .gone(let device):
+        device
+      case .client: nil
+      }
+    }
   }
 
   /// A press of Shift that may turn out to be a tap.
@@ -72,7 +82,6 @@ public struct Controller: Sendable {
       take(differences, index(of: device), at: time, publish)
     case .gone(let device):
       devices.removeAll { $0.device == device }
-      if tap?.device == device { tap = nil }
     case .client(let event, let time):
       take(event, at: time, publish)
     }

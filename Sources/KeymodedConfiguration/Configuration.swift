@@ -1,3 +1,4 @@
+internal import Glibc
 public import KeyboardModes
 internal import SystemCalls
 internal import YAML
@@ -21,18 +22,21 @@ public struct Configuration: Hashable, Sendable {
   /// What is in force without a file.
   public init() {}
 
-  /// Reads the file at `path`.
+  /// Reads the file at `path`; or, where none is given, that of the system if there is one.
   ///
   /// - Throws: everything that is wrong with it.
-  public init(path: String) throws(ConfigurationErrors) {
+  public static func load(_ path: String?) throws(ConfigurationErrors) -> Configuration {
+    let file = path ?? systemPath
     let bytes: [UInt8]?
     do throws(SystemError) {
-      bytes = try contents(of: path, limit: Configuration.sizeLimit)
+      bytes = try contents(of: file, limit: sizeLimit)
     } catch {
-      throw ConfigurationErrors(file: path, error.reason)
+      // A file that cannot be read is not the same as none.
+      if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return Configuration() }
+      throw ConfigurationErrors(file: file, error.reason)
     }
-    guard let bytes else { throw ConfigurationErrors(file: path, "larger than 1 MiB") }
-    try self.init(parsing: bytes, file: path)
+    guard let bytes else { throw ConfigurationErrors(file: file, "larger than 1 MiB") }
+    return try Configuration(parsing: bytes, file: file)
   }
 
   /// Reads the text of a file.

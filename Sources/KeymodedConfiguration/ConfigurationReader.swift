@@ -54,6 +54,7 @@ struct ConfigurationReader {
   ) {
     guard let chord = chord(node) else { return }
     guard let other = configuration.settings.bindings.bind(chord, to: event) else { return }
+    guard other != event else { return fail("this stands here already", at: node) }
     let hint = named.contains(other) ? "" : " by default; give \(other.name) a list of its own"
     fail("this is bound to \(other.name) already\(hint)", at: node)
   }

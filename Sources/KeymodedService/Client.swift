@@ -55,14 +55,12 @@ extension Client {
   private func handle(_ events: IOEvents) {
     if events.contains(.writable) { flush() }
     if events.contains(.readable) { receive() }
-    if events.contains(.failure) { isEnding = true }
     answerCalls()
     pump()
-    // Whoever has hung up can still have sent a call that wants no reply; it is answered by now.
-    if events.contains(.hangUp), !events.contains(.readable) || subscribedSince != nil {
-      outgoing = []
-      isEnding = true
-    }
+    // Whoever has gone, with our replies read or not, can still have sent a call that wants none.
+    // Only when nothing is left to read, or nothing will be read any more, is that the end.
+    let isGone = !events.isDisjoint(with: [.hangUp, .failure])
+    if isGone, !events.contains(.readable) || subscribedSince != nil { fail() }
     settle()
   }
 

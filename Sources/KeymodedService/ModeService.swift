@@ -27,8 +27,8 @@ final class ModeService {
   /// Takes what happened, in order, and publishes the changes that it makes.
   func take(_ inputs: [Controller.Input]) {
     let before = ring.latest
-    for input in inputs {
-      releaseStuckModifiers(before: input)
+    for (place, input) in inputs.enumerated() {
+      releaseStuckModifiers(before: input, followedBy: inputs[(place + 1)...])
       controller.take(input) { ring.append($0) }
     }
     if ring.latest != before { changed() }
@@ -36,9 +36,15 @@ final class ModeService {
 
   /// Another program that grabs a device while a modifier is down keeps its release from everyone
   /// else. Such a modifier is found and released before another device's press rests on it.
-  private func releaseStuckModifiers(before input: Controller.Input) {
+  ///
+  /// The kernel tells what is so now, and the press may be old. What the other device still has to say
+  /// comes first: a release that is yet to act is no stuck key.
+  private func releaseStuckModifiers(
+    before input: Controller.Input, followedBy rest: ArraySlice<Controller.Input>
+  ) {
     guard case .key(let device, let event) = input, event.action == .press else { return }
     for other in controller.devicesDeciding(pressOf: event.key, on: device) {
+      guard !rest.contains(where: { $0.device == other }) else { continue }
       let up = source.keysUp(among: controller.modifiersHeld(on: other), on: other)
       guard !up.isEmpty else { continue }
       let releases = up.map { KeyDifference(key: $0, isDown: false) }
@@ -59,7 +65,8 @@ protocol InputSource: AnyObject {
   /// Delivers all that has happened by now.
   func catchUp()
 
-  /// Which of `keys` are known to be up on this device, whatever was delivered.
+  /// Which of `keys` are known to be up on this device although nothing more of it waits to be
+  /// delivered.
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
 }
 

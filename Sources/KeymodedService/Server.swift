@@ -59,7 +59,7 @@ final class Server {
       return
     }
     let descriptor = FileDescriptor(owning: number)
-    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0 else { return }
+    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, bound(number) else { return }
     let limit = limits.clients - (socket.access == .control ? 0 : limits.keptForControl)
     guard clients.count < limit else { return }
     accepted += 1
@@ -67,6 +67,16 @@ final class Server {
     clients[id] = try? Client(
       descriptor, access: socket.access, loop: loop, methods: methods, service: service
     ) { [unowned self] in clients[id] = nil }
+  }
+
+  /// What waits in the kernel to be read by a client counts as memory of the daemon, so the kernel's
+  /// generous default is reduced.
+  ///
+  /// - Returns: whether that went well.
+  private func bound(_ socket: Int32) -> Bool {
+    var size: Int32 = 16384
+    return setsockopt(
+      socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
   /// Without descriptors left, the connection that waits would wake the loop for ever. It is left

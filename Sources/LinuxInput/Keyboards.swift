@@ -77,7 +77,8 @@ public final class Keyboards {
   /// Reads what has happened by now on any keyboard, and delivers it.
   public func readAll() { read { _ in true } }
 
-  /// Which of `keys` the kernel says are up on this device.
+  /// Which of `keys` the kernel says are up on this device, although nothing more of it waits to be
+  /// read.
   public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
     followed.first { $0.id == id }?.device.keysUp(among: keys) ?? []
   }
@@ -129,6 +130,7 @@ extension Keyboards {
   }
 
   private func letGo(_ keyboard: Followed, _ error: SystemError?) {
+    keyboard.source.end()
     followed.removeAll { $0.id == keyboard.id }
     report(error.map(Report.failed) ?? .gone(keyboard.device.name))
     deliver([.gone(keyboard.id)])

@@ -10,14 +10,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
   deinit { close(number) }
 
-  /// Gives the number away without closing it.
-  public consuming func release() -> Int32 {
-    let number = self.number
-    discard self
-    return number
-  }
-
-  /// Opens a file for reading. The corresponding C function is `open`.
+  /// Opens a file, for reading unless `flags` say otherwise. The corresponding C function is `open`.
   public static func opening(
     _ path: String, flags: Int32 = O_RDONLY, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {

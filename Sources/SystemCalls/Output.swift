@@ -72,6 +72,3 @@ public func writeToStandardError(_ text: String) {
     _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
   }
 }
-
-/// Whether standard output is a terminal.
-public var standardOutputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }

@@ -113,7 +113,11 @@ public final class EventSource {
 
   fileprivate init(_ handler: @escaping (IOEvents) -> Void) { self.handler = handler }
 
-  deinit { sd_event_source_disable_unref(handle) }
+  deinit { end() }
+
+  /// Ends the waiting at once: to be called before the descriptor is closed, if somebody else may
+  /// still hold the source.
+  public func end() { handle = sd_event_source_disable_unref(handle) }
 
   fileprivate func start(
     _ operation: String,

@@ -1,4 +1,5 @@
 internal import CLibsystemd
+internal import Glibc
 public import SystemCalls
 
 /// The service manager that started this program, if one did.
@@ -16,8 +17,8 @@ public enum ServiceManager {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = try checked("take the passed sockets", sd_listen_fds_with_names(1, &names))
     defer {
-      for place in 0..<Int(count) { names?[place]?.deallocate() }
-      names?.deallocate()
+      for place in 0..<Int(count) { free(names?[place]) }
+      free(names)
     }
     return (0..<Int(count)).map { place in
       let name = names?[place].map { String(cString: $0) } ?? ""

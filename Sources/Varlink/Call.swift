@@ -25,7 +25,7 @@ public struct Call: Hashable, Sendable {
   /// Why a message is no call.
   public enum Fault: Error, Hashable {
     /// It is not JSON. Varlink has no error for that.
-    case notJSON(JSONError)
+    case notJSON
     /// It is JSON, but this member of it is missing or of another type.
     case member(String)
   }
@@ -33,8 +33,8 @@ public struct Call: Hashable, Sendable {
   /// Reads a message, without its NUL.
   public init(parsing message: [UInt8]) throws(Fault) {
     let value: JSON
-    do { value = try JSON(parsing: message) } catch { throw .notJSON(error) }
-    guard case .object = value else { throw .notJSON(JSONError("not an object")) }
+    do { value = try JSON(parsing: message) } catch { throw .notJSON }
+    guard case .object = value else { throw .notJSON }
     guard let method = value["method"]?.string else { throw .member("method") }
     self.method = method
     switch value["parameters"] {

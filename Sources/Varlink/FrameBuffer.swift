@@ -11,9 +11,6 @@ public struct FrameBuffer: Sendable {
   /// An empty buffer for messages of up to `limit` bytes.
   public init(limit: Int) { self.limit = limit }
 
-  /// Whether nothing is left, not even part of a message.
-  public var isEmpty: Bool { bytes.isEmpty }
-
   /// Adds what arrived.
   public mutating func append(_ arrived: UnsafeRawBufferPointer) {
     bytes.append(contentsOf: arrived)

@@ -7,7 +7,7 @@ import SystemCalls
 /// `keymodectl replay FILE`: what the daemon would have published, had it followed the device.
 func replay(_ operands: [String], configuration path: String?, asJSON: Bool) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("replay takes one file") }
-  let configuration = try path.map { try Configuration(path: $0) } ?? Configuration()
+  let configuration = try path.map { try Configuration.load($0) } ?? Configuration()
   var recording = try Recording(opening: operands[0]) { complain("\($0)") }
   var controller = Controller(settings: configuration.settings)
   var output = Output.standard()

@@ -31,7 +31,7 @@ func run() throws {
   if arguments.has("--version") { return print("keymoded \(keymodedVersion)") }
   if let operand = arguments.operands.first { throw UsageError("unexpected '\(operand)'") }
   let source = try source(arguments)
-  let daemon = try Daemon(try configuration(arguments["--config"]), source)
+  let daemon = try Daemon(try Configuration.load(arguments["--config"]), source)
   try daemon.run(socketDirectory: arguments["--socket-dir"])
 }
 
@@ -47,13 +47,6 @@ func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
     throw UsageError("speed '\(text)' is neither a number from 0.001 to 1000 nor 'max'")
   }
   return .recording(file, speed)
-}
-
-func configuration(_ path: String?) throws -> Configuration {
-  if let path { return try Configuration(path: path) }
-  // The administrator may have left the file out, which is not the same as one that is unreadable.
-  guard access(Configuration.systemPath, F_OK) == 0 else { return Configuration() }
-  return try Configuration(path: Configuration.systemPath)
 }
 
 do {

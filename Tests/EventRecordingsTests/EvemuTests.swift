@@ -1,21 +1,7 @@
 import EventRecordings
-import Foundation
 import KeyboardModes
+import TestSupport
 import Testing
-
-/// A file that is there for as long as the value is.
-final class TemporaryFile {
-  let path: String
-
-  init(_ bytes: [UInt8]) throws {
-    path = NSTemporaryDirectory() + "/keymoded-\(UUID().uuidString).evemu"
-    try Data(bytes).write(to: URL(fileURLWithPath: path))
-  }
-
-  convenience init(_ text: String) throws { try self.init(Array(text.utf8)) }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-}
 
 /// What reading a recording gave: its events, and how it ended.
 struct Outcome {
@@ -23,19 +9,21 @@ struct Outcome {
   var error: String?
   var warnings: [String] = []
 
-  init(_ file: TemporaryFile) {
+  init(_ bytes: [UInt8]) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("recording", bytes)
     do {
       var warned: [String] = []
-      defer { warnings = warned.map { $0.replacing(file.path, with: "FILE") } }
-      var recording = try Recording(opening: file.path) { warned.append("\($0)") }
+      defer { warnings = warned.map { $0.replacing(file, with: "FILE") } }
+      var recording = try Recording(opening: file) { warned.append("\($0)") }
       while let event = try recording.next() { events.append(event) }
     } catch {
-      self.error = "\(error)".replacing(file.path, with: "FILE")
+      self.error = "\(error)".replacing(file, with: "FILE")
     }
   }
 }
 
-private func read(_ text: String) throws -> Outcome { Outcome(try TemporaryFile(text)) }
+private func read(_ text: String) throws -> Outcome { try Outcome(Array(text.utf8)) }
 
 private func event(_ microseconds: Int64, _ number: Int, _ action: KeyEvent.Action) throws
   -> KeyEvent
@@ -238,15 +226,38 @@ struct EvemuTests {
     #expect(outcome.events == expected)
   }
 
-  @Test("of random bytes is refused, and never a trap")
+  @Test("that ends without a line end after other events is whole")
+  func valuesOfOtherTypes() throws {
+    let outcome = try read("E: 1.000000 0004 0004 458977\nE: 1.000000 0001 002a 0001")
+    #expect(outcome.error == nil)
+    #expect(try outcome.events == [event(1_000_000, 42, .press)])
+  }
+
+  @Test("can be read twice, from the start")
+  func rewind() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "twice", "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 2.000000 0000 0003 0\n")
+    var recording = try Recording(opening: file)
+    for _ in 0..<3 {
+      #expect(try recording.next() == event(1_000_000, 30, .press))
+      #expect(try recording.next() == nil)
+      try recording.rewind()
+    }
+  }
+
+  @Test("of random lines yields what is whole up to the first fault, and never a trap")
   func randomBytes() throws {
-    var generator = SystemRandomNumberGenerator()
+    var generator = SplitMix64(seed: 20_261_121)
     let alphabet = Array("E: .0123456789abcdefN#\n\r\t\u{0}\u{ff}".utf8)
     for _ in 0..<300 {
       let bytes = (0..<Int.random(in: 0..<400, using: &generator)).compactMap { _ in
         alphabet.randomElement(using: &generator)
       }
-      _ = Outcome(try TemporaryFile(bytes))
+      let good = "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\n"
+      let outcome = try Outcome(Array(good.utf8) + bytes)
+      #expect(try outcome.events.first == event(1_000_000, 30, .press))
+      if let error = outcome.error { #expect(error.hasPrefix("FILE:")) }
     }
   }
 }

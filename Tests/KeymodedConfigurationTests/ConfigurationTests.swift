@@ -1,4 +1,5 @@
 import Evdev
+import Foundation
 import KeyboardModes
 import KeymodedConfiguration
 import Testing
@@ -72,6 +73,21 @@ struct ConfigurationTests {
     #expect(try read(text).settings.bindings[try chord("KEY_ESC")] == .clickMoreButton)
   }
 
+  @Test("has in keymoded.yaml(5) the defaults, and all of them")
+  func manual() throws {
+    let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
+    let page = try String(
+      contentsOf: checkout.appending(path: "man/keymoded.yaml.5"), encoding: .utf8)
+    let parts = page.split(separator: ".Bd -literal -offset indent\n")
+    let block = try #require(parts.last?.split(separator: ".Ed").first.map(String.init))
+    #expect(try read(block) == Configuration())
+    // The default of a tap's length shows only where there are taps.
+    let tap = block.replacing("trigger: press", with: "trigger: tap")
+    #expect(try read(tap) == read("shift: {trigger: tap}"))
+    for event in KeyboardRules.Event.allCases { #expect(block.contains("\(event.name): [KEY_")) }
+    #expect(block.contains("threshold: 500ms"))
+  }
+
   /// What is wrong, and the whole message.
   static let faults: [(String, String)] = [
     ("shift: {threshold: 500}", "k.yaml:1:20: '500' is not a time such as 500ms, 0.5s or 250us"),
@@ -141,6 +157,18 @@ struct ConfigurationTests {
       "k.yaml:1:37: this is bound to tapBlankArea already by default; "
         + "give tapBlankArea a list of its own"
     ),
+    (
+      "keyboard: {bindings: {tapTextField: [KEY_V, KEY_F1, KEY_V]}}",
+      "k.yaml:1:53: this stands here already"
+    ),
+    (
+      "keyboard: {bindings: {tapTextField: [KEY_LEFTCTRL+KEY_V, KEY_RIGHTCTRL+KEY_V]}}",
+      "k.yaml:1:58: this stands here already"
+    ),
+    (
+      #"keyboard: {bindings: {tapTextField: "KEY_F1\0junk"}}"#,
+      "k.yaml:1:37: unknown key name 'KEY_F1\u{0}junk'"
+    ),
     ("shift: &a {}", "k.yaml:1:8: anchors are not supported"),
     ("shift: *a", "k.yaml:1:8: aliases are not supported"),
     ("shift: !x {}", "k.yaml:1:8: tags are not supported"),
@@ -192,7 +220,7 @@ struct ConfigurationTests {
       "/dev/zero": "larger than 1 MiB",
     ]
     #expect {
-      try Configuration(path: path)
+      try Configuration.load(path)
     } throws: { error in
       #expect("\(error)" == "\(path): \(reasons[path] ?? "")")
       return true

@@ -42,7 +42,7 @@ struct BadClientTests {
     #expect(try silent.sequences(1) == [count + 1], "and goes on")
   }
 
-  @Test("that asks without end and never reads, others get everything")
+  @Test("that asks without end and never reads, others get everything, and it all its answers")
   func asksWithoutReading() throws {
     let daemon = try RunningDaemon()
     let innocent = try daemon.subscriber()
@@ -50,13 +50,28 @@ struct BadClientTests {
     let flags = fcntl(greedy.descriptor, F_GETFL)
     _ = fcntl(greedy.descriptor, F_SETFL, flags | O_NONBLOCK)
     // Until the daemon, which waits for this client to read, takes no more.
-    for _ in 0..<50_000 { greedy.send(getState) }
+    let calls = Array(String(repeating: getState, count: 50_000).utf8)
+    let sent = greedy.send(calls)
+    #expect(sent < calls.count)
     try daemon.change(200)
     #expect(try innocent.sequences(200) == Array(1...200))
     _ = fcntl(greedy.descriptor, F_SETFL, flags)
-    for _ in 0..<200 {
+    for _ in 0..<sent / getState.utf8.count {
       #expect(try greedy.reply()["parameters"]?["state"]?["sequence"] != nil)
     }
+    greedy.send(calls[sent...].prefix(getState.utf8.count - sent % getState.utf8.count))
+    #expect(try greedy.reply()["parameters"]?["state"]?["sequence"] == 200)
+  }
+
+  @Test("that never reads, little waits for it in the kernel, which is memory of the daemon too")
+  func memory() throws {
+    let daemon = try RunningDaemon()
+    let silent = try daemon.client()
+    silent.send(monitor)
+    try daemon.change(2000)
+    var waiting: Int32 = 0
+    #expect(ioctl(silent.descriptor, UInt(FIONREAD), &waiting) == 0)
+    #expect(0 < waiting && waiting <= 32_768, "\(waiting)")
   }
 
   @Test("that sends half a message, others get everything, and so does it once it is whole")
@@ -146,7 +161,7 @@ struct BadClientTests {
         case 2: fleeting.send("{\"meth")
         default: break
         }
-        // A linger of nothing: closed with replies unread.
+        // Or gone for reading alone at first, with calls on the way.
         if round % 8 < 4 { shutdown(fleeting.descriptor, Int32(SHUT_RD)) }
       }
       try daemon.change(1)

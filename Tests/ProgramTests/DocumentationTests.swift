@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What is written about keymoded must be what it does.
@@ -41,19 +42,6 @@ struct DocumentationTests {
     let ended = try run("keymoded", "--config", file)
     let error = ended.errors.replacing("\(folder.path)/", with: "")
     #expect(readme.contains("    \(error)"), "\(error)")
-  }
-
-  @Test("has in keymoded.yaml(5) the defaults")
-  func defaults() throws {
-    let page = try Self.text("man/keymoded.yaml.5")
-    let parts = page.split(separator: ".Bd -literal -offset indent\n")
-    let block = try #require(parts.last?.split(separator: ".Ed").first.map(String.init))
-    let folder = try TemporaryFolder()
-    let file = try folder.write("defaults.yaml", block)
-    let demo = "\(Place.checkout)/examples/demo.evemu"
-    let configured = try run("keymodectl", "replay", "--config", file, demo)
-    #expect(configured.status == 0, "\(configured.errors)")
-    #expect(configured.output == (try run("keymodectl", "replay", demo)).output)
   }
 
   @Test(

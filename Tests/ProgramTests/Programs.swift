@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Where things are.
@@ -18,25 +19,6 @@ enum Place {
 
   /// The Python that has the packages the tests need.
   static var python: String { "\(checkout)/.tools/venv/bin/python" }
-}
-
-/// A folder that is there for as long as the value is. Its path is short, because socket paths have
-/// to be.
-final class TemporaryFolder: Sendable {
-  let path: String
-
-  init() throws {
-    path = "/tmp/keymoded-\(UUID().uuidString.prefix(12))"
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: path) }
-
-  func write(_ name: String, _ text: String) throws -> String {
-    let file = "\(path)/\(name)"
-    try text.write(toFile: file, atomically: false, encoding: .utf8)
-    return file
-  }
 }
 
 /// How a program ended.

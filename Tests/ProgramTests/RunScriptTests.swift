@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("make run")
@@ -8,6 +9,11 @@ struct RunScriptTests {
     let process = Process()
     let pipe = Pipe()
     process.executableURL = URL(fileURLWithPath: "\(Place.checkout)/scripts/run")
+    let here = try TemporaryFolder()
+    process.arguments = [
+      "--config", try here.write("keymoded.yaml", ""),
+      "--recording", try here.write("silence.evemu", "# EVEMU 1.3\n"),
+    ]
     process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PROGRAMS": Place.programs]
     process.standardOutput = pipe
     try process.run()
@@ -18,6 +24,7 @@ struct RunScriptTests {
       try #require(!data.isEmpty, "it ended: \(text)")
       text += String(decoding: data, as: UTF8.self)
     }
+    #expect(text.hasPrefix("Playing a recording in place of a keyboard.\n"))
     let lines = text.split(separator: "\n").map(String.init)
     #expect(lines.allSatisfy { $0.count <= 80 || $0.hasPrefix("  ") })
     let commands = lines.filter { $0.hasPrefix("  ") && !$0.contains(" is off") }
@@ -32,7 +39,7 @@ struct RunScriptTests {
         keyboard  showingPanel
 
         """)
-    let folder = try #require(commands[0].split(separator: "=").last.map(String.init))
+    let folder = try #require(commands[0].split(separator: "'").last.map(String.init))
     #expect(FileManager.default.fileExists(atPath: folder))
     process.terminate()
     process.waitUntilExit()

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 struct TimedOut: Error { let waitingFor: String }
@@ -44,11 +45,15 @@ final class RunningDaemon {
     folder = try TemporaryFolder()
     let file = try folder.write("recording.evemu", recording)
     _ = try folder.write("log", "")
+    // Whatever configuration this machine has is none of the tests' business.
+    let configuration = try folder.write("keymoded.yaml", "")
     let notify = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(notify) }
     try #require(withSocketAddress("\(folder.path)/notify") { bind(notify, $0, $1) } == 0)
     process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymoded")
-    process.arguments = ["--recording", file, "--speed", speed, "--socket-dir", folder.path]
+    process.arguments = [
+      "--config", configuration, "--recording", file, "--speed", speed, "--socket-dir", folder.path,
+    ]
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
     process.standardError = FileHandle(forWritingAtPath: "\(folder.path)/log")
     try process.run()
@@ -106,8 +111,11 @@ final class RawClient {
 
   deinit { close(descriptor) }
 
-  /// Sends bytes; what the daemon does not take any more is left out.
-  func send(_ bytes: some Sequence<UInt8>) {
+  /// Sends bytes, as many as the daemon takes.
+  ///
+  /// - Returns: how many that were.
+  @discardableResult
+  func send(_ bytes: some Sequence<UInt8>) -> Int {
     let bytes = Array(bytes)
     var done = 0
     while done < bytes.count {
@@ -115,9 +123,10 @@ final class RawClient {
         Glibc.send(
           descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done, Int32(MSG_NOSIGNAL))
       }
-      if count <= 0 { return }
+      if count <= 0 { break }
       done += count
     }
+    return done
   }
 
   func send(_ text: String) { send(text.utf8) }

@@ -34,12 +34,7 @@ struct CallTests {
 
   @Test("is a JSON object", arguments: ["", "[]", "1", "{", #""method""#])
   func notJSON(_ text: String) {
-    #expect {
-      try Call(parsing: Array(text.utf8))
-    } throws: { error in
-      guard case .notJSON? = error as? Call.Fault else { return false }
-      return true
-    }
+    #expect(throws: Call.Fault.notJSON) { try Call(parsing: Array(text.utf8)) }
   }
 }
 

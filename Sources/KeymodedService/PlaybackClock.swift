@@ -1,0 +1,66 @@
+import KeyboardModes
+
+/// How fast a recording is played.
+public enum PlaybackSpeed: Hashable, Sendable {
+  /// This many times as fast as it was recorded.
+  case times(Double)
+  /// Without waiting.
+  case unlimited
+
+  /// The speed written as a number from 0.001 to 1000, or `max`.
+  public init?(_ text: String) {
+    if text == "max" {
+      self = .unlimited
+    } else if let factor = Double(text), 0.001...1000 ~= factor {
+      self = .times(factor)
+    } else {
+      return nil
+    }
+  }
+}
+
+/// Which time of a recording is reached when. Real times are in microseconds since boot.
+struct PlaybackClock {
+  private let speed: PlaybackSpeed
+
+  /// A time of the recording, and the real time at which it was reached.
+  private var anchor: (recorded: Time, microseconds: Int64)
+
+  /// A clock that reaches `recorded` at `microseconds`.
+  init(_ speed: PlaybackSpeed, reaching recorded: Time, at microseconds: Int64) {
+    self.speed = speed
+    anchor = (recorded, microseconds)
+  }
+
+  /// The real time at which an event of the recording is to be played.
+  func due(_ recorded: Time) -> Int64 {
+    guard case .times(let factor) = speed else { return .min }
+    let ahead = Double(recorded.microseconds) - Double(anchor.recorded.microseconds)
+    return Int64(saturating: Double(anchor.microseconds) + ahead / factor)
+  }
+
+  /// The recorded time that is reached at a real time. After the last event it goes on.
+  func time(at microseconds: Int64) -> Time {
+    let elapsed = Double(microseconds - anchor.microseconds)
+    let factor: Double =
+      switch speed {
+      case .times(let factor): factor
+      case .unlimited: 1
+      }
+    return Time(
+      microseconds: Int64(saturating: Double(anchor.recorded.microseconds) + elapsed * factor))
+  }
+
+  /// Notes that an event was played. Without waiting, that alone is how recorded time goes by until
+  /// the end.
+  mutating func played(_ recorded: Time, at microseconds: Int64) {
+    if speed == .unlimited { anchor = (recorded, microseconds) }
+  }
+}
+
+extension Int64 {
+  /// The whole number next to `number` towards zero, or the furthest there is.
+  fileprivate init(saturating number: Double) {
+    self = Int64(exactly: number.rounded(.towardZero)) ?? (number < 0 ? .min : .max)
+  }
+}
