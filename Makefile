@@ -14,7 +14,7 @@ SWIFT ?= swift
 RELEASE = -c release --static-swift-stdlib
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
-UNITS = keymoded.service keymoded-state.socket keymoded-control.socket
+UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
 SOURCES = Package.swift Sources Tests
 
 .PHONY: help run test check lint unit-tests vm-tests build install uninstall clean
@@ -46,7 +46,8 @@ unit-tests:
 	$(SWIFT) test --disable-xctest
 
 vm-tests:
-	@scripts/install-packages build test virtual-machine
+	@scripts/install-packages build test
+	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	@$(MAKE) --no-print-directory build
 	.tools/venv/bin/python -m pytest Tests/VirtualMachine
@@ -56,24 +57,23 @@ build:
 
 # Builds nothing, so that root need not: run `make build` first.
 install:
-	install -d $(addprefix $(DESTDIR),$(bindir) $(unitdir) $(sysusersdir) $(rulesdir))
-	install -d $(addprefix $(DESTDIR)$(mandir)/,man1 man5 man8)
-	install -s $(addprefix .build/release/,$(PROGRAMS)) $(DESTDIR)$(bindir)
-	for unit in $(UNITS); do \
-	  sed 's|@bindir@|$(bindir)|' systemd/$$unit >$(DESTDIR)$(unitdir)/$$unit && \
-	  chmod 644 $(DESTDIR)$(unitdir)/$$unit || exit; \
-	done
-	install -m 644 systemd/keymoded.sysusers $(DESTDIR)$(sysusersdir)/keymoded.conf
-	install -m 644 udev/70-keymoded.rules $(DESTDIR)$(rulesdir)
+	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(sysusersdir)" \
+	  "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
+	  "$(DESTDIR)$(mandir)/man8"
+	install -s $(addprefix .build/release/,$(PROGRAMS)) "$(DESTDIR)$(bindir)"
+	install -m 644 $(addprefix systemd/,$(UNITS)) "$(DESTDIR)$(unitdir)"
+	sed -i 's|@bindir@|$(bindir)|' "$(DESTDIR)$(unitdir)/keymoded.service"
+	install -m 644 systemd/keymoded.sysusers "$(DESTDIR)$(sysusersdir)/keymoded.conf"
+	install -m 644 udev/70-keymoded.rules "$(DESTDIR)$(rulesdir)"
 	for page in $(PAGES); do \
-	  install -m 644 man/$$page $(DESTDIR)$(mandir)/man$${page##*.} || exit; \
+	  install -m 644 man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
 	done
 
 uninstall:
-	$(RM) $(addprefix $(DESTDIR)$(bindir)/,$(PROGRAMS))
-	$(RM) $(addprefix $(DESTDIR)$(unitdir)/,$(UNITS))
-	for page in $(PAGES); do $(RM) $(DESTDIR)$(mandir)/man$${page##*.}/$$page; done
-	$(RM) $(DESTDIR)$(sysusersdir)/keymoded.conf $(DESTDIR)$(rulesdir)/70-keymoded.rules
+	cd "$(DESTDIR)$(bindir)" && $(RM) $(PROGRAMS)
+	cd "$(DESTDIR)$(unitdir)" && $(RM) $(UNITS)
+	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
+	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
 
 clean:
 	$(RM) -r .build .tools .vm

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import lzma
 import os
+import platform
 import shutil
 import struct
 import subprocess
@@ -23,7 +24,8 @@ GUEST = HERE / "guest"
 CHECKOUT = HERE.parents[1]
 IMAGES = CHECKOUT / ".vm"
 
-SUITE = "bookworm"
+# Where the kernel comes from, whatever Debian the host has: one that is known to boot like this.
+KERNEL_SUITE = "bookworm"
 # What the initramfs needs to reach the root image. What the running guest may want beyond that is
 # in guest/modules.txt: folders below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
 INITRAMFS_MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
@@ -84,9 +86,19 @@ def _listed(path: Path) -> list[str]:
 
 def _hash_of_inputs() -> str:
     digest = hashlib.sha256()
+    digest.update(_suite().encode())
     for source in [Path(__file__), *sorted(GUEST.iterdir())]:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()
+
+
+def _suite() -> str:
+    """The Debian that the guest has: the host's, because the programs under test are built there.
+
+    KEYMODED_VM_SUITE names another one that has what the programs link with.
+    """
+    host = platform.freedesktop_os_release().get("VERSION_CODENAME", KERNEL_SUITE)
+    return os.environ.get("KEYMODED_VM_SUITE") or host
 
 
 def _output(*command: str | Path, **options: Any) -> str:
@@ -111,12 +123,10 @@ def _build(work: Path, images: Images) -> None:
 
 def _unpack_kernel(work: Path) -> Path:
     """Unpacks Debian's kernel package. The cloud flavour would not do: it has no uinput."""
-    depends = _output("apt-cache", "depends", "--important", "linux-image-amd64")
-    package = depends.split("Depends:")[1].split()[0]
-    _output("apt-get", "download", "-o", "APT::Sandbox::User=root", package, cwd=work)
-    (archive,) = work.glob("linux-image-*.deb")
-    _output("dpkg", "-x", archive, work / "kernel")
-    return work / "kernel"
+    kernel = work / "kernel"
+    options = ("--mode=root", "--variant=extract", "--include=linux-image-amd64")
+    _output("mmdebstrap", *options, KERNEL_SUITE, kernel)
+    return kernel
 
 
 def _extract_vmlinux(bzimage: bytes) -> bytes:
@@ -171,7 +181,7 @@ def _build_root(root: Path, modules: Path, image: Path) -> None:
         f"--include={','.join(_listed(GUEST / 'packages.txt'))}",
         '--aptopt=Apt::Install-Recommends "false"',
         *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")),
-        SUITE,
+        _suite(),
         root,
     )
     _copy_modules(modules, root)

@@ -14,6 +14,8 @@ Change = dict[str, Any]
 
 UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
 
+FOLLOWS_PS2 = "journalctl --unit keymoded --boot --output cat | grep -q 'following .AT Transl'"
+
 
 def install(vm: VirtualMachine) -> None:
     """Installs what `make build` has built, and people with and without the groups to use it."""
@@ -44,7 +46,7 @@ def restart(vm: VirtualMachine) -> None:
     Only a fresh start does that: no event leads every state back to the first one.
     """
     vm.run(f"systemctl restart {UNITS}")
-    vm.wait_until("journalctl --unit keymoded --boot --output cat | grep -q 'following .AT Transl'")
+    vm.wait_until(FOLLOWS_PS2)
     vm.run("systemctl is-active --quiet keymoded")
 
 
@@ -84,6 +86,14 @@ class Watch:
         return [json.loads(line) for line in lines]
 
 
+def settled_state(vm: VirtualMachine) -> dict[str, Any]:
+    """The state once all that was typed has acted, by an event that changes nothing itself."""
+    answer = vm.run("keymodectl trigger tapBlankArea --json", check=False)
+    assert (answer.exit_code, answer.stderr) == (1, ""), "only for a keyboard that shows nothing"
+    settled: dict[str, Any] = json.loads(answer.stdout)["state"]
+    return settled
+
+
 def state(vm: VirtualMachine) -> dict[str, Any]:
     """What `keymodectl state` tells now."""
     answer: dict[str, Any] = json.loads(vm.run("keymodectl state --json").stdout)
@@ -105,10 +115,10 @@ class VirtualKeyboard:
         self.path = self._process.wait_for(rf"^{name}: (/dev/input/event\d+)$")[1]
 
     def send(self, *events: str) -> None:
-        """Sends each event, such as `A+` for a press of KEY_A or `A-` for its release."""
+        """Sends each event: `A+` for a press of KEY_A, `A-` for its release, `A*` for a repeat."""
         commands = [
             f"evemu-event {self.path} --type EV_KEY --code KEY_{event[:-1]} "
-            f"--value {int(event[-1] == '+')} --sync"
+            f"--value {'-+*'.index(event[-1])} --sync"
             for event in events
         ]
         self._vm.run(" && ".join(commands))
