@@ -177,6 +177,14 @@ struct InterfaceTests {
       }
       #expect(try subscriber.sequences(1) == [round])
     }
+    // More than the daemon reads at once.
+    do {
+      let call =
+        #"{"method":"org.keymoded.Controller.Trigger","parameters":{"event":"shiftPressed"},"#
+        + #""oneway":true}"# + "\u{0}"
+      try daemon.client(\.controlSocket).send(String(repeating: call, count: 100))
+    }
+    #expect(try subscriber.sequences(100) == Array(101...200))
   }
 
   @Test("A client that has closed its sending side still gets its answers")
