@@ -14,9 +14,9 @@ func program(_ name: String, _ imports: [String]) -> Target {
     name: name, dependencies: imports.map { .byName(name: $0) }, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ imports: [String], resources: [Resource] = []) -> Target {
+func tests(_ name: String, _ imports: [String], goldenFiles: [String] = []) -> Target {
   .testTarget(
-    name: name, dependencies: imports.map { .byName(name: $0) }, resources: resources,
+    name: name, dependencies: imports.map { .byName(name: $0) }, exclude: goldenFiles,
     swiftSettings: settings)
 }
 
@@ -29,7 +29,7 @@ let package = Package(
   products: [
     .executable(name: "keymoded", targets: ["keymoded"]),
     .executable(name: "keymodectl", targets: ["keymodectl"]),
-    .library(name: "StateMachines", targets: ["StateMachines"]),
+    .library(name: "StateMachines", targets: ["StateMachines", "ObservedMachines"]),
     .library(name: "KeyboardModes", targets: ["KeyboardModes"]),
   ],
   targets: [
@@ -41,6 +41,7 @@ let package = Package(
 
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),
+    module("ObservedMachines", ["StateMachines"]),
     module("KeyboardModes", ["StateMachines"]),
 
     // Formats: bytes in, values out.
@@ -75,11 +76,13 @@ let package = Package(
       "keymodectl",
       [
         "EventRecordings", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
-        "KeymodedConfiguration", "SystemCalls",
+        "KeymodedConfiguration", "StateMachines", "SystemCalls",
       ]),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
-    tests("StateMachinesTests", ["StateMachines", "TestSupport"]),
+    tests(
+      "StateMachinesTests", ["ObservedMachines", "StateMachines", "TestSupport"],
+      goldenFiles: ["Diagrams"]),
     tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"]),
     tests("EventRecordingsTests", ["EventRecordings", "KeyboardModes", "TestSupport"]),
     tests("JSONTests", ["JSON"]),

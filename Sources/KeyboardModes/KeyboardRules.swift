@@ -8,7 +8,7 @@ import StateMachines
 /// | clickMoreButton   | showingPanel      | showingPanel    | showingPanel      | prepareToEditText |
 /// | tapTextField      | editingText       | ignored         | ignored           | editingText       |
 /// | tapBlankArea      | ignored           | ignored         | prepareToEditText | prepareToEditText |
-public struct KeyboardRules: Rules, Hashable {
+public struct KeyboardRules: DrawableRules, Hashable {
   /// What the input area shows.
   public enum State: String, CaseIterable, Sendable {
     /// A text field that is not being edited.

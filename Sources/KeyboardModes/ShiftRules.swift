@@ -11,7 +11,7 @@ import StateMachines
 /// `on` remembers when it was entered, because the same press means capsLock or off depending on
 /// how long ago that was. The absolute value lets two keyboards whose stamps cross by a hair agree
 /// with one keyboard.
-public struct ShiftRules: Rules, Hashable {
+public struct ShiftRules: DrawableRules, Hashable {
   /// What the next character will be.
   public enum State: Hashable, Sendable {
     /// As it is on the key.

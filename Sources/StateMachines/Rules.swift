@@ -32,4 +32,23 @@ public protocol Rules: Sendable {
   /// Write it as one exhaustive `switch` over the pair, without `default:`, so that the compiler
   /// names a forgotten pair when a state or an event is added.
   func next(_ state: State, on event: Event) -> State?
+
+  /// What a state is called, without its payload. By default the name of the enumeration's case.
+  ///
+  /// A step between two states of one name changes a payload, not the state.
+  func name(of state: State) -> String
+}
+
+extension Rules {
+  /// The name of the enumeration's case, or the description of what is no enumeration.
+  public func name(of state: State) -> String { caseName(state) }
+}
+
+/// The name of an enumeration's case without its payload, or the description of anything else.
+func caseName(_ value: some Any) -> String {
+  let mirror = Mirror(reflecting: value)
+  guard mirror.displayStyle == .enum, let label = mirror.children.first?.label else {
+    return String(describing: value)
+  }
+  return label
 }

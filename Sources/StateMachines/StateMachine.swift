@@ -1,6 +1,11 @@
 /// A state, and the rules by which alone it changes.
 ///
 /// A plain value: it holds no closure and no reference, and it cannot be set from outside.
+///
+///     var machine = StateMachine(Turnstile())
+///     machine.accepts(.push)  // false, and still locked
+///     machine.take(.coin)     // from locked to unlocked
+///     machine.take(.coin)     // nil: ignored, and still unlocked
 public struct StateMachine<R: Rules>: Sendable {
   /// One step: the state before and the state after.
   public struct Transition: Sendable, Equatable {
@@ -16,8 +21,8 @@ public struct StateMachine<R: Rules>: Sendable {
     }
   }
 
-  /// The rules in force. New ones apply to the next event; the state stays.
-  public var rules: R
+  /// The rules in force.
+  public let rules: R
 
   /// The state that the machine is in.
   public private(set) var state: R.State
@@ -28,20 +33,27 @@ public struct StateMachine<R: Rules>: Sendable {
     self.state = rules.initial
   }
 
+  /// Whether `event` would change something now. Nothing changes by asking.
+  public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }
+
   /// Takes one event.
   ///
   /// - Returns: the transition, or `nil` where the event was ignored and nothing changed.
-  @inlinable
+  @discardableResult
   public mutating func take(_ event: R.Event) -> Transition? {
     guard let next = rules.next(state, on: event) else { return nil }
-    return enter(next)
-  }
-
-  /// The one place where the state is assigned.
-  @usableFromInline
-  mutating func enter(_ next: R.State) -> Transition {
     let transition = Transition(from: state, to: next)
     state = next
     return transition
+  }
+}
+
+extension StateMachine where R: DrawableRules {
+  /// The names of the states that some event leads to from here, in the order of the rules' states.
+  ///
+  /// A name says where, not with which payload: that is up to the event.
+  public var nextStates: [String] {
+    let names = Set(rules.samples.compactMap { rules.next(state, on: $0.event) }.map(rules.name))
+    return rules.stateNames.filter(names.contains)
   }
 }

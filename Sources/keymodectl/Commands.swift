@@ -5,7 +5,7 @@ import KeymodeInterface
 import SystemCalls
 
 /// Connects for reading. Whoever may only control may also read, through the control socket.
-private func connectForReading(_ directory: String) throws(ClientError) -> Connection {
+func connectForReading(_ directory: String) throws(ClientError) -> Connection {
   do {
     return try Connection(.state, in: directory)
   } catch {
@@ -19,12 +19,7 @@ private func connectForReading(_ directory: String) throws(ClientError) -> Conne
 /// `keymodectl state [shift|keyboard]`
 func state(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
   guard operands.count <= 1 else { throw UsageError("state takes one machine at most") }
-  let machine = try operands.first.map { name throws(UsageError) in
-    guard let machine = Machine(rawValue: name) else {
-      throw UsageError("unknown machine '\(name)': it is shift or keyboard")
-    }
-    return machine
-  }
+  let machine = try operands.first.map(machine)
   let state = try connectForReading(directory).state()
   var output = Output.standard()
   switch (machine, asJSON) {
@@ -82,8 +77,17 @@ func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> In
   return changed ? 0 : Status.no
 }
 
+/// The machine of this name.
+func machine(_ name: String) throws(UsageError) -> Machine {
+  guard let machine = Machine(rawValue: name) else {
+    throw UsageError("unknown machine '\(name)': it is shift or keyboard")
+  }
+  return machine
+}
+
 extension Modes {
-  fileprivate subscript(machine: Machine) -> String {
+  /// The state of one machine.
+  subscript(machine: Machine) -> String {
     switch machine {
     case .shift: shift
     case .keyboard: keyboard

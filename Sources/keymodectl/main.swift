@@ -22,6 +22,7 @@ let help = """
     state [shift|keyboard]   print the states, or one of them
     watch                    print the states, and then every change
     trigger EVENT            send an event in place of a key
+    graph shift|keyboard     print the diagram of a machine; needs no daemon
     replay FILE              print the changes that an evemu recording makes;
                              needs no daemon; '-' is standard input
 
@@ -29,7 +30,9 @@ let help = """
     --socket-dir DIR         the daemon serves in DIR; by default in
                              $KEYMODED_SOCKET_DIR, $XDG_RUNTIME_DIR/keymoded or
                              /run/keymoded
-    --config FILE            replay with the settings of FILE
+    --config FILE            replay or draw with the settings of FILE
+    --format dot|mermaid     the language of a diagram; by default dot
+    --current                mark in the diagram the state that the daemon is in
     --version                print the version
     --help                   print this
 
@@ -42,8 +45,8 @@ let help = """
 
 func run() throws -> Int32 {
   let arguments = try Arguments(
-    CommandLine.arguments.dropFirst(), flags: ["--json", "--version", "--help"],
-    options: ["--config", "--socket-dir"])
+    CommandLine.arguments.dropFirst(), flags: ["--current", "--json", "--version", "--help"],
+    options: ["--config", "--format", "--socket-dir"])
   if arguments.has("--help") {
     print(help)
     return 0
@@ -56,13 +59,17 @@ func run() throws -> Int32 {
   let operands = Array(arguments.operands.dropFirst())
   let asJSON = arguments.has("--json")
   let directory = Connection.directory(arguments["--socket-dir"])
-  guard command == "replay" || arguments["--config"] == nil else {
-    throw UsageError("option '--config' is for replay")
+  guard ["graph", "replay"].contains(command) || arguments["--config"] == nil else {
+    throw UsageError("option '--config' is for replay and graph")
+  }
+  guard command == "graph" || (arguments["--format"] == nil && !arguments.has("--current")) else {
+    throw UsageError("options '--format' and '--current' are for graph")
   }
   switch command {
   case "state": return try state(operands, directory: directory, asJSON: asJSON)
   case "watch": return try watch(operands, directory: directory, asJSON: asJSON)
   case "trigger": return try trigger(operands, directory: directory, asJSON: asJSON)
+  case "graph": return try graph(operands, arguments)
   case "replay": return try replay(operands, configuration: arguments["--config"], asJSON: asJSON)
   default: throw UsageError("unknown command '\(command)'")
   }

@@ -43,6 +43,28 @@ struct KeyboardRulesTests {
     #expect(Set(Self.entries.map(\.testDescription)).count == 16)
   }
 
+  @Test("are the same machine as a table")
+  func table() throws {
+    let rows = Self.entries.compactMap { entry in
+      entry.next.map { TransitionTable.Row(entry.state, entry.event, $0) }
+    }
+    let table = try TransitionTable(
+      states: KeyboardRules.State.allCases, initial: .prepareToEditText, rows: rows)
+    for entry in Self.entries {
+      #expect(table.next(entry.state, on: entry.event) == entry.next, "\(entry)")
+    }
+    #expect(table.initial == KeyboardRules().initial)
+    let arrows = Set(Diagram(of: table).arrows)
+    #expect(arrows == Set(Diagram(of: KeyboardRules()).arrows))
+  }
+
+  @Test("leave no state unreachable, and none that cannot be left")
+  func walk() {
+    #expect(KeyboardRules().unreachableStates == [])
+    #expect(KeyboardRules().deadStates == [])
+    #expect(KeyboardRules().states.count == 4 && KeyboardRules().samples.count == 4)
+  }
+
   @Test("start in prepareToEditText")
   func initial() {
     #expect(KeyboardRules().initial == .prepareToEditText)

@@ -1,5 +1,6 @@
 import KeyboardModes
 import StateMachines
+import TestSupport
 import Testing
 
 @Suite("The rules of Shift")
@@ -63,8 +64,50 @@ struct ShiftRulesTests {
     #expect(rules.next(on, on: .shiftPressed(at: Self.at(microseconds))) == .off)
   }
 
+  @Test("leave no state unreachable, and none that cannot be left")
+  func walk() {
+    #expect(ShiftRules().unreachableStates == [])
+    #expect(ShiftRules().deadStates == [])
+  }
+
+  @Test(
+    "are drawn with the threshold that they have",
+    arguments: [
+      (500_000, "500 ms"), (1_000_000, "1 s"), (1_500_000, "1500 ms"), (499_999, "499999 µs"),
+      (1, "1 µs"),
+    ] as [(Int64, String)])
+  func diagram(_ microseconds: Int64, _ text: String) {
+    let diagram = Diagram(of: ShiftRules(threshold: .microseconds(microseconds)))
+    #expect(
+      diagram.arrows.map { "\($0.from) → \($0.to): \($0.label)" } == [
+        "off → on: shiftPressed", "on → capsLock: shiftPressed [< \(text)]",
+        "on → off: shiftPressed [≥ \(text)]", "on → off: characterTyped",
+        "capsLock → off: shiftPressed",
+      ])
+  }
+
+  @Test("take in a random run only steps that are drawn")
+  func randomRun() {
+    let rules = ShiftRules()
+    let arrows = Diagram(of: rules).arrows
+    var machine = StateMachine(rules)
+    var generator = SplitMix64(seed: 5)
+    var taken: Set<String> = []
+    for step in Int64(0)..<5000 {
+      let time = Self.at(step * Int64.random(in: 1...700_000, using: &generator))
+      let event: Event =
+        Bool.random(using: &generator) ? .characterTyped : .shiftPressed(at: time)
+      guard let transition = machine.take(event) else { continue }
+      let (from, to) = (transition.from.name, transition.to.name)
+      #expect(arrows.contains { $0.from == from && $0.to == to && $0.event == event.name })
+      taken.insert("\(from) \(to) \(event.name)")
+    }
+    #expect(taken.count == 5, "every arrow was taken")
+  }
+
   @Test("have the names that programs are told")
   func names() {
+    #expect(ShiftRules().stateNames == ["off", "on", "capsLock"])
     #expect([State.off, .on(since: nil), .capsLock].map(\.name) == ["off", "on", "capsLock"])
     #expect(
       [Event.shiftPressed(at: nil), .characterTyped].map(\.name)

@@ -44,6 +44,32 @@ struct CommandTests {
     #expect(unknown.errors.hasPrefix("keymodectl: unknown event 'tapNothing'; there are\n"))
   }
 
+  @Test("graph draws the settings that it is given, and marks the state that the daemon is in")
+  func graph() throws {
+    let daemon = try RunningDaemon()
+    try daemon.change(1)
+    let file = try daemon.folder.write("quick.yaml", "shift: { threshold: 250ms }")
+    let drawn = try run(
+      "keymodectl", "graph", "shift", "--format", "mermaid", "--current", "--config", file,
+      "--socket-dir", daemon.folder.path)
+    #expect(
+      drawn.output == """
+        stateDiagram-v2
+          [*] --> off
+          off --> on: shiftPressed
+          on --> capsLock: shiftPressed [#lt; 250 ms]
+          on --> off: shiftPressed [≥ 250 ms]<br/>characterTyped
+          capsLock --> off: shiftPressed
+          classDef current fill:#ffd75f,color:#000
+          class on current
+
+        """)
+    let dot = try run("keymodectl", "graph", "keyboard").output
+    let svg = try TestSupport.run("/usr/bin/dot", ["-Tsvg"], input: dot)
+    #expect(svg.status == 0 && svg.errors == "")
+    #expect(svg.output.contains("prepareToEditText"))
+  }
+
   @Test("watch prints the state, then exactly the lines of replay, until the daemon ends")
   func watch() throws {
     let daemon = try RunningDaemon()
@@ -97,7 +123,11 @@ struct CommandTests {
       ("keymodectl", "replay", "replay takes one file"),
       ("keymodectl", "state --jsn", "unknown option '--jsn'"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
-      ("keymodectl", "state --config x", "option '--config' is for replay"),
+      ("keymodectl", "state --config x", "option '--config' is for replay and graph"),
+      ("keymodectl", "state --current", "options '--format' and '--current' are for graph"),
+      ("keymodectl", "graph", "graph takes one machine: shift or keyboard"),
+      ("keymodectl", "graph caps", "unknown machine 'caps': it is shift or keyboard"),
+      ("keymodectl", "graph shift --format png", "unknown format 'png': it is dot or mermaid"),
       ("keymodectl", "replay --config", "option '--config' needs a value"),
       ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),
       ("keymoded", "now", "unexpected 'now'"),

@@ -58,6 +58,13 @@ struct DocumentationTests {
     }
   }
 
+  @Test("shows in README the diagrams that are computed", arguments: ["shift", "keyboard"])
+  func diagrams(_ machine: String) throws {
+    let diagram = try run("keymodectl", "graph", machine, "--format", "mermaid")
+    #expect(diagram.status == 0)
+    #expect(try Self.text("README.md").contains("```mermaid\n\(diagram.output)```\n"))
+  }
+
   @Test("has one version")
   func version() throws {
     let version = try run("keymoded", "--version").output.split(separator: " ")[1]

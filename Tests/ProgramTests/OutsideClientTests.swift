@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// The reference implementation of Varlink in Python, which shares no code with keymoded.

@@ -81,8 +81,9 @@ def test_ps2_presses_keep_their_distance(vm: VirtualMachine) -> None:
     ]
     presses = [event.seconds for event in events if event.value == 1]
     distances = [second - first for first, second in zip(presses[::2], presses[1::2], strict=True)]
-    # The median: on a busy host one of them may be off.
-    assert statistics.median(distances) == pytest.approx(0.300, abs=0.015)
+    # What other tests rely on is only to be far from the 500 ms that decide. On an idle host it is
+    # 1 ms; on a busy one some are off, hence the median.
+    assert statistics.median(distances) == pytest.approx(0.300, abs=0.060)
 
 
 def test_no_ps2_event_is_lost(vm: VirtualMachine) -> None:

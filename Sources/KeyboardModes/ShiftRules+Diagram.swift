@@ -1,0 +1,32 @@
+import StateMachines
+
+extension ShiftRules {
+  /// `off`, `on` since the clock's zero, and `capsLock`.
+  public var states: [State] { [.off, .on(since: Time(microseconds: 0)), .capsLock] }
+
+  /// A press just within the threshold of `on`, one at the threshold, and a character.
+  public var samples: [Sample<Event>] {
+    let microseconds = threshold.wholeMicroseconds
+    let within = Event.shiftPressed(at: Time(microseconds: microseconds - 1))
+    let later = Event.shiftPressed(at: Time(microseconds: microseconds))
+    return [
+      Sample(within, where: "< \(threshold.text)"), Sample(later, where: "≥ \(threshold.text)"),
+      Sample(.characterTyped),
+    ]
+  }
+}
+
+extension Duration {
+  /// The microseconds in it; what is finer is left out.
+  fileprivate var wholeMicroseconds: Int64 {
+    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+  }
+
+  /// The duration in the largest unit in which it is a whole number: `500 ms`.
+  fileprivate var text: String {
+    let microseconds = wholeMicroseconds
+    if microseconds.isMultiple(of: 1_000_000) { return "\(microseconds / 1_000_000) s" }
+    if microseconds.isMultiple(of: 1000) { return "\(microseconds / 1000) ms" }
+    return "\(microseconds) µs"
+  }
+}

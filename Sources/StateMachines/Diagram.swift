@@ -1,0 +1,67 @@
+/// The picture of a machine, computed from its transition function, so that it cannot be out of date.
+///
+/// An arrow is drawn wherever a sample of an event leads from one state to another; its condition is
+/// shown only where samples of the same event do different things. The order of everything is that of
+/// the rules, so the same rules always give the same text.
+public struct Diagram: Hashable, Sendable {
+  /// What one event does in one state.
+  public struct Arrow: Hashable, Sendable {
+    /// The name of the state that the event finds.
+    public let from: String
+    /// The name of the state that it leads to; the same where only a payload changes.
+    public let to: String
+    /// The name of the event.
+    public let event: String
+    /// What the event's payload must be like, where that decides.
+    public let condition: String?
+
+    /// The event, and its condition in brackets: `shiftPressed [< 500 ms]`.
+    public var label: String { condition.map { "\(event) [\($0)]" } ?? event }
+  }
+
+  /// The names of the states.
+  public let states: [String]
+  /// The name of the initial state.
+  public let initial: String
+  /// All that can happen.
+  public let arrows: [Arrow]
+  /// The name of the state to highlight, if any.
+  public let current: String?
+
+  /// The diagram of `rules`.
+  ///
+  /// - Parameter current: the name of the state to highlight.
+  public init<R: DrawableRules>(of rules: R, current: String? = nil) {
+    states = rules.stateNames
+    initial = rules.name(of: rules.initial)
+    self.current = current
+    var arrows: [Arrow] = []
+    for state in rules.states {
+      let steps = rules.samples.map { sample in
+        (sample: sample, to: rules.next(state, on: sample.event).map(rules.name))
+      }
+      for (sample, to) in steps {
+        guard let to else { continue }
+        let decides = steps.contains { $0.sample.name == sample.name && $0.to != to }
+        let arrow = Arrow(
+          from: rules.name(of: state), to: to, event: sample.name,
+          condition: decides ? sample.condition : nil)
+        if !arrows.contains(arrow) { arrows.append(arrow) }
+      }
+    }
+    self.arrows = arrows
+  }
+
+  /// The arrows between each pair of states, together: the labels of an edge as it is drawn.
+  var edges: [(from: String, to: String, labels: [String])] {
+    var edges: [(from: String, to: String, labels: [String])] = []
+    for arrow in arrows {
+      if let place = edges.firstIndex(where: { $0.from == arrow.from && $0.to == arrow.to }) {
+        edges[place].labels.append(arrow.label)
+      } else {
+        edges.append((arrow.from, arrow.to, [arrow.label]))
+      }
+    }
+    return edges
+  }
+}

@@ -1,0 +1,105 @@
+/// Rules that are data: a row for each pair of state and event that does something.
+///
+///     let turnstile = try TransitionTable(
+///       states: ["locked", "unlocked"], initial: "locked",
+///       rows: [("locked", "coin", "unlocked"), ("unlocked", "push", "locked")])
+///
+/// Take it where the rows come from outside, or say more than code would. Otherwise a `switch` is
+/// checked by the compiler.
+public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Sendable>:
+  DrawableRules, Equatable
+{
+  /// What one event does in one state.
+  public struct Row: Hashable, Sendable {
+    /// The state that the event finds.
+    public let state: State
+    /// The event.
+    public let event: Event
+    /// The state that it leads to.
+    public let next: State
+
+    /// The row with these parts.
+    public init(_ state: State, _ event: Event, _ next: State) {
+      self.state = state
+      self.event = event
+      self.next = next
+    }
+  }
+
+  /// Why rows make no table.
+  public enum Fault: Error, Equatable {
+    /// Both rows say what one event does in one state, so the machine would not be deterministic.
+    case twoRows(Row, Row)
+    /// The row names a state that is not among the table's.
+    case unknownState(State, in: Row)
+    /// The initial state is not among the table's.
+    case unknownInitialState(State)
+    /// No sequence of events leads to this state.
+    case unreachableState(State)
+  }
+
+  private struct Pair: Hashable, Sendable {
+    let state: State
+    let event: Event
+  }
+
+  /// Every state, in the given order.
+  public let states: [State]
+  /// The state that a new machine is in.
+  public let initial: State
+  /// The rows, in the given order.
+  public let rows: [Row]
+  private let nextStates: [Pair: State]
+
+  /// A table of `rows`.
+  ///
+  /// - Throws: the first fault that is found; a table that was made is deterministic, and every state
+  ///   of it is known and can be reached.
+  public init(states: [State], initial: State, rows: [Row]) throws(Fault) {
+    let known = Set(states)
+    guard known.contains(initial) else { throw .unknownInitialState(initial) }
+    var first: [Pair: Row] = [:]
+    for row in rows {
+      for state in [row.state, row.next] where !known.contains(state) {
+        throw .unknownState(state, in: row)
+      }
+      if let other = first.updateValue(row, forKey: Pair(state: row.state, event: row.event)) {
+        throw .twoRows(other, row)
+      }
+    }
+    self.states = states
+    self.initial = initial
+    self.rows = rows
+    nextStates = first.mapValues(\.next)
+    if let state = firstUnreachable() { throw .unreachableState(state) }
+  }
+
+  /// A table of rows written as tuples.
+  public init(
+    states: [State], initial: State, rows: [(State, Event, State)]
+  ) throws(Fault) {
+    try self.init(states: states, initial: initial, rows: rows.map { Row($0.0, $0.1, $0.2) })
+  }
+
+  /// The state in the row of this pair, or `nil` where there is no such row.
+  public func next(_ state: State, on event: Event) -> State? {
+    nextStates[Pair(state: state, event: event)]
+  }
+
+  /// Every event of some row, in the order of the rows.
+  public var samples: [Sample<Event>] {
+    var seen: Set<Event> = []
+    return rows.map(\.event).filter { seen.insert($0).inserted }.map { Sample($0) }
+  }
+
+  /// By identity and not by name: two states of a table may well look the same.
+  private func firstUnreachable() -> State? {
+    var reached: Set = [initial]
+    var size = 0
+    while size < reached.count {
+      size = reached.count
+      for row in rows where reached.contains(row.state) { reached.insert(row.next) }
+    }
+    return states.first { !reached.contains($0) }
+  }
+}

@@ -1,0 +1,93 @@
+import ObservedMachines
+import StateMachines
+import Testing
+
+/// Who is on the phone.
+private struct Phone: DrawableRules {
+  enum State: CaseIterable { case idle, ringing, talking }
+  enum Event: CaseIterable { case called, answered, hungUp }
+
+  var initial: State { .idle }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.idle, .called): .ringing
+    case (.ringing, .answered): .talking
+    case (.ringing, .hungUp), (.talking, .hungUp): .idle
+    case (.idle, .answered), (.idle, .hungUp): nil
+    case (.ringing, .called), (.talking, .called), (.talking, .answered): nil
+    }
+  }
+}
+
+/// What plays.
+private struct Music: DrawableRules {
+  enum State: CaseIterable { case stopped, playing, paused }
+  enum Event: CaseIterable { case started, interrupted, resumed, stopped }
+
+  var initial: State { .stopped }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.stopped, .started), (.paused, .resumed): .playing
+    case (.playing, .interrupted): .paused
+    case (.playing, .stopped), (.paused, .stopped): .stopped
+    case (.stopped, .interrupted), (.stopped, .resumed), (.stopped, .stopped): nil
+    case (.playing, .started), (.playing, .resumed): nil
+    case (.paused, .started), (.paused, .interrupted): nil
+    }
+  }
+}
+
+/// Knows both machines, which do not know each other.
+private final class Coordinator {
+  let phone = ObservedMachine(Phone())
+  let music = ObservedMachine(Music())
+
+  init() {
+    phone.observe(didEnter: { [unowned self] state in
+      switch state {
+      case .ringing: music.send(.interrupted)
+      case .idle: music.send(.resumed)
+      case .talking: break
+      }
+    })
+  }
+}
+
+@Suite("Example: a coordinator")
+struct CoordinatorTests {
+  @Test("has machines that do what their tables say")
+  func rules() throws {
+    let phone = table(of: Phone()).split(separator: "\n").filter { !$0.hasSuffix("/") }
+    #expect(
+      phone == [
+        "idle + called → ringing", "ringing + answered → talking", "ringing + hungUp → idle",
+        "talking + hungUp → idle",
+      ])
+    let music = table(of: Music()).split(separator: "\n").filter { !$0.hasSuffix("/") }
+    #expect(
+      music == [
+        "stopped + started → playing", "playing + interrupted → paused",
+        "playing + stopped → stopped", "paused + resumed → playing", "paused + stopped → stopped",
+      ])
+    try expectSound(Phone(), diagram: "phone")
+    try expectSound(Music(), diagram: "music")
+  }
+
+  @Test("wires one machine's changes to another's events")
+  func wiring() {
+    let both = Coordinator()
+    both.music.send(.started)
+    both.phone.send(.called)
+    #expect(both.music.state == .paused)
+    both.phone.send(.answered)
+    #expect(both.music.state == .paused)
+    both.phone.send(.hungUp)
+    #expect(both.music.state == .playing)
+    both.music.send(.stopped)
+    both.phone.send(.called)
+    both.phone.send(.hungUp)
+    #expect(both.music.state == .stopped, "what did not play does not begin to")
+  }
+}

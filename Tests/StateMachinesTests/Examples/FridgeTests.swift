@@ -1,0 +1,95 @@
+import StateMachines
+import Testing
+
+/// A fridge that cools when it is too warm.
+struct Fridge: DrawableRules {
+  enum State: CaseIterable { case idle, cooling }
+  enum Event: CaseIterable { case becameWarm, becameCold }
+
+  var initial: State { .idle }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.idle, .becameWarm): .cooling
+    case (.cooling, .becameCold): .idle
+    case (.idle, .becameCold), (.cooling, .becameWarm): nil
+    }
+  }
+}
+
+/// The same fridge with a button for cooling fast, and a door that stops it.
+struct BetterFridge: DrawableRules {
+  enum State: CaseIterable { case idle, cooling, fastCooling, doorOpened }
+  enum Event: CaseIterable { case becameWarm, becameCold, buttonPressed, doorOpened, doorClosed }
+
+  var initial: State { .idle }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (event, state) {
+    case (.becameWarm, .idle): .cooling
+    case (.becameWarm, .cooling), (.becameWarm, .fastCooling), (.becameWarm, .doorOpened): nil
+
+    case (.becameCold, .cooling), (.becameCold, .fastCooling): .idle
+    case (.becameCold, .idle), (.becameCold, .doorOpened): nil
+
+    case (.buttonPressed, .idle), (.buttonPressed, .cooling): .fastCooling
+    case (.buttonPressed, .fastCooling): .cooling
+    case (.buttonPressed, .doorOpened): nil
+
+    case (.doorOpened, .idle), (.doorOpened, .cooling), (.doorOpened, .fastCooling): .doorOpened
+    case (.doorOpened, .doorOpened): nil
+
+    case (.doorClosed, .doorOpened): .idle
+    case (.doorClosed, .idle), (.doorClosed, .cooling), (.doorClosed, .fastCooling): nil
+    }
+  }
+}
+
+@Suite("Example: a fridge")
+struct FridgeTests {
+  @Test("does what its table says")
+  func fridge() throws {
+    #expect(
+      table(of: Fridge()) == """
+        idle + becameWarm → cooling
+        idle + becameCold → /
+        cooling + becameWarm → /
+        cooling + becameCold → idle
+        """)
+    try expectSound(Fridge(), diagram: "fridge")
+  }
+
+  @Test("with fast cooling and a door does what its table says")
+  func betterFridge() throws {
+    #expect(
+      table(of: BetterFridge()) == """
+        idle + becameWarm → cooling
+        idle + becameCold → /
+        idle + buttonPressed → fastCooling
+        idle + doorOpened → doorOpened
+        idle + doorClosed → /
+        cooling + becameWarm → /
+        cooling + becameCold → idle
+        cooling + buttonPressed → fastCooling
+        cooling + doorOpened → doorOpened
+        cooling + doorClosed → /
+        fastCooling + becameWarm → /
+        fastCooling + becameCold → idle
+        fastCooling + buttonPressed → cooling
+        fastCooling + doorOpened → doorOpened
+        fastCooling + doorClosed → /
+        doorOpened + becameWarm → /
+        doorOpened + becameCold → /
+        doorOpened + buttonPressed → /
+        doorOpened + doorOpened → /
+        doorOpened + doorClosed → idle
+        """)
+    try expectSound(BetterFridge(), diagram: "better-fridge")
+  }
+
+  @Test("grew without changing what it did")
+  func agreement() {
+    let lines = Set(table(of: BetterFridge()).split(separator: "\n"))
+    for line in table(of: Fridge()).split(separator: "\n") { #expect(lines.contains(line)) }
+  }
+}

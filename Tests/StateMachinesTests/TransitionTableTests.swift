@@ -1,0 +1,54 @@
+import StateMachines
+import Testing
+
+@Suite("A transition table")
+struct TransitionTableTests {
+  typealias Table = TransitionTable<String, String>
+
+  private func table(_ rows: [(String, String, String)]) throws(Table.Fault) -> Table {
+    try Table(states: ["locked", "unlocked"], initial: "locked", rows: rows)
+  }
+
+  private let rows = [("locked", "coin", "unlocked"), ("unlocked", "push", "locked")]
+
+  @Test("is the machine that its rows say")
+  func rules() throws {
+    let turnstile = try table(rows)
+    #expect(StateMachinesTests.table(of: turnstile) == StateMachinesTests.table(of: Turnstile()))
+    try expectSound(turnstile, diagram: "turnstile")
+    #expect(turnstile.next("locked", on: "kick") == nil)
+    #expect(turnstile.next("broken", on: "coin") == nil)
+  }
+
+  @Test("has one row for a state and an event; a second one is refused, naming both")
+  func twoRows() {
+    let fault = Table.Fault.twoRows(
+      .init("locked", "coin", "unlocked"), .init("locked", "coin", "locked"))
+    #expect(throws: fault) { try table(rows + [("locked", "coin", "locked")]) }
+    #expect(throws: Table.Fault.self) { try table(rows + [("locked", "coin", "unlocked")]) }
+  }
+
+  @Test("knows all its states")
+  func unknownStates() {
+    #expect(throws: Table.Fault.unknownState("broken", in: .init("locked", "kick", "broken"))) {
+      try table(rows + [("locked", "kick", "broken")])
+    }
+    #expect(throws: Table.Fault.unknownState("broken", in: .init("broken", "fix", "locked"))) {
+      try table(rows + [("broken", "fix", "locked")])
+    }
+    #expect(throws: Table.Fault.unknownInitialState("new")) {
+      try Table(states: ["locked", "unlocked"], initial: "new", rows: rows)
+    }
+  }
+
+  @Test("can reach all its states")
+  func unreachable() {
+    #expect(throws: Table.Fault.unreachableState("unlocked")) {
+      try table([("unlocked", "push", "locked")])
+    }
+    #expect(throws: TransitionTable<String, Int>.Fault.unreachableState("b")) {
+      try TransitionTable(
+        states: ["a", "b", "c"], initial: "a", rows: [("b", 1, "c"), ("c", 1, "b"), ("b", 2, "a")])
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// How a program ended.
+public struct Ended: Sendable {
+  /// Its exit status; of a signal, 128 and its number.
+  public let status: Int32
+  /// What it wrote to standard output.
+  public let output: String
+  /// What it wrote to standard error.
+  public let errors: String
+  /// The lines of its output.
+  public var lines: [String] { output.split(separator: "\n").map(String.init) }
+}
+
+/// Runs the program at `path` to its end.
+public func run(
+  _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
+) throws -> Ended {
+  let process = Process()
+  process.executableURL = URL(fileURLWithPath: path)
+  process.arguments = arguments
+  process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
+    .merging(environment) { $1 }
+  let folder = try TemporaryFolder()
+  let files = try [("in", input), ("out", ""), ("err", "")].map { name, text in
+    FileHandle(forUpdatingAtPath: try folder.write(name, text))
+  }
+  (process.standardInput, process.standardOutput, process.standardError) =
+    (files[0], files[1], files[2])
+  try process.run()
+  process.waitUntilExit()
+  let signal: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
+  return Ended(
+    status: process.terminationStatus + signal,
+    output: try String(contentsOfFile: "\(folder.path)/out", encoding: .utf8),
+    errors: try String(contentsOfFile: "\(folder.path)/err", encoding: .utf8))
+}
