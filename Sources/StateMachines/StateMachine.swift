@@ -15,6 +15,7 @@ public struct StateMachine<R: Rules>: Sendable {
     public let to: R.State
 
     /// The step between these states.
+    @inlinable
     public init(from: R.State, to: R.State) {
       self.from = from
       self.to = to
@@ -24,26 +25,31 @@ public struct StateMachine<R: Rules>: Sendable {
   /// The rules in force.
   public let rules: R
 
+  // Inlinable code may use this one but not a setter that others cannot.
+  @usableFromInline var current: R.State
+
   /// The state that the machine is in.
-  public private(set) var state: R.State
+  @inlinable public var state: R.State { current }
 
   /// A machine in the initial state of `rules`.
+  @inlinable
   public init(_ rules: R) {
     self.rules = rules
-    self.state = rules.initial
+    current = rules.initial
   }
 
   /// Whether `event` would change something now. Nothing changes by asking.
+  @inlinable
   public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }
 
   /// Takes one event.
   ///
   /// - Returns: the transition, or `nil` where the event was ignored and nothing changed.
-  @discardableResult
+  @discardableResult @inlinable
   public mutating func take(_ event: R.Event) -> Transition? {
-    guard let next = rules.next(state, on: event) else { return nil }
-    let transition = Transition(from: state, to: next)
-    state = next
+    guard let next = rules.next(current, on: event) else { return nil }
+    let transition = Transition(from: current, to: next)
+    current = next
     return transition
   }
 }

@@ -64,8 +64,10 @@ struct ShiftRulesTests {
     #expect(rules.next(on, on: .shiftPressed(at: Self.at(microseconds))) == .off)
   }
 
-  @Test("leave no state unreachable, and none that cannot be left")
+  @Test("leave no state unreachable, none that cannot be left, and no choice")
   func walk() {
+    let choices = Diagram(of: ShiftRules()).arrows.map { [$0.from, $0.label] }
+    #expect(Set(choices).count == choices.count)
     #expect(ShiftRules().unreachableStates == [])
     #expect(ShiftRules().deadStates == [])
   }

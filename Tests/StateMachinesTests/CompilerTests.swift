@@ -67,7 +67,7 @@ struct CompilerTests {
       + "\nfunc f(_ m: inout StateMachine<Turnstile>) { m.state = .unlocked }\n"
     let ended = try compile(source, "-typecheck", in: folder)
     #expect(ended.status != 0)
-    #expect(ended.errors.contains("setter is inaccessible"))
+    #expect(ended.errors.contains("cannot assign to property: 'state' is a get-only property"))
   }
 
   @Test("takes README's example as it stands, and it prints what README says")

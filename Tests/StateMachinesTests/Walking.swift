@@ -18,6 +18,7 @@ func table<R: DrawableRules>(of rules: R) -> String {
 /// - Parameter diagram: the name of the golden file of its diagram, in Mermaid.
 func expectSound<R: DrawableRules>(_ rules: R, diagram name: String) throws {
   try expectDiagram(Diagram(of: rules), name)
+  expectDeterministic(rules)
   #expect(rules.unreachableStates == [])
   #expect(rules.states.contains(rules.initial))
 
@@ -52,6 +53,12 @@ func expectSound<R: DrawableRules>(_ rules: R, diagram name: String) throws {
     }
   }
   #expect(taken.count == arrows.count, "some arrow was never taken")
+}
+
+/// That no two arrows leave one state by the same event under the same condition.
+func expectDeterministic<R: DrawableRules>(_ rules: R) {
+  let choices = Diagram(of: rules).arrows.map { [$0.from, $0.label] }
+  #expect(Set(choices).count == choices.count)
 }
 
 /// Compares a diagram with its golden file, and lets Graphviz draw it.
