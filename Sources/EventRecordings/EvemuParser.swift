@@ -10,24 +10,16 @@ internal import KeyboardModes
 /// Of these only the `E:` lines matter here: seconds and six digits of microseconds, type and code
 /// in hexadecimal, the value in decimal. They never changed between versions. What describes the
 /// device is passed over. Sources: README.md and src/evemu.c of freedesktop.org's evemu.
-struct EvemuParser {
-  private var warning: String?
-
-  /// Whether anything was found that only such a recording has.
+struct EvemuParser: LineParser {
   private(set) var isRecognized = false
-
-  /// After `SYN_DROPPED` the kernel's events make no sense until the next report begins.
-  private var isSkipping = false
+  private var warning: String?
 
   /// How many characters the value of the last key event had; it tells a cut value from a short one.
   private var valueWidth = 0
 
-  /// Reads one line.
-  ///
-  /// - Returns: the key event that it holds, if any.
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
-  ) throws(LineFault) -> KeyEvent? {
+  ) throws(LineFault) -> InputEvent? {
     guard let first = line.first(where: { $0 != .space && $0 != .tab }) else { return nil }
     if first == UInt8(ascii: "#") {
       try parseComment(line)
@@ -46,7 +38,6 @@ struct EvemuParser {
     return try parseEvent(Fields(line, from: start), isTerminated: isTerminated)
   }
 
-  /// Something to tell the user of that is no error; once.
   mutating func takeWarning() -> String? {
     defer { warning = nil }
     return warning
@@ -83,10 +74,10 @@ struct EvemuParser {
 
   private mutating func parseEvent(
     _ fields: Fields, isTerminated: Bool
-  ) throws(LineFault) -> KeyEvent? {
+  ) throws(LineFault) -> InputEvent? {
     var fields = fields
     guard let timeField = fields.next() else { throw LineFault("an event without a time") }
-    let time = try time(timeField)
+    let time = try Time(field: timeField)
     guard let typeField = fields.next() else { throw LineFault("an event without a type") }
     let type = try hexadecimal(typeField, "type")
     guard let codeField = fields.next() else { throw LineFault("an event without a code") }
@@ -97,51 +88,14 @@ struct EvemuParser {
     guard let value = Int32(ascii: valueField) else {
       throw LineFault("event value \(quoted(valueField)) is not a decimal number")
     }
-    if type == EventType.key {
+    if type == InputEvent.key {
       if !isTerminated, !fields.hasMore, valueField.count < valueWidth {
         throw LineFault("the value of the event is cut off")
       }
       valueWidth = valueField.count
     }
     isRecognized = true
-    return try event(time, type: type, code: code, value: value)
-  }
-
-  private mutating func event(
-    _ time: Time, type: UInt16, code: UInt16, value: Int32
-  ) throws(LineFault) -> KeyEvent? {
-    switch (type, code) {
-    case (EventType.synchronization, EventType.dropped):
-      isSkipping = true
-      return nil
-    case (EventType.synchronization, EventType.report):
-      isSkipping = false
-      return nil
-    case (EventType.key, _):
-      guard let key = KeyCode(code) else {
-        throw LineFault("key code \(code) is above \(KeyCode.max)")
-      }
-      guard let action = KeyEvent.Action(rawValue: value) else {
-        throw LineFault("key value \(value) is not 0, 1 or 2")
-      }
-      return isSkipping ? nil : KeyEvent(time: time, key: key, action: action)
-    default: return nil
-    }
-  }
-
-  private func time(_ field: UnsafeRawBufferPointer) throws(LineFault) -> Time {
-    guard let point = field.firstIndex(of: UInt8(ascii: ".")),
-      let seconds = Int64(digits: UnsafeRawBufferPointer(rebasing: field[..<point])),
-      let fraction = Int64(digits: UnsafeRawBufferPointer(rebasing: field[(point + 1)...]))
-    else { throw LineFault("event time \(quoted(field)) is not SECONDS.MICROSECONDS") }
-    // evemu itself reads 1.5 as five microseconds, a person as half a second.
-    guard field.count - point - 1 == 6 else {
-      throw LineFault("event time \(quoted(field)) does not have six digits after the point")
-    }
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    let (microseconds, carry) = whole.addingReportingOverflow(fraction)
-    guard !overflow, !carry else { throw LineFault("event time \(quoted(field)) is too large") }
-    return Time(microseconds: microseconds)
+    return InputEvent(time: time, type: type, code: code, value: value)
   }
 
   private func hexadecimal(
@@ -152,17 +106,4 @@ struct EvemuParser {
     }
     return number
   }
-
-  private func quoted(_ text: some Collection<UInt8>) -> String {
-    let shown = text.prefix(24).map { 0x20..<0x7f ~= $0 ? Character(Unicode.Scalar($0)) : "?" }
-    return "\"\(String(shown))\(text.count > 24 ? "…" : "")\""
-  }
-}
-
-/// The numbers of `linux/input-event-codes.h` that matter in any recording.
-enum EventType {
-  static let synchronization: UInt16 = 0
-  static let key: UInt16 = 1
-  static let report: UInt16 = 0
-  static let dropped: UInt16 = 3
 }

@@ -25,6 +25,21 @@ struct Fields {
     return start < position ? UnsafeRawBufferPointer(rebasing: line[start..<position]) : nil
   }
 
+  /// Passes over this character, if it is next.
+  mutating func skip(_ mark: UInt8) {
+    if position < line.count, line[position] == mark { position += 1 }
+  }
+
+  /// Passes over everything up to and with these characters, or only up to them.
+  ///
+  /// - Returns: whether they were there; otherwise nothing is passed over.
+  mutating func skip(to text: StaticString, keepingIt: Bool = false) -> Bool {
+    let rest = UnsafeRawBufferPointer(rebasing: line[position...])
+    guard let offset = rest.firstOffset(of: text) else { return false }
+    position += offset + (keepingIt ? 0 : text.utf8CodeUnitCount)
+    return true
+  }
+
   /// Whether anything follows, be it a comment or only a space.
   var hasMore: Bool { position < line.count }
 

@@ -3,45 +3,58 @@ internal import SystemCalls
 
 /// A recording that is being read, from start to end, in constant memory.
 public struct Recording: ~Copyable {
-  private var lines: LineReader
-  private var parser = EvemuParser()
+  private var input: InputReader
+  private var filter = KeyEventFilter()
+  private var parser: any LineParser
+  private let format: RecordingFormat
   private let file: String
   private let warn: (RecordingError) -> Void
 
   /// Opens the recording `file`; `-` is standard input.
   ///
-  /// - Parameter warn: takes what the user should know but what keeps nothing from being read.
+  /// - Parameters:
+  ///   - format: the format; where none is given, it is found by content.
+  ///   - warn: takes what the user should know but what keeps nothing from being read.
   public init(
-    opening file: String, warn: @escaping (RecordingError) -> Void = { _ in }
+    opening file: String, format: RecordingFormat? = nil,
+    warn: @escaping (RecordingError) -> Void = { _ in }
   ) throws(RecordingError) {
+    let name = file == "-" ? "<stdin>" : file
+    var input: InputReader
     do throws(SystemError) {
-      let descriptor =
-        file == "-" ? try FileDescriptor.standardInput() : try FileDescriptor.opening(file)
-      lines = LineReader(descriptor)
+      input = InputReader(
+        file == "-" ? try FileDescriptor.standardInput() : try FileDescriptor.opening(file))
     } catch {
-      throw RecordingError(error.reason, file: file)
+      throw RecordingError(error.reason, file: name)
     }
-    self.file = file == "-" ? "<stdin>" : file
+    do throws(InputReaderError) {
+      self.format = if let format { format } else { try input.peek { RecordingFormat(of: $0) } }
+    } catch {
+      throw Recording.error(error, name)
+    }
+    parser = Recording.parser(self.format)
+    self.input = input
+    self.file = name
     self.warn = warn
   }
 
   /// The next key event, or `nil` at the end.
   ///
-  /// - Throws: at a line that is wrong. Where only the last line is, because it was cut off, all
-  ///   events before it have been returned.
+  /// - Throws: at what is wrong. Where only the end is, because it was cut off, all events before it
+  ///   have been returned.
   public mutating func next() throws(RecordingError) -> KeyEvent? {
-    while let result = try nextLine() {
-      if let warning = parser.takeWarning() {
-        warn(RecordingError(warning, file: file, line: lines.number))
-      }
-      switch result {
-      case .success(.some(let event)): return event
-      case .success(nil): continue
-      case .failure(let fault):
-        throw RecordingError(fault.message, file: file, line: lines.number)
+    while let result = try nextEvent() {
+      if let warning = parser.takeWarning() { warn(error(warning)) }
+      do throws(LineFault) {
+        guard let event = try result.get(), let key = try filter.take(event) else { continue }
+        return key
+      } catch {
+        throw self.error(error.message)
       }
     }
-    guard parser.isRecognized else { throw RecordingError("not a recording", file: file) }
+    guard isRaw || parser.isRecognized else {
+      throw RecordingError("not a recording", file: file)
+    }
     return nil
   }
 
@@ -50,30 +63,66 @@ public struct Recording: ~Copyable {
   /// - Throws: where the recording is no file but a pipe, which can be read only once.
   public mutating func rewind() throws(RecordingError) {
     do {
-      try lines.rewind()
+      try input.rewind()
     } catch {
       throw RecordingError("not a file that can be read twice", file: file)
     }
-    parser = EvemuParser()
+    parser = Recording.parser(format)
+    filter = KeyEventFilter()
   }
 
-  private mutating func nextLine() throws(RecordingError) -> Result<KeyEvent?, LineFault>? {
-    do throws(LineReaderError) {
-      return try lines.next { line, isTerminated in
-        Result { () throws(LineFault) in
-          do throws(LineFault) {
-            return try parser.parse(line, isTerminated: isTerminated)
-          } catch {
-            guard !isTerminated else { throw error }
-            throw LineFault("the recording is cut off here: \(error.message)")
-          }
+  private var isRaw: Bool { format == .raw64 || format == .raw32 }
+
+  private static func parser(_ format: RecordingFormat) -> any LineParser {
+    switch format {
+    case .evtest: EvtestParser()
+    case .evemu, .raw64, .raw32: EvemuParser()
+    }
+  }
+
+  private mutating func nextEvent() throws(RecordingError) -> Result<InputEvent?, LineFault>? {
+    do throws(InputReaderError) {
+      return isRaw ? try nextRecord() : try nextLine()
+    } catch {
+      throw Recording.error(error, file)
+    }
+  }
+
+  private mutating func nextLine() throws(InputReaderError) -> Result<InputEvent?, LineFault>? {
+    try input.nextLine { line, isTerminated in
+      Result { () throws(LineFault) in
+        do throws(LineFault) {
+          return try parser.parse(line, isTerminated: isTerminated)
+        } catch {
+          guard !isTerminated else { throw error }
+          throw LineFault("the recording is cut off here: \(error.message)")
         }
       }
-    } catch {
-      switch error {
-      case .tooLong(let line): throw RecordingError("not a line of text", file: file, line: line)
-      case .failed(let error): throw RecordingError(error.reason, file: file)
+    }
+  }
+
+  private mutating func nextRecord() throws(InputReaderError) -> Result<InputEvent?, LineFault>? {
+    let size = format == .raw64 ? RawRecord.size64 : RawRecord.size32
+    return try input.nextRecord(of: size) { bytes in
+      Result { () throws(LineFault) in
+        guard bytes.count == size else {
+          throw LineFault("the recording is cut off here: \(bytes.count) bytes of \(size)")
+        }
+        return try RawRecord.event(bytes)
       }
+    }
+  }
+
+  /// What is wrong with the line or record last read.
+  private func error(_ message: String) -> RecordingError {
+    guard isRaw else { return RecordingError(message, file: file, line: input.number) }
+    return RecordingError("record \(input.number): \(message)", file: file)
+  }
+
+  private static func error(_ error: InputReaderError, _ file: String) -> RecordingError {
+    switch error {
+    case .tooLong(let line): RecordingError("not a line of text", file: file, line: line)
+    case .failed(let error): RecordingError(error.reason, file: file)
     }
   }
 }

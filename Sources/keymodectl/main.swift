@@ -23,15 +23,17 @@ let help = """
     watch                    print the states, and then every change
     trigger EVENT            send an event in place of a key
     graph shift|keyboard     print the diagram of a machine; needs no daemon
-    replay FILE              print the changes that an evemu recording makes;
-                             needs no daemon; '-' is standard input
+    replay FILE              print the changes that a recording makes; needs no
+                             daemon; '-' is standard input
 
     --json                   print JSON, a line each
     --socket-dir DIR         the daemon serves in DIR; by default in
                              $KEYMODED_SOCKET_DIR, $XDG_RUNTIME_DIR/keymoded or
                              /run/keymoded
     --config FILE            replay or draw with the settings of FILE
-    --format dot|mermaid     the language of a diagram; by default dot
+    --format FORMAT          the language of a diagram: dot, the default, or
+                             mermaid; or the format of a recording: evemu,
+                             evtest, raw64 or raw32; by default found by content
     --current                mark in the diagram the state that the daemon is in
     --version                print the version
     --help                   print this
@@ -62,15 +64,18 @@ func run() throws -> Int32 {
   guard ["graph", "replay"].contains(command) || arguments["--config"] == nil else {
     throw UsageError("option '--config' is for replay and graph")
   }
-  guard command == "graph" || (arguments["--format"] == nil && !arguments.has("--current")) else {
-    throw UsageError("options '--format' and '--current' are for graph")
+  guard ["graph", "replay"].contains(command) || arguments["--format"] == nil else {
+    throw UsageError("option '--format' is for replay and graph")
+  }
+  guard command == "graph" || !arguments.has("--current") else {
+    throw UsageError("option '--current' is for graph")
   }
   switch command {
   case "state": return try state(operands, directory: directory, asJSON: asJSON)
   case "watch": return try watch(operands, directory: directory, asJSON: asJSON)
   case "trigger": return try trigger(operands, directory: directory, asJSON: asJSON)
   case "graph": return try graph(operands, arguments)
-  case "replay": return try replay(operands, configuration: arguments["--config"], asJSON: asJSON)
+  case "replay": return try replay(operands, arguments)
   default: throw UsageError("unknown command '\(command)'")
   }
 }

@@ -13,7 +13,7 @@ let help = """
 
     --config FILE       read FILE, not \(Configuration.systemPath)
     --device PATH       follow this device, not all keyboards; may be repeated
-    --recording FILE    play an evemu recording in place of devices
+    --recording FILE    play a recording in place of devices
     --speed X           play it X times as fast, or with 'max' without waiting
     --socket-dir DIR    make the sockets in DIR
     --version           print the version

@@ -3,35 +3,6 @@ import KeyboardModes
 import TestSupport
 import Testing
 
-/// What reading a recording gave: its events, and how it ended.
-struct Outcome {
-  var events: [KeyEvent] = []
-  var error: String?
-  var warnings: [String] = []
-
-  init(_ bytes: [UInt8]) throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.write("recording", bytes)
-    do {
-      var warned: [String] = []
-      defer { warnings = warned.map { $0.replacing(file, with: "FILE") } }
-      var recording = try Recording(opening: file) { warned.append("\($0)") }
-      while let event = try recording.next() { events.append(event) }
-    } catch {
-      self.error = "\(error)".replacing(file, with: "FILE")
-    }
-  }
-}
-
-private func read(_ text: String) throws -> Outcome { try Outcome(Array(text.utf8)) }
-
-private func event(_ microseconds: Int64, _ number: Int, _ action: KeyEvent.Action) throws
-  -> KeyEvent
-{
-  KeyEvent(
-    time: Time(microseconds: microseconds), key: try #require(KeyCode(number)), action: action)
-}
-
 @Suite("An evemu recording")
 struct EvemuTests {
   @Test("yields its key events, and nothing of what describes the device")
@@ -201,9 +172,15 @@ struct EvemuTests {
       var recording = try Recording(opening: "/")
       _ = try recording.next()
     }
-    #expect(throws: RecordingError("not a line of text", file: "/dev/zero", line: 1)) {
-      var recording = try Recording(opening: "/dev/zero")
-      _ = try recording.next()
+    for (format, error) in [
+      (nil, RecordingError("not a line of text", file: "/dev/zero", line: 1)),
+      (.evtest, RecordingError("not a line of text", file: "/dev/zero", line: 1)),
+      (.raw64, RecordingError("record 1: the time is out of range", file: "/dev/zero")),
+    ] as [(RecordingFormat?, RecordingError)] {
+      #expect(throws: error) {
+        var recording = try Recording(opening: "/dev/zero", format: format)
+        _ = try recording.next()
+      }
     }
     #expect(throws: RecordingError("No such file or directory", file: "/nowhere")) {
       _ = try Recording(opening: "/nowhere")

@@ -124,7 +124,12 @@ struct CommandTests {
       ("keymodectl", "state --jsn", "unknown option '--jsn'"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
       ("keymodectl", "state --config x", "option '--config' is for replay and graph"),
-      ("keymodectl", "state --current", "options '--format' and '--current' are for graph"),
+      ("keymodectl", "state --current", "option '--current' is for graph"),
+      ("keymodectl", "state --format dot", "option '--format' is for replay and graph"),
+      (
+        "keymodectl", "replay --format dot x",
+        "unknown format 'dot': it is one of evemu, evtest, raw64, raw32"
+      ),
       ("keymodectl", "graph", "graph takes one machine: shift or keyboard"),
       ("keymodectl", "graph caps", "unknown machine 'caps': it is shift or keyboard"),
       ("keymodectl", "graph shift --format png", "unknown format 'png': it is dot or mermaid"),

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import SystemCalls
 
-/// Splits what a descriptor yields into lines, in constant memory.
-struct LineReader: ~Copyable {
+/// Splits what a descriptor yields into lines, or into records of one size, in constant memory.
+struct InputReader: ~Copyable {
   /// The longest line that any of the recording tools could write is far below this.
   static let longestLine = 65536
 
@@ -12,7 +12,7 @@ struct LineReader: ~Copyable {
   private var end = 0
   private var isAtEnd = false
 
-  /// The number of the line last returned, from 1.
+  /// The number of the line or record last returned, from 1.
   private(set) var number = 0
 
   init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
@@ -21,9 +21,9 @@ struct LineReader: ~Copyable {
   ///
   /// - Parameter body: takes the bytes of the line, and whether a line end followed it.
   /// - Returns: what `body` returned, or `nil` at the end.
-  mutating func next<R>(
+  mutating func nextLine<R>(
     _ body: (UnsafeRawBufferPointer, _ isTerminated: Bool) -> R
-  ) throws(LineReaderError) -> R? {
+  ) throws(InputReaderError) -> R? {
     guard let (line, isTerminated) = try findLine() else { return nil }
     number += 1
     return buffer.withUnsafeBytes { bytes in
@@ -35,14 +35,39 @@ struct LineReader: ~Copyable {
     }
   }
 
-  /// Goes back to the first line.
+  /// Hands the next `size` bytes to `body`; fewer, where the end comes before.
+  ///
+  /// - Returns: what `body` returned, or `nil` at the end.
+  mutating func nextRecord<R>(
+    of size: Int, _ body: (UnsafeRawBufferPointer) -> R
+  ) throws(InputReaderError) -> R? {
+    while end - start < size, !isAtEnd { try fill() }
+    let count = min(size, end - start)
+    guard count > 0 else { return nil }
+    number += 1
+    defer { start += count }
+    return buffer.withUnsafeBytes { bytes in
+      body(UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+    }
+  }
+
+  /// Hands the first bytes of what is still to come to `body`, without taking them: at least a few
+  /// thousand, where there are so many.
+  mutating func peek<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(InputReaderError) -> R {
+    while end - start < 4096, !isAtEnd { try fill() }
+    return buffer.withUnsafeBytes { bytes in
+      body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+    }
+  }
+
+  /// Goes back to the start.
   mutating func rewind() throws(SystemError) {
     let descriptor = descriptor.number
     try retrying("rewind") { lseek(descriptor, 0, SEEK_SET) }
     (start, end, number, isAtEnd) = (0, 0, 0, false)
   }
 
-  private mutating func findLine() throws(LineReaderError) -> (Range<Int>, isTerminated: Bool)? {
+  private mutating func findLine() throws(InputReaderError) -> (Range<Int>, isTerminated: Bool)? {
     var searched = start
     while true {
       if let newline = indexOfNewline(from: searched) {
@@ -70,7 +95,7 @@ struct LineReader: ~Copyable {
   }
 
   /// Moves what is left to the front of the buffer and reads more behind it.
-  private mutating func fill() throws(LineReaderError) {
+  private mutating func fill() throws(InputReaderError) {
     if start > 0 {
       let rest = end - start
       buffer.withUnsafeMutableBytes { bytes in
@@ -97,7 +122,7 @@ struct LineReader: ~Copyable {
   }
 }
 
-enum LineReaderError: Error {
+enum InputReaderError: Error {
   case tooLong(line: Int)
   case failed(SystemError)
 }

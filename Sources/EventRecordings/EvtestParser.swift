@@ -1,0 +1,95 @@
+internal import KeyboardModes
+
+/// Reads what evtest prints.
+///
+///     Event: time 1420070400.123456, type 1 (EV_KEY), code 42 (KEY_LEFTSHIFT), value 1
+///     Event: time 1420070400.123456, -------------- SYN_REPORT ------------
+///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
+///
+/// Between such lines can stand anything: a header, what was typed into the terminal, quoting and
+/// wrapping by a mail program. Types and codes are taken by number, since the names have changed over
+/// the years. Source: evtest.c of freedesktop.org's evtest.
+struct EvtestParser: LineParser {
+  /// What only evtest prints.
+  static let marks: [StaticString] = ["Event: time ", "Input driver version is "]
+
+  private(set) var isRecognized = false
+
+  /// An event whose value stands on the next line, since the line was wrapped.
+  private var wrapped: (time: Time, type: UInt16, code: UInt16)?
+
+  mutating func parse(
+    _ line: UnsafeRawBufferPointer, isTerminated: Bool
+  ) throws(LineFault) -> InputEvent? {
+    if let start = line.firstOffset(of: "Event: time ") {
+      isRecognized = true
+      wrapped = nil
+      return try parseEvent(Fields(line, from: start + 12))
+    }
+    if line.firstOffset(of: "Input driver version is ") != nil { isRecognized = true }
+    guard let event = wrapped, let start = line.firstOffset(of: "value ") else { return nil }
+    wrapped = nil
+    return try parseValue(Fields(line, from: start), event)
+  }
+
+  private mutating func parseEvent(_ fields: Fields) throws(LineFault) -> InputEvent? {
+    var fields = fields
+    guard let timeField = fields.next(orEndAt: UInt8(ascii: ",")) else {
+      throw LineFault("an event without a time")
+    }
+    let time = try Time(field: timeField)
+    fields.skip(UInt8(ascii: ","))
+    guard let word = fields.next() else { throw LineFault("an event without a type") }
+    if !word.elementsEqual("type".utf8) { return try parseSynchronization(word, fields, time) }
+    let type = try number(&fields, "type")
+    guard fields.skip(to: "code ") else { throw LineFault("an event without a code") }
+    let code = try number(&fields, "code")
+    guard fields.skip(to: "value ", keepingIt: true) else {
+      wrapped = (time, type, code)
+      return nil
+    }
+    return try parseValue(fields, (time, type, code))
+  }
+
+  /// A line of dashes, pluses or arrows around the name of a synchronization.
+  private func parseSynchronization(
+    _ decoration: UnsafeRawBufferPointer, _ rest: Fields, _ time: Time
+  ) throws(LineFault) -> InputEvent? {
+    var rest = rest
+    guard "-+>".utf8.contains(decoration[0]), let name = rest.next() else {
+      throw LineFault("an event that is neither a type nor a synchronization")
+    }
+    // Every name but these two has ended a report in some version.
+    if name.elementsEqual("SYN_MT_REPORT".utf8) { return nil }
+    let isDropped = name.elementsEqual("SYN_DROPPED".utf8)
+    return InputEvent(
+      time: time, type: InputEvent.synchronization,
+      code: isDropped ? InputEvent.dropped : InputEvent.report, value: 0)
+  }
+
+  private func parseValue(
+    _ fields: Fields, _ event: (time: Time, type: UInt16, code: UInt16)
+  ) throws(LineFault) -> InputEvent? {
+    // Scan codes are in hexadecimal, so only what is wanted is read as a number.
+    guard event.type == InputEvent.key || event.type == InputEvent.synchronization else {
+      return nil
+    }
+    var fields = fields
+    _ = fields.next()
+    guard let field = fields.next() else { throw LineFault("an event without a value") }
+    guard let value = Int32(ascii: field) else {
+      throw LineFault("event value \(quoted(field)) is not a decimal number")
+    }
+    return InputEvent(time: event.time, type: event.type, code: event.code, value: value)
+  }
+
+  private func number(_ fields: inout Fields, _ what: String) throws(LineFault) -> UInt16 {
+    guard let field = fields.next(orEndAt: UInt8(ascii: ",")) else {
+      throw LineFault("an event without a \(what)")
+    }
+    guard let number = Int64(digits: field).flatMap({ UInt16(exactly: $0) }) else {
+      throw LineFault("event \(what) \(quoted(field)) is not a decimal number")
+    }
+    return number
+  }
+}

@@ -1,0 +1,42 @@
+/// The formats in which key events are recorded.
+public enum RecordingFormat: String, CaseIterable, Sendable {
+  /// What `evemu-record` writes, all versions.
+  case evemu
+  /// What `evtest` prints.
+  case evtest
+  /// `struct input_event` as read from a device of a 64-bit machine.
+  case raw64
+  /// `struct input_event` as read from a device of a 32-bit machine.
+  case raw32
+
+  /// The format of what begins with these bytes, judged by content.
+  ///
+  /// Text in which nothing of another format is found counts as evemu, whose oldest recordings have no
+  /// header at all.
+  init(of bytes: UnsafeRawBufferPointer) {
+    if RawRecord.areRecords(bytes, size: RawRecord.size64) {
+      self = .raw64
+    } else if RawRecord.areRecords(bytes, size: RawRecord.size32) {
+      self = .raw32
+    } else if EvtestParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil }),
+      !bytes.starts(with: "# EVEMU".utf8)
+    {
+      self = .evtest
+    } else {
+      self = .evemu
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Where these characters stand first, if anywhere.
+  func firstOffset(of text: StaticString) -> Int? {
+    let count = text.utf8CodeUnitCount
+    guard count <= self.count else { return nil }
+    let wanted = UnsafeRawBufferPointer(start: text.utf8Start, count: count)
+    return (0...self.count - count).first { offset in
+      self[offset] == wanted[0]
+        && UnsafeRawBufferPointer(rebasing: self[offset..<offset + count]).elementsEqual(wanted)
+    }
+  }
+}
