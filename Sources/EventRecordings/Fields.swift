@@ -25,6 +25,16 @@ struct Fields {
     return start < position ? UnsafeRawBufferPointer(rebasing: line[start..<position]) : nil
   }
 
+  /// The part between these characters, without spaces at its ends; `nil` where they are not next.
+  mutating func next(between first: UInt8, and last: UInt8) -> UnsafeRawBufferPointer? {
+    skipSpace()
+    let rest = line[position...]
+    guard rest.first == first, let end = rest.firstIndex(of: last) else { return nil }
+    let inside = rest[(position + 1)..<end].drop { $0 == .space || $0 == .tab }
+    position = end + 1
+    return UnsafeRawBufferPointer(rebasing: inside)
+  }
+
   /// Passes over this character, if it is next.
   mutating func skip(_ mark: UInt8) {
     if position < line.count, line[position] == mark { position += 1 }

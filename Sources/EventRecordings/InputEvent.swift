@@ -7,6 +7,9 @@ struct InputEvent: Hashable {
   let code: UInt16
   let value: Int32
 
+  /// Which device of the recording it is of, counted from 0.
+  var device = 0
+
   /// The numbers of `linux/input-event-codes.h` that matter in any recording.
   static let synchronization: UInt16 = 0
   static let key: UInt16 = 1

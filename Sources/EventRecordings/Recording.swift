@@ -4,7 +4,7 @@ internal import SystemCalls
 /// A recording that is being read, from start to end, in constant memory.
 public struct Recording: ~Copyable {
   private var input: InputReader
-  private var filter = KeyEventFilter()
+  private var filters: [KeyEventFilter] = []
   private var parser: any LineParser
   private let format: RecordingFormat
   private let file: String
@@ -38,16 +38,19 @@ public struct Recording: ~Copyable {
     self.warn = warn
   }
 
-  /// The next key event, or `nil` at the end.
+  /// The next key event and the device that it is of, or `nil` at the end. Devices are numbered in the
+  /// order of their first event.
   ///
   /// - Throws: at what is wrong. Where only the end is, because it was cut off, all events before it
   ///   have been returned.
-  public mutating func next() throws(RecordingError) -> KeyEvent? {
+  public mutating func next() throws(RecordingError) -> (device: DeviceID, event: KeyEvent)? {
     while let result = try nextEvent() {
       if let warning = parser.takeWarning() { warn(error(warning)) }
       do throws(LineFault) {
-        guard let event = try result.get(), let key = try filter.take(event) else { continue }
-        return key
+        guard let event = try result.get() else { continue }
+        while filters.count <= event.device { filters.append(KeyEventFilter()) }
+        guard let key = try filters[event.device].take(event) else { continue }
+        return (DeviceID(order: event.device), key)
       } catch {
         throw self.error(error.message)
       }
@@ -68,7 +71,7 @@ public struct Recording: ~Copyable {
       throw RecordingError("not a file that can be read twice", file: file)
     }
     parser = Recording.parser(format)
-    filter = KeyEventFilter()
+    filters = []
   }
 
   private var isRaw: Bool { format == .raw64 || format == .raw32 }
@@ -76,6 +79,7 @@ public struct Recording: ~Copyable {
   private static func parser(_ format: RecordingFormat) -> any LineParser {
     switch format {
     case .evtest: EvtestParser()
+    case .getevent: GeteventParser()
     case .evemu, .raw64, .raw32: EvemuParser()
     }
   }

@@ -4,6 +4,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   case evemu
   /// What `evtest` prints.
   case evtest
+  /// What Android's `getevent -t` prints, with or without `-l`.
+  case getevent
   /// `struct input_event` as read from a device of a 64-bit machine.
   case raw64
   /// `struct input_event` as read from a device of a 32-bit machine.
@@ -18,10 +20,14 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
       self = .raw64
     } else if RawRecord.areRecords(bytes, size: RawRecord.size32) {
       self = .raw32
-    } else if EvtestParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil }),
-      !bytes.starts(with: "# EVEMU".utf8)
-    {
+    } else if bytes.starts(with: "# EVEMU".utf8) {
+      self = .evemu
+    } else if EvtestParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil }) {
       self = .evtest
+    } else if bytes.first(where: { $0 > .space }) == UInt8(ascii: "[")
+      || GeteventParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil })
+    {
+      self = .getevent
     } else {
       self = .evemu
     }

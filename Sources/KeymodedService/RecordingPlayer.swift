@@ -8,11 +8,10 @@ final class RecordingPlayer: InputSource {
   /// How many events are played before clients have their turn.
   private static let turn = 1024
 
-  private let device = DeviceID(order: 0)
   private let speed: PlaybackSpeed
   private var clock: PlaybackClock
   private var recording: Recording
-  private var upcoming: KeyEvent?
+  private var upcoming: (device: DeviceID, event: KeyEvent)?
   private var timer: EventSource?
   private var continuation: EventSource?
 
@@ -33,9 +32,8 @@ final class RecordingPlayer: InputSource {
   func start(_ loop: EventLoop) throws(SystemError) {
     timer = try loop.addTimer { [unowned self] in play() }
     continuation = try loop.addDeferred { [unowned self] in play() }
-    let first = upcoming?.time ?? Time(microseconds: 0)
+    let first = upcoming?.event.time ?? Time(microseconds: 0)
     clock = PlaybackClock(speed, reaching: first, at: microsecondsSinceBoot())
-    deliver([.opened(device, held: [])])
     continuation?.callSoon()
   }
 
@@ -49,13 +47,13 @@ final class RecordingPlayer: InputSource {
     guard upcoming != nil else { return }
     let now = microsecondsSinceBoot()
     var inputs: [Controller.Input] = []
-    while let event = upcoming, inputs.count < Self.turn, clock.due(event.time) <= now {
+    while let (device, event) = upcoming, inputs.count < Self.turn, clock.due(event.time) <= now {
       inputs.append(.key(device, event))
       clock.played(event.time, at: now)
       advance()
     }
     if !inputs.isEmpty { deliver(inputs) }
-    guard let event = upcoming else { return }
+    guard let event = upcoming?.event else { return }
     let due = clock.due(event.time)
     if due <= now {
       continuation?.callSoon()

@@ -22,9 +22,8 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   var output = Output.standard()
   // The changes before a line that is wrong are right, and shown.
   defer { output.flush() }
-  let device = DeviceID(order: 0)
   var clock: ChangeLine.Clock?
-  while let event = try recording.next() {
+  while let (device, event) = try recording.next() {
     let shown = clock ?? ChangeLine.Clock(startingWith: event.time)
     clock = shown
     controller.take(.key(device, event)) { change in

@@ -32,8 +32,8 @@ let help = """
                              /run/keymoded
     --config FILE            replay or draw with the settings of FILE
     --format FORMAT          the language of a diagram: dot, the default, or
-                             mermaid; or the format of a recording: evemu,
-                             evtest, raw64 or raw32; by default found by content
+                             mermaid; or that of a recording: evemu, evtest,
+                             getevent, raw64, raw32; by default found by content
     --current                mark in the diagram the state that the daemon is in
     --version                print the version
     --help                   print this

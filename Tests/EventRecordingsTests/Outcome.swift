@@ -6,6 +6,7 @@ import Testing
 /// What reading a recording gave: its events, and how it ended.
 struct Outcome {
   var events: [KeyEvent] = []
+  var devices: [Int] = []
   var error: String?
   var warnings: [String] = []
 
@@ -16,7 +17,10 @@ struct Outcome {
       var warned: [String] = []
       defer { warnings = warned.map { $0.replacing(file, with: "FILE") } }
       var recording = try Recording(opening: file, format: format) { warned.append("\($0)") }
-      while let event = try recording.next() { events.append(event) }
+      while let (device, event) = try recording.next() {
+        events.append(event)
+        devices.append(device.order)
+      }
     } catch {
       self.error = "\(error)".replacing(file, with: "FILE")
     }

@@ -1,0 +1,111 @@
+internal import Evdev
+internal import KeyboardModes
+
+/// Reads what Android's getevent prints, with `-t`, and with or without `-l`.
+///
+///     add device 1: /dev/input/event2
+///       name:     "gpio-keys"
+///     [    1234.567890] /dev/input/event2: 0001 002a 00000001
+///     [    1234.567890] /dev/input/event2: EV_KEY       KEY_LEFTSHIFT        DOWN
+///     1234-567890: /dev/input/event2: 0001 002a 00000001
+///
+/// Numbers are in hexadecimal, values as two's complement. The device stands there unless only one was
+/// asked for. Old versions write the time with a dash and do not fill up its microseconds. Source:
+/// toolbox/getevent.c of the Android Open Source Project.
+struct GeteventParser: LineParser {
+  /// What a line of it begins with.
+  static let marks: [StaticString] = ["add device ", "/dev/input/event"]
+
+  private(set) var isRecognized = false
+
+  /// The paths of the devices, in the order of their first event.
+  private var devices: [[UInt8]] = []
+
+  mutating func parse(
+    _ line: UnsafeRawBufferPointer, isTerminated: Bool
+  ) throws(LineFault) -> InputEvent? {
+    if line.starts(with: "add device ".utf8) { isRecognized = true }
+    var fields = Fields(line, from: 0)
+    let time = try time(&fields)
+    let device = device(&fields)
+    guard let typeField = fields.next(), let codeField = fields.next(),
+      let valueField = fields.next(), let type = type(typeField)
+    else {
+      // Devices come and go between the events, and are described.
+      guard time == nil else { throw LineFault("neither an event nor about a device") }
+      return nil
+    }
+    guard let time else { throw LineFault("an event without a time: getevent needs -t") }
+    isRecognized = true
+    guard type == InputEvent.key || type == InputEvent.synchronization else { return nil }
+    guard let code = code(codeField, type) else {
+      throw LineFault("unknown event code \(quoted(codeField))")
+    }
+    guard let value = value(valueField) else {
+      throw LineFault("unknown event value \(quoted(valueField))")
+    }
+    return InputEvent(time: time, type: type, code: code, value: value, device: device)
+  }
+
+  /// `[    1234.567890]`, or `1234-567890:` without zeros before the microseconds.
+  private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
+    var rest = fields
+    guard let first = rest.next() else { return nil }
+    if first[0] == UInt8(ascii: "[") {
+      rest = fields
+      guard let inside = rest.next(between: UInt8(ascii: "["), and: UInt8(ascii: "]")) else {
+        throw LineFault("a time without its end")
+      }
+      fields = rest
+      return try Time(field: inside)
+    }
+    guard first.last == UInt8(ascii: ":"), let dash = first.firstIndex(of: UInt8(ascii: "-")),
+      let seconds = Int64(digits: UnsafeRawBufferPointer(rebasing: first[..<dash])),
+      let fraction = Int64(
+        digits: UnsafeRawBufferPointer(rebasing: first[(dash + 1)..<(first.count - 1)])),
+      fraction < 1_000_000, seconds < Int64.max / 1_000_000
+    else { return nil }
+    fields = rest
+    return Time(microseconds: seconds * 1_000_000 + fraction)
+  }
+
+  /// Which device `/dev/input/event2:` is; 0 where none is named.
+  private mutating func device(_ fields: inout Fields) -> Int {
+    var rest = fields
+    guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
+    else { return 0 }
+    fields = rest
+    if let known = devices.firstIndex(where: { $0.elementsEqual(path) }) { return known }
+    devices.append(Array(path))
+    return devices.count - 1
+  }
+
+  private func type(_ field: UnsafeRawBufferPointer) -> UInt16? {
+    if field.elementsEqual("EV_KEY".utf8) { return InputEvent.key }
+    if field.elementsEqual("EV_SYN".utf8) { return InputEvent.synchronization }
+    // Of the other types only that they are others matters.
+    if field.starts(with: "EV_".utf8) { return .max }
+    return field.count == 4 ? UInt16(hexadecimal: field) : nil
+  }
+
+  private func code(_ field: UnsafeRawBufferPointer, _ type: UInt16) -> UInt16? {
+    if let number = UInt16(hexadecimal: field), field.count == 4 { return number }
+    if type == InputEvent.key {
+      return KeyCode(name: String(decoding: field, as: UTF8.self))?.number
+    }
+    if field.elementsEqual("SYN_REPORT".utf8) { return InputEvent.report }
+    if field.elementsEqual("SYN_DROPPED".utf8) { return InputEvent.dropped }
+    return field.starts(with: "SYN_".utf8) ? .max : nil
+  }
+
+  private func value(_ field: UnsafeRawBufferPointer) -> Int32? {
+    switch String(decoding: field, as: UTF8.self) {
+    case "UP": return 0
+    case "DOWN": return 1
+    case "REPEAT": return 2
+    case let text:
+      guard text.count == 8 else { return nil }
+      return UInt32(text, radix: 16).map { Int32(bitPattern: $0) }
+    }
+  }
+}
