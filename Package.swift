@@ -81,7 +81,8 @@ let package = Package(
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests(
-      "StateMachinesTests", ["ObservedMachines", "StateMachines", "TestSupport"],
+      "StateMachinesTests",
+      ["KeyboardModes", "ObservedMachines", "StateMachines", "TestSupport"],
       goldenFiles: ["Diagrams"]),
     tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"]),
     tests("EventRecordingsTests", ["EventRecordings", "KeyboardModes", "TestSupport"]),

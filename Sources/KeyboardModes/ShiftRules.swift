@@ -47,12 +47,19 @@ public struct ShiftRules: DrawableRules, Hashable {
     }
   }
 
-  /// Two presses closer together than this are capsLock; exactly this far apart they are off.
+  /// Two presses closer together than this are capsLock; exactly this far apart they are off. Whole
+  /// microseconds, at least one.
   public let threshold: Duration
 
-  /// Rules with this threshold.
+  /// Rules with this threshold, which counts as the next whole microsecond: since times are whole
+  /// microseconds, it is the same.
+  ///
+  /// - Precondition: `threshold` is above zero, or there would be no capsLock.
   public init(threshold: Duration = .milliseconds(500)) {
-    self.threshold = threshold
+    precondition(threshold > .zero, "a threshold of zero or less is never met")
+    let (seconds, attoseconds) = threshold.components
+    let microseconds = (attoseconds + 999_999_999_999) / 1_000_000_000_000
+    self.threshold = .seconds(seconds) + .microseconds(microseconds)
   }
 
   /// `off`.

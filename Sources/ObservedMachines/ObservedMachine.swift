@@ -18,8 +18,10 @@ public import StateMachines
 /// Of an ignored event only the sender's result tells. A step between two states of one name changes
 /// a payload, not the state: nothing is left or entered, and all but 1 and 6 happens.
 ///
+/// A callback that is kept by the machine must not keep the machine: capture it `weak` or `unowned`.
+///
 /// An event that is sent in the middle of all that waits until it is over, behind those that wait
-/// already, so that every callback sees one step at a time.
+/// already, so that every callback sees one step at a time. Who begins to watch in the middle of a step sees the next one.
 public final class ObservedMachine<R: Rules> {
   /// One step of the machine.
   public struct Step: Sendable {
@@ -45,37 +47,43 @@ public final class ObservedMachine<R: Rules> {
     let result: (Outcome) -> Void
   }
 
-  private var machine: StateMachine<R>
+  /// The rules in force.
+  public let rules: R
+
+  /// The state that the machine is in.
+  public private(set) var state: R.State
+
   private var observers = Registrations<
     (willExit: (R.State) -> Void, didEnter: (R.State) -> Void)
   >()
   private var beforeActions = Registrations<(Step) -> Void>()
   private var afterActions = Registrations<(Step) -> Void>()
-  private var streams: [AsyncStream<Step>.Continuation] = []
+  private var streams: [Int: AsyncStream<Step>.Continuation] = [:]
+  private var streamCount = 0
   private var waiting: [Waiting] = []
   private var isBusy = false
 
   /// A machine in the initial state of `rules`, which nobody watches.
-  public init(_ rules: R) { machine = StateMachine(rules) }
-
-  deinit {
-    for stream in streams { stream.finish() }
+  public init(_ rules: R) {
+    self.rules = rules
+    state = rules.initial
   }
 
-  /// The state that the machine is in.
-  public var state: R.State { machine.state }
+  deinit {
+    for stream in streams.values { stream.finish() }
+  }
 
   /// Whether `event` would change something now. Nobody is told.
-  public func accepts(_ event: R.Event) -> Bool { machine.accepts(event) }
+  public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }
 
   /// Sends an event.
   ///
   /// - Parameters:
-  ///   - action: is called on the step, before the state is assigned.
   ///   - result: is called at the end with what became of the event.
+  ///   - action: is called on the step, before the state is assigned.
   public func send(
-    _ event: R.Event, action: @escaping (Step) -> Void = { _ in },
-    result: @escaping (Outcome) -> Void = { _ in }
+    _ event: R.Event, result: @escaping (Outcome) -> Void = { _ in },
+    action: @escaping (Step) -> Void = { _ in }
   ) {
     waiting.append(Waiting(event: event, action: action, result: result))
     guard !isBusy else { return }
@@ -85,22 +93,31 @@ public final class ObservedMachine<R: Rules> {
   }
 
   private func perform(_ sent: Waiting) {
-    guard let next = machine.rules.next(machine.state, on: sent.event) else {
-      return sent.result(.ignored)
-    }
-    let step = Step(from: machine.state, to: next, event: sent.event)
-    let isMove = machine.rules.name(of: step.from) != machine.rules.name(of: step.to)
+    guard let next = rules.next(state, on: sent.event) else { return sent.result(.ignored) }
+    let step = Step(from: state, to: next, event: sent.event)
+    let isMove = rules.name(of: step.from) != rules.name(of: step.to)
+    // As they are now: who comes in the middle would see half a step.
+    let (observers, beforeActions, afterActions) = (observers, beforeActions, afterActions)
+    let streams = streams
     if isMove { observers.forEach { $0.willExit(step.from) } }
     beforeActions.forEach { $0(step) }
     sent.action(step)
-    machine.take(sent.event)
+    state = step.to
     afterActions.forEach { $0(step) }
     if isMove {
       observers.forEach { $0.didEnter(step.to) }
-      tell(step)
+      for (number, stream) in streams {
+        if case .terminated = stream.yield(step) { self.streams[number] = nil }
+      }
     }
     sent.result(.changed(step))
   }
+}
+
+extension ObservedMachine where R: DrawableRules {
+  /// The names of the states that some event leads to from here, by name; see
+  /// ``StateMachine/nextStates``.
+  public var nextStates: [String] { rules.nextStates(from: state) }
 }
 
 // MARK: - Watching
@@ -136,14 +153,8 @@ extension ObservedMachine {
     precondition(count > 0, "a stream that keeps nothing would tell nothing")
     let (stream, continuation) = AsyncStream.makeStream(
       of: Step.self, bufferingPolicy: .bufferingNewest(count))
-    streams.append(continuation)
+    streamCount += 1
+    streams[streamCount] = continuation
     return stream
-  }
-
-  private func tell(_ step: Step) {
-    streams.removeAll { stream in
-      if case .terminated = stream.yield(step) { return true }
-      return false
-    }
   }
 }

@@ -24,6 +24,8 @@ extension Diagram {
   }
 
   private func quoted(_ text: String) -> String {
-    "\"\(text.replacingEach(["\\": "\\\\", "\"": "\\\"", "\n": "\\n"]))\""
+    let escaped = text.replacingEach(
+      ["\\": "\\\\", "\"": "\\\"", "&": "&amp;"], lineBreak: "\\n")
+    return "\"\(escaped)\""
   }
 }

@@ -17,35 +17,49 @@ extension Diagram {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Words of the language's own, which no state can be called by.
-  private static let reserved: Set = ["state", "class", "classDef", "note", "end", "direction"]
+  /// Words of the language's own in any of its versions, which no state can be called by.
+  private static let reserved: Set = [
+    "class", "classdef", "click", "default", "direction", "end", "hide", "href", "note", "scale",
+    "state", "statediagram", "style",
+  ]
 
   /// What a state is called in the text: its name, where that is a plain word.
   private func node(_ state: String) -> String {
-    let isWord = state.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-      default: false
+    let isWord =
+      !state.isEmpty
+      && state.utf8.allSatisfy { byte in
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
       }
-    }
-    if isWord, !state.isEmpty, !Self.reserved.contains(state) { return state }
+    if isWord, !Self.reserved.contains(state.lowercased()) { return state }
     return "s\(states.firstIndex(of: state) ?? states.count)"
   }
 
   /// The signs that end a label, or begin a tag or an entity in it, as entities of Mermaid.
   private func escaped(_ text: String) -> String {
-    text.replacingEach([
-      "#": "#35;", "<": "#lt;", ">": "#gt;", "\"": "#quot;", ":": "#58;", ";": "#59;",
-      "\n": "<br/>",
-    ])
+    text.replacingEach(
+      [
+        "#": "#35;", "&": "#amp;", "<": "#lt;", ">": "#gt;", "\"": "#quot;", ":": "#58;",
+        ";": "#59;",
+      ],
+      lineBreak: "<br/>")
   }
 }
 
 extension String {
-  /// The text with each of these characters replaced.
-  func replacingEach(_ replacements: [Character: String]) -> String {
-    reduce(into: "") { text, character in
-      text += replacements[character] ?? String(character)
+  /// The text with each of these signs replaced, and without control characters.
+  func replacingEach(_ replacements: [Unicode.Scalar: String], lineBreak: String) -> String {
+    var text = ""
+    for scalar in unicodeScalars where scalar != "\r" {
+      if let replacement = replacements[scalar] {
+        text += replacement
+      } else if scalar == "\n" || scalar == "\u{2028}" || scalar == "\u{2029}" {
+        text += lineBreak
+      } else if scalar.properties.generalCategory == .control {
+        text += "\u{fffd}"
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
     }
+    return text
   }
 }

@@ -28,9 +28,14 @@ public struct Diagram: Hashable, Sendable {
   /// The name of the state to highlight, if any.
   public let current: String?
 
+  /// The diagram of a machine's rules, with the state that it is in highlighted.
+  public init<R: DrawableRules>(of machine: StateMachine<R>) {
+    self.init(of: machine.rules, current: machine.rules.name(of: machine.state))
+  }
+
   /// The diagram of `rules`.
   ///
-  /// - Parameter current: the name of the state to highlight.
+  /// - Parameter current: the name of the state to highlight, if there is one of that name.
   public init<R: DrawableRules>(of rules: R, current: String? = nil) {
     states = rules.stateNames
     initial = rules.name(of: rules.initial)

@@ -51,6 +51,32 @@ extension DrawableRules {
     }
   }
 
+  /// The names of the states that some event leads to from a state of this state's name, in the order
+  /// of the rules.
+  public func nextStates(from state: State) -> [String] {
+    let from = name(of: state)
+    let next = Set(Diagram(of: self).arrows.filter { $0.from == from }.map(\.to))
+    return stateNames.filter(next.contains)
+  }
+
+  /// The names of states that can be reached, or begun with, but are not among ``states``. There should
+  /// be none.
+  public var unknownStates: [String] {
+    let named = [name(of: initial)] + Diagram(of: self).arrows.map(\.to)
+    return named.reduce(into: []) { unknown, name in
+      if !stateNames.contains(name), !unknown.contains(name) { unknown.append(name) }
+    }
+  }
+
+  /// Arrows from one state with one label that go to several states. There should be none: δ is a
+  /// function, so ``samples`` then lack the conditions that tell them apart.
+  public var ambiguousArrows: [Diagram.Arrow] {
+    let arrows = Diagram(of: self).arrows
+    return arrows.filter { arrow in
+      arrows.contains { $0.from == arrow.from && $0.label == arrow.label && $0.to != arrow.to }
+    }
+  }
+
   /// The names of the states that no sequence of events leads to from the initial one.
   public var unreachableStates: [String] {
     let arrows = Diagram(of: self).arrows

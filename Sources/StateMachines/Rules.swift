@@ -33,14 +33,15 @@ public protocol Rules: Sendable {
   /// names a forgotten pair when a state or an event is added.
   func next(_ state: State, on event: Event) -> State?
 
-  /// What a state is called, without its payload. By default the name of the enumeration's case.
+  /// What a state is called, without its payload. By default the name of the enumeration's case, or
+  /// the value's description if it has one of its own.
   ///
   /// A step between two states of one name changes a payload, not the state.
   func name(of state: State) -> String
 }
 
 extension Rules {
-  /// The name of the enumeration's case, or the description of what is no enumeration.
+  /// The name of the enumeration's case, or the value's description.
   public func name(of state: State) -> String { caseName(state) }
 }
 

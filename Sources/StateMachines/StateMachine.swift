@@ -55,11 +55,7 @@ public struct StateMachine<R: Rules>: Sendable {
 }
 
 extension StateMachine where R: DrawableRules {
-  /// The names of the states that some event leads to from here, in the order of the rules' states.
-  ///
-  /// A name says where, not with which payload: that is up to the event.
-  public var nextStates: [String] {
-    let names = Set(rules.samples.compactMap { rules.next(state, on: $0.event) }.map(rules.name))
-    return rules.stateNames.filter(names.contains)
-  }
+  /// The names of the states that some event leads to from the state that the machine is in, by name:
+  /// where the arrows of the ``Diagram`` go.
+  public var nextStates: [String] { rules.nextStates(from: state) }
 }

@@ -32,6 +32,8 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     case twoRows(Row, Row)
     /// The row names a state that is not among the table's.
     case unknownState(State, in: Row)
+    /// Two states are called the same, so that nobody could tell them apart.
+    case sameName(State, State)
     /// The initial state is not among the table's.
     case unknownInitialState(State)
     /// No sequence of events leads to this state.
@@ -57,6 +59,12 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   ///   of it is known and can be reached.
   public init(states: [State], initial: State, rows: [Row]) throws(Fault) {
     let known = Set(states)
+    var named: [String: State] = [:]
+    for state in states {
+      if let other = named.updateValue(state, forKey: String(describing: state)) {
+        throw .sameName(other, state)
+      }
+    }
     guard known.contains(initial) else { throw .unknownInitialState(initial) }
     var first: [Pair: Row] = [:]
     for row in rows {
@@ -71,7 +79,9 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     self.initial = initial
     self.rows = rows
     nextStates = first.mapValues(\.next)
-    if let state = firstUnreachable() { throw .unreachableState(state) }
+    if let name = unreachableStates.first, let state = named[name] {
+      throw .unreachableState(state)
+    }
   }
 
   /// A table of rows written as tuples.
@@ -86,20 +96,13 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     nextStates[Pair(state: state, event: event)]
   }
 
+  /// The description of the state. To a table, a payload makes another state.
+  public func name(of state: State) -> String { String(describing: state) }
+
   /// Every event of some row, in the order of the rows.
   public var samples: [Sample<Event>] {
     var seen: Set<Event> = []
-    return rows.map(\.event).filter { seen.insert($0).inserted }.map { Sample($0) }
-  }
-
-  /// By identity and not by name: two states of a table may well look the same.
-  private func firstUnreachable() -> State? {
-    var reached: Set = [initial]
-    var size = 0
-    while size < reached.count {
-      size = reached.count
-      for row in rows where reached.contains(row.state) { reached.insert(row.next) }
-    }
-    return states.first { !reached.contains($0) }
+    return rows.map(\.event).filter { seen.insert($0).inserted }
+      .map { Sample($0, named: String(describing: $0)) }
   }
 }

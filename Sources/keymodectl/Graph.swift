@@ -8,6 +8,10 @@ import SystemCalls
 func graph(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("graph takes one machine: shift or keyboard") }
   let machine = try machine(operands[0])
+  let format = arguments["--format"] ?? "dot"
+  guard ["dot", "mermaid"].contains(format) else {
+    throw UsageError("unknown format '\(format)': it is dot or mermaid")
+  }
   let settings =
     try arguments["--config"].map { try Configuration.load($0) }?.settings ?? Settings()
   let current =
@@ -19,10 +23,6 @@ func graph(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     case .shift: Diagram(of: settings.shift, current: current)
     case .keyboard: Diagram(of: KeyboardRules(), current: current)
     }
-  switch arguments["--format"] ?? "dot" {
-  case "dot": print(diagram.dot, terminator: "")
-  case "mermaid": print(diagram.mermaid, terminator: "")
-  case let other: throw UsageError("unknown format '\(other)': it is dot or mermaid")
-  }
+  print(format == "dot" ? diagram.dot : diagram.mermaid, terminator: "")
   return 0
 }

@@ -58,15 +58,6 @@ struct KeyboardRulesTests {
     #expect(arrows == Set(Diagram(of: KeyboardRules()).arrows))
   }
 
-  @Test("leave no state unreachable, none that cannot be left, and no choice")
-  func walk() {
-    let choices = Diagram(of: KeyboardRules()).arrows.map { [$0.from, $0.label] }
-    #expect(Set(choices).count == choices.count)
-    #expect(KeyboardRules().unreachableStates == [])
-    #expect(KeyboardRules().deadStates == [])
-    #expect(KeyboardRules().states.count == 4 && KeyboardRules().samples.count == 4)
-  }
-
   @Test("start in prepareToEditText")
   func initial() {
     #expect(KeyboardRules().initial == .prepareToEditText)

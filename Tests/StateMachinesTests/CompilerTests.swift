@@ -8,19 +8,27 @@ struct CompilerTests {
   private static let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
 
-  /// Compiles `source` together with the module, in the language mode of the project.
-  private func compile(_ source: String, _ options: String, in folder: TemporaryFolder) throws
-    -> Ended
-  {
-    let file = try folder.write("main.swift", source)
-    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+  /// Compiles `source` as another module, which sees what is public and nothing else, in the language
+  /// mode of the project.
+  ///
+  /// - Parameter output: the program to make, if more than a check is wanted.
+  private func compile(
+    _ source: String, in folder: TemporaryFolder, to output: String? = nil
+  ) throws -> Ended {
+    let file = try folder.write("main.swift", "import StateMachines\n" + source)
+    let swiftc = "swiftc -swift-version 6 -module-name"
+    let library = "-emit-module -emit-library -static -o libStateMachines.a"
+    let what = output.map { "-lStateMachines -o \($0)" } ?? "-typecheck"
     return try run(
       "/bin/sh",
       [
         "-c",
-        "swiftc -swift-version 6 \(options) '\(Self.checkout)'/Sources/StateMachines/*.swift \(file)",
-      ],
-      environment: ["PATH": path])
+        """
+        cd \(folder.path) || exit
+        \(swiftc) StateMachines \(library) '\(Self.checkout)'/Sources/StateMachines/*.swift || exit
+        \(swiftc) user -I. -L. \(what) \(file)
+        """,
+      ], environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
   }
 
   private func machine(states: String, events: String) -> String {
@@ -49,7 +57,7 @@ struct CompilerTests {
     ] as [(String, String, String?)])
   func exhaustive(_ states: String, _ events: String, _ missing: String?) throws {
     let folder = try TemporaryFolder()
-    let ended = try compile(machine(states: states, events: events), "-typecheck", in: folder)
+    let ended = try compile(machine(states: states, events: events), in: folder)
     guard let missing else {
       #expect(ended.status == 0, "\(ended.errors)")
       return
@@ -64,10 +72,17 @@ struct CompilerTests {
     let folder = try TemporaryFolder()
     let source =
       machine(states: "locked, unlocked", events: "coin, push")
-      + "\nfunc f(_ m: inout StateMachine<Turnstile>) { m.state = .unlocked }\n"
-    let ended = try compile(source, "-typecheck", in: folder)
+        + """
+
+        func set(_ machine: inout StateMachine<Turnstile>) {
+          machine.state = .unlocked
+          machine.current = .unlocked
+        }
+        """
+    let ended = try compile(source, in: folder)
     #expect(ended.status != 0)
     #expect(ended.errors.contains("cannot assign to property: 'state' is a get-only property"))
+    #expect(ended.errors.contains("'current' is inaccessible due to 'internal' protection level"))
   }
 
   @Test("takes README's example as it stands, and it prints what README says")
@@ -85,9 +100,7 @@ struct CompilerTests {
       .filter { $0.hasPrefix("    ") }.map { $0.dropFirst(4) + "\n" }.joined()
     #expect(!shown.isEmpty)
     let folder = try TemporaryFolder()
-    // Compiled in one go with the module, which then cannot be imported.
-    let source = example.replacing("import StateMachines\n", with: "")
-    let compiled = try compile(source, "-o \(folder.path)/example", in: folder)
+    let compiled = try compile(example, in: folder, to: "\(folder.path)/example")
     #expect(compiled.status == 0, "\(compiled.errors)")
     #expect(try run("\(folder.path)/example", []).output == shown)
   }

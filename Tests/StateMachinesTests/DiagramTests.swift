@@ -37,6 +37,22 @@ private struct Broken: DrawableRules {
   }
 }
 
+/// Rules that do not say what decides between two ways, nor where one of them leads.
+private struct Forgetful: DrawableRules {
+  enum State { case a, b, c }
+  enum Event { case go(Int) }
+  var initial: State { .a }
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.a, .go(1)): .b
+    case (.a, .go): .c
+    case (.b, .go), (.c, .go): nil
+    }
+  }
+  var states: [State] { [.a, .b] }
+  var samples: [Sample<Event>] { [Sample(.go(1)), Sample(.go(2))] }
+}
+
 @Suite("A diagram")
 struct DiagramTests {
   @Test("shows a condition where the same event does different things, ignoring among them")
@@ -56,9 +72,20 @@ struct DiagramTests {
     #expect(Turnstile().deadStates == [])
   }
 
+  @Test("finds what its rules forgot to tell apart or to name")
+  func forgetful() {
+    #expect(
+      Forgetful().ambiguousArrows.map { "\($0.from) → \($0.to): \($0.label)" }
+        == ["a → b: go", "a → c: go"])
+    #expect(Forgetful().unknownStates == ["c"])
+  }
+
   @Test("marks the current state in both languages, and only where there is one")
   func current() throws {
-    let diagram = Diagram(of: Turnstile(), current: "unlocked")
+    var machine = StateMachine(Turnstile())
+    machine.take(.coin)
+    let diagram = Diagram(of: machine)
+    #expect(diagram == Diagram(of: Turnstile(), current: "unlocked"))
     #expect(diagram.mermaid.hasSuffix("  class unlocked current\n"))
     #expect(
       diagram.dot.contains(##"  "unlocked" [style="rounded,filled", fillcolor="#ffd75f"]"##))
@@ -92,8 +119,12 @@ struct DiagramTests {
 
   @Test("can have states of any name")
   func oddNames() throws {
-    let names = ["initial", "end", "a \"b\"", "x -> y", "\\", "two\nlines", "ü", "#1"]
-    let rows = zip(names, names.dropFirst()).map { ($0, "go \"\\ < : ;", $1) }
+    let names = [
+      "initial", "initial_", "end", "State", "default", "note", "node", "graph", "a \"b\"",
+      "x -> y",
+      "\\", "two\nlines", "more\r\nlines", "nul\u{0}", "a&amp;b", "ü", "#1", "a b",
+    ]
+    let rows = zip(names, names.dropFirst()).map { ($0, "go \"\\ < : ; \r\n & \u{2028}", $1) }
     let table = try TransitionTable(states: names, initial: "initial", rows: rows)
     try expectDiagram(Diagram(of: table, current: "a \"b\""), "odd-names")
   }

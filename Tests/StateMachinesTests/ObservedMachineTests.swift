@@ -30,11 +30,11 @@ struct ObservedMachineTests {
     machine.observe(willExit: { _ in note("second willExit") })
     machine.before { note("before \($0.from) → \($0.to) on \($0.event)") }
     machine.send(
-      .coin, action: { note("action \($0.from) → \($0.to)") },
+      .coin,
       result: { outcome in
         guard case .changed = outcome else { return note("ignored") }
         note("result")
-      })
+      }, action: { note("action \($0.from) → \($0.to)") })
     #expect(
       log == [
         "willExit locked in locked", "second willExit in locked",
@@ -53,10 +53,10 @@ struct ObservedMachineTests {
     machine.after { _ in Issue.record("after") }
     var results = 0
     machine.send(
-      .push, action: { _ in Issue.record("action") },
+      .push,
       result: { outcome in
         if case .ignored = outcome { results += 1 }
-      })
+      }, action: { _ in Issue.record("action") })
     #expect(results == 1)
     #expect(machine.state == .locked)
     #expect(!machine.accepts(.push) && machine.accepts(.coin))
@@ -91,11 +91,9 @@ struct ObservedMachineTests {
     let first = machine.before { step in
       guard step.event == .coin, log.isEmpty else { return }
       machine.send(.push) { _ in
-      } result: { _ in
         log.append("push sent by before")
       }
       machine.send(.coin) { _ in
-      } result: { _ in
         log.append("coin sent by before")
       }
       #expect(machine.state == .locked, "nothing happens yet")
@@ -103,13 +101,11 @@ struct ObservedMachineTests {
     machine.observe(didEnter: { state in
       guard log.isEmpty else { return }
       machine.send(.push) { _ in
-      } result: { _ in
         log.append("push sent by didEnter")
       }
       #expect(state == machine.state)
     })
     machine.send(.coin) { _ in
-    } result: { _ in
       log.append("first")
     }
     #expect(
@@ -132,9 +128,53 @@ struct ObservedMachineTests {
     observer.end()
     machine.send(.coin)
     #expect(calls == 2)
-    machine.after { _ in machine.after { _ in calls += 1 } }
+  }
+
+  @Test("tells who begins to watch in the middle of a step of the next one")
+  func late() async {
+    let machine = ObservedMachine(Turnstile())
+    var log: [String] = []
+    var stream: AsyncStream<ObservedMachine<Turnstile>.Step>?
+    let first = machine.before { [unowned machine] _ in
+      machine.observe(
+        willExit: { log.append("exit \($0)") }, didEnter: { log.append("enter \($0)") })
+      machine.before { _ in log.append("before") }
+      machine.after { _ in log.append("after") }
+      stream = machine.changes(keepingNewest: 5)
+    }
+    machine.send(.coin)
+    #expect(log == [])
+    first.end()
     machine.send(.push)
-    #expect(calls == 2, "who is added in a step is called from the next one on")
+    #expect(log == ["exit unlocked", "before", "after", "enter locked"])
+    var iterator = stream?.makeAsyncIterator()
+    #expect(await iterator?.next()?.event == .push)
+  }
+
+  @Test("goes when nobody has it any more, and lets go of what was ended")
+  func lifetime() {
+    final class Owner {}
+    var machine: ObservedMachine<Turnstile>? = ObservedMachine(Turnstile())
+    var owner: Owner? = Owner()
+    weak let weakOwner = owner
+    weak let weakMachine = machine
+    // A mistake, kept until it is ended.
+    let kept = machine?.observe(didEnter: { [machine, owner] _ in _ = (machine, owner) })
+    owner = nil
+    machine = nil
+    #expect(weakMachine != nil && weakOwner != nil)
+    kept?.end()
+    #expect(weakMachine == nil && weakOwner == nil)
+  }
+
+  @Test("can be asked where it can go, and drawn as it stands")
+  func nextStates() {
+    let machine = ObservedMachine(Turnstile())
+    #expect(machine.nextStates == ["unlocked"])
+    machine.send(.coin)
+    #expect(machine.nextStates == ["locked"])
+    let current = machine.rules.name(of: machine.state)
+    #expect(Diagram(of: machine.rules, current: current).mermaid.contains("class unlocked current"))
   }
 
   @Test("leaves one state and enters the next, by turns, once for each change, in a random run")

@@ -41,6 +41,33 @@ struct TransitionTableTests {
     }
   }
 
+  @Test("takes states with other payloads as other states, and their events as other events")
+  func payloads() throws {
+    enum Level: Hashable { case level(Int) }
+    enum Step: Hashable { case by(Int) }
+    let table = try TransitionTable<Level, Step>(
+      states: [.level(1), .level(2), .level(3)], initial: .level(1),
+      rows: [
+        (.level(1), .by(1), .level(2)), (.level(1), .by(2), .level(3)),
+        (.level(2), .by(1), .level(3)), (.level(3), .by(-2), .level(1)),
+      ])
+    #expect(table.stateNames == ["level(1)", "level(2)", "level(3)"])
+    #expect(table.deadStates == [])
+    try expectSound(table, diagram: "levels")
+  }
+
+  @Test("cannot have two states that look the same")
+  func sameName() {
+    struct Twin: Hashable, CustomStringConvertible {
+      let number: Int
+      var description: String { "twin" }
+    }
+    let (one, other) = (Twin(number: 1), Twin(number: 2))
+    #expect(throws: TransitionTable<Twin, Int>.Fault.sameName(one, other)) {
+      try TransitionTable(states: [one, other], initial: one, rows: [(one, 1, other)])
+    }
+  }
+
   @Test("can reach all its states")
   func unreachable() {
     #expect(throws: Table.Fault.unreachableState("unlocked")) {

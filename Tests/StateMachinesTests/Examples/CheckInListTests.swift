@@ -77,8 +77,29 @@ private final class AuthService {
   func logIn() { logins += 1 }
 }
 
-/// Does the work of the states; the machine alone decides what comes next.
+/// Does the work of the first machine's states; the machine alone decides what comes next.
 private final class Interactor {
+  let machine = ObservedMachine(CheckInList())
+  private let list: ListService
+
+  init(_ list: ListService) {
+    self.list = list
+    machine.observe(didEnter: { [unowned self] state in work(in: state) })
+  }
+
+  func start() { work(in: machine.state) }
+
+  private func work(in state: CheckInList.State) {
+    guard state == .loading else { return }
+    switch list.load() {
+    case .success(let names): machine.send(.listLoaded(names))
+    case .failure(let failure): machine.send(.loadingFailed(failure))
+    }
+  }
+}
+
+/// The same for the second machine, with a service more.
+private final class InteractorWithLogin {
   let machine = ObservedMachine(CheckInListWithLogin())
   private let list: ListService
   private let auth: AuthService
@@ -130,6 +151,7 @@ struct CheckInListTests {
   func second() throws {
     let old = Set(table(of: CheckInList()).split(separator: "\n"))
     let new = Set(table(of: CheckInListWithLogin()).split(separator: "\n"))
+    #expect(old.count == 3 * 4 && new.count == 4 * 5)
     #expect(old.subtracting(new) == ["loading + loadingFailed(noAuth) → error(noAuth)"])
     #expect(
       new.subtracting(old).filter { !$0.hasSuffix("/") }.sorted() == [
@@ -138,11 +160,23 @@ struct CheckInListTests {
     try expectSound(CheckInListWithLogin(), diagram: "check-in-list-with-login")
   }
 
-  @Test("is driven by an interactor over its services")
+  @Test("is driven by an interactor over its service")
   func interactor() {
+    let list = ListService()
+    list.answers = [.failure(.noAuth), .success(["Ada", "Bob"])]
+    let interactor = Interactor(list)
+    interactor.start()
+    #expect(interactor.machine.state == .error(.noAuth))
+    interactor.machine.send(.reloaded)
+    #expect(interactor.machine.state == .loaded(["Ada", "Bob"]))
+    #expect(list.answers.isEmpty)
+  }
+
+  @Test("with login is driven by an interactor over both services")
+  func interactorWithLogin() {
     let (list, auth) = (ListService(), AuthService())
     list.answers = [.failure(.noAuth), .failure(.offline), .success(["Ada", "Bob"])]
-    let interactor = Interactor(list, auth)
+    let interactor = InteractorWithLogin(list, auth)
     interactor.start()
     #expect(interactor.machine.state == .error(.offline))
     #expect(auth.logins == 1)

@@ -43,7 +43,7 @@ struct EditFormTests {
   @Test("does what its table says")
   func rules() throws {
     #expect(
-      table(of: EditForm()).split(separator: "\n").filter { !$0.hasSuffix("/") } == [
+      steps(of: EditForm(), pairs: 24) == [
         "editing + submitted → confirming", "confirming + confirm(true) → saving",
         "confirming + confirm(false) → editing", "saving + saved(done) → saved(done)",
         "saving + saved(failed) → saved(failed)", "saved(done) + edited → editing",

@@ -37,7 +37,7 @@ struct NewsListTests {
   @Test("does what its table says")
   func rules() throws {
     #expect(
-      table(of: NewsList()).split(separator: "\n").filter { !$0.hasSuffix("/") } == [
+      steps(of: NewsList(), pairs: 20) == [
         "empty + refreshed → loading", #"loading + received([]) → empty"#,
         #"loading + received(["a"]) → articles(["a"])"#, #"loading + failed("e") → error("e")"#,
         #"articles(["a"]) + refreshed → loading"#, #"articles(["a"]) + cleared → empty"#,

@@ -60,13 +60,6 @@ struct Role: DrawableRules {
 
 @Suite("Examples: a program and a role")
 struct ProgramAndRoleTests {
-  /// The pairs that do something, of a machine with so many pairs in all.
-  private func steps<R: DrawableRules>(of rules: R, pairs: Int) -> [String] {
-    let lines = table(of: rules).split(separator: "\n")
-    #expect(lines.count == pairs)
-    return lines.filter { !$0.hasSuffix("/") }.map(String.init)
-  }
-
   @Test("A program does what its table says, and nothing else")
   func program() throws {
     #expect(
