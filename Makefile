@@ -28,9 +28,7 @@ help:
 	@echo 'make uninstall  remove what was installed'
 	@echo 'make clean      remove what was built, the tools of the tests too'
 
-run:
-	@scripts/install-packages build
-	@$(MAKE) --no-print-directory build
+run: build
 	@scripts/run
 
 test: check vm-tests
@@ -45,18 +43,19 @@ unit-tests:
 	@scripts/install-python-tools
 	$(SWIFT) test --disable-xctest
 
-vm-tests:
-	@scripts/install-packages build test
+vm-tests: build
+	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	@$(MAKE) --no-print-directory build
 	.tools/venv/bin/python -m pytest Tests/VirtualMachine
 
 build:
+	@scripts/install-packages build
 	$(SWIFT) build $(RELEASE)
 
 # Builds nothing, so that root need not: run `make build` first.
 install:
+	@test -x .build/release/keymoded || { echo "nothing is built yet: run 'make build'"; exit 1; }
 	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(sysusersdir)" \
 	  "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
 	  "$(DESTDIR)$(mandir)/man8"
@@ -70,8 +69,8 @@ install:
 	done
 
 uninstall:
-	cd "$(DESTDIR)$(bindir)" && $(RM) $(PROGRAMS)
-	cd "$(DESTDIR)$(unitdir)" && $(RM) $(UNITS)
+	for name in $(PROGRAMS); do $(RM) "$(DESTDIR)$(bindir)/$$name"; done
+	for name in $(UNITS); do $(RM) "$(DESTDIR)$(unitdir)/$$name"; done
 	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
 

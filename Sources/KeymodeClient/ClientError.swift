@@ -4,8 +4,8 @@ public import JSON
 public enum ClientError: Error, Hashable, CustomStringConvertible {
   /// Nobody listens on the socket at this path.
   case noDaemon(path: String)
-  /// The socket at this path is for members of `group`.
-  case permissionDenied(path: String, group: String)
+  /// The socket at this path is for others; `whom` says for whom, where that can be seen.
+  case permissionDenied(path: String, whom: String?)
   /// The daemon ended the connection.
   case connectionLost
   /// What came is no answer to what was asked.
@@ -18,9 +18,10 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
   /// What to tell the user.
   public var description: String {
     switch self {
-    case .noDaemon(let path): "no keymoded is serving at '\(path)'"
-    case .permissionDenied(let path, let group):
-      "no permission to use '\(path)': it is for members of the group '\(group)'"
+    case .noDaemon(let path):
+      "no keymoded is serving at '\(path)';\nif it serves elsewhere, say so with --socket-dir or KEYMODED_SOCKET_DIR"
+    case .permissionDenied(let path, let whom):
+      "no permission to use '\(path)'" + (whom.map { ":\nit is for \($0)" } ?? "")
     case .connectionLost: "keymoded ended the connection"
     case .badReply(let what): "keymoded replied \(what)"
     case .refused(let name, let parameters): "keymoded refused: \(name) \(parameters.text)"

@@ -19,14 +19,6 @@ public final class Connection {
       case .control: SocketDirectory.controlSocket
       }
     }
-
-    /// The group whose members may connect to it.
-    var group: String {
-      switch self {
-      case .state: "keymoded-state"
-      case .control: "keymoded-control"
-      }
-    }
   }
 
   private let descriptor: FileDescriptor
@@ -40,21 +32,34 @@ public final class Connection {
     } catch {
       switch error.code {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
-      case EACCES, EPERM: throw .permissionDenied(path: path, group: endpoint.group)
+      case EACCES, EPERM: throw .permissionDenied(path: path, whom: Connection.owner(of: path))
       default: throw .failed("\(error)")
       }
     }
   }
 
   /// The folder in which a daemon serves, found as every client finds it: the one given, that of
-  /// `KEYMODED_SOCKET_DIR`, the user's own if it exists, the system's.
+  /// `KEYMODED_SOCKET_DIR`, the user's own if there is a socket in it, the system's.
   public static func directory(_ given: String?) -> String {
     if let directory = given ?? environment(SocketDirectory.variable) { return directory }
     if let runtime = environment("XDG_RUNTIME_DIR") {
+      // The folder alone may be left from a daemon that has ended.
       let directory = SocketDirectory.user(runtimeDirectory: runtime)
-      if access(directory, F_OK) == 0 { return directory }
+      if access("\(directory)/\(SocketDirectory.stateSocket)", F_OK) == 0 { return directory }
     }
     return SocketDirectory.system
+  }
+
+  /// Whom a socket is for: its group, where that may use it, otherwise its user.
+  private static func owner(of path: String) -> String? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    if status.st_mode & S_IWGRP != 0 {
+      let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
+      return "members of the group '\(group ?? "\(status.st_gid)")'"
+    }
+    let user = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) }
+    return "the user '\(user ?? "\(status.st_uid)")' alone"
   }
 
   private static func connect(_ path: String) throws(SystemError) -> FileDescriptor {

@@ -55,7 +55,7 @@ struct ConfigurationReader {
     guard let chord = chord(node) else { return }
     guard let other = configuration.settings.bindings.bind(chord, to: event) else { return }
     guard other != event else { return fail("this stands here already", at: node) }
-    let hint = named.contains(other) ? "" : " by default; give \(other.name) a list of its own"
+    let hint = named.contains(other) ? "" : " by default; list other keys for that"
     fail("this is bound to \(other.name) already\(hint)", at: node)
   }
 }
@@ -118,12 +118,19 @@ extension ConfigurationReader {
 
   private mutating func chord(_ node: Node) -> Chord? {
     guard let text = scalar(node) else { return nil }
-    let names = text.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+    let names = text.split(separator: "+", omittingEmptySubsequences: false)
+      .map { $0.split(separator: " ").joined(separator: " ") }
     var keys: [KeyCode] = []
     for name in names {
+      guard !name.isEmpty else {
+        fail("a key is missing beside a '+'", at: node)
+        return nil
+      }
       guard let key = KeyCode(name: name) else {
-        let nearest = nearest(to: name, among: KeyCode.allNames).map { "; did you mean \($0)?" }
-        fail("unknown key name '\(name)'\(nearest ?? "")", at: node)
+        let known = KeyCode.allNames
+        let nearest = nearest(to: name, among: known) ?? nearest(to: "KEY_\(name)", among: known)
+        let hint = nearest.map { "; did you mean \($0)?" } ?? ""
+        fail("unknown key name '\(name)'\(hint)", at: node)
         return nil
       }
       keys.append(key)

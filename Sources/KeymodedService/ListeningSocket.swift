@@ -29,7 +29,13 @@ final class ListeningSocket {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = FileDescriptor(
       owning: try retrying("make", path) { socket(AF_UNIX, type, 0) })
-    unlink(path)
+    var status = stat()
+    if lstat(path, &status) == 0 {
+      guard status.st_mode & S_IFMT == S_IFSOCK else {
+        throw SystemError("listen on", path, code: EEXIST)
+      }
+      unlink(path)
+    }
     // Permissions must be right from the first moment that the socket exists.
     let mask = umask(0o177)
     defer { umask(mask) }
@@ -59,26 +65,50 @@ struct OwnSockets {
 
   private final class Lock {
     private let descriptor: FileDescriptor
-    init(path: String) throws(SystemError) {
-      descriptor = try FileDescriptor.opening(path, flags: O_RDWR | O_CREAT)
-      let number = descriptor.number
-      try retrying("lock", path) { flock(number, LOCK_EX | LOCK_NB) }
+    init(in directory: String) throws(SystemError) {
+      do throws(SystemError) {
+        descriptor = try FileDescriptor.opening(
+          "\(directory)/keymoded.lock", flags: O_RDWR | O_CREAT)
+        let number = descriptor.number
+        try retrying("lock") { flock(number, LOCK_EX | LOCK_NB) }
+      } catch {
+        throw SystemError("serve in", directory, code: error.code)
+      }
     }
   }
 
-  /// Makes both sockets in `directory`, which is made where it is missing.
-  init(in directory: String) throws(SystemError) {
-    let mode: mode_t = geteuid() == 0 ? 0o755 : 0o700
-    if mkdir(directory, mode) < 0, errno != EEXIST { throw .last("make", directory) }
-    do throws(SystemError) {
-      lock = try Lock(path: "\(directory)/keymoded.lock")
-    } catch {
-      guard error.code == EWOULDBLOCK else { throw error }
-      throw SystemError("serve in", directory, code: EADDRINUSE)
+  /// Why there are no sockets.
+  enum Fault: Error, CustomStringConvertible {
+    /// Another daemon serves in this directory.
+    case taken(String)
+    /// The system refused something.
+    case system(SystemError)
+
+    var description: String {
+      switch self {
+      case .taken(let directory): "another keymoded serves in '\(directory)'"
+      case .system(let error): "\(error)"
+      }
     }
-    sockets = [
-      try ListeningSocket(path: "\(directory)/\(SocketDirectory.stateSocket)", access: .reading),
-      try ListeningSocket(path: "\(directory)/\(SocketDirectory.controlSocket)", access: .control),
-    ]
+  }
+
+  /// Makes both sockets in `directory`, which is made where only it is missing.
+  init(in directory: String) throws(Fault) {
+    let mode: mode_t = geteuid() == 0 ? 0o755 : 0o700
+    if mkdir(directory, mode) < 0, errno != EEXIST { throw .system(.last("make", directory)) }
+    do throws(SystemError) {
+      lock = try Lock(in: directory)
+    } catch {
+      throw error.code == EWOULDBLOCK ? .taken(directory) : .system(error)
+    }
+    do throws(SystemError) {
+      sockets = [
+        try ListeningSocket(path: "\(directory)/\(SocketDirectory.stateSocket)", access: .reading),
+        try ListeningSocket(
+          path: "\(directory)/\(SocketDirectory.controlSocket)", access: .control),
+      ]
+    } catch {
+      throw .system(error)
+    }
   }
 }

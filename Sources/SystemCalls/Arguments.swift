@@ -43,7 +43,8 @@ public struct Arguments: Sendable {
         guard parts.count == 1 else { throw UsageError("option '\(name)' takes no value") }
         flags.insert(name)
       } else if options.contains(name) || lists.contains(name) {
-        guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
+        guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty
+        else {
           throw UsageError("option '\(name)' needs a value")
         }
         guard lists.contains(name) || values[name] == nil else {

@@ -61,8 +61,10 @@ func watch(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
 func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("trigger takes one event") }
   guard ClientEvent.names.contains(operands[0]) else {
+    let names = ClientEvent.names
     throw UsageError(
-      "unknown event '\(operands[0])'; there are\n" + ClientEvent.names.joined(separator: " "))
+      "unknown event '\(operands[0])'; there are\n"
+        + [names[..<3], names[3...]].map { $0.joined(separator: " ") }.joined(separator: "\n"))
   }
   let (changed, state) = try Connection(.control, in: directory).trigger(operands[0])
   var output = Output.standard()

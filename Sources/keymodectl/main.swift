@@ -41,8 +41,8 @@ let help = """
   Events: shiftPressed characterTyped clickSwitchButton clickMoreButton
   tapTextField tapBlankArea
 
-  Exit status: 0 done, 1 trigger changed nothing, 2 wrong usage, 3 no daemon,
-  4 bad input, 5 permission denied.
+  Exit status: 0 done, 1 trigger changed nothing or the system refused something,
+  2 wrong usage, 3 no daemon, 4 bad input, 5 permission denied.
   """
 
 func run() throws -> Int32 {

@@ -14,12 +14,14 @@ let help = """
     --config FILE       read FILE, not \(Configuration.systemPath)
     --device PATH       follow this device, not all keyboards; may be repeated
     --recording FILE    play a recording in place of devices
-    --speed X           play it X times as fast, or with 'max' without waiting
-    --socket-dir DIR    make the sockets in DIR
+    --speed X           play it X times as fast, from 0.001 to 1000, or with
+                        'max' without waiting
+    --socket-dir DIR    make the sockets in DIR; by default in /run/keymoded for
+                        root, in $XDG_RUNTIME_DIR/keymoded for others
     --version           print the version
     --help              print this
 
-  Exit status: 0 ended by a signal or done, 1 the system refused something,
+  Exit status: 0 done or ended by a signal, 1 the system refused something,
   2 wrong usage, 4 a bad configuration or recording.
   """
 

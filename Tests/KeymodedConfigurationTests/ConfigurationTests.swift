@@ -53,13 +53,14 @@ struct ConfigurationTests {
       """
       keyboard:
         bindings:
-          clickSwitchButton: [KEY_LEFTMETA+KEY_V, KEY_F5]
+          clickSwitchButton: [KEY_LEFTMETA+KEY_V, KEY_F5, KEY_LEFTCTRL + KEY_DOT]
           tapTextField: KEY_F6
           tapBlankArea: []
       """
     ).settings.bindings
     #expect(bindings[try chord("KEY_RIGHTMETA", "KEY_V")] == .clickSwitchButton)
     #expect(bindings[try chord("KEY_F5")] == .clickSwitchButton)
+    #expect(bindings[try chord("KEY_LEFTCTRL", "KEY_DOT")] == .clickSwitchButton)
     #expect(bindings[try chord("KEY_SCROLLLOCK")] == nil)
     #expect(bindings[try chord("KEY_F6")] == .tapTextField)
     #expect(bindings[try chord("KEY_INSERT")] == nil)
@@ -125,8 +126,16 @@ struct ConfigurationTests {
       "keyboard: {bindings: {tapTextField: KEY_INSRET}}",
       "k.yaml:1:37: unknown key name 'KEY_INSRET'; did you mean KEY_INSERT?"
     ),
-    ("keyboard: {bindings: {tapTextField: V}}", "k.yaml:1:37: unknown key name 'V'"),
-    ("keyboard: {bindings: {tapTextField: KEY_V+}}", "k.yaml:1:37: unknown key name ''"),
+    (
+      "keyboard: {bindings: {tapTextField: INSERT}}",
+      "k.yaml:1:37: unknown key name 'INSERT'; did you mean KEY_INSERT?"
+    ),
+    (
+      "keyboard: {bindings: {tapTextField: Return to sender}}",
+      "k.yaml:1:37: unknown key name 'Return to sender'"
+    ),
+    ("keyboard: {bindings: {tapTextField: KEY_V+}}", "k.yaml:1:37: a key is missing beside a '+'"),
+    ("keyboard: {bindings: {tapTextField: ['']}}", "k.yaml:1:38: a key is missing beside a '+'"),
     (
       "keyboard: {bindings: {tapTextField: [[KEY_V]]}}",
       "k.yaml:1:38: a list or mapping stands where one value belongs"
@@ -154,8 +163,7 @@ struct ConfigurationTests {
     ),
     (
       "keyboard: {bindings: {tapTextField: KEY_ESC}}",
-      "k.yaml:1:37: this is bound to tapBlankArea already by default; "
-        + "give tapBlankArea a list of its own"
+      "k.yaml:1:37: this is bound to tapBlankArea already by default; list other keys for that"
     ),
     (
       "keyboard: {bindings: {tapTextField: [KEY_V, KEY_F1, KEY_V]}}",

@@ -109,6 +109,7 @@ struct CommandTests {
       "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path)")
     #expect(ended.status == 3)
     #expect(ended.errors.hasPrefix("keymodectl: no keymoded is serving at '\(folder.path)/"))
+    #expect(ended.lines.allSatisfy { $0.count <= 80 })
   }
 
   @Test(
@@ -135,6 +136,7 @@ struct CommandTests {
       ("keymodectl", "graph shift --format png", "unknown format 'png': it is dot or mermaid"),
       ("keymodectl", "replay --config", "option '--config' needs a value"),
       ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),
+      ("keymodectl", "state --socket-dir=", "option '--socket-dir' needs a value"),
       ("keymoded", "now", "unexpected 'now'"),
       ("keymoded", "--speed 2", "--speed needs --recording"),
       ("keymoded", "--recording x --device y", "--recording and --device exclude each other"),
@@ -193,12 +195,35 @@ struct CommandTests {
       daemon.folder.path)
     #expect(second.status == 1)
     #expect(
-      second.errors == "keymoded: cannot serve in '\(daemon.folder.path)': Address already in use\n"
+      second.errors == "keymoded: another keymoded serves in '\(daemon.folder.path)'\n"
     )
     #expect(try daemon.client().result("org.keymoded.Controller.GetState")["state"] != nil)
     #expect(daemon.stop() == 0)
     #expect(!FileManager.default.fileExists(atPath: daemon.stateSocket))
     #expect(!FileManager.default.fileExists(atPath: daemon.controlSocket))
+  }
+
+  @Test("The daemon removes nothing that is not its own")
+  func foreignFiles() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("state.sock", "mine")
+    let recording = try folder.write("silence.evemu", "# EVEMU 1.3\n")
+    let ended = try run("keymoded", "--recording", recording, "--socket-dir", folder.path)
+    #expect(ended.status == 1)
+    #expect(ended.errors == "keymoded: cannot listen on '\(file)': File exists\n")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+    let inFile = try run("keymoded", "--recording", recording, "--socket-dir", recording)
+    #expect(inFile.status == 1)
+    #expect(inFile.errors == "keymoded: cannot serve in '\(recording)': Not a directory\n")
+  }
+
+  @Test("A folder that a daemon left does not hide the service's")
+  func leftFolder() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: "\(folder.path)/keymoded", withIntermediateDirectories: false)
+    let ended = try run("keymodectl", "state", environment: ["XDG_RUNTIME_DIR": folder.path])
+    #expect(!ended.errors.contains(folder.path))
   }
 
   @Test("The daemon takes the place of one that was killed")

@@ -48,41 +48,65 @@ struct OutsideClientTests {
   @Test("gets a stream of changes")
   func stream() throws {
     let daemon = try RunningDaemon()
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(fileURLWithPath: Place.python)
-    process.arguments = [
-      "-u", "-c",
+    let python = try RunningPython(
       """
-      import varlink, sys, json
-      with varlink.Client.new_with_address("unix:" + sys.argv[1]) as client:
+      import varlink, os, json
+      with varlink.Client.new_with_address(f"unix:{os.environ['KEYMODED_SOCKET_DIR']}/state.sock") as client:
           with client.open("org.keymoded.Controller") as connection:
               for reply in connection.Monitor(_more=True):
                   print(json.dumps(reply), flush=True)
-                  if reply["state"]["sequence"] == 3:
-                      break
-      """, daemon.stateSocket,
-    ]
-    process.standardOutput = pipe
-    try process.run()
-    var text = ""
-    func read(_ lines: Int) throws {
-      while text.split(separator: "\n").count < lines {
-        try awaitInput(pipe.fileHandleForReading.fileDescriptor, "the stream")
-        let data = pipe.fileHandleForReading.availableData
-        try #require(!data.isEmpty)
-        text += String(decoding: data, as: UTF8.self)
-      }
-    }
-    try read(1)
+      """, daemon)
+    _ = try python.lines(1)
     for count in 2...4 {
       try daemon.change(1)
-      try read(count)
+      _ = try python.lines(count)
     }
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
-    let replies = try text.split(separator: "\n").map { try JSON(parsing: Array($0.utf8)) }
+    let replies = try python.lines(4).map { try JSON(parsing: Array($0.utf8)) }
     #expect(replies.map { $0["changes"]?.array?.count } == [0, 1, 1, 1])
     #expect(replies.last?["state"]?["sequence"] == 3)
+  }
+
+  @Test("does what README's example is shown for")
+  func readme() throws {
+    let readme = try String(contentsOfFile: "\(Place.checkout)/README.md", encoding: .utf8)
+    let block = try #require(readme.components(separatedBy: "```python\n").dropFirst().first)
+    let daemon = try RunningDaemon()
+    let python = try RunningPython(try #require(block.components(separatedBy: "```").first), daemon)
+    #expect(try python.lines(1) == ["off prepareToEditText"])
+    try daemon.change(1)
+    #expect(
+      try python.lines(3) == ["off prepareToEditText", "on prepareToEditText", "  shift is now on"])
+  }
+}
+
+/// A Python program that goes on until a test has seen enough.
+private final class RunningPython {
+  private let process = Process()
+  private let pipe = Pipe()
+  private var text = ""
+
+  init(_ program: String, _ daemon: RunningDaemon) throws {
+    process.executableURL = URL(fileURLWithPath: Place.python)
+    process.arguments = ["-c", program]
+    process.environment = ["KEYMODED_SOCKET_DIR": daemon.folder.path]
+    process.standardOutput = pipe
+    try process.run()
+  }
+
+  deinit {
+    // Started by a thread that has other signals blocked, it has them blocked too.
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  /// Waits for the first `count` lines that it prints.
+  func lines(_ count: Int) throws -> [String] {
+    while text.split(separator: "\n").count < count {
+      try awaitInput(pipe.fileHandleForReading.fileDescriptor, "the program in Python")
+      let data = pipe.fileHandleForReading.availableData
+      try #require(!data.isEmpty, "it ended")
+      text += String(decoding: data, as: UTF8.self)
+    }
+    return text.split(separator: "\n").prefix(count).map(String.init)
   }
 }
