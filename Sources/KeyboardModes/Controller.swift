@@ -223,11 +223,7 @@ extension Controller {
   ) {
     guard let step = shift.take(event) else { return }
     shiftSince = time
-    sequence += 1
-    publish(
-      Change(
-        sequence: sequence, time: time, machine: .shift, from: step.from.name,
-        to: step.to.name, event: event.name))
+    publish(change(.shift, step.from.name, step.to.name, event.name, at: time))
   }
 
   private mutating func send(
@@ -235,10 +231,15 @@ extension Controller {
   ) {
     guard let step = keyboard.take(event) else { return }
     keyboardSince = time
+    publish(change(.keyboard, step.from.name, step.to.name, event.name, at: time))
+  }
+
+  /// The next change of the sequence.
+  private mutating func change(
+    _ machine: Machine, _ from: String, _ to: String, _ event: String, at time: Time
+  ) -> Change {
     sequence += 1
-    publish(
-      Change(
-        sequence: sequence, time: time, machine: .keyboard, from: step.from.name,
-        to: step.to.name, event: event.name))
+    return Change(
+      sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
   }
 }
