@@ -38,7 +38,11 @@ public final class Daemon {
       service = ModeService(settings: configuration.settings, source: input)
       let keyboards = Keyboards(
         loop, KeyboardSource.selection(source, configuration.settings),
-        deliver: { [unowned service] in service.take($0) }, report: Self.report)
+        deliver: { [unowned service] in service.take($0) },
+        report: { [unowned input] event in
+          Self.log(event)
+          ServiceManager.notify("STATUS=devices followed: \(input.count)")
+        })
       input.keyboards = keyboards
       start = { () throws(SystemError) in
         try keyboards.start()
@@ -72,7 +76,7 @@ public final class Daemon {
     ServiceManager.notify("STOPPING=1")
   }
 
-  private static func report(_ event: Keyboards.Report) {
+  private static func log(_ event: Keyboards.Report) {
     switch event {
     case .followed(let name): Log.info("following '\(name)'")
     case .gone(let name): Log.info("'\(name)' is gone")
@@ -113,6 +117,9 @@ private final class KeyboardSource: InputSource {
   var keyboards: Keyboards?
 
   var now: Time { Time(microseconds: microsecondsSinceBoot()) }
+
+  /// How many devices are followed.
+  var count: Int { keyboards?.count ?? 0 }
 
   func catchUp() { keyboards?.readAll() }
 

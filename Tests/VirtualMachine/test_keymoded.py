@@ -98,6 +98,15 @@ def test_letters_with_ctrl_held_are_no_characters_but_with_altgr(guest: VirtualM
     assert watch.states(1) == ["off"]
 
 
+def test_status_tells_how_many_devices_are_followed(guest: VirtualMachine) -> None:
+    status = "systemctl show --value --property StatusText keymoded"
+    assert guest.run(status).stdout == "devices followed: 1\n"
+    keyboard = VirtualKeyboard(guest, "Counted keyboard")
+    guest.wait_until(f'[ "$({status})" = "devices followed: 2" ]')
+    keyboard.remove()
+    guest.wait_until(f'[ "$({status})" = "devices followed: 1" ]')
+
+
 def test_usb_keyboard_comes_and_goes_with_shift_held(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.plug_usb_keyboard("first")
