@@ -15,6 +15,8 @@ final class ListeningSocket {
 
   /// Takes over a socket that is listening already.
   init(_ descriptor: consuming FileDescriptor, access: Access) {
+    // systemd passes sockets that wait, and waiting here would be for all clients at once.
+    _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
     self.access = access
     self.descriptor = descriptor
     path = nil
