@@ -36,12 +36,14 @@ extension Diagram {
 
   /// The signs that end a label, or begin a tag or an entity in it, as entities of Mermaid.
   private func escaped(_ text: String) -> String {
-    text.replacingEach(
-      [
-        "#": "#35;", "&": "#amp;", "<": "#lt;", ">": "#gt;", "\"": "#quot;", ":": "#58;",
-        ";": "#59;",
-      ],
-      lineBreak: "<br/>")
+    let parts = text.split(separator: "<", omittingEmptySubsequences: false).map { part in
+      String(part).replacingEach(
+        ["#": "#35;", "&": "#amp;", "\"": "#quot;", ":": "#58;", ";": "#59;"], lineBreak: "<br/>")
+    }
+    // Before a space it is a plain "less than", which is easier to read as it is.
+    return parts.dropFirst().reduce(parts[0]) { text, part in
+      text + (part.hasPrefix(" ") ? "<" : "#lt;") + part
+    }
   }
 }
 

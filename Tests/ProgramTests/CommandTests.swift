@@ -57,7 +57,7 @@ struct CommandTests {
         stateDiagram-v2
           [*] --> off
           off --> on: shiftPressed
-          on --> capsLock: shiftPressed [#lt; 250 ms]
+          on --> capsLock: shiftPressed [< 250 ms]
           on --> off: shiftPressed [≥ 250 ms]<br/>characterTyped
           capsLock --> off: shiftPressed
           classDef current fill:#ffd75f,color:#000

@@ -124,7 +124,7 @@ struct DiagramTests {
       "x -> y",
       "\\", "two\nlines", "more\r\nlines", "nul\u{0}", "a&amp;b", "ü", "#1", "a b",
     ]
-    let rows = zip(names, names.dropFirst()).map { ($0, "go \"\\ < : ; \r\n & \u{2028}", $1) }
+    let rows = zip(names, names.dropFirst()).map { ($0, "go \"\\ <b> < : ; \r\n & \u{2028}", $1) }
     let table = try TransitionTable(states: names, initial: "initial", rows: rows)
     try expectDiagram(Diagram(of: table, current: "a \"b\""), "odd-names")
   }
