@@ -5,7 +5,9 @@ internal import SystemCalls
 public struct Recording: ~Copyable {
   private var input: InputReader
   private var filters: [KeyEventFilter] = []
-  private var parser: any LineParser
+
+  /// Reads the lines of a format of text; `nil` where the recording is made of raw records.
+  private var parser: (any LineParser)?
   private let format: RecordingFormat
   private let file: String
   private let warn: (RecordingError) -> Void
@@ -45,7 +47,7 @@ public struct Recording: ~Copyable {
   ///   have been returned.
   public mutating func next() throws(RecordingError) -> (device: DeviceID, event: KeyEvent)? {
     while let result = try nextEvent() {
-      if let warning = parser.takeWarning() { warn(error(warning)) }
+      if let warning = parser?.takeWarning() { warn(error(warning)) }
       do throws(LineFault) {
         guard let event = try result.get() else { continue }
         while filters.count <= event.device { filters.append(KeyEventFilter()) }
@@ -55,7 +57,7 @@ public struct Recording: ~Copyable {
         throw self.error(error.message)
       }
     }
-    guard isRaw || parser.isRecognized else {
+    guard parser?.isRecognized != false else {
       throw RecordingError("not a recording", file: file)
     }
     return nil
@@ -74,19 +76,18 @@ public struct Recording: ~Copyable {
     filters = []
   }
 
-  private var isRaw: Bool { format == .raw64 || format == .raw32 }
-
-  private static func parser(_ format: RecordingFormat) -> any LineParser {
+  private static func parser(_ format: RecordingFormat) -> (any LineParser)? {
     switch format {
+    case .evemu: EvemuParser()
     case .evtest: EvtestParser()
     case .getevent: GeteventParser()
-    case .evemu, .raw64, .raw32: EvemuParser()
+    case .raw64, .raw32: nil
     }
   }
 
   private mutating func nextEvent() throws(RecordingError) -> Result<InputEvent?, LineFault>? {
     do throws(InputReaderError) {
-      return isRaw ? try nextRecord() : try nextLine()
+      return parser == nil ? try nextRecord() : try nextLine()
     } catch {
       throw Recording.error(error, file)
     }
@@ -96,7 +97,7 @@ public struct Recording: ~Copyable {
     try input.nextLine { line, isTerminated in
       Result { () throws(LineFault) in
         do throws(LineFault) {
-          return try parser.parse(line, isTerminated: isTerminated)
+          return try parser?.parse(line, isTerminated: isTerminated)
         } catch {
           guard !isTerminated else { throw error }
           throw LineFault("the recording is cut off here: \(error.message)")
@@ -119,7 +120,7 @@ public struct Recording: ~Copyable {
 
   /// What is wrong with the line or record last read.
   private func error(_ message: String) -> RecordingError {
-    guard isRaw else { return RecordingError(message, file: file, line: input.number) }
+    guard parser == nil else { return RecordingError(message, file: file, line: input.number) }
     return RecordingError("record \(input.number): \(message)", file: file)
   }
 

@@ -24,9 +24,7 @@ func state(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
   var output = Output.standard()
   switch (machine, asJSON) {
   case (nil, true): output.line(state.json.text)
-  case (nil, false):
-    output.line("shift     \(state.modes.shift)")
-    output.line("keyboard  \(state.modes.keyboard)")
+  case (nil, false): output.line(state.modes.table)
   case (let machine?, true): output.line(JSON.string(state.modes[machine]).text)
   case (let machine?, false): output.line(state.modes[machine])
   }
@@ -72,8 +70,7 @@ func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> In
     let reply: JSON = ["changed": .bool(changed), "state": state.json]
     output.line(reply.text)
   } else {
-    output.line("shift     \(state.modes.shift)")
-    output.line("keyboard  \(state.modes.keyboard)")
+    output.line(state.modes.table)
   }
   output.flush()
   return changed ? 0 : Status.no
@@ -88,6 +85,9 @@ func machine(_ name: String) throws(UsageError) -> Machine {
 }
 
 extension Modes {
+  /// Both states as people read them, a line each.
+  fileprivate var table: String { "shift     \(shift)\nkeyboard  \(keyboard)" }
+
   /// The state of one machine.
   subscript(machine: Machine) -> String {
     switch machine {
