@@ -54,7 +54,7 @@ let package = Package(
     module("SystemCalls"),
     module("Systemd", ["CLibsystemd", "SystemCalls"]),
     module("Evdev", ["CLibevdev", "KeyboardModes", "SystemCalls"]),
-    module("EventRecordings", ["Evdev", "KeyboardModes", "SystemCalls"]),
+    module("EventRecordings", ["Evdev", "KeyboardModes", "SystemCalls", "YAML"]),
     module("LinuxInput", ["Evdev", "KeyboardModes", "SystemCalls", "Systemd"]),
 
     // The daemon and its clients.

@@ -19,11 +19,10 @@ struct EvemuParser: LineParser {
 
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
-  ) throws(LineFault) -> InputEvent? {
+  ) throws(LineFault) -> Entry? {
     guard let first = line.first(where: { $0 != .space && $0 != .tab }) else { return nil }
     if first == UInt8(ascii: "#") {
-      try parseComment(line)
-      return nil
+      return try parseComment(line)
     }
     if isHeader(line) {
       isRecognized = true
@@ -43,9 +42,34 @@ struct EvemuParser: LineParser {
     return warning
   }
 
+  private mutating func parseComment(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+    if line.starts(with: "# EVEMU ".utf8) {
+      try parseVersion(line)
+    } else if line.starts(with: Note.mark.utf8) {
+      return try parseNote(Fields(line, from: Note.mark.utf8.count))
+    }
+    return nil
+  }
+
+  /// What keymodectl notes beside the events; other notes are of other versions.
+  private func parseNote(_ fields: Fields) throws(LineFault) -> Entry? {
+    var fields = fields
+    guard let word = fields.next() else { return nil }
+    if word.elementsEqual(Note.lost.utf8) { return .lost(device: 0) }
+    guard word.elementsEqual(Note.held.utf8) else { return nil }
+    var keys: [KeyCode] = []
+    while let field = fields.next() {
+      guard let key = KeyCode(try hexadecimal(field, "code")) else {
+        throw LineFault("key code \(quoted(field)) is above \(String(KeyCode.max, radix: 16))")
+      }
+      guard keys.count <= KeyCode.max else { throw LineFault("more held keys than there are") }
+      keys.append(key)
+    }
+    return .held(keys, device: 0)
+  }
+
   /// `# EVEMU major.minor` stands first, where it stands at all; version 1.0 had no such line.
-  private mutating func parseComment(_ line: UnsafeRawBufferPointer) throws(LineFault) {
-    guard line.starts(with: "# EVEMU ".utf8) else { return }
+  private mutating func parseVersion(_ line: UnsafeRawBufferPointer) throws(LineFault) {
     isRecognized = true
     var fields = Fields(line, from: 8)
     let version = fields.next().map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -74,7 +98,7 @@ struct EvemuParser: LineParser {
 
   private mutating func parseEvent(
     _ fields: Fields, isTerminated: Bool
-  ) throws(LineFault) -> InputEvent? {
+  ) throws(LineFault) -> Entry? {
     var fields = fields
     guard let timeField = fields.next() else { throw LineFault("an event without a time") }
     let time = try Time(field: timeField)
@@ -95,7 +119,7 @@ struct EvemuParser: LineParser {
       valueWidth = valueField.count
     }
     isRecognized = true
-    return InputEvent(time: time, type: type, code: code, value: value)
+    return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
   private func hexadecimal(

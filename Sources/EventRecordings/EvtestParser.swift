@@ -20,7 +20,7 @@ struct EvtestParser: LineParser {
 
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
-  ) throws(LineFault) -> InputEvent? {
+  ) throws(LineFault) -> Entry? {
     if let start = line.firstOffset(of: "Event: time ") {
       isRecognized = true
       wrapped = nil
@@ -32,7 +32,7 @@ struct EvtestParser: LineParser {
     return try parseValue(Fields(line, from: start), event)
   }
 
-  private mutating func parseEvent(_ fields: Fields) throws(LineFault) -> InputEvent? {
+  private mutating func parseEvent(_ fields: Fields) throws(LineFault) -> Entry? {
     var fields = fields
     guard let timeField = fields.next(orEndAt: UInt8(ascii: ",")) else {
       throw LineFault("an event without a time")
@@ -54,7 +54,7 @@ struct EvtestParser: LineParser {
   /// A line of dashes, pluses or arrows around the name of a synchronization.
   private func parseSynchronization(
     _ decoration: UnsafeRawBufferPointer, _ rest: Fields, _ time: Time
-  ) throws(LineFault) -> InputEvent? {
+  ) throws(LineFault) -> Entry? {
     var rest = rest
     guard "-+>".utf8.contains(decoration[0]), let name = rest.next() else {
       throw LineFault("an event that is neither a type nor a synchronization")
@@ -62,14 +62,15 @@ struct EvtestParser: LineParser {
     // Every name but these two has ended a report in some version.
     if name.elementsEqual("SYN_MT_REPORT".utf8) { return nil }
     let isDropped = name.elementsEqual("SYN_DROPPED".utf8)
-    return InputEvent(
-      time: time, type: InputEvent.synchronization,
-      code: isDropped ? InputEvent.dropped : InputEvent.report, value: 0)
+    return .event(
+      InputEvent(
+        time: time, type: InputEvent.synchronization,
+        code: isDropped ? InputEvent.dropped : InputEvent.report, value: 0))
   }
 
   private func parseValue(
     _ fields: Fields, _ event: (time: Time, type: UInt16, code: UInt16)
-  ) throws(LineFault) -> InputEvent? {
+  ) throws(LineFault) -> Entry? {
     // Scan codes are in hexadecimal, so only what is wanted is read as a number.
     guard event.type == InputEvent.key || event.type == InputEvent.synchronization else {
       return nil
@@ -80,7 +81,8 @@ struct EvtestParser: LineParser {
     guard let value = Int32(ascii: field) else {
       throw LineFault("event value \(quoted(field)) is not a decimal number")
     }
-    return InputEvent(time: event.time, type: event.type, code: event.code, value: value)
+    return .event(
+      InputEvent(time: event.time, type: event.type, code: event.code, value: value))
   }
 
   private func number(_ fields: inout Fields, _ what: String) throws(LineFault) -> UInt16 {

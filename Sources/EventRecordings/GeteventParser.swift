@@ -18,16 +18,23 @@ struct GeteventParser: LineParser {
 
   private(set) var isRecognized = false
 
-  /// The paths of the devices, in the order of their first event.
-  private var devices: [[UInt8]] = []
+  /// The paths of the devices that are there, and the number of each in the order of the first event.
+  private var devices: [(path: [UInt8], number: Int)] = []
+
+  /// How many devices there were.
+  private var count = 0
+
+  /// The kernel has room for no more event devices at a time; more names are no recording.
+  private static let mostDevices = 1024
 
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
-  ) throws(LineFault) -> InputEvent? {
+  ) throws(LineFault) -> Entry? {
     if line.starts(with: "add device ".utf8) { isRecognized = true }
+    if line.starts(with: "remove device ".utf8) { return remove(Fields(line, from: 14)) }
     var fields = Fields(line, from: 0)
     let time = try time(&fields)
-    let device = device(&fields)
+    let device = try device(&fields)
     guard let typeField = fields.next(), let codeField = fields.next(),
       let valueField = fields.next(), let type = type(typeField)
     else {
@@ -44,7 +51,7 @@ struct GeteventParser: LineParser {
     guard let value = value(valueField) else {
       throw LineFault("unknown event value \(quoted(valueField))")
     }
-    return InputEvent(time: time, type: type, code: code, value: value, device: device)
+    return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
   }
 
   /// `[    1234.567890]`, or `1234-567890:` without zeros before the microseconds.
@@ -69,15 +76,29 @@ struct GeteventParser: LineParser {
     return Time(microseconds: seconds * 1_000_000 + fraction)
   }
 
-  /// Which device `/dev/input/event2:` is; 0 where none is named.
-  private mutating func device(_ fields: inout Fields) -> Int {
+  /// Which device `/dev/input/event2:` is; the first where none is named.
+  private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
     else { return 0 }
     fields = rest
-    if let known = devices.firstIndex(where: { $0.elementsEqual(path) }) { return known }
-    devices.append(Array(path))
-    return devices.count - 1
+    let name = path.dropLast()
+    if let known = devices.first(where: { $0.path.elementsEqual(name) }) { return known.number }
+    guard count < Self.mostDevices else {
+      throw LineFault("more than \(Self.mostDevices) devices")
+    }
+    devices.append((Array(name), count))
+    count += 1
+    return count - 1
+  }
+
+  /// `remove device 5: /dev/input/event5`. Another device may get its path later.
+  private mutating func remove(_ fields: Fields) -> Entry? {
+    var fields = fields
+    guard fields.next() != nil, let path = fields.next(),
+      let place = devices.firstIndex(where: { $0.path.elementsEqual(path) })
+    else { return nil }
+    return .gone(device: devices.remove(at: place).number, at: nil)
   }
 
   private func type(_ field: UnsafeRawBufferPointer) -> UInt16? {

@@ -1,70 +1,70 @@
 internal import Glibc
 internal import SystemCalls
 
-/// Splits what a descriptor yields into lines, or into records of one size, in constant memory.
+/// Splits what a file yields into lines, or into records of one size, in constant memory.
 struct InputReader: ~Copyable {
   /// The longest line that any of the recording tools could write is far below this.
   static let longestLine = 65536
 
-  private let descriptor: FileDescriptor
-  private var buffer = [UInt8](repeating: 0, count: longestLine)
+  private let file: OpenFile
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: longestLine, alignment: 8)
   private var start = 0
   private var end = 0
   private var isAtEnd = false
 
+  /// How many bytes of the file are in the buffer, or were.
+  private var offset = 0
+
   /// The number of the line or record last returned, from 1.
   private(set) var number = 0
 
-  init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+  /// How many bytes were returned.
+  var bytesTaken: Int { offset - (end - start) }
 
-  /// Hands the next line, without its end, to `body`.
+  init(_ file: OpenFile) { self.file = file }
+
+  deinit { buffer.deallocate() }
+
+  /// The next line, without its end, or `nil` at the end.
   ///
-  /// - Parameter body: takes the bytes of the line, and whether a line end followed it.
-  /// - Returns: what `body` returned, or `nil` at the end.
-  mutating func nextLine<R>(
-    _ body: (UnsafeRawBufferPointer, _ isTerminated: Bool) -> R
-  ) throws(InputReaderError) -> R? {
+  /// - Returns: the bytes, which are there until the next call of any method, and whether a line end
+  ///   followed them.
+  mutating func nextLine() throws(InputReaderError) -> (UnsafeRawBufferPointer, isTerminated: Bool)?
+  {
     guard let (line, isTerminated) = try findLine() else { return nil }
     number += 1
-    return buffer.withUnsafeBytes { bytes in
-      var text = UnsafeRawBufferPointer(rebasing: bytes[line])
-      if text.last == UInt8(ascii: "\r") {
-        text = UnsafeRawBufferPointer(rebasing: text.dropLast())
-      }
-      return body(text, isTerminated)
-    }
+    let hasReturn = !line.isEmpty && buffer[line.upperBound - 1] == UInt8(ascii: "\r")
+    let text = hasReturn ? line.dropLast() : line
+    return (UnsafeRawBufferPointer(rebasing: buffer[text]), isTerminated)
   }
 
-  /// Hands the next `size` bytes to `body`; fewer, where the end comes before.
-  ///
-  /// - Returns: what `body` returned, or `nil` at the end.
-  mutating func nextRecord<R>(
-    of size: Int, _ body: (UnsafeRawBufferPointer) -> R
-  ) throws(InputReaderError) -> R? {
+  /// The next `size` bytes, or fewer where the end comes before; `nil` at the end. They are there
+  /// until the next call of any method.
+  mutating func nextRecord(of size: Int) throws(InputReaderError) -> UnsafeRawBufferPointer? {
     while end - start < size, !isAtEnd { try fill() }
     let count = min(size, end - start)
     guard count > 0 else { return nil }
     number += 1
     defer { start += count }
-    return buffer.withUnsafeBytes { bytes in
-      body(UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
-    }
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<start + count])
   }
 
-  /// Hands the first bytes of what is still to come to `body`, without taking them: at least a few
-  /// thousand, where there are so many.
-  mutating func peek<R>(_ body: (UnsafeRawBufferPointer) -> R) throws(InputReaderError) -> R {
+  /// Moves some bytes into `target`.
+  ///
+  /// - Returns: how many; 0 at the end.
+  mutating func take(into target: UnsafeMutableRawBufferPointer) throws(InputReaderError) -> Int {
+    if start == end, !isAtEnd { try fill() }
+    let count = min(target.count, end - start)
+    target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + count]))
+    start += count
+    return count
+  }
+
+  /// The first bytes of what is still to come, without taking them: at least a few thousand, where
+  /// there are so many. They are there until the next call of any method.
+  mutating func peek() throws(InputReaderError) -> UnsafeRawBufferPointer {
     while end - start < 4096, !isAtEnd { try fill() }
-    return buffer.withUnsafeBytes { bytes in
-      body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-    }
-  }
-
-  /// Goes back to the start.
-  mutating func rewind() throws(SystemError) {
-    let descriptor = descriptor.number
-    try retrying("rewind") { lseek(descriptor, 0, SEEK_SET) }
-    (start, end, number, isAtEnd) = (0, 0, 0, false)
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<end])
   }
 
   private mutating func findLine() throws(InputReaderError) -> (Range<Int>, isTerminated: Bool)? {
@@ -85,39 +85,27 @@ struct InputReader: ~Copyable {
   }
 
   private func indexOfNewline(from index: Int) -> Int? {
-    buffer.withUnsafeBytes { bytes -> Int? in
-      guard let base = bytes.baseAddress, index < end else { return nil }
-      guard let found = memchr(base + index, Int32(UInt8(ascii: "\n")), end - index) else {
-        return nil
-      }
-      return UnsafeRawPointer(found) - base
-    }
+    guard let base = buffer.baseAddress, index < end,
+      let found = memchr(base + index, Int32(UInt8(ascii: "\n")), end - index)
+    else { return nil }
+    return UnsafeRawPointer(found) - UnsafeRawPointer(base)
   }
 
   /// Moves what is left to the front of the buffer and reads more behind it.
   private mutating func fill() throws(InputReaderError) {
-    if start > 0 {
-      let rest = end - start
-      buffer.withUnsafeMutableBytes { bytes in
-        guard let base = bytes.baseAddress else { return }
-        memmove(base, base + start, rest)
-      }
-      start = 0
-      end = rest
+    if start > 0, let base = buffer.baseAddress {
+      memmove(base, base + start, end - start)
+      (start, end) = (0, end - start)
     }
     guard end < buffer.count else { throw .tooLong(line: number + 1) }
-    let number = descriptor.number
-    let space = end
-    let result: Result<ReadResult, SystemError> = buffer.withUnsafeMutableBytes { bytes in
-      Result { () throws(SystemError) in
-        try readSome(from: number, into: UnsafeMutableRawBufferPointer(rebasing: bytes[space...]))
-      }
-    }
-    switch result {
-    case .success(.bytes(let count)): end += count
-    case .success(.end): isAtEnd = true
-    case .success(.wouldBlock): throw .failed(SystemError("read", code: EAGAIN))
-    case .failure(let error): throw .failed(error)
+    do {
+      let space = UnsafeMutableRawBufferPointer(rebasing: buffer[end...])
+      let count = try file.read(at: offset, into: space)
+      end += count
+      offset += count
+      isAtEnd = count == 0
+    } catch {
+      throw .failed(error)
     }
   }
 }
@@ -125,4 +113,13 @@ struct InputReader: ~Copyable {
 enum InputReaderError: Error {
   case tooLong(line: Int)
   case failed(SystemError)
+}
+
+extension RecordingError {
+  init(_ error: InputReaderError, file: String) {
+    switch error {
+    case .tooLong(let line): self.init("not a line of text", file: file, line: line)
+    case .failed(let error): self.init(error.reason, file: file)
+    }
+  }
 }

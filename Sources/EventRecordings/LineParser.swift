@@ -6,10 +6,10 @@ protocol LineParser {
   ///
   /// - Parameter isTerminated: whether a line end followed it. Of the last line, perhaps only a part
   ///   was written.
-  /// - Returns: the event that the line holds, if any.
+  /// - Returns: what the line says, if it says anything of key events.
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
-  ) throws(LineFault) -> InputEvent?
+  ) throws(LineFault) -> Entry?
 
   /// Whether anything was found that only such a recording has.
   var isRecognized: Bool { get }
@@ -33,10 +33,18 @@ extension Time {
     guard field.count - point - 1 == 6 else {
       throw LineFault("event time \(quoted(field)) does not have six digits after the point")
     }
+    try self.init(seconds: seconds, microseconds: fraction)
+  }
+
+  /// The time of so many seconds, and microseconds below a million.
+  init(seconds: Int64, microseconds: Int64) throws(LineFault) {
+    guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
+      throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
+    }
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    let (microseconds, carry) = whole.addingReportingOverflow(fraction)
-    guard !overflow, !carry else { throw LineFault("event time \(quoted(field)) is too large") }
-    self.init(microseconds: microseconds)
+    let (time, carry) = whole.addingReportingOverflow(microseconds)
+    guard !overflow, !carry else { throw LineFault("event time \(seconds) s is too large") }
+    self.init(microseconds: time)
   }
 }
 

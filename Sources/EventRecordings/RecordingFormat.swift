@@ -2,6 +2,8 @@
 public enum RecordingFormat: String, CaseIterable, Sendable {
   /// What `evemu-record` writes, all versions.
   case evemu
+  /// What `libinput record` writes, version 1: YAML.
+  case libinput
   /// What `evtest` prints.
   case evtest
   /// What Android's `getevent -t` prints, with or without `-l`.
@@ -22,6 +24,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
       self = .raw32
     } else if bytes.starts(with: "# EVEMU".utf8) {
       self = .evemu
+    } else if LibinputStream.marks.contains(where: { bytes.hasLine(beginningWith: $0) }) {
+      self = .libinput
     } else if EvtestParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil }) {
       self = .evtest
     } else if bytes.first(where: { $0 > .space }) == UInt8(ascii: "[")
@@ -35,6 +39,19 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
+  /// Whether one of the lines begins with these characters.
+  func hasLine(beginningWith text: StaticString) -> Bool {
+    let count = text.utf8CodeUnitCount
+    let wanted = UnsafeRawBufferPointer(start: text.utf8Start, count: count)
+    var rest = self[...]
+    while rest.count >= count {
+      if rest.prefix(count).elementsEqual(wanted) { return true }
+      guard let newline = rest.firstIndex(of: UInt8(ascii: "\n")) else { return false }
+      rest = rest[(newline + 1)...]
+    }
+    return false
+  }
+
   /// Where these characters stand first, if anywhere.
   func firstOffset(of text: StaticString) -> Int? {
     let count = text.utf8CodeUnitCount

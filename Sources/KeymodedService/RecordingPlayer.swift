@@ -11,7 +11,10 @@ final class RecordingPlayer: InputSource {
   private let speed: PlaybackSpeed
   private var clock: PlaybackClock
   private var recording: Recording
-  private var upcoming: (device: DeviceID, event: KeyEvent)?
+  private var upcoming: RecordedInput?
+
+  /// The time of the last input that had one.
+  private var reached = Time(microseconds: 0)
   private var timer: EventSource?
   private var continuation: EventSource?
 
@@ -21,7 +24,7 @@ final class RecordingPlayer: InputSource {
   /// Opens the recording, and reads it through once, so that one with a fault is refused before
   /// anything of it has been published.
   init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
-    recording = try Recording(opening: file) { Log.warning("\($0)") }
+    recording = try Recording(opening: [file]) { Log.warning("\($0)") }
     while try recording.next() != nil {}
     try recording.rewind()
     upcoming = try recording.next()
@@ -32,8 +35,8 @@ final class RecordingPlayer: InputSource {
   func start(_ loop: EventLoop) throws(SystemError) {
     timer = try loop.addTimer { [unowned self] in play() }
     continuation = try loop.addDeferred { [unowned self] in play() }
-    let first = upcoming?.event.time ?? Time(microseconds: 0)
-    clock = PlaybackClock(speed, reaching: first, at: microsecondsSinceBoot())
+    reached = upcoming?.time ?? reached
+    clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
     continuation?.callSoon()
   }
 
@@ -47,14 +50,17 @@ final class RecordingPlayer: InputSource {
     guard upcoming != nil else { return }
     let now = microsecondsSinceBoot()
     var inputs: [Controller.Input] = []
-    while let (device, event) = upcoming, inputs.count < Self.turn, clock.due(event.time) <= now {
-      inputs.append(.key(device, event))
-      clock.played(event.time, at: now)
+    while let next = upcoming, inputs.count < Self.turn {
+      let time = next.time ?? reached
+      guard clock.due(time) <= now else { break }
+      inputs.append(next.input)
+      clock.played(time, at: now)
+      reached = time
       advance()
     }
     if !inputs.isEmpty { deliver(inputs) }
-    guard let event = upcoming?.event else { return }
-    let due = clock.due(event.time)
+    guard let upcoming else { return }
+    let due = clock.due(upcoming.time ?? reached)
     if due <= now {
       continuation?.callSoon()
     } else {

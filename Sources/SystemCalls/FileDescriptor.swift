@@ -17,6 +17,17 @@ public struct FileDescriptor: ~Copyable, Sendable {
     FileDescriptor(owning: try retrying("open", path) { open(path, flags | O_CLOEXEC, mode) })
   }
 
+  /// A new file without a name, for reading and writing, which is gone when it is closed. The
+  /// corresponding C function is `mkstemp`.
+  public static func unnamed(in folder: String) throws(SystemError) -> FileDescriptor {
+    var template = Array("\(folder)/keymoded-XXXXXX".utf8CString)
+    let number = try retrying("create a file in", folder) { mkstemp(&template) }
+    let file = FileDescriptor(owning: number)
+    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+    _ = try retrying("remove a file in", folder) { unlink(template) }
+    return file
+  }
+
   /// A copy of standard input.
   public static func standardInput() throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })
@@ -46,6 +57,17 @@ public func readSome(
     case EAGAIN: return .wouldBlock
     default: throw .last("read")
     }
+  }
+}
+
+/// Writes all of `bytes`. The corresponding C function is `write`.
+public func writeAll(
+  _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String
+) throws(SystemError) {
+  var rest = bytes
+  while !rest.isEmpty {
+    let count = try retrying("write", name) { write(descriptor, rest.baseAddress, rest.count) }
+    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
   }
 }
 

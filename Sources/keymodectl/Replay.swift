@@ -17,16 +17,16 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let asJSON = arguments.has("--json")
   let configuration =
     try arguments["--config"].map { try Configuration.load($0) } ?? Configuration()
-  var recording = try Recording(opening: operands[0], format: format) { complain("\($0)") }
+  var recording = try Recording(opening: operands, format: format) { complain("\($0)") }
   var controller = Controller(settings: configuration.settings)
   var output = Output.standard()
   // The changes before a line that is wrong are right, and shown.
   defer { output.flush() }
   var clock: ChangeLine.Clock?
-  while let (device, event) = try recording.next() {
-    let shown = clock ?? ChangeLine.Clock(startingWith: event.time)
+  while let next = try recording.next() {
+    let shown = clock ?? ChangeLine.Clock(startingWith: next.time ?? Time(microseconds: 0))
     clock = shown
-    controller.take(.key(device, event)) { change in
+    controller.take(next.input) { change in
       output.line(asJSON ? change.json.text : ChangeLine.text(of: change, clock: shown))
     }
   }

@@ -111,7 +111,7 @@ struct EvemuTests {
       ("E: -1.000000 0001 001e 0001", #"event time "-1.000000" is not SECONDS.MICROSECONDS"#),
       (
         "E: 99999999999999.000000 0001 001e 0001",
-        #"event time "99999999999999.000000" is too large"#
+        "event time 99999999999999 s is too large"
       ),
       ("E: 1.000000 0001 001e 0003", "key value 3 is not 0, 1 or 2"),
       ("E: 1.000000 0001 001e -1", "key value -1 is not 0, 1 or 2"),
@@ -169,7 +169,7 @@ struct EvemuTests {
   @Test("is neither a directory nor an endless line")
   func noFiles() throws {
     #expect(throws: RecordingError("Is a directory", file: "/")) {
-      var recording = try Recording(opening: "/")
+      var recording = try Recording(opening: ["/"])
       _ = try recording.next()
     }
     for (format, error) in [
@@ -178,12 +178,12 @@ struct EvemuTests {
       (.raw64, RecordingError("record 1: the time is out of range", file: "/dev/zero")),
     ] as [(RecordingFormat?, RecordingError)] {
       #expect(throws: error) {
-        var recording = try Recording(opening: "/dev/zero", format: format)
+        var recording = try Recording(opening: ["/dev/zero"], format: format)
         _ = try recording.next()
       }
     }
     #expect(throws: RecordingError("No such file or directory", file: "/nowhere")) {
-      _ = try Recording(opening: "/nowhere")
+      _ = try Recording(opening: ["/nowhere"])
     }
   }
 
@@ -215,9 +215,10 @@ struct EvemuTests {
     let folder = try TemporaryFolder()
     let file = try folder.write(
       "twice", "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 2.000000 0000 0003 0\n")
-    var recording = try Recording(opening: file)
+    var recording = try Recording(opening: [file])
     for _ in 0..<3 {
-      #expect(try recording.next()?.event == event(1_000_000, 30, .press))
+      let press = try event(1_000_000, 30, .press)
+      #expect(try recording.next()?.input == .key(DeviceID(order: 0), press))
       #expect(try recording.next() == nil)
       try recording.rewind()
     }

@@ -31,6 +31,37 @@ struct GeteventTests {
         event(1_235_000_000, 42, .release),
       ])
     #expect(outcome.devices == [0, 1, 1, 1, 0])
+    #expect(outcome.inputs.last == .gone(DeviceID(order: 0)))
+  }
+
+  @Test("tells of devices that go, and another may get the path of one")
+  func removed() throws {
+    let outcome = try read(
+      """
+      [1.000000] /dev/input/event0: EV_KEY KEY_LEFTCTRL DOWN
+      [1.000000] /dev/input/event1: EV_KEY KEY_A DOWN
+      remove device 4: /dev/input/event0
+      remove device 5: /dev/input/event7
+      add device 6: /dev/input/event0
+      [2.000000] /dev/input/event0: EV_KEY KEY_B DOWN
+
+      """)
+    #expect(outcome.error == nil)
+    let devices = (0..<3).map(DeviceID.init(order:))
+    #expect(
+      try outcome.inputs == [
+        .key(devices[0], event(1_000_000, 29, .press)),
+        .key(devices[1], event(1_000_000, 30, .press)), .gone(devices[0]),
+        .key(devices[2], event(2_000_000, 48, .press)),
+      ])
+  }
+
+  @Test("with more devices than a kernel has is no recording")
+  func tooManyDevices() throws {
+    let lines = (0...1024).map { "[1.000000] /dev/input/event\($0): EV_KEY KEY_A DOWN\n" }
+    let outcome = try read(lines.joined())
+    #expect(outcome.error == "FILE:1025: more than 1024 devices")
+    #expect(outcome.events.count == 1024)
   }
 
   @Test(

@@ -1,34 +1,77 @@
 import EventRecordings
+import Foundation
 import KeyboardModes
 import TestSupport
 import Testing
 
-/// What reading a recording gave: its events, and how it ended.
-struct Outcome {
+/// What reading recordings gave, and how it ended. The files are called `FILE`, `FILE1` and so on.
+struct Outcome: Equatable {
+  var inputs: [Controller.Input] = []
   var events: [KeyEvent] = []
   var devices: [Int] = []
   var error: String?
   var warnings: [String] = []
+  var skipped = (count: 0, first: RecordingError?.none)
 
-  init(_ bytes: [UInt8], format: RecordingFormat? = nil) throws {
+  init(
+    _ bytes: [UInt8], format: RecordingFormat? = nil, isLenient: Bool = false,
+    throughPipe: Bool = false
+  ) throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("recording", bytes)
-    do {
+    guard throughPipe else {
+      self.init(opening: [file], format, isLenient)
+      return
+    }
+    let pipe = "\(folder.path)/pipe"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let writer = Process()
+    writer.executableURL = URL(fileURLWithPath: "/bin/sh")
+    writer.arguments = ["-c", "exec cat '\(file)' >'\(pipe)'"]
+    try writer.run()
+    self.init(opening: [pipe], format, isLenient)
+    writer.waitUntilExit()
+  }
+
+  init(_ texts: [String]) throws {
+    let folder = try TemporaryFolder()
+    let files = try texts.enumerated().map { try folder.write("recording\($0)", $1) }
+    self.init(opening: files, nil, false)
+  }
+
+  private init(opening files: [String], _ format: RecordingFormat?, _ isLenient: Bool) {
+    func named(_ error: RecordingError) -> String {
+      files.enumerated().reduce("\(error)") { text, file in
+        text.replacing(file.element, with: file.offset == 0 ? "FILE" : "FILE\(file.offset)")
+      }
+    }
+    do throws(RecordingError) {
       var warned: [String] = []
-      defer { warnings = warned.map { $0.replacing(file, with: "FILE") } }
-      var recording = try Recording(opening: file, format: format) { warned.append("\($0)") }
-      while let (device, event) = try recording.next() {
+      defer { warnings = warned }
+      var recording = try Recording(opening: files, format: format, isLenient: isLenient) {
+        warned.append(named($0))
+      }
+      while let next = try recording.next() {
+        inputs.append(next.input)
+        guard case .key(let device, let event) = next.input else { continue }
         events.append(event)
         devices.append(device.order)
       }
+      skipped = (recording.skipped.count, recording.skipped.first)
     } catch {
-      self.error = "\(error)".replacing(file, with: "FILE")
+      self.error = named(error)
     }
+  }
+
+  static func == (lhs: Outcome, rhs: Outcome) -> Bool {
+    lhs.inputs == rhs.inputs && lhs.error == rhs.error && lhs.warnings == rhs.warnings
   }
 }
 
-func read(_ text: String, format: RecordingFormat? = nil) throws -> Outcome {
-  try Outcome(Array(text.utf8), format: format)
+func read(
+  _ text: String, format: RecordingFormat? = nil, isLenient: Bool = false
+) throws -> Outcome {
+  try Outcome(Array(text.utf8), format: format, isLenient: isLenient)
 }
 
 func event(_ microseconds: Int64, _ number: Int, _ action: KeyEvent.Action) throws

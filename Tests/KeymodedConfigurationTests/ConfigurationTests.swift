@@ -180,7 +180,7 @@ struct ConfigurationTests {
     ("shift: &a {}", "k.yaml:1:8: anchors are not supported"),
     ("shift: *a", "k.yaml:1:8: aliases are not supported"),
     ("shift: !x {}", "k.yaml:1:8: tags are not supported"),
-    ("shift: {}\n---\nshift: {}", "k.yaml:3:1: a second document"),
+    ("shift: {}\n---\nshift: {}", "k.yaml:2:1: a second document"),
     ("shift: {", "k.yaml:2:1: did not find expected node content"),
     ("shift:\n\tthreshold: 1s", "k.yaml:2:1: found character that cannot start any token"),
   ]

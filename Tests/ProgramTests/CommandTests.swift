@@ -129,7 +129,7 @@ struct CommandTests {
       ("keymodectl", "state --format dot", "option '--format' is for replay and graph"),
       (
         "keymodectl", "replay --format dot x",
-        "unknown format 'dot': it is one of evemu, evtest, getevent, raw64, raw32"
+        "unknown format 'dot': it is one of evemu, libinput, evtest, getevent, raw64, raw32"
       ),
       ("keymodectl", "graph", "graph takes one machine: shift or keyboard"),
       ("keymodectl", "graph caps", "unknown machine 'caps': it is shift or keyboard"),

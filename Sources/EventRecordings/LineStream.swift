@@ -1,0 +1,70 @@
+internal import KeyboardModes
+
+/// A recording in a format of text, a line at a time.
+final class LineStream<Parser: LineParser>: RecordingStream {
+  private var input: InputReader
+  private var parser: Parser
+  private var interpreter: EntryInterpreter
+  private let file: String
+  private let options: ReadingOptions
+  private(set) var skipped = SkippedFaults()
+
+  init(
+    _ input: consuming InputReader, _ parser: Parser, _ numbering: DeviceNumbering, file: String,
+    _ options: ReadingOptions
+  ) {
+    self.input = input
+    self.parser = parser
+    interpreter = EntryInterpreter(numbering)
+    self.file = file
+    self.options = options
+  }
+
+  var bytesTaken: Int { input.bytesTaken }
+
+  func next() throws(RecordingError) -> RecordedInput? {
+    while let (line, isTerminated) = try nextLine() {
+      do throws(LineFault) {
+        if let input = try take(line, isTerminated) { return input }
+      } catch {
+        try passOver(error.message)
+      }
+      if let warning = parser.takeWarning() { options.warn(fault(warning)) }
+    }
+    guard parser.isRecognized else { throw RecordingError("not a recording", file: file) }
+    if interpreter.isUnfinished {
+      interpreter = EntryInterpreter(DeviceNumbering())
+      try passOver("the recording is cut off here")
+    }
+    return nil
+  }
+
+  private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
+    do throws(InputReaderError) {
+      return try input.nextLine()
+    } catch {
+      throw RecordingError(error, file: file)
+    }
+  }
+
+  private func take(
+    _ line: UnsafeRawBufferPointer, _ isTerminated: Bool
+  ) throws(LineFault) -> RecordedInput? {
+    do throws(LineFault) {
+      guard let entry = try parser.parse(line, isTerminated: isTerminated) else { return nil }
+      return try interpreter.take(entry)
+    } catch {
+      guard !isTerminated else { throw error }
+      throw LineFault("the recording is cut off here: \(error.message)")
+    }
+  }
+
+  private func passOver(_ message: String) throws(RecordingError) {
+    guard options.isLenient else { throw fault(message) }
+    skipped.add(fault(message))
+  }
+
+  private func fault(_ message: String) -> RecordingError {
+    RecordingError(message, file: file, line: input.number)
+  }
+}

@@ -1,0 +1,165 @@
+internal import CLibyaml
+
+/// The parts of a YAML text, one after the other, as it is read: for texts that may be of any size.
+///
+/// Refused is bad YAML, and what neither a configuration nor a recording has a use for and a careless
+/// reader would be harmed by: anchors, aliases, tags, a second document, nesting deeper than 16, a
+/// part of more than a megabyte.
+public final class EventStream {
+  /// One part.
+  public struct Event {
+    /// What kind of part.
+    public enum Kind: Hashable, Sendable {
+      /// Text; whether it was quoted makes no difference here.
+      case scalar
+      /// A list begins.
+      case sequenceStart
+      /// A list ends.
+      case sequenceEnd
+      /// A mapping begins; what follows are keys and values in turn.
+      case mappingStart
+      /// A mapping ends.
+      case mappingEnd
+      /// The text ends.
+      case end
+    }
+
+    /// What kind of part.
+    public let kind: Kind
+    /// Where it begins.
+    public let mark: Mark
+    /// The text of a scalar.
+    public let text: String
+  }
+
+  private static let maximumDepth = 16
+  private static let maximumBytes = 1 << 20
+
+  private let parser: UnsafeMutablePointer<yaml_parser_t>
+  private let read: (UnsafeMutableRawBufferPointer) -> Int?
+  private var depth = 0
+  private var hasDocument = false
+
+  /// How many bytes libyaml asked for since the last part.
+  private var bytesSinceEvent = 0
+
+  /// Whether nothing is left of the text; a fault may then mean that the rest is missing.
+  public var hasReachedEnd: Bool { parser.pointee.eof != 0 && parser.pointee.unread <= 1 }
+
+  /// The parts of what `read` yields.
+  ///
+  /// - Parameter read: fills the buffer with the next bytes and returns how many, 0 at the end;
+  ///   `nil` where reading failed.
+  public init(read: @escaping (UnsafeMutableRawBufferPointer) -> Int?) {
+    self.read = read
+    parser = .allocate(capacity: 1)
+    yaml_parser_initialize(parser)
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+    // Unretained: the parser ends in `deinit`.
+    yaml_parser_set_input(
+      parser,
+      { context, buffer, size, count in
+        guard let context, let buffer, let count else { return 0 }
+        let stream = Unmanaged<EventStream>.fromOpaque(context).takeUnretainedValue()
+        guard let read = stream.fill(UnsafeMutableRawBufferPointer(start: buffer, count: size))
+        else { return 0 }
+        count.pointee = read
+        return 1
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  deinit {
+    yaml_parser_delete(parser)
+    parser.deallocate()
+  }
+
+  /// The next part; ``Event/Kind/end`` again and again after the last.
+  public func next() throws(YAMLError) -> Event {
+    while true {
+      var event = yaml_event_t()
+      guard yaml_parser_parse(parser, &event) == 1 else { throw problem() }
+      defer { yaml_event_delete(&event) }
+      bytesSinceEvent = 0
+      let mark = Mark(event.start_mark)
+      switch event.type {
+      case YAML_NO_EVENT, YAML_STREAM_END_EVENT: return Event(kind: .end, mark: mark, text: "")
+      case YAML_DOCUMENT_START_EVENT:
+        guard !hasDocument else { throw YAMLError("a second document", at: mark) }
+        hasDocument = true
+      case YAML_SCALAR_EVENT:
+        let scalar = event.data.scalar
+        try refuse(anchor: scalar.anchor, tag: scalar.tag, at: mark)
+        guard depth < Self.maximumDepth else { throw tooDeep(mark) }
+        let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+        return Event(kind: .scalar, mark: mark, text: String(decoding: bytes, as: UTF8.self))
+      case YAML_SEQUENCE_START_EVENT:
+        try refuse(
+          anchor: event.data.sequence_start.anchor, tag: event.data.sequence_start.tag, at: mark)
+        return try start(.sequenceStart, mark)
+      case YAML_MAPPING_START_EVENT:
+        try refuse(
+          anchor: event.data.mapping_start.anchor, tag: event.data.mapping_start.tag, at: mark)
+        return try start(.mappingStart, mark)
+      case YAML_SEQUENCE_END_EVENT: return end(.sequenceEnd, mark)
+      case YAML_MAPPING_END_EVENT: return end(.mappingEnd, mark)
+      case YAML_ALIAS_EVENT: throw YAMLError("aliases are not supported", at: mark)
+      default: continue
+      }
+    }
+  }
+
+  /// Passes over the rest of what began with `event`.
+  public func skip(_ event: Event) throws(YAMLError) {
+    guard event.kind == .sequenceStart || event.kind == .mappingStart else { return }
+    let outside = depth - 1
+    while depth > outside { _ = try next() }
+  }
+
+  private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    guard bytesSinceEvent <= Self.maximumBytes, let count = read(buffer) else { return nil }
+    bytesSinceEvent += count
+    return count
+  }
+
+  private func start(_ kind: Event.Kind, _ mark: Mark) throws(YAMLError) -> Event {
+    guard depth < Self.maximumDepth else { throw tooDeep(mark) }
+    depth += 1
+    return Event(kind: kind, mark: mark, text: "")
+  }
+
+  private func end(_ kind: Event.Kind, _ mark: Mark) -> Event {
+    depth -= 1
+    return Event(kind: kind, mark: mark, text: "")
+  }
+
+  private func tooDeep(_ mark: Mark) -> YAMLError {
+    YAMLError("nested deeper than \(Self.maximumDepth)", at: mark)
+  }
+
+  private func refuse(
+    anchor: UnsafeMutablePointer<yaml_char_t>?, tag: UnsafeMutablePointer<yaml_char_t>?,
+    at mark: Mark
+  ) throws(YAMLError) {
+    if anchor != nil { throw YAMLError("anchors are not supported", at: mark) }
+    if tag != nil { throw YAMLError("tags are not supported", at: mark) }
+  }
+
+  private func problem() -> YAMLError {
+    if bytesSinceEvent > Self.maximumBytes {
+      return YAMLError("more than a megabyte without an end", at: Mark(parser.pointee.mark))
+    }
+    let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
+    if parser.pointee.error == YAML_READER_ERROR {
+      // The reader knows only an offset, and stops before any token of that line is seen.
+      return YAMLError(
+        "\(message) at byte \(parser.pointee.problem_offset)", at: Mark(parser.pointee.mark))
+    }
+    return YAMLError(message, at: Mark(parser.pointee.problem_mark))
+  }
+}
+
+extension Mark {
+  fileprivate init(_ mark: yaml_mark_t) {
+    self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+  }
+}

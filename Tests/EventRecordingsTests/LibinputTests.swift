@@ -1,0 +1,263 @@
+import EventRecordings
+import KeyboardModes
+import TestSupport
+import Testing
+
+private let keyboard = """
+  # libinput record
+  version: 1
+  ndevices: 1
+  libinput:
+    version: "1.29.1"
+    git: "unknown"
+  system:
+    os: "debian:13"
+    kernel: "6.12.0"
+    dmi: "dmi:bvnSeaBIOS"
+  devices:
+  - node: /dev/input/event4
+    evdev:
+      # Name: AT Translated Set 2 keyboard
+      # ID: bus 0x11 vendor 0x1 product 0x1 version 0xab41
+      name: "AT Translated Set 2 keyboard: # [2]"
+      id: [17, 1, 1, 43841]
+      codes:
+        0: [0, 1, 2, 3] # EV_SYN
+        1: [1, 2, 3] # EV_KEY
+      absinfo:
+        0: [0, 255, 0, 0, 0]
+      properties: []
+    hid: [
+      5, 1, 9, 6, 161, 1
+    ]
+    udev:
+      properties:
+      - ID_INPUT=1
+      - ID_INPUT_KEYBOARD=1
+      virtual: false
+    quirks:
+    somethingNew: {with: [a, list], and: {a: mapping}}
+    events:
+    # Current time is 12:31:56
+    - evdev:
+      - [  0,      0,   4,   4,      42] # EV_MSC / MSC_SCAN               42
+      - [  0,      0,   1,  42,       1] # EV_KEY / KEY_LEFTSHIFT           1
+      - [  0,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+    - hid:
+        time: [  0,     20]
+        hidraw0: [  0,   2,   0]
+    - libinput:
+      - {time: 0.0, type: KEYBOARD_KEY, key: [42, pressed]}
+    # Touch device in neutral state
+    - evdev:
+      - [  1, 300002,   1,  42,       2] # EV_KEY / KEY_LEFTSHIFT           2
+      - [  1, 300002,   0,   0,       1] # ------------ SYN_REPORT (1) ---------- +1300ms
+    - evdev:
+      - [  2, 999999,   1,  42,       0] # EV_KEY / KEY_LEFTSHIFT           0
+      - [  2, 999999,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +1699ms
+
+  """
+
+/// A recording of several devices, each with its entries.
+private func recording(_ devices: [String], header: String = "version: 1\n") -> String {
+  header + "ndevices: \(devices.count)\ndevices:\n"
+    + devices.enumerated().map { number, entries in
+      let events = entries.split(separator: "\n").map { "  \($0)\n" }.joined()
+      return "- node: /dev/input/event\(number)\n  evdev: {name: x}\n  events:\n\(events)"
+    }.joined()
+}
+
+@Suite("A recording of libinput record")
+struct LibinputTests {
+  @Test("yields its key events, and nothing of what else stands there")
+  func whole() throws {
+    for text in [keyboard, keyboard.replacing("\n", with: "\r\n"), String(keyboard.dropLast())] {
+      let outcome = try read(text)
+      #expect(outcome.error == nil)
+      #expect(outcome.warnings == [])
+      #expect(
+        try outcome.events == [
+          event(0, 42, .press), event(1_300_002, 42, .autorepeat), event(2_999_999, 42, .release),
+        ])
+    }
+  }
+
+  @Test(
+    "may be a fragment, where what it means is clear",
+    arguments: [
+      "devices:\n- events:\n  - evdev:\n    - [3, 42, 1, 30, 1]\n",
+      "events:\n- evdev:\n  - [3, 42, 1, 30, 1]\n",
+      "- evdev:\n  - [3, 42, 1, 30, 1]\n",
+      "- node: x\n  events:\n  - evdev:\n    - [3, 42, 1, 30, 1]\n",
+      "# Current time is 12:31:56\n- evdev: [[3, 42, 1, 30, 1]]\n",
+      "ndevices: 1\ndevices: [{events: [{evdev: [['3', 42, 1, 30, 1]]}]}]",
+    ])
+  func fragments(_ text: String) throws {
+    let outcome = try read(text)
+    #expect(outcome.error == nil)
+    #expect(try outcome.events == [event(3_000_042, 30, .press)])
+  }
+
+  @Test(
+    "may have no events",
+    arguments: [
+      recording([""]), "version: 1\nndevices: 0\ndevices: []\n", "devices:\n- events:\n",
+      "version: 1\nndevices: 1\ndevices:\n- node: x\n  events: null\n",
+    ])
+  func empty(_ text: String) throws {
+    let outcome = try read(text)
+    #expect(outcome.error == nil)
+    #expect(outcome.events == [])
+  }
+
+  @Test("of several devices is merged by time, whole reports at a time, from a file or a pipe")
+  func severalDevices() throws {
+    let text = recording([
+      """
+      - evdev:
+        - [1, 0, 1, 29, 1]
+        - [1, 0, 0, 0, 0]
+      - evdev:
+        - [3, 0, 1, 46, 1]
+        - [3, 0, 1, 46, 0]
+        - [3, 0, 0, 0, 0]
+      """, "",
+      """
+      - evdev:
+        - [2, 0, 1, 30, 1]
+        - [2, 0, 0, 0, 0]
+      - evdev:
+        - [3, 0, 1, 30, 0]
+        - [3, 0, 1, 30, 1]
+        - [3, 0, 0, 0, 0]
+      - evdev:
+        - [4, 0, 1, 30, 0]
+        - [4, 0, 0, 0, 0]
+      """,
+    ])
+    let outcome = try read(text)
+    #expect(outcome.error == nil)
+    #expect(
+      try outcome.events == [
+        event(1_000_000, 29, .press), event(2_000_000, 30, .press), event(3_000_000, 46, .press),
+        event(3_000_000, 46, .release), event(3_000_000, 30, .release),
+        event(3_000_000, 30, .press), event(4_000_000, 30, .release),
+      ])
+    #expect(outcome.devices == [0, 1, 0, 0, 1, 1, 1], "the device without events has no number")
+    #expect(try Outcome(Array(text.utf8), throughPipe: true) == outcome)
+  }
+
+  @Test("with more devices than the file says is wrong")
+  func moreDevicesThanTold() throws {
+    let text = recording(["- evdev: [[1, 0, 1, 30, 1]]", "- evdev: [[2, 0, 1, 30, 0]]"])
+    let outcome = try read(text.replacing("ndevices: 2", with: "ndevices: 1"))
+    #expect(
+      outcome.error == "FILE:11: events of a second device, where 'ndevices' says that there is one"
+    )
+    #expect(outcome.events.count == 1)
+  }
+
+  @Test("of more devices than can be read at once says so")
+  func tooManyDevices() throws {
+    let outcome = try read(recording(Array(repeating: "- evdev: [[1, 0, 1, 30, 1]]", count: 65)))
+    #expect(outcome.error == "FILE: more than 64 devices with events")
+    let most = try read(recording(Array(repeating: "- evdev: [[1, 0, 1, 30, 1]]", count: 64)))
+    #expect(most.error == nil)
+    #expect(most.devices == Array(0..<64))
+  }
+
+  @Test("of keys that were obfuscated has no Shift, and a warning says so, once")
+  func obfuscated() throws {
+    let warning =
+      "FILE: keys were obfuscated, both Shift keys too: record with --show-keycodes"
+    let marked = "- evdev: [[1, 0, 1, 30, 1]] # EV_KEY / KEY_A     1 (obfuscated)"
+    #expect(try read(recording([marked])).warnings == [warning])
+    #expect(try read(recording([marked, marked])).warnings == [warning])
+    let enter = "- evdev: [[1, 0, 4, 4, 30], [1, 0, 1, 28, 1]]"
+    #expect(try read(recording([enter])).warnings == [warning])
+    let letterA = "- evdev: [[1, 0, 4, 4, 30], [1, 0, 1, 30, 1]]\n- evdev: [[1, 0, 1, 28, 0]]"
+    #expect(try read(recording([letterA])).warnings == [])
+  }
+
+  @Test(
+    "with a bad event says where and what, after the events before it",
+    arguments: [
+      ("[1, 0, 1, 30]", "event of 4 numbers, not 5"),
+      ("[1, 0, 1, 30, 1, 7]", "event of 6 numbers, not 5"),
+      ("[1, 0, 1, KEY_A, 1]", #""KEY_A" of the event is not a number"#),
+      ("[1, 0, 1, 30, 0x1]", #""0x1" of the event is not a number"#),
+      ("[1, 0, 1, [30], 1]", #""" of the event is not a number"#),
+      ("[-1, 0, 1, 30, 1]", "event time -1, 0 is not seconds and microseconds"),
+      ("[1, 1000000, 1, 30, 1]", "event time 1, 1000000 is not seconds and microseconds"),
+      ("[9223372036854, 999999, 1, 30, 1]", "event time 9223372036854 s is too large"),
+      ("[1, 0, 65536, 30, 1]", "event type 65536 is out of range"),
+      ("[1, 0, 1, -3, 1]", "event code -3 is out of range"),
+      ("[1, 0, 1, 30, 2147483648]", "event value 2147483648 is out of range"),
+      ("[1, 0, 1, 768, 1]", "key code 768 is above 767"),
+      ("[1, 0, 1, 30, 3]", "key value 3 is not 0, 1 or 2"),
+    ])
+  func badEvent(_ text: String, _ message: String) throws {
+    let good = "- evdev:\n  - [0, 1, 1, 30, 1]\n  - [0, 1, 0, 0, 0]\n"
+    let file = recording([good + "- evdev:\n  - \(text)\n" + good])
+    let outcome = try read(file)
+    #expect(outcome.error == "FILE:11: \(message)")
+    #expect(try outcome.events == [event(1, 30, .press)])
+
+    let lenient = try read(file, isLenient: true)
+    #expect(lenient.error == nil)
+    #expect(lenient.events.count == 2)
+    #expect(lenient.skipped.count == 1)
+    #expect(lenient.skipped.first?.line == 11)
+  }
+
+  @Test(
+    "with bad YAML says where and what",
+    arguments: [
+      ("- evdev:\n\t- [1, 0, 1, 30, 1]\n", 9),  // the tabs of a recording in libinput's own tests
+      ("- evdev: &anchor []\n", 8), ("- evdev: *alias\n", 8), ("- evdev: !tag x\n", 8),
+      ("- evdev: \"\u{1}\"\n", 1), ("- } \n", 8),
+    ])
+  func badYAML(_ text: String, _ line: Int) throws {
+    let file = recording(["- evdev: [[0, 1, 1, 30, 1]]\n" + text])
+    let outcome = try read(file)
+    #expect(outcome.error?.hasPrefix("FILE:\(line): ") == true, "\(outcome.error ?? "none")")
+    let lenient = try read(file, isLenient: true)
+    #expect(lenient.error == nil)
+    #expect(lenient.skipped.count == 1)
+  }
+
+  @Test("cut off in the middle of an event yields all before, and says so")
+  func cutOff() throws {
+    let text = recording(["- evdev:\n  - [0, 1, 1, 30, 1]\n  - [0, 7, 1, 30, 0"])
+    let outcome = try read(String(text.dropLast()))
+    #expect(outcome.error?.contains("the recording is cut off here: ") == true)
+    #expect(try outcome.events == [event(1, 30, .press)])
+  }
+
+  @Test(
+    "is told from what is none",
+    arguments: [
+      ("version: 2\nndevices: 1\n", "FILE:1: version '2' of the format is not known; 1 is"),
+      ("version: [1]\nndevices: 1\n", "FILE:1: version '' of the format is not known; 1 is"),
+      ("", "FILE: not a recording"), ("a text", "FILE: not a recording"),
+      ("a: mapping\n", "FILE: not a recording"), ("- a\n- list\n", "FILE: not a recording"),
+      ("? [a]\n: {events: [{evdev: [[1, 0, 1, 30, 1]]}]}\n", "FILE: not a recording"),
+    ])
+  func other(_ text: String, _ error: String) throws {
+    let outcome = try read(text, format: .libinput)
+    #expect(outcome.error == error)
+    #expect(outcome.inputs == [])
+  }
+
+  @Test("is not read without bound where it is hostile")
+  func hostile() throws {
+    let deep = String(repeating: "[", count: 100_000)
+    #expect(try read("events: " + deep, format: .libinput).error?.contains("deeper") == true)
+    let long = "events: \"" + String(repeating: "a", count: 3 << 20) + "\"\n"
+    #expect(
+      try read(long, format: .libinput).error?.contains("more than a megabyte without an end")
+        == true)
+    let numbers = "events:\n- evdev: [[" + String(repeating: "1,", count: 200_000) + "1]]\n"
+    #expect(try read(numbers).error == "FILE:2: event of 6 numbers, not 5")
+  }
+}

@@ -1,0 +1,191 @@
+import EventRecordings
+import KeyboardModes
+import TestSupport
+import Testing
+
+private let device = DeviceID(order: 0)
+
+private func difference(_ number: Int, _ isDown: Bool) throws -> KeyDifference {
+  KeyDifference(key: try #require(KeyCode(number)), isDown: isDown)
+}
+
+@Suite("The notes of keymodectl in a recording")
+struct NoteTests {
+  @Test("tell which keys were down at opening, and what was found after events were lost")
+  func evemu() throws {
+    let outcome = try read(
+      """
+      # EVEMU 1.3
+      # keymoded: held 001d 0038
+      # keymoded: something of another version
+      E: 1.000000 0001 001e 0001
+      E: 1.000000 0000 0000 0000
+      # keymoded: lost
+      E: 2.000000 0001 001d 0000
+      E: 2.000000 0001 002a 0001
+      E: 2.000000 0000 0000 0000
+      E: 3.000000 0001 001e 0000
+
+      """)
+    #expect(outcome.error == nil)
+    #expect(
+      try outcome.inputs == [
+        .opened(device, held: [#require(KeyCode(29)), #require(KeyCode(56))]),
+        .key(device, event(1_000_000, 30, .press)),
+        .synchronized(
+          device, [difference(29, false), difference(42, true)], at: Time(microseconds: 2_000_000)),
+        .key(device, event(3_000_000, 30, .release)),
+      ])
+  }
+
+  @Test("tell the same in libinput's format, and when a device was gone")
+  func libinput() throws {
+    let outcome = try read(
+      """
+      version: 1
+      ndevices: 2
+      devices:
+      - events:
+        - keymoded: {held: [29, 56]}
+        - keymoded: {later: [1], versions: too}
+        - keymoded: [of, any, kind]
+        - evdev:
+          - [1, 0, 1, 30, 1]
+          - [1, 0, 0, 0, 0]
+        - keymoded: lost
+        - evdev:
+          - [2, 0, 1, 29, 0]
+          - [2, 0, 1, 42, 1]
+          - [2, 0, 0, 0, 0]
+        - keymoded: {gone: [4, 5]}
+      - events:
+        - keymoded: {held: []}
+        - evdev: [[3, 0, 1, 30, 1]]
+        - evdev: [[5, 0, 1, 30, 0]]
+
+      """)
+    #expect(outcome.error == nil)
+    let other = DeviceID(order: 1)
+    #expect(
+      try outcome.inputs == [
+        .opened(device, held: [#require(KeyCode(29)), #require(KeyCode(56))]),
+        .opened(other, held: []), .key(device, event(1_000_000, 30, .press)),
+        .synchronized(
+          device, [difference(29, false), difference(42, true)], at: Time(microseconds: 2_000_000)),
+        .key(other, event(3_000_000, 30, .press)), .gone(device),
+        .key(other, event(5_000_000, 30, .release)),
+      ])
+  }
+
+  @Test(
+    "that are wrong are told of",
+    arguments: [
+      ("# keymoded: held 0300\n", #"key code "0300" is above 2ff"#),
+      ("# keymoded: held 1d x\n", #"event code "x" is not hexadecimal of up to four digits"#),
+      ("# keymoded: held" + String(repeating: " 1", count: 769), "more held keys than there are"),
+    ])
+  func badNotes(_ line: String, _ message: String) throws {
+    let outcome = try read("# EVEMU 1.3\n\(line)\n")
+    #expect(outcome.error == "FILE:2: \(message)")
+  }
+
+  @Test(
+    "that are wrong in YAML are told of",
+    arguments: [
+      ("{held: [768]}", "a key code of the held keys is above 767"),
+      ("{held: [-1]}", "a key code of the held keys is above 767"),
+      ("{held: all}", "list of held keys is not a list of numbers"),
+      ("{gone: [1]}", "time of 1 numbers, not 2"),
+      ("{gone: [1, 1000000]}", "event time 1, 1000000 is not seconds and microseconds"),
+    ])
+  func badNotesInYAML(_ note: String, _ message: String) throws {
+    let outcome = try read("events:\n- keymoded: \(note)\n")
+    #expect(outcome.error == "FILE:2: \(message)")
+  }
+
+  @Test("of lost events need the whole report")
+  func cutOff() throws {
+    let text = "# EVEMU 1.3\n# keymoded: lost\nE: 2.000000 0001 001d 0001\n"
+    let outcome = try read(text)
+    #expect(outcome.error == "FILE:3: the recording is cut off here")
+    #expect(outcome.inputs == [])
+    #expect(try read(text, isLenient: true).skipped.count == 1)
+  }
+
+  @Test("of lost events may not be longer than there are keys")
+  func tooMany() throws {
+    let lines = String(repeating: "E: 2.000000 0001 001d 0001\n", count: 769)
+    let outcome = try read("# EVEMU 1.3\n# keymoded: lost\n" + lines)
+    #expect(outcome.error == "FILE:771: more differences than there are keys")
+  }
+}
+
+@Suite("Several recordings")
+struct SeveralRecordingsTests {
+  @Test("are merged by time, and at the same time in the order of the files")
+  func merged() throws {
+    let outcome = try Outcome([
+      "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 3.000000 0001 001e 0000\n",
+      "[1.000000] /dev/input/event3: EV_KEY KEY_B DOWN\n"
+        + "[2.000000] /dev/input/event4: EV_KEY KEY_B DOWN\n",
+      "events: [{evdev: [[2, 0, 1, 30, 1]]}]",
+    ])
+    #expect(outcome.error == nil)
+    #expect(
+      try outcome.events == [
+        event(1_000_000, 30, .press), event(1_000_000, 48, .press), event(2_000_000, 48, .press),
+        event(2_000_000, 30, .press), event(3_000_000, 30, .release),
+      ])
+    #expect(Set(outcome.devices).count == 4, "each device has a number of its own")
+    #expect(outcome.devices.first == outcome.devices.last)
+  }
+
+  @Test("yield all that comes before a fault in one of them")
+  func fault() throws {
+    let outcome = try Outcome([
+      "# EVEMU 1.3\nE: 2.000000 0001 001e 0001\nE: 4.000000 0001 001e 0000\n",
+      "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 3.000000 0001 001e 0000\nE: x\n",
+    ])
+    #expect(outcome.error == #"FILE1:4: event time "x" is not SECONDS.MICROSECONDS"#)
+    #expect(outcome.events.map(\.time.microseconds) == [1_000_000, 2_000_000, 3_000_000])
+  }
+}
+
+@Suite("A lenient reading")
+struct LenientTests {
+  @Test(
+    "passes over what is wrong, and counts it",
+    arguments: [
+      "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 1.0 0001\nhello\nE: 2.000000 0001 001e 0000\nE: 3.0",
+      "[1.000000] 0001 001e 00000001\n[2.0] 0001\n/dev/input/event0: 0001 001e 00000001\n[x\n[2.000000] 0001 001e 00000000\n",
+      "Event: time 1.000000, type 1 (K), code 30 (A), value 1\nEvent: time x\n"
+        + "Event: time 1.5, type 1 (K), code 30 (A), value 1\nEvent: time 1.500000, x\n"
+        + "Event: time 2.000000, type 1 (K), code 30 (A), value 0\n",
+    ])
+  func skips(_ text: String) throws {
+    let outcome = try read(text, isLenient: true)
+    #expect(outcome.error == nil)
+    #expect(try outcome.events == [event(1_000_000, 30, .press), event(2_000_000, 30, .release)])
+    #expect(outcome.skipped.count == 3)
+    let line = text.hasPrefix("#") ? 3 : 2
+    #expect(outcome.skipped.first?.line == line)
+  }
+
+  @Test("takes nothing for a recording that is none")
+  func noRecording() throws {
+    #expect(try read("hello\n", isLenient: true).error == "FILE: not a recording")
+  }
+
+  @Test("of raw records passes over those that are wrong, and a torn tail")
+  func raw() throws {
+    var bytes: [UInt8] = []
+    for (seconds, type) in [(1, 1), (2, 77), (3, 1)] {
+      withUnsafeBytes(of: (Int64(seconds).littleEndian, Int64(0))) { bytes += Array($0) }
+      bytes += [UInt8(type), 0, 30, 0, 1, 0, 0, 0]
+    }
+    let outcome = try Outcome(bytes + [1, 2, 3], format: .raw64, isLenient: true)
+    #expect(outcome.error == nil)
+    #expect(try outcome.events == [event(1_000_000, 30, .press), event(3_000_000, 30, .press)])
+    #expect(outcome.skipped.count == 2)
+  }
+}
