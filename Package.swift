@@ -31,6 +31,7 @@ let package = Package(
     .executable(name: "keymodectl", targets: ["keymodectl"]),
     .library(name: "StateMachines", targets: ["StateMachines", "ObservedMachines"]),
     .library(name: "KeyboardModes", targets: ["KeyboardModes"]),
+    .library(name: "EventRecordings", targets: ["EventRecordings"]),
   ],
   targets: [
     // C libraries as Debian ships them; each is imported by exactly one module.

@@ -22,8 +22,8 @@ public final class InputDevice {
   }
 
   private let descriptor: FileDescriptor
-  private let device: OpaquePointer
-  private let path: String
+  let device: OpaquePointer
+  let path: String
 
   /// A second descriptor that the kernel sends nothing to; opened when first needed.
   private var observer: FileDescriptor?

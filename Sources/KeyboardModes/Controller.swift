@@ -50,7 +50,7 @@ public struct Controller: Sendable {
   private let settings: Settings
   private var shift: StateMachine<ShiftRules>
   private var keyboard: StateMachine<KeyboardRules>
-  private var devices: [HeldKeys] = []
+  private var keys = HeldKeysOfAll()
   private var tap: TapCandidate?
   private var sequence: Int64 = 0
   private var shiftSince: Time?
@@ -74,32 +74,61 @@ public struct Controller: Sendable {
   public mutating func take(_ input: Input, publish: (Change) -> Void) {
     switch input {
     case .opened(let device, let held):
-      let index = index(of: device)
-      for key in held { devices[index].press(key) }
+      let index = keys.index(of: device)
+      for key in held { keys[index].press(key) }
     case .key(let device, let event):
-      take(event, index(of: device), publish)
+      take(event, keys.index(of: device), publish)
     case .synchronized(let device, let differences, let time):
-      take(differences, index(of: device), at: time, publish)
+      take(differences, keys.index(of: device), at: time, publish)
     case .gone(let device):
-      devices.removeAll { $0.device == device }
+      keys.remove(device)
     case .client(let event, let time):
       take(event, at: time, publish)
     }
   }
 
-  /// The other devices on whose held modifiers the meaning of this press rests.
-  ///
-  /// A device that another program grabs in the middle of a key stroke never reports the release.
-  /// Before such a press is taken, the caller can ask the kernel whether these keys are still down.
-  public func devicesDeciding(pressOf key: KeyCode, on device: DeviceID) -> [DeviceID] {
-    guard !key.isShift, key.isCharacter || settings.bindings.usesKey(key) else { return [] }
-    return devices.filter { $0.device != device && !$0.held().isEmpty }.map(\.device)
+  /// What a press of `key` would mean now.
+  public func meaning(ofPress key: KeyCode, on device: DeviceID) -> PressMeaning {
+    let held = keys.devices.reduce(into: Modifiers()) { held, other in
+      held.formUnion(other.device == device ? other.held(without: key) : other.held())
+    }
+    return settings.bindings.meaning(of: key, held)
   }
 
-  /// The modifier keys that are held on `device`, as far as its events tell.
-  public func modifiersHeld(on device: DeviceID) -> [KeyCode] {
-    guard let keys = devices.first(where: { $0.device == device })?.down else { return [] }
-    return Modifiers.keys.filter { keys.contains($0) }
+  /// The releases that a grab kept from everyone else, which have to be taken before `input`.
+  ///
+  /// A device that another program grabs in the middle of a key stroke never reports the release.
+  /// Before a press elsewhere rests on such a modifier, the kernel is asked. It tells what is so now,
+  /// and the press may be old; what the other device still has to say comes first: a release that is
+  /// yet to act is no stuck key.
+  ///
+  /// - Parameters:
+  ///   - rest: what happened after `input` and is known already.
+  ///   - keysUp: which of some keys are known to be up on a device although nothing more of it waits
+  ///     to be read.
+  public func missedReleases(
+    before input: Input, followedBy rest: ArraySlice<Input>,
+    keysUp: ([KeyCode], DeviceID) -> [KeyCode]
+  ) -> [Input] {
+    guard case .key(let device, let event) = input, event.action == .press else { return [] }
+    return devicesDeciding(pressOf: event.key, on: device).compactMap { other in
+      guard !rest.contains(where: { $0.device == other }) else { return nil }
+      let up = keysUp(modifiersHeld(on: other), other)
+      guard !up.isEmpty else { return nil }
+      let releases = up.map { KeyDifference(key: $0, isDown: false) }
+      return .synchronized(other, releases, at: event.time)
+    }
+  }
+
+  /// The other devices on whose held modifiers the meaning of this press rests.
+  private func devicesDeciding(pressOf key: KeyCode, on device: DeviceID) -> [DeviceID] {
+    guard !key.isShift, key.isCharacter || settings.bindings.usesKey(key) else { return [] }
+    return keys.devices.filter { $0.device != device && !$0.held().isEmpty }.map(\.device)
+  }
+
+  private func modifiersHeld(on device: DeviceID) -> [KeyCode] {
+    guard let down = keys.devices.first(where: { $0.device == device })?.down else { return [] }
+    return Modifiers.keys.filter { down.contains($0) }
   }
 }
 
@@ -116,21 +145,16 @@ extension Controller {
     }
   }
 
-  /// Differences come in the order of their codes, which says nothing about the order in which they
-  /// happened. Releases first, then modifiers, then the rest: a letter found down together with Ctrl
-  /// is a shortcut more likely than a letter.
   private mutating func take(
     _ differences: [KeyDifference], _ index: Int, at time: Time, _ publish: (Change) -> Void
   ) {
     // What was pressed and released while events were lost is not known, so no tap is certain.
     tap = nil
-    for difference in differences where !difference.isDown {
-      release(difference.key, index, at: time, publish)
-    }
-    for isModifier in [true, false] {
-      for difference in differences where difference.isDown {
-        guard Modifiers(of: difference.key).isEmpty != isModifier else { continue }
+    for difference in KeyDifference.inOrderOfEffect(differences) {
+      if difference.isDown {
         press(difference.key, index, time: nil, stamp: time, publish)
+      } else {
+        release(difference.key, index, at: time, publish)
       }
     }
   }
@@ -141,16 +165,16 @@ extension Controller {
   private mutating func press(
     _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
   ) {
-    let held = modifiersHeld(without: key, index)
-    devices[index].press(key)
+    let held = keys.modifiersHeld(without: key, index)
+    keys[index].press(key)
     tap = nil
-    if key.isShift {
-      pressShift(key, index, time: time, stamp: stamp, publish)
-    } else if let event = settings.bindings[Chord(held, key)] {
-      devices[index].consume(key)
+    switch settings.bindings.meaning(of: key, held) {
+    case .shift: pressShift(key, index, time: time, stamp: stamp, publish)
+    case .bound(let event):
+      keys[index].consume(key)
       send(event, at: stamp, publish)
-    } else {
-      type(key, held, at: stamp, publish)
+    case .character: send(.characterTyped, at: stamp, publish)
+    case .other: break
     }
   }
 
@@ -162,15 +186,15 @@ extension Controller {
     case .tap(let timeout):
       guard let time else { return }  // how long it was held will not be known
       tap = TapCandidate(
-        device: devices[index].device, key: key, pressed: time, timeout: timeout)
+        device: keys[index].device, key: key, pressed: time, timeout: timeout)
     }
   }
 
   private mutating func release(
     _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
   ) {
-    guard devices[index].release(key) else { return }
-    guard let tap, tap.key == key, tap.device == devices[index].device else { return }
+    guard keys[index].release(key) else { return }
+    guard let tap, tap.key == key, tap.device == keys[index].device else { return }
     self.tap = nil
     if time.isWithin(tap.timeout, of: tap.pressed) {
       send(.shiftPressed(at: tap.pressed), at: tap.pressed, publish)
@@ -180,28 +204,9 @@ extension Controller {
   private mutating func `repeat`(
     _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
   ) {
-    guard !devices[index].isConsumed(key) else { return }
-    type(key, modifiersHeld(without: key, index), at: time, publish)
-  }
-
-  private mutating func type(
-    _ key: KeyCode, _ held: Modifiers, at time: Time, _ publish: (Change) -> Void
-  ) {
-    guard key.isCharacter, held.isDisjoint(with: .commands) else { return }
+    guard !keys[index].isConsumed(key), key.types(with: keys.modifiersHeld(without: key, index))
+    else { return }
     send(.characterTyped, at: time, publish)
-  }
-
-  /// The union over all devices, without the key in question.
-  private func modifiersHeld(without key: KeyCode, _ index: Int) -> Modifiers {
-    var held = devices[index].held(without: key)
-    for other in devices.indices where other != index { held.formUnion(devices[other].held()) }
-    return held
-  }
-
-  private mutating func index(of device: DeviceID) -> Int {
-    if let index = devices.firstIndex(where: { $0.device == device }) { return index }
-    devices.append(HeldKeys(device: device))
-    return devices.count - 1
   }
 }
 

@@ -44,3 +44,29 @@ struct HeldKeys: Sendable {
   mutating func consume(_ key: KeyCode) { consumed.insert(key) }
   func isConsumed(_ key: KeyCode) -> Bool { consumed.contains(key) }
 }
+
+/// What is known of the keys of all devices.
+struct HeldKeysOfAll: Sendable {
+  private(set) var devices: [HeldKeys] = []
+
+  subscript(index: Int) -> HeldKeys {
+    get { devices[index] }
+    _modify { yield &devices[index] }
+  }
+
+  /// The place of `device`, which gets one if it has none.
+  mutating func index(of device: DeviceID) -> Int {
+    if let index = devices.firstIndex(where: { $0.device == device }) { return index }
+    devices.append(HeldKeys(device: device))
+    return devices.count - 1
+  }
+
+  mutating func remove(_ device: DeviceID) { devices.removeAll { $0.device == device } }
+
+  /// The union over all devices, without the key in question.
+  func modifiersHeld(without key: KeyCode, _ index: Int) -> Modifiers {
+    var held = devices[index].held(without: key)
+    for other in devices.indices where other != index { held.formUnion(devices[other].held()) }
+    return held
+  }
+}

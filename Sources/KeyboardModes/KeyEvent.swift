@@ -50,3 +50,15 @@ public struct KeyDifference: Hashable, Sendable {
     self.isDown = isDown
   }
 }
+
+extension KeyDifference {
+  /// Differences come in the order of their codes, which says nothing about the order in which they
+  /// happened. Releases first, then modifiers, then the rest: a letter found down together with Ctrl
+  /// is a shortcut more likely than a letter.
+  static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {
+    let down = differences.filter(\.isDown)
+    let modifiers = down.filter { !Modifiers(of: $0.key).isEmpty }
+    let others = down.filter { Modifiers(of: $0.key).isEmpty }
+    return differences.filter { !$0.isDown } + modifiers + others
+  }
+}

@@ -28,28 +28,13 @@ final class ModeService {
   func take(_ inputs: [Controller.Input]) {
     let before = ring.latest
     for (place, input) in inputs.enumerated() {
-      releaseStuckModifiers(before: input, followedBy: inputs[(place + 1)...])
+      let missed = controller.missedReleases(
+        before: input, followedBy: inputs[(place + 1)...]
+      ) { source.keysUp(among: $0, on: $1) }
+      for release in missed { controller.take(release) { ring.append($0) } }
       controller.take(input) { ring.append($0) }
     }
     if ring.latest != before { changed() }
-  }
-
-  /// Another program that grabs a device while a modifier is down keeps its release from everyone
-  /// else. Such a modifier is found and released before another device's press rests on it.
-  ///
-  /// The kernel tells what is so now, and the press may be old. What the other device still has to say
-  /// comes first: a release that is yet to act is no stuck key.
-  private func releaseStuckModifiers(
-    before input: Controller.Input, followedBy rest: ArraySlice<Controller.Input>
-  ) {
-    guard case .key(let device, let event) = input, event.action == .press else { return }
-    for other in controller.devicesDeciding(pressOf: event.key, on: device) {
-      guard !rest.contains(where: { $0.device == other }) else { continue }
-      let up = source.keysUp(among: controller.modifiersHeld(on: other), on: other)
-      guard !up.isEmpty else { continue }
-      let releases = up.map { KeyDifference(key: $0, isDown: false) }
-      controller.take(.synchronized(other, releases, at: event.time)) { ring.append($0) }
-    }
   }
 
   private var state: StateMessage {

@@ -416,17 +416,44 @@ struct ControllerInputTests {
 
 @Suite("The controller: modifiers that other devices hold")
 struct ControllerGrabTests {
-  @Test("names the devices on whose modifiers a press rests")
+  /// The devices that the kernel would be asked about, and for which keys, before the press.
+  private func asked(
+    _ timeline: Timeline, _ name: String, on device: DeviceID, rest: [Controller.Input] = []
+  ) throws -> [DeviceID: [KeyCode]] {
+    let event = KeyEvent(time: timeline.time, key: try key(name), action: .press)
+    var asked: [DeviceID: [KeyCode]] = [:]
+    let missed = timeline.controller.missedReleases(
+      before: .key(device, event), followedBy: rest[...]
+    ) { keys, other in
+      asked[other] = keys
+      return []
+    }
+    #expect(missed == [])
+    return asked
+  }
+
+  @Test("are asked about before a press that rests on them, and only then")
   func deciding() throws {
     var timeline = Timeline()
     try timeline.play("LEFTCTRL+ 2:A+ 3:LEFTMETA+")
     let third = DeviceID(order: 2)
-    #expect(
-      timeline.controller.devicesDeciding(pressOf: try key("C"), on: second) == [first, third])
-    #expect(timeline.controller.devicesDeciding(pressOf: try key("ESC"), on: first) == [third])
-    #expect(timeline.controller.devicesDeciding(pressOf: try key("F5"), on: second) == [])
-    #expect(timeline.controller.devicesDeciding(pressOf: try key("LEFTSHIFT"), on: second) == [])
-    #expect(timeline.controller.modifiersHeld(on: first) == [try key("LEFTCTRL")])
-    #expect(timeline.controller.modifiersHeld(on: second) == [])
+    let (ctrl, meta) = (try key("LEFTCTRL"), try key("LEFTMETA"))
+    #expect(try asked(timeline, "C", on: second) == [first: [ctrl], third: [meta]])
+    #expect(try asked(timeline, "ESC", on: first) == [third: [meta]])
+    #expect(try asked(timeline, "F5", on: second) == [:])
+    #expect(try asked(timeline, "LEFTSHIFT", on: second) == [:])
+    #expect(try asked(timeline, "C", on: second, rest: [.gone(first)]) == [third: [meta]])
+  }
+
+  @Test("are released first where the kernel says that they are up")
+  func releases() throws {
+    var timeline = Timeline()
+    try timeline.play("LEFTCTRL+ 250")
+    let press = KeyEvent(time: timeline.time, key: try key("INSERT"), action: .press)
+    let missed = timeline.controller.missedReleases(
+      before: .key(second, press), followedBy: []
+    ) { keys, _ in keys }
+    let release = KeyDifference(key: try key("LEFTCTRL"), isDown: false)
+    #expect(missed == [.synchronized(first, [release], at: timeline.time)])
   }
 }

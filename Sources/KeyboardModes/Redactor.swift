@@ -1,0 +1,104 @@
+/// Takes out of recorded inputs what was typed, such that they still make the same changes.
+///
+/// By press, and whatever is not known to be needed is denied: Shift, the other modifiers, and presses
+/// that complete a bound chord keep their codes. Every other press of a character key gets the lowest
+/// code of a character key that is neither down nor in any binding, and every other press that of
+/// another key likewise. A release and a repeat have the code of their press. What is left says that a
+/// character was typed, and when, but not which.
+public struct Redactor: Sendable {
+  private struct Device: Sendable {
+    /// The keys that the device has. Codes that it lacks would be lost in playing the recording.
+    let present: KeySet?
+
+    /// The keys that are down, in the order of their presses, and the code that each is written with.
+    var written: [(key: KeyCode, code: KeyCode)] = []
+  }
+
+  private let bindings: Bindings
+  private let boundKeys: Set<KeyCode>
+  private var keys = HeldKeysOfAll()
+  private var devices: [DeviceID: Device] = [:]
+
+  /// A redactor that leaves the keys of these bindings.
+  public init(bindings: Bindings) {
+    self.bindings = bindings
+    boundKeys = bindings.keys
+  }
+
+  /// Tells which keys a device has, before its first input.
+  public mutating func add(_ device: DeviceID, keys: KeySet) {
+    devices[device] = Device(present: keys)
+  }
+
+  /// What of `input` may be written; `nil` where nothing may, and nothing is needed.
+  public mutating func redact(_ input: Controller.Input) -> Controller.Input? {
+    switch input {
+    case .opened(let id, let held):
+      let index = keys.index(of: id)
+      return .opened(
+        id,
+        held: held.compactMap { key in
+          // These presses were not seen, so none of them completed a chord.
+          keys[index].press(key)
+          return write(key, as: isModifier(key) ? key : replacement(of: key, on: id), on: id)
+        })
+    case .key(let id, let event):
+      guard let code = code(of: event.key, event.action, on: id) else { return nil }
+      return .key(id, KeyEvent(time: event.time, key: code, action: event.action))
+    case .synchronized(let id, let differences, let time):
+      return .synchronized(
+        id,
+        KeyDifference.inOrderOfEffect(differences).compactMap { difference in
+          code(of: difference.key, difference.isDown ? .press : .release, on: id)
+            .map { KeyDifference(key: $0, isDown: difference.isDown) }
+        }, at: time)
+    case .gone(let id):
+      keys.remove(id)
+      devices[id]?.written = []
+      return input
+    case .client: return input
+    }
+  }
+
+  private mutating func code(
+    of key: KeyCode, _ action: KeyEvent.Action, on id: DeviceID
+  ) -> KeyCode? {
+    let index = keys.index(of: id)
+    switch action {
+    case .press:
+      let held = keys.modifiersHeld(without: key, index)
+      keys[index].press(key)
+      let isNeeded = isModifier(key) || bindings[Chord(held, key)] != nil
+      return write(key, as: isNeeded ? key : replacement(of: key, on: id), on: id)
+    case .release:
+      guard keys[index].release(key) else { return nil }
+      let place = devices[id]?.written.firstIndex { $0.key == key }
+      return place.flatMap { devices[id]?.written.remove(at: $0).code }
+    case .autorepeat:
+      let pressed = devices[id]?.written.first { $0.key == key }?.code
+      return pressed ?? (isModifier(key) ? key : replacement(of: key, on: id))
+    }
+  }
+
+  private mutating func write(_ key: KeyCode, as code: KeyCode?, on id: DeviceID) -> KeyCode? {
+    var device = devices[id] ?? Device(present: nil)
+    device.written.removeAll { $0.key == key }
+    if let code { device.written.append((key, code)) }
+    devices[id] = device
+    return code
+  }
+
+  private func isModifier(_ key: KeyCode) -> Bool { !Modifiers(of: key).isEmpty }
+
+  /// - Returns: `nil` where every such key is bound.
+  private func replacement(of key: KeyCode, on id: DeviceID) -> KeyCode? {
+    let device = devices[id] ?? Device(present: nil)
+    // A key that is pressed again without a release has its code back.
+    let down = device.written.filter { $0.key != key }.map(\.code)
+    let codes = (1...KeyCode.max).lazy.compactMap(KeyCode.init).filter { code in
+      code.isCharacter == key.isCharacter && !isModifier(code) && !boundKeys.contains(code)
+    }
+    return codes.first { device.present?.contains($0) != false && !down.contains($0) }
+      ?? codes.first { !down.contains($0) } ?? codes.first
+  }
+}

@@ -1,0 +1,18 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// Apart from the package itself, because it is built with sanitizers: see the README beside it.
+let package = Package(
+  name: "fuzzing",
+  dependencies: [.package(name: "keymoded", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "FuzzRecordings",
+      dependencies: [
+        .product(name: "EventRecordings", package: "keymoded"),
+        .product(name: "KeyboardModes", package: "keymoded"),
+      ],
+      swiftSettings: [.unsafeFlags(["-parse-as-library"])])
+  ]
+)

@@ -1,0 +1,46 @@
+import EventRecordings
+import Glibc
+import KeyboardModes
+
+/// The reader that is tried, by `KEYMODED_FUZZ_FORMAT`; without it, the one that is found by content.
+private let format = getenv("KEYMODED_FUZZ_FORMAT").flatMap {
+  RecordingFormat(rawValue: String(cString: $0))
+}
+
+/// One file in memory for all runs, opened anew by each as any other file would be.
+private let memory: Int32 = {
+  var template = Array("/dev/shm/keymoded-XXXXXX".utf8CString)
+  let descriptor = mkstemp(&template)
+  unlink(template)
+  return descriptor
+}()
+private let path = "/proc/self/fd/\(memory)"
+
+/// Reads `bytes` as a recording, strictly and leniently, and replays it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
+  ftruncate(memory, 0)
+  pwrite(memory, bytes, count, 0)
+  let strict = replay(isLenient: false)
+  let lenient = replay(isLenient: true)
+  // What is read before a fault does not depend on what happens at the fault.
+  precondition(
+    lenient.count >= strict.count && lenient.prefix(strict.count).elementsEqual(strict),
+    "a lenient reading differs from a strict one before the first fault")
+  return 0
+}
+
+private func replay(isLenient: Bool) -> [RecordedInput] {
+  var inputs: [RecordedInput] = []
+  var controller = Controller()
+  do throws(RecordingError) {
+    var recording = try Recording(opening: [path], format: format, isLenient: isLenient)
+    while let input = try recording.next() {
+      inputs.append(input)
+      controller.take(input.input) { _ in }
+    }
+  } catch {
+    precondition(!error.message.isEmpty)
+  }
+  return inputs
+}

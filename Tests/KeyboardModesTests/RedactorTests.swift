@@ -1,0 +1,177 @@
+import Evdev
+import KeyboardModes
+import StateMachines
+import TestSupport
+import Testing
+
+private let first = DeviceID(order: 0)
+
+@Suite("Redaction")
+struct RedactorTests {
+  /// Plays a line of keys, and returns what of it may be written, in the same notation with numbers.
+  private func redacted(_ line: String, bindings: Bindings = .standard) throws -> String {
+    var redactor = Redactor(bindings: bindings)
+    return try line.split(separator: " ").compactMap { step -> String? in
+      let action: KeyEvent.Action =
+        switch step.last {
+        case "+": .press
+        case "-": .release
+        default: .autorepeat
+        }
+      let event = KeyEvent(
+        time: Time(microseconds: 0), key: try key(String(step.dropLast())), action: action)
+      guard case .key(_, let written)? = redactor.redact(.key(first, event)) else { return nil }
+      return "\(written.key.number)\(step.suffix(1))"
+    }.joined(separator: " ")
+  }
+
+  private func bound(_ names: String...) throws -> Bindings {
+    var bindings = Bindings.standard
+    _ = bindings.bind(try Chord(names.map { try key($0) }), to: .tapTextField)
+    return bindings
+  }
+
+  @Test("leaves Shift, the modifiers and bound keys, and of the rest only the class")
+  func classes() throws {
+    #expect(
+      try redacted(
+        "LEFTSHIFT+ Q+ Q- LEFTSHIFT- RIGHTSHIFT+ RIGHTSHIFT- LEFTCTRL+ C+ C* C- LEFTCTRL- LEFTMETA+ LEFTMETA-"
+      ) == "42+ 2+ 2- 42- 54+ 54- 29+ 2+ 2* 2- 29- 125+ 125-")
+    #expect(
+      try redacted("ESC+ ESC- INSERT+ INSERT- SCROLLLOCK+ SCROLLLOCK- COMPOSE+ COMPOSE-")
+        == "1+ 1- 110+ 110- 70+ 70- 127+ 127-")
+    #expect(
+      try redacted("F5+ F5- UP+ UP* UP- RIGHTALT+ RIGHTALT- ENTER+ ENTER-")
+        == "14+ 14- 14+ 14* 14- 14+ 14- 14+ 14-")
+    #expect(try redacted("KP1+ KP1- KP9+ KP9- KP5+ KP5-") == "2+ 2- 2+ 2- 2+ 2-")
+  }
+
+  @Test("gives keys that are down together different codes, each its own to the end")
+  func rollover() throws {
+    #expect(try redacted("H+ I+ H- I-") == "2+ 3+ 2- 3-")
+    #expect(try redacted("H+ I+ I- O+ H- O* O- X+ X-") == "2+ 3+ 3- 3+ 2- 3* 3- 2+ 2-")
+    #expect(
+      try redacted("H+ F1+ I+ F2+ F1- F3+ H- I- F2- F3-")
+        == "2+ 14+ 3+ 15+ 14- 14+ 2- 3- 15- 14-")
+    #expect(try redacted("H+ H+ H- I+") == "2+ 2+ 2- 2+", "pressed again without a release")
+  }
+
+  @Test("leaves a bound key only where its chord is complete")
+  func chords() throws {
+    let bindings = try bound("LEFTMETA", "V")
+    #expect(
+      try redacted("V+ V* V- LEFTMETA+ V+ V* V- LEFTMETA-", bindings: bindings)
+        == "2+ 2* 2- 125+ 47+ 47* 47- 125-")
+    #expect(
+      try redacted("LEFTMETA+ V+ LEFTMETA- V* V-", bindings: bindings)
+        == "125+ 47+ 125- 47* 47-")
+    #expect(try redacted("LEFTCTRL+ ESC+ ESC-") == "29+ 14+ 14-", "with more modifiers, not bound")
+    // A code that is in any binding stands for nothing else.
+    #expect(try redacted("V+ V-", bindings: bound("LEFTMETA", "1")) == "3+ 3-")
+    #expect(try redacted("1+ 1-", bindings: bound("LEFTMETA", "1")) == "3+ 3-")
+  }
+
+  @Test("leaves nothing of a release whose press was not seen")
+  func unseen() throws {
+    #expect(try redacted("H- LEFTSHIFT- ESC- A+ A- A-") == "2+ 2-")
+    #expect(try redacted("H* LEFTSHIFT* ESC* UP*") == "2* 42* 14* 14*")
+  }
+
+  @Test("has codes that the device has, where it has any")
+  func presentKeys() throws {
+    var redactor = Redactor(bindings: .standard)
+    var pad = KeySet()
+    for name in ["KP7", "KP8", "KP9", "KPENTER", "NUMLOCK"] { pad.insert(try key(name)) }
+    redactor.add(first, keys: pad)
+    func written(_ name: String) throws -> UInt16? {
+      let event = KeyEvent(time: Time(microseconds: 0), key: try key(name), action: .press)
+      guard case .key(_, let written)? = redactor.redact(.key(first, event)) else { return nil }
+      return written.key.number
+    }
+    #expect(try written("KP9") == 71)
+    #expect(try written("KP8") == 72)
+    #expect(try written("KP7") == 73)
+    #expect(try written("NUMLOCK") == 69)
+    #expect(try written("A") == 2, "of a device that has no other, any")
+  }
+
+  @Test("covers keys held at opening, and what was found after a loss")
+  func heldAndLost() throws {
+    var redactor = Redactor(bindings: .standard)
+    let names = ["A", "LEFTCTRL", "ESC", "B"]
+    let opened = redactor.redact(.opened(first, held: try names.map { try key($0) }))
+    guard case .opened(_, let held)? = opened else { throw UnknownKey(name: "none") }
+    #expect(held.map(\.number) == [2, 29, 14, 3])
+    let found = redactor.redact(
+      .synchronized(
+        first,
+        [
+          .init(key: try key("X"), isDown: true), .init(key: try key("LEFTCTRL"), isDown: false),
+          .init(key: try key("A"), isDown: false), .init(key: try key("Y"), isDown: false),
+          .init(key: try key("LEFTMETA"), isDown: true),
+        ], at: Time(microseconds: 5)))
+    guard case .synchronized(_, let differences, let time)? = found else {
+      throw UnknownKey(name: "none")
+    }
+    #expect(time == Time(microseconds: 5))
+    #expect(differences.map(\.key.number) == [29, 2, 125, 2])
+    #expect(differences.map(\.isDown) == [false, false, true, true])
+  }
+
+  /// The keys that mean something, and some that do not.
+  private static let names = [
+    "A", "V", "1", "KP5", "SPACE", "ENTER", "UP", "F5", "RIGHTALT", "LEFTCTRL", "RIGHTCTRL",
+    "LEFTALT", "LEFTSHIFT", "RIGHTSHIFT", "LEFTMETA", "ESC", "INSERT", "SCROLLLOCK", "COMPOSE",
+  ]
+
+  @Test("changes nothing about what a recording replays to", arguments: 0..<200)
+  func sameChanges(_ seed: Int) throws {
+    var generator = SplitMix64(seed: UInt64(seed))
+    var settings = Settings(bindings: try bound("LEFTMETA", "V"))
+    _ = settings.bindings.bind(try Chord([key("LEFTCTRL"), key("A")]), to: .clickMoreButton)
+    if seed % 2 == 1 { settings.shiftTrigger = .tap(timeout: .milliseconds(200)) }
+    var original = Controller(settings: settings)
+    var copy = Controller(settings: settings)
+    var redactor = Redactor(bindings: settings.bindings)
+    var (changes, copied): ([Change], [Change]) = ([], [])
+    let typed = try ["KP5", "SPACE", "UP", "F5", "RIGHTALT"].map(key)
+    for input in try randomInputs(1000, &generator) {
+      original.take(input) { changes.append($0) }
+      guard let written = redactor.redact(input) else { continue }
+      if case .key(_, let event) = written { #expect(!typed.contains(event.key)) }
+      copy.take(written) { copied.append($0) }
+    }
+    #expect(changes.count > 20)
+    #expect(copied == changes)
+  }
+
+  /// Keys that are tapped, pressed, repeated and released on two devices, with losses in between.
+  private func randomInputs(
+    _ count: Int, _ generator: inout SplitMix64
+  ) throws -> [Controller.Input] {
+    let keys = try Self.names.map { try key($0) }
+    var time = Time(microseconds: 0)
+    var inputs: [Controller.Input] = []
+    while inputs.count < count {
+      let device = DeviceID(order: .random(in: 0..<2, using: &generator))
+      let some = keys.shuffled(using: &generator).prefix(.random(in: 1..<4, using: &generator))
+      func add(_ key: KeyCode, _ action: KeyEvent.Action) {
+        time = Time(microseconds: time.microseconds + .random(in: 0...150_000, using: &generator))
+        inputs.append(.key(device, KeyEvent(time: time, key: key, action: action)))
+      }
+      switch Int.random(in: 0..<100, using: &generator) {
+      case 0: inputs.append(.opened(device, held: Array(some)))
+      case 1..<10: inputs.append(.gone(device))
+      case 10..<15:
+        let found = some.map { KeyDifference(key: $0, isDown: .random(using: &generator)) }
+        inputs.append(.synchronized(device, found, at: time))
+      case 15..<30: some.forEach { add($0, .press) }
+      case 30..<45: keys.forEach { add($0, .release) }
+      case 45..<55: some.forEach { add($0, .autorepeat) }
+      default:
+        for key in some { for action in [KeyEvent.Action.press, .release] { add(key, action) } }
+      }
+    }
+    return inputs
+  }
+}
