@@ -50,6 +50,7 @@ let package = Package(
     module("YAML", ["CLibyaml"]),
     module("Varlink", ["JSON"]),
     module("KeymodeInterface", ["JSON", "KeyboardModes"]),
+    module("Timelines", ["KeyboardModes"]),
 
     // The kernel and systemd.
     module("SystemCalls"),
@@ -89,6 +90,8 @@ let package = Package(
     tests("EventRecordingsTests", ["EventRecordings", "KeyboardModes", "TestSupport"]),
     tests("JSONTests", ["JSON"]),
     tests("VarlinkTests", ["JSON", "Varlink"]),
+    tests(
+      "TimelineTests", ["KeyboardModes", "TestSupport", "Timelines"], goldenFiles: ["Pictures"]),
     tests("KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"]),
     tests("SystemdTests", ["SystemCalls", "Systemd"]),
     tests("KeymodedServiceTests", ["KeyboardModes", "KeymodedService"]),

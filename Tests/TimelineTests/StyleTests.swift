@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import Timelines
+
+@Suite("The texts of a timeline")
+struct TextTests {
+  @Test("have coordinates of at most two digits after the point")
+  func decimals() {
+    let numbers = [0, 1, 0.004, 0.005, 0.1, 0.05, 12.999, -0.25, -0.001, 123.456]
+    #expect(
+      numbers.map(decimal)
+        == ["0", "1", "0", "0.01", "0.1", "0.05", "13", "-0.25", "0", "123.46"])
+  }
+
+  @Test("have times in seconds")
+  func times() {
+    #expect(seconds(-1_500_000, digits: 6) == "-1.500000")
+    #expect(seconds(.min, digits: 2) == "-9223372036854.77")
+    #expect(shortSeconds(1_500_000) == "1.5")
+    #expect(shortSeconds(10_000_000) == "10")
+    #expect(shortSeconds(0) == "0")
+    #expect(shortSeconds(-100) == "-0.0001")
+  }
+}
+
+@Suite("The colours of a timeline")
+struct StyleTests {
+  @Test("leave text readable, in the light and in the dark")
+  func contrast() throws {
+    let parts = Style.sheet.split(separator: "@media")
+    let light = try colours(String(parts[0]))
+    let dark = light.merging(try colours(String(parts[1]))) { $1 }
+    #expect(light.count > 10 && light["c0"] != dark["c0"] && light["c1"] == dark["c1"])
+    for theme in [light, dark] {
+      let paper = try #require(theme["paper"])
+      for name in ["text", "quiet"] { #expect(ratio(try #require(theme[name]), paper) >= 4.5) }
+      for index in 0...6 {
+        let ink = try #require(index == 0 ? theme["on0"] ?? theme["on"] : theme["on"])
+        #expect(ratio(ink, try #require(theme["c\(index)"])) >= 4.5, "c\(index)")
+      }
+      for name in ["axis", "press", "many1"] {
+        #expect(ratio(try #require(theme[name]), paper) >= 3, "\(name)")
+      }
+    }
+  }
+
+  /// The luminance of each class's fill, or of its stroke where it has no fill.
+  private func colours(_ sheet: String) throws -> [String: Double] {
+    var result: [String: Double] = [:]
+    for line in sheet.split(separator: "\n") {
+      guard let match = line.firstMatch(of: /([^{]+) {.*?(?:fill|stroke): #([0-9a-f]{6})/) else {
+        continue
+      }
+      let number = try #require(Int(match.2, radix: 16))
+      let channels = [16, 8, 0].map { shift in
+        let value = Double(number >> shift & 0xff) / 255
+        return value <= 0.03928 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+      }
+      let luminance = 0.2126 * channels[0] + 0.7152 * channels[1] + 0.0722 * channels[2]
+      for name in match.1.split(separator: ", ") {
+        result[String(name.drop { $0 == "." })] = luminance
+      }
+    }
+    return result
+  }
+
+  private func ratio(_ one: Double, _ other: Double) -> Double {
+    (max(one, other) + 0.05) / (min(one, other) + 0.05)
+  }
+}
