@@ -64,8 +64,8 @@ let package = Package(
     module(
       "KeymodedService",
       [
-        "EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedConfiguration",
-        "LinuxInput", "SystemCalls", "Systemd", "Varlink",
+        "Evdev", "EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface",
+        "KeymodedConfiguration", "LinuxInput", "SystemCalls", "Systemd", "Varlink",
       ]),
     module("KeymodeClient", ["JSON", "KeymodeInterface", "SystemCalls", "Varlink"]),
     program(
@@ -77,8 +77,9 @@ let package = Package(
     program(
       "keymodectl",
       [
-        "EventRecordings", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
-        "KeymodedConfiguration", "StateMachines", "SystemCalls",
+        "Evdev", "EventRecordings", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
+        "KeymodedConfiguration", "LinuxInput", "StateMachines", "SystemCalls", "Systemd",
+        "Timelines",
       ]),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
@@ -87,7 +88,7 @@ let package = Package(
       ["KeyboardModes", "ObservedMachines", "StateMachines", "TestSupport"],
       goldenFiles: ["Diagrams"]),
     tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"]),
-    tests("EventRecordingsTests", ["EventRecordings", "KeyboardModes", "TestSupport"]),
+    tests("EventRecordingsTests", ["Evdev", "EventRecordings", "KeyboardModes", "TestSupport"]),
     tests("JSONTests", ["JSON"]),
     tests("VarlinkTests", ["JSON", "Varlink"]),
     tests(

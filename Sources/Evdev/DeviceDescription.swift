@@ -1,3 +1,5 @@
+public import KeyboardModes
+
 /// All that a device says of itself: enough to make another one that looks the same.
 public struct DeviceDescription: Hashable, Sendable {
   /// What an absolute axis says of itself; see `struct input_absinfo` in `linux/input.h`.
@@ -68,5 +70,16 @@ public struct DeviceDescription: Hashable, Sendable {
     self.vendor = vendor
     self.product = product
     self.version = version
+  }
+}
+
+extension DeviceDescription {
+  /// The keys that it has.
+  public var keys: KeySet {
+    var keys = KeySet()
+    for code in types.first(where: { $0.number == 1 })?.codes ?? [] {
+      if let key = KeyCode(code) { keys.insert(key) }
+    }
+    return keys
   }
 }

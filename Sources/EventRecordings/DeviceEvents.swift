@@ -19,7 +19,7 @@ struct DeviceEvents {
   mutating func expectDifferences() { differences = [] }
 
   /// Whether the recording ends within a report that has to be whole.
-  var isUnfinished: Bool { differences?.isEmpty == false }
+  var isUnfinished: Bool { differences != nil }
 
   /// - Returns: what `event` means, if it means anything yet.
   mutating func take(_ event: InputEvent) throws(LineFault) -> Outcome? {
@@ -28,9 +28,9 @@ struct DeviceEvents {
       isSkipping = true
       return nil
     case (InputEvent.synchronization, InputEvent.report):
-      return endReport()
+      return endReport(at: event.time)
     case (InputEvent.key, _):
-      let key = try keyEvent(event)
+      let key = try KeyEvent(event)
       guard !isSkipping else { return nil }
       guard differences != nil else { return .key(key) }
       try add(key)
@@ -39,12 +39,23 @@ struct DeviceEvents {
     }
   }
 
-  /// Ends the report. Formats that keep each in a list of its own may lack the event that ends it.
-  mutating func endReport() -> Outcome? {
+  /// Ends the report.
+  ///
+  /// - Parameter time: when; a report without any difference has no other time.
+  mutating func endReport(at time: Time) -> Outcome? {
     isSkipping = false
-    guard let found = differences, !found.isEmpty else { return nil }
+    guard let found = differences else { return nil }
     differences = nil
-    return .found(found, at: differencesTime)
+    return .found(found, at: found.isEmpty ? time : differencesTime)
+  }
+
+  /// Ends the report, where that is known although no event says so.
+  mutating func endReport() -> Outcome? {
+    guard differences?.isEmpty == false else {
+      isSkipping = false
+      return nil
+    }
+    return endReport(at: differencesTime)
   }
 
   private mutating func add(_ key: KeyEvent) throws(LineFault) {
@@ -53,14 +64,17 @@ struct DeviceEvents {
     if count == 0 { differencesTime = key.time }
     differences?.append(KeyDifference(key: key.key, isDown: key.action != .release))
   }
+}
 
-  private func keyEvent(_ event: InputEvent) throws(LineFault) -> KeyEvent {
+extension KeyEvent {
+  /// The event of a key that `event`, of type `EV_KEY`, is.
+  init(_ event: InputEvent) throws(LineFault) {
     guard let key = KeyCode(event.code) else {
       throw LineFault("key code \(event.code) is above \(KeyCode.max)")
     }
     guard let action = KeyEvent.Action(rawValue: event.value) else {
       throw LineFault("key value \(event.value) is not 0, 1 or 2")
     }
-    return KeyEvent(time: event.time, key: key, action: action)
+    self.init(time: event.time, key: key, action: action)
   }
 }

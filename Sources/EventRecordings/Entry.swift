@@ -8,6 +8,8 @@ enum Entry {
   case held([KeyCode], device: Int)
   /// Events of the device were lost; its next report holds the differences that were found then.
   case lost(device: Int)
+  /// A report of the device ends, in a format that keeps each in a list of its own.
+  case reportEnd(device: Int)
   /// The device was removed.
   case gone(device: Int, at: Time?)
 }

@@ -56,6 +56,7 @@ struct EvemuParser: LineParser {
     var fields = fields
     guard let word = fields.next() else { return nil }
     if word.elementsEqual(Note.lost.utf8) { return .lost(device: 0) }
+    if word.elementsEqual(Note.gone.utf8) { return .gone(device: 0, at: nil) }
     guard word.elementsEqual(Note.held.utf8) else { return nil }
     var keys: [KeyCode] = []
     while let field = fields.next() {

@@ -44,15 +44,12 @@ struct EntryInterpreter {
       grow(to: device)
       devices[device].expectDifferences()
       return nil
+    case .reportEnd(let device):
+      grow(to: device)
+      return devices[device].endReport().map { input($0, device) }
     case .gone(let device, let time):
       return RecordedInput(time: time, input: .gone(numbering.id(device)))
     }
-  }
-
-  /// Ends the report of a device.
-  mutating func endReport(of device: Int) -> RecordedInput? {
-    grow(to: device)
-    return devices[device].endReport().map { input($0, device) }
   }
 
   /// Whether the recording ends within something that has to be whole.

@@ -19,7 +19,9 @@ public struct Recording: ~Copyable {
   ) throws(RecordingError) {
     let told = Told(warn)
     let options = ReadingOptions(isLenient: isLenient) { told.warn($0) }
-    let files = try paths.map { path throws(RecordingError) in try OpenedRecording(path, format) }
+    let files = try paths.map { path throws(RecordingError) in
+      try OpenedRecording(path, format, options)
+    }
     merge = try StreamMerge(Recording.streams(files, options))
     (self.files, self.options) = (files, options)
   }
@@ -30,7 +32,9 @@ public struct Recording: ~Copyable {
   /// - Throws: at what is wrong. Where only the end is, because it was cut off, all events before it
   ///   have been returned.
   public mutating func next() throws(RecordingError) -> RecordedInput? {
-    try merge.next()
+    if let next = try merge.next() { return next }
+    for file in files { if let fault = file.fault { throw fault } }
+    return nil
   }
 
   /// Goes back to the start.
@@ -45,7 +49,22 @@ public struct Recording: ~Copyable {
 
   /// What was wrong and passed over.
   public var skipped: SkippedFaults {
-    merge.streams.reduce(into: SkippedFaults()) { $0.add($1.skipped) }
+    var all = files.reduce(into: SkippedFaults()) { $0.add($1.skipped) }
+    for stream in merge.streams { all.add(stream.skipped) }
+    return all
+  }
+
+  /// How many bytes have been read, of all files.
+  public var bytesRead: Int { merge.streams.reduce(0) { $0 + $1.bytesTaken } }
+
+  /// How much of all that has to be read has been, from 0 to 1; `nil` where that is not known.
+  public var shareRead: Double? {
+    var size = 0
+    for file in files {
+      guard let known = file.size else { return nil }
+      size += known
+    }
+    return size > 0 ? min(1, Double(bytesRead) / Double(size)) : nil
   }
 
   private static func streams(

@@ -24,7 +24,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
       self = .raw32
     } else if bytes.starts(with: "# EVEMU".utf8) {
       self = .evemu
-    } else if LibinputStream.marks.contains(where: { bytes.hasLine(beginningWith: $0) }) {
+    } else if LibinputParser.marks.contains(where: { bytes.hasLine(beginningWith: $0) }) {
       self = .libinput
     } else if EvtestParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil }) {
       self = .evtest

@@ -1,4 +1,5 @@
 import EventRecordings
+import Evdev
 import Glibc
 import KeyboardModes
 import KeymodeInterface
@@ -78,8 +79,8 @@ public final class Daemon {
 
   private static func log(_ event: Keyboards.Report) {
     switch event {
-    case .followed(let name): Log.info("following '\(name)'")
-    case .gone(let name): Log.info("'\(name)' is gone")
+    case .followed(_, let device): Log.info("following '\(device.name)'")
+    case .gone(_, let device): Log.info("'\(device.name)' is gone")
     case .failed(let error): Log.warning("\(error)")
     }
   }

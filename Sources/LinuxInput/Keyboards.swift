@@ -1,4 +1,4 @@
-internal import Evdev
+public import Evdev
 internal import Glibc
 public import KeyboardModes
 public import SystemCalls
@@ -17,10 +17,10 @@ public final class Keyboards {
 
   /// What happened to a device, for the log.
   public enum Report {
-    /// The device of this name is followed from now on.
-    case followed(String)
-    /// The device of this name was removed.
-    case gone(String)
+    /// The device is followed from now on.
+    case followed(DeviceID, InputDevice)
+    /// The device was removed.
+    case gone(DeviceID, InputDevice)
     /// A device cannot be opened, or can be read no more.
     case failed(SystemError)
   }
@@ -63,8 +63,8 @@ public final class Keyboards {
   /// How many devices are followed.
   public var count: Int { followed.count }
 
-  /// Opens all that are there, and from now on those that come.
-  public func start() throws(SystemError) {
+  /// Opens all that are there, and from now on those that come, unless only the former are wanted.
+  public func start(followingNewcomers: Bool = true) throws(SystemError) {
     continuation = try loop.addDeferred { [unowned self] in read { _ in true } }
     let monitor = try DeviceMonitor(loop) { [unowned self] device in appeared(device) }
     self.monitor = monitor
@@ -72,6 +72,7 @@ public final class Keyboards {
     case .all: try monitor.forEachPresent { appeared($0) }
     case .named(let paths): for path in paths { open(path) { _ in true } }
     }
+    if !followingNewcomers { self.monitor = nil }
   }
 
   /// Reads what has happened by now on any keyboard, and delivers it.
@@ -125,14 +126,14 @@ extension Keyboards {
     }
     opened += 1
     followed.append(Followed(id: id, device: device, number: number, source: source))
-    report(.followed(device.name))
+    report(.followed(id, device))
     deliver([.opened(id, held: device.keysDown)])
   }
 
   private func letGo(_ keyboard: Followed, _ error: SystemError?) {
     keyboard.source.end()
     followed.removeAll { $0.id == keyboard.id }
-    report(error.map(Report.failed) ?? .gone(keyboard.device.name))
+    report(error.map(Report.failed) ?? .gone(keyboard.id, keyboard.device))
     deliver([.gone(keyboard.id)])
   }
 }

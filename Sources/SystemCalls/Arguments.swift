@@ -60,6 +60,9 @@ public struct Arguments: Sendable {
   /// Whether this option was given.
   public func has(_ flag: String) -> Bool { flags.contains(flag) }
 
+  /// Whether this option was given, with a value or without.
+  public func isGiven(_ option: String) -> Bool { has(option) || values[option] != nil }
+
   /// The value that was given to this option, if any.
   public subscript(_ option: String) -> String? { values[option]?.first }
 

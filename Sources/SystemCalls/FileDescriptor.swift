@@ -28,6 +28,22 @@ public struct FileDescriptor: ~Copyable, Sendable {
     return file
   }
 
+  /// Reads what comes next. The corresponding C function is `read`.
+  ///
+  /// - Returns: how many bytes; 0 at the end.
+  public func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+    try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }
+  }
+
+  /// Reads what stands at `offset`. The corresponding C function is `pread`.
+  ///
+  /// - Returns: how many bytes; 0 at the end.
+  public func read(
+    at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws(SystemError) -> Int {
+    try retrying("read") { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
+  }
+
   /// A copy of standard input.
   public static func standardInput() throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })

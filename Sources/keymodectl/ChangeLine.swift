@@ -20,10 +20,21 @@ enum ChangeLine {
       zero = isDate ? first.microseconds / second * second : 0
     }
 
+    /// The time as it is shown.
+    func shown(_ time: Time) -> Time {
+      let (difference, overflow) = time.microseconds.subtractingReportingOverflow(zero)
+      return overflow ? time : Time(microseconds: difference)
+    }
+
+    /// The time that is shown so.
+    func recorded(_ shown: Time) -> Time {
+      let (sum, overflow) = shown.microseconds.addingReportingOverflow(zero)
+      return overflow ? shown : Time(microseconds: sum)
+    }
+
     /// Seconds with six digits.
     fileprivate func text(_ time: Time) -> String {
-      let (difference, overflow) = time.microseconds.subtractingReportingOverflow(zero)
-      let microseconds = overflow ? time.microseconds : difference
+      let microseconds = shown(time).microseconds
       let magnitude = microseconds.magnitude
       let fraction = String(magnitude % 1_000_000)
       let seconds = "\(microseconds < 0 ? "-" : "")\(magnitude / 1_000_000)"
@@ -41,8 +52,11 @@ enum ChangeLine {
   }
 
   /// The line that a watch begins with.
-  static func text(of state: StateMessage) -> String {
-    "\(Clock.own.text(state.time))  shift is \(state.modes.shift), keyboard is \(state.modes.keyboard)"
+  static func text(of state: StateMessage) -> String { text(of: state.modes, at: state.time) }
+
+  /// `     1.234567  shift is off, keyboard is editingText`
+  static func text(of modes: Modes, at time: Time, clock: Clock = .own) -> String {
+    "\(clock.text(time))  shift is \(modes.shift), keyboard is \(modes.keyboard)"
   }
 
   /// The line for changes that were not sent.

@@ -1,12 +1,17 @@
 import EventRecordings
+import Glibc
 import KeyboardModes
 import KeymodeInterface
 import KeymodedConfiguration
 import SystemCalls
+import Timelines
 
-/// `keymodectl replay FILE`: what the daemon would have published, had it followed the device.
+/// `keymodectl replay FILE…`: what the daemon would have published, had it followed the devices.
 func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
-  guard operands.count == 1 else { throw UsageError("replay takes one file") }
+  guard !operands.isEmpty else { throw UsageError("replay takes at least one file") }
+  guard operands.count(where: { $0 == "-" }) <= 1 else {
+    throw UsageError("standard input can be read only once")
+  }
   let format = try arguments["--format"].map { name throws(UsageError) in
     guard let format = RecordingFormat(rawValue: name) else {
       let names = RecordingFormat.allCases.map(\.rawValue).joined(separator: ", ")
@@ -14,21 +19,171 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     }
     return format
   }
-  let asJSON = arguments.has("--json")
-  let configuration =
-    try arguments["--config"].map { try Configuration.load($0) } ?? Configuration()
-  var recording = try Recording(opening: operands, format: format) { complain("\($0)") }
-  var controller = Controller(settings: configuration.settings)
-  var output = Output.standard()
-  // The changes before a line that is wrong are right, and shown.
-  defer { output.flush() }
-  var clock: ChangeLine.Clock?
-  while let next = try recording.next() {
-    let shown = clock ?? ChangeLine.Clock(startingWith: next.time ?? Time(microseconds: 0))
-    clock = shown
-    controller.take(next.input) { change in
-      output.line(asJSON ? change.json.text : ChangeLine.text(of: change, clock: shown))
-    }
+  let settings =
+    try arguments["--config"].map { try Configuration.load($0) }?.settings ?? Settings()
+  let window = try ReplayWindow(
+    from: arguments["--from"].map(shownTime), until: arguments["--until"].map(shownTime))
+  let recording = try Recording(
+    opening: operands, format: format, isLenient: arguments.has("--lenient")
+  ) { complain("\($0)") }
+  var replay = Replay(
+    settings: settings, window: window, asJSON: arguments.has("--json"),
+    expected: try arguments["--expect"].map { try ExpectedChanges($0) },
+    timeline: arguments.isGiven("--timeline") ? Timeline() : nil,
+    statistics: arguments.has("--stats") ? ReplayStatistics() : nil)
+  do {
+    try replay.run(recording)
+  } catch let difference as ReplayDifference {
+    print(difference.description)
+    return Status.no
+  }
+  if let path = arguments["--timeline"] {
+    let title = operands.map { $0 == "-" ? "standard input" : baseName($0) }
+    try replay.draw(title.joined(separator: ", "), to: path)
   }
   return 0
+}
+
+/// The part of a replay that is shown. Times are those that people are shown: see ``ChangeLine``.
+struct ReplayWindow {
+  let from: Time?
+  let until: Time?
+
+  init(from: Time?, until: Time?) throws(UsageError) {
+    if let from, let until, until < from { throw UsageError("'--until' lies before '--from'") }
+    self.from = from
+    self.until = until
+  }
+}
+
+/// A time as people write it: seconds, with up to six digits after the point.
+private func shownTime(_ text: String) throws(UsageError) -> Time {
+  let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+  let fraction = parts.count == 2 ? parts[1] : "0"
+  guard (parts + [fraction]).allSatisfy({ $0.allSatisfy { "0"..."9" ~= $0 } }),
+    1...12 ~= parts[0].count, 1...6 ~= fraction.count, let seconds = Int64(parts[0]),
+    let microseconds = Int64(fraction + String(repeating: "0", count: 6 - fraction.count))
+  else { throw UsageError("time '\(text)' is not seconds, such as 12.5") }
+  return Time(microseconds: seconds * 1_000_000 + microseconds)
+}
+
+private func baseName(_ path: String) -> String {
+  path.split(separator: "/").last.map(String.init) ?? path
+}
+
+/// One replay, from the first input to the last.
+private struct Replay: ~Copyable {
+  private let window: ReplayWindow
+  private let asJSON: Bool
+  private var controller: Controller
+  private var expected: ExpectedChanges?
+  private var timeline: Timeline?
+  private var statistics: ReplayStatistics?
+  private var output = Output.standard()
+  private var progress = Progress()
+  private var clock = ChangeLine.Clock.own
+
+  /// The time that is reached, and the one from which on changes are shown.
+  private var time: Time?
+  private var start = Time(microseconds: .min)
+
+  init(
+    settings: Settings, window: ReplayWindow, asJSON: Bool, expected: consuming ExpectedChanges?,
+    timeline: Timeline?, statistics: ReplayStatistics?
+  ) {
+    controller = Controller(settings: settings)
+    self.window = window
+    self.asJSON = asJSON
+    self.expected = expected
+    self.timeline = timeline
+    self.statistics = statistics
+  }
+
+  mutating func run(_ recording: consuming Recording) throws {
+    var recording = recording
+    // The changes before a line that is wrong are right, and shown.
+    defer { output.flush() }
+    defer { progress.end() }
+    while let next = try recording.next() {
+      if time == nil, let first = next.time { begin(at: first) }
+      if let now = next.time, let until = window.until, clock.shown(now) > until { break }
+      time = next.time ?? time
+      try take(next)
+      progress.update(recording)
+    }
+    if let fault = recording.skipped.first {
+      let count = recording.skipped.count
+      complain(
+        "\(count) \(count == 1 ? "fault" : "faults") passed over, the first of them:\n\(fault)")
+    }
+    try end()
+  }
+
+  private mutating func begin(at first: Time) {
+    clock = ChangeLine.Clock(startingWith: first)
+    if let from = window.from { start = clock.recorded(from) }
+    timeline?.begin(at: max(first, start))
+  }
+
+  private mutating func take(_ next: RecordedInput) throws {
+    if case .key(let device, let event) = next.input, event.action == .press,
+      statistics != nil || timeline != nil
+    {
+      let meaning = controller.meaning(ofPress: event.key, on: device)
+      statistics?.count(press: meaning)
+      if event.time >= start { timeline?.add(.init(meaning), at: event.time) }
+    }
+    statistics?.count(next)
+    var changes: [Change] = []
+    controller.take(next.input) { changes.append($0) }
+    for change in changes {
+      statistics?.count(change)
+      guard change.time >= start else { continue }
+      timeline?.add(change)
+      try show(change)
+    }
+  }
+
+  private mutating func show(_ change: Change) throws {
+    if expected != nil {
+      if let difference = try expected?.compare(change) { throw difference }
+    } else {
+      output.line(asJSON ? change.json.text : ChangeLine.text(of: change, clock: clock))
+    }
+  }
+
+  private mutating func end() throws {
+    if let difference = try expected?.end() { throw difference }
+    if let time { timeline?.end(at: time) }
+    if asJSON {
+      if let statistics { output.line(statistics.json.text) }
+      return
+    }
+    if let count = expected?.count {
+      output.line("\(count) \(count == 1 ? "change" : "changes"), as expected")
+    } else {
+      output.line(
+        ChangeLine.text(of: controller.modes, at: time ?? Time(microseconds: 0), clock: clock))
+    }
+    if let statistics { output.line(statistics.text) }
+  }
+
+  func draw(_ title: String, to path: String) throws {
+    guard let timeline else { return }
+    let file = try FileDescriptor.opening(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o666)
+    var text = timeline.svg(title: title)
+    try text.withUTF8 { try writeAll(UnsafeRawBufferPointer($0), to: file.number, path) }
+  }
+}
+
+extension Timeline.Press {
+  fileprivate init(_ meaning: PressMeaning) {
+    self =
+      switch meaning {
+      case .shift: .shift
+      case .bound: .bound
+      case .character: .character
+      case .other: .other
+      }
+  }
 }

@@ -45,10 +45,30 @@ let help = """
   2 wrong usage, 3 no daemon, 4 bad input, 5 permission denied.
   """
 
+/// The options that only some commands have.
+let optionsOfCommands: KeyValuePairs = [
+  "--config": ["graph", "record", "replay"], "--format": ["graph", "record", "replay"],
+  "--current": ["graph"], "--output": ["record"], "--show-keycodes": ["record"],
+  "--expect": ["replay"], "--from": ["replay"], "--lenient": ["replay"], "--stats": ["replay"],
+  "--timeline": ["replay"], "--until": ["replay"],
+]
+
+/// `a, b and c`
+func listed(_ words: [String]) -> String {
+  guard words.count > 1, let last = words.last else { return words.joined() }
+  return "\(words.dropLast().joined(separator: ", ")) and \(last)"
+}
+
 func run() throws -> Int32 {
   let arguments = try Arguments(
-    CommandLine.arguments.dropFirst(), flags: ["--current", "--json", "--version", "--help"],
-    options: ["--config", "--format", "--socket-dir"])
+    CommandLine.arguments.dropFirst(),
+    flags: [
+      "--current", "--help", "--json", "--lenient", "--show-keycodes", "--stats", "--version",
+    ],
+    options: [
+      "--config", "--expect", "--format", "--from", "--output", "--socket-dir", "--timeline",
+      "--until",
+    ])
   if arguments.has("--help") {
     print(help)
     return 0
@@ -61,20 +81,17 @@ func run() throws -> Int32 {
   let operands = Array(arguments.operands.dropFirst())
   let asJSON = arguments.has("--json")
   let directory = Connection.directory(arguments["--socket-dir"])
-  guard ["graph", "replay"].contains(command) || arguments["--config"] == nil else {
-    throw UsageError("option '--config' is for replay and graph")
-  }
-  guard ["graph", "replay"].contains(command) || arguments["--format"] == nil else {
-    throw UsageError("option '--format' is for replay and graph")
-  }
-  guard command == "graph" || !arguments.has("--current") else {
-    throw UsageError("option '--current' is for graph")
+  for (option, commands) in optionsOfCommands {
+    guard !arguments.isGiven(option) || commands.contains(command) else {
+      throw UsageError("option '\(option)' is for \(listed(commands))")
+    }
   }
   switch command {
   case "state": return try state(operands, directory: directory, asJSON: asJSON)
   case "watch": return try watch(operands, directory: directory, asJSON: asJSON)
   case "trigger": return try trigger(operands, directory: directory, asJSON: asJSON)
   case "graph": return try graph(operands, arguments)
+  case "record": return try record(operands, arguments)
   case "replay": return try replay(operands, arguments)
   default: throw UsageError("unknown command '\(command)'")
   }

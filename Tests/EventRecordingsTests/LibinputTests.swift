@@ -159,11 +159,26 @@ struct LibinputTests {
 
   @Test("of more devices than can be read at once says so")
   func tooManyDevices() throws {
-    let outcome = try read(recording(Array(repeating: "- evdev: [[1, 0, 1, 30, 1]]", count: 65)))
-    #expect(outcome.error == "FILE: more than 64 devices with events")
-    let most = try read(recording(Array(repeating: "- evdev: [[1, 0, 1, 30, 1]]", count: 64)))
+    let outcome = try read(recording(Array(repeating: "- evdev: [[1, 0, 1, 30, 1]]", count: 257)))
+    #expect(outcome.error == "FILE: more than 256 devices with events")
+    let most = try read(recording(Array(repeating: "- evdev: [[1, 0, 1, 30, 1]]", count: 256)))
     #expect(most.error == nil)
-    #expect(most.devices == Array(0..<64))
+    #expect(most.devices == Array(0..<256))
+  }
+
+  @Test("of several devices has all that stands before a fault, and then the fault")
+  func faultInOneOfSeveral() throws {
+    let text = recording([
+      "- evdev: [[1, 0, 1, 30, 1]]\n- evdev: [[5, 0, 1, 30, 0]]",
+      "- evdev: [[2, 0, 1, 30, 1]]\n- evdev: [[3, 0, 1, 30, 7]]\n- evdev: [[4, 0, 1, 30, 0]]",
+      "- evdev: [[6, 0, 1, 30, 1]]",
+    ])
+    let outcome = try read(text)
+    #expect(outcome.error == "FILE:13: key value 7 is not 0, 1 or 2")
+    #expect(outcome.events.map(\.time.microseconds) == [1_000_000, 2_000_000, 5_000_000])
+    let lenient = try read(text, isLenient: true)
+    #expect(lenient.events.map { $0.time.microseconds / 1_000_000 } == [1, 2, 4, 5, 6])
+    #expect(lenient.skipped.count == 1)
   }
 
   @Test("of keys that were obfuscated has no Shift, and a warning says so, once")

@@ -121,12 +121,19 @@ struct CommandTests {
       ("keymodectl", "state shift keyboard", "state takes one machine at most"),
       ("keymodectl", "watch now", "watch takes no operand"),
       ("keymodectl", "trigger", "trigger takes one event"),
-      ("keymodectl", "replay", "replay takes one file"),
+      ("keymodectl", "replay", "replay takes at least one file"),
+      ("keymodectl", "replay - -", "standard input can be read only once"),
+      ("keymodectl", "graph shift --output x", "option '--output' is for record"),
+      ("keymodectl", "record --stats", "option '--stats' is for replay"),
+      (
+        "keymodectl", "record --format evtest",
+        "unknown format 'evtest': recordings are written as evemu or libinput"
+      ),
       ("keymodectl", "state --jsn", "unknown option '--jsn'"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
-      ("keymodectl", "state --config x", "option '--config' is for replay and graph"),
+      ("keymodectl", "state --config x", "option '--config' is for graph, record and replay"),
       ("keymodectl", "state --current", "option '--current' is for graph"),
-      ("keymodectl", "state --format dot", "option '--format' is for replay and graph"),
+      ("keymodectl", "state --format dot", "option '--format' is for graph, record and replay"),
       (
         "keymodectl", "replay --format dot x",
         "unknown format 'dot': it is one of evemu, libinput, evtest, getevent, raw64, raw32"

@@ -66,7 +66,8 @@ struct ReplayTests {
     #expect(
       ended.lines.first
         == "     0.000001  shift     off → on                             shiftPressed")
-    #expect(ended.lines.count == 9)
+    #expect(ended.lines.count == 10)
+    #expect(ended.lines.last == "     2.150001  shift is off, keyboard is prepareToEditText")
     #expect(ended.lines.allSatisfy { $0.count <= 80 })
     let dated = chat.replacing("E: ", with: "E: 133005018")
     let old = try run("keymodectl", "replay", "-", input: dated)
@@ -129,6 +130,194 @@ struct ReplayTests {
     let daemon = try run("keymoded", "--recording", path)
     #expect(daemon.status == 4)
     #expect(daemon.errors.hasPrefix("\(path):"))
+  }
+
+  @Test("merges several files by time")
+  func severalFiles() throws {
+    let folder = try TemporaryFolder()
+    let shift = try folder.write("shift", "# EVEMU 1.3\nE: 1.000000 0001 002a 0001\n")
+    let keys = try folder.write(
+      "keys", "[0.900000] EV_KEY KEY_INSERT DOWN\n[1.200000] EV_KEY KEY_A DOWN\n")
+    let ended = try run("keymodectl", "replay", keys, shift)
+    #expect(ended.status == 0)
+    #expect(
+      ended.lines == [
+        "     0.900000  keyboard  prepareToEditText → editingText      tapTextField",
+        "     1.000000  shift     off → on                             shiftPressed",
+        "     1.200000  shift     on → off                             characterTyped",
+        "     1.200000  shift is off, keyboard is editingText",
+      ])
+  }
+
+  @Test("says whether the changes are those that were expected, and how they differ")
+  func expect() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("chat.evemu", chat)
+    func compare(_ expected: String, _ options: String...) throws -> Ended {
+      let changes = try folder.write("changes.jsonl", expected)
+      let path = "\(Place.programs)/keymodectl"
+      return try TestSupport.run(path, ["replay", file, "--expect", changes] + options)
+    }
+    let same = try compare(Self.expected)
+    #expect(same.status == 0)
+    #expect(same.output == "9 changes, as expected\n")
+    #expect(same.errors == "")
+    #expect(try compare(Self.expected, "--json").output == "")
+    let state =
+      #"{"instance":"x","sequence":0,"time":1,"shift":"off","shiftSince":null,"#
+      + #""keyboard":"prepareToEditText","keyboardSince":null}"# + "\n"
+    #expect(try compare(state + Self.expected).status == 0, "as a watch prints it")
+    let spaced = Self.expected.replacing(",", with: " , ")
+    #expect(try compare(spaced).status == 0, "however it is spaced")
+
+    let other = try compare(Self.expected.replacing("capsLock", with: "off"))
+    #expect(other.status == 1)
+    #expect(
+      other.output == """
+        \(folder.path)/changes.jsonl:2: the replay differs
+        expected: change 2
+             0.300001  shift     on → off                             shiftPressed
+        replayed: change 2
+             0.300001  shift     on → capsLock                        shiftPressed
+
+        """)
+    let lines = Self.expected.split(separator: "\n")
+    let short = try compare(lines.dropLast().joined(separator: "\n"))
+    #expect(short.status == 1)
+    #expect(short.output.hasPrefix("after \(folder.path)/changes.jsonl:8: the replay differs\n"))
+    #expect(short.output.contains("expected: no more changes\nreplayed: change 9\n"))
+    let long = try compare(Self.expected + lines[8])
+    #expect(long.status == 1)
+    #expect(long.output.hasSuffix("replayed: no more changes\n"))
+    for bad in ["{}", "[1]", "x", lines[0] + "\n" + state, String(repeating: "x", count: 9000)] {
+      let refused = try compare(String(bad))
+      #expect(refused.status == 4)
+      #expect(refused.errors.contains("not a change as 'replay --json' prints it"))
+    }
+    let none = try run("keymodectl", "replay", file, "--expect", "/nowhere")
+    #expect(none.status == 4)
+    #expect(none.errors == "/nowhere: No such file or directory\n")
+  }
+
+  @Test("passes over what is wrong where that is wanted, counts it and says so")
+  func lenient() throws {
+    let bad = chat.replacing("E: 0.900001 0001 0046 0001", with: "E: 0.900001 0001 zz")
+    let ended = try run("keymodectl", "replay", "-", "--lenient", input: bad + "E: 3.0")
+    #expect(ended.status == 0)
+    #expect(
+      ended.errors == """
+        keymodectl: 2 faults passed over, the first of them:
+        <stdin>:12: event code "zz" is not hexadecimal of up to four digits
+
+        """)
+    #expect(ended.lines.count == 9)
+  }
+
+  @Test("counts what a recording holds, by kind")
+  func statistics() throws {
+    let ended = try run("keymodectl", "replay", "-", "--stats", input: chat)
+    #expect(
+      ended.lines.suffix(6) == [
+        "devices   1, for 2.1 s", "presses   9: 4 of Shift, 4 bound, 1 characters, 0 others",
+        "releases  9", "repeats   0", "losses    0", "changes   5 of shift, 4 of keyboard",
+      ])
+    let json = try run("keymodectl", "replay", "-", "--stats", "--json", input: chat)
+    #expect(
+      json.output == Self.expected
+        + #"{"stats":{"devices":1,"duration":2150000,"presses":{"shift":4,"bound":4,"#
+        + #""characters":1,"others":0},"releases":9,"repeats":0,"losses":0,"#
+        + #""changes":{"shift":5,"keyboard":4}}}"# + "\n")
+  }
+
+  @Test("shows a part, with the states that all before it led to")
+  func window() throws {
+    let ended = try run("keymodectl", "replay", "-", "--from", "0.9", "--until", "1.2", input: chat)
+    #expect(
+      ended.lines == [
+        "     0.900001  keyboard  prepareToEditText → prepareToRecord  clickSwitchButton",
+        "     1.100001  keyboard  prepareToRecord → showingPanel       clickMoreButton",
+        "     1.150001  shift is capsLock, keyboard is showingPanel",
+      ])
+    let dated = chat.replacing("E: ", with: "E: 133005018")
+    #expect(
+      try run("keymodectl", "replay", "-", "--from", "0.9", "--until", "1.2", input: dated).lines
+        == ended.lines, "in the time that is shown")
+    for (option, message) in [
+      (["--from", "x"], "time 'x' is not seconds, such as 12.5"),
+      (["--until", "1.1234567"], "time '1.1234567' is not seconds, such as 12.5"),
+      (["--until=-1"], "time '-1' is not seconds, such as 12.5"),
+      (["--from", "2", "--until", "1"], "'--until' lies before '--from'"),
+    ] {
+      let path = "\(Place.programs)/keymodectl"
+      let refused = try TestSupport.run(path, ["replay", "-"] + option, input: chat)
+      #expect(refused.status == 2)
+      #expect(refused.errors == "keymodectl: \(message)\ntry 'keymodectl --help'\n")
+    }
+  }
+
+  @Test("keeps several devices in the folder for such files, or says why it cannot")
+  func temporaryFolder() throws {
+    let folder = try TemporaryFolder()
+    let text = "devices:\n- events:\n  - evdev: [[1, 0, 1, 42, 1]]\n- events: []\n"
+    let file = try folder.write("two.yaml", text)
+    let path = "\(Place.programs)/keymodectl"
+    let kept = try TestSupport.run(
+      path, ["replay", file], environment: ["TMPDIR": folder.path])
+    #expect(kept.status == 0)
+    #expect(kept.lines.count == 2)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["two.yaml"])
+    let refused = try TestSupport.run(path, ["replay", file], environment: ["TMPDIR": "/nowhere"])
+    #expect(refused.status == 4)
+    #expect(
+      refused.errors == "\(file): cannot be kept in /nowhere: No such file or directory\n")
+  }
+
+  @Test("draws the recording")
+  func timeline() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("chat & more.evemu", chat)
+    let picture = "\(folder.path)/out.svg"
+    let ended = try run("keymodectl", "replay", file, "--timeline", picture)
+    #expect(ended.status == 0)
+    #expect(ended.lines.count == 10)
+    let svg = try String(contentsOfFile: picture, encoding: .utf8)
+    #expect(svg.hasPrefix("<svg "))
+    #expect(svg.contains("chat &amp; more.evemu"))
+    #expect(svg.contains("capsLock"))
+    let refused = try run("keymodectl", "replay", file, "--timeline", "/nowhere/out.svg")
+    #expect(refused.status == 1)
+    #expect(refused.errors.contains("cannot open '/nowhere/out.svg': No such file or directory"))
+  }
+
+  @Test("needs less than 16 MB however much it reads", arguments: ["evemu", "libinput", "64"])
+  func memory(_ kind: String) throws {
+    let program = """
+      import resource, subprocess, sys
+      kind, path, count = sys.argv[1], sys.argv[2], 200_000
+      child = subprocess.Popen(
+          [path, "replay", "-", "--stats", "--timeline", "/dev/null"],
+          stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+      write = lambda text: child.stdin.write(text.encode())
+      if kind == "64": write("devices:\\n")
+      if kind == "libinput": write("ndevices: 1\\ndevices:\\n- events:\\n")
+      for number in range(count):
+          second, code, value = number // 10, (42, 30, 110, 1)[number // 2 % 4], 1 - number % 2
+          if kind == "evemu":
+              write(f"E: {second}.000000 0001 {code:04x} {value:04d}\\n")
+          else:
+              if kind == "64" and number * 64 % count == 0: write("- events:\\n")
+              write(f"  - evdev:\\n    - [{second}, 0, 1, {code}, {value}]\\n")
+      child.stdin.close()
+      print(child.wait(), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+      """
+    let ended = try run(
+      "/usr/bin/python3", "-c",
+      program,
+      kind, "\(Place.programs)/keymodectl")
+    let numbers = ended.lines.first?.split(separator: " ").compactMap { Int($0) } ?? []
+    #expect(ended.errors == "")
+    #expect(numbers.first == 0)
+    #expect(try #require(numbers.last) < 16 << 10, "KiB")
   }
 
   @Test("ends quietly when nobody reads")

@@ -1,13 +1,14 @@
 internal import KeyboardModes
 internal import YAML
 
-extension LibinputStream {
-  func takeEvent(_ start: EventStream.Event) throws(RecordingError) -> RecordedInput? {
+extension LibinputParser {
+  func takeEvent(_ start: EventStream.Event) throws(RecordingError) -> Entry? {
     let numbers = try takeNumbers(5, start, "event")
     do throws(LineFault) {
       let event = try event(numbers)
+      if event.type == InputEvent.key { _ = try KeyEvent(event) }
       checkObfuscation(event)
-      return try interpreter.take(.event(event))
+      return .event(event)
     } catch {
       throw fault(error.message, start)
     }
@@ -24,7 +25,7 @@ extension LibinputStream {
     guard let value = Int32(exactly: numbers[4]) else {
       throw LineFault("event value \(numbers[4]) is out of range")
     }
-    return InputEvent(time: time, type: type, code: code, value: value)
+    return InputEvent(time: time, type: type, code: code, value: value, device: device)
   }
 
   /// The numbers of a list that has begun.
@@ -57,11 +58,11 @@ extension LibinputStream {
   }
 
   /// What `keymodectl record` notes beside the events.
-  func takeNote(_ value: EventStream.Event) throws(RecordingError) -> RecordedInput? {
+  func takeNote(_ value: EventStream.Event) throws(RecordingError) -> Entry? {
     var found: Entry?
     switch value.kind {
     case .scalar:
-      if value.text == Note.lost { found = .lost(device: 0) }
+      if value.text == Note.lost { found = .lost(device: device) }
     case .mappingStart:
       while case let key = try nextPart(), key.kind != .mappingEnd {
         let value = try nextPart()
@@ -73,11 +74,7 @@ extension LibinputStream {
       }
     case .sequenceStart, .sequenceEnd, .mappingEnd, .end: try skip(value)
     }
-    do throws(LineFault) {
-      return try found.flatMap { entry throws(LineFault) in try interpreter.take(entry) }
-    } catch {
-      throw fault(error.message, value)
-    }
+    return found
   }
 
   private func held(
@@ -87,14 +84,14 @@ extension LibinputStream {
     guard keys.count == numbers.count else {
       throw fault("a key code of the held keys is above \(KeyCode.max)", value)
     }
-    return .held(keys, device: 0)
+    return .held(keys, device: device)
   }
 
   private func gone(
     _ numbers: [Int64], _ value: EventStream.Event
   ) throws(RecordingError) -> Entry {
     do throws(LineFault) {
-      return .gone(device: 0, at: try Time(seconds: numbers[0], microseconds: numbers[1]))
+      return .gone(device: device, at: try Time(seconds: numbers[0], microseconds: numbers[1]))
     } catch {
       throw fault(error.message, value)
     }

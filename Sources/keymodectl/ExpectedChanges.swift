@@ -1,0 +1,81 @@
+import EventRecordings
+import Glibc
+import JSON
+import KeyboardModes
+import KeymodeInterface
+
+/// The changes that a replay has to make, a JSON line each, as `replay --json` or `watch --json`
+/// printed them.
+struct ExpectedChanges: ~Copyable {
+  private let name: String
+  private let file: UnsafeMutablePointer<FILE>
+  private var line = 0
+
+  /// How many changes were compared.
+  private(set) var count = 0
+
+  /// Far more than any line that keymodectl prints.
+  private static let longestLine = 4096
+
+  init(_ path: String) throws(RecordingError) {
+    guard let file = fopen(path, "re") else {
+      throw RecordingError(String(cString: strerror(errno)), file: path)
+    }
+    name = path
+    self.file = file
+  }
+
+  deinit { fclose(file) }
+
+  /// - Returns: how `change` differs from what comes next.
+  mutating func compare(_ change: Change) throws(RecordingError) -> ReplayDifference? {
+    let expected = try next()
+    guard expected != change else {
+      count += 1
+      return nil
+    }
+    let place = expected == nil ? "after \(name):\(line)" : "\(name):\(line)"
+    return ReplayDifference(place, expected: expected, replayed: change)
+  }
+
+  /// - Returns: what is still expected, but the replay has ended.
+  mutating func end() throws(RecordingError) -> ReplayDifference? {
+    guard let expected = try next() else { return nil }
+    return ReplayDifference("\(name):\(line)", expected: expected, replayed: nil)
+  }
+
+  private mutating func next() throws(RecordingError) -> Change? {
+    while true {
+      var buffer = [CChar](repeating: 0, count: Self.longestLine)
+      guard fgets(&buffer, Int32(buffer.count), file) != nil else {
+        guard ferror(file) == 0 else {
+          throw RecordingError(String(cString: strerror(errno)), file: name)
+        }
+        return nil
+      }
+      line += 1
+      let text = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      guard let json = try? JSON(parsing: text) else { throw fault }
+      if let change = Change(json) { return change }
+      // What a watch begins with.
+      guard line == 1, StateMessage(json) != nil else { throw fault }
+    }
+  }
+
+  private var fault: RecordingError {
+    RecordingError("not a change as 'replay --json' prints it", file: name, line: line)
+  }
+}
+
+/// How a replay differs from what was expected.
+struct ReplayDifference: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ place: String, expected: Change?, replayed: Change?) {
+    let lines = [("expected", expected), ("replayed", replayed)].map { what, change in
+      guard let change else { return "\(what): no more changes" }
+      return "\(what): change \(change.sequence)\n\(ChangeLine.text(of: change))"
+    }
+    description = "\(place): the replay differs\n" + lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,185 @@
+import Evdev
+import EventRecordings
+import Glibc
+import KeyboardModes
+import KeymodeInterface
+import LinuxInput
+import SystemCalls
+import Systemd
+
+/// Records what the daemon would have taken from the same keyboards, until it is interrupted.
+///
+/// It reads as the daemon reads, so that a replay gives what the daemon would have published: with the
+/// keys that were down at the start, what was found after a loss, and the releases that a grab kept
+/// back.
+final class Recorder {
+  private struct Device {
+    let id: DeviceID
+    let description: DeviceDescription
+  }
+
+  private let request: RecordingRequest
+  private let loop: EventLoop
+  private var signals: [EventSource] = []
+  private var keyboards: Keyboards?
+  private var devices: [Device] = []
+  private var controller: Controller
+  private var redactor: Redactor
+  private var file: RecordingFile?
+
+  /// What happened before the file was there.
+  private var early: [Controller.Input] = []
+
+  /// Why a device cannot be opened, of the first that cannot.
+  private var refusal: SystemError?
+
+  /// Why nothing more can be written.
+  private var failure: SystemError?
+
+  /// How many of the devices are still there.
+  private var present = 0
+
+  init(_ request: RecordingRequest) throws {
+    self.request = request
+    loop = try EventLoop()
+    controller = Controller(settings: request.settings)
+    redactor = Redactor(bindings: request.settings.bindings)
+  }
+
+  /// - Returns: the exit status.
+  func run() throws -> Int32 {
+    signal(SIGPIPE, SIG_IGN)
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
+    }
+    try open()
+    let format = try format()
+    file = try RecordingFile(
+      request.output, format, devices.map(\.description), remarks: remarks, tell: announce)
+    take(early)
+    if failure == nil { try loop.run() }
+    return try finish()
+  }
+
+  private func open() throws {
+    let keyboards = Keyboards(
+      loop, request.selection, deliver: { [unowned self] in take($0) },
+      report: { [unowned self] in take($0) })
+    self.keyboards = keyboards
+    try keyboards.start(followingNewcomers: false)
+    if case .all = request.selection, present > 0 { return }
+    if let refusal { throw refusal }
+    guard present > 0 else { throw NoKeyboard() }
+  }
+
+  private func format() throws -> WrittenFormat {
+    guard devices.count > 1 else { return request.format ?? .evemu }
+    guard request.format != .evemu else {
+      throw UsageError(
+        "evemu records one device, and there are \(devices.count): name one, or use libinput")
+    }
+    return .libinput
+  }
+
+  private func finish() throws -> Int32 {
+    do throws(SystemError) {
+      if let failure { throw failure }
+      try file?.finish()
+    } catch {
+      // Whoever was reading has seen enough.
+      guard error.code != EPIPE else { return 0 }
+      complain("\(error); what was written is kept")
+      return Status.no
+    }
+    return present == devices.count ? 0 : Status.no
+  }
+}
+
+/// There is no keyboard to record.
+struct NoKeyboard: Error, CustomStringConvertible {
+  let description = "no keyboard is there"
+}
+
+// MARK: - What happens
+
+extension Recorder {
+  private func take(_ report: Keyboards.Report) {
+    switch report {
+    case .followed(let id, let device):
+      let description = device.description
+      devices.append(Device(id: id, description: description))
+      redactor.add(id, keys: description.keys)
+      present += 1
+    case .gone(_, let device): lost("'\(device.name)' is gone")
+    case .failed(let error):
+      guard file != nil else {
+        refusal = refusal ?? error
+        return
+      }
+      lost("\(error)")
+    }
+  }
+
+  private func lost(_ message: String) {
+    complain("\(message); what was recorded of it is kept")
+    present -= 1
+    if present == 0 { loop.stop() }
+  }
+
+  private func take(_ inputs: [Controller.Input]) {
+    guard file != nil else {
+      early += inputs
+      return
+    }
+    var recorded: [Controller.Input] = []
+    for (place, input) in inputs.enumerated() {
+      let missed = controller.missedReleases(
+        before: input, followedBy: inputs[(place + 1)...]
+      ) { keyboards?.keysUp(among: $0, on: $1) ?? [] }
+      for input in missed + [input] {
+        controller.take(input) { _ in }
+        recorded.append(input)
+      }
+    }
+    write(recorded)
+  }
+
+  private func write(_ inputs: [Controller.Input]) {
+    let written = request.showsKeyCodes ? inputs : inputs.compactMap { redactor.redact($0) }
+    let now = Time(microseconds: microsecondsSinceBoot())
+    do throws(SystemError) {
+      for report in Report.reports(of: written, at: now) {
+        guard let section = devices.firstIndex(where: { $0.id == report.device }) else { continue }
+        try file?.write(report, section)
+      }
+      try file?.flush()
+    } catch {
+      failure = error
+      loop.stop()
+    }
+  }
+}
+
+// MARK: - What people are told
+
+extension Recorder {
+  private var remarks: [String] {
+    [
+      "keymodectl record \(keymodedVersion)",
+      "Times are those of CLOCK_BOOTTIME.",
+      request.showsKeyCodes
+        ? "Key codes are shown: what was typed can be read from this."
+        : "Redacted: of keys that are neither modifiers nor bound only their kind is here.",
+    ]
+  }
+
+  private func announce() {
+    let keyboards = devices.count == 1 ? "1 keyboard" : "\(devices.count) keyboards"
+    let place = request.output.map { " to '\($0)'" } ?? ""
+    complain(
+      request.showsKeyCodes
+        ? "recording \(keyboards)\(place); Ctrl+C ends it\n"
+          + "not redacted: what is typed can be read from it, passwords too"
+        : "recording \(keyboards)\(place), redacted; Ctrl+C ends it")
+  }
+}

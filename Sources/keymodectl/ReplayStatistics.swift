@@ -1,0 +1,77 @@
+import EventRecordings
+import JSON
+import KeyboardModes
+
+/// How much of what a recording holds: never which keys.
+struct ReplayStatistics {
+  private var devices: Set<DeviceID> = []
+  private var first: Time?
+  private var last: Time?
+  private var presses = (shift: 0, bound: 0, characters: 0, others: 0)
+  private var releases = 0
+  private var repeats = 0
+  private var losses = 0
+  private var changes: [Machine: Int] = [:]
+
+  mutating func count(press meaning: PressMeaning) {
+    switch meaning {
+    case .shift: presses.shift += 1
+    case .bound: presses.bound += 1
+    case .character: presses.characters += 1
+    case .other: presses.others += 1
+    }
+  }
+
+  mutating func count(_ next: RecordedInput) {
+    if let device = next.input.device { devices.insert(device) }
+    first = first ?? next.time
+    last = next.time ?? last
+    switch next.input {
+    case .key(_, let event):
+      if event.action == .release { releases += 1 }
+      if event.action == .autorepeat { repeats += 1 }
+    case .synchronized: losses += 1
+    case .opened, .gone, .client: break
+    }
+  }
+
+  mutating func count(_ change: Change) { changes[change.machine, default: 0] += 1 }
+
+  private var allPresses: Int {
+    presses.shift + presses.bound + presses.characters + presses.others
+  }
+
+  private var duration: Int64 { (last?.microseconds ?? 0) - (first?.microseconds ?? 0) }
+
+  /// A line for each kind of thing that is counted.
+  var text: String {
+    let seconds = "\(duration / 1_000_000).\(duration % 1_000_000 / 100_000)"
+    return """
+      devices   \(devices.count), for \(seconds) s
+      presses   \(allPresses): \(presses.shift) of Shift, \(presses.bound) bound, \
+      \(presses.characters) characters, \(presses.others) others
+      releases  \(releases)
+      repeats   \(repeats)
+      losses    \(losses)
+      changes   \(Machine.allCases.map { "\(changes[$0] ?? 0) of \($0)" }.joined(separator: ", "))
+      """
+  }
+
+  var json: JSON {
+    let counted: JSON = [
+      "devices": .integer(Int64(devices.count)), "duration": .integer(duration),
+      "presses": [
+        "shift": .integer(Int64(presses.shift)), "bound": .integer(Int64(presses.bound)),
+        "characters": .integer(Int64(presses.characters)),
+        "others": .integer(Int64(presses.others)),
+      ],
+      "releases": .integer(Int64(releases)), "repeats": .integer(Int64(repeats)),
+      "losses": .integer(Int64(losses)),
+      "changes": [
+        "shift": .integer(Int64(changes[.shift] ?? 0)),
+        "keyboard": .integer(Int64(changes[.keyboard] ?? 0)),
+      ],
+    ]
+    return ["stats": counted]
+  }
+}
