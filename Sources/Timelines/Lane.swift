@@ -50,8 +50,9 @@ struct Lane: Sendable {
     if spans.isEmpty {
       let first = index(of: from)
       used = [first]
-      // Nobody knows how long it had been in that state: the picture shows it from its own start.
-      spans = [Span(state: first, start: time)]
+      // Nobody knows how long it had been in that state. The picture shows it from its own start,
+      // which only the end of the recording can tell.
+      spans = [Span(state: first, start: -Timeline.furthest)]
     }
     current = index(of: to)
     used.insert(current)

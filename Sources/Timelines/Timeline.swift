@@ -46,6 +46,10 @@ public struct Timeline: Sendable {
     Machine.allCases.count * Lane.mostSpans
     + Press.allCases.count * PressTimes.mostSlots
 
+  /// Times further from the clock's zero, 36 000 years, count as this many microseconds, so that no
+  /// difference of two overflows.
+  static let furthest: Int64 = 1 << 60
+
   /// Lets the picture begin at `time`, where that is before everything else.
   ///
   /// Called first, with the time of a recording's first event, it makes the axis count as the
@@ -77,11 +81,9 @@ public struct Timeline: Sendable {
 
   /// Stretches the period to `time`.
   ///
-  /// - Returns: `time` in microseconds, at most 36 000 years from the clock's zero, so that no
-  ///   difference of two such times overflows.
+  /// - Returns: `time` in microseconds, no further from zero than ``furthest``.
   private mutating func cover(_ time: Time) -> Int64 {
-    let furthest: Int64 = 1 << 60
-    let microseconds = min(max(time.microseconds, -furthest), furthest)
+    let microseconds = min(max(time.microseconds, -Self.furthest), Self.furthest)
     if let known = period {
       period = min(known.lowerBound, microseconds)...max(known.upperBound, microseconds)
     } else {

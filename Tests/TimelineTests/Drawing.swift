@@ -131,6 +131,8 @@ func drawing(_ timeline: Timeline, title: String = "a title") throws -> Drawing 
     for (one, next) in zip(lane, lane.dropFirst()) {
       let gap = next.number("x") - one.number("x") - one.number("width")
       #expect(gap < 0.02 && gap > -2.02)
+      #expect(
+        max(one.number("width"), next.number("width")) > 2.98, "they are one, of many changes")
     }
   }
   for path in drawing.ticks {

@@ -98,6 +98,26 @@ struct ManyTests {
     }
   }
 
+  @Test("still shows each state that lasted, after a burst of changes")
+  func burst() throws {
+    var timeline = Timeline()
+    for second: Int64 in 1...200 {
+      timeline.add(change(.shift, "off", "on", at: second * 1_000_000 - 1))
+      timeline.add(change(.shift, "on", "off", at: second * 1_000_000))
+    }
+    for number: Int64 in 1...10_000 {
+      let (from, to) = number.isMultiple(of: 2) ? ("on", "off") : ("off", "on")
+      timeline.add(change(.shift, from, to, at: 200_000_000 + number))
+    }
+    timeline.end(at: at(201_000_000))
+    let picture = try drawing(timeline)
+    #expect(timeline.shift.spans.count < 2000)
+    #expect(picture.shift.count { $0.tooltip.hasPrefix("off") } == 200)
+    // The last one is part of the burst.
+    #expect(picture.shift.count { $0.tooltip.hasPrefix("on") } == 199)
+    #expect(picture.shift.count { $0.tooltip.hasPrefix("10000 changes") } == 1)
+  }
+
   @Test("has a tick for every press, and a press for every tick", arguments: 1...8)
   func ticks(_ seed: UInt64) throws {
     var timeline = Timeline()
