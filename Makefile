@@ -17,12 +17,13 @@ PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
 SOURCES = Package.swift Sources Tests
 
-.PHONY: help run test check lint unit-tests vm-tests build install uninstall clean
+.PHONY: help run test check lint unit-tests fuzz-tests vm-tests fuzz build install uninstall clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
 	@echo 'make test       install what is missing, and run every test'
 	@echo 'make check      all of that but the tests in a virtual machine'
+	@echo 'make fuzz       try the readers of recordings, each for ten minutes'
 	@echo 'make build      build the programs, into .build/release'
 	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove what was installed'
@@ -33,7 +34,7 @@ run: build
 
 test: check vm-tests
 
-check: lint unit-tests
+check: lint unit-tests fuzz-tests
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
@@ -42,6 +43,14 @@ unit-tests:
 	@scripts/install-packages build test
 	@scripts/install-python-tools
 	$(SWIFT) test --disable-xctest
+
+fuzz-tests:
+	@scripts/install-packages build
+	scripts/fuzz runs 20000
+
+fuzz:
+	@scripts/install-packages build
+	scripts/fuzz seconds 600
 
 vm-tests: build
 	@scripts/install-packages test
@@ -75,4 +84,4 @@ uninstall:
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
 
 clean:
-	$(RM) -r .build .tools .vm
+	$(RM) -r .build .tools .vm Tests/Fuzzing/.build

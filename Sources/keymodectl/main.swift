@@ -23,25 +23,42 @@ let help = """
     watch                    print the states, and then every change
     trigger EVENT            send an event in place of a key
     graph shift|keyboard     print the diagram of a machine; needs no daemon
-    replay FILE              print the changes that a recording makes; needs no
-                             daemon; '-' is standard input
+    replay FILE...           print the changes that recordings make, merged by
+                             time; needs no daemon; '-' is standard input
+    record [DEVICE]...       record these keyboards, or all; needs no daemon
 
     --json                   print JSON, a line each
     --socket-dir DIR         the daemon serves in DIR; by default in
                              $KEYMODED_SOCKET_DIR, $XDG_RUNTIME_DIR/keymoded or
                              /run/keymoded
-    --config FILE            replay or draw with the settings of FILE
-    --format FORMAT          the language of a diagram: dot, the default, or
-                             mermaid; or that of a recording: evemu, evtest,
-                             getevent, raw64, raw32; by default found by content
-    --current                mark in the diagram the state that the daemon is in
+    --config FILE            replay, record or draw with the settings of FILE
     --version                print the version
     --help                   print this
+
+  graph
+    --format LANGUAGE        dot, the default, or mermaid
+    --current                mark the state that the daemon is in
+
+  replay
+    --format FORMAT          evemu, libinput, evtest, getevent, raw64 or raw32; by
+                             default found by content
+    --expect FILE            only tell whether the changes are those in FILE,
+                             which --json printed
+    --from T, --until T      show only what is from and until these seconds
+    --stats                  count what the recording holds
+    --timeline FILE          draw the changes into FILE, as SVG
+    --lenient                pass over what is wrong, and count it
+
+  record
+    --output FILE            write to FILE, which must not be there yet; by
+                             default to standard output
+    --format FORMAT          evemu, the default for one device, or libinput
+    --show-keycodes          do not redact: leave readable what is typed
 
   Events: shiftPressed characterTyped clickSwitchButton clickMoreButton
   tapTextField tapBlankArea
 
-  Exit status: 0 done, 1 trigger changed nothing or the system refused something,
+  Exit status: 0 done, 1 the answer is no or the system refused something,
   2 wrong usage, 3 no daemon, 4 bad input, 5 permission denied.
   """
 

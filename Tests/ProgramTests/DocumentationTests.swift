@@ -24,6 +24,18 @@ struct DocumentationTests {
     #expect(shown == changes(replayed.output))
   }
 
+  @Test("shows in README the picture that is drawn of the bundled recording")
+  func picture() throws {
+    let folder = try TemporaryFolder()
+    let drawn = "\(folder.path)/demo.svg"
+    let ended = try run(
+      "keymodectl", "replay", "\(Place.checkout)/examples/demo.evemu", "--timeline", drawn)
+    #expect(ended.status == 0)
+    let picture = try String(contentsOfFile: drawn, encoding: .utf8)
+    #expect(try Self.text("examples/demo.svg") == picture)
+    #expect(try Self.text("README.md").contains("](examples/demo.svg)"))
+  }
+
   @Test("has in README configurations that are accepted, and an error that is really told")
   func configurations() throws {
     let readme = try Self.text("README.md")
