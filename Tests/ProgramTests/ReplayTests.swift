@@ -272,6 +272,34 @@ struct ReplayTests {
       refused.errors == "\(file): cannot be kept in /nowhere: No such file or directory\n")
   }
 
+  @Test("tells on a terminal how far it is where that takes long, and takes the line away")
+  func progress() throws {
+    let program = """
+      import os, pty, select, subprocess, sys
+      main, terminal = pty.openpty()
+      child = subprocess.Popen(
+          [sys.argv[1], "replay", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+          stderr=terminal, env={"TERM": "xterm"})
+      os.close(terminal)
+      seen = b""
+      for number in range(2_000_000):
+          child.stdin.write(b"E: %d.000000 0001 001e 0001\\n" % (number + 1))
+          if number % 1000 == 0 and select.select([main], [], [], 0)[0]:
+              seen += os.read(main, 4096)
+              break
+      child.stdin.close()
+      try:
+          while more := os.read(main, 4096): seen += more
+      except OSError: pass
+      print(child.wait(), seen)
+      """
+    let path = "\(Place.programs)/keymodectl"
+    let output = try run("/usr/bin/python3", "-c", program, path).output
+    #expect(output.hasPrefix(#"0 b'\r"#))
+    #expect(output.contains(" MiB replayed"))
+    #expect(output.hasSuffix(#"\r\x1b[K'"# + "\n"))
+  }
+
   @Test("draws the recording")
   func timeline() throws {
     let folder = try TemporaryFolder()
