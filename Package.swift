@@ -39,6 +39,7 @@ let package = Package(
     library("CLibsystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
     library("CLibyaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CJansson", pkgConfig: "jansson", debian: "libjansson-dev"),
+    .systemLibrary(name: "CLinux"),
 
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),
@@ -53,7 +54,7 @@ let package = Package(
     module("Timelines", ["KeyboardModes"]),
 
     // The kernel and systemd.
-    module("SystemCalls"),
+    module("SystemCalls", ["CLinux"]),
     module("Systemd", ["CLibsystemd", "SystemCalls"]),
     module("Evdev", ["CLibevdev", "KeyboardModes", "SystemCalls"]),
     module("EventRecordings", ["Evdev", "KeyboardModes", "SystemCalls", "YAML"]),
@@ -95,7 +96,9 @@ let package = Package(
       "TimelineTests", ["KeyboardModes", "TestSupport", "Timelines"], goldenFiles: ["Pictures"]),
     tests("KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"]),
     tests("SystemdTests", ["SystemCalls", "Systemd"]),
-    tests("KeymodedServiceTests", ["KeyboardModes", "KeymodedService"]),
+    tests(
+      "KeymodedServiceTests",
+      ["JSON", "KeyboardModes", "KeymodedService", "SystemCalls", "TestSupport"]),
     tests("ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"]),
   ]
 )

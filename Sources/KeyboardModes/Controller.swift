@@ -63,6 +63,49 @@ public struct Controller: Sendable {
     keyboard = StateMachine(KeyboardRules())
   }
 
+  /// What of a controller outlives it: all but the keys that are held, which the devices tell.
+  public struct Snapshot: Hashable, Sendable {
+    /// The number of the last change.
+    public let sequence: Int64
+    /// The state of the Shift machine.
+    public let shift: ShiftRules.State
+    /// The time of the change that entered it; `nil` before the first change.
+    public let shiftSince: Time?
+    /// The state of the keyboard machine.
+    public let keyboard: KeyboardRules.State
+    /// The time of the change that entered it; `nil` before the first change.
+    public let keyboardSince: Time?
+
+    /// The snapshot with these parts.
+    public init(
+      sequence: Int64, shift: ShiftRules.State, shiftSince: Time?, keyboard: KeyboardRules.State,
+      keyboardSince: Time?
+    ) {
+      self.sequence = sequence
+      self.shift = shift
+      self.shiftSince = shiftSince
+      self.keyboard = keyboard
+      self.keyboardSince = keyboardSince
+    }
+  }
+
+  /// A controller that goes on where another one, on the same clock, ended.
+  public init(settings: Settings = Settings(), resuming snapshot: Snapshot) {
+    self.settings = settings
+    shift = StateMachine(settings.shift, in: snapshot.shift)
+    keyboard = StateMachine(KeyboardRules(), in: snapshot.keyboard)
+    sequence = snapshot.sequence
+    shiftSince = snapshot.shiftSince
+    keyboardSince = snapshot.keyboardSince
+  }
+
+  /// What another controller can go on from.
+  public var snapshot: Snapshot {
+    Snapshot(
+      sequence: sequence, shift: shift.state, shiftSince: shiftSince, keyboard: keyboard.state,
+      keyboardSince: keyboardSince)
+  }
+
   /// The states of both machines now.
   public var modes: Modes {
     Modes(

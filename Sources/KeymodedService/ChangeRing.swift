@@ -5,16 +5,22 @@ struct ChangeRing {
   let capacity: Int
   private var changes: [Change] = []
 
-  init(capacity: Int = 1024) {
-    self.capacity = capacity
-    changes.reserveCapacity(capacity)
-  }
+  /// The number of the first change that was ever in the ring.
+  private var start: Int64 = 1
 
   /// The number of the last change; 0 before the first.
   private(set) var latest: Int64 = 0
 
+  /// A ring with these changes, the last of as many as their numbers say.
+  init(capacity: Int = 1024, restoring restored: [Change] = []) {
+    self.capacity = capacity
+    changes.reserveCapacity(capacity)
+    for change in restored { append(change) }
+  }
+
   /// Adds the change that follows the last.
   mutating func append(_ change: Change) {
+    if changes.isEmpty { start = change.sequence }
     if changes.count < capacity {
       changes.append(change)
     } else {
@@ -32,5 +38,5 @@ struct ChangeRing {
     return (sequence + 1...latest).map { changes[place(of: $0)] }
   }
 
-  private func place(of sequence: Int64) -> Int { Int((sequence - 1) % Int64(capacity)) }
+  private func place(of sequence: Int64) -> Int { Int((sequence - start) % Int64(capacity)) }
 }

@@ -24,6 +24,7 @@ public final class Daemon {
   private let service: ModeService
   private let server: Server
   private let start: () throws(SystemError) -> Void
+  private let passed: PassedDescriptors
   private var ownSockets: OwnSockets?
   private var signals: [EventSource] = []
 
@@ -33,10 +34,12 @@ public final class Daemon {
   ) throws {
     let loop = try EventLoop()
     let service: ModeService
+    passed = try PassedDescriptors()
     switch source {
     case .allKeyboards, .devices:
       let input = KeyboardSource()
-      service = ModeService(settings: configuration.settings, source: input)
+      service = ModeService(
+        settings: configuration.settings, source: input, store: passed.takeStore())
       let keyboards = Keyboards(
         loop, KeyboardSource.selection(source, configuration.settings),
         deliver: { [unowned service] in service.take($0) },
@@ -86,17 +89,9 @@ public final class Daemon {
   }
 
   private func listen(_ directory: String?) throws {
-    let passed = try ServiceManager.takeListeningSockets()
-    for (name, number) in passed {
-      let descriptor = FileDescriptor(owning: number)
-      switch name {
-      case "state": try server.listen(on: ListeningSocket(descriptor, access: .reading))
-      case "control": try server.listen(on: ListeningSocket(descriptor, access: .control))
-      default:
-        Log.warning("the service manager passed a socket called '\(name)', which is not served")
-      }
-    }
-    guard passed.isEmpty else { return }
+    let sockets = passed.takeSockets()
+    for socket in sockets { try server.listen(on: socket) }
+    guard sockets.isEmpty else { return }
     let directory = try directory ?? Daemon.defaultDirectory()
     let own = try OwnSockets(in: directory)
     for socket in own.sockets { try server.listen(on: socket) }

@@ -9,8 +9,9 @@ import Varlink
 final class ModeService {
   private(set) var controller: Controller
   private var ring: ChangeRing
-  private let instance = ServiceManager.randomName()
+  private let instance: String
   private let source: any InputSource
+  private let store: StateStore?
 
   /// The last message to subscribers. Most of them are at the same change and get the same bytes.
   private var lastMessage: (after: Int64, latest: Int64, bytes: [UInt8])?
@@ -18,10 +19,22 @@ final class ModeService {
   /// Tells all who listen that there are changes.
   var changed: () -> Void = {}
 
-  init(settings: Settings, ringCapacity: Int = 1024, source: any InputSource) {
-    controller = Controller(settings: settings)
-    ring = ChangeRing(capacity: ringCapacity)
+  /// - Parameter store: what outlives the service; the service goes on from what is in it.
+  init(
+    settings: Settings, ringCapacity: Int = 1024, source: any InputSource, store: StateStore? = nil
+  ) {
     self.source = source
+    self.store = store
+    if let contents = store?.read() {
+      instance = contents.instance
+      controller = Controller(settings: settings, resuming: contents.snapshot)
+      ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes)
+    } else {
+      instance = ServiceManager.randomName()
+      controller = Controller(settings: settings)
+      ring = ChangeRing(capacity: ringCapacity)
+      store?.commit([], controller.snapshot, instance: instance)
+    }
   }
 
   /// Takes what happened, in order, and publishes the changes that it makes.
@@ -34,7 +47,16 @@ final class ModeService {
       for release in missed { controller.take(release) { ring.append($0) } }
       controller.take(input) { ring.append($0) }
     }
-    if ring.latest != before { changed() }
+    guard ring.latest != before else { return }
+    commit(after: before)
+    changed()
+  }
+
+  /// What anybody is told must not be forgotten, so it is kept first.
+  private func commit(after sequence: Int64) {
+    guard let store else { return }
+    let oldest = max(sequence, ring.latest - Int64(ring.capacity))
+    store.commit(ring.changes(after: oldest) ?? [], controller.snapshot, instance: instance)
   }
 
   private var state: StateMessage {

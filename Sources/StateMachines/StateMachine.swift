@@ -38,6 +38,13 @@ public struct StateMachine<R: Rules>: Sendable {
     current = rules.initial
   }
 
+  /// A machine that goes on from a state that one with such rules was in.
+  @inlinable
+  public init(_ rules: R, in state: R.State) {
+    self.rules = rules
+    current = state
+  }
+
   /// Whether `event` would change something now. Nothing changes by asking.
   @inlinable
   public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }

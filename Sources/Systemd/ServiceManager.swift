@@ -10,10 +10,22 @@ public enum ServiceManager {
     sd_notify(0, state)
   }
 
-  /// The listening sockets that it passed, by the names that their units give them.
+  /// Whether there is one that wants to be told anything.
+  public static var isPresent: Bool { environment("NOTIFY_SOCKET") != nil }
+
+  /// Gives it a descriptor to keep, under a name, and to pass to the next process of the service, in
+  /// place of what it has kept under that name.
+  public static func keep(_ descriptor: Int32, name: String) {
+    sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
+    var descriptor = descriptor
+    sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &descriptor, 1)
+  }
+
+  /// The descriptors that it passed: listening sockets, by the names that their units give them, and
+  /// what it was given to keep.
   ///
   /// The environment that told of them is cleared, so that they are taken once.
-  public static func takeListeningSockets() throws(SystemError) -> [(name: String, number: Int32)] {
+  public static func takeDescriptors() throws(SystemError) -> [(name: String, number: Int32)] {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = try checked("take the passed sockets", sd_listen_fds_with_names(1, &names))
     defer {

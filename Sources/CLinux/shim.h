@@ -1,0 +1,37 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <linux/memfd.h>
+
+/* Swift sees no variadic functions, and the C library declares these only for _GNU_SOURCE;
+ * <linux/fcntl.h>, which has them too, clashes with <fcntl.h>. */
+#ifndef F_ADD_SEALS
+#define F_ADD_SEALS 1033
+#define F_GET_SEALS 1034
+#define F_SEAL_SEAL 1
+#define F_SEAL_SHRINK 2
+#define F_SEAL_GROW 4
+#endif
+
+/* A file in memory whose size is sealed, so that nobody who holds it can make reading it
+ * a SIGBUS. Returns a descriptor or -errno. */
+static inline int keymoded_sealed_memory(const char *name, long long size) {
+  int fd = (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0)
+    return -errno;
+  if (ftruncate(fd, size) < 0 ||
+      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+    int error = errno;
+    close(fd);
+    return -error;
+  }
+  return fd;
+}
+
+/* Whether the size of the file can change no more. */
+static inline int keymoded_is_sealed(int fd) {
+  int seals = fcntl(fd, F_GET_SEALS);
+  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
+}

@@ -1,0 +1,92 @@
+import KeyboardModes
+
+/// Numbers and names one after the other, with a checksum behind them.
+struct StoredFields {
+  private let bytes: UnsafeMutableRawBufferPointer
+  private var offset = 0
+
+  /// A name has up to so many bytes.
+  static let longestText = 32
+
+  init(_ bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
+
+  // MARK: Writing
+
+  mutating func put(_ number: UInt64) {
+    bytes.storeBytes(of: number, toByteOffset: offset, as: UInt64.self)
+    offset += 8
+  }
+
+  /// A name that is too long is cut; none of ours is.
+  mutating func put(_ text: String) {
+    let text = text.utf8.prefix(Self.longestText)
+    bytes[offset] = UInt8(text.count)
+    for (place, byte) in text.enumerated() { bytes[offset + 1 + place] = byte }
+    offset += 1 + text.count
+    align()
+  }
+
+  mutating func put(_ time: Time?) { put(UInt64(bitPattern: time?.microseconds ?? .min)) }
+
+  mutating func put(_ snapshot: Controller.Snapshot) {
+    put(UInt64(bitPattern: snapshot.sequence))
+    put(snapshot.shift.name)
+    if case .on(let since) = snapshot.shift { put(since) } else { put(Time?.none) }
+    put(snapshot.shiftSince)
+    put(snapshot.keyboard.name)
+    put(snapshot.keyboardSince)
+  }
+
+  mutating func putChecksum() { put(checksum()) }
+
+  // MARK: Reading
+
+  mutating func takeNumber() -> UInt64? {
+    guard offset + 8 <= bytes.count else { return nil }
+    defer { offset += 8 }
+    return bytes.load(fromByteOffset: offset, as: UInt64.self)
+  }
+
+  mutating func takeText() -> String? {
+    guard offset < bytes.count else { return nil }
+    let count = Int(bytes[offset])
+    guard count <= Self.longestText, offset + 1 + count <= bytes.count else { return nil }
+    let text = bytes[offset + 1..<offset + 1 + count]
+    offset += 1 + count
+    align()
+    return String(validating: text, as: UTF8.self)
+  }
+
+  mutating func takeTime() -> Time? {
+    guard let number = takeNumber().map(Int64.init(bitPattern:)), number != .min else { return nil }
+    return Time(microseconds: number)
+  }
+
+  mutating func takeSnapshot() -> Controller.Snapshot? {
+    guard let sequence = takeNumber().map(Int64.init(bitPattern:)), let shift = takeText() else {
+      return nil
+    }
+    let pressed = takeTime()
+    let shiftSince = takeTime()
+    guard let keyboard = takeText().flatMap(KeyboardRules.State.init(rawValue:)) else { return nil }
+    let keyboardSince = takeTime()
+    let states: [ShiftRules.State] = [.off, .on(since: pressed), .capsLock]
+    guard let state = states.first(where: { $0.name == shift }) else { return nil }
+    return Controller.Snapshot(
+      sequence: sequence, shift: state, shiftSince: shiftSince, keyboard: keyboard,
+      keyboardSince: keyboardSince)
+  }
+
+  /// Whether the checksum that comes next is that of all before.
+  mutating func isWhole() -> Bool {
+    let expected = checksum()
+    return takeNumber() == expected
+  }
+
+  /// FNV-1a over everything so far: it is to find what was left half written, not what was forged.
+  private func checksum() -> UInt64 {
+    bytes[..<offset].reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+
+  private mutating func align() { offset = (offset + 7) & ~7 }
+}

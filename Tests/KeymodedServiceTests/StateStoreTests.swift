@@ -1,0 +1,178 @@
+import KeyboardModes
+import SystemCalls
+import TestSupport
+import Testing
+
+@testable import KeymodedService
+
+@Suite("What is kept of the states")
+struct StateStoreTests {
+  private static let capacity = 8
+  private let size = StateStore.size(capacity: capacity)
+  private let instance = "0123456789abcdef0123456789abcdef"
+
+  private func memory() throws -> SharedMemory { try SharedMemory(name: "test", size: size) }
+
+  private func store(_ memory: SharedMemory) -> StateStore {
+    StateStore(memory, capacity: Self.capacity)
+  }
+
+  private func change(_ sequence: Int64) -> Change {
+    Change(
+      sequence: sequence, time: Time(microseconds: sequence * 1000), machine: .keyboard,
+      from: "prepareToEditText", to: "prepareToRecord", event: "clickSwitchButton")
+  }
+
+  private func snapshot(_ sequence: Int64) -> Controller.Snapshot {
+    Controller.Snapshot(
+      sequence: sequence, shift: .on(since: sequence % 2 == 0 ? nil : Time(microseconds: sequence)),
+      shiftSince: Time(microseconds: -sequence), keyboard: .showingPanel, keyboardSince: nil)
+  }
+
+  private func contents(_ sequence: Int64, _ changes: ClosedRange<Int64>) -> StateStore.Contents {
+    .init(instance: instance, snapshot: snapshot(sequence), changes: changes.map(change))
+  }
+
+  @Test("is nothing at first")
+  func empty() throws {
+    #expect(store(try memory()).read() == nil)
+  }
+
+  @Test("is what was committed last, whoever reads it")
+  func committed() throws {
+    let memory = try memory()
+    let writer = store(memory)
+    writer.commit([], snapshot(0), instance: instance)
+    #expect(store(memory).read() == .init(instance: instance, snapshot: snapshot(0), changes: []))
+    for sequence in Int64(1)...30 {
+      writer.commit([change(sequence)], snapshot(sequence), instance: instance)
+      let first = max(1, sequence - Int64(Self.capacity) + 1)
+      #expect(store(memory).read() == contents(sequence, first...sequence))
+    }
+    let next = store(memory)
+    _ = next.read()
+    next.commit((31...33).map(change), snapshot(33), instance: instance)
+    #expect(store(memory).read() == contents(33, 26...33))
+  }
+
+  @Test("is the commit before where one was left half done, at whatever byte")
+  func torn() throws {
+    let (memory, copy) = (try memory(), try memory())
+    let writer = store(memory)
+    for sequence in Int64(1)...20 {
+      writer.commit([change(sequence)], snapshot(sequence), instance: instance)
+    }
+    let before = Array(memory.bytes)
+    writer.commit([change(21)], snapshot(21), instance: instance)
+    let after = Array(memory.bytes)
+    let written = before.indices.filter { before[$0] != after[$0] }
+    #expect(written.count > 20)
+    // Records are written before the header, whichever of the two that is.
+    let headers = 1024
+    let order = written.filter { $0 >= headers } + written.filter { $0 < headers }
+    for count in 0..<order.count {
+      copy.bytes.copyBytes(from: before)
+      for place in order[..<count] { copy.bytes[place] = after[place] }
+      // The oldest change may be overwritten by then.
+      let read = store(copy).read()
+      #expect(read == contents(20, 13...20) || read == contents(20, 14...20), "\(count)")
+    }
+    copy.bytes.copyBytes(from: after)
+    #expect(store(copy).read() == contents(21, 14...21))
+  }
+
+  @Test("is nothing where it is corrupt, and never a trap", arguments: 0..<200)
+  func corrupt(_ seed: Int) throws {
+    var generator = SplitMix64(seed: UInt64(seed))
+    let memory = try memory()
+    let writer = store(memory)
+    for sequence in Int64(1)...5 {
+      writer.commit([change(sequence)], snapshot(sequence), instance: instance)
+    }
+    for _ in 0..<Int.random(in: 1...40, using: &generator) {
+      let place = Int.random(in: 0..<size, using: &generator)
+      memory.bytes[place] = .random(in: 0...255, using: &generator)
+    }
+    guard let read = store(memory).read() else { return }
+    #expect([4, 5].contains(read.snapshot.sequence))
+    #expect(read.snapshot == snapshot(read.snapshot.sequence))
+    #expect(read.changes == read.changes.map { change($0.sequence) })
+    #expect(read.changes.last?.sequence == read.snapshot.sequence)
+  }
+
+  @Test("is adopted only where it has the right size and nobody can change that")
+  func adopted() throws {
+    let memory = try memory()
+    func copy() throws -> FileDescriptor {
+      try FileDescriptor.opening("/proc/self/fd/\(memory.descriptor)", flags: 2)
+    }
+    store(memory).commit([change(1)], snapshot(1), instance: instance)
+    let adopted = try #require(SharedMemory(adopting: try copy(), size: size))
+    #expect(store(adopted).read() == contents(1, 1...1))
+    #expect(SharedMemory(adopting: try copy(), size: size + 1) == nil)
+    let folder = try TemporaryFolder()
+    let file = try folder.write("file", [UInt8](repeating: 0, count: size))
+    #expect(SharedMemory(adopting: try .opening(file, flags: 2), size: size) == nil)
+  }
+}
+
+@Suite("A service that goes on where another one ended")
+struct RestartTests {
+  private final class Silence: InputSource {
+    var now: Time { Time(microseconds: 5) }
+    func catchUp() {}
+    func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
+  }
+
+  @Test("has its states, its changes and its name")
+  func restart() throws {
+    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
+    func service() -> ModeService {
+      ModeService(settings: Settings(), source: Silence(), store: StateStore(memory))
+    }
+    var first: ModeService? = service()
+    var published = 0
+    first?.changed = {
+      published += 1
+      let kept = StateStore(memory).read()
+      #expect(kept?.snapshot == first?.controller.snapshot, "kept before it is told")
+    }
+    for event in ["shiftPressed", "tapTextField", "characterTyped", "clickMoreButton"] {
+      _ = try first?.trigger(event)
+    }
+    #expect(published == 4)
+    let before = try #require(first?.getState())
+    let changes = try first?.monitor(after: nil, instance: nil)
+    first = nil
+
+    let second = service()
+    #expect(second.getState() == before)
+    let instance = try #require(before["state"]?["instance"]?.string)
+    let all = try second.monitor(after: 0, instance: instance)
+    #expect(
+      all.changes.map(\.event) == [
+        "shiftPressed", "tapTextField", "characterTyped", "clickMoreButton",
+      ])
+    #expect(all.missed == 0)
+    #expect(changes?.state == all.state)
+    _ = try second.trigger("shiftPressed")
+    let later = try second.monitor(after: 4, instance: instance)
+    #expect(later.changes.map(\.sequence) == [5])
+  }
+
+  @Test("ends the Shift that was pressed before, by the clock that goes on")
+  func shiftGoesOn() throws {
+    let pressed = Controller.Snapshot(
+      sequence: 1, shift: .on(since: Time(microseconds: 1_000_000)),
+      shiftSince: Time(microseconds: 1_000_000), keyboard: .editingText, keyboardSince: nil)
+    for (time, state) in [(1_499_999, "capsLock"), (1_500_000, "off")] {
+      var controller = Controller(resuming: pressed)
+      var changes: [Change] = []
+      controller.take(.client(.shiftPressed, at: Time(microseconds: Int64(time)))) {
+        changes.append($0)
+      }
+      #expect(changes.map(\.to) == [state])
+      #expect(changes.map(\.sequence) == [2])
+    }
+  }
+}
