@@ -20,6 +20,10 @@ struct EvemuParser: LineParser {
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
   ) throws(LineFault) -> Entry? {
+    // Nearly all lines are events with nothing before them.
+    if isEventMark(line, at: 0) {
+      return try parseEvent(Fields(line, from: 2), isTerminated: isTerminated)
+    }
     guard let first = line.first(where: { $0 != .space && $0 != .tab }) else { return nil }
     if first == UInt8(ascii: "#") {
       return try parseComment(line)
@@ -91,10 +95,13 @@ struct EvemuParser: LineParser {
   /// What was typed into the terminal that evemu-record wrote to is echoed before the line, so the
   /// mark is searched for, not expected at the start.
   private func eventStart(in line: UnsafeRawBufferPointer) -> Int? {
-    line.indices.dropLast(2).first { index in
-      line[index] == UInt8(ascii: "E") && line[index + 1] == UInt8(ascii: ":")
-        && (line[index + 2] == .space || line[index + 2] == .tab)
-    }.map { $0 + 2 }
+    line.indices.dropLast(2).first { isEventMark(line, at: $0) }.map { $0 + 2 }
+  }
+
+  private func isEventMark(_ line: UnsafeRawBufferPointer, at index: Int) -> Bool {
+    line.count > index + 2 && line[index] == UInt8(ascii: "E")
+      && line[index + 1] == UInt8(ascii: ":")
+      && (line[index + 2] == .space || line[index + 2] == .tab)
   }
 
   private mutating func parseEvent(
