@@ -5,8 +5,9 @@ import KeyboardModes
 /// How much of what a recording holds: never which keys.
 struct ReplayStatistics {
   private var devices: Set<DeviceID> = []
-  private var first: Time?
-  private var last: Time?
+
+  /// The earliest and the latest time; they need not be the first and the last.
+  private var period: ClosedRange<Time>?
   private var presses = (shift: 0, bound: 0, characters: 0, others: 0)
   private var releases = 0
   private var repeats = 0
@@ -24,8 +25,9 @@ struct ReplayStatistics {
 
   mutating func count(_ next: RecordedInput) {
     if let device = next.input.device { devices.insert(device) }
-    first = first ?? next.time
-    last = next.time ?? last
+    if let time = next.time {
+      period = min(period?.lowerBound ?? time, time)...max(period?.upperBound ?? time, time)
+    }
     switch next.input {
     case .key(_, let event):
       if event.action == .release { releases += 1 }
@@ -41,7 +43,10 @@ struct ReplayStatistics {
     presses.shift + presses.bound + presses.characters + presses.others
   }
 
-  private var duration: Int64 { (last?.microseconds ?? 0) - (first?.microseconds ?? 0) }
+  /// Microseconds. No recording has a time below zero, so the difference fits.
+  private var duration: Int64 {
+    period.map { $0.upperBound.microseconds - $0.lowerBound.microseconds } ?? 0
+  }
 
   /// A line for each kind of thing that is counted.
   var text: String {

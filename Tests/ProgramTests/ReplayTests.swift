@@ -229,6 +229,13 @@ struct ReplayTests {
         + #""changes":{"shift":5,"keyboard":4}}}"# + "\n")
   }
 
+  @Test("counts from the earliest to the latest time, whichever comes first")
+  func statisticsOfStepsBack() throws {
+    let text = "E: 9223372036854.000000 0001 002a 0001\nE: 0.000001 0001 002a 0000\n"
+    let ended = try run("keymodectl", "replay", "-", "--stats", input: text)
+    #expect(ended.lines.contains("devices   1, for 9223372036853.9 s"))
+  }
+
   @Test("shows a part, with the states that all before it led to")
   func window() throws {
     let ended = try run("keymodectl", "replay", "-", "--from", "0.9", "--until", "1.2", input: chat)

@@ -1,0 +1,80 @@
+"""The states outlive the daemon, under a real systemd."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import service
+from service import Watch
+from vm import VirtualMachine
+
+# A thousand take some minutes: `KEYMODED_KILLS=1000 make vm-tests`.
+KILLS = int(os.environ.get("KEYMODED_KILLS", "100"))
+
+
+@pytest.fixture
+def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The guest, with a service that was just started and knows nothing of any before."""
+    service.restart(installed)
+    yield installed
+    installed.run(f"systemctl stop {service.UNITS}")
+
+
+def change_some_states(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("tap shift; wait 100; tap shift; wait 30; tap insert; wait 30; tap compose")
+    assert watch.states(4) == ["on", "capsLock", "editingText", "showingPanel"]
+
+
+@pytest.mark.parametrize(
+    "end_and_begin",
+    [
+        "systemctl restart keymoded",
+        "systemctl kill --signal KILL keymoded; systemctl start keymoded",
+        "systemctl kill --signal ABRT keymoded; systemctl start keymoded",
+    ],
+)
+def test_restart_is_no_reset(guest: VirtualMachine, end_and_begin: str) -> None:
+    change_some_states(guest)
+    before = service.state(guest)
+    guest.run(end_and_begin)
+    after = service.state(guest)
+    assert {**after, "time": 0} == {**before, "time": 0}
+    assert after["time"] > before["time"]
+    # It goes on from there.
+    guest.wait_until(service.FOLLOWS_PS2)
+    watch = Watch(guest)
+    guest.play("tap shift; wait 30; tap compose")
+    assert [change["sequence"] for change in watch.changes(2)] == [5, 6]
+    assert service.state(guest)["shift"] == "off"
+
+
+def test_memory_that_makes_no_sense_is_let_go_with_a_word(guest: VirtualMachine) -> None:
+    change_some_states(guest)
+    before = service.state(guest)
+    # The daemon's own memory, in which the newest header and the one before are spoilt.
+    guest.run(
+        """
+        pid=$(systemctl show --value --property MainPID keymoded)
+        memory=$(find /proc/$pid/fd -lname '/memfd:keymoded-states*')
+        printf x | dd of=$memory bs=1 seek=20 conv=notrunc status=none
+        printf x | dd of=$memory bs=1 seek=532 conv=notrunc status=none
+        systemctl restart keymoded
+        """
+    )
+    after = service.state(guest)
+    assert after["instance"] != before["instance"]
+    assert (after["sequence"], after["shift"]) == (0, "off")
+    log = guest.run("journalctl --unit keymoded --boot --output cat").stdout
+    assert "what was kept of the states makes no sense; starting anew" in log
+
+
+def test_no_change_is_lost_however_often_the_daemon_is_killed(guest: VirtualMachine) -> None:
+    shutil.copy(Path(__file__).with_name("kill_daemon.py"), guest.shared)
+    killer = guest.start(f"exec python3 /host/kill_daemon.py {KILLS}")
+    ended = killer.wait(timeout=60 + 3 * KILLS)
+    print(ended.stdout, end="")
+    assert (ended.exit_code, ended.stderr) == (0, "")
+    assert f"killed {KILLS} times" in ended.stdout
