@@ -61,7 +61,8 @@ let package = Package(
     module("LinuxInput", ["Evdev", "KeyboardModes", "SystemCalls", "Systemd"]),
 
     // The daemon and its clients.
-    module("KeymodedConfiguration", ["Evdev", "KeyboardModes", "SystemCalls", "YAML"]),
+    module(
+      "KeymodedConfiguration", ["Evdev", "KeyboardModes", "LinuxInput", "SystemCalls", "YAML"]),
     module(
       "KeymodedService",
       [

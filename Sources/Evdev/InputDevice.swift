@@ -23,7 +23,8 @@ public final class InputDevice {
 
   private let descriptor: FileDescriptor
   let device: OpaquePointer
-  let path: String
+  /// The path at which it was opened.
+  public let path: String
 
   /// A second descriptor that the kernel sends nothing to; opened when first needed.
   private var observer: FileDescriptor?
@@ -54,6 +55,12 @@ public final class InputDevice {
 
   /// The name by which the device calls itself.
   public var name: String { String(cString: libevdev_get_name(device)) }
+
+  /// The number of its maker.
+  public var vendor: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_vendor(device)) }
+
+  /// The number by which its maker tells it from others.
+  public var product: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_product(device)) }
 
   /// Whether the device has this key.
   public func has(_ key: KeyCode) -> Bool {

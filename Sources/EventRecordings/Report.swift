@@ -45,7 +45,7 @@ public struct Report: Hashable, Sendable {
         reports.append(Report(device: device, time: time, content: .lost(found)))
       case .gone(let device):
         reports.append(Report(device: device, time: now, content: .gone))
-      case .client: continue
+      case .client, .configured: continue
       }
     }
     return reports

@@ -193,7 +193,7 @@ struct StoredInput {
           .append(to: &buffer)
       }
     case .gone: StoredInput(.gone, next.time).append(to: &buffer)
-    case .client: break  // no recording holds what programs sent
+    case .client, .configured: break  // no recording holds what programs or people decided
     }
     return buffer.count - before
   }

@@ -27,6 +27,9 @@ public struct Controller: Sendable {
     case gone(DeviceID)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
+    /// From now on these settings are in force. States and held keys stay as they are; a press of
+    /// Shift that may yet turn out to be a tap does not.
+    case configured(Settings)
 
     /// The device that it happened to, if it was one.
     public var device: DeviceID? {
@@ -34,7 +37,7 @@ public struct Controller: Sendable {
       case .opened(let device, _), .key(let device, _), .synchronized(let device, _, _),
         .gone(let device):
         device
-      case .client: nil
+      case .client, .configured: nil
       }
     }
   }
@@ -47,7 +50,7 @@ public struct Controller: Sendable {
     let timeout: Duration
   }
 
-  private let settings: Settings
+  private var settings: Settings
   private var shift: StateMachine<ShiftRules>
   private var keyboard: StateMachine<KeyboardRules>
   private var keys = HeldKeysOfAll()
@@ -127,6 +130,10 @@ public struct Controller: Sendable {
       keys.remove(device)
     case .client(let event, let time):
       take(event, at: time, publish)
+    case .configured(let settings):
+      self.settings = settings
+      shift = StateMachine(settings.shift, in: shift.state)
+      tap = nil
     }
   }
 

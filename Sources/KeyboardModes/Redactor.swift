@@ -56,7 +56,7 @@ public struct Redactor: Sendable {
       keys.remove(id)
       devices[id]?.written = []
       return input
-    case .client: return input
+    case .client, .configured: return input
     }
   }
 

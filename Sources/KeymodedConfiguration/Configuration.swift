@@ -1,5 +1,6 @@
 internal import Glibc
 public import KeyboardModes
+public import LinuxInput
 internal import SystemCalls
 internal import YAML
 
@@ -9,9 +10,13 @@ internal import YAML
 ///     keyboard:
 ///       bindings:
 ///         clickSwitchButton: [KEY_SCROLLLOCK, KEY_LEFTMETA+KEY_V]
+///     devices:  { ignore: ["*Yubi*", "046d:c52b"] }
 public struct Configuration: Hashable, Sendable {
   /// What decides the states.
   public var settings = Settings()
+
+  /// What decides which devices are followed.
+  public var devices = DeviceRules()
 
   /// Where the service looks for its file.
   public static let systemPath = "/etc/keymoded/keymoded.yaml"

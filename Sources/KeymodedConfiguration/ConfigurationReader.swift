@@ -1,5 +1,6 @@
 internal import Evdev
 internal import KeyboardModes
+internal import LinuxInput
 internal import YAML
 
 /// Turns a YAML document into a configuration, and collects all that is wrong on the way.
@@ -15,9 +16,33 @@ struct ConfigurationReader {
   }
 
   mutating func read(_ root: Node) {
-    let sections = members(of: root, "the configuration", known: ["shift", "keyboard"])
+    let sections = members(of: root, "the configuration", known: ["shift", "keyboard", "devices"])
     if let shift = sections["shift"] { readShift(shift) }
     if let keyboard = sections["keyboard"] { readKeyboard(keyboard) }
+    if let devices = sections["devices"] { readDevices(devices) }
+  }
+
+  private mutating func readDevices(_ node: Node) {
+    let lists = members(of: node, "devices", known: ["only", "ignore"])
+    configuration.devices.only = lists["only"].map { patterns($0) } ?? []
+    configuration.devices.ignore = lists["ignore"].map { patterns($0) } ?? []
+  }
+
+  /// Names of devices, or `vendor:product`.
+  private mutating func patterns(_ list: Node) -> [DeviceRules.Pattern] {
+    var patterns: [DeviceRules.Pattern] = []
+    for node in elements(of: list) {
+      guard let text = scalar(node) else { continue }
+      let pattern = DeviceRules.Pattern(text)
+      if text.isEmpty {
+        fail("no device is named", at: node)
+      } else if patterns.contains(pattern) {
+        fail("this stands here already", at: node)
+      } else {
+        patterns.append(pattern)
+      }
+    }
+    return patterns
   }
 
   private mutating func readShift(_ node: Node) {

@@ -24,6 +24,7 @@ public final class Daemon {
   private let service: ModeService
   private let server: Server
   private let start: () throws(SystemError) -> Void
+  private let follow: (Configuration) throws(SystemError) -> Void
   private let passed: PassedDescriptors
   private var ownSockets: OwnSockets?
   private var signals: [EventSource] = []
@@ -41,13 +42,16 @@ public final class Daemon {
       service = ModeService(
         settings: configuration.settings, source: input, store: passed.takeStore())
       let keyboards = Keyboards(
-        loop, KeyboardSource.selection(source, configuration.settings),
+        loop, KeyboardSource.selection(source, configuration),
         deliver: { [unowned service] in service.take($0) },
         report: { [unowned input] event in
           Self.log(event)
           ServiceManager.notify("STATUS=devices followed: \(input.count)")
         })
       input.keyboards = keyboards
+      follow = { configuration throws(SystemError) in
+        try keyboards.follow(KeyboardSource.selection(source, configuration))
+      }
       start = { () throws(SystemError) in
         try keyboards.start()
         if keyboards.count == 0 { Log.info("no keyboard can be read yet; waiting for one") }
@@ -56,6 +60,7 @@ public final class Daemon {
       let player = try RecordingPlayer(file: file, speed: speed)
       service = ModeService(settings: configuration.settings, source: player)
       player.deliver = { [unowned service] in service.take($0) }
+      follow = { _ in }
       start = { () throws(SystemError) in try player.start(loop) }
     }
     self.loop = loop
@@ -66,12 +71,17 @@ public final class Daemon {
 
   /// Serves until SIGTERM or SIGINT.
   ///
-  /// - Parameter directory: where to make the sockets, if the service manager passed none.
-  public func run(socketDirectory directory: String?) throws {
+  /// - Parameters:
+  ///   - directory: where to make the sockets, if the service manager passed none.
+  ///   - configurationFile: what SIGHUP reads again; the file of the system where it is `nil`.
+  public func run(
+    socketDirectory directory: String?, configurationFile: String? = nil
+  ) throws {
     signal(SIGPIPE, SIG_IGN)
     for number in [SIGTERM, SIGINT] {
       signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
     }
+    signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload(configurationFile) })
     try listen(directory)
     try start()
     try loop.reportToWatchdog()
@@ -80,10 +90,34 @@ public final class Daemon {
     ServiceManager.notify("STOPPING=1")
   }
 
+  /// Applies the configuration as it is now. One that is bad is refused, and the old one stays.
+  private func reload(_ file: String?) {
+    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(microsecondsSinceStart())")
+    defer { ServiceManager.notify("READY=1") }
+    do throws(ConfigurationErrors) {
+      let configuration = try Configuration.load(file)
+      service.apply(configuration.settings)
+      follow(changed: configuration)
+      Log.info("the configuration was read again")
+    } catch {
+      for error in error.errors { Log.warning("\(error)") }
+      Log.warning("the configuration stays as it was")
+    }
+  }
+
+  private func follow(changed configuration: Configuration) {
+    do throws(SystemError) {
+      try follow(configuration)
+    } catch {
+      Log.warning("\(error)")
+    }
+  }
+
   private static func log(_ event: Keyboards.Report) {
     switch event {
     case .followed(_, let device): Log.info("following '\(device.name)'")
     case .gone(_, let device): Log.info("'\(device.name)' is gone")
+    case .released(_, let device): Log.info("not following '\(device.name)' any more")
     case .failed(let error): Log.warning("\(error)")
     }
   }
@@ -123,8 +157,10 @@ private final class KeyboardSource: InputSource {
     keyboards?.keysUp(among: keys, on: device) ?? []
   }
 
-  static func selection(_ source: Daemon.Source, _ settings: Settings) -> Keyboards.Selection {
+  static func selection(
+    _ source: Daemon.Source, _ configuration: Configuration
+  ) -> Keyboards.Selection {
     if case .devices(let paths) = source { return .named(paths) }
-    return .all(boundKeys: settings.bindings.keys)
+    return .all(boundKeys: configuration.settings.bindings.keys, configuration.devices)
   }
 }

@@ -52,6 +52,12 @@ final class ModeService {
     changed()
   }
 
+  /// Puts other settings into force. What happened before acts by the old ones.
+  func apply(_ settings: Settings) {
+    source.catchUp()
+    take([.configured(settings)])
+  }
+
   /// What anybody is told must not be forgotten, so it is kept first.
   private func commit(after sequence: Int64) {
     guard let store else { return }

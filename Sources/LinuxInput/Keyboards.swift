@@ -8,9 +8,10 @@ public import Systemd
 public final class Keyboards {
   /// Which devices to follow.
   public enum Selection {
-    /// All that udev calls keyboards, and those with other keys that has one of these keys.
-    /// Consumer keys, such as the one for dictation, arrive on a node of their own.
-    case all(boundKeys: Set<KeyCode>)
+    /// All that udev calls keyboards, and those with other keys that have one of these keys, where
+    /// the rules allow them. Consumer keys, such as the one for dictation, arrive on a node of their
+    /// own.
+    case all(boundKeys: Set<KeyCode>, DeviceRules)
     /// Those at these paths, now or whenever they appear.
     case named([String])
   }
@@ -21,6 +22,8 @@ public final class Keyboards {
     case followed(DeviceID, InputDevice)
     /// The device was removed.
     case gone(DeviceID, InputDevice)
+    /// The device is there, but not followed any more.
+    case released(DeviceID, InputDevice)
     /// A device cannot be opened, or can be read no more.
     case failed(SystemError)
   }
@@ -36,7 +39,7 @@ public final class Keyboards {
   private static let turn = 64
 
   private let loop: EventLoop
-  private let selection: Selection
+  private var selection: Selection
   private let deliver: ([Controller.Input]) -> Void
   private let report: (Report) -> Void
   private var followed: [Followed] = []
@@ -75,6 +78,21 @@ public final class Keyboards {
     if !followingNewcomers { self.monitor = nil }
   }
 
+  /// Follows other devices from now on: lets go of those that are not wanted any more, and opens those
+  /// that are now.
+  public func follow(_ selection: Selection) throws(SystemError) {
+    self.selection = selection
+    readAll()
+    try monitor?.forEachPresent { device in
+      guard let keyboard = followed.first(where: { $0.device.path == device.node }) else {
+        return appeared(device)
+      }
+      if !isWanted(device, keyboard.device) {
+        letGo(keyboard, .released(keyboard.id, keyboard.device))
+      }
+    }
+  }
+
   /// Reads what has happened by now on any keyboard, and delivers it.
   public func readAll() { read { _ in true } }
 
@@ -93,13 +111,20 @@ extension Keyboards {
     case .named(let paths):
       // Any of them may be a link that is there only now.
       for path in paths { open(path) { _ in true } }
-    case .all(let boundKeys):
-      if device.property("ID_INPUT_KEYBOARD") == "1" {
-        open(device.node) { _ in true }
-      } else if device.property("ID_INPUT_KEY") == "1" {
-        open(device.node) { opened in boundKeys.contains { opened.has($0) } }
-      }
+    case .all:
+      // What cannot be a keyboard is not even opened.
+      guard device.property("ID_INPUT_KEYBOARD") == "1" || device.property("ID_INPUT_KEY") == "1",
+        device.property("KEYMODED_IGNORE") != "1"
+      else { return }
+      open(device.node) { isWanted(device, $0) }
     }
+  }
+
+  private func isWanted(_ device: UdevDevice, _ opened: InputDevice) -> Bool {
+    guard case .all(let boundKeys, let rules) = selection else { return true }
+    guard device.property("KEYMODED_IGNORE") != "1", rules.allow(opened) else { return false }
+    return device.property("ID_INPUT_KEYBOARD") == "1"
+      || (device.property("ID_INPUT_KEY") == "1" && boundKeys.contains { opened.has($0) })
   }
 
   private func open(_ path: String, where isWanted: (InputDevice) -> Bool) {
@@ -130,10 +155,10 @@ extension Keyboards {
     deliver([.opened(id, held: device.keysDown)])
   }
 
-  private func letGo(_ keyboard: Followed, _ error: SystemError?) {
+  private func letGo(_ keyboard: Followed, _ why: Report) {
     keyboard.source.end()
     followed.removeAll { $0.id == keyboard.id }
-    report(error.map(Report.failed) ?? .gone(keyboard.id, keyboard.device))
+    report(why)
     deliver([.gone(keyboard.id)])
   }
 }
@@ -163,7 +188,9 @@ extension Keyboards {
     }
     let inputs = Frame.merged(queues).flatMap(\.inputs)
     if !inputs.isEmpty { deliver(inputs) }
-    for (keyboard, error) in ended { letGo(keyboard, error) }
+    for (keyboard, error) in ended {
+      letGo(keyboard, error.map(Report.failed) ?? .gone(keyboard.id, keyboard.device))
+    }
     // What libevdev has read ahead does not make the descriptor readable again.
     if isUnfinished { continuation?.callSoon() }
   }

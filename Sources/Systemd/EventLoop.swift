@@ -172,9 +172,14 @@ func checked(
   throw SystemError(operation, code: -result)
 }
 
+/// The time on `CLOCK_MONOTONIC`, on which systemd counts, in microseconds.
+public func microsecondsSinceStart() -> Int64 { microseconds(CLOCK_MONOTONIC) }
+
 /// The time on `CLOCK_BOOTTIME`, which goes on while the machine sleeps, in microseconds.
-public func microsecondsSinceBoot() -> Int64 {
+public func microsecondsSinceBoot() -> Int64 { microseconds(CLOCK_BOOTTIME) }
+
+private func microseconds(_ clock: clockid_t) -> Int64 {
   var time = timespec()
-  clock_gettime(CLOCK_BOOTTIME, &time)
+  clock_gettime(clock, &time)
   return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }

@@ -36,12 +36,14 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     }
     return format
   }
-  let settings =
-    try arguments["--config"].map { try Configuration.load($0) }?.settings ?? Settings()
+  let configuration =
+    try arguments["--config"].map { try Configuration.load($0) } ?? Configuration()
   let request = RecordingRequest(
-    selection: operands.isEmpty ? .all(boundKeys: settings.bindings.keys) : .named(operands),
+    selection: operands.isEmpty
+      ? .all(boundKeys: configuration.settings.bindings.keys, configuration.devices)
+      : .named(operands),
     output: arguments["--output"], format: format, showsKeyCodes: arguments.has("--show-keycodes"),
-    settings: settings)
+    settings: configuration.settings)
   do {
     return try Recorder(request).run()
   } catch let error as SystemError where error.code == EACCES && error.operation == "open" {

@@ -110,7 +110,7 @@ extension Recorder {
       devices.append(Device(id: id, description: description))
       redactor.add(id, keys: description.keys)
       present += 1
-    case .gone(_, let device): lost("'\(device.name)' is gone")
+    case .gone(_, let device), .released(_, let device): lost("'\(device.name)' is gone")
     case .failed(let error):
       guard file != nil else {
         refusal = refusal ?? error

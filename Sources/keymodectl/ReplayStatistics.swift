@@ -33,7 +33,7 @@ struct ReplayStatistics {
       if event.action == .release { releases += 1 }
       if event.action == .autorepeat { repeats += 1 }
     case .synchronized: losses += 1
-    case .opened, .gone, .client: break
+    case .opened, .gone, .client, .configured: break
     }
   }
 

@@ -12,6 +12,7 @@ let help = """
   about them on a socket. Ask it with keymodectl.
 
     --config FILE       read FILE, not \(Configuration.systemPath)
+    --check             only tell what is wrong with the configuration
     --device PATH       follow this device, not all keyboards; may be repeated
     --recording FILE    play a recording in place of devices
     --speed X           play it X times as fast, from 0.001 to 1000, or with
@@ -22,19 +23,23 @@ let help = """
     --help              print this
 
   Exit status: 0 done or ended by a signal, 1 the system refused something,
-  2 wrong usage, 4 a bad configuration or recording.
+  2 wrong usage, 4 a bad configuration or recording. SIGHUP makes it read its
+  configuration again.
   """
 
 func run() throws {
   let arguments = try Arguments(
-    CommandLine.arguments.dropFirst(), flags: ["--version", "--help"],
+    CommandLine.arguments.dropFirst(), flags: ["--check", "--version", "--help"],
     options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"])
   if arguments.has("--help") { return print(help) }
   if arguments.has("--version") { return print("keymoded \(keymodedVersion)") }
   if let operand = arguments.operands.first { throw UsageError("unexpected '\(operand)'") }
   let source = try source(arguments)
-  let daemon = try Daemon(try Configuration.load(arguments["--config"]), source)
-  try daemon.run(socketDirectory: arguments["--socket-dir"])
+  let file = arguments["--config"]
+  let configuration = try Configuration.load(file)
+  if arguments.has("--check") { return }
+  let daemon = try Daemon(configuration, source)
+  try daemon.run(socketDirectory: arguments["--socket-dir"], configurationFile: file)
 }
 
 func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {

@@ -213,7 +213,7 @@ extension Controller.Input {
     case .key(_, let event): .key(device, event)
     case .synchronized(_, let found, let time): .synchronized(device, found, at: time)
     case .gone: .gone(device)
-    case .client: self
+    case .client, .configured: self
     }
   }
 }

@@ -414,6 +414,66 @@ struct ControllerInputTests {
   }
 }
 
+@Suite("The controller: a change of the configuration")
+struct ControllerConfigurationTests {
+  @Test("leaves states, sequence and held keys as they are")
+  func stays() throws {
+    var timeline = Timeline()
+    try timeline.play("LEFTSHIFT 1000 INSERT LEFTCTRL+")
+    #expect(timeline.changes.map(\.to) == ["on", "editingText"])
+    let before = timeline.controller.modes
+    timeline.take(.configured(Settings(shift: ShiftRules(threshold: .seconds(2)))))
+    #expect(timeline.controller.modes == before)
+    #expect(timeline.changes.count == 2)
+    try timeline.play("A ESC LEFTCTRL- ESC")
+    #expect(timeline.changes.map(\.to) == ["on", "editingText", "prepareToEditText"])
+    #expect(timeline.changes.last?.sequence == 3)
+  }
+
+  @Test(
+    "judges the second press of Shift by the threshold that is in force at that press",
+    arguments: [
+      (300, 200, "off"), (300, 400, "capsLock"), (600, 500, "off"), (600, 601, "capsLock"),
+    ])
+  func threshold(_ distance: Int, _ threshold: Int, _ state: String) throws {
+    var timeline = Timeline()
+    try timeline.play("LEFTSHIFT \(distance)")
+    timeline.take(.configured(Settings(shift: ShiftRules(threshold: .milliseconds(threshold)))))
+    try timeline.play("LEFTSHIFT")
+    #expect(timeline.changes.map(\.to) == ["on", state])
+  }
+
+  @Test("gives up a press of Shift that might have become a tap")
+  func tap() throws {
+    var settings = Settings()
+    settings.shiftTrigger = .tap(timeout: .milliseconds(200))
+    var timeline = Timeline(settings)
+    try timeline.play("LEFTSHIFT+ 50")
+    timeline.take(.configured(settings))
+    try timeline.play("LEFTSHIFT-")
+    #expect(timeline.changes == [])
+    try timeline.play("LEFTSHIFT+ 50 LEFTSHIFT-")
+    #expect(timeline.changes.map(\.to) == ["on"])
+  }
+
+  @Test("binds other keys, and what was a bound press stays one until its release")
+  func bindings() throws {
+    var settings = Settings()
+    settings.bindings = Bindings()
+    _ = settings.bindings.bind(try Chord([key("F5")]), to: .tapTextField)
+    _ = settings.bindings.bind(try Chord([key("A")]), to: .clickMoreButton)
+    var timeline = Timeline(settings)
+    try timeline.play("LEFTSHIFT A+")
+    #expect(timeline.changes.map(\.to) == ["on", "showingPanel"])
+    timeline.take(.configured(Settings()))
+    try timeline.play("A* F5 A-")
+    #expect(timeline.changes.count == 2)
+    try timeline.play("A")
+    #expect(timeline.changes.map(\.to) == ["on", "showingPanel", "off"])
+    #expect(timeline.controller.modes.keyboard == "showingPanel")
+  }
+}
+
 @Suite("The controller: modifiers that other devices hold")
 struct ControllerGrabTests {
   /// The devices that the kernel would be asked about, and for which keys, before the press.

@@ -23,6 +23,33 @@ struct ConfigurationTests {
     #expect(try read(text) == Configuration())
   }
 
+  @Test("names the devices to follow, or not to follow, by name or by numbers")
+  func devices() throws {
+    let rules = try read(
+      """
+      devices:
+        only: ["*eyboard*", "046d:c52b"]
+        ignore: ["*Yubi*", "AT ?ranslated Set 2 keyboar[c-e]", "1209:0001"]
+      """
+    ).devices
+    func isFollowed(_ name: String, _ vendor: UInt16 = 1, _ product: UInt16 = 1) -> Bool {
+      rules.allow(name: name, vendor: vendor, product: product)
+    }
+    #expect(isFollowed("A keyboard"))
+    #expect(isFollowed("Receiver", 0x046d, 0xc52b))
+    #expect(!isFollowed("Receiver", 0x046d, 0xc52c))
+    #expect(!isFollowed("Yubikey keyboard"))
+    #expect(!isFollowed("AT Translated Set 2 keyboard"))
+    #expect(!isFollowed("A keyboard", 0x1209, 1))
+    let all = try read("devices: {}").devices
+    #expect(all.allow(name: "anything", vendor: 0, product: 0))
+    let one = try read("devices: { ignore: 'dead:BEEF' }").devices
+    #expect(!one.allow(name: "anything", vendor: 0xdead, product: 0xbeef))
+    let name = try read("devices: { ignore: 'a:b' }").devices
+    #expect(!name.allow(name: "a:b", vendor: 0xa, product: 0xb), "no numbers, so a name")
+    #expect(name.allow(name: "x", vendor: 0xa, product: 0xb))
+  }
+
   @Test("sets the rules of Shift")
   func shift() throws {
     let settings = try read("shift: { threshold: 300ms, trigger: tap, tap_timeout: 0.15s }")
@@ -176,6 +203,18 @@ struct ConfigurationTests {
     (
       #"keyboard: {bindings: {tapTextField: "KEY_F1\0junk"}}"#,
       "k.yaml:1:37: unknown key name 'KEY_F1\u{0}junk'"
+    ),
+    ("devices: { onyl: [] }", "k.yaml:1:12: unknown key 'onyl'; did you mean 'only'?"),
+    ("devices: [x]", "k.yaml:1:10: devices is not a mapping"),
+    ("devices: { ignore: [''] }", "k.yaml:1:21: no device is named"),
+    ("devices: { ignore: [x, y, x] }", "k.yaml:1:27: this stands here already"),
+    (
+      "devices: { ignore: [046d:c52b, 046D:C52B] }",
+      "k.yaml:1:32: this stands here already"
+    ),
+    (
+      "devices: { ignore: [[x]] }",
+      "k.yaml:1:21: a list or mapping stands where one value belongs"
     ),
     ("shift: &a {}", "k.yaml:1:8: anchors are not supported"),
     ("shift: *a", "k.yaml:1:8: aliases are not supported"),

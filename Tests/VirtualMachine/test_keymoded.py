@@ -29,7 +29,9 @@ def test_units_are_well_formed(installed: VirtualMachine) -> None:
     verified = installed.run(
         "systemd-analyze verify --man=no /usr/lib/systemd/system/keymoded*", check=False
     )
-    assert (verified.exit_code, verified.stderr) == (0, "")
+    # systemd 252 passes over what it does not know yet, and says so.
+    complaints = [line for line in verified.stderr.splitlines() if "StorePreserve'" not in line]
+    assert (verified.exit_code, complaints) == (0, [])
 
 
 def test_presses_300_ms_apart_are_caps_lock(guest: VirtualMachine) -> None:

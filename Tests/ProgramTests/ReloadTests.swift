@@ -1,0 +1,85 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@Suite("A daemon that is told to read its configuration again")
+struct ReloadTests {
+  private let controller = "org.keymoded.Controller"
+
+  /// Waits until the daemon has logged `line` once more than before.
+  private func hangUp(_ daemon: RunningDaemon, until line: String) throws {
+    let before = daemon.log.components(separatedBy: line).count
+    kill(daemon.process.processIdentifier, SIGHUP)
+    let deadline = Date().addingTimeInterval(20)
+    while daemon.log.components(separatedBy: line).count == before {
+      guard Date() < deadline else { throw TimedOut(waitingFor: line) }
+      usleep(1000)
+    }
+  }
+
+  private func reload(_ daemon: RunningDaemon, _ text: String, until line: String) throws {
+    _ = try daemon.folder.write("keymoded.yaml", text)
+    try hangUp(daemon, until: line)
+  }
+
+  @Test("applies a good one, and loses neither states nor subscribers")
+  func good() throws {
+    let daemon = try RunningDaemon()
+    let subscriber = try daemon.subscriber()
+    let control = try daemon.client(\.controlSocket)
+    _ = try control.result("\(controller).Trigger", ["event": "shiftPressed"])
+    #expect(try subscriber.reply()["parameters"]?["changes"]?.array?.count == 1)
+    let before = try control.result("\(controller).GetState")["state"]
+
+    try reload(daemon, "shift: { threshold: 60s }\n", until: "the configuration was read again")
+    let after = try control.result("\(controller).GetState")["state"]
+    for name in ["instance", "sequence", "shift", "shiftSince", "keyboard"] {
+      #expect(after?[name] == before?[name])
+    }
+    _ = try control.result("\(controller).Trigger", ["event": "shiftPressed"])
+    let change = try subscriber.reply()["parameters"]?["changes"]?.array?.first
+    #expect(change?["to"] == "capsLock", "by the threshold of a minute")
+    #expect(change?["sequence"] == 2)
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test("refuses a bad one, tells all that is wrong, and goes on with the old one")
+  func bad() throws {
+    let daemon = try RunningDaemon()
+    let control = try daemon.client(\.controlSocket)
+    try reload(daemon, "shift: { threshold: 60s }\n", until: "the configuration was read again")
+    try reload(
+      daemon, "shfit: {}\nshift: { threshold: 1us, trigger: tip }\n",
+      until: "the configuration stays as it was")
+    let file = "\(daemon.folder.path)/keymoded.yaml"
+    #expect(daemon.log.contains("\(file):1:1: unknown key 'shfit'; did you mean 'shift'?\n"))
+    #expect(daemon.log.contains("\(file):2:35: 'tip' is neither press nor tap\n"))
+    for state in ["on", "capsLock"] {
+      let reply = try control.result("\(controller).Trigger", ["event": "shiftPressed"])
+      #expect(reply["state"]?["shift"]?.string == state)
+    }
+    try FileManager.default.removeItem(atPath: file)
+    try hangUp(daemon, until: "the configuration stays as it was")
+    #expect(daemon.log.contains("\(file): No such file or directory\n"))
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test("can tell beforehand what is wrong with it")
+  func check() throws {
+    let folder = try TemporaryFolder()
+    let good = try folder.write("good.yaml", "shift: { threshold: 1s }\n")
+    let fine = try run("keymoded", "--check", "--config", good)
+    #expect((fine.status, fine.output, fine.errors) == (0, "", ""))
+    let bad = try folder.write("bad.yaml", "shift: { threshold: 1 }\ndevices: 7\n")
+    let ended = try run("keymoded", "--check", "--config", bad)
+    #expect(ended.status == 4)
+    #expect(
+      ended.errors == """
+        \(bad):1:21: '1' is not a time such as 500ms, 0.5s or 250us
+        \(bad):2:10: devices is not a mapping
+
+        """)
+    #expect(try run("keymoded", "--check", "--config", "/nowhere").status == 4)
+  }
+}
