@@ -99,7 +99,10 @@ let package = Package(
     tests("SystemdTests", ["SystemCalls", "Systemd"]),
     tests(
       "KeymodedServiceTests",
-      ["JSON", "KeyboardModes", "KeymodedService", "SystemCalls", "TestSupport"]),
+      [
+        "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedService", "SystemCalls",
+        "TestSupport",
+      ]),
     tests("ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"]),
   ]
 )

@@ -138,6 +138,32 @@ extension Connection {
     try send(Call(ControllerInterface.monitor, wantsMore: true))
   }
 
+  /// Waits until there is something to receive.
+  ///
+  /// - Returns: whether there was, before so many milliseconds had passed.
+  public func waitForReply(milliseconds: Int32) -> Bool {
+    var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
+    return incoming.hasMessage || poll(&entry, 1, milliseconds) > 0
+  }
+
+  /// The devices that are followed.
+  public func devices() throws(ClientError) -> [DeviceMessage] {
+    try send(Call(ControllerInterface.listDevices))
+    guard let list = try receive()["devices"]?.array else { throw .badReply("without devices") }
+    let devices = list.compactMap(DeviceMessage.init)
+    guard devices.count == list.count else { throw .badReply("with a device that is none") }
+    return devices
+  }
+
+  /// How much the daemon has done.
+  public func statistics() throws(ClientError) -> StatisticsMessage {
+    try send(Call(ControllerInterface.getStatistics))
+    guard let statistics = StatisticsMessage(try receive()) else {
+      throw .badReply("without statistics")
+    }
+    return statistics
+  }
+
   /// Waits for what a subscriber is sent next.
   public func nextChanges() throws(ClientError) -> MonitorMessage {
     guard let message = MonitorMessage(try receive()) else {

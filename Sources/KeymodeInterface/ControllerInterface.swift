@@ -8,6 +8,10 @@ public enum ControllerInterface {
   public static let monitor = "\(name).Monitor"
   /// Sends an event to a machine.
   public static let trigger = "\(name).Trigger"
+  /// Tells which devices are followed.
+  public static let listDevices = "\(name).ListDevices"
+  /// Tells how much the daemon has done.
+  public static let getStatistics = "\(name).GetStatistics"
 
   /// The text of the interface, as `varlinkctl introspect` shows it.
   public static let description = """
@@ -63,6 +67,36 @@ public enum ControllerInterface {
     # clickSwitchButton, clickMoreButton, tapTextField or tapBlankArea.
     # Only on control.sock.
     method Trigger(event: string) -> (changed: bool, state: State)
+
+    # A device that is followed.
+    # node: where it is, such as /dev/input/event3.
+    # vendor, product: four hexadecimal digits each, as the configuration has them.
+    type Device (
+      name: string,
+      node: string,
+      vendor: string,
+      product: string
+    )
+
+    # Tells which devices are followed, in the order in which they were opened.
+    # Only on control.sock.
+    method ListDevices() -> (devices: []Device)
+
+    # Tells how much the daemon has done since it was started, at 'started': nothing
+    # in it counts keys.
+    # changes: of the states. clients: that are connected now. devices: that are
+    # followed now. losses: how often the kernel had to drop events. reloads: of the
+    # configuration, those that were refused included.
+    # Only on control.sock.
+    method GetStatistics() -> (
+      started: int,
+      time: int,
+      changes: int,
+      clients: int,
+      devices: int,
+      losses: int,
+      reloads: int
+    )
 
     """
 }

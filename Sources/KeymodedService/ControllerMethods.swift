@@ -25,7 +25,13 @@ struct ControllerMethods {
     vendor: "keymoded", product: "keymoded", version: keymodedVersion, url: "",
     interfaces: [(ControllerInterface.name, ControllerInterface.description)])
 
-  init(_ service: ModeService) { self.service = service }
+  private let clientCount: () -> Int
+
+  /// - Parameter clientCount: how many clients are connected now.
+  init(_ service: ModeService, clientCount: @escaping () -> Int) {
+    self.service = service
+    self.clientCount = clientCount
+  }
 
   func answer(_ call: Call, access: Access) -> Answer {
     do throws(VarlinkError) {
@@ -37,6 +43,14 @@ struct ControllerMethods {
       case ControllerInterface.trigger:
         guard access == .control else { throw .permissionDenied }
         return .reply(Reply(try trigger(call)))
+      case ControllerInterface.listDevices:
+        guard access == .control else { throw .permissionDenied }
+        try call.expectParameters([])
+        return .reply(Reply(service.listDevices()))
+      case ControllerInterface.getStatistics:
+        guard access == .control else { throw .permissionDenied }
+        try call.expectParameters([])
+        return .reply(Reply(service.getStatistics(clients: clientCount())))
       default:
         guard let result = try info.answer(call) else { throw info.notFound(call) }
         return .reply(Reply(result))

@@ -94,6 +94,7 @@ public final class Daemon {
   private func reload(_ file: String?) {
     ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(microsecondsSinceStart())")
     defer { ServiceManager.notify("READY=1") }
+    service.reloads += 1
     do throws(ConfigurationErrors) {
       let configuration = try Configuration.load(file)
       service.apply(configuration.settings)
@@ -147,6 +148,12 @@ private final class KeyboardSource: InputSource {
   var keyboards: Keyboards?
 
   var now: Time { Time(microseconds: microsecondsSinceBoot()) }
+
+  var devices: [DeviceMessage] {
+    keyboards?.devices.map {
+      DeviceMessage(name: $0.name, node: $0.path, vendor: $0.vendor, product: $0.product)
+    } ?? []
+  }
 
   /// How many devices are followed.
   var count: Int { keyboards?.count ?? 0 }

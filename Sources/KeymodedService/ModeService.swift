@@ -12,6 +12,16 @@ final class ModeService {
   private let instance: String
   private let source: any InputSource
   private let store: StateStore?
+  private let started: Time
+
+  /// How often events of a device were lost.
+  private var losses = 0
+
+  /// How often the configuration was read again.
+  var reloads = 0
+
+  /// The number of the last change of the daemon before this one.
+  private let changesBefore: Int64
 
   /// The last message to subscribers. Most of them are at the same change and get the same bytes.
   private var lastMessage: (after: Int64, latest: Int64, bytes: [UInt8])?
@@ -25,6 +35,7 @@ final class ModeService {
   ) {
     self.source = source
     self.store = store
+    started = source.now
     if let contents = store?.read() {
       instance = contents.instance
       controller = Controller(settings: settings, resuming: contents.snapshot)
@@ -35,12 +46,14 @@ final class ModeService {
       ring = ChangeRing(capacity: ringCapacity)
       store?.commit([], controller.snapshot, instance: instance)
     }
+    changesBefore = ring.latest
   }
 
   /// Takes what happened, in order, and publishes the changes that it makes.
   func take(_ inputs: [Controller.Input]) {
     let before = ring.latest
     for (place, input) in inputs.enumerated() {
+      if case .synchronized = input { losses += 1 }
       let missed = controller.missedReleases(
         before: input, followedBy: inputs[(place + 1)...]
       ) { source.keysUp(among: $0, on: $1) }
@@ -78,6 +91,9 @@ protocol InputSource: AnyObject {
   /// Delivers all that has happened by now.
   func catchUp()
 
+  /// The devices that are followed.
+  var devices: [DeviceMessage] { get }
+
   /// Which of `keys` are known to be up on this device although nothing more of it waits to be
   /// delivered.
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
@@ -87,6 +103,15 @@ protocol InputSource: AnyObject {
 
 extension ModeService {
   func getState() -> JSON { ["state": state.json] }
+
+  func listDevices() -> JSON { ["devices": .array(source.devices.map(\.json))] }
+
+  func getStatistics(clients: Int) -> JSON {
+    StatisticsMessage(
+      started: started, time: source.now, changes: ring.latest - changesBefore, clients: clients,
+      devices: source.devices.count, losses: losses, reloads: reloads
+    ).json
+  }
 
   /// - Returns: the first reply.
   func monitor(after: Int64?, instance: String?) throws(VarlinkError) -> MonitorMessage {

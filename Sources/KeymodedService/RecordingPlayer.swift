@@ -1,5 +1,6 @@
 import EventRecordings
 import KeyboardModes
+import KeymodeInterface
 import SystemCalls
 import Systemd
 
@@ -43,6 +44,8 @@ final class RecordingPlayer: InputSource {
   var now: Time { clock.time(at: microsecondsSinceBoot()) }
 
   func catchUp() { play() }
+
+  var devices: [DeviceMessage] { [] }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
 

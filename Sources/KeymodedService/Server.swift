@@ -18,7 +18,7 @@ final class Server {
 
   private let loop: EventLoop
   private let service: ModeService
-  private let methods: ControllerMethods
+  private var methods: ControllerMethods
   private let limits: Limits
   private var listeners: [Listener] = []
   private var clients: [Int: Client] = [:]
@@ -31,10 +31,11 @@ final class Server {
     self.loop = loop
     self.service = service
     self.limits = limits
-    methods = ControllerMethods(service)
+    methods = ControllerMethods(service) { 0 }
     retry = try loop.addTimer { [unowned self] in
       for listener in listeners { listener.source.enable() }
     }
+    methods = ControllerMethods(service) { [unowned self] in clients.count }
   }
 
   /// Serves whoever connects to `socket`.

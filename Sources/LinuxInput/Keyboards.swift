@@ -63,6 +63,9 @@ public final class Keyboards {
     self.report = report
   }
 
+  /// The devices that are followed, in the order of opening.
+  public var devices: [InputDevice] { followed.map(\.device) }
+
   /// How many devices are followed.
   public var count: Int { followed.count }
 

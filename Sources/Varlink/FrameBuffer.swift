@@ -16,6 +16,9 @@ public struct FrameBuffer: Sendable {
     bytes.append(contentsOf: arrived)
   }
 
+  /// Whether a whole message is there.
+  public var hasMessage: Bool { bytes[searched...].contains(0) }
+
   /// Takes out the next whole message.
   ///
   /// - Returns: the message without its NUL, or `nil` where none is whole yet.

@@ -76,6 +76,47 @@ func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> In
   return changed ? 0 : Status.no
 }
 
+/// `keymodectl devices`
+func devices(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+  guard operands.isEmpty else { throw UsageError("devices takes no operand") }
+  let devices = try Connection(.control, in: directory).devices()
+  var output = Output.standard()
+  for device in devices {
+    output.line(
+      asJSON
+        ? device.json.text
+        : "\(device.node)\t\(device.vendor):\(device.product)\t\(printable(device.name))")
+  }
+  output.flush()
+  return 0
+}
+
+/// `keymodectl stats`
+func stats(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+  guard operands.isEmpty else { throw UsageError("stats takes no operand") }
+  let statistics = try Connection(.control, in: directory).statistics()
+  var output = Output.standard()
+  if asJSON {
+    output.line(statistics.json.text)
+  } else {
+    let microseconds = statistics.time.microseconds - statistics.started.microseconds
+    for (name, value) in [
+      ("running", "\(microseconds / 1_000_000) s"), ("changes", "\(statistics.changes)"),
+      ("clients", "\(statistics.clients)"), ("devices", "\(statistics.devices)"),
+      ("losses", "\(statistics.losses)"), ("reloads", "\(statistics.reloads)"),
+    ] { output.line("\(name)  \(value)") }
+  }
+  output.flush()
+  return 0
+}
+
+/// A name that a device gave itself, without what a terminal would act on.
+private func printable(_ name: String) -> String {
+  String(
+    String.UnicodeScalarView(
+      name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }))
+}
+
 /// The machine of this name.
 func machine(_ name: String) throws(UsageError) -> Machine {
   guard let machine = Machine(rawValue: name) else {

@@ -22,7 +22,7 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let settings =
     try arguments["--config"].map { try Configuration.load($0) }?.settings ?? Settings()
   let window = try ReplayWindow(
-    from: arguments["--from"].map(shownTime), until: arguments["--until"].map(shownTime))
+    from: arguments["--from"].map(seconds), until: arguments["--until"].map(seconds))
   let recording = try Recording(
     opening: operands, format: format, isLenient: arguments.has("--lenient")
   ) { complain("\($0)") }
@@ -57,7 +57,7 @@ struct ReplayWindow {
 }
 
 /// A time as people write it: seconds, with up to six digits after the point.
-private func shownTime(_ text: String) throws(UsageError) -> Time {
+func seconds(_ text: String) throws(UsageError) -> Time {
   let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
   let fraction = parts.count == 2 ? parts[1] : "0"
   guard (parts + [fraction]).allSatisfy({ $0.allSatisfy { "0"..."9" ~= $0 } }),

@@ -21,7 +21,10 @@ let help = """
 
     state [shift|keyboard]   print the states, or one of them
     watch                    print the states, and then every change
+    wait MACHINE=STATE...    wait until the machines are in these states
     trigger EVENT            send an event in place of a key
+    devices                  print which devices are followed
+    stats                    print how much the daemon has done
     graph shift|keyboard     print the diagram of a machine; needs no daemon
     replay FILE...           print the changes that recordings make, merged by
                              time; needs no daemon; '-' is standard input
@@ -34,6 +37,9 @@ let help = """
     --config FILE            replay, record or draw with the settings of FILE
     --version                print the version
     --help                   print this
+
+  wait
+    --timeout SECONDS        give up after so long, with exit status 1
 
   graph
     --format LANGUAGE        dot, the default, or mermaid
@@ -67,13 +73,13 @@ let optionsOfCommands: KeyValuePairs = [
   "--config": ["graph", "record", "replay"], "--format": ["graph", "record", "replay"],
   "--current": ["graph"], "--output": ["record"], "--show-keycodes": ["record"],
   "--expect": ["replay"], "--from": ["replay"], "--lenient": ["replay"], "--stats": ["replay"],
-  "--timeline": ["replay"], "--until": ["replay"],
+  "--timeline": ["replay"], "--timeout": ["wait"], "--until": ["replay"],
 ]
 
 /// `a, b and c`
-func listed(_ words: [String]) -> String {
+func listed(_ words: [String], _ conjunction: String = "and") -> String {
   guard words.count > 1, let last = words.last else { return words.joined() }
-  return "\(words.dropLast().joined(separator: ", ")) and \(last)"
+  return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
 }
 
 func run() throws -> Int32 {
@@ -84,7 +90,7 @@ func run() throws -> Int32 {
     ],
     options: [
       "--config", "--expect", "--format", "--from", "--output", "--socket-dir", "--timeline",
-      "--until",
+      "--timeout", "--until",
     ])
   if arguments.has("--help") {
     print(help)
@@ -106,6 +112,9 @@ func run() throws -> Int32 {
   switch command {
   case "state": return try state(operands, directory: directory, asJSON: asJSON)
   case "watch": return try watch(operands, directory: directory, asJSON: asJSON)
+  case "wait": return try wait(operands, directory: directory, timeout: arguments["--timeout"])
+  case "devices": return try devices(operands, directory: directory, asJSON: asJSON)
+  case "stats": return try stats(operands, directory: directory, asJSON: asJSON)
   case "trigger": return try trigger(operands, directory: directory, asJSON: asJSON)
   case "graph": return try graph(operands, arguments)
   case "record": return try record(operands, arguments)

@@ -1,4 +1,5 @@
 import KeyboardModes
+import KeymodeInterface
 import Testing
 
 @testable import KeymodedService
@@ -10,6 +11,7 @@ private final class FakeKeyboards: InputSource {
   private(set) var asked = 0
 
   func catchUp() {}
+  var devices: [DeviceMessage] { [] }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
     asked += 1

@@ -1,4 +1,5 @@
 import KeyboardModes
+import KeymodeInterface
 import SystemCalls
 import TestSupport
 import Testing
@@ -121,6 +122,7 @@ struct RestartTests {
   private final class Silence: InputSource {
     var now: Time { Time(microseconds: 5) }
     func catchUp() {}
+    var devices: [DeviceMessage] { [] }
     func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
   }
 

@@ -44,6 +44,66 @@ struct CommandTests {
     #expect(unknown.errors.hasPrefix("keymodectl: unknown event 'tapNothing'; there are\n"))
   }
 
+  @Test("wait ends when the machines are in the states that are waited for")
+  func wait() throws {
+    let daemon = try RunningDaemon()
+    let directory = daemon.folder.path
+    let now = try run(
+      "keymodectl", "wait", "shift=off", "keyboard=prepareToEditText", "--socket-dir", directory)
+    #expect((now.status, now.output, now.errors) == (0, "", ""))
+    let late = try run(
+      "keymodectl", "wait", "shift=on", "--timeout", "0.05", "--socket-dir", directory)
+    #expect((late.status, late.output, late.errors) == (1, "", ""))
+    let other = try run(
+      "keymodectl", "wait", "shift=off", "keyboard=editingText", "--timeout", "0",
+      "--socket-dir", directory)
+    #expect(other.status == 1, "one of two is not enough")
+
+    // What lasts for a moment is enough. When it has subscribed it does not tell, so there are many.
+    let script = """
+      PATH='\(Place.programs)':$PATH
+      keymodectl wait shift=capsLock keyboard=showingPanel --timeout 20 & waiting=$!
+      while kill -0 $waiting 2>/dev/null; do
+        for event in clickMoreButton shiftPressed shiftPressed shiftPressed clickMoreButton; do
+          keymodectl trigger $event >/dev/null
+        done
+      done
+      wait $waiting; echo "ended with $?"
+      """
+    let moment = try run(
+      "/bin/sh", "-c", script, environment: ["KEYMODED_SOCKET_DIR": directory])
+    #expect(moment.output == "ended with 0\n")
+    #expect(moment.errors == "")
+  }
+
+  @Test("devices and stats tell what whoever may control is told, and nobody else")
+  func devicesAndStatistics() throws {
+    let daemon = try RunningDaemon()
+    let directory = daemon.folder.path
+    try daemon.change(3)
+    let devices = try run("keymodectl", "devices", "--socket-dir", directory)
+    #expect((devices.status, devices.output) == (0, ""), "a recording has none that are followed")
+    let json = try run("keymodectl", "stats", "--json", "--socket-dir", directory).output
+    let statistics = try JSON(parsing: Array(json.utf8))
+    #expect(statistics["changes"] == 3)
+    #expect(statistics["clients"] == 1)
+    #expect(statistics["devices"] == 0)
+    #expect(statistics["losses"] == 0)
+    #expect(statistics["reloads"] == 0)
+    let text = try run("keymodectl", "stats", "--socket-dir", directory).lines
+    #expect(
+      text.map { $0.prefix(7) } == [
+        "running", "changes", "clients", "devices", "losses ", "reloads",
+      ])
+    for method in ["ListDevices", "GetStatistics"] {
+      let client = try daemon.client()
+      try client.call("org.keymoded.Controller.\(method)")
+      #expect(
+        try client.message() == #"{"error":"org.varlink.service.PermissionDenied","parameters":{}}"#
+      )
+    }
+  }
+
   @Test("graph draws the settings that it is given, and marks the state that the daemon is in")
   func graph() throws {
     let daemon = try RunningDaemon()
@@ -121,6 +181,21 @@ struct CommandTests {
       ("keymodectl", "state shift keyboard", "state takes one machine at most"),
       ("keymodectl", "watch now", "watch takes no operand"),
       ("keymodectl", "trigger", "trigger takes one event"),
+      ("keymodectl", "wait", "wait takes at least one MACHINE=STATE"),
+      ("keymodectl", "wait shift", "'shift' is not MACHINE=STATE"),
+      ("keymodectl", "wait caps=on", "unknown machine 'caps': it is shift or keyboard"),
+      (
+        "keymodectl", "wait shift=caps",
+        "unknown state 'caps' of shift: it is off, on or capsLock"
+      ),
+      ("keymodectl", "wait shift=on shift=off", "shift can be in one state only"),
+      (
+        "keymodectl", "wait shift=on --timeout soon",
+        "time 'soon' is not seconds, such as 12.5"
+      ),
+      ("keymodectl", "watch --timeout 1", "option '--timeout' is for wait"),
+      ("keymodectl", "devices all", "devices takes no operand"),
+      ("keymodectl", "stats all", "stats takes no operand"),
       ("keymodectl", "replay", "replay takes at least one file"),
       ("keymodectl", "replay - -", "standard input can be read only once"),
       ("keymodectl", "graph shift --output x", "option '--output' is for record"),

@@ -1,0 +1,100 @@
+public import JSON
+public import KeyboardModes
+
+/// A device that the daemon follows.
+public struct DeviceMessage: Hashable, Sendable {
+  /// The name by which it calls itself.
+  public let name: String
+  /// Where it is, such as `/dev/input/event3`.
+  public let node: String
+  /// The number of its maker, in four hexadecimal digits.
+  public let vendor: String
+  /// The number by which its maker tells it from others, likewise.
+  public let product: String
+
+  /// The device with these names and numbers.
+  public init(name: String, node: String, vendor: UInt16, product: UInt16) {
+    self.name = name
+    self.node = node
+    self.vendor = DeviceMessage.digits(vendor)
+    self.product = DeviceMessage.digits(product)
+  }
+
+  private static func digits(_ number: UInt16) -> String {
+    let text = String(number, radix: 16)
+    return String(repeating: "0", count: 4 - text.count) + text
+  }
+
+  /// The device as the interface has it.
+  public var json: JSON {
+    [
+      "name": .string(name), "node": .string(node), "vendor": .string(vendor),
+      "product": .string(product),
+    ]
+  }
+
+  /// Reads a device; `nil` where the value is none.
+  public init?(_ json: JSON) {
+    guard let name = json["name"]?.string, let node = json["node"]?.string,
+      let vendor = json["vendor"]?.string, let product = json["product"]?.string
+    else { return nil }
+    self.name = name
+    self.node = node
+    self.vendor = vendor
+    self.product = product
+  }
+}
+
+/// How much the daemon has done. Nothing in it counts keys.
+public struct StatisticsMessage: Hashable, Sendable {
+  /// When the daemon was started.
+  public let started: Time
+  /// When this was said.
+  public let time: Time
+  /// How many changes there were since.
+  public let changes: Int64
+  /// How many clients are connected.
+  public let clients: Int
+  /// How many devices are followed.
+  public let devices: Int
+  /// How often the kernel had to drop events of a device.
+  public let losses: Int
+  /// How often the configuration was read again.
+  public let reloads: Int
+
+  /// The statistics with these numbers.
+  public init(
+    started: Time, time: Time, changes: Int64, clients: Int, devices: Int, losses: Int,
+    reloads: Int
+  ) {
+    self.started = started
+    self.time = time
+    self.changes = changes
+    self.clients = clients
+    self.devices = devices
+    self.losses = losses
+    self.reloads = reloads
+  }
+
+  /// The reply's parameters.
+  public var json: JSON {
+    [
+      "started": .integer(started.microseconds), "time": .integer(time.microseconds),
+      "changes": .integer(changes), "clients": .integer(Int64(clients)),
+      "devices": .integer(Int64(devices)), "losses": .integer(Int64(losses)),
+      "reloads": .integer(Int64(reloads)),
+    ]
+  }
+
+  /// Reads a reply's parameters; `nil` where they are none.
+  public init?(_ json: JSON) {
+    guard let started = json["started"]?.integer, let time = json["time"]?.integer,
+      let changes = json["changes"]?.integer, let clients = json["clients"]?.integer,
+      let devices = json["devices"]?.integer, let losses = json["losses"]?.integer,
+      let reloads = json["reloads"]?.integer
+    else { return nil }
+    self.init(
+      started: Time(microseconds: started), time: Time(microseconds: time), changes: changes,
+      clients: Int(clients), devices: Int(devices), losses: Int(losses), reloads: Int(reloads))
+  }
+}

@@ -1,0 +1,53 @@
+import KeyboardModes
+import KeymodeClient
+import KeymodeInterface
+import SystemCalls
+import Systemd
+
+/// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
+func wait(_ operands: [String], directory: String, timeout: String?) throws -> Int32 {
+  guard !operands.isEmpty else { throw UsageError("wait takes at least one MACHINE=STATE") }
+  var wanted: [Machine: String] = [:]
+  for operand in operands {
+    let (machine, state) = try condition(operand)
+    guard wanted.updateValue(state, forKey: machine) == nil else {
+      throw UsageError("\(machine) can be in one state only")
+    }
+  }
+  let deadline = try timeout.map { microsecondsSinceStart() + (try seconds($0)).microseconds }
+  let connection = try connectForReading(directory)
+  try connection.subscribe()
+  var states: [Machine: String] = [:]
+  func hold() -> Bool { wanted.allSatisfy { states[$0.key] == $0.value } }
+  while true {
+    if let deadline {
+      // Rounded up: to ask again a moment too early would be to ask twice.
+      let left = max(0, deadline - microsecondsSinceStart())
+      let milliseconds = Int32(clamping: (left + 999) / 1000)
+      guard connection.waitForReply(milliseconds: milliseconds) else { return Status.no }
+    }
+    let message = try connection.nextChanges()
+    // What comes at once happened one by one.
+    for change in message.changes {
+      states[change.machine] = change.to
+      if hold() { return 0 }
+    }
+    for machine in Machine.allCases { states[machine] = message.state.modes[machine] }
+    if hold() { return 0 }
+  }
+}
+
+private func condition(_ text: String) throws(UsageError) -> (Machine, String) {
+  let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+  guard parts.count == 2 else { throw UsageError("'\(text)' is not MACHINE=STATE") }
+  let machine = try machine(parts[0])
+  let states =
+    switch machine {
+    case .shift: ShiftRules().states.map(\.name)
+    case .keyboard: KeyboardRules.State.allCases.map(\.name)
+    }
+  guard states.contains(parts[1]) else {
+    throw UsageError("unknown state '\(parts[1])' of \(machine): it is \(listed(states, "or"))")
+  }
+  return (machine, parts[1])
+}
