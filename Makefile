@@ -17,7 +17,8 @@ PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
 SOURCES = Package.swift Sources Tests
 
-.PHONY: help run test check lint unit-tests fuzz-tests vm-tests fuzz build install uninstall clean
+.PHONY: help run test check lint unit-tests fuzz-tests vm-tests fuzz recordings build install \
+  uninstall clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
@@ -27,6 +28,7 @@ help:
 	@echo 'make build      build the programs, into .build/release'
 	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove what was installed'
+	@echo 'make recordings records typing in a virtual machine, for the tests of replay'
 	@echo 'make clean      remove what was built, the tools of the tests too'
 
 run: build
@@ -57,6 +59,12 @@ vm-tests: build
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/VirtualMachine
+
+recordings: build
+	@scripts/install-packages test
+	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
+	@scripts/install-python-tools
+	.tools/venv/bin/python Tests/VirtualMachine/record_session.py
 
 build:
 	@scripts/install-packages build

@@ -90,7 +90,9 @@ let package = Package(
       ["KeyboardModes", "ObservedMachines", "StateMachines", "TestSupport"],
       goldenFiles: ["Diagrams"]),
     tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"]),
-    tests("EventRecordingsTests", ["Evdev", "EventRecordings", "KeyboardModes", "TestSupport"]),
+    tests(
+      "EventRecordingsTests", ["Evdev", "EventRecordings", "KeyboardModes", "TestSupport"],
+      goldenFiles: ["Recordings"]),
     tests("JSONTests", ["JSON"]),
     tests("VarlinkTests", ["JSON", "Varlink"]),
     tests(

@@ -15,6 +15,7 @@ import struct
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,20 @@ KERNEL_SUITE = "bookworm"
 # What the initramfs needs to reach the root image. What the running guest may want beyond that is
 # in guest/modules.txt: folders below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
 INITRAMFS_MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
+
+# Of libinput-tools only what tests use is unpacked: its debug-gui would bring GTK 3.
+# What these files themselves link with or import is in guest/packages.txt.
+LIBINPUT_TOOLS = (
+    "usr/bin/libinput",
+    "usr/libexec/libinput/libinput-record",
+    "usr/libexec/libinput/libinput-replay",
+)
+# What packages bring and the guest has no use for. The rules of libinput and libwacom would start
+# programs for each input device, at each boot, to group and correct touchpads and tablets.
+UNWANTED = (
+    *(f"/usr/share/{name}/*" for name in ("doc", "man", "locale")),
+    *(f"*/lib/udev/rules.d/*-{name}*.rules" for name in ("libinput", "libwacom")),
+)
 
 # Some of these live in /usr/sbin, which is not on every root's PATH.
 ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin", "LC_ALL": "C"}
@@ -180,7 +195,8 @@ def _build_root(root: Path, modules: Path, image: Path) -> None:
         "--variant=minbase",
         f"--include={','.join(_listed(GUEST / 'packages.txt'))}",
         '--aptopt=Apt::Install-Recommends "false"',
-        *(f"--dpkgopt=path-exclude=/usr/share/{name}/*" for name in ("doc", "man", "locale")),
+        *(f"--dpkgopt=path-exclude={pattern}" for pattern in UNWANTED),
+        f"--customize-hook={_unpacking('libinput-tools', LIBINPUT_TOOLS)}",
         _suite(),
         root,
     )
@@ -193,6 +209,16 @@ def _build_root(root: Path, modules: Path, image: Path) -> None:
         *("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal,^metadata_csum", "-m", "0"),
         *("-E", "lazy_itable_init=1,root_owner=0:0", "-d", root, image, f"{size_kib}k"),
     )
+
+
+def _unpacking(package: str, paths: Sequence[str]) -> str:
+    """A hook of mmdebstrap that takes only these files of a package, without what it depends on."""
+    files = " ".join(f"./{path}" for path in paths)
+    inside = (
+        f"cd /run && apt-get download --quiet {package} && "
+        f"dpkg-deb --fsys-tarfile {package}_*.deb | tar -x -C / {files} && rm {package}_*.deb"
+    )
+    return f'chroot "$1" sh -c "{inside}"'
 
 
 def _copy_modules(modules: Path, root: Path) -> None:

@@ -4,8 +4,12 @@ import os
 from collections.abc import Generator, Iterator
 
 import pytest
+import service
 from build_image import Images, ensure_images, missing_requirements
 from vm import VirtualMachine
+
+# Its assertions then tell what differs, as those in tests do.
+pytest.register_assert_rewrite("recordings")
 
 Wrapper = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -28,6 +32,21 @@ def vm(images: Images) -> Iterator[VirtualMachine]:
     """One running guest, shared by all tests of the session."""
     with VirtualMachine(images) as machine:
         yield machine
+
+
+@pytest.fixture(scope="session")
+def installed(vm: VirtualMachine) -> VirtualMachine:
+    """The guest, with the programs under test."""
+    service.install(vm)
+    return vm
+
+
+@pytest.fixture
+def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The guest, with a service that was just started."""
+    service.restart(installed)
+    yield installed
+    installed.run(f"systemctl stop {service.UNITS}")
 
 
 @pytest.fixture(autouse=True)

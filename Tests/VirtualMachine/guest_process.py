@@ -1,5 +1,6 @@
 """Commands running in the guest, and the connection to the agent there that runs them."""
 
+import contextlib
 import re
 import socket
 import threading
@@ -11,6 +12,7 @@ from typing import TypeVar, overload
 
 START_SECONDS = 20.0
 POLL_SECONDS = 0.01
+AGAIN_SECONDS = 1.0
 
 Result = TypeVar("Result")
 
@@ -179,6 +181,19 @@ class GuestProcess:
         exit_code = self.exit_code
         assert exit_code is not None
         return Completed(self.command, exit_code, self.stdout, self.stderr)
+
+    def interrupt_until_it_ends(self, timeout: float = 30.0) -> Completed:
+        """Sends SIGINT again and again, to a program that takes it only while it waits.
+
+        evemu-record's handler does nothing but break off a wait for events, and Python's is not
+        called while a program waits for input that began to do so after the signal.
+        """
+        deadline = time.monotonic() + timeout
+        while self.exit_code is None and time.monotonic() < deadline:
+            self.interrupt()
+            with contextlib.suppress(TimeoutError):
+                self._agent.wait_for(lambda: self.exit_code is not None, AGAIN_SECONDS, "the end")
+        return self.wait(AGAIN_SECONDS)
 
     def interrupt(self) -> None:
         """Sends SIGINT to the command and all it started in its process group."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import keys
 from build_image import ensure_images
 from recorder import KeyRecorder
 from vm import PS2_KEYBOARD, VirtualMachine
@@ -23,9 +24,9 @@ def main() -> None:
     with VirtualMachine(ensure_images()) as vm:
         recorder = KeyRecorder(vm, PS2_KEYBOARD)
         vm.play(SCRIPT)
-        recorder.process.wait_for("KEY_ESC +0")
+        recorder.wait_for_events(len(keys.parse(SCRIPT)))
         recorder.stop()
-        DEMO.write_text(recorder.process.stdout)
+        DEMO.write_bytes(recorder.recording())
 
 
 if __name__ == "__main__":

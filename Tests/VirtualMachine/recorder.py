@@ -1,12 +1,25 @@
-"""What a keyboard of the guest sends, as the guest's kernel stamped it."""
+"""What a keyboard of the guest sends, as the guest's kernel stamped it, recorded by many programs."""
 
+import itertools
 import re
-from dataclasses import dataclass
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
-from guest_process import GuestProcess
-from vm import VirtualMachine
+from guest_process import Completed, GuestProcess
+from vm import PS2_KEYBOARD, VirtualMachine
+
+MARKER = "tap meta_r 20"
+"""A key script that says where a recording may end: nothing else of a test presses right Meta.
+
+It means nothing to keymoded, and a redacted recording shows it, as it does all modifiers.
+"""
+
+_META_R = 126
 
 _KEY_LINE = re.compile(r"^E: (\d+\.\d+) 0001 \w+ \w+\t# EV_KEY / (\w+) +(\d)$", re.MULTILINE)
+_RAW_EVENT = struct.Struct("<qqHHi")
+_names = itertools.count(1)
 
 
 @dataclass(frozen=True)
@@ -18,31 +31,163 @@ class RecordedKey:
     value: int
 
 
-class KeyRecorder:
-    """evemu-record, reading a device of the guest until the test ends or `stop()`."""
+@dataclass(frozen=True)
+class Tool:
+    """A program that records keyboards into a file, and how to know how far it is."""
+
+    suffix: str
+    """How the names of its recordings end."""
+
+    command: str
+    """`{devices}` stands for what it records, and `{file}` for where to."""
+
+    event: str
+    """A regular expression for the line of a key event, with `{code}` and `{value}` in it.
+
+    Empty stands for the kernel's own `struct input_event`.
+    """
+
+    listens: bytes = b""
+    """A regular expression for what it says, in the recording or as an error, once it listens.
+
+    Where it says nothing, that it has a device open has to do.
+    """
+
+    loses_signals: bool = False
+    """Whether it may take more than one SIGINT to end it."""
+
+    def with_options(self, options: str) -> "Tool":
+        """The same tool, told more."""
+        return replace(self, command=f"{self.command} {options}")
+
+    def has(self, code: int, value: int, recording: bytes) -> bool:
+        """Tells whether a recording has this key event, and something behind it.
+
+        Behind it is at least what ends the report: then the event's line is whole, too.
+        """
+        if not self.event:
+            whole = recording[: len(recording) // _RAW_EVENT.size * _RAW_EVENT.size]
+            events = [event[2:] for event in _RAW_EVENT.iter_unpack(whole)]
+            return (1, code, value) in events[:-1]
+        line = self.event.format(code=code, value=value)
+        return bool(re.search(rf"{line}.*\n.+\n".encode(), recording, re.MULTILINE))
+
+
+_EVEMU_EVENT = r"^E: \S+ 0001 {code:04x} {value:04}"
+_LIBINPUT_EVENT = r"^ *- \[ *\d+, *\d+, *1, *{code}, *{value}\]"
+
+# Into a file most programs print only every 4 KiB: hence stdbuf.
+EVEMU = Tool(
+    suffix=".evemu",
+    command="stdbuf -oL evemu-record {devices} >{file}",
+    event=_EVEMU_EVENT,
+    listens=rb"^# +Waiting for events",
+    loses_signals=True,
+)
+# "Current time" is the first line behind the description. Of several devices it prints only what
+# the first one sends as it comes, the rest at its end; these need -o. It flushes by itself.
+LIBINPUT = Tool(
+    suffix=".libinput.yaml",
+    command="libinput record --show-keycodes -o {file} {devices}",
+    event=_LIBINPUT_EVENT,
+    listens=rb"^ *# Current time is",
+)
+EVTEST = Tool(
+    suffix=".evtest",
+    command="stdbuf -oL evtest {devices} >{file}",
+    event=r"type 1 .*, code {code} .*, value {value}$",
+    listens=rb"^Testing ",
+)
+RAW = Tool(suffix=".raw64", command="cat {devices} >{file}", event="")
+REDACTED = Tool(
+    suffix=".redacted.evemu",
+    command="keymodectl record --output {file} {devices}",
+    event=_EVEMU_EVENT,
+    listens=rb"recording",
+)
+KEYMODECTL = replace(REDACTED.with_options("--show-keycodes"), suffix=".keymodectl.evemu")
+REDACTED_YAML = replace(
+    REDACTED.with_options("--format libinput"),
+    suffix=".redacted.yaml",
+    event=_LIBINPUT_EVENT,
+)
+KEYMODECTL_YAML = replace(REDACTED_YAML.with_options("--show-keycodes"), suffix=".keymodectl.yaml")
+
+FOREIGN = (EVEMU, LIBINPUT, EVTEST, RAW)
+ALL = (*FOREIGN, KEYMODECTL, REDACTED)
+
+
+class Recorder:
+    """A tool that reads devices of the guest into a file until the test ends or `stop()`.
+
+    When it is there, the tool listens already.
+    """
+
+    def __init__(
+        self, vm: VirtualMachine, tool: Tool, *devices: str, file: str | None = None
+    ) -> None:
+        self.tool = tool
+        name = f"recorded-{next(_names)}{tool.suffix}"
+        self.file = file or f"/host/{name}"
+        """Where the recording is in the guest."""
+        self.path = vm.shared / name
+        """Where the recording is on the host, unless a file elsewhere was asked for."""
+        places = {"devices": " ".join(devices or (PS2_KEYBOARD,)), "file": self.file}
+        self.process: GuestProcess = vm.start(f"exec {tool.command.format(**places)}")
+        if tool.listens:
+            says = re.compile(tool.listens, re.MULTILINE)
+            self._wait_until(lambda: says.search(self.process.stderr.encode() + self.recording()))
+        else:
+            vm.wait_until(f"readlink /proc/{self.process.pid}/fd/* | grep -q ^/dev/input/event")
+
+    def recording(self) -> bytes:
+        """What the file has so far."""
+        return self.path.read_bytes() if self.path.exists() else b""
+
+    def wait_for_marker(self, timeout: float = 10.0) -> None:
+        """Waits until the marker, and so all that was typed before it, is in the recording."""
+        self.wait_for(_META_R, 0, timeout)
+
+    def wait_for(self, code: int, value: int, timeout: float = 10.0) -> None:
+        """Waits until a key event is in the recording."""
+        self._wait_until(lambda: self.tool.has(code, value, self.recording()), timeout)
+
+    def stop(self) -> Completed:
+        """Ends the tool as Ctrl+C does, which closes the device and makes the recording whole."""
+        if self.tool.loses_signals:
+            return self.process.interrupt_until_it_ends()
+        self.process.interrupt()
+        return self.process.wait()
+
+    def _wait_until(self, condition: Callable[[], object], timeout: float = 10.0) -> None:
+        self.process.wait_for(lambda _: condition(), timeout)
+
+
+class KeyRecorder(Recorder):
+    """evemu-record, for tests that look at the key events themselves."""
 
     def __init__(self, vm: VirtualMachine, device: str) -> None:
-        # Into a file it would print only every 4 KiB: hence stdbuf.
-        self.process: GuestProcess = vm.start(f"exec stdbuf -oL evemu-record {device}")
-        self.process.wait_for("^# +Waiting for events")
+        super().__init__(vm, EVEMU, device)
 
     def events(self) -> list[RecordedKey]:
         """All key events so far. Times count from the first event of the recording."""
-        return _parse(self.process.stdout)
+        return [
+            RecordedKey(float(seconds), key, int(value))
+            for seconds, key, value in _KEY_LINE.findall(self.recording().decode())
+        ]
 
     def wait_for_events(self, count: int, timeout: float = 10.0) -> list[RecordedKey]:
         """Waits for at least so many key events, and returns all there are."""
-        self.process.wait_for(lambda text: len(_parse(text)) >= count, timeout)
+        self._wait_until(lambda: len(self.events()) >= count, timeout)
         return self.events()
 
-    def stop(self) -> None:
-        """Closes the device in the guest."""
-        self.process.interrupt()
-        self.process.wait()
 
-
-def _parse(text: str) -> list[RecordedKey]:
-    return [
-        RecordedKey(float(seconds), key, int(value))
-        for seconds, key, value in _KEY_LINE.findall(text)
-    ]
+def record(vm: VirtualMachine, script: str, tools: Sequence[Tool] = ALL) -> list[Recorder]:
+    """Types the script, and the marker, while all of these tools listen at once."""
+    recorders = [Recorder(vm, tool) for tool in tools]
+    # Where the host is slow QEMU's queue may overflow; the marker must not be among what is lost.
+    vm.play(f"{script}; wait 100; {MARKER}")
+    for recorder in recorders:
+        recorder.wait_for_marker()
+        recorder.stop()
+    return recorders

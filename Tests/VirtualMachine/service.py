@@ -1,12 +1,14 @@
 """keymoded, installed in the guest with its own units as an administrator would."""
 
+import contextlib
 import json
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from guest_process import GuestProcess
-from vm import VirtualMachine
+from vm import PS2_KEYBOARD, VirtualMachine
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
@@ -14,7 +16,7 @@ Change = dict[str, Any]
 
 UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
 
-FOLLOWS_PS2 = "journalctl --unit keymoded --boot --output cat | grep -q 'following .AT Transl'"
+STATUS = "systemctl show --value --property StatusText keymoded"
 
 
 def install(vm: VirtualMachine) -> None:
@@ -46,12 +48,13 @@ def restart(vm: VirtualMachine) -> None:
     Only a start that knows nothing of any before does that: no event leads every state back to the
     first one. What is kept of the states is let go with the stop, or since systemd 254 on demand.
     """
+    # One command, as each costs time and nearly every test begins with this. The status is that of
+    # the new start: systemd forgets the one before.
+    follows = f"{STATUS} | grep -q '^devices followed: [1-9]'"
     vm.run(
         f"systemctl stop {UNITS}; systemctl clean --what=fdstore keymoded 2>/dev/null; "
-        f"systemctl start {UNITS}"
+        f"systemctl start {UNITS} && until {follows}; do sleep 0.05; done"
     )
-    vm.wait_until(FOLLOWS_PS2)
-    vm.run("systemctl is-active --quiet keymoded")
 
 
 def as_user(user: str, command: str) -> str:
@@ -105,16 +108,18 @@ def state(vm: VirtualMachine) -> dict[str, Any]:
 
 
 class VirtualKeyboard:
-    """A keyboard that a program in the guest makes through uinput, and types on."""
+    """A keyboard that a program in the guest makes through uinput, and types on.
 
-    def __init__(self, vm: VirtualMachine, name: str) -> None:
+    It is like the PS/2 keyboard, or like one of which the guest has a recording of evemu's format.
+    """
+
+    def __init__(self, vm: VirtualMachine, name: str, like: str | None = None) -> None:
         self._vm = vm
         self.name = name
-        # Without EV_REP, which is type 20: the kernel would repeat what is held.
-        vm.run(
-            "evemu-describe /dev/input/by-path/platform-i8042-serio-0-event-kbd "
-            f"| sed 's/^N: .*/N: {name}/; /^B: 14/d' >/run/keyboard"
-        )
+        description = f"cat {like}" if like else f"evemu-describe {PS2_KEYBOARD}"
+        # Without EV_REP, which is type 20: the kernel would repeat what is held, beside the repeats
+        # that a test sends or a recording has.
+        vm.run(f"{description} | sed 's/^N: .*/N: {name}/; /^B: 14/d' >/run/keyboard")
         self._process = vm.start("exec stdbuf -oL evemu-device /run/keyboard")
         self.path = self._process.wait_for(rf"^{name}: (/dev/input/event\d+)$")[1]
 
@@ -127,17 +132,55 @@ class VirtualKeyboard:
         ]
         self._vm.run(" && ".join(commands))
 
+    def overflow(self) -> None:
+        """Sends, Ctrl being held, more than the kernel keeps for a program that does not read.
+
+        To such a program the release of Ctrl and Insert are lost; at the end Menu is held.
+        """
+        insert = [(110, 1), (110, 0)]
+        letters = [(48, value) for _ in range(200) for value in (1, 0)]
+        events = [(29, 0), *insert, *letters, (127, 1)]
+        (self._vm.shared / "storm").write_text(
+            "".join(
+                f"E: 0.000000 0001 {code:04x} {value}\nE: 0.000000 0000 0000 0\n"
+                for code, value in events
+            )
+        )
+        self.play("/host/storm")
+
+    def play(self, recording: str) -> None:
+        """Types what is in a file of the guest, of evemu's format, as it was typed then."""
+        self._vm.run(f"evemu-play {self.path} <{recording}", timeout=60)
+
     def remove(self) -> None:
         """Takes the keyboard away, with whatever is held on it."""
         self._process.terminate()
         self._process.wait()
 
 
+@contextlib.contextmanager
+def followed_keyboard(
+    vm: VirtualMachine, name: str, like: str | None = None
+) -> Iterator[VirtualKeyboard]:
+    """A keyboard made through uinput that the daemon follows; it is taken away at the end."""
+    keyboard = VirtualKeyboard(vm, name, like)
+    try:
+        wait_until_followed(vm, name)
+        yield keyboard
+    finally:
+        keyboard.remove()
+
+
 def wait_until_followed(vm: VirtualMachine, name: str) -> None:
     """Waits until the daemon says that it follows the device, once more than it was let go."""
     vm.wait_until(
         f"""
-        journal() {{ journalctl --unit keymoded --boot --output cat _PID=$(pgrep -x keymoded); }}
-        [ $(journal | grep -c "following '{name}'") -gt $(journal | grep -c "'{name}' is gone") ]
+        journalctl --unit keymoded --boot --output cat _PID=$(pgrep -x keymoded) |
+          awk "/following '{name}'/ {{n++}} /'{name}' is gone/ {{n--}} END {{exit n < 1}}"
         """
     )
+
+
+def wait_until_following(vm: VirtualMachine, count: int) -> None:
+    """Waits until the daemon says that it follows so many devices."""
+    vm.wait_until(f'[ "$({STATUS})" = "devices followed: {count}" ]')

@@ -1,28 +1,18 @@
 """keymoded on a real kernel's keyboards, as a service under a real systemd."""
 
 import json
-import random
-from collections.abc import Iterator
 
 import pytest
 import service
-from recorder import KeyRecorder
-from service import Change, VirtualKeyboard, Watch, as_user, wait_until_followed
-from vm import PS2_KEYBOARD, VirtualMachine
-
-
-@pytest.fixture(scope="session")
-def installed(vm: VirtualMachine) -> VirtualMachine:
-    service.install(vm)
-    return vm
-
-
-@pytest.fixture
-def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started."""
-    service.restart(installed)
-    yield installed
-    installed.run(f"systemctl stop {service.UNITS}")
+from service import (
+    VirtualKeyboard,
+    Watch,
+    as_user,
+    followed_keyboard,
+    wait_until_followed,
+    wait_until_following,
+)
+from vm import VirtualMachine
 
 
 def test_units_are_well_formed(installed: VirtualMachine) -> None:
@@ -79,16 +69,14 @@ def test_autorepeat_of_shift_is_nothing(guest: VirtualMachine) -> None:
 
 
 def test_autorepeat_of_a_letter_is_a_character(guest: VirtualMachine) -> None:
-    keyboard = VirtualKeyboard(guest, "Repeating keyboard")
-    wait_until_followed(guest, "Repeating keyboard")
-    watch = Watch(guest)
-    keyboard.send("A+")
-    guest.play("tap shift")
-    assert watch.states(1) == ["on"]
-    keyboard.send("A*")
-    (change,) = watch.changes(1)
-    assert (change["to"], change["event"]) == ("off", "characterTyped")
-    keyboard.remove()
+    with followed_keyboard(guest, "Repeating keyboard") as keyboard:
+        watch = Watch(guest)
+        keyboard.send("A+")
+        guest.play("tap shift")
+        assert watch.states(1) == ["on"]
+        keyboard.send("A*")
+        (change,) = watch.changes(1)
+        assert (change["to"], change["event"]) == ("off", "characterTyped")
 
 
 def test_letters_with_ctrl_held_are_no_characters_but_with_altgr(guest: VirtualMachine) -> None:
@@ -101,12 +89,10 @@ def test_letters_with_ctrl_held_are_no_characters_but_with_altgr(guest: VirtualM
 
 
 def test_status_tells_how_many_devices_are_followed(guest: VirtualMachine) -> None:
-    status = "systemctl show --value --property StatusText keymoded"
-    assert guest.run(status).stdout == "devices followed: 1\n"
-    keyboard = VirtualKeyboard(guest, "Counted keyboard")
-    guest.wait_until(f'[ "$({status})" = "devices followed: 2" ]')
-    keyboard.remove()
-    guest.wait_until(f'[ "$({status})" = "devices followed: 1" ]')
+    wait_until_following(guest, 1)
+    with followed_keyboard(guest, "Counted keyboard"):
+        wait_until_following(guest, 2)
+    wait_until_following(guest, 1)
 
 
 def test_usb_keyboard_comes_and_goes_with_shift_held(guest: VirtualMachine) -> None:
@@ -131,62 +117,47 @@ def test_usb_keyboard_comes_and_goes_with_shift_held(guest: VirtualMachine) -> N
 
 
 def test_two_keyboards_have_one_shift(guest: VirtualMachine) -> None:
-    keyboard = VirtualKeyboard(guest, "Second keyboard")
-    wait_until_followed(guest, "Second keyboard")
-    watch = Watch(guest)
-    keyboard.send("LEFTCTRL+")
-    guest.play("tap esc; tap insert; wait 30; tap shift")
-    assert watch.states(1) == ["on"], "Insert with Ctrl held, if elsewhere, is not bound"
-    assert service.settled_state(guest)["keyboard"] == "prepareToEditText"
-    keyboard.send("LEFTCTRL-", "LEFTSHIFT+", "LEFTSHIFT-")
-    (change,) = watch.changes(1)
-    # Which of the two depends on how quickly the guest starts programs.
-    assert change["from"] == "on" and change["to"] in ("capsLock", "off")
-    assert change["event"] == "shiftPressed"
-    keyboard.remove()
+    with followed_keyboard(guest, "Second keyboard") as keyboard:
+        watch = Watch(guest)
+        keyboard.send("LEFTCTRL+")
+        guest.play("tap esc; tap insert; wait 30; tap shift")
+        assert watch.states(1) == ["on"], "Insert with Ctrl held, if elsewhere, is not bound"
+        assert service.settled_state(guest)["keyboard"] == "prepareToEditText"
+        keyboard.send("LEFTCTRL-", "LEFTSHIFT+", "LEFTSHIFT-")
+        (change,) = watch.changes(1)
+        # Which of the two depends on how quickly the guest starts programs.
+        assert change["from"] == "on" and change["to"] in ("capsLock", "off")
+        assert change["event"] == "shiftPressed"
 
 
 def test_modifier_that_a_grab_leaves_held_is_found_up(guest: VirtualMachine) -> None:
-    keyboard = VirtualKeyboard(guest, "Grabbed keyboard")
-    wait_until_followed(guest, "Grabbed keyboard")
-    watch = Watch(guest)
-    keyboard.send("LEFTCTRL+")
-    guest.play("tap insert")
-    state = service.settled_state(guest)
-    assert state["sequence"] == 0, "Ctrl is held, and the kernel says so"
-    grab = guest.start(f"exec stdbuf -oL evtest --grab {keyboard.path}")
-    grab.wait_for("Testing")
-    keyboard.send("LEFTCTRL-")
-    grab.wait_for(r"KEY_LEFTCTRL\), value 0")
-    guest.play("tap insert")
-    (change,) = watch.changes(1)
-    assert change["to"] == "editingText"
-    grab.terminate()
-    keyboard.remove()
+    with followed_keyboard(guest, "Grabbed keyboard") as keyboard:
+        watch = Watch(guest)
+        keyboard.send("LEFTCTRL+")
+        guest.play("tap insert")
+        state = service.settled_state(guest)
+        assert state["sequence"] == 0, "Ctrl is held, and the kernel says so"
+        grab = guest.start(f"exec stdbuf -oL evtest --grab {keyboard.path}")
+        grab.wait_for("Testing")
+        keyboard.send("LEFTCTRL-")
+        grab.wait_for(r"KEY_LEFTCTRL\), value 0")
+        guest.play("tap insert")
+        (change,) = watch.changes(1)
+        assert change["to"] == "editingText"
+        grab.terminate()
 
 
 def test_what_is_lost_in_an_overflow_is_found_again(guest: VirtualMachine) -> None:
-    keyboard = VirtualKeyboard(guest, "Fast keyboard")
-    wait_until_followed(guest, "Fast keyboard")
-    watch = Watch(guest)
-    keyboard.send("LEFTCTRL+")
-    guest.run("systemctl kill --signal STOP keymoded")
-    insert = [(110, 1), (110, 0)]
-    letters = [(48, value) for _ in range(200) for value in (1, 0)]
-    events = [(29, 0), *insert, *letters, (127, 1)]
-    (guest.shared / "storm").write_text(
-        "".join(
-            f"E: 0.000000 0001 {code:04x} {value}\nE: 0.000000 0000 0000 0\n"
-            for code, value in events
-        )
-    )
-    guest.run(f"evemu-play {keyboard.path} </host/storm")
-    guest.run("systemctl kill --signal CONT keymoded")
-    # Insert is lost: only now does Ctrl turn out to be up, and Menu to be down.
-    assert watch.states(1) == ["showingPanel"]
-    keyboard.send("COMPOSE-", "INSERT+", "INSERT-")
-    assert watch.states(1) == ["editingText"]
-    keyboard.remove()
+    with followed_keyboard(guest, "Fast keyboard") as keyboard:
+        watch = Watch(guest)
+        keyboard.send("LEFTCTRL+")
+        guest.run("systemctl kill --signal STOP keymoded")
+        keyboard.overflow()
+        guest.run("systemctl kill --signal CONT keymoded")
+        # Insert is lost: only now does Ctrl turn out to be up, and Menu to be down.
+        assert watch.states(1) == ["showingPanel"]
+        keyboard.send("COMPOSE-", "INSERT+", "INSERT-")
+        assert watch.states(1) == ["editingText"]
 
 
 @pytest.mark.parametrize(("distance_ms", "expected"), [(300, "capsLock"), (700, "off")])
@@ -232,41 +203,6 @@ def test_access_is_by_group(guest: VirtualMachine) -> None:
     assert guest.run(as_user("controller", "keymodectl state keyboard")).stdout == "editingText\n"
 
 
-def test_live_equals_replay_of_what_evemu_records(guest: VirtualMachine) -> None:
-    watch = Watch(guest)
-    recorder = KeyRecorder(guest, PS2_KEYBOARD)
-    guest.play(typing(random.Random(20261121), 150))
-    live = watch.rest(guest)[:-1]
-    assert len(live) > 20
-    # The recorder reads on its own; Pause, which means nothing to keymoded, says that it is done.
-    guest.play("tap pause 20")
-    recorder.process.wait_for("KEY_PAUSE +0")
-    recorder.stop()
-    (guest.shared / "typed.evemu").write_text(recorder.process.stdout)
-    replayed = guest.run("keymodectl replay --json /host/typed.evemu").stdout
-    assert_same_but_for_time_base(live, [json.loads(line) for line in replayed.splitlines()])
-
-
-def typing(source: random.Random, count: int) -> str:
-    """A script of `count` steps that press, hold and combine all that means something."""
-    steps = [
-        *("tap shift 30; wait 150; tap shift 30", "tap shift 30; wait 560; tap shift_r 30"),
-        *("tap a 20", "tap e 20; tap kp_5 20", "hold b 400", "down shift; tap c 20; up shift"),
-        *("down ctrl; tap c 20; up ctrl", "down ctrl; down shift; tap v 20; up shift; up ctrl"),
-        *("down alt_r; tap e 20; up alt_r", "down meta_l; tap v 20; up meta_l"),
-        *("tap scroll_lock 20", "tap compose 20", "tap insert 20", "tap esc 20", "tap f5 20"),
-        *("down shift; tap insert 20; up shift", "hold esc 350"),
-    ]
-    return "; ".join(f"{source.choice(steps)}; wait {source.randint(10, 60)}" for _ in range(count))
-
-
-def assert_same_but_for_time_base(live: list[Change], replayed: list[Change]) -> None:
-    """The clocks differ, and each rounds to microseconds by itself."""
-    bases = [there.pop("time") - here.pop("time") for here, there in zip(live, replayed)]
-    assert live == replayed
-    assert max(bases) - min(bases) <= 1
-
-
 def test_device_may_be_named(guest: VirtualMachine) -> None:
     guest.run(f"systemctl stop {service.UNITS}")
     keyboard = VirtualKeyboard(guest, "Named keyboard")
@@ -290,10 +226,8 @@ def test_device_may_be_named(guest: VirtualMachine) -> None:
 
 
 def test_log_names_no_key(guest: VirtualMachine) -> None:
-    keyboard = VirtualKeyboard(guest, "Logged keyboard")
-    wait_until_followed(guest, "Logged keyboard")
-    guest.play("tap shift; wait 20; tap q; wait 20; tap compose; wait 20; tap f5")
-    keyboard.remove()
+    with followed_keyboard(guest, "Logged keyboard"):
+        guest.play("tap shift; wait 20; tap q; wait 20; tap compose; wait 20; tap f5")
     guest.wait_until("journalctl --unit keymoded --boot --output cat | grep -q 'Logged.* is gone'")
     pid = "$(systemctl show --value --property MainPID keymoded)"
     log = guest.run(f"journalctl --boot --output cat _PID={pid}").stdout.splitlines()
