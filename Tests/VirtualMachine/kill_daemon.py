@@ -130,14 +130,23 @@ class Sender(threading.Thread):
         raise ConnectionError
 
 
-def daemon_pid() -> int | None:
+def next_daemon(killed: int) -> int:
+    """Waits for the daemon that comes after the one that was killed, which may still be a zombie."""
+    end = time.monotonic() + BOUND_SECONDS
+    while time.monotonic() < end:
+        if pid := next((pid for pid in daemons() if pid != killed), None):
+            return pid
+        time.sleep(0.002)
+    raise TimeoutError("no daemon comes after the one that was killed")
+
+
+def daemons() -> Iterator[int]:
     for process in Path("/proc").iterdir():
         try:
             if process.name.isdigit() and (process / "comm").read_text() == "keymoded\n":
-                return int(process.name)
+                yield int(process.name)
         except OSError:
             pass  # it ended meanwhile
-    return None
 
 
 def main(count: int) -> None:
@@ -146,12 +155,13 @@ def main(count: int) -> None:
     sender.start()
     source = random.Random(count)
     begin = time.monotonic()
+    pid = 0
     for _ in range(count):
-        # Each daemon has to change something before it is killed, at a time that is its own.
+        pid = next_daemon(pid)
+        # It has to change something before it is killed. What was on its way from the one before is
+        # here by now.
         follower.wait_for(follower.latest + 1)
         time.sleep(source.uniform(0, 0.02))
-        pid = daemon_pid()
-        assert pid is not None, "the daemon that just spoke is gone"
         os.kill(pid, signal.SIGKILL)
     follower.wait_for(follower.latest + 1)
     sender.stopping = True

@@ -44,7 +44,7 @@ def test_restart_is_no_reset(guest: VirtualMachine, end_and_begin: str) -> None:
     assert {**after, "time": 0} == {**before, "time": 0}
     assert after["time"] > before["time"]
     # It goes on from there.
-    guest.wait_until(service.FOLLOWS_PS2)
+    guest.wait_until(f"{service.STATUS} | grep -q '^devices followed: [1-9]'")
     watch = Watch(guest)
     guest.play("tap shift; wait 30; tap compose")
     assert [change["sequence"] for change in watch.changes(2)] == [5, 6]
