@@ -144,6 +144,15 @@ class Recorder:
         """What the file has so far."""
         return self.path.read_bytes() if self.path.exists() else b""
 
+    def lost_events(self) -> bool:
+        """Tells whether the kernel dropped events because the tool did not read for too long.
+
+        What others record is then no longer what happened.
+        """
+        if not self.tool.event:
+            return (0, 3) in [event[2:4] for event in _RAW_EVENT.iter_unpack(self.recording())]
+        return b"SYN_DROPPED (" in self.recording() or b">> SYN_DROPPED <<" in self.recording()
+
     def wait_for_marker(self, timeout: float = 10.0) -> None:
         """Waits until the marker, and so all that was typed before it, is in the recording."""
         self.wait_for(_META_R, 0, timeout)

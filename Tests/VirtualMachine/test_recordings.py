@@ -29,9 +29,16 @@ META, V = 125, 47
 
 
 def test_whatever_records_the_changes_are_those_of_the_daemon(guest: VirtualMachine) -> None:
-    watch = Watch(guest)
-    recorders = record(guest, typing(random.Random(20261121), 100))
-    live = watch.rest(guest)[:-1]
+    for seed in range(20261121, 20261124):
+        service.restart(guest)
+        watch = Watch(guest)
+        recorders = record(guest, typing(random.Random(seed), 100))
+        live = watch.rest(guest)[:-1]
+        # On a host that has too much to do: once more.
+        if not any(recording.lost_events() for recording in recorders):
+            break
+    else:
+        pytest.fail("the recorders cannot keep up: this host is too slow, or too busy")
     assert len(live) > 20
     for recording in recorders:
         replayed = changes_in(recording.path)
