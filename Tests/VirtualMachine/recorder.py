@@ -120,6 +120,10 @@ FOREIGN = (EVEMU, LIBINPUT, EVTEST, RAW)
 ALL = (*FOREIGN, KEYMODECTL, REDACTED)
 
 
+class HostTooBusy(Exception):
+    """A recorder was not given the time to read all that was typed."""
+
+
 class Recorder:
     """A tool that reads devices of the guest into a file until the test ends or `stop()`.
 
@@ -154,7 +158,7 @@ class Recorder:
         """
         if not self.tool.event:
             return (0, 3) in [event[2:4] for event in _RAW_EVENT.iter_unpack(self.recording())]
-        return b"SYN_DROPPED (" in self.recording() or b">> SYN_DROPPED <<" in self.recording()
+        return bool(re.search(rb"[-+>] SYN_DROPPED", self.recording()))
 
     def wait_for_marker(self, timeout: float = 10.0) -> None:
         """Waits until the marker, and so all that was typed before it, is in the recording."""
@@ -202,7 +206,8 @@ def record(vm: VirtualMachine, script: str, tools: Sequence[Tool] = ALL) -> list
     for recorder in recorders:
         recorder.wait_for_marker()
         recorder.stop()
+    for recorder in recorders:
         # The kernel keeps 64 events for each program. Of keymodectl's this is no excuse.
-        if recorder.tool in FOREIGN and re.search(rb"[->] SYN_DROPPED", recorder.recording()):
-            raise RuntimeError(f"the host was too busy for '{recorder.tool.command}'")
+        if recorder.tool in FOREIGN and recorder.lost_events():
+            raise HostTooBusy(f"the host was too busy for '{recorder.tool.command}'")
     return recorders
