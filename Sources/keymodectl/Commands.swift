@@ -117,13 +117,6 @@ func stats(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
   return 0
 }
 
-/// A name that a device gave itself, without what a terminal would act on.
-private func printable(_ name: String) -> String {
-  String(
-    String.UnicodeScalarView(
-      name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }))
-}
-
 /// The machine of this name.
 func machine(_ name: String) throws(UsageError) -> Machine {
   guard let machine = Machine(rawValue: name) else {

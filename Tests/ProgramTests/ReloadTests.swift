@@ -102,8 +102,8 @@ struct ReloadTests {
     #expect(ended.status == 4)
     #expect(
       ended.errors == """
-        \(bad):1:21: '1' is not a time such as 500ms, 0.5s or 250us
-        \(bad):2:10: devices is not a mapping
+        \(bad):1:21: '1' has no unit, which is s, ms or us
+        \(bad):2:10: devices is not a mapping with only or ignore
 
         """)
     #expect(try run("keymoded", "--check", "--config", "/nowhere").status == 4)
