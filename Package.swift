@@ -100,7 +100,9 @@ let package = Package(
     tests(
       "KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"],
       goldenFiles: ["Bad"]),
-    tests("SystemdTests", ["SystemCalls", "Systemd"]),
+    tests("SystemdTests", ["SystemCalls", "Systemd", "TestSupport"]),
+    tests(
+      "LinuxInputTests", ["Evdev", "KeyboardModes", "LinuxInput", "Systemd", "TestSupport"]),
     tests(
       "KeymodedServiceTests",
       [

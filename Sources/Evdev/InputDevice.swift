@@ -67,6 +67,19 @@ public final class InputDevice {
     libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
   }
 
+  /// The keys that the device has.
+  public var keys: KeySet {
+    var keys = KeySet()
+    for key in (0...KeyCode.max).compactMap(KeyCode.init) where has(key) { keys.insert(key) }
+    return keys
+  }
+
+  /// Whether the device was removed, even if that was not yet read.
+  public var isGone: Bool {
+    var entry = pollfd(fd: descriptor.number, events: 0, revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
+  }
+
   /// The keys that are down, as far as has been read.
   public var keysDown: [KeyCode] {
     (0...KeyCode.max).compactMap(KeyCode.init).filter { key in

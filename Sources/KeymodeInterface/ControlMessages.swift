@@ -11,13 +11,18 @@ public struct DeviceMessage: Hashable, Sendable {
   public let vendor: String
   /// The number by which its maker tells it from others, likewise.
   public let product: String
+  /// Whether it is a whole keyboard, or only has a key that is bound.
+  public let isKeyboard: Bool
 
   /// The device with these names and numbers.
-  public init(name: String, node: String, vendor: UInt16, product: UInt16) {
+  public init(
+    name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool
+  ) {
     self.name = name
     self.node = node
     self.vendor = DeviceMessage.digits(vendor)
     self.product = DeviceMessage.digits(product)
+    self.isKeyboard = isKeyboard
   }
 
   private static func digits(_ number: UInt16) -> String {
@@ -29,23 +34,25 @@ public struct DeviceMessage: Hashable, Sendable {
   public var json: JSON {
     [
       "name": .string(name), "node": .string(node), "vendor": .string(vendor),
-      "product": .string(product),
+      "product": .string(product), "keyboard": .bool(isKeyboard),
     ]
   }
 
   /// Reads a device; `nil` where the value is none.
   public init?(_ json: JSON) {
     guard let name = json["name"]?.string, let node = json["node"]?.string,
-      let vendor = json["vendor"]?.string, let product = json["product"]?.string
+      let vendor = json["vendor"]?.string, let product = json["product"]?.string,
+      let isKeyboard = json["keyboard"]?.bool
     else { return nil }
     self.name = name
     self.node = node
     self.vendor = vendor
     self.product = product
+    self.isKeyboard = isKeyboard
   }
 }
 
-/// How much the daemon has done. Nothing in it counts keys.
+/// How much the daemon has done. Nothing in it counts keys, or moves with one that changes no state.
 public struct StatisticsMessage: Hashable, Sendable {
   /// When the daemon was started.
   public let started: Time
@@ -55,6 +62,8 @@ public struct StatisticsMessage: Hashable, Sendable {
   public let changes: Int64
   /// How many clients are connected.
   public let clients: Int
+  /// How often a client was told that it had missed changes.
+  public let missed: Int
   /// How many devices are followed.
   public let devices: Int
   /// How often the kernel had to drop events of a device.
@@ -64,13 +73,14 @@ public struct StatisticsMessage: Hashable, Sendable {
 
   /// The statistics with these numbers.
   public init(
-    started: Time, time: Time, changes: Int64, clients: Int, devices: Int, losses: Int,
-    reloads: Int
+    started: Time, time: Time, changes: Int64, clients: Int, missed: Int, devices: Int,
+    losses: Int, reloads: Int
   ) {
     self.started = started
     self.time = time
     self.changes = changes
     self.clients = clients
+    self.missed = missed
     self.devices = devices
     self.losses = losses
     self.reloads = reloads
@@ -81,7 +91,8 @@ public struct StatisticsMessage: Hashable, Sendable {
     [
       "started": .integer(started.microseconds), "time": .integer(time.microseconds),
       "changes": .integer(changes), "clients": .integer(Int64(clients)),
-      "devices": .integer(Int64(devices)), "losses": .integer(Int64(losses)),
+      "missed": .integer(Int64(missed)), "devices": .integer(Int64(devices)),
+      "losses": .integer(Int64(losses)),
       "reloads": .integer(Int64(reloads)),
     ]
   }
@@ -90,11 +101,12 @@ public struct StatisticsMessage: Hashable, Sendable {
   public init?(_ json: JSON) {
     guard let started = json["started"]?.integer, let time = json["time"]?.integer,
       let changes = json["changes"]?.integer, let clients = json["clients"]?.integer,
-      let devices = json["devices"]?.integer, let losses = json["losses"]?.integer,
-      let reloads = json["reloads"]?.integer
+      let missed = json["missed"]?.integer, let devices = json["devices"]?.integer,
+      let losses = json["losses"]?.integer, let reloads = json["reloads"]?.integer
     else { return nil }
     self.init(
       started: Time(microseconds: started), time: Time(microseconds: time), changes: changes,
-      clients: Int(clients), devices: Int(devices), losses: Int(losses), reloads: Int(reloads))
+      clients: Int(clients), missed: Int(missed), devices: Int(devices), losses: Int(losses),
+      reloads: Int(reloads))
   }
 }

@@ -71,28 +71,34 @@ public enum ControllerInterface {
     # A device that is followed.
     # node: where it is, such as /dev/input/event3.
     # vendor, product: four hexadecimal digits each, as the configuration has them.
+    # keyboard: whether it is a whole keyboard, or only has a key that is bound.
     type Device (
       name: string,
       node: string,
       vendor: string,
-      product: string
+      product: string,
+      keyboard: bool
     )
 
     # Tells which devices are followed, in the order in which they were opened.
     # Only on control.sock.
     method ListDevices() -> (devices: []Device)
 
-    # Tells how much the daemon has done since it was started, at 'started': nothing
-    # in it counts keys.
-    # changes: of the states. clients: that are connected now. devices: that are
-    # followed now. losses: how often the kernel had to drop events. reloads: of the
-    # configuration, those that were refused included.
+    # Tells how much the daemon has done since it was started, at 'started'. Nothing
+    # in it counts keys, or moves with one that changes no state.
+    # changes: of the states.
+    # clients: that are connected now.
+    # missed: how often a client was told that it had missed changes.
+    # devices: that are followed now.
+    # losses: how often the kernel had to drop events of a device.
+    # reloads: of the configuration, those that were refused included.
     # Only on control.sock.
     method GetStatistics() -> (
       started: int,
       time: int,
       changes: int,
       clients: int,
+      missed: int,
       devices: int,
       losses: int,
       reloads: int

@@ -1,6 +1,7 @@
 internal import Evdev
 internal import KeyboardModes
 internal import LinuxInput
+internal import SystemCalls
 internal import YAML
 
 /// Turns a YAML document into a configuration, and collects all that is wrong on the way.
@@ -12,7 +13,8 @@ struct ConfigurationReader {
   init(file: String) { self.file = file }
 
   private mutating func fail(_ message: String, at node: Node) {
-    errors.append(ConfigurationError(file: file, mark: node.mark, message: message))
+    // What stands in quotes is as the file has it, and a quoted text can have anything.
+    errors.append(ConfigurationError(file: file, mark: node.mark, message: printable(message)))
   }
 
   mutating func read(_ root: Node) {
@@ -33,11 +35,16 @@ struct ConfigurationReader {
     var patterns: [DeviceRules.Pattern] = []
     for node in elements(of: list) {
       guard let text = scalar(node) else { continue }
-      let pattern = DeviceRules.Pattern(text)
-      if text.isEmpty {
-        fail("no device is named", at: node)
-      } else if patterns.contains(pattern) {
-        fail("this stands here already", at: node)
+      guard !text.isEmpty, !text.utf8.contains(0) else {
+        fail(text.isEmpty ? "no device is named" : "'\(text)' is no name of a device", at: node)
+        continue
+      }
+      guard let pattern = DeviceRules.Pattern(text) else {
+        fail("'\(text)' is not vendor:product of four hexadecimal digits each", at: node)
+        continue
+      }
+      if patterns.contains(pattern) {
+        fail("'\(text)' stands here already", at: node)
       } else {
         patterns.append(pattern)
       }
@@ -66,7 +73,8 @@ struct ConfigurationReader {
     guard let bindings = values["bindings"] else { return }
     let events = KeyboardRules.Event.allCases
     let lists = members(of: bindings, "bindings", known: events.map(\.name))
-    let named = events.filter { lists[$0.name] != nil }
+    // An event with nothing behind it keeps its keys; an empty list takes them away.
+    let named = events.filter { lists[$0.name].map { $0.content != .scalar("") } ?? false }
     for event in named { configuration.settings.bindings.unbind(event) }
     for event in named {
       guard let list = lists[event.name] else { continue }
@@ -77,11 +85,11 @@ struct ConfigurationReader {
   private mutating func bind(
     _ node: Node, to event: KeyboardRules.Event, named: [KeyboardRules.Event]
   ) {
-    guard let chord = chord(node) else { return }
+    guard let text = scalar(node), let chord = chord(text, at: node) else { return }
     guard let other = configuration.settings.bindings.bind(chord, to: event) else { return }
-    guard other != event else { return fail("this stands here already", at: node) }
-    let hint = named.contains(other) ? "" : " by default; list other keys for that"
-    fail("this is bound to \(other.name) already\(hint)", at: node)
+    guard other != event else { return fail("'\(text)' stands here already", at: node) }
+    let hint = named.contains(other) ? "" : " by default; list other keys for \(other.name)"
+    fail("'\(text)' is bound to \(other.name) already\(hint)", at: node)
   }
 }
 
@@ -94,15 +102,19 @@ extension ConfigurationReader {
   ) -> [String: Node] {
     guard case .mapping(let pairs) = node.content else {
       // `shift:` with nothing behind it says nothing, and is no mistake.
-      if node.content != .scalar("") { fail("\(what) is not a mapping", at: node) }
+      if node.content != .scalar("") {
+        fail("\(what) is not a mapping with \(listed(known, "or"))", at: node)
+      }
       return [:]
     }
     var values: [String: Node] = [:]
     for (key, value) in pairs {
       guard let name = scalar(key) else { continue }
       if !known.contains(name) {
-        let nearest = nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
-        fail("unknown key '\(name)'\(nearest)", at: key)
+        let hint =
+          nearest(to: name, among: known).map { "did you mean '\($0)'?" }
+          ?? (known.count == 1 ? "there is only \(known[0])" : "there are \(listed(known, "and"))")
+        fail("unknown key '\(name)'; \(hint)", at: key)
       } else if values.updateValue(value, forKey: name) != nil {
         fail("key '\(name)' stands here twice", at: key)
       }
@@ -120,44 +132,41 @@ extension ConfigurationReader {
   }
 
   private mutating func scalar(_ node: Node) -> String? {
-    guard case .scalar(let text) = node.content else {
-      fail("a list or mapping stands where one value belongs", at: node)
-      return nil
+    switch node.content {
+    case .scalar(let text): return text
+    case .sequence: fail("a list stands where one value belongs", at: node)
+    case .mapping: fail("a mapping stands where one value belongs", at: node)
     }
-    return text
+    return nil
   }
 
   /// A time from 1 µs to a minute, such as `500ms`, `0.5s` or `250us`.
   private mutating func duration(_ node: Node) -> Duration? {
     guard let text = scalar(node) else { return nil }
-    guard let duration = Duration(configured: text) else {
-      fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
+    do {
+      return try Duration(configured: text, within: .microseconds(1) ... .seconds(60))
+    } catch {
+      switch error {
+      case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
+      case .noUnit: fail("'\(text)' has no unit, which is s, ms or us", at: node)
+      case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
+      case .outside: fail("'\(text)' is not between 1us and 60s", at: node)
+      }
       return nil
     }
-    guard .microseconds(1) <= duration, duration <= .seconds(60) else {
-      fail("'\(text)' is not between 1us and 60s", at: node)
-      return nil
-    }
-    return duration
   }
 
-  private mutating func chord(_ node: Node) -> Chord? {
-    guard let text = scalar(node) else { return nil }
+  private mutating func chord(_ text: String, at node: Node) -> Chord? {
     let names = text.split(separator: "+", omittingEmptySubsequences: false)
       .map { $0.split(separator: " ").joined(separator: " ") }
     var keys: [KeyCode] = []
     for name in names {
       guard !name.isEmpty else {
-        fail("a key is missing beside a '+'", at: node)
+        fail(names.count == 1 ? "no key is named" : "a key is missing beside a '+'", at: node)
         return nil
       }
       guard let key = KeyCode(name: name) else {
-        let known = KeyCode.allNames
-        let isNumber = name.allSatisfy(\.isNumber)
-        let nearest =
-          isNumber
-          ? nil : nearest(to: name, among: known) ?? nearest(to: "KEY_\(name)", among: known)
-        let hint = nearest.map { "; did you mean \($0)?" } ?? ""
+        let hint = meant(name).map { "; did you mean \($0)?" } ?? ""
         fail("unknown key name '\(name)'\(hint)", at: node)
         return nil
       }
@@ -178,5 +187,15 @@ extension ConfigurationReader {
       }
       return nil
     }
+  }
+
+  /// The name of the key that was most likely meant.
+  private func meant(_ name: String) -> String? {
+    let known = KeyCode.allNames
+    if let number = UInt16(name) {
+      // A digit is what the key types; anything longer is the kernel's number.
+      return number < 10 ? "KEY_\(number)" : eventCodeName(1, number)
+    }
+    return nearest(to: name, among: known) ?? nearest(to: "KEY_\(name)", among: known)
   }
 }

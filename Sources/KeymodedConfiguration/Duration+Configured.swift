@@ -1,26 +1,39 @@
+/// Why a text is no time.
+enum DurationFault: Error {
+  /// It is no decimal number with a unit.
+  case noTime
+  /// It is a number alone.
+  case noUnit
+  /// It is not a whole number of microseconds.
+  case tooFine
+  /// It is longer or shorter than it may be.
+  case outside
+}
+
 extension Duration {
   /// The duration written as a decimal number and a unit, `s`, `ms` or `us`; exact to the
-  /// microsecond, and `nil` for anything finer or anything else.
-  init?(configured text: String) {
+  /// microsecond.
+  init(configured text: String, within range: ClosedRange<Duration>) throws(DurationFault) {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let scale: Int64
     switch text[number.endIndex...] {
     case "s": scale = 1_000_000
     case "ms": scale = 1000
     case "us": scale = 1
-    default: return nil
+    case "" where !number.isEmpty: throw .noUnit
+    default: throw .noTime
     }
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
-    guard (1...2).contains(parts.count), let whole = Int64(parts[0]), whole < 1_000_000_000 else {
-      return nil
-    }
+    guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw .noTime }
+    guard let whole = Int64(parts[0]), whole < 1_000_000_000 else { throw .outside }
     var microseconds = whole * scale
     if parts.count == 2 {
-      guard 1...6 ~= parts[1].count, let digits = Int64(parts[1]) else { return nil }
+      guard parts[1].count <= 6, let digits = Int64(parts[1]) else { throw .tooFine }
       let divisor = (0..<parts[1].count).reduce(Int64(1)) { power, _ in power * 10 }
-      guard (digits * scale).isMultiple(of: divisor) else { return nil }
+      guard (digits * scale).isMultiple(of: divisor) else { throw .tooFine }
       microseconds += digits * scale / divisor
     }
     self = .microseconds(microseconds)
+    guard range.contains(self) else { throw .outside }
   }
 }

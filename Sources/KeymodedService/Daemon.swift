@@ -150,8 +150,10 @@ private final class KeyboardSource: InputSource {
   var now: Time { Time(microseconds: microsecondsSinceBoot()) }
 
   var devices: [DeviceMessage] {
-    keyboards?.devices.map {
-      DeviceMessage(name: $0.name, node: $0.path, vendor: $0.vendor, product: $0.product)
+    keyboards?.devices.map { device, isKeyboard in
+      DeviceMessage(
+        name: device.name, node: device.path, vendor: device.vendor, product: device.product,
+        isKeyboard: isKeyboard)
     } ?? []
   }
 

@@ -12,19 +12,13 @@ enum Log {
   /// The journal adds the name of the program by itself, and takes the priority from the line:
   /// `sd-daemon(3)`. A person at a terminal wants the one and not the other.
   private static func write(_ text: String, priority: Int) {
+    // A device can call itself anything: a line end would forge a line.
     let message = printable(text)
     if isJournal {
       writeToStandardError("<\(priority)>\(message)\n")
     } else {
       complain(message)
     }
-  }
-
-  /// A device can call itself anything: a line end would forge a line, an escape reach a terminal.
-  static func printable(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }))
   }
 
   /// The variable names the stream, since programs further down inherit it with other streams.

@@ -17,6 +17,9 @@ final class ModeService {
   /// How often events of a device were lost.
   private var losses = 0
 
+  /// How often a client was told that it had missed changes.
+  private var missed = 0
+
   /// How often the configuration was read again.
   var reloads = 0
 
@@ -24,7 +27,7 @@ final class ModeService {
   private let changesBefore: Int64
 
   /// The last message to subscribers. Most of them are at the same change and get the same bytes.
-  private var lastMessage: (after: Int64, latest: Int64, bytes: [UInt8])?
+  private var lastMessage: (after: Int64, latest: Int64, bytes: [UInt8], isNotice: Bool)?
 
   /// Tells all who listen that there are changes.
   var changed: () -> Void = {}
@@ -109,7 +112,7 @@ extension ModeService {
   func getStatistics(clients: Int) -> JSON {
     StatisticsMessage(
       started: started, time: source.now, changes: ring.latest - changesBefore, clients: clients,
-      devices: source.devices.count, losses: losses, reloads: reloads
+      missed: missed, devices: source.devices.count, losses: losses, reloads: reloads
     ).json
   }
 
@@ -121,6 +124,7 @@ extension ModeService {
     case (.some, nil): throw .invalidParameter("instance")
     case (.some(let after), .some(let instance)):
       guard instance == self.instance else {
+        missed += 1
         return MonitorMessage(state: state, changes: [], missed: nil)
       }
       guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
@@ -131,6 +135,7 @@ extension ModeService {
   /// The changes after number `sequence`, or how many were missed where the ring has them no more.
   private func changes(after sequence: Int64) -> MonitorMessage {
     guard let changes = ring.changes(after: sequence) else {
+      missed += 1
       return MonitorMessage(state: state, changes: [], missed: ring.latest - sequence)
     }
     return MonitorMessage(state: state, changes: changes, missed: 0)
@@ -142,10 +147,12 @@ extension ModeService {
   func message(after sequence: Int64) -> (bytes: [UInt8], latest: Int64)? {
     guard sequence < ring.latest else { return nil }
     if let last = lastMessage, last.after == sequence, last.latest == ring.latest {
+      if last.isNotice { missed += 1 }
       return (last.bytes, last.latest)
     }
-    let bytes = Reply(changes(after: sequence).json, continues: true).message
-    lastMessage = (sequence, ring.latest, bytes)
+    let message = changes(after: sequence)
+    let bytes = Reply(message.json, continues: true).message
+    lastMessage = (sequence, ring.latest, bytes, message.missed != 0)
     return (bytes, ring.latest)
   }
 

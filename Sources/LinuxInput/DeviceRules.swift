@@ -11,12 +11,26 @@ public struct DeviceRules: Hashable, Sendable {
     case product(vendor: UInt16, product: UInt16)
 
     /// `046d:c52b`, or the name of a device.
-    public init(_ text: String) {
+    ///
+    /// - Returns: `nil` for what looks like numbers but has not four digits each: as a name it would
+    ///   match nothing, and nobody would know why.
+    public init?(_ text: String) {
       let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-      let numbers = parts.filter { $0.utf8.count == 4 }.compactMap { UInt16($0, radix: 16) }
-      self =
-        parts.count == 2 && numbers.count == 2
-        ? .product(vendor: numbers[0], product: numbers[1]) : .name(text)
+      guard parts.count == 2, Self.isNumeric(parts[0]), Self.isNumeric(parts[1]) || parts[1] == "*"
+      else {
+        self = .name(text)
+        return
+      }
+      guard parts.allSatisfy({ $0.utf8.count == 4 }), let vendor = UInt16(parts[0], radix: 16),
+        let product = UInt16(parts[1], radix: 16)
+      else { return nil }
+      self = .product(vendor: vendor, product: product)
+    }
+
+    /// Whether these are hexadecimal digits, with or without what C puts before them.
+    private static func isNumeric(_ text: Substring) -> Bool {
+      let digits = text.hasPrefix("0x") ? text.dropFirst(2) : text
+      return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
     }
 
     func matches(name: String, vendor: UInt16, product: UInt16) -> Bool {

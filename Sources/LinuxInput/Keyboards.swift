@@ -8,9 +8,9 @@ public import Systemd
 public final class Keyboards {
   /// Which devices to follow.
   public enum Selection {
-    /// All that udev calls keyboards, and those with other keys that have one of these keys, where
-    /// the rules allow them. Consumer keys, such as the one for dictation, arrive on a node of their
-    /// own.
+    /// All that udev calls keyboards, or would, and those with other keys that have one of these
+    /// keys, where the rules allow them. Consumer keys, such as the one for dictation, arrive on a
+    /// node of their own.
     case all(boundKeys: Set<KeyCode>, DeviceRules)
     /// Those at these paths, now or whenever they appear.
     case named([String])
@@ -31,6 +31,7 @@ public final class Keyboards {
   private struct Followed {
     let id: DeviceID
     let device: InputDevice
+    let isKeyboard: Bool
     let number: dev_t
     let source: EventSource
   }
@@ -44,7 +45,8 @@ public final class Keyboards {
   private let report: (Report) -> Void
   private var followed: [Followed] = []
   private var opened = 0
-  private var monitor: DeviceMonitor?
+  private var finder: DeviceFinder?
+  private let places: DeviceFinder.Places
   private var continuation: EventSource?
   private var unopened: [String: SystemError] = [:]
 
@@ -53,18 +55,28 @@ public final class Keyboards {
   /// - Parameters:
   ///   - deliver: takes what happened, in the order in which it is to act.
   ///   - report: takes what belongs in a log.
-  public init(
+  public convenience init(
     _ loop: EventLoop, _ selection: Selection, deliver: @escaping ([Controller.Input]) -> Void,
     report: @escaping (Report) -> Void
   ) {
+    self.init(loop, selection, in: DeviceFinder.Places(), deliver: deliver, report: report)
+  }
+
+  init(
+    _ loop: EventLoop, _ selection: Selection, in places: DeviceFinder.Places,
+    deliver: @escaping ([Controller.Input]) -> Void, report: @escaping (Report) -> Void
+  ) {
     self.loop = loop
     self.selection = selection
+    self.places = places
     self.deliver = deliver
     self.report = report
   }
 
-  /// The devices that are followed, in the order of opening.
-  public var devices: [InputDevice] { followed.map(\.device) }
+  /// The devices that are followed, in the order of opening, and which of them are whole keyboards.
+  public var devices: [(device: InputDevice, isKeyboard: Bool)] {
+    followed.map { ($0.device, $0.isKeyboard) }
+  }
 
   /// How many devices are followed.
   public var count: Int { followed.count }
@@ -72,13 +84,13 @@ public final class Keyboards {
   /// Opens all that are there, and from now on those that come, unless only the former are wanted.
   public func start(followingNewcomers: Bool = true) throws(SystemError) {
     continuation = try loop.addDeferred { [unowned self] in read { _ in true } }
-    let monitor = try DeviceMonitor(loop) { [unowned self] device in appeared(device) }
-    self.monitor = monitor
+    let finder = try DeviceFinder(loop, in: places) { [unowned self] node in appeared(node) }
+    self.finder = finder
     switch selection {
-    case .all: try monitor.forEachPresent { appeared($0) }
-    case .named(let paths): for path in paths { open(path) { _ in true } }
+    case .all: try finder.forEachPresent { appeared($0) }
+    case .named(let paths): openNamed(paths)
     }
-    if !followingNewcomers { self.monitor = nil }
+    if !followingNewcomers { self.finder = nil }
   }
 
   /// Follows other devices from now on: lets go of those that are not wanted any more, and opens those
@@ -86,14 +98,7 @@ public final class Keyboards {
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
     readAll()
-    try monitor?.forEachPresent { device in
-      guard let keyboard = followed.first(where: { $0.device.path == device.node }) else {
-        return appeared(device)
-      }
-      if !isWanted(device, keyboard.device) {
-        letGo(keyboard, .released(keyboard.id, keyboard.device))
-      }
-    }
+    try finder?.forEachPresent { appeared($0) }
   }
 
   /// Reads what has happened by now on any keyboard, and delivers it.
@@ -109,51 +114,75 @@ public final class Keyboards {
 // MARK: - Coming and going
 
 extension Keyboards {
-  private func appeared(_ device: UdevDevice) {
+  private func appeared(_ node: DeviceFinder.Node) {
     switch selection {
-    case .named(let paths):
-      // Any of them may be a link that is there only now.
-      for path in paths { open(path) { _ in true } }
-    case .all:
-      // What cannot be a keyboard is not even opened.
-      guard device.property("ID_INPUT_KEYBOARD") == "1" || device.property("ID_INPUT_KEY") == "1",
-        device.property("KEYMODED_IGNORE") != "1"
-      else { return }
-      open(device.node) { isWanted(device, $0) }
+    // Any of them may be a link that is there only now.
+    case .named(let paths): openNamed(paths)
+    case .all(let boundKeys, let rules):
+      // What cannot be wanted is not even opened.
+      let isHopeless = node.kind == .other || node.isIgnored
+      guard let keyboard = followedDevice(at: node.path) else {
+        if !isHopeless { open(node.path, node.kind) { Self.wants($0, $1, boundKeys, rules) } }
+        return
+      }
+      let kind = node.kind ?? DeviceKind(keyboard.device.keys)
+      if isHopeless || !Self.wants(keyboard.device, kind, boundKeys, rules) {
+        letGo(keyboard, .released(keyboard.id, keyboard.device))
+      }
     }
   }
 
-  private func isWanted(_ device: UdevDevice, _ opened: InputDevice) -> Bool {
-    guard case .all(let boundKeys, let rules) = selection else { return true }
-    guard device.property("KEYMODED_IGNORE") != "1", rules.allow(opened) else { return false }
-    return device.property("ID_INPUT_KEYBOARD") == "1"
-      || (device.property("ID_INPUT_KEY") == "1" && boundKeys.contains { opened.has($0) })
+  private static func wants(
+    _ device: InputDevice, _ kind: DeviceKind, _ boundKeys: Set<KeyCode>, _ rules: DeviceRules
+  ) -> Bool {
+    switch kind {
+    case .keyboard: rules.allow(device)
+    case .keys: rules.allow(device) && boundKeys.contains { device.has($0) }
+    case .other: false
+    }
   }
 
-  private func open(_ path: String, where isWanted: (InputDevice) -> Bool) {
+  private func openNamed(_ paths: [String]) {
+    for path in paths where followedDevice(at: path) == nil { open(path, nil) { _, _ in true } }
+  }
+
+  /// The followed device that this path leads to, by whatever path it was opened.
+  ///
+  /// The kernel gives the number of a device that was removed to the next one, at once. What is gone
+  /// is therefore no answer, though it may still have to be read.
+  private func followedDevice(at path: String) -> Followed? {
     var status = stat()
-    if stat(path, &status) == 0, followed.contains(where: { $0.number == status.st_rdev }) {
-      return
-    }
+    guard stat(path, &status) == 0 else { return nil }
+    return followed.first { $0.number == status.st_rdev && !$0.device.isGone }
+  }
+
+  private func open(
+    _ path: String, _ kind: DeviceKind?, where isWanted: (InputDevice, DeviceKind) -> Bool
+  ) {
     do {
       let device = try InputDevice(path: path)
-      guard isWanted(device) else { return }
-      try follow(device, number: status.st_rdev)
+      let kind = kind ?? DeviceKind(device.keys)
+      guard isWanted(device, kind) else { return }
+      try follow(device, isKeyboard: kind == .keyboard)
       unopened[path] = nil
     } catch {
-      // Udev tells of a device more than once; say the same only once.
+      // Of a device is told more than once; say the same only once.
       if unopened.updateValue(error, forKey: path) != error { report(.failed(error)) }
     }
   }
 
-  private func follow(_ device: InputDevice, number: dev_t) throws(SystemError) {
+  private func follow(_ device: InputDevice, isKeyboard: Bool) throws(SystemError) {
+    var status = stat()
+    try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
     let id = DeviceID(order: opened)
     let source = try loop.addIO(device.fileDescriptor, .readable) { [unowned self] _ in
       // The other devices that were found ready in this wakeup are read with it.
       read { $0.id == id || $0.source.isPending }
     }
     opened += 1
-    followed.append(Followed(id: id, device: device, number: number, source: source))
+    followed.append(
+      Followed(
+        id: id, device: device, isKeyboard: isKeyboard, number: status.st_rdev, source: source))
     report(.followed(id, device))
     deliver([.opened(id, held: device.keysDown)])
   }

@@ -114,3 +114,17 @@ public func environment(_ name: String) -> String? {
   guard let value = getenv(name) else { return nil }
   return value.pointee == 0 ? nil : String(cString: value)
 }
+
+/// The names of what is in a folder, in no order. The corresponding C function is `readdir`.
+public func names(inFolder path: String) throws(SystemError) -> [String] {
+  guard let folder = opendir(path) else { throw .last("list", path) }
+  defer { closedir(folder) }
+  var names: [String] = []
+  while let entry = readdir(folder) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name != "." && name != ".." { names.append(name) }
+  }
+  return names
+}

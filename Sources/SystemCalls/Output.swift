@@ -60,6 +60,19 @@ public let programName: String = {
   return path.split(separator: "/").last.map(String.init) ?? path
 }()
 
+/// A text that somebody else made up, without what a terminal would act on and without line ends.
+public func printable(_ text: String) -> String {
+  String(
+    String.UnicodeScalarView(
+      text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }))
+}
+
+/// `a, b and c`
+public func listed(_ words: [String], _ conjunction: String = "and") -> String {
+  guard words.count > 1, let last = words.last else { return words.joined() }
+  return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
+}
+
 /// Writes `program: message` to standard error.
 public func complain(_ message: String) {
   writeToStandardError("\(programName): \(message)\n")

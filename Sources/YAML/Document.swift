@@ -70,6 +70,10 @@ extension YAMLError {
     {
       return YAMLError("a tab stands where only spaces may", at: mark)
     }
+    // The last line of a text that ends as it should is an empty one.
+    if mark.line >= lines.count, lines.last?.isEmpty != false, !message.contains("end of stream") {
+      return YAMLError("\(message); the text ends here", at: mark)
+    }
     return self
   }
 }

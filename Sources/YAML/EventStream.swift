@@ -84,7 +84,9 @@ public final class EventStream {
       switch event.type {
       case YAML_NO_EVENT, YAML_STREAM_END_EVENT: return Event(kind: .end, mark: mark, text: "")
       case YAML_DOCUMENT_START_EVENT:
-        guard !hasDocument else { throw YAMLError("a second document", at: mark) }
+        guard !hasDocument else {
+          throw YAMLError("a second document begins here, and there can be only one", at: mark)
+        }
         hasDocument = true
       case YAML_SCALAR_EVENT:
         let scalar = event.data.scalar
@@ -152,9 +154,17 @@ public final class EventStream {
     if parser.pointee.error == YAML_READER_ERROR {
       // The reader knows only an offset, and stops before any token of that line is seen.
       return YAMLError(
-        message, at: Mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
+        message.contains("UTF-8") ? "not UTF-8: \(message)" : message,
+        at: Mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
     }
-    return YAMLError(message, at: Mark(parser.pointee.problem_mark))
+    // Where a bracket or a quote was opened is usually far from where its end was missed.
+    let mark = Mark(parser.pointee.problem_mark)
+    let start = Mark(parser.pointee.context_mark)
+    guard let context = parser.pointee.context, start < mark else {
+      return YAMLError(message, at: mark)
+    }
+    return YAMLError(
+      "\(message) \(String(cString: context)) that begins in line \(start.line)", at: mark)
   }
 }
 

@@ -81,11 +81,16 @@ func devices(_ operands: [String], directory: String, asJSON: Bool) throws -> In
   guard operands.isEmpty else { throw UsageError("devices takes no operand") }
   let devices = try Connection(.control, in: directory).devices()
   var output = Output.standard()
-  for device in devices {
-    output.line(
-      asJSON
-        ? device.json.text
-        : "\(device.node)\t\(device.vendor):\(device.product)\t\(printable(device.name))")
+  if asJSON {
+    for device in devices { output.line(device.json.text) }
+  } else {
+    let rows = devices.map { device in
+      let kind = device.isKeyboard ? "keyboard" : "keys"
+      return [
+        device.node, "\(device.vendor):\(device.product)", kind, printable(device.name),
+      ]
+    }
+    for line in Table.lines(rows) { output.line(line) }
   }
   output.flush()
   return 0
@@ -100,21 +105,16 @@ func stats(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
     output.line(statistics.json.text)
   } else {
     let microseconds = statistics.time.microseconds - statistics.started.microseconds
-    for (name, value) in [
-      ("running", "\(microseconds / 1_000_000) s"), ("changes", "\(statistics.changes)"),
-      ("clients", "\(statistics.clients)"), ("devices", "\(statistics.devices)"),
-      ("losses", "\(statistics.losses)"), ("reloads", "\(statistics.reloads)"),
-    ] { output.line("\(name)  \(value)") }
+    let rows = [
+      ["running", "\(microseconds / 1_000_000) s"], ["changes", "\(statistics.changes)"],
+      ["clients", "\(statistics.clients)"], ["missed", "\(statistics.missed)"],
+      ["devices", "\(statistics.devices)"], ["losses", "\(statistics.losses)"],
+      ["reloads", "\(statistics.reloads)"],
+    ]
+    for line in Table.lines(rows) { output.line(line) }
   }
   output.flush()
   return 0
-}
-
-/// A name that a device gave itself, without what a terminal would act on.
-func printable(_ name: String) -> String {
-  String(
-    String.UnicodeScalarView(
-      name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }))
 }
 
 /// The machine of this name.

@@ -19,14 +19,17 @@ func wait(_ operands: [String], directory: String, timeout: String?) throws -> I
   try connection.subscribe()
   var states: [Machine: String] = [:]
   func hold() -> Bool { wanted.allSatisfy { states[$0.key] == $0.value } }
+  var isFirst = true
   while true {
-    if let deadline {
+    // The daemon tells the states at once, and what is so already holds however short the time.
+    if let deadline, !isFirst {
       // Rounded up: to ask again a moment too early would be to ask twice.
       let left = max(0, deadline - microsecondsSinceStart())
       let milliseconds = Int32(clamping: (left + 999) / 1000)
       guard connection.waitForReply(milliseconds: milliseconds) else { return Status.no }
     }
     let message = try connection.nextChanges()
+    isFirst = false
     // What comes at once happened one by one.
     for change in message.changes {
       states[change.machine] = change.to

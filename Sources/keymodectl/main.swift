@@ -76,12 +76,6 @@ let optionsOfCommands: KeyValuePairs = [
   "--timeline": ["replay"], "--timeout": ["wait"], "--until": ["replay"],
 ]
 
-/// `a, b and c`
-func listed(_ words: [String], _ conjunction: String = "and") -> String {
-  guard words.count > 1, let last = words.last else { return words.joined() }
-  return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"
-}
-
 func run() throws -> Int32 {
   let arguments = try Arguments(
     CommandLine.arguments.dropFirst(),

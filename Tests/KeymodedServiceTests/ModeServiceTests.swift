@@ -1,5 +1,6 @@
 import KeyboardModes
 import KeymodeInterface
+import SystemCalls
 import Testing
 
 @testable import KeymodedService
@@ -74,10 +75,10 @@ struct ModeServiceTests {
 @Suite("The log")
 struct LogTests {
   @Test("shows no control characters, whatever a device calls itself")
-  func printable() {
-    #expect(Log.printable("Müller 键盘 \"x\"") == "Müller 键盘 \"x\"")
+  func controlCharacters() {
+    #expect(printable("Müller 键盘 \"x\"") == "Müller 键盘 \"x\"")
     #expect(
-      Log.printable("a\n<0>b\u{1b}[31m\u{7f}\u{9b}")
+      printable("a\n<0>b\u{1b}[31m\u{7f}\u{9b}")
         == "a\u{fffd}<0>b\u{fffd}[31m\u{fffd}\u{fffd}")
   }
 }

@@ -87,13 +87,19 @@ struct CommandTests {
     let statistics = try JSON(parsing: Array(json.utf8))
     #expect(statistics["changes"] == 3)
     #expect(statistics["clients"] == 1)
+    #expect(statistics["missed"] == 0)
     #expect(statistics["devices"] == 0)
     #expect(statistics["losses"] == 0)
     #expect(statistics["reloads"] == 0)
+    let late = try daemon.client()
+    try late.call(
+      "org.keymoded.Controller.Monitor", ["after": 0, "instance": "another"], more: true)
+    _ = try late.reply()
     let text = try run("keymodectl", "stats", "--socket-dir", directory).lines
+    #expect(try #require(text.first).hasPrefix("running  "))
     #expect(
-      text.map { $0.prefix(7) } == [
-        "running", "changes", "clients", "devices", "losses ", "reloads",
+      text.dropFirst() == [
+        "changes  3", "clients  2", "missed   1", "devices  0", "losses   0", "reloads  0",
       ])
     for method in ["ListDevices", "GetStatistics"] {
       let client = try daemon.client()
@@ -101,6 +107,41 @@ struct CommandTests {
       #expect(
         try client.message() == #"{"error":"org.varlink.service.PermissionDenied","parameters":{}}"#
       )
+    }
+  }
+
+  @Test("devices prints a table for people, and all that there is as JSON")
+  func devices() throws {
+    let folder = try TemporaryFolder()
+    let name = String(repeating: "long ", count: 20)
+    let devices = [
+      #"{"name":"AT Translated Set 2 keyboard","node":"/dev/input/event3","vendor":"0001","#
+        + #""product":"0001","keyboard":true}"#,
+      #"{"name":"\#(name)","node":"/dev/input/event12","vendor":"046d","product":"c52b","#
+        + #""keyboard":false}"#,
+      #"{"name":"\u001b[2J键盘","node":"/dev/input/event4","vendor":"1209","product":"0001","#
+        + #""keyboard":true}"#,
+    ]
+    func output(_ options: String...) throws -> [String] {
+      let answer = #"{"parameters":{"devices":["# + devices.joined(separator: ",") + "]}}\u{0}"
+      let daemon = try OneAnswer(at: "\(folder.path)/control.sock", answer)
+      let ended = try run(
+        "/bin/sh", "-c",
+        "'\(Place.programs)/keymodectl' devices \(options.joined()) --socket-dir \(folder.path)")
+      #expect((ended.status, ended.errors) == (0, ""))
+      try daemon.end()
+      return ended.lines
+    }
+    #expect(
+      try output() == [
+        "/dev/input/event3   0001:0001  keyboard  AT Translated Set 2 keyboard",
+        "/dev/input/event12  046d:c52b  keys      long long long long long long long lon…",
+        "/dev/input/event4   1209:0001  keyboard  \u{fffd}[2J键盘",
+      ])
+    let json = try output("--json")
+    #expect(json.count == 3)
+    for (line, device) in zip(json, devices) {
+      #expect(try JSON(parsing: Array(line.utf8)) == JSON(parsing: Array(device.utf8)))
     }
   }
 

@@ -70,6 +70,27 @@ struct DocumentationTests {
     }
   }
 
+  @Test("has in keymodectl(1) every command that --help has, in its synopsis and below")
+  func commands() throws {
+    let page = try Self.text("man/keymodectl.1")
+    let help = try run("keymodectl", "--help").output
+    let commands = try #require(help.split(separator: "\n\n").first { $0.contains("  state ") })
+      .split(separator: "\n").compactMap { $0.wholeMatch(of: /[ ]{2}([a-z]+) .*/).map { $0.1 } }
+    #expect(commands.count == 9)
+    let described = page.matches(of: /\.It Cm ([a-z]+)/).map { $0.1 }
+    #expect(Set(described) == Set(commands))
+    let synopsis = page.matches(of: /\.Nm\n\.Cm ([a-z]+)/).map { $0.1 }
+    #expect(synopsis == described)
+  }
+
+  @Test("has in README commands that keymodectl knows")
+  func commandsOfReadme() throws {
+    let help = try run("keymodectl", "--help").output
+    let commands = try Self.text("README.md").matches(of: /keymodectl'? ([a-z]+)/).map { $0.1 }
+    #expect(commands.count > 10)
+    for command in Set(commands) { #expect(help.contains("\n  \(command) "), "\(command)") }
+  }
+
   @Test("shows in README the diagrams that are computed", arguments: ["shift", "keyboard"])
   func diagrams(_ machine: String) throws {
     let diagram = try run("keymodectl", "graph", machine, "--format", "mermaid")

@@ -143,6 +143,27 @@ struct InterfaceTests {
     }
   }
 
+  @Test("GetStatistics does not move with keys that change no state")
+  func statistics() throws {
+    func statistics(_ recording: String) throws -> [JSON?] {
+      let daemon = try RunningDaemon(recording: recording)
+      // By the time of the reply, what is played without waiting has been played.
+      let control = try daemon.client(\.controlSocket)
+      _ = try control.result("\(controller).Trigger", ["event": "tapBlankArea"])
+      let reply = try control.result("\(controller).GetStatistics")
+      let names = ["changes", "clients", "missed", "devices", "losses", "reloads"]
+      guard case .object(let members) = reply else { throw TimedOut(waitingFor: "statistics") }
+      #expect(Set(members.map(\.name)) == Set(names + ["started", "time"]))
+      return names.map { reply[$0] }
+    }
+    let letters = (0..<40).map { "E: 1.\(100_100 + $0) 0001 \(16 + $0 / 2 % 10) \(1 - $0 % 2)\n" }
+      .joined()
+    #expect(
+      try statistics("# EVEMU 1.3\n" + letters) == [0, 1, 0, 0, 0, 0],
+      "as without any")
+    #expect(try statistics("# EVEMU 1.3\n") == [0, 1, 0, 0, 0, 0])
+  }
+
   @Test("Calls that come at once are answered in order; a oneway call gets no answer")
   func pipelined() throws {
     let daemon = try RunningDaemon()

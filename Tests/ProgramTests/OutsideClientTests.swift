@@ -45,6 +45,26 @@ struct OutsideClientTests {
       refused.errors.contains("PermissionDenied") || refused.output.contains("PermissionDenied"))
   }
 
+  @Test("gets the devices and the statistics")
+  func control() throws {
+    let daemon = try RunningDaemon()
+    try daemon.change(2)
+    func call(_ method: String, _ socket: String) throws -> Ended {
+      try varlink("call unix:\(socket)/org.keymoded.Controller.\(method)")
+    }
+    let devices = try call("ListDevices", daemon.controlSocket)
+    #expect(devices.status == 0, "\(devices.errors)")
+    #expect(try JSON(parsing: Array(devices.output.utf8))["devices"] == [])
+    let statistics = try call("GetStatistics", daemon.controlSocket)
+    #expect(statistics.status == 0, "\(statistics.errors)")
+    #expect(try JSON(parsing: Array(statistics.output.utf8))["changes"] == 2)
+    for method in ["ListDevices", "GetStatistics"] {
+      let refused = try call(method, daemon.stateSocket)
+      #expect(
+        refused.errors.contains("PermissionDenied") || refused.output.contains("PermissionDenied"))
+    }
+  }
+
   @Test("gets a stream of changes")
   func stream() throws {
     let daemon = try RunningDaemon()

@@ -65,6 +65,32 @@ struct ReloadTests {
     #expect(daemon.stop() == 0)
   }
 
+  @Test("tells its service manager when it begins, on whose clock, and when it is done")
+  func notifications() throws {
+    func now() -> Int64 {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC, &time)
+      return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+    let daemon = try RunningDaemon()
+    // Bad or good, it is ready again.
+    for (text, line) in [
+      ("shift: 1\n", "stays as it was"), ("shift: {}\n", "was read again"),
+    ] {
+      let before = now()
+      try reload(daemon, text, until: line)
+      let after = now()
+      let lines = try daemon.notification().split(separator: "\n")
+      #expect(lines.first == "RELOADING=1")
+      let parts = try #require(lines.last?.split(separator: "="))
+      #expect(parts.first == "MONOTONIC_USEC")
+      #expect(before...after ~= (try #require(Int64(parts[1]))))
+      #expect(try daemon.notification() == "READY=1")
+    }
+    #expect(
+      try daemon.client(\.controlSocket).result("\(controller).GetStatistics")["reloads"] == 2)
+  }
+
   @Test("can tell beforehand what is wrong with it")
   func check() throws {
     let folder = try TemporaryFolder()
@@ -76,8 +102,8 @@ struct ReloadTests {
     #expect(ended.status == 4)
     #expect(
       ended.errors == """
-        \(bad):1:21: '1' is not a time such as 500ms, 0.5s or 250us
-        \(bad):2:10: devices is not a mapping
+        \(bad):1:21: '1' has no unit, which is s, ms or us
+        \(bad):2:10: devices is not a mapping with only or ignore
 
         """)
     #expect(try run("keymoded", "--check", "--config", "/nowhere").status == 4)

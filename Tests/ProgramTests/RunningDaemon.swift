@@ -31,6 +31,7 @@ func withSocketAddress<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, sock
 final class RunningDaemon {
   let folder: TemporaryFolder
   let process = Process()
+  private let manager: Int32
 
   var stateSocket: String { "\(folder.path)/state.sock" }
   var controlSocket: String { "\(folder.path)/control.sock" }
@@ -47,9 +48,9 @@ final class RunningDaemon {
     _ = try folder.write("log", "")
     // Whatever configuration this machine has is none of the tests' business.
     let configuration = try folder.write("keymoded.yaml", "")
-    let notify = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-    defer { close(notify) }
-    try #require(withSocketAddress("\(folder.path)/notify") { bind(notify, $0, $1) } == 0)
+    manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    let manager = manager
+    try #require(withSocketAddress("\(folder.path)/notify") { bind(manager, $0, $1) } == 0)
     process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymoded")
     process.arguments = [
       "--config", configuration, "--recording", file, "--speed", speed, "--socket-dir", folder.path,
@@ -57,13 +58,19 @@ final class RunningDaemon {
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
     process.standardError = FileHandle(forWritingAtPath: "\(folder.path)/log")
     try process.run()
+    try #require(try notification() == "READY=1")
+  }
+
+  /// What it tells its service manager next.
+  func notification() throws -> String {
     var buffer = [UInt8](repeating: 0, count: 4096)
-    try awaitInput(notify, "READY=1")
-    let count = recv(notify, &buffer, buffer.count, 0)
-    try #require(String(decoding: buffer.prefix(max(0, count)), as: UTF8.self) == "READY=1")
+    try awaitInput(manager, "a notification")
+    let count = recv(manager, &buffer, buffer.count, 0)
+    return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
   }
 
   deinit {
+    close(manager)
     if process.isRunning {
       process.terminate()
       process.waitUntilExit()

@@ -1,0 +1,111 @@
+internal import CLibsystemd
+internal import Glibc
+public import SystemCalls
+
+/// Watches what comes into a folder, which may itself come later, go, and come again.
+///
+/// The corresponding kernel interface is `inotify(7)`.
+public final class FolderMonitor {
+  /// One watched folder; letting go of it ends the watching.
+  private final class Watch {
+    private let handler: (Int32, String?) -> Void
+    private var source: OpaquePointer?
+
+    init(
+      _ loop: EventLoop, _ path: String, _ mask: Int32,
+      handler: @escaping (Int32, String?) -> Void
+    ) throws(SystemError) {
+      self.handler = handler
+      // Unretained: the loop's reference ends in `deinit`, so the object outlives every call.
+      let result = sd_event_add_inotify(
+        loop.handle, &source, path, UInt32(mask | IN_ONLYDIR),
+        { _, event, context in
+          guard let event, let context else { return 0 }
+          // A strong reference for as long as the handler runs, since it may let go of the watch.
+          let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
+          watch.handler(Int32(bitPattern: event.pointee.mask), Watch.name(in: event))
+          return 0
+        }, Unmanaged.passUnretained(self).toOpaque())
+      guard result >= 0 else { throw SystemError("watch", path, code: -result) }
+    }
+
+    deinit { sd_event_source_disable_unref(source) }
+
+    /// The name behind the event, which C has as an array without a length.
+    private static func name(in event: UnsafePointer<inotify_event>) -> String? {
+      guard event.pointee.len > 0 else { return nil }
+      let name = UnsafeRawPointer(event) + MemoryLayout<inotify_event>.size
+      return String(cString: name.assumingMemoryBound(to: CChar.self))
+    }
+  }
+
+  private let loop: EventLoop
+  private let path: String
+  private let name: String
+  private let appeared: (String) -> Void
+  private var parent: Watch?
+  private var folder: Watch?
+
+  /// Calls `appeared`, from the loop, with the path of each file that comes into the folder, or of
+  /// which the permissions change.
+  ///
+  /// Make the monitor before calling ``forEachPresent(_:)``, so that no file is missed in between.
+  ///
+  /// - Parameter path: the folder, which need not be there; the one that it is in must.
+  public init(
+    _ loop: EventLoop, path: String, appeared: @escaping (String) -> Void
+  ) throws(SystemError) {
+    self.loop = loop
+    self.path = path
+    self.appeared = appeared
+    let parts = path.split(separator: "/")
+    name = parts.last.map(String.init) ?? ""
+    let outer = "/" + parts.dropLast().joined(separator: "/")
+    parent = try Watch(loop, outer, IN_CREATE | IN_MOVED_TO) { [unowned self] what, name in
+      if name == self.name || what & IN_Q_OVERFLOW != 0 { begin() }
+    }
+    try watch()
+  }
+
+  /// Calls `body` with the path of each file that is there now, `event2` before `event10`.
+  public func forEachPresent(_ body: (String) -> Void) throws(SystemError) {
+    do throws(SystemError) {
+      let names = try names(inFolder: path)
+      for name in names.sorted(by: { ($0.utf8.count, $0) < ($1.utf8.count, $1) }) {
+        body("\(path)/\(name)")
+      }
+    } catch {
+      guard error.code == ENOENT else { throw error }
+    }
+  }
+
+  /// Watches the folder, if it is there.
+  private func watch() throws(SystemError) {
+    folder = nil
+    do throws(SystemError) {
+      folder = try Watch(
+        loop, path, IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+      ) { [unowned self] what, name in
+        if what & IN_Q_OVERFLOW != 0 {
+          begin()
+        } else if let name {
+          appeared("\(path)/\(name)")
+        } else if what & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0 {
+          folder = nil
+        }
+      }
+    } catch {
+      guard error.code == ENOENT else { throw error }
+    }
+  }
+
+  /// Starts with the folder as it is now: what came into it before it was watched is there already.
+  private func begin() {
+    do throws(SystemError) {
+      try watch()
+      try forEachPresent(appeared)
+    } catch {
+      // It is no folder, or gone again. Another one that comes is told of.
+    }
+  }
+}

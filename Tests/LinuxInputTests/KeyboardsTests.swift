@@ -1,0 +1,118 @@
+import Foundation
+import KeyboardModes
+import Systemd
+import TestSupport
+import Testing
+
+@testable import LinuxInput
+
+/// Real keyboards are typed on in `Tests/VirtualMachine`. What is no keyboard is told from one
+/// here: ordinary files in place of the nodes, none of which can be followed.
+@Suite("Without udev")
+struct KeyboardsTests {
+  /// What is reported of the nodes in `folder` while these steps are done, each when something was
+  /// reported of the one before.
+  private func reports(
+    _ folder: TemporaryFolder, _ selection: Keyboards.Selection,
+    while steps: [(Keyboards) throws -> Void]
+  ) throws -> [String] {
+    let loop = try EventLoop()
+    var rest = steps[...]
+    var reports: [String] = []
+    var keyboards: Keyboards?
+    // A step that is done within the report of the one before would be done in the middle of it.
+    let next = try loop.addDeferred {
+      do {
+        guard let step = rest.popFirst(), let keyboards else { return loop.stop() }
+        try step(keyboards)
+      } catch {
+        Issue.record(error)
+        loop.stop()
+      }
+    }
+    keyboards = Keyboards(
+      loop, selection,
+      in: DeviceFinder.Places(nodes: "\(folder.path)/input", udev: "\(folder.path)/udev"),
+      deliver: { Issue.record("\($0)") },
+      report: { report in
+        if case .failed(let error) = report {
+          reports.append("\(error)".replacing("\(folder.path)/", with: ""))
+        } else {
+          Issue.record("\(report)")
+        }
+        next.callSoon()
+      })
+    let limit = try loop.addTimer {
+      Issue.record("nothing was reported of step \(steps.count - rest.count)")
+      loop.stop()
+    }
+    limit.set(at: UInt64(microsecondsSinceBoot() + 20_000_000))
+    try keyboards?.start()
+    if reports.isEmpty { next.callSoon() }
+    try loop.run()
+    #expect(keyboards?.count == 0)
+    return reports
+  }
+
+  private func make(_ folder: TemporaryFolder, _ name: String) throws {
+    try Data().write(to: URL(fileURLWithPath: "\(folder.path)/input/\(name)"))
+  }
+
+  private let all = Keyboards.Selection.all(boundKeys: [], DeviceRules())
+
+  @Test("each evdev node is tried that is there or comes, and said once to be none")
+  func nodes() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: "\(folder.path)/input", withIntermediateDirectories: false)
+    for name in ["event10", "event9", "js0", "mice"] { try make(folder, name) }
+    let path = "\(folder.path)/input"
+    let found = try reports(
+      folder, all,
+      while: [
+        { _ in
+          #expect(chmod("\(path)/event9", 0o640) == 0)
+          try make(folder, "mouse0")
+          try make(folder, "event0")
+        },
+        // What it is now is another error, and so is told.
+        { _ in
+          #expect(symlink("nothing", "\(path)/link") == 0)
+          #expect(rename("\(path)/link", "\(path)/event0") == 0)
+        },
+        { keyboards in
+          try make(folder, "event1")
+          try keyboards.follow(all)
+        },
+      ])
+    #expect(
+      found == [
+        "cannot follow 'input/event9': No such device",
+        "cannot follow 'input/event10': No such device",
+        "cannot follow 'input/event0': No such device",
+        "cannot open 'input/event0': No such file or directory",
+        "cannot follow 'input/event1': No such device",
+      ])
+  }
+
+  @Test("a device that is named is tried again when anything comes")
+  func named() throws {
+    let folder = try TemporaryFolder()
+    let link = "\(folder.path)/my keyboard"
+    let found = try reports(
+      folder, .named([link]),
+      while: [
+        { _ in
+          try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/input", withIntermediateDirectories: false)
+          #expect(symlink("input/event3", link) == 0)
+          try make(folder, "event3")
+        }
+      ])
+    #expect(
+      found == [
+        "cannot open 'my keyboard': No such file or directory",
+        "cannot follow 'my keyboard': No such device",
+      ])
+  }
+}
