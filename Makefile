@@ -18,7 +18,7 @@ UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-
 SOURCES = Package.swift Sources Tests
 
 .PHONY: help run test check lint unit-tests fuzz-tests vm-tests fuzz recordings build install \
-  uninstall clean
+  uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
@@ -29,6 +29,7 @@ help:
 	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove what was installed'
 	@echo 'make recordings records typing in a virtual machine, for the tests of replay'
+	@echo 'make deb        build the Debian package, into .deb'
 	@echo 'make clean      remove what was built, the tools of the tests too'
 
 run: build
@@ -91,5 +92,16 @@ uninstall:
 	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
 
+# Debian's tools put what they make beside the checkout where nobody says otherwise.
+deb:
+	@scripts/install-packages build package
+	$(RM) -r .deb
+	install -d .deb
+	DEB_DESTINATION=.deb dpkg-buildpackage --build=binary --no-sign \
+	  --buildinfo-option=-u.deb --buildinfo-file=.deb/keymoded.buildinfo \
+	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
+
 clean:
-	$(RM) -r .build .tools .vm Tests/Fuzzing/.build
+	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build
+	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
+	  debian/*.substvars debian/*.debhelper
