@@ -97,7 +97,9 @@ let package = Package(
     tests("VarlinkTests", ["JSON", "Varlink"]),
     tests(
       "TimelineTests", ["KeyboardModes", "TestSupport", "Timelines"], goldenFiles: ["Pictures"]),
-    tests("KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"]),
+    tests(
+      "KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"],
+      goldenFiles: ["Bad"]),
     tests("SystemdTests", ["SystemCalls", "Systemd"]),
     tests(
       "KeymodedServiceTests",

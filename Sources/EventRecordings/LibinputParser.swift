@@ -168,11 +168,13 @@ extension LibinputParser {
   private func fatal(_ error: YAMLError) -> RecordingError {
     if let failure = source.failure { return RecordingError(failure, file: file) }
     isAtEnd = true
+    let place = error.byte.map { " at byte \($0)" } ?? ""
     guard isRecognized else {
-      return RecordingError("not a recording: \(error.message)", file: file, line: error.mark.line)
+      return RecordingError(
+        "not a recording: \(error.message)\(place)", file: file, line: error.mark.line)
     }
     let isCutOff = yaml.hasReachedEnd
-    let message = isCutOff ? "the recording is cut off here: \(error.message)" : error.message
+    let message = (isCutOff ? "the recording is cut off here: " : "") + error.message + place
     return RecordingError(message, file: file, line: error.mark.line)
   }
 

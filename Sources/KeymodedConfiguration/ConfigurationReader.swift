@@ -153,7 +153,10 @@ extension ConfigurationReader {
       }
       guard let key = KeyCode(name: name) else {
         let known = KeyCode.allNames
-        let nearest = nearest(to: name, among: known) ?? nearest(to: "KEY_\(name)", among: known)
+        let isNumber = name.allSatisfy(\.isNumber)
+        let nearest =
+          isNumber
+          ? nil : nearest(to: name, among: known) ?? nearest(to: "KEY_\(name)", among: known)
         let hint = nearest.map { "; did you mean \($0)?" } ?? ""
         fail("unknown key name '\(name)'\(hint)", at: node)
         return nil

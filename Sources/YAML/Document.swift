@@ -4,6 +4,14 @@ extension Node {
   /// - Returns: the document's value, or `nil` where the text is empty or only comments.
   /// - Throws: for bad YAML, and for what ``EventStream`` refuses.
   public static func document(parsing bytes: [UInt8]) throws(YAMLError) -> Node? {
+    do throws(YAMLError) {
+      return try read(bytes)
+    } catch {
+      throw error.located(in: bytes)
+    }
+  }
+
+  private static func read(_ bytes: [UInt8]) throws(YAMLError) -> Node? {
     var rest = bytes[...]
     let stream = EventStream { buffer in
       let count = min(buffer.count, rest.count)
@@ -43,5 +51,25 @@ extension Node {
     case .scalar, .sequenceEnd, .mappingEnd, .end:
       return Node(.scalar(event.text), at: event.mark)
     }
+  }
+}
+
+extension YAMLError {
+  /// The same, where whoever has the whole text can say more than libyaml.
+  fileprivate func located(in bytes: [UInt8]) -> YAMLError {
+    if let byte {
+      let before = bytes.prefix(byte)
+      let lines = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      // The bytes that go on a character are none of their own.
+      let column = (lines.last ?? []).count { $0 & 0xc0 != 0x80 }
+      return YAMLError(message, at: Mark(line: lines.count, column: column + 1))
+    }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    if mark.line <= lines.count, message.contains("cannot start any token"),
+      lines[mark.line - 1].dropFirst(mark.column - 1).first == UInt8(ascii: "\t")
+    {
+      return YAMLError("a tab stands where only spaces may", at: mark)
+    }
+    return self
   }
 }

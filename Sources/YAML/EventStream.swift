@@ -152,7 +152,7 @@ public final class EventStream {
     if parser.pointee.error == YAML_READER_ERROR {
       // The reader knows only an offset, and stops before any token of that line is seen.
       return YAMLError(
-        "\(message) at byte \(parser.pointee.problem_offset)", at: Mark(parser.pointee.mark))
+        message, at: Mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
     }
     return YAMLError(message, at: Mark(parser.pointee.problem_mark))
   }

@@ -70,10 +70,13 @@ public struct YAMLError: Error, Hashable {
   public let mark: Mark
   /// What is wrong, in words.
   public let message: String
+  /// Where it is in bytes from the start, if only that is known and `mark` only comes before it.
+  public let byte: Int?
 
   /// The error with these parts.
-  public init(_ message: String, at mark: Mark) {
+  public init(_ message: String, at mark: Mark, byte: Int? = nil) {
     self.mark = mark
     self.message = message
+    self.byte = byte
   }
 }

@@ -221,7 +221,7 @@ struct ConfigurationTests {
     ("shift: !x {}", "k.yaml:1:8: tags are not supported"),
     ("shift: {}\n---\nshift: {}", "k.yaml:2:1: a second document"),
     ("shift: {", "k.yaml:2:1: did not find expected node content"),
-    ("shift:\n\tthreshold: 1s", "k.yaml:2:1: found character that cannot start any token"),
+    ("shift:\n\tthreshold: 1s", "k.yaml:2:1: a tab stands where only spaces may"),
   ]
 
   @Test("with a fault says where and what", arguments: faults)
