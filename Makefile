@@ -112,4 +112,4 @@ deb:
 clean:
 	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
-	  debian/*.substvars debian/*.debhelper
+	  debian/*.substvars debian/*.debhelper*

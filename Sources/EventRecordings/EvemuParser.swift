@@ -25,6 +25,11 @@ struct EvemuParser: LineParser {
       return try parseEvent(Fields(line, from: 2), isTerminated: isTerminated)
     }
     guard let first = line.first(where: { $0 != .space && $0 != .tab }) else { return nil }
+    // Where one letter stands before an event, it was echoed, even if it looks like something else.
+    if isEventMark(line, at: 1) || (isHeader(line) && isEventMark(line, at: 2)) {
+      let start = isEventMark(line, at: 1) ? 3 : 4
+      return try parseEvent(Fields(line, from: start), isTerminated: isTerminated)
+    }
     if first == UInt8(ascii: "#") {
       return try parseComment(line)
     }
@@ -75,6 +80,7 @@ struct EvemuParser: LineParser {
 
   /// `# EVEMU major.minor` stands first, where it stands at all; version 1.0 had no such line.
   private mutating func parseVersion(_ line: UnsafeRawBufferPointer) throws(LineFault) {
+    let wasRecognized = isRecognized
     isRecognized = true
     var fields = Fields(line, from: 8)
     let version = fields.next().map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -82,7 +88,9 @@ struct EvemuParser: LineParser {
     guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1]) else {
       throw LineFault("evemu version \(quoted(version.utf8)) is not two numbers")
     }
-    if (major, minor) > (1, 3) { warning = "evemu version \(version) is newer than 1.3" }
+    if !wasRecognized, (major, minor) > (1, 3) {
+      warning = "evemu version \(version) is newer than 1.3"
+    }
   }
 
   private func isHeader(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -23,6 +23,10 @@ struct EvtestParser: LineParser {
   ) throws(LineFault) -> Entry? {
     if let start = line.firstOffset(of: "Event: time ") {
       isRecognized = true
+      if let before = wrapped, before.type == InputEvent.key {
+        wrapped = nil
+        throw LineFault("the event before this one has no value")
+      }
       wrapped = nil
       return try parseEvent(Fields(line, from: start + 12))
     }
@@ -31,6 +35,8 @@ struct EvtestParser: LineParser {
     wrapped = nil
     return try parseValue(Fields(line, from: start), event)
   }
+
+  var isUnfinished: Bool { wrapped?.type == InputEvent.key }
 
   private mutating func parseEvent(_ fields: Fields) throws(LineFault) -> Entry? {
     var fields = fields

@@ -46,10 +46,15 @@ struct GeteventParser: LineParser {
     isRecognized = true
     guard type == InputEvent.key || type == InputEvent.synchronization else { return nil }
     guard let code = code(codeField, type) else {
+      // Android has names that Linux has not. None of them is of a key that means anything here.
+      if codeField.starts(with: "KEY_".utf8) || codeField.starts(with: "BTN_".utf8) { return nil }
       throw LineFault("unknown event code \(quoted(codeField))")
     }
     guard let value = value(valueField) else {
       throw LineFault("unknown event value \(quoted(valueField))")
+    }
+    if let more = fields.next(), !more.elementsEqual("rate".utf8) {
+      throw LineFault("\(quoted(more)) behind an event")
     }
     return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
   }

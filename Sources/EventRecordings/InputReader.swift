@@ -31,11 +31,26 @@ struct InputReader: ~Copyable {
   ///   followed them.
   mutating func nextLine() throws(InputReaderError) -> (UnsafeRawBufferPointer, isTerminated: Bool)?
   {
+    if number == 0 { try skipMark() }
     guard let (line, isTerminated) = try findLine() else { return nil }
     number += 1
-    let hasReturn = !line.isEmpty && buffer[line.upperBound - 1] == UInt8(ascii: "\r")
-    let text = hasReturn ? line.dropLast() : line
+    var text = line
+    // Some shells end a line with more than one of them.
+    while let last = text.last, buffer[last] == UInt8(ascii: "\r") { text = text.dropLast() }
     return (UnsafeRawBufferPointer(rebasing: buffer[text]), isTerminated)
+  }
+
+  /// Passes over the rest of a line that is too long.
+  mutating func skipLine() throws(InputReaderError) {
+    number += 1
+    while !isAtEnd {
+      if let newline = indexOfNewline(from: start) {
+        start = newline + 1
+        return
+      }
+      start = end
+      try fill()
+    }
   }
 
   /// The next `size` bytes, or fewer where the end comes before; `nil` at the end. They are there
@@ -53,6 +68,7 @@ struct InputReader: ~Copyable {
   ///
   /// - Returns: how many; 0 at the end.
   mutating func take(into target: UnsafeMutableRawBufferPointer) throws(InputReaderError) -> Int {
+    if bytesTaken == 0 { try skipMark() }
     if start == end, !isAtEnd { try fill() }
     let count = min(target.count, end - start)
     target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + count]))
@@ -65,6 +81,12 @@ struct InputReader: ~Copyable {
   mutating func peek() throws(InputReaderError) -> UnsafeRawBufferPointer {
     while end - start < 4096, !isAtEnd { try fill() }
     return UnsafeRawBufferPointer(rebasing: buffer[start..<end])
+  }
+
+  /// Some editors put a mark of their encoding before a text.
+  private mutating func skipMark() throws(InputReaderError) {
+    while end - start < 3, !isAtEnd { try fill() }
+    if buffer[start..<end].starts(with: UnsafeRawBufferPointer.encodingMark) { start += 3 }
   }
 
   private mutating func findLine() throws(InputReaderError) -> (Range<Int>, isTerminated: Bool)? {

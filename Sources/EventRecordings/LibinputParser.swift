@@ -34,12 +34,17 @@ final class LibinputParser {
   private var places: [Place] = []
   private var isRecognized = false
   private var isAtEnd = false
+  private var isOtherVersion = false
   let file: String
   let options: ReadingOptions
   private(set) var skipped = SkippedFaults()
 
   /// How many lists of events have been met.
   private(set) var listsMet = 0
+
+  /// How many devices have had an event, and which of them the list is of that is being read.
+  private var devicesMet = 0
+  private var numberOfList: Int?
 
   /// The line that was read last.
   private(set) var line = 0
@@ -64,7 +69,7 @@ final class LibinputParser {
       do throws(RecordingError) {
         if let entry = try step() { return entry }
       } catch {
-        guard options.isLenient, source.failure == nil else {
+        guard options.isLenient, source.failure == nil, !isOtherVersion else {
           isAtEnd = true
           throw error
         }
@@ -108,7 +113,7 @@ extension LibinputParser {
     switch (place, key.text, value.kind) {
     case (.root, "version", _):
       guard value.kind == .scalar, value.text == "1" else {
-        isAtEnd = true
+        isOtherVersion = true
         throw fault("version '\(value.text)' of the format is not known; 1 is", value)
       }
     case (.root, "devices", .sequenceStart):
@@ -128,12 +133,18 @@ extension LibinputParser {
   private func enterEvents(_ value: EventStream.Event) throws(RecordingError) {
     isRecognized = true
     listsMet += 1
+    numberOfList = nil
     places.append(.list)
   }
 
-  /// The device whose events are being read. Entries that no list of events surrounds are a fragment,
-  /// and of the first device.
-  var device: Int { max(0, listsMet - 1) }
+  /// The device whose events are being read: numbered when the first of them comes, since those
+  /// without events may be many. Entries that no list surrounds are a fragment, of one device.
+  var device: Int {
+    if let number = numberOfList { return number }
+    defer { devicesMet += 1 }
+    numberOfList = devicesMet
+    return devicesMet
+  }
 
   private func leave() -> Entry? {
     guard places.popLast() == .report else { return nil }

@@ -14,11 +14,15 @@ protocol LineParser {
   /// Whether anything was found that only such a recording has.
   var isRecognized: Bool { get }
 
+  /// Whether the last line is only the first part of what it says.
+  var isUnfinished: Bool { get }
+
   /// Something to tell the user of that is no error; once.
   mutating func takeWarning() -> String?
 }
 
 extension LineParser {
+  var isUnfinished: Bool { false }
   mutating func takeWarning() -> String? { nil }
 }
 

@@ -8,6 +8,7 @@ final class LineStream<Parser: LineParser>: RecordingStream {
   private let file: String
   private let options: ReadingOptions
   private(set) var skipped = SkippedFaults()
+  private var hasEnded = false
 
   init(
     _ input: consuming InputReader, _ parser: Parser, _ numbering: DeviceNumbering, file: String,
@@ -32,8 +33,8 @@ final class LineStream<Parser: LineParser>: RecordingStream {
       if let warning = parser.takeWarning() { options.warn(fault(warning)) }
     }
     guard parser.isRecognized else { throw RecordingError("not a recording", file: file) }
-    if interpreter.isUnfinished {
-      interpreter = EntryInterpreter(DeviceNumbering())
+    if interpreter.isUnfinished || parser.isUnfinished, !hasEnded {
+      hasEnded = true
       try passOver("the recording is cut off here")
     }
     return nil
@@ -41,7 +42,14 @@ final class LineStream<Parser: LineParser>: RecordingStream {
 
   private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
     do throws(InputReaderError) {
-      return try input.nextLine()
+      do throws(InputReaderError) {
+        return try input.nextLine()
+      } catch {
+        guard case .tooLong = error, options.isLenient else { throw error }
+        skipped.add(RecordingError(error, file: file))
+        try input.skipLine()
+        return try input.nextLine()
+      }
     } catch {
       throw RecordingError(error, file: file)
     }

@@ -22,7 +22,7 @@ public struct Recording: ~Copyable {
     let files = try paths.map { path throws(RecordingError) in
       try OpenedRecording(path, format, options)
     }
-    merge = try StreamMerge(Recording.streams(files, options))
+    merge = StreamMerge(Recording.streams(files, options))
     (self.files, self.options) = (files, options)
   }
 
@@ -44,7 +44,7 @@ public struct Recording: ~Copyable {
     for file in files where !file.isRewindable {
       throw RecordingError("not a file that can be read twice", file: file.name)
     }
-    merge = try StreamMerge(Recording.streams(files, options))
+    merge = StreamMerge(Recording.streams(files, options))
   }
 
   /// What was wrong and passed over.

@@ -17,7 +17,9 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   ///
   /// Text in which nothing of another format is found counts as evemu, whose oldest recordings have no
   /// header at all.
-  init(of bytes: UnsafeRawBufferPointer) {
+  init(of start: UnsafeRawBufferPointer) {
+    let hasMark = start.starts(with: UnsafeRawBufferPointer.encodingMark)
+    let bytes = UnsafeRawBufferPointer(rebasing: start.dropFirst(hasMark ? 3 : 0))
     if RawRecord.areRecords(bytes, size: RawRecord.size64) {
       self = .raw64
     } else if RawRecord.areRecords(bytes, size: RawRecord.size32) {
@@ -26,7 +28,9 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
       self = .evemu
     } else if LibinputParser.marks.contains(where: { bytes.hasLine(beginningWith: $0) }) {
       self = .libinput
-    } else if EvtestParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil }) {
+    } else if EvtestParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil })
+      || bytes.hasLine(beginningWith: "Supported events:")
+    {
       self = .evtest
     } else if bytes.first(where: { $0 > .space }) == UInt8(ascii: "[")
       || GeteventParser.marks.contains(where: { bytes.firstOffset(of: $0) != nil })
@@ -39,6 +43,9 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
+  /// What some editors put before a text in UTF-8.
+  static let encodingMark: [UInt8] = [0xef, 0xbb, 0xbf]
+
   /// Whether one of the lines begins with these characters.
   func hasLine(beginningWith text: StaticString) -> Bool {
     let count = text.utf8CodeUnitCount

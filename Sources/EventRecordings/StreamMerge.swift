@@ -1,3 +1,5 @@
+internal import KeyboardModes
+
 /// Merges streams by time, and at the same time in the order of the streams. So the reports of
 /// devices stay whole: the kernel stamps all events of a report alike.
 struct StreamMerge {
@@ -6,29 +8,40 @@ struct StreamMerge {
   /// The next input of each stream, where there are several.
   private var heads: [RecordedInput?]
 
-  /// The stream whose input was returned last. It is read only when more is wanted, since a fault
-  /// comes after what stands before it.
-  private var taken: Int?
+  /// The streams whose input is not known yet: at first all, then the one that was returned last.
+  private var taken: [Int]
 
-  init(_ streams: [any RecordingStream]) throws(RecordingError) {
+  /// What is wrong with a stream that could not be read to its end. The others can.
+  private var fault: RecordingError?
+
+  init(_ streams: [any RecordingStream]) {
     self.streams = streams
-    heads = []
-    guard streams.count > 1 else { return }
-    for stream in streams { heads.append(try stream.next()) }
+    heads = streams.map { _ in nil }
+    taken = Array(streams.indices)
   }
 
+  /// - Throws: when nothing is left, what was wrong first.
   mutating func next() throws(RecordingError) -> RecordedInput? {
     guard streams.count > 1 else { return try streams.first?.next() }
-    if let taken { heads[taken] = try streams[taken].next() }
-    taken = nil
+    for place in taken { heads[place] = read(streams[place]) }
     var first: (place: Int, input: RecordedInput)?
     for (place, head) in heads.enumerated() {
       guard let head else { continue }
       if let first, !head.precedes(first.input) { continue }
       first = (place, head)
     }
-    taken = first?.place
+    taken = first.map { [$0.place] } ?? []
+    if first == nil, let fault { throw fault }
     return first?.input
+  }
+
+  private mutating func read(_ stream: any RecordingStream) -> RecordedInput? {
+    do throws(RecordingError) {
+      return try stream.next()
+    } catch {
+      fault = fault ?? error
+      return nil
+    }
   }
 }
 
@@ -37,6 +50,13 @@ extension RecordedInput {
   fileprivate func precedes(_ other: RecordedInput) -> Bool {
     guard let time else { return other.time != nil }
     guard let otherTime = other.time else { return false }
-    return time < otherTime
+    return time < otherTime || (time == otherTime && isRelease && !other.isRelease)
+  }
+
+  /// Whether keys were found up. Where that was found because the press of another device rests on
+  /// it, both have the time of the press.
+  private var isRelease: Bool {
+    guard case .synchronized(_, let found, _) = input else { return false }
+    return !found.isEmpty && found.allSatisfy { !$0.isDown }
   }
 }

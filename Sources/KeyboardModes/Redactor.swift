@@ -35,29 +35,47 @@ public struct Redactor: Sendable {
     switch input {
     case .opened(let id, let held):
       let index = keys.index(of: id)
-      return .opened(
-        id,
-        held: held.compactMap { key in
-          // These presses were not seen, so none of them completed a chord.
-          keys[index].press(key)
-          return write(key, as: isModifier(key) ? key : replacement(of: key, on: id), on: id)
-        })
+      // The kernel tells of them in the order of their codes, of which nothing may be left.
+      let codes = held.shuffled().compactMap { key in
+        // These presses were not seen, so none of them completed a chord.
+        keys[index].press(key)
+        return write(key, as: isModifier(key) ? key : replacement(of: key, on: id), on: id)
+      }
+      return .opened(id, held: codes.sorted { $0.number < $1.number })
     case .key(let id, let event):
       guard let code = code(of: event.key, event.action, on: id) else { return nil }
       return .key(id, KeyEvent(time: event.time, key: code, action: event.action))
     case .synchronized(let id, let differences, let time):
-      return .synchronized(
-        id,
-        KeyDifference.inOrderOfEffect(differences).compactMap { difference in
-          code(of: difference.key, difference.isDown ? .press : .release, on: id)
-            .map { KeyDifference(key: $0, isDown: difference.isDown) }
-        }, at: time)
+      return .synchronized(id, redact(differences, on: id), at: time)
     case .gone(let id):
       keys.remove(id)
       devices[id]?.written = []
       return input
     case .client, .configured: return input
     }
+  }
+
+  /// Differences come in the order of their codes too. It stays where it makes a difference: among
+  /// the presses of bound keys, and the first of a character.
+  private mutating func redact(
+    _ differences: [KeyDifference], on id: DeviceID
+  ) -> [KeyDifference] {
+    var (ordered, rest): ([KeyDifference], [KeyDifference]) = ([], [])
+    var hasCharacter = false
+    for difference in KeyDifference.inOrderOfEffect(differences) {
+      let action: KeyEvent.Action = difference.isDown ? .press : .release
+      guard let code = code(of: difference.key, action, on: id) else { continue }
+      let written = KeyDifference(key: code, isDown: difference.isDown)
+      let isFirst = !hasCharacter && code.isCharacter
+      if difference.isDown, !isModifier(code), boundKeys.contains(code) || isFirst {
+        hasCharacter = hasCharacter || code.isCharacter
+        ordered.append(written)
+      } else {
+        rest.append(written)
+      }
+    }
+    // Releases and modifiers act before all others wherever they stand.
+    return rest.sorted { $0.key.number < $1.key.number } + ordered
   }
 
   private mutating func code(
@@ -94,7 +112,12 @@ public struct Redactor: Sendable {
   private func replacement(of key: KeyCode, on id: DeviceID) -> KeyCode? {
     let device = devices[id] ?? Device(present: nil)
     // A key that is pressed again without a release has its code back.
-    let down = device.written.filter { $0.key != key }.map(\.code)
+    if let before = device.written.first(where: { $0.key == key })?.code,
+      before.isCharacter == key.isCharacter, !boundKeys.contains(before)
+    {
+      return before
+    }
+    let down = device.written.map(\.code)
     let codes = (1...KeyCode.max).lazy.compactMap(KeyCode.init).filter { code in
       code.isCharacter == key.isCharacter && !isModifier(code) && !boundKeys.contains(code)
     }

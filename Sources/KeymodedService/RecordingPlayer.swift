@@ -26,8 +26,11 @@ final class RecordingPlayer: InputSource {
   /// anything of it has been published.
   init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
     recording = try Recording(opening: [file]) { Log.warning("\($0)") }
-    while try recording.next() != nil {}
+    var first: Time?
+    while let next = try recording.next() { first = first ?? next.time }
     try recording.rewind()
+    // What has no time of its own, such as the keys held at the start, is played at once.
+    reached = first ?? reached
     upcoming = try recording.next()
     self.speed = speed
     clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)
@@ -36,7 +39,6 @@ final class RecordingPlayer: InputSource {
   func start(_ loop: EventLoop) throws(SystemError) {
     timer = try loop.addTimer { [unowned self] in play() }
     continuation = try loop.addDeferred { [unowned self] in play() }
-    reached = upcoming?.time ?? reached
     clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
     continuation?.callSoon()
   }

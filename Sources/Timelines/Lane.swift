@@ -42,6 +42,12 @@ struct Lane: Sendable {
     used = [current]
   }
 
+  /// Puts a machine that has not changed yet into another state.
+  mutating func begin(in state: String) {
+    current = index(of: state)
+    used = [current]
+  }
+
   /// The name of the state that it is in.
   var state: String { names[current] }
 

@@ -58,6 +58,13 @@ public struct Timeline: Sendable {
     _ = cover(time)
   }
 
+  /// Lets the picture begin at `time` with the machines in these states.
+  public mutating func begin(at time: Time, shift: String, keyboard: String) {
+    self.shift.begin(in: shift)
+    self.keyboard.begin(in: keyboard)
+    begin(at: time)
+  }
+
   /// Adds a press of a key. Autorepeats are not presses.
   public mutating func add(_ press: Press, at time: Time) {
     presses[press.rawValue].add(cover(time))

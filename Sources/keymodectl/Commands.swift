@@ -111,7 +111,7 @@ func stats(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
 }
 
 /// A name that a device gave itself, without what a terminal would act on.
-private func printable(_ name: String) -> String {
+func printable(_ name: String) -> String {
   String(
     String.UnicodeScalarView(
       name.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }))

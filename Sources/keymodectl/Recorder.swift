@@ -11,7 +11,8 @@ import Systemd
 ///
 /// It reads as the daemon reads, so that a replay gives what the daemon would have published: with the
 /// keys that were down at the start, what was found after a loss, and the releases that a grab kept
-/// back.
+/// back. Of several devices the order is that of the times: where the kernel hands a report over
+/// behind a later one of another device, which takes microseconds, a replay has them in order.
 final class Recorder {
   private struct Device {
     let id: DeviceID
@@ -83,7 +84,11 @@ final class Recorder {
 
   private func finish() throws -> Int32 {
     do throws(SystemError) {
-      if let failure { throw failure }
+      if let failure {
+        // The lists of other devices may still fit, or go elsewhere.
+        try? file?.finish()
+        throw failure
+      }
       try file?.finish()
     } catch {
       // Whoever was reading has seen enough.
@@ -110,10 +115,11 @@ extension Recorder {
       devices.append(Device(id: id, description: description))
       redactor.add(id, keys: description.keys)
       present += 1
-    case .gone(_, let device), .released(_, let device): lost("'\(device.name)' is gone")
+    case .gone(_, let device), .released(_, let device): lost("'\(printable(device.name))' is gone")
     case .failed(let error):
       guard file != nil else {
         refusal = refusal ?? error
+        if case .all = request.selection { complain("\(error)") }
         return
       }
       lost("\(error)")

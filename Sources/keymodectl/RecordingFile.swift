@@ -3,7 +3,7 @@ import EventRecordings
 import Glibc
 import SystemCalls
 
-/// A recording that is being written. At any time it holds only what is whole.
+/// A recording that is being written. A file of its own holds at any time only what is whole.
 ///
 /// In libinput's format each device has a list of its own. The first is written as it grows; the
 /// others grow in files without a name, and are added at the end.

@@ -23,6 +23,7 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     try arguments["--config"].map { try Configuration.load($0) }?.settings ?? Settings()
   let window = try ReplayWindow(
     from: arguments["--from"].map(seconds), until: arguments["--until"].map(seconds))
+  if let path = arguments["--timeline"] { try checkPicture(path) }
   let recording = try Recording(
     opening: operands, format: format, isLenient: arguments.has("--lenient")
   ) { complain("\($0)") }
@@ -67,6 +68,21 @@ func seconds(_ text: String) throws(UsageError) -> Time {
   return Time(microseconds: seconds * 1_000_000 + microseconds)
 }
 
+/// A picture may take the place of an older one, but of nothing else: recordings have been lost that
+/// way.
+private func checkPicture(_ path: String) throws {
+  var status = stat()
+  guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+    return
+  }
+  var start = [UInt8](repeating: 0, count: 4)
+  let file = try FileDescriptor.opening(path)
+  let count = try start.withUnsafeMutableBytes { try file.read(into: $0) }
+  guard start[..<count].elementsEqual("<svg".utf8) else {
+    throw UsageError("'\(path)' is there and no picture, so it is left alone")
+  }
+}
+
 private func baseName(_ path: String) -> String {
   path.split(separator: "/").last.map(String.init) ?? path
 }
@@ -86,6 +102,7 @@ private struct Replay: ~Copyable {
   /// The time that is reached, and the one from which on changes are shown.
   private var time: Time?
   private var start = Time(microseconds: .min)
+  private var isInWindow = false
 
   init(
     settings: Settings, window: ReplayWindow, asJSON: Bool, expected: consuming ExpectedChanges?,
@@ -108,6 +125,7 @@ private struct Replay: ~Copyable {
       if time == nil, let first = next.time { begin(at: first) }
       if let now = next.time, let until = window.until, clock.shown(now) > until { break }
       time = next.time ?? time
+      if let now = next.time, now >= start { enterWindow(at: now) }
       try take(next)
       progress.update(recording)
     }
@@ -122,7 +140,14 @@ private struct Replay: ~Copyable {
   private mutating func begin(at first: Time) {
     clock = ChangeLine.Clock(startingWith: first)
     if let from = window.from { start = clock.recorded(from) }
-    timeline?.begin(at: max(first, start))
+  }
+
+  /// What is shown begins, with the states that all before led to.
+  private mutating func enterWindow(at now: Time) {
+    guard !isInWindow else { return }
+    isInWindow = true
+    let begin = window.from == nil ? now : start
+    timeline?.begin(at: begin, shift: controller.modes.shift, keyboard: controller.modes.keyboard)
   }
 
   private mutating func take(_ next: RecordedInput) throws {

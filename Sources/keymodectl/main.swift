@@ -123,6 +123,8 @@ func run() throws -> Int32 {
   }
 }
 
+// Whoever reads may go at any time; writing then fails, which says so without ending everything.
+signal(SIGPIPE, SIG_IGN)
 do {
   exit(try run())
 } catch let error as UsageError {

@@ -69,7 +69,8 @@ struct EvemuTests {
       "bE: 3.000000 0001 001e 0001",
       "^[[15;2~E: 3.000000 0001 001e 0001",
       "  E: 3.000000 1 1e 1",
-      "\u{1b}E: 3.000000 0001 001e 0001",
+      "\u{1b}E: 3.000000 0001 001e 0001", "#E: 3.000000 0001 001e 0001",
+      "S:E: 3.000000 0001 001e 0001", "N:E: 3.000000 0001 001e 0001",
     ])
   func quirks(_ line: String) throws {
     for end in ["\n", "\r\n", ""] {
@@ -157,6 +158,27 @@ struct EvemuTests {
     ])
   func otherFiles(_ text: String, _ message: String) throws {
     #expect(try read(text).error == message)
+  }
+
+  @Test("warns of its version once, whatever else stands there")
+  func versionLater() throws {
+    let text = "# EVEMU 1.9\n" + String(repeating: "# EVEMU 9.9\n", count: 100)
+    #expect(try read(text).warnings == ["FILE:1: evemu version 1.9 is newer than 1.3"])
+  }
+
+  @Test("of any format may begin with a mark of its encoding")
+  func encodingMark() throws {
+    for text in [
+      "# EVEMU 1.3\nE: 3.000000 0001 001e 0001\n", "E: 3.000000 0001 001e 0001\n",
+      "devices:\n- events:\n  - evdev: [[3, 0, 1, 30, 1]]\n",
+      "ndevices: 1\ndevices:\n- events:\n  - evdev: [[3, 0, 1, 30, 1]]\n",
+      "[3.000000] 0001 001e 00000001\n",
+      "Event: time 3.000000, type 1 (EV_KEY), code 30 (KEY_A), value 1\n",
+    ] {
+      let outcome = try read("\u{feff}" + text)
+      #expect(outcome.error == nil)
+      #expect(try outcome.events == [event(3_000_000, 30, .press)])
+    }
   }
 
   @Test("may be without events")

@@ -129,4 +129,34 @@ struct EvtestTests {
     #expect(try read(Self.header).error == nil)
     #expect(try read("hello\n", format: .evtest).error == "FILE: not a recording")
   }
+
+  @Test(
+    "with an event that never gets its value says so",
+    arguments: [
+      ("", "FILE:2: the recording is cut off here"),
+      ("\n", "FILE:2: the recording is cut off here"),
+      (
+        "\nEvent: time 2.000000, type 1 (EV_KEY), code 42 (KEY_LEFTSHIFT), value 0\n",
+        "FILE:3: the event before this one has no value"
+      ),
+    ])
+  func torn(_ rest: String, _ error: String) throws {
+    let text = """
+      Event: time 1.000000, type 1 (EV_KEY), code 42 (KEY_LEFTSHIFT), value 1
+      Event: time 2.000000, type 1 (EV_KEY), code 42 (KEY_LEFTSH
+      """
+    let outcome = try read(text + rest)
+    #expect(outcome.error == error)
+    #expect(try outcome.events == [event(1_000_000, 42, .press)])
+  }
+
+  @Test("is known by its list of events, where its first lines are missing")
+  func withoutDriver() throws {
+    let codes = (0..<400).map { "    Event code \($0) (KEY_A)\n" }.joined()
+    let text =
+      "Supported events:\n  Event type 1 (EV_KEY)\n\(codes)"
+      + "Event: time 3.000000, type 1 (EV_KEY), code 30 (KEY_A), value 1\n"
+    #expect(try read(text).events.count == 1)
+    #expect(try Outcome(Array(text.utf8), throughPipe: true).events.count == 1)
+  }
 }

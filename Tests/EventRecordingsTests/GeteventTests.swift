@@ -79,6 +79,20 @@ struct GeteventTests {
     }
   }
 
+  @Test("may have names of keys that only Android has, which mean nothing")
+  func androidNames() throws {
+    let outcome = try read(
+      """
+      [1.000000] EV_KEY       KEY_WIMAX            DOWN
+      [1.000000] EV_KEY       KEY_BRIGHTNESS_TOGGL DOWN
+      [1.000000] EV_KEY       BTN_JOYSTICK         DOWN
+      [3.000042] EV_KEY       KEY_A                DOWN\r\r
+
+      """)
+    #expect(outcome.error == nil)
+    #expect(try outcome.events == [event(3_000_042, 30, .press)])
+  }
+
   @Test("is skipped from SYN_DROPPED to the next report, for each device by itself")
   func dropped() throws {
     let outcome = try read(
@@ -105,7 +119,9 @@ struct GeteventTests {
       ("[1.000000 0001 001e 00000001", "a time without its end"),
       ("[1.000000] 0001 001e", "neither an event nor about a device"),
       ("[1.000000] hello", "neither an event nor about a device"),
-      ("[1.000000] EV_KEY KEY_NOPE DOWN", #"unknown event code "KEY_NOPE""#),
+      ("[1.000000] EV_KEY NOPE DOWN", #"unknown event code "NOPE""#),
+      ("[1.000000] 0001 001e 00000001 [1.0000", #""[1.0000" behind an event"#),
+      ("[1.000000] 0001 001e 00000001 junk", #""junk" behind an event"#),
       ("[1.000000] EV_SYN NOPE 00000000", #"unknown event code "NOPE""#),
       ("[1.000000] 0001 001e 1", #"unknown event value "1""#),
       ("[1.000000] 0001 001e ffffffff", "key value -1 is not 0, 1 or 2"),

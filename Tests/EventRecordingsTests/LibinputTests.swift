@@ -166,6 +166,14 @@ struct LibinputTests {
     #expect(most.devices == Array(0..<256))
   }
 
+  @Test("of many devices takes no more room than those that have events")
+  func silentDevices() throws {
+    let silent = String(repeating: "- events: []\n", count: 100_000)
+    let outcome = try read("devices:\n\(silent)- events:\n  - evdev: [[1, 0, 1, 30, 1]]\n")
+    #expect(outcome.error == nil)
+    #expect(outcome.devices == [0])
+  }
+
   @Test("of several devices has all that stands before a fault, and then the fault")
   func faultInOneOfSeveral() throws {
     let text = recording([

@@ -147,7 +147,18 @@ struct SeveralRecordingsTests {
       "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 3.000000 0001 001e 0000\nE: x\n",
     ])
     #expect(outcome.error == #"FILE1:4: event time "x" is not SECONDS.MICROSECONDS"#)
-    #expect(outcome.events.map(\.time.microseconds) == [1_000_000, 2_000_000, 3_000_000])
+    #expect(outcome.events.map { $0.time.microseconds / 1_000_000 } == [1, 2, 3, 4])
+  }
+
+  @Test("have a release that was found out of turn before the press that rests on it")
+  func missedRelease() throws {
+    let press = "- evdev: [[5, 0, 1, 30, 1], [5, 0, 0, 0, 0]]"
+    let found = "- keymoded: lost\n  - evdev: [[5, 0, 1, 29, 0], [5, 0, 0, 0, 0]]"
+    let down = "- keymoded: lost\n  - evdev: [[5, 0, 1, 29, 1], [5, 0, 0, 0, 0]]"
+    let text = "devices:\n- events:\n  \(press)\n- events:\n  \(found)\n"
+    let isPress = { (input: Controller.Input) in if case .key = input { true } else { false } }
+    #expect(try read(text).inputs.map(isPress) == [false, true])
+    #expect(try read(text.replacing(found, with: down)).inputs.map(isPress) == [true, false])
   }
 }
 
@@ -169,6 +180,25 @@ struct LenientTests {
     #expect(outcome.skipped.count == 3)
     let line = text.hasPrefix("#") ? 3 : 2
     #expect(outcome.skipped.first?.line == line)
+  }
+
+  @Test("passes over a line that is far too long")
+  func longLine() throws {
+    let long = String(repeating: "x", count: 200_000)
+    let text = "E: 1.000000 0001 001e 0001\n\(long)\nE: 2.000000 0001 001e 0000\n\(long)"
+    let outcome = try read(text, isLenient: true)
+    #expect(outcome.error == nil)
+    #expect(outcome.events.count == 2)
+    #expect(outcome.skipped.count == 2)
+    #expect(outcome.skipped.first?.line == 2)
+  }
+
+  @Test("does not pass over another version of a format")
+  func version() throws {
+    let text = "version: 2\ndevices:\n- events:\n  - evdev: [[1, 0, 1, 30, 1]]\n"
+    #expect(
+      try read(text, isLenient: true).error
+        == "FILE:1: version '2' of the format is not known; 1 is")
   }
 
   @Test("takes nothing for a recording that is none")

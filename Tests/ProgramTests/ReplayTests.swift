@@ -167,6 +167,11 @@ struct ReplayTests {
       #"{"instance":"x","sequence":0,"time":1,"shift":"off","shiftSince":null,"#
       + #""keyboard":"prepareToEditText","keyboardSince":null}"# + "\n"
     #expect(try compare(state + Self.expected).status == 0, "as a watch prints it")
+    let later = Self.expected.replacing(#/"sequence":/#, with: #""sequence":4"#)
+    #expect(
+      try compare(state.replacing(#""sequence":0"#, with: #""sequence":40"#) + later).status == 0,
+      "of a daemon that had seen forty changes")
+    #expect(try compare(Self.expected + #"{"stats":{}}"# + "\n").status == 0, "with statistics")
     let spaced = Self.expected.replacing(",", with: " , ")
     #expect(try compare(spaced).status == 0, "however it is spaced")
 
@@ -324,6 +329,33 @@ struct ReplayTests {
     #expect(refused.errors.contains("cannot open '/nowhere/out.svg': No such file or directory"))
   }
 
+  @Test("draws a part with the states that all before led to")
+  func timelineOfPart() throws {
+    let folder = try TemporaryFolder()
+    let picture = "\(folder.path)/out.svg"
+    let ended = try run(
+      "keymodectl", "replay", "-", "--from", "0.4", "--until", "1", "--timeline", picture,
+      input: chat)
+    #expect(ended.status == 0)
+    let svg = try String(contentsOfFile: picture, encoding: .utf8)
+    #expect(svg.contains("<title>capsLock, 0.4"))
+    #expect(!svg.contains("<title>off, "))
+  }
+
+  @Test("draws over a picture, but over nothing else")
+  func pictureInPlaceOfRecording() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("chat.evemu", chat)
+    for _ in 0..<2 {
+      #expect(
+        try run("keymodectl", "replay", file, "--timeline", "\(folder.path)/x.svg").status == 0)
+    }
+    let refused = try run("keymodectl", "replay", file, "--timeline", file)
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("'\(file)' is there and no picture, so it is left alone"))
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == chat)
+  }
+
   @Test("needs less than 16 MB however much it reads", arguments: ["evemu", "libinput", "64"])
   func memory(_ kind: String) throws {
     let program = """
@@ -365,5 +397,25 @@ struct ReplayTests {
       "/bin/sh", "-c", "'\(Place.programs)/keymodectl' replay '\(file)' | head -n 1")
     #expect(ended.lines.count == 1)
     #expect(ended.errors == "")
+    let status = try run(
+      "/bin/bash", "-c",
+      "'\(Place.programs)/keymodectl' replay '\(file)' | head -n 1; echo ${PIPESTATUS[0]}")
+    #expect(status.lines.last == "0")
+  }
+
+  @Test("of a recording of keymodectl is served from its first event on")
+  func servedWithHeldKeys() throws {
+    // The machine had been up for a day, and Enter was down when the recording began.
+    let daemon = try RunningDaemon(
+      recording: """
+        # EVEMU 1.3
+        # keymoded: held 001c
+        E: 90000.000000 0001 001c 0000
+        E: 90000.001000 0001 002a 0001
+
+        """, speed: "1")
+    let ended = try run(
+      "keymodectl", "wait", "shift=on", "--timeout", "20", "--socket-dir", daemon.folder.path)
+    #expect(ended.status == 0)
   }
 }

@@ -76,10 +76,13 @@ class Tool:
 _EVEMU_EVENT = r"^E: \S+ 0001 {code:04x} {value:04}"
 _LIBINPUT_EVENT = r"^ *- \[ *\d+, *\d+, *1, *{code}, *{value}\]"
 
-# Into a file most programs print only every 4 KiB: hence stdbuf.
+# Most programs print into a file or a pipe only every 4 KiB: hence stdbuf. A line at a time into the
+# shared folder is so slow that on a busy host the kernel dropped events: hence cat, which takes
+# many lines at once, and has to outlive the Ctrl+C that is for the program before it.
+_LINES_INTO_FILE = "| (trap '' INT; exec cat >{file})"
 EVEMU = Tool(
     suffix=".evemu",
-    command="stdbuf -oL evemu-record {devices} >{file}",
+    command=f"stdbuf -oL evemu-record {{devices}} {_LINES_INTO_FILE}",
     event=_EVEMU_EVENT,
     listens=rb"^# +Waiting for events",
     loses_signals=True,
@@ -94,7 +97,7 @@ LIBINPUT = Tool(
 )
 EVTEST = Tool(
     suffix=".evtest",
-    command="stdbuf -oL evtest {devices} >{file}",
+    command=f"stdbuf -oL evtest {{devices}} {_LINES_INTO_FILE}",
     event=r"type 1 .*, code {code} .*, value {value}$",
     listens=rb"^Testing ",
 )
@@ -115,6 +118,10 @@ KEYMODECTL_YAML = replace(REDACTED_YAML.with_options("--show-keycodes"), suffix=
 
 FOREIGN = (EVEMU, LIBINPUT, EVTEST, RAW)
 ALL = (*FOREIGN, KEYMODECTL, REDACTED)
+
+
+class HostTooBusy(Exception):
+    """A recorder was not given the time to read all that was typed."""
 
 
 class Recorder:
@@ -143,6 +150,15 @@ class Recorder:
     def recording(self) -> bytes:
         """What the file has so far."""
         return self.path.read_bytes() if self.path.exists() else b""
+
+    def lost_events(self) -> bool:
+        """Tells whether the kernel dropped events because the tool did not read for too long.
+
+        What others record is then no longer what happened.
+        """
+        if not self.tool.event:
+            return (0, 3) in [event[2:4] for event in _RAW_EVENT.iter_unpack(self.recording())]
+        return bool(re.search(rb"[-+>] SYN_DROPPED", self.recording()))
 
     def wait_for_marker(self, timeout: float = 10.0) -> None:
         """Waits until the marker, and so all that was typed before it, is in the recording."""
@@ -190,4 +206,8 @@ def record(vm: VirtualMachine, script: str, tools: Sequence[Tool] = ALL) -> list
     for recorder in recorders:
         recorder.wait_for_marker()
         recorder.stop()
+    for recorder in recorders:
+        # The kernel keeps 64 events for each program. Of keymodectl's this is no excuse.
+        if recorder.tool in FOREIGN and recorder.lost_events():
+            raise HostTooBusy(f"the host was too busy for '{recorder.tool.command}'")
     return recorders

@@ -28,6 +28,16 @@ def change_some_states(guest: VirtualMachine) -> None:
     assert watch.states(4) == ["on", "capsLock", "editingText", "showingPanel"]
 
 
+def test_stopped_service_forgets_only_before_systemd_254(guest: VirtualMachine) -> None:
+    version = int(guest.run("systemctl --version | head -n 1 | cut -d' ' -f2").stdout)
+    change_some_states(guest)
+    before = service.state(guest)
+    guest.run("systemctl stop keymoded; systemctl start keymoded")
+    after = service.state(guest)
+    assert (after["instance"] == before["instance"]) == (version >= 254)
+    assert after["sequence"] == (4 if version >= 254 else 0)
+
+
 @pytest.mark.parametrize(
     "end_and_begin",
     [

@@ -9,8 +9,10 @@ private let format = getenv("KEYMODED_FUZZ_FORMAT").flatMap {
 
 /// One file in memory for all runs, opened anew by each as any other file would be.
 private let memory: Int32 = {
-  var template = Array("/dev/shm/keymoded-XXXXXX".utf8CString)
+  let folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+  var template = Array("\(folder)/keymoded-XXXXXX".utf8CString)
   let descriptor = mkstemp(&template)
+  precondition(descriptor >= 0, "no file can be made in \(folder)")
   unlink(template)
   return descriptor
 }()
