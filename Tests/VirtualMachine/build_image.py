@@ -1,8 +1,9 @@
 """Builds what the test guest boots from: a Debian kernel, an initramfs and a root image.
 
-They land in <checkout>/.vm, in a folder for each Debian, and are built again only when this file or
-the guest's files have changed. Everything comes from Debian's own mirrors, and nothing is installed on
-the host. Run it by hand with `python3 build_image.py`; the tests call `ensure_images()`.
+They land in <checkout>/.vm, in a folder for each Debian, and are built again only when this file
+or the guest's files have changed. Everything comes from Debian's own mirrors, and nothing is
+installed on the host. Run it by hand with `python3 build_image.py`; the tests call
+`ensure_images()`.
 """
 
 import fcntl

@@ -1,4 +1,4 @@
-"""The Debian package, from its installation to its end, in a guest without anything else of keymoded.
+"""The Debian package, from its installation to its end, in a guest that has nothing else of it.
 
 These tests are one story: the first finds the package just installed, the last removes it.
 """
@@ -60,6 +60,15 @@ def systemd_version(vm: VirtualMachine) -> int:
 
 def main_pid(vm: VirtualMachine) -> int:
     return int(vm.run("systemctl show --value --property MainPID keymoded").stdout)
+
+
+def test_package_is_built_with_what_make_build_installs() -> None:
+    control = (CHECKOUT / "debian/control").read_text()
+    declared = re.findall("^ ([a-z-]+),$", control, re.MULTILINE)
+    needed = (CHECKOUT / "scripts/packages/build").read_text()
+    assert {name for name in declared if not name.startswith("dh-")} == set(
+        re.findall("^[a-z-]+", needed, re.MULTILINE)
+    )
 
 
 def test_keyboard_that_was_there_before_is_followed(installed: VirtualMachine) -> None:
