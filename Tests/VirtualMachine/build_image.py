@@ -1,8 +1,9 @@
 """Builds what the test guest boots from: a Debian kernel, an initramfs and a root image.
 
-They land in <checkout>/.vm and are built again only when this file, the guest's files or the
-package list have changed. Everything comes from Debian's own mirrors, and nothing is installed on
-the host. Run it by hand with `python3 build_image.py`; the tests call `ensure_images()`.
+They land in <checkout>/.vm, in a folder for each Debian, and are built again only when this file
+or the guest's files have changed. Everything comes from Debian's own mirrors, and nothing is
+installed on the host. Run it by hand with `python3 build_image.py`; the tests call
+`ensure_images()`.
 """
 
 import fcntl
@@ -78,17 +79,18 @@ def missing_requirements() -> str:
 
 def ensure_images() -> Images:
     """Returns the images, building them first where they are missing or out of date."""
-    images = Images(IMAGES / "vmlinux", IMAGES / "initramfs.cpio", IMAGES / "root.ext4")
-    stamp = IMAGES / "stamp"
+    folder = IMAGES / _suite()
+    images = Images(folder / "vmlinux", folder / "initramfs.cpio", folder / "root.ext4")
+    stamp = folder / "stamp"
     wanted = _hash_of_inputs()
-    IMAGES.mkdir(exist_ok=True)
-    with open(IMAGES / "lock", "w") as lock:
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two test runs at once: the second waits for the first
         if not stamp.exists() or stamp.read_text() != wanted:
             if problem := missing_requirements():
                 raise RuntimeError(problem)
             stamp.unlink(missing_ok=True)
-            with tempfile.TemporaryDirectory(prefix="building-", dir=IMAGES) as work:
+            with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
                 _build(Path(work), images)
             stamp.write_text(wanted)
     return images
@@ -101,7 +103,6 @@ def _listed(path: Path) -> list[str]:
 
 def _hash_of_inputs() -> str:
     digest = hashlib.sha256()
-    digest.update(_suite().encode())
     for source in [Path(__file__), *sorted(GUEST.iterdir())]:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()
@@ -262,4 +263,4 @@ def _configure(root: Path) -> None:
 if __name__ == "__main__":
     begin = time.monotonic()
     ensure_images()
-    print(f"images are in {IMAGES} ({time.monotonic() - begin:.0f} s)")
+    print(f"images are in {IMAGES / _suite()} ({time.monotonic() - begin:.0f} s)")

@@ -20,7 +20,7 @@ STATUS = "systemctl show --value --property StatusText keymoded"
 
 
 def install(vm: VirtualMachine) -> None:
-    """Installs what `make build` has built, and people with and without the groups to use it."""
+    """Installs what `make build` has built, and adds people who use it."""
     target = vm.shared / "install"
     subprocess.run(
         ["make", "--no-print-directory", "install", f"DESTDIR={target}", "PREFIX=/usr"],
@@ -33,11 +33,21 @@ def install(vm: VirtualMachine) -> None:
         set -e
         cp -r --no-preserve=ownership /host/install/usr/. /usr/
         systemd-sysusers
+        systemctl daemon-reload
+        udevadm control --reload
+        """
+    )
+    add_people(vm)
+
+
+def add_people(vm: VirtualMachine) -> None:
+    """Adds users with and without the groups of the sockets."""
+    vm.run(
+        """
+        set -e
         useradd ordinary
         useradd --groups keymoded-state reader
         useradd --groups keymoded-control controller
-        systemctl daemon-reload
-        udevadm control --reload
         """
     )
 

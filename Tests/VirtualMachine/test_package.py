@@ -1,0 +1,281 @@
+"""The Debian package, from its installation to its end, in a guest that has nothing else of it.
+
+These tests are one story: the first finds the package just installed, the last removes it.
+"""
+
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import service
+import varlink
+from build_image import Images
+from service import CHECKOUT, Watch, as_user, wait_until_following
+from vm import VirtualMachine
+
+# The guest has no manual pages or documents, of other packages.
+INSTALL = "dpkg --path-include='*' --install /host/keymoded.deb"
+
+# Half a minute is usual.
+INSTALL_SECONDS = 240
+
+UNIT_FILES = "/usr/lib/systemd/system/keymoded"
+INTERFACE = "org.keymoded.Controller"
+
+
+@pytest.fixture(scope="module")
+def vm(images: Images) -> Iterator[VirtualMachine]:
+    """A guest of its own: that of the other tests has what `make install` installs."""
+    with VirtualMachine(images) as machine:
+        yield machine
+
+
+@pytest.fixture(scope="module")
+def files_before(vm: VirtualMachine) -> set[str]:
+    return files(vm)
+
+
+@pytest.fixture(scope="module")
+def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
+    """The guest, with the package that `make deb` has built, and a keyboard plugged in before."""
+    (package,) = (CHECKOUT / ".deb").glob("*.deb")
+    shutil.copy(package, vm.shared / "keymoded.deb")
+    vm.run(INSTALL, timeout=INSTALL_SECONDS)
+    service.add_people(vm)
+    return vm
+
+
+def files(vm: VirtualMachine) -> set[str]:
+    """What there is, but for what others write, and what they keep of accounts and packages."""
+    listing = vm.run("find / /run/keymoded -xdev -not -path '/var/log/*'", check=False).stdout
+    return {line for line in listing.splitlines() if not re.fullmatch("/etc/.*-", line)}
+
+
+def systemd_version(vm: VirtualMachine) -> int:
+    return int(vm.run("systemctl --version | head -n 1 | cut -d' ' -f2").stdout)
+
+
+def main_pid(vm: VirtualMachine) -> int:
+    return int(vm.run("systemctl show --value --property MainPID keymoded").stdout)
+
+
+def test_package_is_built_with_what_make_build_installs() -> None:
+    control = (CHECKOUT / "debian/control").read_text()
+    declared = re.findall("^ ([a-z-]+),$", control, re.MULTILINE)
+    needed = (CHECKOUT / "scripts/packages/build").read_text()
+    assert {name for name in declared if not name.startswith("dh-")} == set(
+        re.findall("^[a-z-]+", needed, re.MULTILINE)
+    )
+
+
+def test_keyboard_that_was_there_before_is_followed(installed: VirtualMachine) -> None:
+    wait_until_following(installed, 1)
+    enabled = installed.run(f"systemctl is-enabled {service.UNITS}").stdout
+    assert enabled.split() == ["enabled"] * 3
+    version = installed.run("dpkg-query --show --showformat '${Version}' keymoded").stdout
+    assert installed.run("keymoded --version").stdout == f"keymoded {version}\n"
+
+
+def test_units_are_well_formed(installed: VirtualMachine) -> None:
+    verified = installed.run(f"systemd-analyze verify --man=no {UNIT_FILES}*", check=False)
+    # systemd 252 passes over what it does not know yet, and says so.
+    complaints = [line for line in verified.stderr.splitlines() if "StorePreserve'" not in line]
+    assert (verified.exit_code, complaints) == (0, [])
+
+
+def test_udev_finds_nothing_wrong_with_the_rules(installed: VirtualMachine) -> None:
+    if systemd_version(installed) < 254:
+        pytest.skip("udevadm verify came with systemd 254")
+    installed.run("udevadm verify /usr/lib/udev/rules.d/70-keymoded.rules")
+
+
+def test_service_can_do_little_harm(installed: VirtualMachine) -> None:
+    # In tenths, as systemd judges exposure: from 0 to 100.
+    threshold = 9 if systemd_version(installed) >= 257 else 10
+    judged = installed.run(
+        f"systemd-analyze security --offline=true --threshold={threshold} --no-pager "
+        f"{UNIT_FILES}.service",
+        check=False,
+    )
+    overall = re.search("Overall exposure level for keymoded.service: .*", judged.stdout)
+    assert overall
+    print(overall[0])
+    assert judged.exit_code == 0, judged.stdout
+
+
+def test_process_has_no_privilege(installed: VirtualMachine) -> None:
+    pid = main_pid(installed)
+    status = dict(
+        line.split(":\t", 1)
+        for line in installed.run(f"cat /proc/{pid}/status").stdout.splitlines()
+    )
+    assert status["CapBnd"] == status["CapEff"] == "0" * 16
+    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+    dynamic = status["Uid"].split()[0]
+    assert int(dynamic) >= 61184, "the first of those that are given for a while"
+    input_group = installed.run("getent group input | cut -d: -f3").stdout.strip()
+    assert set(status["Groups"].split()) <= {dynamic, input_group}
+    # Nothing of what was typed last is in a dump.
+    limits = installed.run(f"cat /proc/{pid}/limits").stdout
+    assert re.search("^Max core file size +0 +0 ", limits, re.MULTILINE)
+
+
+def test_keys_are_followed_and_the_journal_names_none(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    cursor = guest.run("journalctl --lines 0 --show-cursor").stdout.split("cursor: ")[1].strip()
+    guest.play("tap shift 40; wait 260; tap shift 40; wait 50; tap q; tap compose")
+    assert watch.states(3) == ["on", "capsLock", "showingPanel"]
+    guest.plug_usb_keyboard("second")
+    wait_until_following(guest, 2)
+    guest.play("tap insert; wait 50; tap f5; tap x; wait 50; tap shift")
+    assert watch.states(2) == ["editingText", "off"]
+    guest.unplug("second")
+    wait_until_following(guest, 1)
+
+    said = guest.run(f"journalctl --boot --output cat _PID={main_pid(guest)}").stdout
+    assert sorted(said.splitlines()) == [
+        "'QEMU QEMU USB Keyboard' is gone",
+        "following 'AT Translated Set 2 keyboard'",
+        "following 'QEMU QEMU USB Keyboard'",
+    ]
+    # Nobody else tells what was typed either, by name or by number. The kernel counts other things.
+    others = "_TRANSPORT=journal + _TRANSPORT=stdout + _TRANSPORT=syslog"
+    journal = guest.run(f"journalctl --after-cursor '{cursor}' --output cat {others}").stdout
+    assert "following 'QEMU" in journal
+    typed = {"SHIFT": 42, "Q": 16, "COMPOSE": 127, "INSERT": 110, "F5": 63, "X": 45}
+    for name, code in typed.items():
+        assert not re.search(rf"\b(KEY_)?(LEFT)?{name}\b|\b{code}\b", journal, re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Client:
+    """A Varlink client that others have made, by how to make it do what it can do."""
+
+    info: str
+    introspect: str
+    call: str
+    follow: str
+
+
+VARLINKCTL = Client(
+    info="varlinkctl info {socket}",
+    introspect=f"varlinkctl introspect {{socket}} {INTERFACE}",
+    call=f"varlinkctl call --json=short {{socket}} {INTERFACE}.{{method}} '{{parameters}}'",
+    follow=f"varlinkctl call --more --json=short {{socket}} {INTERFACE}.Monitor '{{{{}}}}'",
+)
+PYTHON = Client(
+    info="python3 -m varlink.cli info unix:{socket}",
+    introspect=f"python3 -m varlink.cli help unix:{{socket}}/{INTERFACE}",
+    call=f"python3 -m varlink.cli call unix:{{socket}}/{INTERFACE}.{{method}} '{{parameters}}'",
+    follow=f"python3 -m varlink.cli call --more unix:{{socket}}/{INTERFACE}.Monitor '{{{{}}}}'",
+)
+
+
+@pytest.fixture
+def client(installed: VirtualMachine) -> Client:
+    """The one that systemd 255 and later bring along; before that, the one of Python's library."""
+    if systemd_version(installed) >= 255:
+        return VARLINKCTL
+    library = installed.shared / "varlink"
+    shutil.copytree(Path(varlink.__file__).parent, library, dirs_exist_ok=True)
+    return PYTHON
+
+
+def test_foreign_clients_are_served_by_group(guest: VirtualMachine, client: Client) -> None:
+    def command(user: str, what: str, name: str, method: str = "", parameters: str = "{}") -> str:
+        words = {"socket": f"/run/keymoded/{name}.sock", "method": method, "parameters": parameters}
+        # The library is in /host.
+        return f"cd /host; PYTHONUNBUFFERED=1 {as_user(user, what.format(**words))}"
+
+    def answer(*words: str) -> str:
+        return guest.run(command(*words)).stdout
+
+    def refusal(*words: str) -> str:
+        # The exit code tells nothing: Python's client has 0 where the daemon refuses.
+        refused = guest.run(command(*words), check=False)
+        return refused.stdout + refused.stderr
+
+    for user, name in (("reader", "state"), ("controller", "control")):
+        assert re.search(r"Product: +keymoded\n", answer(user, client.info, name))
+        assert "method Monitor(" in answer(user, client.introspect, name)
+        assert re.search('"shift": ?"off"', answer(user, client.call, name, "GetState"))
+
+    follower = guest.start(command("reader", client.follow, "state"))
+    follower.wait_for('"sequence": ?0')
+    trigger = ("Trigger", '{"event":"tapTextField"}')
+    assert re.search('"changed": ?true', answer("controller", client.call, "control", *trigger))
+    follower.wait_for('"to": ?"editingText"')
+    follower.interrupt()
+
+    # On the socket that may be used it is the daemon that refuses, on the others the kernel.
+    assert "org.varlink.service.PermissionDenied" in refusal(
+        "reader", client.call, "state", *trigger
+    )
+    for user, name in (("ordinary", "state"), ("ordinary", "control"), ("reader", "control")):
+        assert "ermission denied" in refusal(user, client.call, name, "GetState")
+    assert service.state(guest)["sequence"] == 1
+
+
+def test_states_outlive_a_restart_and_since_systemd_254_a_stop(guest: VirtualMachine) -> None:
+    guest.run("keymodectl trigger clickMoreButton")
+    first = service.state(guest)
+    guest.run("systemctl restart keymoded.service")
+    second = service.state(guest)
+    assert (second["instance"], second["keyboard"]) == (first["instance"], "showingPanel")
+    guest.run("systemctl stop keymoded.service 2>/dev/null; systemctl start keymoded.service")
+    third = service.state(guest)
+    assert (third["instance"] == first["instance"]) == (systemd_version(guest) >= 254)
+    wait_until_following(guest, 1)
+
+
+def test_upgrade_turns_no_client_away_and_keeps_the_states(guest: VirtualMachine) -> None:
+    guest.run("keymodectl trigger clickMoreButton")
+    before, pid = service.state(guest), main_pid(guest)
+    connects = "socat -u OPEN:/dev/null UNIX-CONNECT:/run/keymoded/state.sock"
+    asking = guest.start(f"while {connects}; do sleep 0.05; done")
+    guest.run(INSTALL, timeout=INSTALL_SECONDS)
+    assert asking.exit_code is None, asking.stderr
+    asking.kill()
+    assert main_pid(guest) not in (0, pid)
+    assert {**service.state(guest), "time": 0} == {**before, "time": 0}
+    wait_until_following(guest, 1)
+
+
+def test_upgrade_starts_nothing_that_was_stopped(guest: VirtualMachine) -> None:
+    guest.run(f"systemctl stop {service.UNITS}; systemctl disable --quiet keymoded.service")
+    # What dpkg does at the end of an upgrade.
+    configure = "/var/lib/dpkg/info/keymoded.postinst configure 0.1.0"
+    guest.run(f"DPKG_MAINTSCRIPT_PACKAGE=keymoded {configure}", timeout=INSTALL_SECONDS)
+    guest.run("udevadm settle")
+    service_is = "systemctl is-active keymoded.service; systemctl is-enabled keymoded.service"
+    assert guest.run(service_is, check=False).stdout.split() == ["inactive", "disabled"]
+    guest.run("systemctl enable --quiet keymoded.service")
+
+
+def test_removal_leaves_the_configuration_and_purging_nothing(
+    installed: VirtualMachine, files_before: set[str]
+) -> None:
+    service.restart(installed)
+    installed.run("echo 'shift: { threshold: 400ms }' >/etc/keymoded/keymoded.yaml")
+    installed.run("dpkg --remove keymoded", timeout=INSTALL_SECONDS)
+    left = installed.run(
+        """
+        pgrep --list-full keymode
+        systemctl list-units --plain --no-legend 'keymoded*'
+        find /run/keymoded
+        ls -l /proc/1/fd | grep memfd:keymoded
+        ls /etc/keymoded
+        """,
+        check=False,
+    )
+    assert left.stdout.splitlines() == ["keymoded.yaml"]
+
+    installed.run(INSTALL, timeout=INSTALL_SECONDS)
+    wait_until_following(installed, 1)
+
+    installed.run("rm /etc/keymoded/keymoded.yaml")
+    installed.run("dpkg --purge keymoded", timeout=INSTALL_SECONDS)
+    assert files(installed) == files_before
