@@ -50,7 +50,7 @@ let package = Package(
     module("JSON", ["CJansson"]),
     module("YAML", ["CLibyaml"]),
     module("Varlink", ["JSON"]),
-    module("KeymodeInterface", ["JSON", "KeyboardModes"]),
+    module("KeymodeInterface", ["JSON", "KeyboardModes", "StateMachines"]),
     module("Timelines", ["KeyboardModes"]),
 
     // The kernel and systemd.

@@ -177,7 +177,15 @@ struct BadClientTests {
     let daemon = try RunningDaemon()
     var clients: [RawClient] = []
     for _ in 0..<496 { clients.append(try daemon.subscriber()) }
-    #expect(try daemon.client().message() == nil)
+    let refused = try daemon.client()
+    let error = #"{"error":"org.keymoded.Controller.TooManyClients","parameters":{}}"#
+    #expect(try refused.message() == error)
+    #expect(try refused.message() == nil)
+    let asked = try run("keymodectl", "state", "--socket-dir", daemon.folder.path)
+    #expect(asked.status == 1)
+    #expect(
+      asked.errors
+        == "keymodectl: keymoded has as many clients as it can serve; try again later\n")
     try daemon.change(1)
     for client in clients { #expect(try client.sequences(1) == [1]) }
     clients.removeLast(10)

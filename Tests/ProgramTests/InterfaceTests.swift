@@ -143,6 +143,51 @@ struct InterfaceTests {
     }
   }
 
+  @Test("ListMachines tells the rules that are in force")
+  func machines() throws {
+    let daemon = try RunningDaemon(configuration: "shift: { threshold: 300ms }")
+    let machines = try daemon.client().result("\(controller).ListMachines")["machines"]?.array ?? []
+    #expect(machines.map { $0["name"] } == ["shift", "keyboard"])
+    #expect(machines.map { $0["initial"] } == ["off", "prepareToEditText"])
+    #expect(
+      machines.map { $0["states"] } == [
+        ["off", "on", "capsLock"],
+        ["prepareToEditText", "prepareToRecord", "editingText", "showingPanel"],
+      ])
+    #expect(
+      machines.map { $0["events"] } == [
+        ["shiftPressed", "characterTyped"],
+        ["clickSwitchButton", "clickMoreButton", "tapTextField", "tapBlankArea"],
+      ])
+    #expect(
+      machines.first?["rows"] == [
+        ["from": "off", "event": "shiftPressed", "to": "on", "condition": nil],
+        ["from": "on", "event": "shiftPressed", "to": "capsLock", "condition": "< 300 ms"],
+        ["from": "on", "event": "shiftPressed", "to": "off", "condition": "≥ 300 ms"],
+        ["from": "on", "event": "characterTyped", "to": "off", "condition": nil],
+        ["from": "capsLock", "event": "shiftPressed", "to": "off", "condition": nil],
+      ])
+    // The table of the design, a row a line: what is not here is ignored.
+    let rows = (machines.last?["rows"]?.array ?? []).map { row in
+      ["from", "event", "to"].map { row[$0]?.string ?? "" }.joined(separator: " ")
+    }
+    #expect(
+      Set(rows) == [
+        "prepareToEditText clickSwitchButton prepareToRecord",
+        "prepareToEditText clickMoreButton showingPanel",
+        "prepareToEditText tapTextField editingText",
+        "prepareToRecord clickSwitchButton editingText",
+        "prepareToRecord clickMoreButton showingPanel",
+        "editingText clickSwitchButton prepareToRecord",
+        "editingText clickMoreButton showingPanel",
+        "editingText tapBlankArea prepareToEditText",
+        "showingPanel clickSwitchButton prepareToRecord",
+        "showingPanel clickMoreButton prepareToEditText",
+        "showingPanel tapTextField editingText", "showingPanel tapBlankArea prepareToEditText",
+      ])
+    #expect(rows.count == 12)
+  }
+
   @Test("GetStatistics does not move with keys that change no state")
   func statistics() throws {
     func statistics(_ recording: String) throws -> [JSON?] {
