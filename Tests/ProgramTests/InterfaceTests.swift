@@ -253,6 +253,22 @@ struct InterfaceTests {
     #expect(try subscriber.sequences(100) == Array(101...200))
   }
 
+  @Test("A oneway call behind one whose reply nobody takes any more takes effect")
+  func onewayBehindUnwantedReply() throws {
+    let daemon = try RunningDaemon()
+    let subscriber = try daemon.subscriber()
+    let trigger =
+      #"{"method":"\#(controller).Trigger","parameters":{"event":"shiftPressed"},"oneway":true}"#
+      + "\u{0}"
+    for round in Int64(1)...100 {
+      let client = try daemon.client(\.controlSocket)
+      // Whatever the daemon replies from here on fails.
+      shutdown(client.descriptor, Int32(SHUT_RD))
+      client.send(#"{"method":"\#(controller).GetState"}"# + "\u{0}" + trigger)
+      #expect(try subscriber.sequences(1) == [round])
+    }
+  }
+
   @Test("A client that has closed its sending side still gets its answers")
   func halfClosed() throws {
     let daemon = try RunningDaemon()
