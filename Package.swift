@@ -109,6 +109,8 @@ let package = Package(
         "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedService", "SystemCalls",
         "TestSupport",
       ]),
-    tests("ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"]),
+    tests(
+      "ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"],
+      goldenFiles: ["Malformed.expected"]),
   ]
 )
