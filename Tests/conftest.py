@@ -17,6 +17,10 @@ class Table(Protocol):
     ) -> None: ...
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "attack: what `make adversary` runs, for longer")
+
+
 @pytest.fixture
 def told(request: pytest.FixtureRequest) -> Table:
     """Adds a row to the table."""

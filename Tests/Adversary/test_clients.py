@@ -15,6 +15,8 @@ from connection import Connection
 from local_daemon import Daemon, write_recording
 from innocent import Innocent
 
+pytestmark = pytest.mark.attack
+
 # How long each attack lasts.
 SECONDS = float(os.environ.get("KEYMODED_ATTACK_SECONDS", "3"))
 
@@ -111,7 +113,7 @@ def test_innocent_subscriber_loses_nothing(
     told(
         name.replace("_", " "),
         result.count,
-        "served" if worst <= scene.allowed else "late",
+        f"{'served' if worst <= scene.allowed else 'late'}, {scene.daemon.resident_kib} KiB",
         delay=f"{worst / 1000:.1f} ms, {ratio:.1f} of the quiet worst"
         + (f", attempt {attempt}" if attempt > 1 else ""),
     )
