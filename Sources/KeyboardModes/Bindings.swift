@@ -42,7 +42,12 @@ public struct Chord: Hashable, Sendable {
 
 /// Which chord means which event of the keyboard machine.
 public struct Bindings: Hashable, Sendable {
-  private var events: [Chord: KeyboardRules.Event] = [:]
+  private var events: [Chord: KeyboardRules.Event] = [:] {
+    didSet { used = Self.keys(of: events) }
+  }
+
+  /// The keys that complete some chord. Kept, because every press asks, and few are in any chord.
+  private var used = KeySet()
 
   /// No chord means anything.
   public init() {}
@@ -62,13 +67,16 @@ public struct Bindings: Hashable, Sendable {
   }()
 
   /// The event that `chord` means, or `nil`.
-  public subscript(chord: Chord) -> KeyboardRules.Event? { events[chord] }
+  public subscript(chord: Chord) -> KeyboardRules.Event? {
+    used.contains(chord.key) ? events[chord] : nil
+  }
 
   /// The keys that complete some chord.
   public var keys: Set<KeyCode> { Set(events.keys.map(\.key)) }
 
   /// Whether `key` completes some chord.
-  func usesKey(_ key: KeyCode) -> Bool { events.keys.contains { $0.key == key } }
+  @inline(__always)  // Keeps the dictionary out of the way of those who press other keys.
+  func usesKey(_ key: KeyCode) -> Bool { used.contains(key) }
 
   /// Binds `chord` to `event`.
   ///
@@ -85,5 +93,15 @@ public struct Bindings: Hashable, Sendable {
   /// Takes away every chord of `event`.
   public mutating func unbind(_ event: KeyboardRules.Event) {
     events = events.filter { $0.value != event }
+  }
+
+  /// Whether both mean the same.
+  public static func == (lhs: Bindings, rhs: Bindings) -> Bool { lhs.events == rhs.events }
+
+  /// Hashes what the chords mean.
+  public func hash(into hasher: inout Hasher) { hasher.combine(events) }
+
+  private static func keys(of events: [Chord: KeyboardRules.Event]) -> KeySet {
+    events.keys.reduce(into: KeySet()) { $0.insert($1.key) }
   }
 }

@@ -138,6 +138,13 @@ public struct Controller: Sendable {
     }
   }
 
+  /// Takes one key event: the input `.key(device, event)`, for those who have many.
+  public mutating func take(
+    _ event: KeyEvent, on device: DeviceID, publish: (Change) -> Void
+  ) {
+    take(event, keys.index(of: device), publish)
+  }
+
   /// What a press of `key` would mean now.
   public func meaning(ofPress key: KeyCode, on device: DeviceID) -> PressMeaning {
     let held = keys.devices.reduce(into: Modifiers()) { held, other in

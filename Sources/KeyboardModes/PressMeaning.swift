@@ -12,9 +12,10 @@ public enum PressMeaning: Hashable, Sendable {
 
 extension Bindings {
   /// What the press of `key` means with these modifiers held.
+  @inline(__always)  // Otherwise each press would retain and release all bindings.
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
     if key.isShift { return .shift }
-    if let event = self[Chord(held, key)] { return .bound(event) }
+    if usesKey(key), let event = self[Chord(held, key)] { return .bound(event) }
     return key.types(with: held) ? .character : .other
   }
 }

@@ -32,6 +32,19 @@ enum ChangeLine {
       return overflow ? shown : Time(microseconds: sum)
     }
 
+    /// Appends ``text(_:)``.
+    fileprivate func write(_ time: Time, to text: inout TextBuffer) {
+      let microseconds = shown(time).microseconds.magnitude
+      let isNegative = shown(time).microseconds < 0
+      let seconds = Int64(microseconds / 1_000_000)
+      let width = TextBuffer.width(of: seconds) + 7 + (isNegative ? 1 : 0)
+      text.append(spaces: 13 - width)
+      if isNegative { text.append("-") }
+      text.append(seconds)
+      text.append(".")
+      text.append(Int64(microseconds % 1_000_000), digits: 6)
+    }
+
     /// Seconds with six digits.
     fileprivate func text(_ time: Time) -> String {
       let microseconds = shown(time).microseconds
@@ -49,6 +62,31 @@ enum ChangeLine {
       clock.text(change.time), right(change.machine.rawValue, 8), right(step, 35), change.event,
     ]
     .joined(separator: "  ")
+  }
+
+  /// Appends ``text(of:clock:)``. Where all is ASCII, as all names of the shipped machines are, nobody
+  /// has to find out what a terminal shows as one character.
+  static func write(_ change: Change, _ clock: Clock, to bytes: inout [UInt8]) {
+    guard change.from.isPlain, change.to.isPlain, change.event.isPlain else {
+      bytes.append(contentsOf: text(of: change, clock: clock).utf8)
+      return
+    }
+    let names = change.from.utf8.count + change.to.utf8.count + change.event.utf8.count
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 120 + names) { room in
+      var text = TextBuffer(room)
+      clock.write(change.time, to: &text)
+      switch change.machine {
+      case .shift: text.append("  shift     ")
+      case .keyboard: text.append("  keyboard  ")
+      }
+      text.append(change.from)
+      text.append(" → ")
+      text.append(change.to)
+      text.append(spaces: 35 - change.from.utf8.count - 3 - change.to.utf8.count)
+      text.append("  ")
+      text.append(change.event)
+      bytes.append(contentsOf: text.written)
+    }
   }
 
   /// The line that a watch begins with.
@@ -72,4 +110,9 @@ enum ChangeLine {
   private static func right(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
+}
+
+extension String {
+  /// Whether it is all ASCII, and each byte what a terminal shows as one character.
+  fileprivate var isPlain: Bool { utf8.allSatisfy { 0x20..<0x7f ~= $0 } }
 }
