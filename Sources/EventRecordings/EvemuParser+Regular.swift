@@ -22,7 +22,7 @@ extension EvemuParser {
       guard second.matches(line) || second.take(line),
         let microseconds = sixDigits(at: line + second.count)
       else { break }
-      let fields = line + (second.count + 6)
+      let fields = line + (second.count &+ 6)
       let type = fields.characters & 0xffff_ffff_ffff
       var end = fields + 15
       var event: KeyEvent?
@@ -38,9 +38,9 @@ extension EvemuParser {
       guard let next = nextLine(behind: end, of: line, in: text) else { break }
       if let event {
         events.initializeElement(at: length.events, to: event)
-        length.events += 1
+        length.events &+= 1
       }
-      length.parts += 1
+      length.parts &+= 1
       line = next
     }
     length.bytes = line - text.start
@@ -104,7 +104,8 @@ private enum FieldText {
   /// Whether these are the code and the value of `SYN_REPORT`: `0000 0000`.
   @inline(__always)
   static func isReport(_ fields: UnsafeRawPointer) -> Bool {
-    fields.characters == 0x3030_3020_3030_3030 && fields.load(fromByteOffset: 8, as: UInt8.self) == 0x30
+    fields.characters == 0x3030_3020_3030_3030
+      && fields.load(fromByteOffset: 8, as: UInt8.self) == 0x30
   }
 }
 
@@ -129,8 +130,9 @@ private func nextLine(
   behind end: UnsafeRawPointer, of line: UnsafeRawPointer, in text: RegularText
 ) -> UnsafeRawPointer? {
   guard end < text.end else { return nil }
-  switch end.load(as: UInt8.self) {
-  case UInt8(ascii: "\n"): return end + 1
+  let byte = end.load(as: UInt8.self)
+  if byte == UInt8(ascii: "\n") { return end + 1 }
+  switch byte {
   case .space, .tab, UInt8(ascii: "#"):
     let longest = min(text.end - end, InputReader.longestLine - (end - line))
     return memchr(end, Int32(UInt8(ascii: "\n")), longest).map { UnsafeRawPointer($0) + 1 }

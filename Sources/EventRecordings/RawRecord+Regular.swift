@@ -39,7 +39,8 @@ extension RawRecord {
       if type == InputEvent.key {
         let value = Int32(truncatingIfNeeded: rest >> 32)
         guard let key = KeyCode(code), let action = KeyEvent.Action(rawValue: value) else { break }
-        let time = Time(microseconds: Int64(truncatingIfNeeded: seconds &* 1_000_000 &+ microseconds))
+        let time = Time(
+          microseconds: Int64(truncatingIfNeeded: seconds &* 1_000_000 &+ microseconds))
         events.initializeElement(
           at: length.events, to: KeyEvent(time: time, key: key, action: action))
         length.events += 1

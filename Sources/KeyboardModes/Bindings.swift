@@ -43,11 +43,12 @@ public struct Chord: Hashable, Sendable {
 /// Which chord means which event of the keyboard machine.
 public struct Bindings: Hashable, Sendable {
   private var events: [Chord: KeyboardRules.Event] = [:] {
-    didSet { used = Self.keys(of: events) }
+    didSet { kinds = KeyKind.all(bound: keys) }
   }
 
-  /// The keys that complete some chord. Kept, because every press asks, and few are in any chord.
-  private var used = KeySet()
+  /// What is to be known of each key, by its number. Kept, because every press asks, and hardly any
+  /// needs the dictionary.
+  private var kinds = KeyKind.all(bound: [])
 
   /// No chord means anything.
   public init() {}
@@ -68,15 +69,18 @@ public struct Bindings: Hashable, Sendable {
 
   /// The event that `chord` means, or `nil`.
   public subscript(chord: Chord) -> KeyboardRules.Event? {
-    used.contains(chord.key) ? events[chord] : nil
+    kind(of: chord.key) == .special ? events[chord] : nil
   }
 
   /// The keys that complete some chord.
   public var keys: Set<KeyCode> { Set(events.keys.map(\.key)) }
 
   /// Whether `key` completes some chord.
-  @inline(__always)  // Keeps the dictionary out of the way of those who press other keys.
-  func usesKey(_ key: KeyCode) -> Bool { used.contains(key) }
+  func usesKey(_ key: KeyCode) -> Bool { !key.isShift && kind(of: key) == .special }
+
+  /// What of `key` does not depend on the modifiers that are held.
+  @inline(__always)  // Otherwise each press would retain and release all bindings.
+  func kind(of key: KeyCode) -> KeyKind { kinds[Int(key.number)] }
 
   /// Binds `chord` to `event`.
   ///
@@ -100,8 +104,4 @@ public struct Bindings: Hashable, Sendable {
 
   /// Hashes what the chords mean.
   public func hash(into hasher: inout Hasher) { hasher.combine(events) }
-
-  private static func keys(of events: [Chord: KeyboardRules.Event]) -> KeySet {
-    events.keys.reduce(into: KeySet()) { $0.insert($1.key) }
-  }
 }

@@ -138,11 +138,13 @@ public struct Controller: Sendable {
     }
   }
 
-  /// Takes one key event: the input `.key(device, event)`, for those who have many.
+  /// Takes key events of one device, each as the input `.key(device, event)` would be taken, for those
+  /// who have many at once.
   public mutating func take(
-    _ event: KeyEvent, on device: DeviceID, publish: (Change) -> Void
+    _ events: [KeyEvent], on device: DeviceID, publish: (Change) -> Void
   ) {
-    take(event, keys.index(of: device), publish)
+    let index = keys.index(of: device)
+    for event in events { take(event, index, publish) }
   }
 
   /// What a press of `key` would mean now.

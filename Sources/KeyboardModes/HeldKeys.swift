@@ -56,8 +56,6 @@ struct HeldKeysOfAll: Sendable {
 
   /// The place of `device`, which gets one if it has none.
   mutating func index(of device: DeviceID) -> Int {
-    // Most machines have one keyboard.
-    if let first = devices.first, first.device == device { return 0 }
     if let index = devices.firstIndex(where: { $0.device == device }) { return index }
     devices.append(HeldKeys(device: device))
     return devices.count - 1
@@ -68,7 +66,6 @@ struct HeldKeysOfAll: Sendable {
   /// The union over all devices, without the key in question.
   func modifiersHeld(without key: KeyCode, _ index: Int) -> Modifiers {
     var held = devices[index].held(without: key)
-    if devices.count == 1 { return held }
     for other in devices.indices where other != index { held.formUnion(devices[other].held()) }
     return held
   }

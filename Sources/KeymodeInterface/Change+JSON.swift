@@ -5,11 +5,8 @@ extension Change {
   /// Appends the change as JSON: what ``json`` is when it is written compactly, but without the tree of
   /// values in between, for which each change would take and free a dozen pieces of memory.
   public func writeJSON(to bytes: inout [UInt8]) {
-    guard from.isPlain, to.isPlain, event.isPlain else { return json.write(to: &bytes) }
-    // All is put together beside `bytes`, which is then asked for room once.
-    let names = from.utf8.count + to.utf8.count + event.utf8.count
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 160 + names) { room in
-      var text = TextBuffer(room)
+    // It is put together beside `bytes`, which is then asked for room once.
+    let isWritten = withTextBuffer(holding: 160 + lengthOfNames) { text in
       text.append("{\"sequence\":")
       text.append(sequence)
       text.append(",\"time\":")
@@ -18,20 +15,18 @@ extension Change {
       case .shift: text.append(",\"machine\":\"shift\",\"from\":\"")
       case .keyboard: text.append(",\"machine\":\"keyboard\",\"from\":\"")
       }
-      text.append(from)
+      guard text.append(name: from) else { return false }
       text.append("\",\"to\":\"")
-      text.append(to)
+      guard text.append(name: to) else { return false }
       text.append("\",\"event\":\"")
-      text.append(event)
+      guard text.append(name: event) else { return false }
       text.append("\"}")
       bytes.append(contentsOf: text.written)
+      return true
     }
+    if !isWritten { json.write(to: &bytes) }
   }
-}
 
-extension String {
-  /// Whether it stands in JSON, and in a table, as it is.
-  fileprivate var isPlain: Bool {
-    utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
-  }
+  /// How many bytes all names have.
+  public var lengthOfNames: Int { from.utf8.count + to.utf8.count + event.utf8.count }
 }

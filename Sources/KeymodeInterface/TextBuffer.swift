@@ -6,20 +6,35 @@ public struct TextBuffer {
   private var count = 0
 
   /// An empty text.
-  public init(_ room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
+  fileprivate init(_ room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
 
   /// What was appended.
   public var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: room[..<count]) }
 
   /// Appends text that is known when the program is compiled.
+  @inline(__always)
   public mutating func append(_ text: StaticString) {
     append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Appends text.
-  public mutating func append(_ text: String) {
-    var text = text
-    text.withUTF8 { append($0) }
+  /// Appends a name of letters and the like, as those of all shipped machines are.
+  ///
+  /// - Returns: whether it is one. Others may need to be escaped, or be wider or narrower than they have
+  ///   bytes; of those nothing is appended.
+  public mutating func append(name: String) -> Bool {
+    var name = name
+    return name.withUTF8 { text in
+      // All bytes are looked at, whatever they are, for that can be done to many at a time.
+      var others = 0
+      for byte in text { others &+= Self.isPlain(byte) ? 0 : 1 }
+      guard others == 0 else { return false }
+      append(text)
+      return true
+    }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    0x20..<0x7f ~= byte && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
   /// Appends a number, with zeros before it where it has fewer digits.
@@ -56,9 +71,21 @@ public struct TextBuffer {
     count += spaces
   }
 
+  @inline(__always)
   private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
     precondition(text.count <= room.count - count)
-    _ = UnsafeMutableBufferPointer(rebasing: room[count...]).update(fromContentsOf: text)
+    guard let start = room.baseAddress, let source = text.baseAddress else { return }
+    (start + count).update(from: source, count: text.count)
     count += text.count
+  }
+}
+
+/// Calls `body` with an empty text that holds so many bytes, on the stack unless they are very many.
+public func withTextBuffer<Result>(
+  holding capacity: Int, _ body: (inout TextBuffer) -> Result
+) -> Result {
+  withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { room in
+    var text = TextBuffer(room)
+    return body(&text)
   }
 }

@@ -64,29 +64,25 @@ enum ChangeLine {
     .joined(separator: "  ")
   }
 
-  /// Appends ``text(of:clock:)``. Where all is ASCII, as all names of the shipped machines are, nobody
-  /// has to find out what a terminal shows as one character.
+  /// Appends ``text(of:clock:)``. Where all names are ASCII, as those of the shipped machines are,
+  /// nobody has to find out what a terminal shows as one character.
   static func write(_ change: Change, _ clock: Clock, to bytes: inout [UInt8]) {
-    guard change.from.isPlain, change.to.isPlain, change.event.isPlain else {
-      bytes.append(contentsOf: text(of: change, clock: clock).utf8)
-      return
-    }
-    let names = change.from.utf8.count + change.to.utf8.count + change.event.utf8.count
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 120 + names) { room in
-      var text = TextBuffer(room)
+    let isWritten = withTextBuffer(holding: 160 + change.lengthOfNames) { text in
       clock.write(change.time, to: &text)
       switch change.machine {
       case .shift: text.append("  shift     ")
       case .keyboard: text.append("  keyboard  ")
       }
-      text.append(change.from)
+      guard text.append(name: change.from) else { return false }
       text.append(" → ")
-      text.append(change.to)
-      text.append(spaces: 35 - change.from.utf8.count - 3 - change.to.utf8.count)
+      guard text.append(name: change.to) else { return false }
+      text.append(spaces: 32 - change.from.utf8.count - change.to.utf8.count)
       text.append("  ")
-      text.append(change.event)
+      guard text.append(name: change.event) else { return false }
       bytes.append(contentsOf: text.written)
+      return true
     }
+    if !isWritten { bytes.append(contentsOf: text(of: change, clock: clock).utf8) }
   }
 
   /// The line that a watch begins with.
@@ -110,9 +106,4 @@ enum ChangeLine {
   private static func right(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
-}
-
-extension String {
-  /// Whether it is all ASCII, and each byte what a terminal shows as one character.
-  fileprivate var isPlain: Bool { utf8.allSatisfy { 0x20..<0x7f ~= $0 } }
 }

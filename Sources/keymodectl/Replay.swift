@@ -178,21 +178,20 @@ private struct Replay: ~Copyable {
 
   /// - Returns: whether all of them were still to be shown.
   private mutating func take(_ run: KeyRun) throws -> Bool {
-    guard statistics == nil, timeline == nil else {
+    guard isInWindow, window.until == nil, statistics == nil, timeline == nil,
+      let last = run.events.last
+    else {
       for event in run.events {
         guard reach(event.time) else { return false }
         try take(RecordedInput(run.device, event))
       }
       return true
     }
+    // Nothing has to be known but the changes.
+    time = last.time
     var changes: [Change] = []
-    for event in run.events {
-      guard reach(event.time) else { return false }
-      controller.take(event, on: run.device) { changes.append($0) }
-      guard !changes.isEmpty else { continue }
-      try take(changes)
-      changes.removeAll(keepingCapacity: true)
-    }
+    controller.take(run.events, on: run.device) { changes.append($0) }
+    try take(changes)
     return true
   }
 
