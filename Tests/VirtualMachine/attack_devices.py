@@ -1,0 +1,257 @@
+"""What keyboards and those who use them can do to the daemon, done to it again and again.
+
+Runs in the guest, as root, with nothing but Python's own library: `attack_devices.py NAME COUNT`.
+Each attack checks the states and every change that comes of it. The last line that is printed says
+how often it was done, and what came of it.
+"""
+
+import contextlib
+import fcntl
+import itertools
+import os
+import random
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from daemon import Daemon, expect_no_stuck_key, forget, wait_until
+from uinput import (
+    COMPOSE,
+    EVIOCGRAB,
+    INSERT,
+    LAST_KEY,
+    LEFTALT,
+    LEFTCTRL,
+    LEFTSHIFT,
+    LONGEST_NAME,
+    PRESS,
+    RELEASE,
+    REPEAT,
+    RIGHTSHIFT,
+    SCROLLLOCK,
+    A,
+    B,
+    C,
+    Keyboard,
+)
+
+THRESHOLD = 500_000
+
+Attack = Callable[[Daemon, int], str]
+
+
+def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str]]:
+    """What the Shift machine makes of presses, from off: the time of each change and its state."""
+    changes: list[tuple[int, str]] = []
+    state, since = "off", 0
+    for stamp, code, value in sorted(events):
+        before = state
+        match state, code in (LEFTSHIFT, RIGHTSHIFT), value:
+            case "off", True, 1:
+                state, since = "on", stamp
+            case "on", True, 1:
+                state = "capsLock" if stamp - since < THRESHOLD else "off"
+            case ("capsLock", True, 1) | ("on", False, 1 | 2):
+                state = "off"
+        if state != before:
+            changes.append((stamp, state))
+    return changes
+
+
+def expect_by_stamps(daemon: Daemon, *keyboards: Keyboard) -> list[str]:
+    """Checks the changes against what the kernel's stamps say that they must be."""
+    events = [event for keyboard in keyboards for event in keyboard.stamps()]
+    expected = shift_changes(events)
+    changes = daemon.changes()
+    assert [(change["time"], change["to"]) for change in changes] == expected, (events, changes)
+    assert daemon.state()["shift"] == (expected[-1][1] if expected else "off")
+    return [state for _, state in expected]
+
+
+# Losses
+
+
+def overflow(daemon: Daemon, count: int) -> str:
+    """More events than the kernel keeps for a daemon that does not read, with modifiers held."""
+    letters = [(B, value) for _ in range(100) for value in (PRESS, RELEASE)]
+    double_press = [(LEFTSHIFT, value) for _ in range(2) for value in (RELEASE, PRESS)]
+    losses = daemon.statistics()["losses"]
+    with daemon.following("Stormy keyboard", "Calm keyboard") as (stormy, calm):
+        for _ in range(count):
+            # Shift and Ctrl are held before and after; a double press between is lost for good.
+            stormy.press(LEFTSHIFT, LEFTCTRL)
+            daemon.expect("on")
+            with daemon.stopped():
+                stormy.send(*letters, *double_press, *letters)
+            calm.tap(A, INSERT)
+            daemon.expect()
+            assert daemon.state()["shift"] == "on", "a letter with Ctrl held is no character"
+            stormy.release(LEFTSHIFT, LEFTCTRL)
+            calm.tap(A)
+            daemon.expect("off")
+
+            # A double press is lost, and Shift, Ctrl and a letter turn out to be down: one batch,
+            # modifiers first. The time of that Shift is not known, so it is half of no double press.
+            with daemon.stopped():
+                stormy.send(*letters)
+                stormy.tap(LEFTSHIFT)
+                stormy.press(LEFTSHIFT, LEFTCTRL, C)
+                stormy.send(*letters)
+            daemon.expect("on")
+            stormy.release(C, LEFTSHIFT)
+            stormy.press(LEFTSHIFT)
+            daemon.expect("off")
+            # Both are up again, which is lost too.
+            with daemon.stopped():
+                stormy.send(*letters)
+                stormy.release(LEFTSHIFT, LEFTCTRL)
+                stormy.send(*letters)
+            calm.tap(LEFTSHIFT, LEFTSHIFT)
+            daemon.expect("on", "capsLock")
+            calm.tap(LEFTSHIFT)
+            daemon.expect("off")
+
+            # Without Ctrl, the letter that turns out to be down is a character, after Shift.
+            with daemon.stopped():
+                stormy.press(A)
+                stormy.send(*letters)
+                stormy.press(LEFTSHIFT)
+                stormy.send(*letters)
+            daemon.expect("on", "off")
+            stormy.release(LEFTSHIFT, A)
+        expect_no_stuck_key(daemon, stormy)
+    found = daemon.statistics()["losses"] - losses
+    assert found == 4 * count, f"{found} losses, not {4 * count}"
+    return f"{found} overflows, states as the kernel has them after each"
+
+
+def flood(daemon: Daemon, count: int) -> str:
+    """As many events as the kernel takes, from two keyboards, to a daemon that reads them."""
+    losses = daemon.statistics()["losses"]
+    with daemon.following("Flooding keyboard", "Other flooding keyboard") as keyboards:
+        first, second = keyboards
+        first.press(LEFTSHIFT, LEFTCTRL)
+        sent = 0
+        while sent < count:
+            first.tap(*[B] * 200)
+            second.tap(*[C] * 200)
+            sent += 800
+        # Shift and Ctrl are held as before, so nothing typed was a character.
+        daemon.expect("on")
+        second.tap(A, INSERT)
+        daemon.expect()
+        first.release(LEFTSHIFT, LEFTCTRL)
+        second.tap(A)
+        daemon.expect("off")
+        expect_no_stuck_key(daemon, second)
+    return f"{sent} events at once, {daemon.statistics()['losses'] - losses} overflows, none stuck"
+
+
+# Coming and going
+
+
+def unplug_held(daemon: Daemon, count: int) -> str:
+    """Keyboards that go with modifiers held."""
+    with daemon.following("Staying keyboard") as (staying,):
+        for _ in range(count):
+            with daemon.following("Leaving keyboard") as (leaving,):
+                leaving.press(LEFTSHIFT, LEFTCTRL)
+                daemon.expect("on")
+                staying.tap(A, INSERT)
+                daemon.expect()
+            staying.tap(A)
+            daemon.expect("off")
+            staying.tap(SCROLLLOCK)
+            daemon.expect("prepareToRecord")
+            daemon.trigger("clickMoreButton")
+            daemon.trigger("clickMoreButton")
+            daemon.expect("showingPanel", "prepareToEditText")
+        expect_no_stuck_key(daemon, staying)
+    return "Shift and Ctrl of each went with it"
+
+
+def plug(daemon: Daemon, count: int) -> str:
+    """Keyboards that are gone again before anybody can look at them."""
+    before = daemon.nodes()
+    with daemon.following("Warming keyboard"):
+        pass
+    settle()
+    descriptors, resident = daemon.descriptors(), daemon.resident_kib()
+    begin = time.monotonic()
+    for number in range(count):
+        keyboard = Keyboard(f"Fleeting keyboard {number % 7}")
+        keyboard.press(LEFTSHIFT, LEFTCTRL)
+        # Some stay long enough to be found.
+        if number % 10 == 0:
+            time.sleep(0.02)
+        keyboard.remove()
+    plugged = time.monotonic() - begin
+    settle()
+    wait_until(lambda: daemon.nodes() == before, "everything that is gone to be let go")
+    wait_until(lambda: daemon.descriptors() <= descriptors, "the descriptors to be closed")
+    assert daemon.descriptors() == descriptors
+    grown = daemon.resident_kib() - resident
+    assert grown <= 512, f"{grown} KiB more than before"
+    with daemon.following("Last keyboard") as (last,):
+        # Whether Shift was seen depends on how quick udev was.
+        daemon.changes()
+        expect_no_stuck_key(daemon, last)
+    return f"in {plugged:.0f} s ({time.monotonic() - begin:.0f} s until all was told), {grown} KiB"
+
+
+def settle() -> None:
+    """Waits until udev has told of everything."""
+    subprocess.run(["udevadm", "settle", "--timeout=120"], check=True)
+
+
+def many(daemon: Daemon, count: int) -> str:
+    """Many keyboards at once, all of them typing."""
+    return _many(daemon, count, contextlib.nullcontext())
+
+
+def many_while_stopped(daemon: Daemon, count: int) -> str:
+    """Many keyboards that come while the daemon gets no time to listen to udev."""
+    return _many(daemon, count, daemon.stopped())
+
+
+def _many(daemon: Daemon, count: int, meanwhile: contextlib.AbstractContextManager[None]) -> str:
+    before, descriptors = daemon.nodes(), daemon.descriptors()
+    begin = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        with meanwhile:
+            keyboards = [
+                stack.enter_context(Keyboard(f"Keyboard {number}")) for number in range(count)
+            ]
+            settle()
+        daemon.wait_until_followed(*keyboards)
+        followed = time.monotonic() - begin
+        assert len(daemon.nodes()) == len(before) + count
+        # Each press of it leads to another state.
+        for keyboard in keyboards:
+            keyboard.tap(SCROLLLOCK)
+            if keyboard is keyboards[0]:
+                daemon.expect("prepareToRecord")
+        changes = daemon.statistics()["changes"]
+        wait_until(lambda: daemon.state()["sequence"] >= changes, "all to have acted")
+    settle()
+    wait_until(lambda: daemon.nodes() == before, "all of them to be gone")
+    assert daemon.descriptors() == descriptors
+    return f"all followed within {followed:.0f} s"
+
+
+ATTACKS: dict[str, Attack] = {
+    attack.__name__: attack
+    for attack in (overflow, flood, unplug_held, plug, many, many_while_stopped)
+}
+
+
+def main(name: str, count: int, *sockets: str) -> None:
+    daemon = Daemon(*sockets)
+    outcome = ATTACKS[name](daemon, count)
+    print(f"attack: {name} count {count} outcome {outcome}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
