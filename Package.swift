@@ -50,7 +50,7 @@ let package = Package(
     module("JSON", ["CJansson"]),
     module("YAML", ["CLibyaml"]),
     module("Varlink", ["JSON"]),
-    module("KeymodeInterface", ["JSON", "KeyboardModes"]),
+    module("KeymodeInterface", ["JSON", "KeyboardModes", "StateMachines"]),
     module("Timelines", ["KeyboardModes"]),
 
     // The kernel and systemd.
@@ -109,6 +109,8 @@ let package = Package(
         "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedService", "SystemCalls",
         "TestSupport",
       ]),
-    tests("ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"]),
+    tests(
+      "ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"],
+      goldenFiles: ["Malformed.expected"]),
   ]
 )

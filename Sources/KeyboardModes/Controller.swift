@@ -50,7 +50,8 @@ public struct Controller: Sendable {
     let timeout: Duration
   }
 
-  private var settings: Settings
+  /// What is in force.
+  public private(set) var settings: Settings
   private var shift: StateMachine<ShiftRules>
   private var keyboard: StateMachine<KeyboardRules>
   private var keys = HeldKeysOfAll()

@@ -1,4 +1,5 @@
 public import JSON
+import KeymodeInterface
 
 /// Why the daemon could not be asked, or what it refused.
 public enum ClientError: Error, Hashable, CustomStringConvertible {
@@ -24,6 +25,8 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
       "no permission to use '\(path)'" + (whom.map { ":\nit is for \($0)" } ?? "")
     case .connectionLost: "keymoded ended the connection"
     case .badReply(let what): "keymoded replied \(what)"
+    case .refused(name: ControllerInterface.tooManyClients, _):
+      "keymoded has as many clients as it can serve; try again later"
     case .refused(let name, let parameters): "keymoded refused: \(name) \(parameters.text)"
     case .failed(let what): what
     }

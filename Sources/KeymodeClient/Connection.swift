@@ -81,7 +81,7 @@ public final class Connection {
   }
 
   /// Sends a call.
-  public func send(_ call: Call) throws(ClientError) {
+  public func send(_ call: Call) {
     var rest = call.message[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { bytes in
@@ -90,7 +90,8 @@ public final class Connection {
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
-        throw .connectionLost
+        // The daemon has ended the connection. It may have said why, which comes as a reply.
+        return
       }
     }
   }
@@ -126,7 +127,7 @@ public final class Connection {
 extension Connection {
   /// The states now.
   public func state() throws(ClientError) -> StateMessage {
-    try send(Call(ControllerInterface.getState))
+    send(Call(ControllerInterface.getState))
     guard let state = try receive()["state"].flatMap(StateMessage.init) else {
       throw .badReply("without a state")
     }
@@ -134,8 +135,8 @@ extension Connection {
   }
 
   /// Subscribes to changes; each ``nextChanges()`` is then one reply.
-  public func subscribe() throws(ClientError) {
-    try send(Call(ControllerInterface.monitor, wantsMore: true))
+  public func subscribe() {
+    send(Call(ControllerInterface.monitor, wantsMore: true))
   }
 
   /// Waits until there is something to receive.
@@ -148,7 +149,7 @@ extension Connection {
 
   /// The devices that are followed.
   public func devices() throws(ClientError) -> [DeviceMessage] {
-    try send(Call(ControllerInterface.listDevices))
+    send(Call(ControllerInterface.listDevices))
     guard let list = try receive()["devices"]?.array else { throw .badReply("without devices") }
     let devices = list.compactMap(DeviceMessage.init)
     guard devices.count == list.count else { throw .badReply("with a device that is none") }
@@ -157,7 +158,7 @@ extension Connection {
 
   /// How much the daemon has done.
   public func statistics() throws(ClientError) -> StatisticsMessage {
-    try send(Call(ControllerInterface.getStatistics))
+    send(Call(ControllerInterface.getStatistics))
     guard let statistics = StatisticsMessage(try receive()) else {
       throw .badReply("without statistics")
     }
@@ -178,7 +179,7 @@ extension Connection {
   public func trigger(
     _ event: String
   ) throws(ClientError) -> (changed: Bool, state: StateMessage) {
-    try send(Call(ControllerInterface.trigger, [.init("event", .string(event))]))
+    send(Call(ControllerInterface.trigger, [.init("event", .string(event))]))
     let reply = try receive()
     guard let changed = reply["changed"]?.bool,
       let state = reply["state"].flatMap(StateMessage.init)

@@ -6,12 +6,16 @@ public enum ControllerInterface {
   public static let getState = "\(name).GetState"
   /// Tells the states, and then every change.
   public static let monitor = "\(name).Monitor"
+  /// Tells what the machines are.
+  public static let listMachines = "\(name).ListMachines"
   /// Sends an event to a machine.
   public static let trigger = "\(name).Trigger"
   /// Tells which devices are followed.
   public static let listDevices = "\(name).ListDevices"
   /// Tells how much the daemon has done.
   public static let getStatistics = "\(name).GetStatistics"
+  /// The error that a connection gets for which there is no place.
+  public static let tooManyClients = "\(name).TooManyClients"
 
   /// The text of the interface, as `varlinkctl introspect` shows it.
   public static let description = """
@@ -63,6 +67,28 @@ public enum ControllerInterface {
       missed: ?int
     )
 
+    # What an event does in a state of a machine. Where there is no row, nothing.
+    # condition: what decides between rows of one state and event, such as
+    # '< 500 ms' since the state was entered; null where there is only one.
+    type Row (
+      from: string,
+      event: string,
+      to: string,
+      condition: ?string
+    )
+
+    # A machine, with all states that it can be in and all events that it takes.
+    type Machine (
+      name: string,
+      initial: string,
+      states: []string,
+      events: []string,
+      rows: []Row
+    )
+
+    # Tells what the machines are, by the rules that are in force.
+    method ListMachines() -> (machines: []Machine)
+
     # Sends an event in place of a key: shiftPressed, characterTyped,
     # clickSwitchButton, clickMoreButton, tapTextField or tapBlankArea.
     # Only on control.sock.
@@ -103,6 +129,10 @@ public enum ControllerInterface {
       losses: int,
       reloads: int
     )
+
+    # There is no place for another client on this socket now. Said as soon as
+    # it connects, and the connection is closed; later there may be one.
+    error TooManyClients ()
 
     """
 }

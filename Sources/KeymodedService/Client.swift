@@ -23,6 +23,7 @@ final class Client {
   private var incoming = FrameBuffer(limit: messageLimit)
   private var isInputEnded = false
   private var outgoing: ArraySlice<UInt8> = []
+  private var isOutputEnded = false
   private var isEnding = false
 
   /// The number of the last change that a subscriber was sent.
@@ -40,6 +41,8 @@ final class Client {
     self.service = service
     self.closed = closed
     source = try loop.addIO(number, .readable) { [unowned self] events in handle(events) }
+    // Many who only want to know do not delay those who may act.
+    if access == .control { source?.take(.early) }
   }
 
   /// Sends a subscriber the changes that it does not have, unless it has yet to read earlier ones.
@@ -53,14 +56,14 @@ final class Client {
 
 extension Client {
   private func handle(_ events: IOEvents) {
-    if events.contains(.writable) { flush() }
-    if events.contains(.readable) { receive() }
-    answerCalls()
-    pump()
-    // Whoever has gone, with our replies read or not, can still have sent a call that wants none.
-    // Only when nothing is left to read, or nothing will be read any more, is that the end.
     let isGone = !events.isDisjoint(with: [.hangUp, .failure])
-    if isGone, !events.contains(.readable) || subscribedSince != nil { fail() }
+    if isGone || events.contains(.writable) { flush() }
+    // Whoever has gone, with our replies read or not, can still have sent calls that want none. A
+    // subscriber's are not read any more.
+    if isGone, subscribedSince != nil { isEnding = true }
+    if events.contains(.readable) { receive() }
+    answerNextCall()
+    pump()
     settle()
   }
 
@@ -79,28 +82,25 @@ extension Client {
     }
     switch result {
     case .success(.bytes), .success(.wouldBlock): break
-    case .success(.end): isInputEnded = true
-    case .failure: fail()
+    case .success(.end), .failure: isInputEnded = true
     }
   }
 
-  /// Answers what has arrived, one call at a time: the next one waits until the reply to the one
-  /// before has left, or for ever behind a stream. A client that asks without reading thus fills its
-  /// own socket and nothing here.
-  private func answerCalls() {
-    while !isEnding, subscribedSince == nil, outgoing.isEmpty {
-      do {
-        guard let message = try incoming.next() else { break }
-        answer(try Call(parsing: message))
-      } catch Call.Fault.member(let name) {
-        send(Reply(VarlinkError.invalidParameter(name)).message)
-        isEnding = true
-      } catch {
-        // Varlink has no error for a message that is too long or no JSON.
-        isEnding = true
-      }
+  /// Answers the first call that has arrived. The next one waits until the reply to this one has
+  /// left, or for ever behind a stream: a client that asks without reading fills its own socket and
+  /// nothing here. It also waits until others had their turn, however many were sent at once.
+  private func answerNextCall() {
+    guard !isEnding, subscribedSince == nil, outgoing.isEmpty else { return }
+    do {
+      guard let message = try incoming.next() else { return }
+      answer(try Call(parsing: message))
+    } catch Call.Fault.member(let name) {
+      send(Reply(VarlinkError.invalidParameter(name)).message)
+      isEnding = true
+    } catch {
+      // Varlink has no error for a message that is too long or no JSON.
+      isEnding = true
     }
-    if isInputEnded, subscribedSince == nil, outgoing.isEmpty { isEnding = true }
   }
 
   private func answer(_ call: Call) {
@@ -124,15 +124,24 @@ extension Client {
   /// Decides what to wait for next, or ends.
   private func settle() {
     guard let source else { return }
+    if subscribedSince != nil {
+      if isOutputEnded { isEnding = true }
+    } else if isInputEnded, outgoing.isEmpty, !incoming.hasMessage {
+      isEnding = true
+    }
     if isEnding, outgoing.isEmpty {
       self.source = nil
       closed()
       return
     }
-    var events: IOEvents = []
-    if !outgoing.isEmpty { events.insert(.writable) }
-    if !isInputEnded, !isEnding, subscribedSince == nil, outgoing.isEmpty {
-      events.insert(.readable)
+    let events: IOEvents
+    if !outgoing.isEmpty {
+      events = .writable
+    } else if subscribedSince != nil {
+      events = []
+    } else {
+      // To wait for room is to have the next turn.
+      events = incoming.hasMessage ? .writable : .readable
     }
     guard events != awaited else { return }
     awaited = events
@@ -144,6 +153,7 @@ extension Client {
 
 extension Client {
   private func send(_ message: [UInt8]) {
+    guard !isOutputEnded else { return }
     outgoing = message[...]
     flush()
   }
@@ -160,16 +170,11 @@ extension Client {
       } else if errno == EAGAIN {
         return
       } else if errno != EINTR {
-        return fail()
+        isOutputEnded = true
+        break
       }
     }
     // The bytes belong to all subscribers; whoever has them sent holds on to none.
     outgoing = []
-  }
-
-  /// The connection is of no use any more.
-  private func fail() {
-    outgoing = []
-    isEnding = true
   }
 }

@@ -40,6 +40,9 @@ struct ControllerMethods {
         try call.expectParameters([])
         return .reply(Reply(service.getState()))
       case ControllerInterface.monitor: return try monitor(call)
+      case ControllerInterface.listMachines:
+        try call.expectParameters([])
+        return .reply(Reply(service.listMachines()))
       case ControllerInterface.trigger:
         guard access == .control else { throw .permissionDenied }
         return .reply(Reply(try trigger(call)))

@@ -107,6 +107,12 @@ protocol InputSource: AnyObject {
 extension ModeService {
   func getState() -> JSON { ["state": state.json] }
 
+  func listMachines() -> JSON {
+    let shift = MachineMessage(named: Machine.shift.rawValue, rules: controller.settings.shift)
+    let keyboard = MachineMessage(named: Machine.keyboard.rawValue, rules: KeyboardRules())
+    return ["machines": [shift.json, keyboard.json]]
+  }
+
   func listDevices() -> JSON { ["devices": .array(source.devices.map(\.json))] }
 
   func getStatistics(clients: Int) -> JSON {

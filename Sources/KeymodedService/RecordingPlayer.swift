@@ -38,6 +38,8 @@ final class RecordingPlayer: InputSource {
 
   func start(_ loop: EventLoop) throws(SystemError) {
     timer = try loop.addTimer { [unowned self] in play() }
+    // As those of keyboards, whose part it plays.
+    timer?.take(.first)
     continuation = try loop.addDeferred { [unowned self] in play() }
     clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
     continuation?.callSoon()

@@ -1,6 +1,8 @@
 import Glibc
+import KeymodeInterface
 import SystemCalls
 import Systemd
+import Varlink
 
 /// Accepts connections, and tells subscribers of changes.
 final class Server {
@@ -42,6 +44,7 @@ final class Server {
   func listen(on socket: ListeningSocket) throws(SystemError) {
     let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in accept(from: socket)
     }
+    if socket.access == .control { source.take(.early) }
     listeners.append(Listener(socket: socket, source: source))
   }
 
@@ -62,12 +65,19 @@ final class Server {
     let descriptor = FileDescriptor(owning: number)
     guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, bound(number) else { return }
     let limit = limits.clients - (socket.access == .control ? 0 : limits.keptForControl)
-    guard clients.count < limit else { return }
+    guard clients.count < limit else { return turnAway(number) }
     accepted += 1
     let id = accepted
     clients[id] = try? Client(
       descriptor, access: socket.access, loop: loop, methods: methods, service: service
     ) { [unowned self] in clients[id] = nil }
+  }
+
+  /// Says why, as an answer to whatever will have been asked. A new socket has room for it.
+  private func turnAway(_ socket: Int32) {
+    _ = Reply(error: ControllerInterface.tooManyClients).message.withUnsafeBytes { bytes in
+      send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    }
   }
 
   /// What waits in the kernel to be read by a client counts as memory of the daemon, so the kernel's

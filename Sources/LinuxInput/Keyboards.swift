@@ -179,6 +179,8 @@ extension Keyboards {
       // The other devices that were found ready in this wakeup are read with it.
       read { $0.id == id || $0.source.isPending }
     }
+    // A key waits for one client at most, however many there are.
+    source.take(.first)
     opened += 1
     followed.append(
       Followed(

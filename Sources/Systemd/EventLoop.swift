@@ -142,6 +142,19 @@ public final class EventSource {
     sd_event_source_set_io_events(handle, events.rawValue)
   }
 
+  /// When a source has its turn, of those that are ready.
+  public enum Turn: Int64, Sendable {
+    /// Before all others.
+    case first = -100
+    /// Before the usual ones.
+    case early = -50
+    /// Whoever waited longest; that of a source for which nothing else was said.
+    case usual = 0
+  }
+
+  /// Takes its turns like this from now on.
+  public func take(_ turn: Turn) { sd_event_source_set_priority(handle, turn.rawValue) }
+
   /// Whether events are known to be there for which the handler was not called yet.
   public var isPending: Bool { sd_event_source_get_pending(handle) > 0 }
 

@@ -82,6 +82,13 @@ public struct Reply: Hashable, Sendable {
     self.continues = continues
   }
 
+  /// The failure with this error of an interface, which has no parameters.
+  public init(error name: String) {
+    error = name
+    parameters = [:]
+    continues = false
+  }
+
   /// The failure with this error.
   public init(_ error: VarlinkError) {
     self.error = error.name

@@ -36,7 +36,7 @@ func state(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
 func watch(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("watch takes no operand") }
   let connection = try connectForReading(directory)
-  try connection.subscribe()
+  connection.subscribe()
   var output = Output.standard()
   let first = try connection.nextChanges().state
   output.line(asJSON ? first.json.text : ChangeLine.text(of: first))

@@ -16,7 +16,7 @@ func wait(_ operands: [String], directory: String, timeout: String?) throws -> I
   }
   let deadline = try timeout.map { microsecondsSinceStart() + (try seconds($0)).microseconds }
   let connection = try connectForReading(directory)
-  try connection.subscribe()
+  connection.subscribe()
   var states: [Machine: String] = [:]
   func hold() -> Bool { wanted.allSatisfy { states[$0.key] == $0.value } }
   var isFirst = true

@@ -143,6 +143,51 @@ struct InterfaceTests {
     }
   }
 
+  @Test("ListMachines tells the rules that are in force")
+  func machines() throws {
+    let daemon = try RunningDaemon(configuration: "shift: { threshold: 300ms }")
+    let machines = try daemon.client().result("\(controller).ListMachines")["machines"]?.array ?? []
+    #expect(machines.map { $0["name"] } == ["shift", "keyboard"])
+    #expect(machines.map { $0["initial"] } == ["off", "prepareToEditText"])
+    #expect(
+      machines.map { $0["states"] } == [
+        ["off", "on", "capsLock"],
+        ["prepareToEditText", "prepareToRecord", "editingText", "showingPanel"],
+      ])
+    #expect(
+      machines.map { $0["events"] } == [
+        ["shiftPressed", "characterTyped"],
+        ["clickSwitchButton", "clickMoreButton", "tapTextField", "tapBlankArea"],
+      ])
+    #expect(
+      machines.first?["rows"] == [
+        ["from": "off", "event": "shiftPressed", "to": "on", "condition": nil],
+        ["from": "on", "event": "shiftPressed", "to": "capsLock", "condition": "< 300 ms"],
+        ["from": "on", "event": "shiftPressed", "to": "off", "condition": "≥ 300 ms"],
+        ["from": "on", "event": "characterTyped", "to": "off", "condition": nil],
+        ["from": "capsLock", "event": "shiftPressed", "to": "off", "condition": nil],
+      ])
+    // The table of the design, a row a line: what is not here is ignored.
+    let rows = (machines.last?["rows"]?.array ?? []).map { row in
+      ["from", "event", "to"].map { row[$0]?.string ?? "" }.joined(separator: " ")
+    }
+    #expect(
+      Set(rows) == [
+        "prepareToEditText clickSwitchButton prepareToRecord",
+        "prepareToEditText clickMoreButton showingPanel",
+        "prepareToEditText tapTextField editingText",
+        "prepareToRecord clickSwitchButton editingText",
+        "prepareToRecord clickMoreButton showingPanel",
+        "editingText clickSwitchButton prepareToRecord",
+        "editingText clickMoreButton showingPanel",
+        "editingText tapBlankArea prepareToEditText",
+        "showingPanel clickSwitchButton prepareToRecord",
+        "showingPanel clickMoreButton prepareToEditText",
+        "showingPanel tapTextField editingText", "showingPanel tapBlankArea prepareToEditText",
+      ])
+    #expect(rows.count == 12)
+  }
+
   @Test("GetStatistics does not move with keys that change no state")
   func statistics() throws {
     func statistics(_ recording: String) throws -> [JSON?] {
@@ -206,6 +251,22 @@ struct InterfaceTests {
       try daemon.client(\.controlSocket).send(String(repeating: call, count: 100))
     }
     #expect(try subscriber.sequences(100) == Array(101...200))
+  }
+
+  @Test("A oneway call behind one whose reply nobody takes any more takes effect")
+  func onewayBehindUnwantedReply() throws {
+    let daemon = try RunningDaemon()
+    let subscriber = try daemon.subscriber()
+    let trigger =
+      #"{"method":"\#(controller).Trigger","parameters":{"event":"shiftPressed"},"oneway":true}"#
+      + "\u{0}"
+    for round in Int64(1)...100 {
+      let client = try daemon.client(\.controlSocket)
+      // Whatever the daemon replies from here on fails.
+      shutdown(client.descriptor, Int32(SHUT_RD))
+      client.send(#"{"method":"\#(controller).GetState"}"# + "\u{0}" + trigger)
+      #expect(try subscriber.sequences(1) == [round])
+    }
   }
 
   @Test("A client that has closed its sending side still gets its answers")

@@ -42,12 +42,14 @@ final class RunningDaemon {
   /// Starts the daemon and waits until it says that it is ready, as to a service manager.
   ///
   /// - Parameter recording: the recording that it plays; by default one without events.
-  init(recording: String = "# EVEMU 1.3\n", speed: String = "max") throws {
+  init(
+    recording: String = "# EVEMU 1.3\n", speed: String = "max", configuration: String = ""
+  ) throws {
     folder = try TemporaryFolder()
     let file = try folder.write("recording.evemu", recording)
     _ = try folder.write("log", "")
     // Whatever configuration this machine has is none of the tests' business.
-    let configuration = try folder.write("keymoded.yaml", "")
+    let configuration = try folder.write("keymoded.yaml", configuration)
     manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     let manager = manager
     try #require(withSocketAddress("\(folder.path)/notify") { bind(manager, $0, $1) } == 0)

@@ -1,0 +1,61 @@
+public import JSON
+public import StateMachines
+
+/// The type `Machine` of the interface: one machine, computed from the rules that run.
+public struct MachineMessage: Hashable, Sendable {
+  /// What an event does in a state.
+  public struct Row: Hashable, Sendable {
+    /// The state that the event finds.
+    public let from: String
+    /// The event.
+    public let event: String
+    /// The state that it leads to.
+    public let to: String
+    /// What decides between rows of one state and event; `nil` where there is only one.
+    public let condition: String?
+  }
+
+  /// The name that changes have it by.
+  public let name: String
+  /// The state that it begins in.
+  public let initial: String
+  /// All states, in the order of the rules.
+  public let states: [String]
+  /// All events, likewise.
+  public let events: [String]
+  /// All that can happen, likewise.
+  public let rows: [Row]
+
+  /// The machine of these rules.
+  public init<R: DrawableRules>(named name: String, rules: R) {
+    let diagram = Diagram(of: rules)
+    self.name = name
+    initial = diagram.initial
+    states = diagram.states
+    events = rules.samples.map(\.name).reduce(into: []) { names, name in
+      if !names.contains(name) { names.append(name) }
+    }
+    rows = diagram.arrows.map { arrow in
+      Row(from: arrow.from, event: arrow.event, to: arrow.to, condition: arrow.condition)
+    }
+  }
+
+  /// The machine as JSON, members in the order of the interface.
+  public var json: JSON {
+    [
+      "name": .string(name), "initial": .string(initial), "states": JSON(states),
+      "events": JSON(events),
+      "rows": .array(
+        rows.map { row in
+          [
+            "from": .string(row.from), "event": .string(row.event), "to": .string(row.to),
+            "condition": row.condition.map(JSON.string) ?? .null,
+          ]
+        }),
+    ]
+  }
+}
+
+extension JSON {
+  fileprivate init(_ names: [String]) { self = .array(names.map(JSON.string)) }
+}
