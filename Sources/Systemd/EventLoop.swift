@@ -150,6 +150,8 @@ public final class EventSource {
     case early = -50
     /// Whoever waited longest; that of a source for which nothing else was said.
     case usual = 0
+    /// After all others.
+    case last = 100
   }
 
   /// Takes its turns like this from now on.

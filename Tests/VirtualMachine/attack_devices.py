@@ -233,8 +233,12 @@ def _many(daemon: Daemon, count: int, meanwhile: contextlib.AbstractContextManag
             keyboard.tap(SCROLLLOCK)
             if keyboard is keyboards[0]:
                 daemon.expect("prepareToRecord")
-        changes = daemon.statistics()["changes"]
-        wait_until(lambda: daemon.state()["sequence"] >= changes, "all to have acted")
+        daemon.trigger("clickMoreButton")
+        daemon.trigger("clickMoreButton")
+        daemon.expect(
+            *itertools.islice(itertools.cycle(["editingText", "prepareToRecord"]), count - 1),
+            *("showingPanel", "prepareToEditText"),
+        )
     settle()
     wait_until(lambda: daemon.nodes() == before, "all of them to be gone")
     assert daemon.descriptors() == descriptors

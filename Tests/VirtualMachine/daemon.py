@@ -87,7 +87,6 @@ class Daemon:
         self._stream = Client(f"{sockets}/state.sock")
         self._stream.send("Monitor", more=True)
         self._sequence: int = self._stream.reply()["state"]["sequence"]
-        self._changes: list[Message] = []
         (pid,) = subprocess.run(
             ["pgrep", "-x", "keymoded"], check=True, capture_output=True, text=True
         ).stdout.split()
@@ -133,19 +132,24 @@ class Daemon:
         """The changes since the last call, once all that was typed has acted.
 
         Asked for by an event that changes nothing in a keyboard that shows nothing, and before
-        which all devices are read. What it had to say by then has been written to the stream.
+        which all devices are read.
         """
-        assert not self.trigger("tapBlankArea")["changed"], "only for a keyboard that shows nothing"
-        for reply in self._stream.replies_there():
-            assert reply["missed"] == 0, reply
-            self._changes += reply["changes"]
-            if reply["changes"]:
-                assert reply["state"]["sequence"] == reply["changes"][-1]["sequence"], reply
-        changes, self._changes = self._changes, []
+        answer = self.trigger("tapBlankArea")
+        assert not answer["changed"], "only for a keyboard that shows nothing"
+        changes: list[Message] = []
+        while self._sequence < answer["state"]["sequence"]:
+            changes += self._next_changes()
+        assert not [*self._stream.replies_there()], "more changes than the state knows of"
+        return changes
+
+    def _next_changes(self) -> list[Message]:
+        reply = self._stream.reply()
+        assert reply["missed"] == 0, reply
+        changes: list[Message] = reply["changes"]
         for change in changes:
             self._sequence += 1
             assert change["sequence"] == self._sequence, f"{change}, not {self._sequence}"
-        assert self.state()["sequence"] == self._sequence, "the state is that of the last change"
+        assert reply["state"]["sequence"] == self._sequence, reply
         return changes
 
     def states(self) -> list[str]:
