@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from daemon import Daemon, expect_no_stuck_key, forget, wait_until
 from uinput import (
@@ -24,6 +25,7 @@ from uinput import (
     LAST_KEY,
     LEFTALT,
     LEFTCTRL,
+    LEFTMETA,
     LEFTSHIFT,
     LONGEST_NAME,
     PRESS,
@@ -46,7 +48,7 @@ def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str
     """What the Shift machine makes of presses, from off: the time of each change and its state."""
     changes: list[tuple[int, str]] = []
     state, since = "off", 0
-    for stamp, code, value in sorted(events):
+    for stamp, code, value in sorted(events, key=lambda event: event[0]):
         before = state
         match state, code in (LEFTSHIFT, RIGHTSHIFT), value:
             case "off", True, 1:
@@ -245,9 +247,162 @@ def _many(daemon: Daemon, count: int, meanwhile: contextlib.AbstractContextManag
     return f"all followed within {followed:.0f} s"
 
 
+def late_permission(daemon: Daemon, count: int) -> str:
+    """Nodes that the daemon may not open when they come, but later."""
+    rules = Path("/run/udev/rules.d/99-late.rules")
+    rules.parent.mkdir(parents=True, exist_ok=True)
+    rules.write_text('ACTION=="add", ATTRS{name}=="Late keyboard", MODE="0000"\n')
+    subprocess.run(["udevadm", "control", "--reload"], check=True)
+    try:
+        for number in range(1, count + 1):
+            with Keyboard("Late keyboard") as late:
+                denied = f"cannot open '{late.node}': Permission denied"
+                wait_until(lambda: log(daemon).count(denied) == number, "it to be told of, once")
+                assert late.node not in daemon.nodes()
+                os.chmod(late.node, 0o660)
+                subprocess.run(["udevadm", "trigger", "--action=change", late.node], check=True)
+                daemon.wait_until_followed(late)
+                use(daemon, late)
+            wait_until(lambda: "Late keyboard" not in daemon.devices(), "it to be gone")
+    finally:
+        rules.unlink()
+        subprocess.run(["udevadm", "control", "--reload"], check=True)
+    return "each refused once, and followed from when it was allowed"
+
+
+def use(daemon: Daemon, keyboard: Keyboard) -> None:
+    """A key that is bound, and means nothing with any modifier held; then all is as before."""
+    keyboard.tap(SCROLLLOCK)
+    daemon.expect("prepareToRecord")
+    daemon.trigger("clickMoreButton")
+    daemon.trigger("clickMoreButton")
+    daemon.expect("showingPanel", "prepareToEditText")
+
+
+def log(daemon: Daemon) -> list[str]:
+    """All that the daemon has logged."""
+    journal = ["journalctl", "--boot", "--output=cat", f"_PID={daemon.pid}"]
+    return subprocess.run(journal, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+# Grabs
+
+
+@contextlib.contextmanager
+def grabbed(keyboard: Keyboard) -> Iterator[None]:
+    """Nobody else sees what the keyboard sends, as with `evtest --grab`."""
+    grabber = os.open(keyboard.node, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(grabber, EVIOCGRAB, 1)
+        yield
+    finally:
+        os.close(grabber)
+
+
+def grab(daemon: Daemon, count: int) -> str:
+    """Another program takes a keyboard for itself while a modifier is down, and gives it back."""
+    with daemon.following("Grabbed keyboard", "Free keyboard") as (taken, free):
+        for _ in range(count):
+            for modifier in (LEFTCTRL, LEFTALT, LEFTMETA):
+                # The release is seen by the grabber alone. The other keyboard must not suffer ...
+                taken.press(modifier)
+                with grabbed(taken):
+                    taken.release(modifier)
+                    use(daemon, free)
+                # ... nor this one, when it is given back.
+                taken.press(modifier)
+                with grabbed(taken):
+                    taken.release(modifier)
+                use(daemon, taken)
+                # It is still held when it is given back: a chord, for both.
+                taken.press(modifier)
+                with grabbed(taken):
+                    pass
+                taken.tap(SCROLLLOCK)
+                free.tap(SCROLLLOCK)
+                daemon.expect()
+                taken.release(modifier)
+                use(daemon, free)
+            # Pressed and released unseen, or pressed unseen and released for all to see.
+            with grabbed(taken):
+                taken.tap(LEFTSHIFT)
+                taken.press(LEFTCTRL)
+            daemon.expect()
+            taken.release(LEFTCTRL)
+            use(daemon, taken)
+        expect_no_stuck_key(daemon, taken)
+        expect_no_stuck_key(daemon, free)
+    return "Ctrl, Alt and Meta, let go of unseen, held on neither keyboard"
+
+
+# Time
+
+
+def interleave(daemon: Daemon, count: int) -> str:
+    """Two keyboards at once: Shift and letters on both, whichever comes first."""
+    source = random.Random(count)
+    total = 0
+    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
+        left.observe()
+        right.observe()
+        for _ in range(count):
+            for _ in range(8):
+                keyboard = source.choice((left, right))
+                keyboard.tap(source.choice((LEFTSHIFT, LEFTSHIFT, RIGHTSHIFT, A, B)))
+                time.sleep(source.choice((0, 0, 0.0005, 0.003)))
+            total += len(expect_by_stamps(daemon, left, right))
+            forget(daemon, left)
+            left.stamps()
+        for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
+            for first, second in ((left, right), (right, left)):
+                first.tap(LEFTSHIFT)
+                time.sleep(distance)
+                second.tap(RIGHTSHIFT)
+                assert expect_by_stamps(daemon, left, right) == ["on", expected]
+                forget(daemon, left)
+                left.stamps()
+        expect_no_stuck_key(daemon, left)
+    return f"{total} changes, each at the time and of the kind that the kernel's stamps say"
+
+
+def stopped(daemon: Daemon, count: int) -> str:
+    """The daemon gets no time for 2 s, and Shift is pressed twice meanwhile."""
+    outcomes = []
+    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
+        left.observe()
+        right.observe()
+        for _ in range(count):
+            for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
+                for second in (left, right):
+                    begin = time.monotonic()
+                    with daemon.stopped():
+                        left.tap(LEFTSHIFT)
+                        time.sleep(distance)
+                        second.tap(LEFTSHIFT)
+                        time.sleep(begin + 2 - time.monotonic())
+                    states = expect_by_stamps(daemon, left, right)
+                    assert states == ["on", expected], (distance, states)
+                    outcomes.append(states[-1])
+                    forget(daemon, left)
+                    left.stamps()
+        expect_no_stuck_key(daemon, left)
+    return f"{outcomes.count('capsLock')} capsLock and {outcomes.count('off')} off, by the kernel"
+
+
 ATTACKS: dict[str, Attack] = {
     attack.__name__: attack
-    for attack in (overflow, flood, unplug_held, plug, many, many_while_stopped)
+    for attack in (
+        overflow,
+        flood,
+        unplug_held,
+        plug,
+        many,
+        many_while_stopped,
+        late_permission,
+        grab,
+        interleave,
+        stopped,
+    )
 }
 
 
