@@ -170,13 +170,13 @@ public struct Controller: Sendable {
     before input: Input, followedBy rest: ArraySlice<Input>,
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
-    guard case .key(let device, let event) = input, event.action == .press,
-      restsOnModifiers(event.key)
-    else { return [] }
+    guard case .key(let device, let event) = input, event.action == .press else { return [] }
+    let deciding = modifiersDeciding(pressOf: event.key)
     return keys.devices.compactMap { other in
-      guard !other.held().isEmpty else { return nil }
+      guard !other.held().isDisjoint(with: deciding) else { return nil }
       let held = Modifiers.keys.filter { key in
-        other.down.contains(key) && (other.device != device || key != event.key)
+        other.down.contains(key) && !Modifiers(of: key).isDisjoint(with: deciding)
+          && (other.device != device || key != event.key)
           && !rest.contains { $0.mayRelease(key, on: other.device) }
       }
       let up = held.isEmpty ? [] : keysUp(held, other.device)
@@ -186,9 +186,12 @@ public struct Controller: Sendable {
     }
   }
 
-  /// Whether the modifiers that are held decide what a press of `key` means.
-  private func restsOnModifiers(_ key: KeyCode) -> Bool {
-    !key.isShift && (key.isCharacter || settings.bindings.usesKey(key))
+  /// The modifiers on which it rests what a press of `key` means.
+  private func modifiersDeciding(pressOf key: KeyCode) -> Modifiers {
+    if key.isShift { return [] }
+    if settings.bindings.usesKey(key) { return Modifiers.commands.union(.shift) }
+    // It is a character with Shift and without.
+    return key.isCharacter ? .commands : []
   }
 }
 

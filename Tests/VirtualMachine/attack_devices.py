@@ -1,76 +1,30 @@
-"""What keyboards and those who use them can do to the daemon, done to it again and again.
-
-Runs in the guest, as root, with nothing but Python's own library: `attack_devices.py NAME COUNT`.
-Each attack checks the states and every change that comes of it. The last line that is printed says
-how often it was done, and what came of it.
-"""
+"""What keyboards and those who use them can do to the daemon, done to it again and again."""
 
 import contextlib
 import fcntl
 import itertools
 import os
-import random
-import select
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from daemon import Daemon, expect_no_stuck_key, forget, wait_until
+from daemon import Daemon, expect_no_stuck_key, log, settle, use, wait_until
 from uinput import (
-    COMPOSE,
     EVIOCGRAB,
     INSERT,
-    LAST_KEY,
     LEFTALT,
     LEFTCTRL,
     LEFTMETA,
     LEFTSHIFT,
-    LONGEST_NAME,
     PRESS,
     RELEASE,
-    REPEAT,
-    RIGHTSHIFT,
     SCROLLLOCK,
     A,
     B,
     C,
     Keyboard,
 )
-
-THRESHOLD = 500_000
-
-Attack = Callable[[Daemon, int], str]
-
-
-def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str]]:
-    """What the Shift machine makes of presses, from off: the time of each change and its state."""
-    changes: list[tuple[int, str]] = []
-    state, since = "off", 0
-    for stamp, code, value in sorted(events, key=lambda event: event[0]):
-        before = state
-        match state, code in (LEFTSHIFT, RIGHTSHIFT), value:
-            case "off", True, 1:
-                state, since = "on", stamp
-            case "on", True, 1:
-                state = "capsLock" if stamp - since < THRESHOLD else "off"
-            case ("capsLock", True, 1) | ("on", False, 1 | 2):
-                state = "off"
-        if state != before:
-            changes.append((stamp, state))
-    return changes
-
-
-def expect_by_stamps(daemon: Daemon, *keyboards: Keyboard) -> list[str]:
-    """Checks the changes against what the kernel's stamps say that they must be."""
-    events = [event for keyboard in keyboards for event in keyboard.stamps()]
-    expected = shift_changes(events)
-    changes = daemon.changes()
-    assert [(change["time"], change["to"]) for change in changes] == expected, (events, changes)
-    assert daemon.state()["shift"] == (expected[-1][1] if expected else "off")
-    return [state for _, state in expected]
-
 
 # Losses
 
@@ -203,11 +157,6 @@ def plug(daemon: Daemon, count: int) -> str:
     return f"in {plugged:.0f} s ({time.monotonic() - begin:.0f} s until all was told), {grown} KiB"
 
 
-def settle() -> None:
-    """Waits until udev has told of everything."""
-    subprocess.run(["udevadm", "settle", "--timeout=120"], check=True)
-
-
 def many(daemon: Daemon, count: int) -> str:
     """Many keyboards at once, all of them typing."""
     return _many(daemon, count, contextlib.nullcontext())
@@ -256,8 +205,7 @@ def late_permission(daemon: Daemon, count: int) -> str:
     try:
         for number in range(1, count + 1):
             with Keyboard("Late keyboard") as late:
-                denied = f"cannot open '{late.node}': Permission denied"
-                wait_until(lambda: log(daemon).count(denied) == number, "it to be told of, once")
+                wait_until_logged(daemon, f"cannot open '{late.node}': Permission denied", number)
                 assert late.node not in daemon.nodes()
                 os.chmod(late.node, 0o660)
                 subprocess.run(["udevadm", "trigger", "--action=change", late.node], check=True)
@@ -270,19 +218,10 @@ def late_permission(daemon: Daemon, count: int) -> str:
     return "each refused once, and followed from when it was allowed"
 
 
-def use(daemon: Daemon, keyboard: Keyboard) -> None:
-    """A key that is bound, and means nothing with any modifier held; then all is as before."""
-    keyboard.tap(SCROLLLOCK)
-    daemon.expect("prepareToRecord")
-    daemon.trigger("clickMoreButton")
-    daemon.trigger("clickMoreButton")
-    daemon.expect("showingPanel", "prepareToEditText")
-
-
-def log(daemon: Daemon) -> list[str]:
-    """All that the daemon has logged."""
-    journal = ["journalctl", "--boot", "--output=cat", f"_PID={daemon.pid}"]
-    return subprocess.run(journal, check=True, capture_output=True, text=True).stdout.splitlines()
+def wait_until_logged(daemon: Daemon, line: str, times: int) -> None:
+    """Waits until the daemon has said something so many times, and no more."""
+    wait_until(lambda: log(daemon).count(line) >= times, f"{line!r} in the log")
+    assert log(daemon).count(line) == times
 
 
 # Grabs
@@ -333,84 +272,3 @@ def grab(daemon: Daemon, count: int) -> str:
         expect_no_stuck_key(daemon, taken)
         expect_no_stuck_key(daemon, free)
     return "Ctrl, Alt and Meta, let go of unseen, held on neither keyboard"
-
-
-# Time
-
-
-def interleave(daemon: Daemon, count: int) -> str:
-    """Two keyboards at once: Shift and letters on both, whichever comes first."""
-    source = random.Random(count)
-    total = 0
-    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
-        left.observe()
-        right.observe()
-        for _ in range(count):
-            for _ in range(8):
-                keyboard = source.choice((left, right))
-                keyboard.tap(source.choice((LEFTSHIFT, LEFTSHIFT, RIGHTSHIFT, A, B)))
-                time.sleep(source.choice((0, 0, 0.0005, 0.003)))
-            total += len(expect_by_stamps(daemon, left, right))
-            forget(daemon, left)
-            left.stamps()
-        for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
-            for first, second in ((left, right), (right, left)):
-                first.tap(LEFTSHIFT)
-                time.sleep(distance)
-                second.tap(RIGHTSHIFT)
-                assert expect_by_stamps(daemon, left, right) == ["on", expected]
-                forget(daemon, left)
-                left.stamps()
-        expect_no_stuck_key(daemon, left)
-    return f"{total} changes, each at the time and of the kind that the kernel's stamps say"
-
-
-def stopped(daemon: Daemon, count: int) -> str:
-    """The daemon gets no time for 2 s, and Shift is pressed twice meanwhile."""
-    outcomes = []
-    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
-        left.observe()
-        right.observe()
-        for _ in range(count):
-            for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
-                for second in (left, right):
-                    begin = time.monotonic()
-                    with daemon.stopped():
-                        left.tap(LEFTSHIFT)
-                        time.sleep(distance)
-                        second.tap(LEFTSHIFT)
-                        time.sleep(begin + 2 - time.monotonic())
-                    states = expect_by_stamps(daemon, left, right)
-                    assert states == ["on", expected], (distance, states)
-                    outcomes.append(states[-1])
-                    forget(daemon, left)
-                    left.stamps()
-        expect_no_stuck_key(daemon, left)
-    return f"{outcomes.count('capsLock')} capsLock and {outcomes.count('off')} off, by the kernel"
-
-
-ATTACKS: dict[str, Attack] = {
-    attack.__name__: attack
-    for attack in (
-        overflow,
-        flood,
-        unplug_held,
-        plug,
-        many,
-        many_while_stopped,
-        late_permission,
-        grab,
-        interleave,
-        stopped,
-    )
-}
-
-
-def main(name: str, count: int, *sockets: str) -> None:
-    daemon = Daemon(*sockets)
-    outcome = ATTACKS[name](daemon, count)
-    print(f"attack: {name} count {count} outcome {outcome}")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])

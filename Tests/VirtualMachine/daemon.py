@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from uinput import INSERT, LEFTSHIFT, A, Keyboard
+from uinput import INSERT, LEFTSHIFT, SCROLLLOCK, A, Keyboard
 
 INTERFACE = "org.keymoded.Controller"
 BOUND_SECONDS = 30.0
@@ -87,6 +87,7 @@ class Daemon:
         self._stream = Client(f"{sockets}/state.sock")
         self._stream.send("Monitor", more=True)
         self._sequence: int = self._stream.reply()["state"]["sequence"]
+        self.seen: list[Message] = []
         (pid,) = subprocess.run(
             ["pgrep", "-x", "keymoded"], check=True, capture_output=True, text=True
         ).stdout.split()
@@ -150,6 +151,7 @@ class Daemon:
             self._sequence += 1
             assert change["sequence"] == self._sequence, f"{change}, not {self._sequence}"
         assert reply["state"]["sequence"] == self._sequence, reply
+        self.seen.append(reply)
         return changes
 
     def states(self) -> list[str]:
@@ -226,3 +228,25 @@ def expect_no_stuck_key(daemon: Daemon, keyboard: Keyboard) -> None:
     wait_until(lambda: daemon.state()["keyboard"] == "editingText", "Insert to mean something")
     daemon.trigger("tapBlankArea")
     assert daemon.states()[-2:] == ["editingText", "prepareToEditText"]
+
+
+def use(daemon: Daemon, keyboard: Keyboard) -> None:
+    """A key that is bound, and means nothing with any modifier held; then all is as before."""
+    keyboard.tap(SCROLLLOCK)
+    daemon.expect("prepareToRecord")
+    daemon.trigger("clickMoreButton")
+    daemon.trigger("clickMoreButton")
+    daemon.expect("showingPanel", "prepareToEditText")
+
+
+def log(daemon: Daemon) -> list[str]:
+    """All that the daemon has logged."""
+    journal = ["journalctl", "--boot", "--output=cat", f"_PID={daemon.pid}"]
+    return subprocess.run(journal, check=True, capture_output=True, text=True).stdout.split("\n")[
+        :-1
+    ]
+
+
+def settle() -> None:
+    """Waits until udev has told of everything."""
+    subprocess.run(["udevadm", "settle", "--timeout=120"], check=True)
