@@ -1,0 +1,43 @@
+"""Keyboards, and those who use them, against the daemon on a real kernel."""
+
+import os
+import re
+
+import attacks
+import pytest
+from attacks import attack, unharmed
+from vm import VirtualMachine
+
+# 50 plugs take 4 s, 500 take 35 s.
+PLUGS = int(os.environ.get("KEYMODED_PLUGS", "50"))
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("overflow", 50),
+        ("flood", 100_000),
+        ("unplug_held", 20),
+        ("plug", PLUGS),
+        ("many", 200),
+        ("many_while_stopped", 200),
+        ("late_permission", 5),
+        ("grab", 10),
+        ("odd_keys", 5),
+        ("odd_names", 2),
+    ],
+)
+def test_daemon_survives(guest: VirtualMachine, name: str, count: int) -> None:
+    with unharmed(guest):
+        attack(guest, name, count)
+
+
+def test_keyboards_that_come_and_go_where_no_udev_slows_them_down(guest: VirtualMachine) -> None:
+    with attacks.without_udev(guest) as daemon:
+        attack(guest, "plug", PLUGS, sockets="/run/own")
+        # It was quicker than udev would be, so it has met some that were gone while it opened them.
+        assert daemon.exit_code is None
+        lines = daemon.stderr.splitlines()
+        followed = sum("following 'Fleeting" in line for line in lines)
+        gone = sum(bool(re.search(r"'Fleeting keyboard \d' is gone", line)) for line in lines)
+        assert followed == gone > 0

@@ -1,0 +1,27 @@
+"""Two presses of Shift, and all that can happen to time in between."""
+
+import os
+
+import pytest
+import service
+from attacks import attack, unharmed
+from vm import VirtualMachine
+
+IDLE_SECONDS = int(os.environ.get("KEYMODED_IDLE_SECONDS", "20"))
+
+
+@pytest.mark.parametrize(("name", "count"), [("interleave", 100), ("stopped", 1)])
+def test_kernels_stamps_decide(guest: VirtualMachine, name: str, count: int) -> None:
+    with unharmed(guest):
+        attack(guest, name, count)
+
+
+def test_wall_clock_means_nothing(guest: VirtualMachine) -> None:
+    with service.settings(guest, "WatchdogSec=2s"), unharmed(guest):
+        attack(guest, "clock", 1)
+
+
+@pytest.mark.parametrize("watchdog", ["30s", "0"])
+def test_daemon_sleeps_while_nobody_types(guest: VirtualMachine, watchdog: str) -> None:
+    with service.settings(guest, f"WatchdogSec={watchdog}"), unharmed(guest):
+        attack(guest, "idle", IDLE_SECONDS)
