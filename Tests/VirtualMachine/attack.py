@@ -31,6 +31,7 @@ ATTACKS: dict[str, Callable[[Daemon, int], str]] = {
         attack_time.interleave,
         attack_time.stopped,
         attack_time.clock,
+        attack_time.suspend,
     )
 }
 

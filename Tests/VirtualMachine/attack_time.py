@@ -7,11 +7,13 @@ import signal
 import threading
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
-from daemon import Daemon, expect_no_stuck_key, forget
-from uinput import LEFTSHIFT, RIGHTSHIFT, A, B, Keyboard
+from daemon import Daemon, expect_no_stuck_key, forget, settle, use
+from uinput import LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, A, B, Keyboard
 
 THRESHOLD = 500_000
+SLEEP_THRESHOLD = 3.0
 
 
 def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str]]:
@@ -142,3 +144,37 @@ def clock(daemon: Daemon, count: int) -> str:
                     left.stamps()
         expect_no_stuck_key(daemon, left)
     return f"{jumps} jumps, forward and back, and every press judged as if there were none"
+
+
+def suspend(daemon: Daemon, count: int) -> str:
+    """The machine sleeps between two presses of Shift, with Ctrl held; for a threshold of 3 s."""
+    slept = 0.0
+    with daemon.following("Sleeping keyboard") as (keyboard,):
+        for _ in range(count):
+            keyboard.press(LEFTCTRL)
+            keyboard.tap(LEFTSHIFT)
+            begin = clocks()
+            Path("/sys/power/state").write_text("mem")
+            keyboard.tap(LEFTSHIFT)
+            awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
+            assert awake < SLEEP_THRESHOLD < total, "or it would prove nothing"
+            slept += total - awake
+            daemon.expect("on", "off")
+            # The kernel lets go of all keys before it sleeps.
+            use(daemon, keyboard)
+            keyboard.tap(LEFTSHIFT, LEFTSHIFT)
+            daemon.expect("on", "capsLock")
+            forget(daemon, keyboard)
+        settle()
+        daemon.changes()
+        before = daemon.switches()
+        time.sleep(3)
+        moved = sum(map(sum, daemon.switches().values())) - sum(map(sum, before.values()))
+        assert moved <= 2, f"{moved} context switches in 3 s after the sleep"
+        expect_no_stuck_key(daemon, keyboard)
+    return f"{slept:.1f} s slept, which counted; {moved} context switches in 3 s afterwards"
+
+
+def clocks() -> tuple[float, float]:
+    """The time without the machine's sleep, and with it."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC), time.clock_gettime(time.CLOCK_BOOTTIME)

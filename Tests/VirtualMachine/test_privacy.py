@@ -34,7 +34,9 @@ def test_crash_leaves_no_memory_behind(guest: VirtualMachine) -> None:
             )
             dumped += guest.run("test -e /run/core.dump", check=False).exit_code == 0
     finally:
-        guest.run(f"echo {shlex.quote(pattern)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f /run/core.dump")
+        guest.run(
+            f"echo {shlex.quote(pattern)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f /run/core.dump"
+        )
     print(f"attack: crash count 2 outcome {dumped} dumps")
     assert dumped == 0
     after = service.state(guest)
