@@ -84,7 +84,8 @@ package-tests: deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest Tests/VirtualMachine/test_package.py
+	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest Tests/VirtualMachine/test_package.py \
+	  Tests/VirtualMachine/test_clients_page.py
 
 recordings: build
 	@scripts/install-packages test
