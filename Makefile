@@ -65,6 +65,9 @@ client-tests: build
 adversary: export KEYMODED_ATTACK_SECONDS = 20
 adversary: export KEYMODED_SOAK_SECONDS = 3600
 adversary: export KEYMODED_IDLE_SECONDS = 60
+adversary: export KEYMODED_PLUGS = 500
+adversary: export KEYMODED_ATTACKS = 5
+adversary: export KEYMODED_SLEEPS = 5
 adversary: build
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine

@@ -73,11 +73,6 @@ def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    # How often something was tried is to be seen, not only that it went well.
-    for report in terminalreporter.getreports("passed"):
-        for line in report.capstdout.splitlines():
-            if line.startswith("attack: "):
-                terminalreporter.line(line)
     reason = config.stash.get(_SKIP_REASON, "")
     if reason:
         terminalreporter.section("VIRTUAL MACHINE TESTS DID NOT RUN", sep="!", red=True, bold=True)

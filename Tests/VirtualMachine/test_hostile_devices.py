@@ -3,10 +3,12 @@
 import os
 import re
 
-import attacks
+import device_attacks
 import pytest
-from attacks import attack, unharmed
+from device_attacks import Table, attack, unharmed
 from vm import VirtualMachine
+
+pytestmark = pytest.mark.attack
 
 # 50 plugs take 4 s, 500 take 35 s, each of two times.
 PLUGS = int(os.environ.get("KEYMODED_PLUGS", "50"))
@@ -29,14 +31,16 @@ TIMES = int(os.environ.get("KEYMODED_ATTACKS", "1"))
         ("odd_names", 1),
     ],
 )
-def test_daemon_survives(guest: VirtualMachine, name: str, count: int) -> None:
+def test_daemon_survives(guest: VirtualMachine, told: Table, name: str, count: int) -> None:
     with unharmed(guest):
-        attack(guest, name, count)
+        attack(guest, told, name, count)
 
 
-def test_keyboards_that_come_and_go_where_no_udev_slows_them_down(guest: VirtualMachine) -> None:
-    with attacks.without_udev(guest) as daemon:
-        attack(guest, "plug", PLUGS, sockets="/run/own")
+def test_keyboards_that_come_and_go_where_no_udev_slows_them_down(
+    guest: VirtualMachine, told: Table
+) -> None:
+    with device_attacks.without_udev(guest) as daemon:
+        attack(guest, told, "plug", PLUGS, sockets="/run/own")
         # It was quicker than udev would be, so it has met some that were gone while it opened them.
         assert daemon.exit_code is None
         lines = daemon.stderr.splitlines()

@@ -2,21 +2,24 @@
 
 import shlex
 
+import pytest
 import service
-from attacks import attack, unharmed
+from device_attacks import Table, attack, unharmed
 from vm import VirtualMachine
+
+pytestmark = pytest.mark.attack
 
 PATTERN = "/proc/sys/kernel/core_pattern"
 # With a limit, the one that crashed is there until the program that takes the dump has ended.
 PIPE_LIMIT = "/proc/sys/kernel/core_pipe_limit"
 
 
-def test_text_that_changes_no_state_is_seen_nowhere(guest: VirtualMachine) -> None:
+def test_text_that_changes_no_state_is_seen_nowhere(guest: VirtualMachine, told: Table) -> None:
     with unharmed(guest):
-        attack(guest, "privacy", 50)
+        attack(guest, told, "privacy", 50)
 
 
-def test_crash_leaves_no_memory_behind(guest: VirtualMachine) -> None:
+def test_crash_leaves_no_memory_behind(guest: VirtualMachine, told: Table) -> None:
     pattern = guest.run(f"cat {PATTERN}; echo 1 >{PIPE_LIMIT}").stdout.strip()
     before = service.state(guest)
     dumped = 0
@@ -37,7 +40,7 @@ def test_crash_leaves_no_memory_behind(guest: VirtualMachine) -> None:
         guest.run(
             f"echo {shlex.quote(pattern)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f /run/core.dump"
         )
-    print(f"attack: crash count 2 outcome {dumped} dumps")
+    told("crash", 2, f"{dumped} dumps of memory")
     assert dumped == 0
     after = service.state(guest)
     assert {**after, "time": 0} == {**before, "time": 0}

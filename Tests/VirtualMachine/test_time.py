@@ -4,24 +4,28 @@ import os
 
 import pytest
 import service
-from attacks import attack, unharmed
+from device_attacks import Table, attack, unharmed
 from vm import VirtualMachine
+
+pytestmark = pytest.mark.attack
 
 IDLE_SECONDS = int(os.environ.get("KEYMODED_IDLE_SECONDS", "20"))
 
 
 @pytest.mark.parametrize(("name", "count"), [("interleave", 60), ("stopped", 1)])
-def test_kernels_stamps_decide(guest: VirtualMachine, name: str, count: int) -> None:
+def test_kernels_stamps_decide(guest: VirtualMachine, told: Table, name: str, count: int) -> None:
     with unharmed(guest):
-        attack(guest, name, count)
+        attack(guest, told, name, count)
 
 
-def test_wall_clock_means_nothing(guest: VirtualMachine) -> None:
+def test_wall_clock_means_nothing(guest: VirtualMachine, told: Table) -> None:
     with service.settings(guest, "WatchdogSec=2s"), unharmed(guest):
-        attack(guest, "clock", 1)
+        attack(guest, told, "clock", 1)
 
 
 @pytest.mark.parametrize("watchdog", ["30s", "0"])
-def test_daemon_sleeps_while_nobody_types(guest: VirtualMachine, watchdog: str) -> None:
+def test_daemon_sleeps_while_nobody_types(
+    guest: VirtualMachine, told: Table, watchdog: str
+) -> None:
     with service.settings(guest, f"WatchdogSec={watchdog}"), unharmed(guest):
-        attack(guest, "idle", IDLE_SECONDS)
+        attack(guest, told, "idle", IDLE_SECONDS)

@@ -1,9 +1,11 @@
 """Attacks on the service from inside the guest, and the proof that it is the same afterwards."""
 
 import contextlib
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Protocol
 
 import service
 from guest_process import GuestProcess
@@ -16,15 +18,27 @@ CONTROL = "/run/udev/control"
 LONGEST_SECONDS = 300
 
 
-def attack(guest: VirtualMachine, name: str, count: int, sockets: str = "") -> None:
-    """Runs one of the attacks of attack.py, which checks what comes of it."""
+class Table(Protocol):
+    """Takes what came of one attack: the fixture `told`."""
+
+    def __call__(self, attack: str, count: int, outcome: str) -> None: ...
+
+
+def attack(guest: VirtualMachine, told: Table, name: str, count: int, sockets: str = "") -> None:
+    """Runs one of the attacks of attack.py, which checks what comes of it, for the table."""
     copy_parts(guest)
     ended = guest.run(
         f"exec python3 /host/attack.py {name} {count} {sockets}", LONGEST_SECONDS, check=False
     )
-    print(ended.stdout, end="")
-    assert (ended.exit_code, ended.stderr) == (0, "")
-    assert ended.stdout.startswith(f"attack: {name} count {count} outcome ")
+    tell(told, ended.stdout + ended.stderr)
+    assert ended.exit_code == 0
+
+
+def tell(told: Table, printed: str) -> None:
+    """Adds what an attack printed to the table; fails if it did not go well."""
+    outcome = re.fullmatch(r"attack: (\w+) count (\d+) outcome (.*)\n", printed)
+    assert outcome, printed
+    told(outcome[1], int(outcome[2]), outcome[3])
 
 
 def copy_parts(guest: VirtualMachine) -> None:
