@@ -50,19 +50,20 @@ extension JSON {
   private static func write(_ value: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var value = value
-    value.withUTF8 { text in
-      // Hardly any text has something to escape.
-      if text.contains(where: mustBeEscaped) {
-        for byte in text { write(byte, to: &bytes) }
-      } else {
-        bytes.append(contentsOf: text)
-      }
+    // Nearly every text stands for itself.
+    let isWritten = value.withUTF8 { text in
+      guard text.allSatisfy(standsForItself) else { return false }
+      bytes.append(contentsOf: text)
+      return true
+    }
+    if !isWritten {
+      for scalar in value.unicodeScalars { write(scalar, to: &bytes) }
     }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  private static func mustBeEscaped(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  private static func standsForItself(_ byte: UInt8) -> Bool {
+    0x20..<0x7f ~= byte && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
   private static func write(_ byte: UInt8, to bytes: inout [UInt8]) {
@@ -70,12 +71,29 @@ extension JSON {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"):
       bytes.append(UInt8(ascii: "\\"))
       bytes.append(byte)
-    case 0..<0x20:
-      let hex = Array("0123456789abcdef".utf8)
-      bytes.append(contentsOf: "\\u00".utf8)
-      bytes.append(hex[Int(byte >> 4)])
-      bytes.append(hex[Int(byte & 15)])
+    case 0..<0x20: escape(UInt16(byte), to: &bytes)
     default: bytes.append(byte)
     }
+  }
+
+  /// JSON needs no more escapes than those above, but what is read by programs is also looked at on
+  /// terminals, and those act on more.
+  private static func write(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator:
+      for unit in String(scalar).utf16 { escape(unit, to: &bytes) }
+    default:
+      if scalar.isASCII {
+        write(UInt8(ascii: scalar), to: &bytes)
+      } else {
+        bytes.append(contentsOf: String(scalar).utf8)
+      }
+    }
+  }
+
+  private static func escape(_ unit: UInt16, to bytes: inout [UInt8]) {
+    let hex = Array("0123456789abcdef".utf8)
+    bytes.append(contentsOf: "\\u".utf8)
+    for shift in [12, 8, 4, 0] { bytes.append(hex[Int(unit >> shift) & 15]) }
   }
 }
