@@ -41,7 +41,14 @@ extension EvemuParser {
         length.events &+= 1
       }
       length.parts &+= 1
-      line = next
+      if let behind = endOfReport(at: next, behind: line, untilTime: second.count &+ 6),
+        behind <= text.end
+      {
+        length.parts &+= 1
+        line = behind
+      } else {
+        line = next
+      }
     }
     length.bytes = line - text.start
     if length.parts > 0 { isRecognized = true }
@@ -107,6 +114,27 @@ private enum FieldText {
     fields.characters == 0x3030_3020_3030_3030
       && fields.load(fromByteOffset: 8, as: UInt8.self) == 0x30
   }
+}
+
+/// Where the line behind `next` begins, if `next` ends the report at the time that `line` has, as every
+/// other line of most recordings does: known at a glance, for nothing of it has to be read.
+///
+/// - Parameter count: how many characters of `line` come before and belong to its time, 11 to 22.
+@inline(__always)
+private func endOfReport(
+  at next: UnsafeRawPointer, behind line: UnsafeRawPointer, untilTime count: Int
+) -> UnsafeRawPointer? {
+  let last = count &- 8
+  let time =
+    (next.characters ^ line.characters) | ((next + 8).characters ^ (line + 8).characters)
+  // Of fewer than 16 the second pair has what follows too, which with 12 is the same: ` 000`.
+  guard count >= 12, time | ((next + last).characters ^ (line + last).characters) == 0 else {
+    return nil
+  }
+  let fields = next + count
+  guard fields.characters == 0x3030_2030_3030_3020, (fields + 8).characters == 0x0a30_3030_3020_3030
+  else { return nil }
+  return fields + 16
 }
 
 /// Where the value of an event of another type ends; all that matters is that it is well written.
