@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "StateMachines", targets: ["StateMachines", "ObservedMachines"]),
     .library(name: "KeyboardModes", targets: ["KeyboardModes"]),
     .library(name: "EventRecordings", targets: ["EventRecordings"]),
+    .library(name: "KeymodeClient", targets: ["KeymodeClient"]),
   ],
   targets: [
     // C libraries as Debian ships them; each is imported by exactly one module.
@@ -69,7 +70,8 @@ let package = Package(
         "Evdev", "EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface",
         "KeymodedConfiguration", "LinuxInput", "SystemCalls", "Systemd", "Varlink",
       ]),
-    module("KeymodeClient", ["JSON", "KeymodeInterface", "SystemCalls", "Varlink"]),
+    module(
+      "KeymodeClient", ["JSON", "KeyboardModes", "KeymodeInterface", "SystemCalls", "Varlink"]),
     program(
       "keymoded",
       [
@@ -110,7 +112,11 @@ let package = Package(
         "TestSupport",
       ]),
     tests(
-      "ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"],
+      "ProgramTests",
+      [
+        "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "TestSupport", "keymodectl",
+        "keymoded",
+      ],
       goldenFiles: ["Malformed.expected"]),
   ]
 )

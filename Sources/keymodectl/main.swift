@@ -130,7 +130,7 @@ do {
   case .noDaemon, .connectionLost: exit(Status.noDaemon)
   case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):
     exit(Status.permissionDenied)
-  case .badReply, .refused, .failed: exit(Status.no)
+  case .badReply, .refused, .failed, .cancelled: exit(Status.no)
   }
 } catch let errors as ConfigurationErrors {
   writeToStandardError("\(errors)\n")
