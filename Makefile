@@ -8,6 +8,10 @@ unitdir     = $(PREFIX)/lib/systemd/system
 sysusersdir = $(PREFIX)/lib/sysusers.d
 rulesdir    = $(PREFIX)/lib/udev/rules.d
 mandir      = $(PREFIX)/share/man
+bashdir     = $(PREFIX)/share/bash-completion/completions
+fishdir     = $(PREFIX)/share/fish/vendor_completions.d
+# Where Debian's zsh looks: it keeps packages and what is installed by hand apart.
+zshdir      = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 
 SWIFT ?= swift
 # The Swift runtime becomes part of the programs, so that they run on machines without Swift.
@@ -93,9 +97,19 @@ install:
 	for page in $(PAGES); do \
 	  install -m 644 man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
 	done
+	install -d "$(DESTDIR)$(bashdir)" "$(DESTDIR)$(fishdir)" "$(DESTDIR)$(zshdir)"
+	for name in $(PROGRAMS); do \
+	  install -m 644 completions/$$name.bash "$(DESTDIR)$(bashdir)/$$name" && \
+	  install -m 644 completions/$$name.fish "$(DESTDIR)$(fishdir)" && \
+	  install -m 644 completions/_$$name "$(DESTDIR)$(zshdir)" || exit; \
+	done
 
 uninstall:
 	for name in $(PROGRAMS); do $(RM) "$(DESTDIR)$(bindir)/$$name"; done
+	for name in $(PROGRAMS); do \
+	  $(RM) "$(DESTDIR)$(bashdir)/$$name" "$(DESTDIR)$(fishdir)/$$name.fish" \
+	    "$(DESTDIR)$(zshdir)/_$$name"; \
+	done
 	for name in $(UNITS); do $(RM) "$(DESTDIR)$(unitdir)/$$name"; done
 	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"

@@ -6,14 +6,17 @@ import Testing
 final class TerminalScreen {
   private let folder: TemporaryFolder
 
-  /// Starts a shell, as simple as there is.
-  init(columns: Int = 80, rows: Int = 16, environment: [String: String] = [:]) throws {
+  /// Starts a shell; by default one that is as simple as there is.
+  init(
+    columns: Int = 80, rows: Int = 16, environment: [String: String] = [:],
+    shell: String = "/bin/dash -i"
+  ) throws {
     folder = try TemporaryFolder()
     let settings = ["PS1": "ready> ", "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(environment) { $1 }
     let assignments = settings.map { "\($0)='\($1)'" }.joined(separator: " ")
     try tmux(
       "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)",
-      "env \(assignments) PATH='\(Place.programs)':/usr/bin:/bin /bin/dash -i")
+      "env \(assignments) PATH='\(Place.programs)':/usr/bin:/bin \(shell)")
     try wait("a prompt") { $0.contains("ready>") }
   }
 
@@ -37,9 +40,12 @@ final class TerminalScreen {
 
   /// Types text, and then Enter.
   func type(_ text: String) throws {
-    try tmux("send-keys", "-l", text)
+    try write(text)
     try press("Enter")
   }
+
+  /// Types text.
+  func write(_ text: String) throws { try tmux("send-keys", "-l", text) }
 
   /// Presses a key, by tmux's name for it.
   func press(_ key: String) throws { try tmux("send-keys", key) }
