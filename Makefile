@@ -19,10 +19,10 @@ RELEASE = -c release --static-swift-stdlib
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
-SOURCES = Package.swift Sources Tests
+SOURCES = Package.swift Sources Tests examples/chat
 
-.PHONY: help run test check lint unit-tests fuzz-tests vm-tests package-tests fuzz recordings build \
-  install uninstall deb clean
+.PHONY: help run test check lint unit-tests examples fuzz-tests vm-tests package-tests fuzz recordings \
+  build install uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
@@ -41,7 +41,7 @@ run: build
 
 test: check vm-tests package-tests
 
-check: lint unit-tests fuzz-tests
+check: lint unit-tests fuzz-tests examples
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
@@ -50,6 +50,11 @@ unit-tests:
 	@scripts/install-packages build test
 	@scripts/install-python-tools
 	$(SWIFT) test --disable-xctest
+
+# Its tests are among the others; this is what its reader would do.
+examples:
+	@scripts/install-packages build
+	$(SWIFT) build --package-path examples/chat
 
 fuzz-tests:
 	@scripts/install-packages build
@@ -124,6 +129,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build
+	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build examples/chat/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper*

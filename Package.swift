@@ -86,6 +86,11 @@ let package = Package(
         "Timelines",
       ]),
 
+    // A package of its own, examples/chat; here it is for the tests.
+    .executableTarget(
+      name: "chat", dependencies: ["KeymodeClient"], path: "examples/chat/Sources/chat",
+      swiftSettings: settings),
+
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests(
       "StateMachinesTests",
@@ -114,8 +119,8 @@ let package = Package(
     tests(
       "ProgramTests",
       [
-        "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "TestSupport", "keymodectl",
-        "keymoded",
+        "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "TestSupport", "chat",
+        "keymodectl", "keymoded",
       ],
       goldenFiles: ["Malformed.expected"]),
   ]

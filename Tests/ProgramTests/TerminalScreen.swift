@@ -56,7 +56,7 @@ final class TerminalScreen {
 
   /// The lines that are seen, without empty ones at the end.
   func text(withColors: Bool = false) throws -> String {
-    try tmux("capture-pane", withColors ? "-pe" : "-p").trimmingCharacters(in: .newlines)
+    try tmux("capture-pane", withColors ? "-pe" : "-p").replacing(/\n+$/, with: "")
   }
 
   /// What tmux knows of the screen, such as `#{cursor_flag}`.
