@@ -42,3 +42,6 @@ static inline int keymoded_is_sealed(int fd) {
 static inline void keymoded_name_thread(const char *name) {
   (void)prctl(PR_SET_NAME, name, 0, 0, 0);
 }
+
+/* Swift sees no variadic functions. */
+static inline int keymoded_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

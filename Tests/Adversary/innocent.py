@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from connection import MONITOR, Connection
-from daemon import take_time_from_others
+from local_daemon import take_time_from_others
 
 CHANGE = re.compile(rb'"sequence":(\d+),"time":(\d+),"machine"')
 MISSED = re.compile(rb'"missed":(\d+|null)')

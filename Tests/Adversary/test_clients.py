@@ -11,10 +11,11 @@ from pathlib import Path
 
 import attacks
 import pytest
-from conftest import Row
 from connection import Connection
-from daemon import Daemon, write_recording
+from local_daemon import Daemon, write_recording
 from innocent import Innocent
+
+pytestmark = pytest.mark.attack
 
 # How long each attack lasts.
 SECONDS = float(os.environ.get("KEYMODED_ATTACK_SECONDS", "3"))
@@ -95,7 +96,7 @@ def attack(name: str, scene: Scene) -> attacks.Result:
 
 @pytest.mark.parametrize("name", attacks.ATTACKS)
 def test_innocent_subscriber_loses_nothing(
-    scene: Scene, name: str, told: Callable[[Row], None]
+    scene: Scene, name: str, told: Callable[..., None]
 ) -> None:
     worst, attempt = 0, 0
     while attempt == 0 or (worst > scene.allowed and attempt < ATTEMPTS):
@@ -110,14 +111,11 @@ def test_innocent_subscriber_loses_nothing(
         scene.watch_in_quiet(SECONDS)
     ratio = worst / max(scene.quiet)
     told(
-        (
-            name.replace("_", " "),
-            str(result.count),
-            "served" if worst <= scene.allowed else "late",
-            "0",
-            f"{worst / 1000:.1f} ms, {ratio:.1f} of the quiet worst"
-            + (f", attempt {attempt}" if attempt > 1 else ""),
-        )
+        name.replace("_", " "),
+        result.count,
+        f"{'served' if worst <= scene.allowed else 'late'}, {scene.daemon.resident_kib} KiB",
+        delay=f"{worst / 1000:.1f} ms, {ratio:.1f} of the quiet worst"
+        + (f", attempt {attempt}" if attempt > 1 else ""),
     )
     assert worst <= scene.allowed
     wait_until(lambda: scene.daemon.open_files == scene.baseline_files, "the attackers are gone")
@@ -132,7 +130,7 @@ def wait_until(holds: Callable[[], bool], what: str) -> None:
 
 
 def test_without_descriptors_left_it_waits_instead_of_spinning(
-    tmp_path: Path, told: Callable[[Row], None]
+    tmp_path: Path, told: Callable[..., None]
 ) -> None:
     recording = tmp_path / "recording.evemu"
     write_recording(recording, 120)
@@ -157,13 +155,10 @@ def test_without_descriptors_left_it_waits_instead_of_spinning(
         later.close()
         worst = max(late for _, late in noted) / 1000
         told(
-            (
-                "take all descriptors",
-                "200",
-                f"waits, {100 * used / SECONDS:.0f} % of a processor",
-                "0",
-                f"{worst:.1f} ms",
-            )
+            "take all descriptors",
+            200,
+            f"waits, {100 * used / SECONDS:.0f} % of a processor",
+            delay=f"{worst:.1f} ms",
         )
     finally:
         innocent.stop()
