@@ -17,15 +17,16 @@ PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
 SOURCES = Package.swift Sources Tests
 
-.PHONY: help run test check lint unit-tests fuzz-tests client-tests vm-tests package-tests fuzz \
-  adversary recordings build install uninstall deb clean
+.PHONY: help run test check lint unit-tests fuzz-tests client-tests vm-tests package-tests sanitize \
+  fuzz adversary recordings build install uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
 	@echo 'make test       install what is missing, and run every test'
 	@echo 'make check      all of that but the tests in a virtual machine'
 	@echo 'make adversary  attack it with all there is, for two hours, and print what came of it'
-	@echo 'make fuzz       try the readers of recordings, each for ten minutes'
+	@echo 'make sanitize   the tests once more, built with address and with thread sanitizer'
+	@echo 'make fuzz       try what others send: ten targets, each for ten minutes'
 	@echo 'make build      build the programs, into .build/release'
 	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove what was installed'
@@ -50,7 +51,9 @@ unit-tests:
 
 fuzz-tests:
 	@scripts/install-packages build
-	scripts/fuzz runs 20000
+	scripts/fuzz runs 20000 evemu libinput evtest getevent raw64 raw32 wire
+	scripts/fuzz runs 4000 configuration controller
+	scripts/fuzz runs 400 varlink
 
 fuzz:
 	@scripts/install-packages build
@@ -74,6 +77,12 @@ adversary: build
 	@scripts/install-python-tools
 	scripts/fuzz seconds 300
 	.tools/venv/bin/python -m pytest Tests/Adversary Tests/VirtualMachine -m attack
+
+# Not part of `make test`, because it takes minutes for each of the two.
+sanitize:
+	@scripts/install-packages build test
+	@scripts/install-python-tools
+	scripts/sanitize
 
 vm-tests: build deb
 	@scripts/install-packages test

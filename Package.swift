@@ -32,6 +32,13 @@ let package = Package(
     .library(name: "StateMachines", targets: ["StateMachines", "ObservedMachines"]),
     .library(name: "KeyboardModes", targets: ["KeyboardModes"]),
     .library(name: "EventRecordings", targets: ["EventRecordings"]),
+    // For Tests/Fuzzing, which is a package of its own.
+    .library(
+      name: "KeymodedService",
+      targets: [
+        "JSON", "KeymodeInterface", "KeymodedConfiguration", "KeymodedService", "SystemCalls",
+        "Systemd", "Varlink",
+      ]),
   ],
   targets: [
     // C libraries as Debian ships them; each is imported by exactly one module.

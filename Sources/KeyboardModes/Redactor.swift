@@ -56,7 +56,8 @@ public struct Redactor: Sendable {
   }
 
   /// Differences come in the order of their codes too. It stays where it makes a difference: among
-  /// the presses of bound keys, and the first of a character.
+  /// modifiers, which can be bound themselves, the presses of bound keys, and the first of a
+  /// character.
   private mutating func redact(
     _ differences: [KeyDifference], on id: DeviceID
   ) -> [KeyDifference] {
@@ -67,14 +68,14 @@ public struct Redactor: Sendable {
       guard let code = code(of: difference.key, action, on: id) else { continue }
       let written = KeyDifference(key: code, isDown: difference.isDown)
       let isFirst = !hasCharacter && code.isCharacter
-      if difference.isDown, !isModifier(code), boundKeys.contains(code) || isFirst {
+      if difference.isDown, isModifier(code) || boundKeys.contains(code) || isFirst {
         hasCharacter = hasCharacter || code.isCharacter
         ordered.append(written)
       } else {
         rest.append(written)
       }
     }
-    // Releases and modifiers act before all others wherever they stand.
+    // Releases act before all others wherever they stand.
     return rest.sorted { $0.key.number < $1.key.number } + ordered
   }
 

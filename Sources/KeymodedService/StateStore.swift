@@ -20,6 +20,9 @@ final class StateStore {
   private static let recordSize = 160
   private static let layout: UInt64 = 0x6b65_796d_6f64_0001
 
+  /// No daemon has ever counted so far. With more, the next number could be one that there is not.
+  private static let mostCounted: Int64 = 1 << 53
+
   /// How many changes the daemon keeps.
   static let capacity = 1024
 
@@ -45,7 +48,6 @@ final class StateStore {
     // A daemon that was killed while it wrote may have left the oldest change overwritten. What is
     // whole counts, from the last one back; without the last one nothing does.
     let sequence = newest.snapshot.sequence
-    guard sequence >= 0 else { return nil }
     var changes: [Change] = []
     while changes.count < min(sequence, Int64(capacity)),
       let change = readChange(sequence - Int64(changes.count))
@@ -76,7 +78,8 @@ final class StateStore {
   ) -> (generation: UInt64, instance: String, snapshot: Controller.Snapshot)? {
     var fields = StoredFields(bytes(header: place))
     guard fields.takeNumber() == Self.layout, let generation = fields.takeNumber(),
-      let instance = fields.takeText(), let snapshot = fields.takeSnapshot(), fields.isWhole()
+      let instance = fields.takeText(), let snapshot = fields.takeSnapshot(), fields.isWhole(),
+      generation <= Self.mostCounted, 0...Self.mostCounted ~= snapshot.sequence
     else { return nil }
     return (generation, instance, snapshot)
   }

@@ -41,6 +41,13 @@ public final class EventLoop {
     try checked("run the event loop", sd_event_loop(handle))
   }
 
+  /// Handles what comes next of all that is ready, and waits for nothing.
+  ///
+  /// - Returns: whether there was anything.
+  public func runOnce() throws(SystemError) -> Bool {
+    try checked("run the event loop", sd_event_run(handle, 0)) > 0
+  }
+
   /// Ends ``run()`` after the handler that calls this.
   public func stop() { sd_event_exit(handle, 0) }
 

@@ -57,23 +57,45 @@ extension Node {
 extension YAMLError {
   /// The same, where whoever has the whole text can say more than libyaml.
   fileprivate func located(in bytes: [UInt8]) -> YAMLError {
-    if let byte {
-      let before = bytes.prefix(byte)
-      let lines = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-      // The bytes that go on a character are none of their own.
-      let column = (lines.last ?? []).count { $0 & 0xc0 != 0x80 }
-      return YAMLError(message, at: Mark(line: lines.count, column: column + 1))
-    }
-    let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    if let byte { return YAMLError(message, at: Mark(endOf: lines(of: bytes.prefix(byte)))) }
+    let lines = lines(of: bytes[...])
     if mark.line <= lines.count, message.contains("cannot start any token"),
       lines[mark.line - 1].dropFirst(mark.column - 1).first == UInt8(ascii: "\t")
     {
       return YAMLError("a tab stands where only spaces may", at: mark)
     }
-    // The last line of a text that ends as it should is an empty one.
-    if mark.line >= lines.count, lines.last?.isEmpty != false, !message.contains("end of stream") {
-      return YAMLError("\(message); the text ends here", at: mark)
+    // The last line of a text that ends as it should is an empty one. To libyaml every text ends in
+    // such a line, whether it has one or not.
+    let isAtEnd = mark.line >= lines.count && lines.last?.isEmpty != false
+    guard isAtEnd || mark.line > lines.count else { return self }
+    let hint = message.contains("end of stream") ? "" : "; the text ends here"
+    return YAMLError("\(message)\(hint)", at: min(mark, Mark(endOf: lines)))
+  }
+
+  /// The lines of a text, which end where they end for libyaml: at CR, LF, both, NEL, LS and PS.
+  private func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    let ends: [[UInt8]] = [
+      [0x0d, 0x0a], [0x0d], [0x0a], [0xc2, 0x85], [0xe2, 0x80, 0xa8], [0xe2, 0x80, 0xa9],
+    ]
+    var lines: [ArraySlice<UInt8>] = []
+    var (start, place) = (bytes.startIndex, bytes.startIndex)
+    while place < bytes.endIndex {
+      if let end = ends.first(where: bytes[place...].starts(with:)) {
+        lines.append(bytes[start..<place])
+        place += end.count
+        start = place
+      } else {
+        place += 1
+      }
     }
-    return self
+    return lines + [bytes[start...]]
+  }
+}
+
+extension Mark {
+  fileprivate init(endOf lines: [ArraySlice<UInt8>]) {
+    // The bytes that go on a character are none of their own.
+    let characters = (lines.last ?? []).count { $0 & 0xc0 != 0x80 }
+    self.init(line: lines.count, column: characters + 1)
   }
 }

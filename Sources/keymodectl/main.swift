@@ -119,26 +119,28 @@ func run() throws -> Int32 {
 
 // Whoever reads may go at any time; writing then fails, which says so without ending everything.
 signal(SIGPIPE, SIG_IGN)
+let status: Int32
 do {
-  exit(try run())
+  status = try run()
 } catch let error as UsageError {
   complain("\(error)\ntry '\(programName) --help'")
-  exit(Status.usage)
+  status = Status.usage
 } catch let error as ClientError {
   complain("\(error)")
   switch error {
-  case .noDaemon, .connectionLost: exit(Status.noDaemon)
+  case .noDaemon, .connectionLost: status = Status.noDaemon
   case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):
-    exit(Status.permissionDenied)
-  case .badReply, .refused, .failed: exit(Status.no)
+    status = Status.permissionDenied
+  case .badReply, .refused, .failed: status = Status.no
   }
 } catch let errors as ConfigurationErrors {
   writeToStandardError("\(errors)\n")
-  exit(Status.badInput)
+  status = Status.badInput
 } catch let error as RecordingError {
   writeToStandardError("\(error)\n")
-  exit(Status.badInput)
+  status = Status.badInput
 } catch {
   complain("\(error)")
-  exit(Status.no)
+  status = Status.no
 }
+exit(status)

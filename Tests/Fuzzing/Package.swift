@@ -8,10 +8,11 @@ let package = Package(
   dependencies: [.package(name: "keymoded", path: "../..")],
   targets: [
     .executableTarget(
-      name: "FuzzRecordings",
+      name: "Fuzz",
       dependencies: [
         .product(name: "EventRecordings", package: "keymoded"),
         .product(name: "KeyboardModes", package: "keymoded"),
+        .product(name: "KeymodedService", package: "keymoded"),
       ],
       swiftSettings: [.unsafeFlags(["-parse-as-library"])])
   ]

@@ -139,6 +139,25 @@ struct RedactorTests {
     #expect(try written(["LEFTSHIFT", "Z", "X"]) == [[2, 3, 42], [2, 3, 42]])
   }
 
+  @Test("leaves modifiers found after a loss in the order in which they were found")
+  func orderOfModifiers() throws {
+    // Bound by itself, Ctrl means something only before Meta is held.
+    let settings = Settings(bindings: try bound("LEFTCTRL"))
+    for (line, states) in [
+      ("LEFTCTRL+ LEFTMETA+", ["editingText"]), ("LEFTMETA+ LEFTCTRL+", []),
+    ] {
+      let found = Controller.Input.synchronized(
+        first, try differences(line), at: Time(microseconds: 5))
+      var redactor = Redactor(bindings: settings.bindings)
+      for input in [found, redactor.redact(found)] {
+        var controller = Controller(settings: settings)
+        var changes: [String] = []
+        controller.take(try #require(input)) { changes.append($0.to) }
+        #expect(changes == states)
+      }
+    }
+  }
+
   @Test("gives a key that is pressed again without a release its code back")
   func pressedAgain() throws {
     #expect(try redacted("A+ S+ A- S+ S- A+ A-") == "2+ 3+ 2- 3+ 3- 2+ 2-")

@@ -101,6 +101,24 @@ struct StateStoreTests {
     #expect(read.changes.last?.sequence == read.snapshot.sequence)
   }
 
+  @Test(
+    "is nothing where nothing could come after it",
+    arguments: [(Int64.max, 1), (Int64.max - 1, 1), (1, UInt64.max)] as [(Int64, UInt64)])
+  func last(_ sequence: Int64, _ generation: UInt64) throws {
+    let memory = try memory()
+    let change = Change(
+      sequence: sequence, time: Time(microseconds: 0), machine: .shift, from: "off", to: "on",
+      event: "shiftPressed")
+    store(memory).commit([change], snapshot(sequence), instance: instance)
+    var fields = StoredFields(UnsafeMutableRawBufferPointer(rebasing: memory.bytes[512..<1024]))
+    _ = fields.takeNumber()
+    fields.put(generation)
+    _ = fields.takeText()
+    _ = fields.takeSnapshot()
+    fields.putChecksum()
+    #expect(store(memory).read() == nil)
+  }
+
   @Test("is adopted only where it has the right size and nobody can change that")
   func adopted() throws {
     let memory = try memory()

@@ -129,9 +129,16 @@ struct BadClientTests {
       try daemon.change(1)
       #expect(try innocent.sequences(1) == [Int64(round)])
     }
-    let descriptors = try FileManager.default.contentsOfDirectory(
-      atPath: "/proc/\(daemon.process.processIdentifier)/fd")
-    #expect(descriptors.count < 25, "no connection is left behind: \(descriptors.count)")
+    func descriptors() throws -> Int {
+      try FileManager.default.contentsOfDirectory(
+        atPath: "/proc/\(daemon.process.processIdentifier)/fd"
+      ).count
+    }
+    // Who connects now has a turn after those who have gone, so a few turns are all they need.
+    for _ in 1...100 where try descriptors() >= 25 {
+      _ = try daemon.client().result("org.keymoded.Controller.GetState")
+    }
+    #expect(try descriptors() < 25, "no connection is left behind")
   }
 
   @Test("512 of them, the next is turned away, and places for control are kept")

@@ -15,6 +15,7 @@ struct RunScriptTests {
       "--recording", try here.write("silence.evemu", "# EVEMU 1.3\n"),
     ]
     process.environment = ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PROGRAMS": Place.programs]
+      .merging(sanitizerOptions) { $1 }
     process.standardOutput = pipe
     try process.run()
     var text = ""

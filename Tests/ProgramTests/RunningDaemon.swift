@@ -58,6 +58,7 @@ final class RunningDaemon {
       "--config", configuration, "--recording", file, "--speed", speed, "--socket-dir", folder.path,
     ]
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
+      .merging(sanitizerOptions) { $1 }
     process.standardError = FileHandle(forWritingAtPath: "\(folder.path)/log")
     try process.run()
     try #require(try notification() == "READY=1")

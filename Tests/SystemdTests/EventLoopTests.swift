@@ -27,6 +27,28 @@ struct EventLoopTests {
     #expect(calls == [.readable, .readable])
   }
 
+  @Test("takes one turn after the other, and none where nothing is ready")
+  func turns() throws {
+    let loop = try EventLoop()
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let reading = FileDescriptor(owning: ends[0])
+    let writing = FileDescriptor(owning: ends[1])
+    var bytes: [UInt8] = []
+    let source = try loop.addIO(reading.number, .readable) { _ in
+      var byte: UInt8 = 0
+      if read(reading.number, &byte, 1) == 1 { bytes.append(byte) }
+    }
+    try withExtendedLifetime(source) {
+      #expect(try !loop.runOnce())
+      _ = write(writing.number, "xy", 2)
+      #expect(try loop.runOnce())
+      #expect(bytes == Array("x".utf8))
+      while try loop.runOnce() {}
+      #expect(bytes == Array("xy".utf8))
+    }
+  }
+
   @Test("calls for a signal")
   func signal() throws {
     let loop = try EventLoop()

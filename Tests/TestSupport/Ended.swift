@@ -12,6 +12,12 @@ public struct Ended: Sendable {
   public var lines: [String] { output.split(separator: "\n").map(String.init) }
 }
 
+/// What programs under test need to know of the environment of the tests: where a sanitizer is to
+/// write what it finds.
+public let sanitizerOptions = ProcessInfo.processInfo.environment.filter { name, _ in
+  ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"].contains(name)
+}
+
 /// Runs the program at `path` to its end.
 public func run(
   _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
@@ -20,7 +26,7 @@ public func run(
   process.executableURL = URL(fileURLWithPath: path)
   process.arguments = arguments
   process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
-    .merging(environment) { $1 }
+    .merging(sanitizerOptions) { $1 }.merging(environment) { $1 }
   let folder = try TemporaryFolder()
   let files = try [("in", input), ("out", ""), ("err", "")].map { name, text in
     FileHandle(forUpdatingAtPath: try folder.write(name, text))

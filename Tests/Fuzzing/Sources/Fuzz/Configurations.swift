@@ -1,0 +1,74 @@
+import KeyboardModes
+import KeymodedConfiguration
+
+/// Reads `bytes` as a configuration, twice, and puts it into force.
+func attemptConfiguration(_ bytes: [UInt8]) {
+  let (first, second) = (read(bytes), read(bytes))
+  require(first == second, "reading it again gives something else")
+  switch first {
+  case .success(let configuration): use(configuration)
+  case .failure(let errors): check(errors.errors, in: bytes)
+  }
+}
+
+private func read(_ bytes: [UInt8]) -> Result<Configuration, ConfigurationErrors> {
+  Result { () throws(ConfigurationErrors) in try Configuration(parsing: bytes, file: "f.yaml") }
+}
+
+private func check(_ errors: [ConfigurationError], in bytes: [UInt8]) {
+  require(!errors.isEmpty, "it is refused, and nobody knows why")
+  let lengths = lineLengths(bytes)
+  var last = (1, 1)
+  for error in errors {
+    guard let mark = error.mark else { fatalError("an error without a place: \(error)") }
+    require((mark.line, mark.column) >= last, "an error that is not in its place: \(error)")
+    last = (mark.line, mark.column)
+    require(
+      mark.line >= 1 && mark.line <= lengths.count && mark.column >= 1
+        && mark.column <= lengths[mark.line - 1] + 1, "a place beyond the text: \(error)")
+    require(!error.message.isEmpty && isPrintable(error.message), "\(error) is no line")
+    require("\(error)" == "f.yaml:\(mark.line):\(mark.column): \(error.message)")
+  }
+}
+
+private func isPrintable(_ text: String) -> Bool {
+  text.unicodeScalars.allSatisfy {
+    ![.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+  }
+}
+
+/// How many characters each line has, where lines end as YAML 1.1 says.
+private func lineLengths(_ bytes: [UInt8]) -> [Int] {
+  var lengths = [0]
+  var place = 0
+  func follows(_ sequence: [UInt8]) -> Bool { bytes[place...].starts(with: sequence) }
+  let breaks: [[UInt8]] = [
+    [0x0d, 0x0a], [0x0d], [0x0a], [0xc2, 0x85], [0xe2, 0x80, 0xa8], [0xe2, 0x80, 0xa9],
+  ]
+  while place < bytes.count {
+    if let lineBreak = breaks.first(where: follows) {
+      lengths.append(0)
+      place += lineBreak.count
+    } else {
+      // The bytes that go on a character are none of their own.
+      if bytes[place] & 0xc0 != 0x80 { lengths[lengths.count - 1] += 1 }
+      place += 1
+    }
+  }
+  return lengths
+}
+
+private func use(_ configuration: Configuration) {
+  require(configuration.settings.shift.threshold <= .seconds(60))
+  var controller = Controller(settings: configuration.settings)
+  for (place, number) in [42, 30, 29, 47, 127, 1, 54].enumerated() {
+    guard let key = KeyCode(number) else { continue }
+    let event = KeyEvent(time: Time(microseconds: Int64(place)), key: key, action: .press)
+    controller.take(.key(DeviceID(order: 0), event)) { change in
+      require(change.from != change.to)
+    }
+  }
+  for name in ["AT Translated Set 2 keyboard", String(repeating: "a", count: 80), ""] {
+    _ = configuration.devices.allow(name: name, vendor: 0x46d, product: 0xc52b)
+  }
+}

@@ -1,0 +1,113 @@
+import KeyboardModes
+
+/// Lets a controller have whatever inputs `bytes` make up, beside the rules as they are written, one
+/// that begins in the middle, and one that has them redacted.
+func attemptController(_ bytes: [UInt8]) {
+  var script = InputScript(bytes)
+  var trial = Trial(script.settings, script.rows, resumeAfter: script.resumeAfter)
+  for device in script.ownKeys { trial.redactor.add(device.key, keys: device.value) }
+  while let input = script.next() {
+    if case .configured(let settings) = input {
+      trial.configure(settings, script.rows)
+    } else {
+      let missed = trial.controller.missedReleases(before: input, followedBy: []) { keys, device in
+        trial.checkAsked(keys, device, by: input)
+        return script.isUp() ? Array(keys.prefix(1)) : []
+      }
+      for release in missed { trial.take(release) }
+      trial.take(input)
+    }
+  }
+  trial.end()
+}
+
+private struct Trial {
+  private(set) var controller: Controller
+  var redactor: Redactor
+  private var reference: Reference
+  private var resumed: Controller?
+  private var resumeAfter: Int
+  /// The one that has only what may be written; not once bindings have changed, which a recording
+  /// does not have.
+  private var redacted: Controller?
+
+  init(_ settings: Settings, _ rows: [Reference.Row], resumeAfter: Int) {
+    controller = Controller(settings: settings)
+    redacted = Controller(settings: settings)
+    redactor = Redactor(bindings: settings.bindings)
+    reference = Reference(settings, rows)
+    self.resumeAfter = resumeAfter
+  }
+
+  mutating func take(_ input: Controller.Input) {
+    resumeIfDue()
+    let expected = reference.take(input)
+    require(changes(&controller, input) == expected, "not what the rules say of \(input)")
+    require(controller.modes.sequence == reference.sequence)
+    require(controller.snapshot.shift == reference.shift)
+    require(controller.snapshot.keyboard == reference.keyboard)
+    if var resumed {
+      require(changes(&resumed, input) == expected, "resumed, it does something else")
+      require(resumed.modes == controller.modes)
+      self.resumed = resumed
+    }
+    if var redacted {
+      let copied = redactor.redact(input).map { changes(&redacted, $0) } ?? []
+      require(copied == expected, "redacted, \(input) does something else")
+      self.redacted = redacted
+    }
+  }
+
+  mutating func configure(_ settings: Settings, _ rows: [Reference.Row]) {
+    resumeIfDue()
+    if settings.bindings != reference.settings.bindings { redacted = nil }
+    require(changes(&controller, .configured(settings)).isEmpty)
+    resumed?.take(.configured(settings)) { _ in }
+    redacted?.take(.configured(settings)) { _ in }
+    reference.configure(settings, rows)
+  }
+
+  /// A daemon that is started anew knows the states, and learns what is down from the devices.
+  private mutating func resumeIfDue() {
+    resumeAfter -= 1
+    guard resumed == nil, resumeAfter < 0, reference.isTold else { return }
+    var next = Controller(settings: reference.settings, resuming: controller.snapshot)
+    for (device, keys) in reference.down {
+      let opened = Controller.Input.opened(device, held: keys.keys.compactMap { KeyCode($0) })
+      require(changes(&next, opened).isEmpty)
+    }
+    resumed = next
+  }
+
+  /// The kernel is asked of modifiers that are held, on devices other than that of the press.
+  func checkAsked(_ keys: [KeyCode], _ device: DeviceID, by input: Controller.Input) {
+    require(device != input.device && !keys.isEmpty)
+    require(
+      keys.allSatisfy {
+        reference.down[device]?[$0.number] != nil && Reference.modifier($0.number) != nil
+      }, "what is not held cannot be stuck")
+  }
+
+  /// Takes all devices away; nothing is held then.
+  mutating func end() {
+    for device in reference.down.keys { take(.gone(device)) }
+    let device = DeviceID(order: 1000)
+    for number in InputScript.keys {
+      guard let key = KeyCode(number) else { continue }
+      let press = KeyEvent(time: Time(microseconds: 0), key: key, action: .press)
+      let missed = controller.missedReleases(before: .key(device, press), followedBy: []) { _, _ in
+        fatalError("something is held, and nothing is there to hold it")
+      }
+      require(missed.isEmpty)
+      var (copy, rules) = (controller, reference)
+      let input = Controller.Input.key(device, press)
+      require(changes(&copy, input) == rules.take(input), "something is held")
+    }
+  }
+
+  private func changes(_ controller: inout Controller, _ input: Controller.Input) -> [Change] {
+    var changes: [Change] = []
+    controller.take(input) { changes.append($0) }
+    return changes
+  }
+}

@@ -1,0 +1,35 @@
+import EventRecordings
+import Glibc
+
+/// What is tried, by `KEYMODED_FUZZ_TARGET`: a reader of recordings by the name of its format, or one
+/// of the others.
+private let attempt: @Sendable ([UInt8]) -> Void = {
+  let name = getenv("KEYMODED_FUZZ_TARGET").map { String(cString: $0) } ?? ""
+  switch name {
+  case "varlink": return attemptVarlink
+  case "configuration": return attemptConfiguration
+  case "controller": return attemptController
+  case "wire": return attemptStore
+  default:
+    guard let format = RecordingFormat(rawValue: name) else {
+      fatalError("KEYMODED_FUZZ_TARGET names nothing to try: '\(name)'")
+    }
+    return { attemptRecording($0, format) }
+  }
+}()
+
+/// Ends the attempt where something is not as it must be. `precondition` would not say what, since
+/// what is tried is optimized.
+func require(
+  _ holds: Bool, _ message: @autoclosure () -> String = "it does not hold",
+  file: StaticString = #fileID, line: UInt = #line
+) {
+  if !holds { fatalError(message(), file: file, line: line) }
+}
+
+/// Tries one input. The README says what has to hold.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
+  attempt(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
+  return 0
+}

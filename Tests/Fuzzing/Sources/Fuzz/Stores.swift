@@ -1,0 +1,128 @@
+import KeyboardModes
+import SystemCalls
+
+@testable import KeymodedService
+
+private let capacity = 4
+private let size = StateStore.size(capacity: capacity)
+private let instance = "0123456789abcdef0123456789abcdef"
+
+/// What a daemon that ended left in memory, for all runs: making it anew would be most of the work.
+/// The fuzzer has one thread.
+nonisolated(unsafe) private let memory: SharedMemory = {
+  do throws(SystemError) {
+    return try SharedMemory(name: "fuzz", size: size)
+  } catch {
+    fatalError("\(error)")
+  }
+}()
+
+/// Damages what was stored, or has the memory hold something else, and goes on from there.
+func attemptStore(_ bytes: [UInt8]) {
+  var choices = Choices(bytes)
+  if choices.isTrue() {
+    damage(&choices)
+  } else {
+    forge(&choices)
+  }
+  goOn()
+}
+
+/// Commits some changes, then changes single bytes. What is read then was stored, or is nothing.
+private func damage(_ choices: inout Choices) {
+  memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
+  let writer = StateStore(memory, capacity: capacity)
+  var controller = Controller()
+  var changes: [Change] = []
+  var committed: [Controller.Snapshot] = []
+  writer.commit([], controller.snapshot, instance: instance)
+  committed.append(controller.snapshot)
+  let events = ClientEvent.names.compactMap(ClientEvent.init(name:))
+  for number in 0..<choices.number(below: 12) {
+    let before = changes.count
+    for _ in 0...choices.number(below: capacity) {
+      let event = Controller.Input.client(
+        choices.pick(events), at: Time(microseconds: Int64(number)))
+      // A daemon keeps no more of one batch than its ring has.
+      controller.take(event) { changes.append($0) }
+    }
+    writer.commit(
+      changes[before...].suffix(capacity), controller.snapshot, instance: instance)
+    committed.append(controller.snapshot)
+  }
+  let last = StateStore(memory, capacity: capacity).read()
+  require(last?.snapshot == controller.snapshot && last?.instance == instance)
+  require(last?.changes == Array(changes.suffix(capacity)), "it is not what was committed")
+
+  while !choices.isEmpty {
+    let place = (Int(choices.byte()) << 8 | Int(choices.byte())) % size
+    memory.bytes[place] ^= choices.byte()
+  }
+  guard let read = StateStore(memory, capacity: capacity).read() else { return }
+  require(read.instance == instance && committed.suffix(2).contains(read.snapshot))
+  let upTo = changes.prefix(Int(read.snapshot.sequence))
+  require(
+    read.changes == Array(upTo.suffix(read.changes.count)), "a change that never was")
+}
+
+/// Has the memory hold anything at all, where the fuzzer wants it with checksums that are right.
+private func forge(_ choices: inout Choices) {
+  let flags = choices.byte()
+  let content = choices.remaining().prefix(size)
+  memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
+  memory.bytes.copyBytes(from: content)
+  for place in 0..<2 where flags & 1 << place != 0 {
+    var fields = StoredFields(slice(place * 512, 512))
+    _ = fields.takeNumber()
+    _ = fields.takeNumber()
+    _ = fields.takeText()
+    _ = fields.takeSnapshot()
+    seal(&fields)
+  }
+  for place in 0..<capacity where flags & 4 << place != 0 {
+    var fields = StoredFields(slice(1024 + place * 160, 160))
+    _ = fields.takeNumber()
+    _ = fields.takeTime()
+    for _ in 0..<4 { _ = fields.takeText() }
+    seal(&fields)
+  }
+}
+
+private func seal(_ fields: inout StoredFields) {
+  var check = fields
+  // There may be no room left.
+  if check.takeNumber() != nil { fields.putChecksum() }
+}
+
+private func slice(_ start: Int, _ count: Int) -> UnsafeMutableRawBufferPointer {
+  UnsafeMutableRawBufferPointer(rebasing: memory.bytes[start..<start + count])
+}
+
+/// What a daemon does with what it finds: it serves it, adds to it, and the next one has that.
+private func goOn() {
+  let contents = StateStore(memory, capacity: capacity).read()
+  if let contents {
+    require(contents.changes.count <= capacity)
+    require(contents.changes.last.map(\.sequence) ?? 0 == contents.snapshot.sequence)
+    for (last, next) in zip(contents.changes, contents.changes.dropFirst()) {
+      require(last.sequence + 1 == next.sequence, "a gap in what was kept")
+    }
+  }
+  let keyboard = StillKeyboard()
+  let service = ModeService(
+    settings: Settings(), ringCapacity: capacity, source: keyboard,
+    store: StateStore(memory, capacity: capacity))
+  let sequence = contents?.snapshot.sequence ?? 0
+  require(service.controller.modes.sequence == sequence)
+  service.take([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
+  service.take([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
+  require(service.controller.modes.sequence == sequence + 2)
+  for after in [0, sequence, sequence + 1, sequence + 2] {
+    guard let (bytes, latest) = service.message(after: after) else { continue }
+    require(latest == sequence + 2 && bytes.last == 0)
+  }
+  let next = StateStore(memory, capacity: capacity).read()
+  require(next?.snapshot == service.controller.snapshot, "what is told is not kept")
+  if let contents { require(next?.instance == contents.instance) }
+  require(next?.changes.last?.sequence == sequence + 2)
+}
