@@ -64,7 +64,12 @@ public let programName: String = {
 public func printable(_ text: String) -> String {
   String(
     String.UnicodeScalarView(
-      text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }))
+      text.unicodeScalars.map { scalar in
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: "\u{fffd}"
+        default: scalar
+        }
+      }))
 }
 
 /// `a, b and c`

@@ -53,7 +53,7 @@ private struct Trial {
     }
     if var redacted {
       let copied = redactor.redact(input).map { changes(&redacted, $0) } ?? []
-      require(copied == expected, "redacted, \(input) does something else")
+      require(copied == expected, "redacted, \(input) makes \(copied), not \(expected)")
       self.redacted = redacted
     }
   }
