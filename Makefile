@@ -17,13 +17,14 @@ PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
 SOURCES = Package.swift Sources Tests
 
-.PHONY: help run test check lint unit-tests fuzz-tests vm-tests package-tests sanitize fuzz \
-  recordings build install uninstall deb clean
+.PHONY: help run test check lint unit-tests fuzz-tests client-tests vm-tests package-tests sanitize \
+  fuzz adversary recordings build install uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
 	@echo 'make test       install what is missing, and run every test'
 	@echo 'make check      all of that but the tests in a virtual machine'
+	@echo 'make adversary  attack it with all there is, for two hours, and print what came of it'
 	@echo 'make sanitize   the tests once more, built with address and with thread sanitizer'
 	@echo 'make fuzz       try what others send: ten targets, each for ten minutes'
 	@echo 'make build      build the programs, into .build/release'
@@ -38,7 +39,7 @@ run: build
 
 test: check vm-tests package-tests
 
-check: lint unit-tests fuzz-tests
+check: lint unit-tests fuzz-tests client-tests
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
@@ -58,6 +59,25 @@ fuzz:
 	@scripts/install-packages build
 	scripts/fuzz seconds 600
 
+# Bad clients, and what an innocent one notices of them.
+client-tests: build
+	@scripts/install-python-tools
+	.tools/venv/bin/python -m pytest Tests/Adversary
+
+# The attacks of `make test`, each for longer or more often, with what came of each.
+adversary: export KEYMODED_ATTACK_SECONDS = 20
+adversary: export KEYMODED_SOAK_SECONDS = 3600
+adversary: export KEYMODED_IDLE_SECONDS = 60
+adversary: export KEYMODED_PLUGS = 500
+adversary: export KEYMODED_ATTACKS = 5
+adversary: export KEYMODED_SLEEPS = 5
+adversary: build
+	@scripts/install-packages test
+	@scripts/install-packages virtual-machine
+	@scripts/install-python-tools
+	scripts/fuzz seconds 300
+	.tools/venv/bin/python -m pytest Tests/Adversary Tests/VirtualMachine -m attack
+
 # Not part of `make test`, because it takes minutes for each of the two.
 sanitize:
 	@scripts/install-packages build test
@@ -76,7 +96,8 @@ package-tests: deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest Tests/VirtualMachine/test_package.py
+	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest Tests/VirtualMachine/test_package.py \
+	  Tests/VirtualMachine/test_clients_page.py
 
 recordings: build
 	@scripts/install-packages test

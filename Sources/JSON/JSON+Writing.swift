@@ -48,19 +48,42 @@ extension JSON {
 
   private static func write(_ value: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    for byte in value.utf8 {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0..<0x20:
-        let hex = Array("0123456789abcdef".utf8)
-        bytes.append(contentsOf: "\\u00".utf8)
-        bytes.append(hex[Int(byte >> 4)])
-        bytes.append(hex[Int(byte & 15)])
-      default: bytes.append(byte)
-      }
+    if value.utf8.allSatisfy({ $0 < 0x7f }) {
+      for byte in value.utf8 { write(byte, to: &bytes) }
+    } else {
+      for scalar in value.unicodeScalars { write(scalar, to: &bytes) }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func write(_ byte: UInt8, to bytes: inout [UInt8]) {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+      bytes.append(UInt8(ascii: "\\"))
+      bytes.append(byte)
+    case 0..<0x20: escape(UInt16(byte), to: &bytes)
+    default: bytes.append(byte)
+    }
+  }
+
+  /// JSON needs no more escapes than those above, but what is read by programs is also looked at on
+  /// terminals, and those act on more.
+  private static func write(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator:
+      for unit in String(scalar).utf16 { escape(unit, to: &bytes) }
+    default:
+      if scalar.isASCII {
+        write(UInt8(ascii: scalar), to: &bytes)
+      } else {
+        bytes.append(contentsOf: String(scalar).utf8)
+      }
+    }
+  }
+
+  private static func escape(_ unit: UInt16, to bytes: inout [UInt8]) {
+    let hex = Array("0123456789abcdef".utf8)
+    bytes.append(contentsOf: "\\u".utf8)
+    for shift in [12, 8, 4, 0] { bytes.append(hex[Int(unit >> shift) & 15]) }
   }
 }

@@ -40,6 +40,15 @@ public struct Controller: Sendable {
       case .client, .configured: nil
       }
     }
+
+    /// Whether `key` of `device` may be up after it.
+    fileprivate func mayRelease(_ key: KeyCode, on device: DeviceID) -> Bool {
+      switch self {
+      case .key(device, let event): event.key == key && event.action == .release
+      case .opened(device, _), .synchronized(device, _, _), .gone(device): true
+      case .opened, .key, .synchronized, .gone, .client, .configured: false
+      }
+    }
   }
 
   /// A press of Shift that may turn out to be a tap.
@@ -148,10 +157,10 @@ public struct Controller: Sendable {
 
   /// The releases that a grab kept from everyone else, which have to be taken before `input`.
   ///
-  /// A device that another program grabs in the middle of a key stroke never reports the release.
-  /// Before a press elsewhere rests on such a modifier, the kernel is asked. It tells what is so now,
-  /// and the press may be old; what the other device still has to say comes first: a release that is
-  /// yet to act is no stuck key.
+  /// A device that another program grabs in the middle of a key stroke never reports the release, not
+  /// even when it is given back. Before a press on any device rests on such a modifier, the kernel is
+  /// asked. It tells what is so now, and the press may be old; what the device still has to say comes
+  /// first: a release that is yet to act is no stuck key.
   ///
   /// - Parameters:
   ///   - rest: what happened after `input` and is known already.
@@ -162,24 +171,27 @@ public struct Controller: Sendable {
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
-    return devicesDeciding(pressOf: event.key, on: device).compactMap { other in
-      guard !rest.contains(where: { $0.device == other }) else { return nil }
-      let up = keysUp(modifiersHeld(on: other), other)
+    let deciding = modifiersDeciding(pressOf: event.key)
+    return keys.devices.compactMap { other in
+      guard !other.held().isDisjoint(with: deciding) else { return nil }
+      let held = Modifiers.keys.filter { key in
+        other.down.contains(key) && !Modifiers(of: key).isDisjoint(with: deciding)
+          && (other.device != device || key != event.key)
+          && !rest.contains { $0.mayRelease(key, on: other.device) }
+      }
+      let up = held.isEmpty ? [] : keysUp(held, other.device)
       guard !up.isEmpty else { return nil }
       let releases = up.map { KeyDifference(key: $0, isDown: false) }
-      return .synchronized(other, releases, at: event.time)
+      return .synchronized(other.device, releases, at: event.time)
     }
   }
 
-  /// The other devices on whose held modifiers the meaning of this press rests.
-  private func devicesDeciding(pressOf key: KeyCode, on device: DeviceID) -> [DeviceID] {
-    guard !key.isShift, key.isCharacter || settings.bindings.usesKey(key) else { return [] }
-    return keys.devices.filter { $0.device != device && !$0.held().isEmpty }.map(\.device)
-  }
-
-  private func modifiersHeld(on device: DeviceID) -> [KeyCode] {
-    guard let down = keys.devices.first(where: { $0.device == device })?.down else { return [] }
-    return Modifiers.keys.filter { down.contains($0) }
+  /// The modifiers on which it rests what a press of `key` means.
+  private func modifiersDeciding(pressOf key: KeyCode) -> Modifiers {
+    if key.isShift { return [] }
+    if settings.bindings.usesKey(key) { return Modifiers.commands.union(.shift) }
+    // It is a character with Shift and without.
+    return key.isCharacter ? .commands : []
   }
 }
 

@@ -36,6 +36,17 @@ extension Frame {
     return merged
   }
 
+  /// Takes from the frames of each device those up to a time, and returns them in the order in which
+  /// they are to act.
+  ///
+  /// The frames of one device never change places here either: behind one that is later than `limit`
+  /// all wait.
+  public static func merged(takenFrom queues: inout [[Frame]], upTo limit: Time) -> [Frame] {
+    let due = queues.map { Array($0.prefix { $0.time <= limit }) }
+    for (index, taken) in due.enumerated() { queues[index].removeFirst(taken.count) }
+    return merged(due)
+  }
+
   private static func precedes(_ lhs: Frame?, _ rhs: Frame?) -> Bool {
     guard let lhs, let rhs else { return false }
     return (lhs.time, lhs.device) < (rhs.time, rhs.device)

@@ -12,6 +12,9 @@ final class Client {
   /// The longest message that a client may send.
   static let messageLimit = 65536
 
+  /// How many bytes of calls are answered before other clients have their turn.
+  private static let turn = 1024
+
   private let descriptor: FileDescriptor
   private let access: Access
   private let methods: ControllerMethods
@@ -62,7 +65,7 @@ extension Client {
     // subscriber's are not read any more.
     if isGone, subscribedSince != nil { isEnding = true }
     if events.contains(.readable) { receive() }
-    answerNextCall()
+    answerCalls()
     pump()
     settle()
   }
@@ -86,20 +89,23 @@ extension Client {
     }
   }
 
-  /// Answers the first call that has arrived. The next one waits until the reply to this one has
-  /// left, or for ever behind a stream: a client that asks without reading fills its own socket and
-  /// nothing here. It also waits until others had their turn, however many were sent at once.
-  private func answerNextCall() {
-    guard !isEnding, subscribedSince == nil, outgoing.isEmpty else { return }
-    do {
-      guard let message = try incoming.next() else { return }
-      answer(try Call(parsing: message))
-    } catch Call.Fault.member(let name) {
-      send(Reply(VarlinkError.invalidParameter(name)).message)
-      isEnding = true
-    } catch {
-      // Varlink has no error for a message that is too long or no JSON.
-      isEnding = true
+  /// Answers what has arrived, one call at a time: the next one waits until the reply to the one
+  /// before has left, or for ever behind a stream. A client that asks without reading thus fills its
+  /// own socket and nothing here. However many calls came at once, others have their turn soon.
+  private func answerCalls() {
+    var bytes = 0
+    while bytes < Self.turn, !isEnding, subscribedSince == nil, outgoing.isEmpty {
+      do {
+        guard let message = try incoming.next() else { break }
+        bytes += message.count
+        answer(try Call(parsing: message))
+      } catch Call.Fault.member(let name) {
+        send(Reply(VarlinkError.invalidParameter(name)).message)
+        isEnding = true
+      } catch {
+        // Varlink has no error for a message that is too long or no JSON.
+        isEnding = true
+      }
     }
   }
 

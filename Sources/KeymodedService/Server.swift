@@ -23,7 +23,8 @@ final class Server {
   private var methods: ControllerMethods
   private let limits: Limits
   private var listeners: [Listener] = []
-  private var clients: [Int: Client] = [:]
+  /// Those connected, in the order in which they came: whoever came first is told first.
+  private var clients: [(id: Int, client: Client)] = []
   private var accepted = 0
   private var retry: EventSource?
 
@@ -50,7 +51,7 @@ final class Server {
 
   /// Tells subscribers of the changes that they do not have.
   func publish() {
-    for client in clients.values { client.publish() }
+    for (_, client) in clients { client.publish() }
   }
 
   private func accept(from socket: ListeningSocket) {
@@ -68,9 +69,16 @@ final class Server {
     guard clients.count < limit else { return turnAway(number) }
     accepted += 1
     let id = accepted
-    clients[id] = try? Client(
+    let client = try? Client(
       descriptor, access: socket.access, loop: loop, methods: methods, service: service
-    ) { [unowned self] in clients[id] = nil }
+    ) { [unowned self] in letGo(id) }
+    if let client { clients.append((id, client)) }
+  }
+
+  private func letGo(_ id: Int) {
+    clients.removeAll { $0.id == id }
+    // Whoever waits for a descriptor can have this one.
+    for listener in listeners { listener.source.enable() }
   }
 
   /// Says why, as an answer to whatever will have been asked. A new socket has room for it.

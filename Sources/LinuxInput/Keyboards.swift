@@ -34,6 +34,12 @@ public final class Keyboards {
     let isKeyboard: Bool
     let number: dev_t
     let source: EventSource
+
+    /// What was read and has yet to act.
+    var waiting: [Frame] = []
+
+    /// Whether there may be more than was read so far.
+    var hasMore = false
   }
 
   /// How many key events are read of one device before the others have their turn.
@@ -83,7 +89,9 @@ public final class Keyboards {
 
   /// Opens all that are there, and from now on those that come, unless only the former are wanted.
   public func start(followingNewcomers: Bool = true) throws(SystemError) {
-    continuation = try loop.addDeferred { [unowned self] in read { _ in true } }
+    let continuation = try loop.addDeferred { [unowned self] in readAll() }
+    continuation.take(.first)
+    self.continuation = continuation
     let finder = try DeviceFinder(loop, in: places) { [unowned self] node in appeared(node) }
     self.finder = finder
     switch selection {
@@ -101,13 +109,12 @@ public final class Keyboards {
     try finder?.forEachPresent { appeared($0) }
   }
 
-  /// Reads what has happened by now on any keyboard, and delivers it.
-  public func readAll() { read { _ in true } }
-
   /// Which of `keys` the kernel says are up on this device, although nothing more of it waits to be
   /// read.
   public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
-    followed.first { $0.id == id }?.device.keysUp(among: keys) ?? []
+    guard let keyboard = followed.first(where: { $0.id == id }), keyboard.waiting.isEmpty
+    else { return [] }
+    return keyboard.device.keysUp(among: keys)
   }
 }
 
@@ -175,10 +182,7 @@ extension Keyboards {
     var status = stat()
     try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
     let id = DeviceID(order: opened)
-    let source = try loop.addIO(device.fileDescriptor, .readable) { [unowned self] _ in
-      // The other devices that were found ready in this wakeup are read with it.
-      read { $0.id == id || $0.source.isPending }
-    }
+    let source = try loop.addIO(device.fileDescriptor, .readable) { [unowned self] _ in readAll() }
     // A key waits for one client at most, however many there are.
     source.take(.first)
     opened += 1
@@ -193,7 +197,7 @@ extension Keyboards {
     keyboard.source.end()
     followed.removeAll { $0.id == keyboard.id }
     report(why)
-    deliver([.gone(keyboard.id)])
+    deliver(keyboard.waiting.flatMap(\.inputs) + [.gone(keyboard.id)])
   }
 }
 
@@ -207,26 +211,56 @@ extension Keyboards {
     case ended(SystemError?)
   }
 
-  private func read(where isReady: (Followed) -> Bool) {
-    var queues: [[Frame]] = []
-    var ended: [(Followed, SystemError?)] = []
-    var isUnfinished = false
-    for keyboard in followed where isReady(keyboard) {
-      var frames: [Frame] = []
-      switch readFrames(of: keyboard, into: &frames) {
+  /// Reads what has happened by now on any keyboard, and delivers it.
+  ///
+  /// Which of them made the loop wake up does not matter: by the time that a busy machine lets the
+  /// daemon go on, others may have been typed on, before and after. What happens while they are read,
+  /// one after the other, waits until all have been read again, so that nothing overtakes what
+  /// happened before it.
+  public func readAll() {
+    var limit = Time(microseconds: microsecondsSinceBoot())
+    var ended: [(DeviceID, SystemError?)] = []
+    for index in ready() {
+      let keyboard = followed[index]
+      var frames = keyboard.waiting
+      let outcome = readFrames(of: keyboard, into: &frames)
+      followed[index].waiting = frames
+      followed[index].hasMore = false
+      switch outcome {
       case .drained: break
-      case .more: isUnfinished = true
-      case .ended(let error): ended.append((keyboard, error))
+      case .more:
+        followed[index].hasMore = true
+        if let last = frames.last { limit = min(limit, last.time) }
+      case .ended(let error): ended.append((keyboard.id, error))
       }
-      queues.append(frames)
     }
-    let inputs = Frame.merged(queues).flatMap(\.inputs)
+    deliver(upTo: limit)
+    for (id, error) in ended {
+      guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
+      letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
+    }
+    // Nothing of this makes a descriptor readable again, libevdev's having read ahead included.
+    if followed.contains(where: { $0.hasMore || !$0.waiting.isEmpty }) { continuation?.callSoon() }
+  }
+
+  private func deliver(upTo limit: Time) {
+    var queues = followed.map(\.waiting)
+    let inputs = Frame.merged(takenFrom: &queues, upTo: limit).flatMap(\.inputs)
+    // Before they act: the kernel is not asked about a device of which more is known.
+    for (index, rest) in queues.enumerated() { followed[index].waiting = rest }
     if !inputs.isEmpty { deliver(inputs) }
-    for (keyboard, error) in ended {
-      letGo(keyboard, error.map(Report.failed) ?? .gone(keyboard.id, keyboard.device))
+  }
+
+  /// Which devices have something to read, in order of opening.
+  private func ready() -> [Int] {
+    var entries = followed.map {
+      pollfd(fd: $0.device.fileDescriptor, events: Int16(POLLIN), revents: 0)
     }
-    // What libevdev has read ahead does not make the descriptor readable again.
-    if isUnfinished { continuation?.callSoon() }
+    // Where the kernel does not say, the reading does.
+    let isKnown = poll(&entries, nfds_t(entries.count), 0) >= 0
+    return followed.indices.filter {
+      !isKnown || entries[$0].revents != 0 || followed[$0].hasMore
+    }
   }
 
   private func readFrames(of keyboard: Followed, into frames: inout [Frame]) -> Outcome {

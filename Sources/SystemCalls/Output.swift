@@ -60,13 +60,14 @@ public let programName: String = {
   return path.split(separator: "/").last.map(String.init) ?? path
 }()
 
-/// A text that somebody else made up, without what a terminal would act on and without line ends.
+/// A text that somebody else made up, without what a terminal would act on, without line ends, and
+/// without what cannot be seen but turns the text around or makes two of them look the same.
 public func printable(_ text: String) -> String {
   String(
     String.UnicodeScalarView(
       text.unicodeScalars.map { scalar in
         switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator: "\u{fffd}"
+        case .control, .format, .lineSeparator, .paragraphSeparator: "\u{fffd}"
         default: scalar
         }
       }))

@@ -29,11 +29,18 @@ public struct UdevDevice {
 }
 
 /// Watches the evdev nodes come, through udev: when it tells of one, its rules have been applied.
+///
+/// The kernel keeps a hundred or so of udev's messages for a process that has no time to read them,
+/// and forgets the others. libsystemd says nothing of it, so the monitor asks, and looks at all
+/// devices again.
 public final class DeviceMonitor {
   private let monitor: OpaquePointer
   private let appeared: (UdevDevice) -> Void
+  private var lost: Int64 = 0
+  private var lookAgain: EventSource?
 
-  /// Calls `appeared`, from the loop, for each evdev node that appears or changes.
+  /// Calls `appeared`, from the loop, for each evdev node that appears or changes, and at times for
+  /// one that does not.
   ///
   /// Make the monitor before calling ``forEachPresent(_:)``, so that no device is missed in between.
   public init(
@@ -55,6 +62,7 @@ public final class DeviceMonitor {
         { _, device, context in
           guard let device, let context else { return 0 }
           let monitor = Unmanaged<DeviceMonitor>.fromOpaque(context).takeUnretainedValue()
+          monitor.checkForLosses()
           var action = SD_DEVICE_ADD
           // Removal shows on the open device itself, and sooner.
           guard sd_device_get_action(device, &action) >= 0, action != SD_DEVICE_REMOVE,
@@ -63,6 +71,24 @@ public final class DeviceMonitor {
           monitor.appeared(device)
           return 0
         }, Unmanaged.passUnretained(self).toOpaque()))
+    lookAgain = try loop.addDeferred { [unowned self] in
+      do throws(SystemError) {
+        try forEachPresent(self.appeared)
+      } catch {
+        // The next message, or the next loss, is another chance.
+      }
+    }
+    // Messages are lost until all that did not get lost were read, so before that it is too soon.
+    lookAgain?.take(.last)
+  }
+
+  /// Whatever is lost, a message that was not is read after it.
+  private func checkForLosses() {
+    let source = sd_device_monitor_get_event_source(monitor)
+    let count = keymoded_lost_messages(sd_event_source_get_io_fd(source))
+    guard count >= 0, count != lost else { return }
+    lost = count
+    lookAgain?.callSoon()
   }
 
   deinit {

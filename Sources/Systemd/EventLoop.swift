@@ -157,13 +157,12 @@ public final class EventSource {
     case early = -50
     /// Whoever waited longest; that of a source for which nothing else was said.
     case usual = 0
+    /// After all others.
+    case last = 100
   }
 
   /// Takes its turns like this from now on.
   public func take(_ turn: Turn) { sd_event_source_set_priority(handle, turn.rawValue) }
-
-  /// Whether events are known to be there for which the handler was not called yet.
-  public var isPending: Bool { sd_event_source_get_pending(handle) > 0 }
 
   /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`.
   public func set(at microseconds: UInt64) {

@@ -38,6 +38,8 @@ func run() throws {
   let file = arguments["--config"]
   let configuration = try Configuration.load(file)
   if arguments.has("--check") { return }
+  // What was typed last is in this memory until other keys take its place.
+  forbidMemoryDumps()
   let daemon = try Daemon(configuration, source)
   try daemon.run(socketDirectory: arguments["--socket-dir"], configurationFile: file)
 }

@@ -22,6 +22,14 @@ struct JSONTests {
     #expect(JSON.string("\u{1}\n").text == #""\u0001\u000a""#)
   }
 
+  @Test("shows a terminal nothing that it would act on, and loses nothing")
+  func unprintable() throws {
+    let name = "é\u{7f}\u{9b}31m\u{2028}\u{202e}\u{e0041}\"\n😀"
+    let text = #""é\u007f\u009b31m\u2028\u202e\udb40\udc41\"\u000a😀""#
+    #expect(JSON.string(name).text == text)
+    #expect(try JSON(parsing: text.utf8) == .string(name))
+  }
+
   @Test(
     "is not everything",
     arguments: [

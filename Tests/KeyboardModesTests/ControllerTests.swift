@@ -474,7 +474,7 @@ struct ControllerConfigurationTests {
   }
 }
 
-@Suite("The controller: modifiers that other devices hold")
+@Suite("The controller: modifiers that may be held no more")
 struct ControllerGrabTests {
   /// The devices that the kernel would be asked about, and for which keys, before the press.
   private func asked(
@@ -499,10 +499,37 @@ struct ControllerGrabTests {
     let third = DeviceID(order: 2)
     let (ctrl, meta) = (try key("LEFTCTRL"), try key("LEFTMETA"))
     #expect(try asked(timeline, "C", on: second) == [first: [ctrl], third: [meta]])
-    #expect(try asked(timeline, "ESC", on: first) == [third: [meta]])
+    #expect(try asked(timeline, "ESC", on: first) == [first: [ctrl], third: [meta]])
+    #expect(try asked(timeline, "LEFTCTRL", on: first) == [:], "it is not bound")
+    try timeline.play("LEFTSHIFT+")
+    let shift = try key("LEFTSHIFT")
+    #expect(try asked(timeline, "C", on: first) == [first: [ctrl], third: [meta]])
+    #expect(try asked(timeline, "ESC", on: first) == [first: [ctrl, shift], third: [meta]])
+    try timeline.play("LEFTSHIFT-")
     #expect(try asked(timeline, "F5", on: second) == [:])
     #expect(try asked(timeline, "LEFTSHIFT", on: second) == [:])
     #expect(try asked(timeline, "C", on: second, rest: [.gone(first)]) == [third: [meta]])
+  }
+
+  @Test("are not asked about where their release is known already, and is yet to act")
+  func knownReleases() throws {
+    var timeline = Timeline()
+    try timeline.play("LEFTCTRL+ LEFTALT+")
+    let (ctrl, alt) = (try key("LEFTCTRL"), try key("LEFTALT"))
+    func event(_ key: KeyCode, _ action: KeyEvent.Action) -> KeyEvent {
+      KeyEvent(time: timeline.time, key: key, action: action)
+    }
+    let release = Controller.Input.key(first, event(ctrl, .release))
+    let others: [Controller.Input] = [
+      .key(first, event(try key("C"), .release)), .key(first, event(alt, .press)),
+      .key(second, event(alt, .release)), .synchronized(second, [], at: timeline.time),
+    ]
+    for device in [first, second] {
+      #expect(try asked(timeline, "C", on: device, rest: [release]) == [first: [alt]])
+      #expect(try asked(timeline, "C", on: device, rest: others) == [first: [ctrl, alt]])
+      let found = Controller.Input.synchronized(first, [], at: timeline.time)
+      #expect(try asked(timeline, "C", on: device, rest: [found]) == [:])
+    }
   }
 
   @Test("are released first where the kernel says that they are up")

@@ -31,6 +31,21 @@ struct FrameMergeTests {
         == [frame(1, 15), frame(0, 30), frame(0, 10), frame(0, 20)])
   }
 
+  @Test("wait where they are later than what all devices were read up to, and none is overtaken")
+  func upToALimit() {
+    var queues = [
+      [frame(0, 10), frame(0, 30), frame(0, 20)],
+      [frame(1, 31), frame(1, 12)],
+      [frame(2, 11), frame(2, 20)],
+    ]
+    let first = Frame.merged(takenFrom: &queues, upTo: Time(microseconds: 20))
+    #expect(first == [frame(0, 10), frame(2, 11), frame(2, 20)])
+    #expect(queues == [[frame(0, 30), frame(0, 20)], [frame(1, 31), frame(1, 12)], []])
+    let rest = Frame.merged(takenFrom: &queues, upTo: Time(microseconds: 40))
+    #expect(rest == [frame(0, 30), frame(0, 20), frame(1, 31), frame(1, 12)])
+    #expect(queues == [[], [], []])
+  }
+
   @Test("are none where there are none")
   func none() {
     #expect(Frame.merged([]) == [])

@@ -96,6 +96,12 @@ def ensure_images() -> Images:
     return images
 
 
+def _packages() -> list[str]:
+    """What the guest has, of any Debian and of this one."""
+    own = GUEST / f"packages-{_suite()}.txt"
+    return _listed(GUEST / "packages.txt") + (_listed(own) if own.exists() else [])
+
+
 def _listed(path: Path) -> list[str]:
     """The words of a file, without its comments."""
     return [word for line in path.read_text().splitlines() for word in line.split("#")[0].split()]
@@ -194,7 +200,7 @@ def _build_root(root: Path, modules: Path, image: Path) -> None:
         "mmdebstrap",
         "--mode=root",
         "--variant=minbase",
-        f"--include={','.join(_listed(GUEST / 'packages.txt'))}",
+        f"--include={','.join(_packages())}",
         '--aptopt=Apt::Install-Recommends "false"',
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in UNWANTED),
         f"--customize-hook={_unpacking('libinput-tools', LIBINPUT_TOOLS)}",

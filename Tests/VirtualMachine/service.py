@@ -67,6 +67,19 @@ def restart(vm: VirtualMachine) -> None:
     )
 
 
+@contextlib.contextmanager
+def settings(vm: VirtualMachine, text: str) -> Iterator[None]:
+    """The service, started anew with other settings of its unit, and at the end as it was."""
+    folder = "/run/systemd/system/keymoded.service.d"
+    vm.run(f"mkdir -p {folder}; printf '[Service]\n{text}\n' >{folder}/test.conf")
+    vm.run("systemctl daemon-reload")
+    try:
+        restart(vm)
+        yield
+    finally:
+        vm.run(f"rm -r {folder}; systemctl daemon-reload")
+
+
 def as_user(user: str, command: str) -> str:
     """The command, run by an ordinary user with the groups that the user has."""
     return f"exec setpriv --reuid {user} --regid {user} --init-groups {command}"

@@ -1,0 +1,93 @@
+"""A subscriber that does everything right, and notes when each change reaches it.
+
+Runs as a process of its own, `innocent.py SOCKET FILE`, so that no attacker takes its time. The
+file gets a line for each change: its number, and how late it came, in microseconds.
+"""
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from connection import MONITOR, Connection
+from local_daemon import take_time_from_others
+
+CHANGE = re.compile(rb'"sequence":(\d+),"time":(\d+),"machine"')
+MISSED = re.compile(rb'"missed":(\d+|null)')
+
+
+def now() -> int:
+    """The time in microseconds."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+
+
+def clock_offset(path: str) -> int:
+    """What to add to a time of the recording to get the real one, by the quickest of many calls."""
+    connection = Connection(path)
+    best = (1 << 62, 0)
+    for _ in range(200):
+        before = now()
+        told: int = connection.call("GetState")["state"]["time"]
+        after = now()
+        best = min(best, (after - before, (before + after) // 2 - told))
+    connection.close()
+    return best[1]
+
+
+def follow(path: str, file: Path) -> None:
+    """Notes every change until nobody wants to know any more."""
+    take_time_from_others()
+    offset = clock_offset(path)
+    connection = Connection(path)
+    connection.send(MONITOR)
+    with open(file, "wb", buffering=1 << 20) as notes:
+        notes.write(b"ready\n")
+        notes.flush()
+        while message := connection.message():
+            arrived = now() - offset
+            for missed in MISSED.findall(message):
+                if missed != b"0":
+                    notes.write(b"missed %s\n" % missed)
+            for sequence, stamp in CHANGE.findall(message):
+                notes.write(b"%s %d\n" % (sequence, arrived - int(stamp)))
+            notes.flush()
+
+
+class Innocent:
+    """The subscriber, from the outside."""
+
+    def __init__(self, path: str, file: Path) -> None:
+        self._file = file
+        self._process = subprocess.Popen([sys.executable, __file__, path, file])
+        deadline = time.monotonic() + 30
+        while not file.exists() or not file.read_bytes():
+            assert time.monotonic() < deadline
+            assert self._process.poll() is None
+            time.sleep(0.01)
+
+    def mark(self) -> int:
+        """A place in what it noted, for `since`."""
+        return self._file.stat().st_size
+
+    def since(self, start: int, end: int) -> list[tuple[int, int]]:
+        """What it noted between two marks: the number of each change, and how late it came."""
+        with open(self._file, "rb") as file:
+            file.seek(start)
+            text = file.read(end - start)
+        lines = text.decode().splitlines()
+        assert not [line for line in lines if line.startswith("missed")], "it was told of a loss"
+        return [(int(a), int(b)) for a, b in (line.split() for line in lines if line != "ready")]
+
+    def all(self) -> list[tuple[int, int]]:
+        """All that it noted."""
+        return self.since(0, self.mark())
+
+    def stop(self) -> None:
+        """Ends it."""
+        self._process.kill()
+        self._process.wait()
+
+
+if __name__ == "__main__":
+    follow(sys.argv[1], Path(sys.argv[2]))

@@ -1,0 +1,127 @@
+"""The daemon under attack: on this machine, serving a recording as if it were a keyboard."""
+
+import contextlib
+import os
+import resource
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(os.environ.get("KEYMODED_PROGRAMS", CHECKOUT / ".build/release"))
+
+BOUND_SECONDS = 30.0
+
+KEY_LEFTSHIFT = 42
+
+
+def write_recording(path: Path, seconds: float, interval_us: int = 5000) -> int:
+    """Writes presses of Shift at this interval, of which each is a change; returns how many."""
+    count = int(seconds * 1_000_000 / interval_us)
+    with open(path, "w") as file:
+        file.write("# EVEMU 1.3\n")
+        for number in range(count):
+            pressed = 1_000_000 + number * interval_us
+            for value, at in ((1, pressed), (0, pressed + interval_us // 2)):
+                stamp = f"{at // 1_000_000}.{at % 1_000_000:06}"
+                file.write(f"E: {stamp} 0001 {KEY_LEFTSHIFT:04x} {value}\n")
+                file.write(f"E: {stamp} 0000 0000 0\n")
+    return count
+
+
+class Daemon:
+    """A running keymoded, and what the kernel says of it."""
+
+    def __init__(
+        self, folder: Path, recording: Path, speed: str = "1", files: int | None = None
+    ) -> None:
+        self.folder = folder
+        notifications = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        notifications.bind(str(folder / "notify"))
+        notifications.settimeout(BOUND_SECONDS)
+        (folder / "keymoded.yaml").touch()
+        options = ["--config", str(folder / "keymoded.yaml"), "--socket-dir", str(folder)]
+        with open(folder / "log", "w") as log:
+            self._process = subprocess.Popen(
+                [
+                    str(PROGRAMS / "keymoded"),
+                    *options,
+                    "--recording",
+                    str(recording),
+                    "--speed",
+                    speed,
+                ],
+                stderr=log,
+                env={"NOTIFY_SOCKET": str(folder / "notify")},
+                preexec_fn=lambda: _prepare(files),
+            )
+        self.pid = self._process.pid
+        while b"READY=1" not in notifications.recv(4096).split(b"\n"):
+            pass
+        notifications.close()
+
+    @property
+    def state_socket(self) -> str:
+        """Where states are told."""
+        return str(self.folder / "state.sock")
+
+    @property
+    def control_socket(self) -> str:
+        """Where events are taken."""
+        return str(self.folder / "control.sock")
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    @property
+    def open_files(self) -> int:
+        """How many descriptors it has."""
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    @property
+    def resident_kib(self) -> int:
+        """How much memory it takes, in KiB."""
+        return self._status("VmRSS")
+
+    @property
+    def wakeups(self) -> int:
+        """How often it has waited."""
+        return self._status("voluntary_ctxt_switches")
+
+    @property
+    def cpu_seconds(self) -> float:
+        """How long it has run, in the program and in the kernel."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def _status(self, name: str) -> int:
+        lines = Path(f"/proc/{self.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
+
+    def stop(self) -> int:
+        """Ends it as a service manager would, and returns its exit status."""
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(BOUND_SECONDS)
+
+    def kill(self) -> None:
+        """Ends it at once, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+
+
+def _prepare(files: int | None) -> None:
+    take_time_from_others()
+    if files is not None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+
+def take_time_from_others() -> None:
+    """Lets this process go before whatever else this machine does, where that is allowed.
+
+    What is measured is the daemon, not how the kernel shares two processors among attackers.
+    """
+    with contextlib.suppress(PermissionError):
+        os.nice(-15)

@@ -1,0 +1,285 @@
+"""What keyboards and those who use them can do to the daemon, done to it again and again."""
+
+import contextlib
+import fcntl
+import itertools
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from daemon import Daemon, expect_no_stuck_key, log, settle, use, wait_until
+from uinput import (
+    EVIOCGRAB,
+    INSERT,
+    LEFTALT,
+    LEFTCTRL,
+    LEFTMETA,
+    LEFTSHIFT,
+    PRESS,
+    RELEASE,
+    SCROLLLOCK,
+    A,
+    B,
+    C,
+    Keyboard,
+)
+
+# Losses
+
+
+def overflow(daemon: Daemon, count: int) -> str:
+    """More events than the kernel keeps for a daemon that does not read, with modifiers held."""
+    letters = [(B, value) for _ in range(100) for value in (PRESS, RELEASE)]
+    double_press = [(LEFTSHIFT, value) for _ in range(2) for value in (RELEASE, PRESS)]
+    losses = daemon.statistics()["losses"]
+    with daemon.following("Stormy keyboard", "Calm keyboard") as (stormy, calm):
+        for _ in range(count):
+            # Shift and Ctrl are held before and after; a double press between is lost for good.
+            stormy.press(LEFTSHIFT, LEFTCTRL)
+            daemon.expect("on")
+            with daemon.stopped():
+                stormy.send(*letters, *double_press, *letters)
+            calm.tap(A, INSERT)
+            daemon.expect()
+            assert daemon.state()["shift"] == "on", "a letter with Ctrl held is no character"
+            stormy.release(LEFTSHIFT, LEFTCTRL)
+            calm.tap(A)
+            daemon.expect("off")
+
+            # A double press is lost, and Shift, Ctrl and a letter turn out to be down: one batch,
+            # modifiers first. The time of that Shift is not known, so it is half of no double press.
+            with daemon.stopped():
+                stormy.send(*letters)
+                stormy.tap(LEFTSHIFT)
+                stormy.press(LEFTSHIFT, LEFTCTRL, C)
+                stormy.send(*letters)
+            daemon.expect("on")
+            stormy.release(C, LEFTSHIFT)
+            stormy.press(LEFTSHIFT)
+            daemon.expect("off")
+            # Both are up again, which is lost too.
+            with daemon.stopped():
+                stormy.send(*letters)
+                stormy.release(LEFTSHIFT, LEFTCTRL)
+                stormy.send(*letters)
+            calm.tap(LEFTSHIFT, LEFTSHIFT)
+            daemon.expect("on", "capsLock")
+            calm.tap(LEFTSHIFT)
+            daemon.expect("off")
+
+            # Without Ctrl, the letter that turns out to be down is a character, after Shift.
+            with daemon.stopped():
+                stormy.press(A)
+                stormy.send(*letters)
+                stormy.press(LEFTSHIFT)
+                stormy.send(*letters)
+            daemon.expect("on", "off")
+            stormy.release(LEFTSHIFT, A)
+        expect_no_stuck_key(daemon, stormy)
+    found = daemon.statistics()["losses"] - losses
+    assert found == 4 * count, f"{found} losses, not {4 * count}"
+    return f"{found} overflows, states as the kernel has them after each"
+
+
+def flood(daemon: Daemon, count: int) -> str:
+    """As many events as the kernel takes, from two keyboards, to a daemon that reads them."""
+    losses = daemon.statistics()["losses"]
+    with daemon.following("Flooding keyboard", "Other flooding keyboard") as keyboards:
+        first, second = keyboards
+        first.press(LEFTSHIFT, LEFTCTRL)
+        sent = 0
+        while sent < count:
+            first.tap(*[B] * 200)
+            second.tap(*[C] * 200)
+            sent += 800
+        # Shift and Ctrl are held as before, so nothing typed was a character.
+        daemon.expect("on")
+        second.tap(A, INSERT)
+        daemon.expect()
+        first.release(LEFTSHIFT, LEFTCTRL)
+        second.tap(A)
+        daemon.expect("off")
+        expect_no_stuck_key(daemon, second)
+    return f"{sent} events at once, {daemon.statistics()['losses'] - losses} overflows, none stuck"
+
+
+# Coming and going
+
+
+def unplug_held(daemon: Daemon, count: int) -> str:
+    """Keyboards that go with modifiers held."""
+    with daemon.following("Staying keyboard") as (staying,):
+        for _ in range(count):
+            with daemon.following("Leaving keyboard") as (leaving,):
+                leaving.press(LEFTSHIFT, LEFTCTRL)
+                daemon.expect("on")
+                staying.tap(A, INSERT)
+                daemon.expect()
+            staying.tap(A)
+            daemon.expect("off")
+            staying.tap(SCROLLLOCK)
+            daemon.expect("prepareToRecord")
+            daemon.trigger("clickMoreButton")
+            daemon.trigger("clickMoreButton")
+            daemon.expect("showingPanel", "prepareToEditText")
+        expect_no_stuck_key(daemon, staying)
+    return "Shift and Ctrl of each went with it"
+
+
+def plug(daemon: Daemon, count: int) -> str:
+    """Keyboards that are gone again before anybody can look at them."""
+    before = daemon.nodes()
+    with daemon.following("Warming keyboard"):
+        pass
+    settle()
+    descriptors, resident = daemon.descriptors(), daemon.resident_kib()
+    begin = time.monotonic()
+    for number in range(count):
+        keyboard = Keyboard(f"Fleeting keyboard {number % 7}")
+        keyboard.press(LEFTSHIFT, LEFTCTRL)
+        # Some stay long enough to be found.
+        if number % 10 == 0:
+            time.sleep(0.02)
+        keyboard.remove()
+    plugged = time.monotonic() - begin
+    settle()
+    wait_until(lambda: daemon.nodes() == before, "everything that is gone to be let go")
+    wait_until(lambda: daemon.descriptors() <= descriptors, "the descriptors to be closed")
+    assert daemon.descriptors() == descriptors
+    grown = daemon.resident_kib() - resident
+    assert grown <= 512, f"{grown} KiB more than before"
+    with daemon.following("Last keyboard") as (last,):
+        # Whether Shift was seen depends on how quick udev was.
+        daemon.changes()
+        expect_no_stuck_key(daemon, last)
+    return f"in {plugged:.0f} s ({time.monotonic() - begin:.0f} s until all was told), {grown} KiB"
+
+
+def many(daemon: Daemon, count: int) -> str:
+    """Many keyboards at once, all of them typing."""
+    return _many(daemon, count, contextlib.nullcontext())
+
+
+def many_while_stopped(daemon: Daemon, count: int) -> str:
+    """Many keyboards that come while the daemon gets no time to listen to udev."""
+    before = lost_messages(daemon)
+    outcome = _many(daemon, count, daemon.stopped())
+    lost = lost_messages(daemon) - before
+    assert lost > 0, "udev's messages all had room: more keyboards are needed to prove anything"
+    return f"{outcome}, although {lost} messages of udev were lost"
+
+
+def lost_messages(daemon: Daemon) -> int:
+    """How many messages of udev the kernel had no room for."""
+    sockets = {path.readlink().name for path in (daemon.process / "fd").iterdir()}
+    rows = [line.split() for line in Path("/proc/net/netlink").read_text().splitlines()[1:]]
+    return sum(int(row[8]) for row in rows if f"socket:[{row[9]}]" in sockets)
+
+
+def _many(daemon: Daemon, count: int, meanwhile: contextlib.AbstractContextManager[None]) -> str:
+    before, descriptors = daemon.nodes(), daemon.descriptors()
+    begin = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        with meanwhile:
+            keyboards = [
+                stack.enter_context(Keyboard(f"Keyboard {number}")) for number in range(count)
+            ]
+            settle()
+        daemon.wait_until_followed(*keyboards)
+        followed = time.monotonic() - begin
+        assert len(daemon.nodes()) == len(before) + count
+        # Each press of it leads to another state.
+        for keyboard in keyboards:
+            keyboard.tap(SCROLLLOCK)
+            if keyboard is keyboards[0]:
+                daemon.expect("prepareToRecord")
+        daemon.trigger("clickMoreButton")
+        daemon.trigger("clickMoreButton")
+        daemon.expect(
+            *itertools.islice(itertools.cycle(["editingText", "prepareToRecord"]), count - 1),
+            *("showingPanel", "prepareToEditText"),
+        )
+    settle()
+    wait_until(lambda: daemon.nodes() == before, "all of them to be gone")
+    assert daemon.descriptors() == descriptors
+    return f"all followed within {followed:.0f} s, each typed, all gone again"
+
+
+def late_permission(daemon: Daemon, count: int) -> str:
+    """Nodes that the daemon may not open when they come, but later."""
+    rules = Path("/run/udev/rules.d/99-late.rules")
+    rules.parent.mkdir(parents=True, exist_ok=True)
+    rules.write_text('ACTION=="add", ATTRS{name}=="Late keyboard", MODE="0000"\n')
+    subprocess.run(["udevadm", "control", "--reload"], check=True)
+    try:
+        for number in range(1, count + 1):
+            with Keyboard("Late keyboard") as late:
+                wait_until_logged(daemon, f"cannot open '{late.node}': Permission denied", number)
+                assert late.node not in daemon.nodes()
+                os.chmod(late.node, 0o660)
+                subprocess.run(["udevadm", "trigger", "--action=change", late.node], check=True)
+                daemon.wait_until_followed(late)
+                use(daemon, late)
+            wait_until(lambda: "Late keyboard" not in daemon.devices(), "it to be gone")
+    finally:
+        rules.unlink()
+        subprocess.run(["udevadm", "control", "--reload"], check=True)
+    return "each refused once, and followed from when it was allowed"
+
+
+def wait_until_logged(daemon: Daemon, line: str, times: int) -> None:
+    """Waits until the daemon has said something so many times, and no more."""
+    wait_until(lambda: log(daemon).count(line) >= times, f"{line!r} in the log")
+    assert log(daemon).count(line) == times
+
+
+# Grabs
+
+
+@contextlib.contextmanager
+def grabbed(keyboard: Keyboard) -> Iterator[None]:
+    """Nobody else sees what the keyboard sends, as with `evtest --grab`."""
+    grabber = os.open(keyboard.node, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(grabber, EVIOCGRAB, 1)
+        yield
+    finally:
+        os.close(grabber)
+
+
+def grab(daemon: Daemon, count: int) -> str:
+    """Another program takes a keyboard for itself while a modifier is down, and gives it back."""
+    with daemon.following("Grabbed keyboard", "Free keyboard") as (taken, free):
+        for _ in range(count):
+            for modifier in (LEFTCTRL, LEFTALT, LEFTMETA):
+                # The release is seen by the grabber alone. The other keyboard must not suffer ...
+                taken.press(modifier)
+                with grabbed(taken):
+                    taken.release(modifier)
+                    use(daemon, free)
+                # ... nor this one, when it is given back.
+                taken.press(modifier)
+                with grabbed(taken):
+                    taken.release(modifier)
+                use(daemon, taken)
+                # It is still held when it is given back: a chord, for both.
+                taken.press(modifier)
+                with grabbed(taken):
+                    pass
+                taken.tap(SCROLLLOCK)
+                free.tap(SCROLLLOCK)
+                daemon.expect()
+                taken.release(modifier)
+                use(daemon, free)
+            # Pressed and released unseen, or pressed unseen and released for all to see.
+            with grabbed(taken):
+                taken.tap(LEFTSHIFT)
+                taken.press(LEFTCTRL)
+            daemon.expect()
+            taken.release(LEFTCTRL)
+            use(daemon, taken)
+        expect_no_stuck_key(daemon, taken)
+        expect_no_stuck_key(daemon, free)
+    return "Ctrl, Alt and Meta, let go of unseen, held on neither keyboard"

@@ -1,0 +1,132 @@
+"""Nobody who may not know learns from the daemon what was typed, or that something was."""
+
+import json
+import re
+import struct
+import time
+from pathlib import Path
+
+from daemon import Client, Daemon, expect_no_stuck_key, log
+from uinput import LEFTCTRL, LEFTSHIFT, B
+
+# Letters that no sentence has in this order.
+MARKED = {"Q": 16, "J": 36, "X": 45, "V": 47, "Z": 44, "K": 37, "W": 17, "Y": 21}
+CODES = [*MARKED.values()]
+
+READING = ("GetState", "ListMachines", "org.varlink.service.GetInfo")
+CONTROL = (*READING, "ListDevices", "GetStatistics")
+
+
+def told(sockets: list[Client]) -> str:
+    """All that can be asked, without the times at which it was told."""
+    state, control = sockets
+    replies = [state.call(method) for method in READING]
+    replies += [control.call(method) for method in CONTROL]
+    replies.append(
+        state.call(
+            "org.varlink.service.GetInterfaceDescription", {"interface": "org.keymoded.Controller"}
+        )
+    )
+    return re.sub(r'"time": \d+', '"time": 0', json.dumps(replies))
+
+
+def kept(daemon: Daemon) -> bytes:
+    """What outlives the daemon."""
+    (memory,) = (
+        path
+        for path in (daemon.process / "fd").iterdir()
+        if str(path.readlink()).startswith("/memfd:keymoded-states")
+    )
+    return memory.read_bytes()
+
+
+def visible(daemon: Daemon, sockets: list[Client]) -> dict[str, object]:
+    """All that anybody but the daemon can see of it."""
+    return {
+        "replies": told(sockets),
+        "memory": kept(daemon),
+        "log": log(daemon),
+        "stream": daemon.bytes_streamed(),
+    }
+
+
+def privacy(daemon: Daemon, count: int) -> str:
+    """A marked text, typed where it changes no state, moves nothing that anybody can see."""
+    sockets = [Client(f"/run/keymoded/{name}.sock") for name in ("state", "control")]
+    with daemon.following("Marked keyboard") as (keyboard,):
+        for presses, shift in ((0, "off"), (2, "capsLock")):
+            keyboard.tap(*[LEFTSHIFT] * presses)
+            daemon.changes()
+            assert daemon.state()["shift"] == shift
+            before = visible(daemon, sockets)
+            for _ in range(count):
+                keyboard.tap(*CODES)
+                # Asked in between, so that no event is lost: that would be told.
+                daemon.state()
+                keyboard.press(LEFTCTRL)
+                keyboard.tap(*CODES)
+                keyboard.release(LEFTCTRL)
+                daemon.state()
+            daemon.expect()
+            after = visible(daemon, sockets)
+            for what in before:
+                assert after[what] == before[what], f"{what} moved"
+        keyboard.tap(LEFTSHIFT, LEFTSHIFT, *CODES, B)
+        daemon.expect("off", "on", "off")
+        expect_no_stuck_key(daemon, keyboard)
+        # Now with changes between. None of them names a key.
+        everything = [
+            told(sockets).encode(),
+            kept(daemon),
+            "\n".join(log(daemon)).encode(),
+            json.dumps(daemon.seen).encode(),
+        ]
+    for data in everything:
+        found = [name for name, pattern in patterns().items() if pattern in data.lower()]
+        assert not found, found
+    assert "Max core file size        0                    0" in limits(daemon)
+    return (
+        f"{count * 4 * len(CODES)} keys typed, not a byte moved; "
+        f"{sum(map(len, everything))} bytes searched for {len(patterns())} forms of the text"
+    )
+
+
+def patterns() -> dict[str, bytes]:
+    """The forms in which the text could be somewhere."""
+    forms = {f"KEY_{name}": f"key_{name}".lower().encode() for name in MARKED}
+    forms["letters"] = "".join(MARKED).lower().encode()
+    for separator in ("", " ", ",", ", ", "\n"):
+        forms[f"decimal, {separator!r}"] = separator.join(map(str, CODES[:3])).encode()
+        forms[f"hexadecimal, {separator!r}"] = separator.join(f"{c:x}" for c in CODES[:3]).encode()
+    for size in "BHIQ":
+        forms[f"numbers, {size}"] = struct.pack(f"<3{size}", *CODES[:3]).lower()
+    return forms
+
+
+def limits(daemon: Daemon) -> str:
+    return Path(daemon.process, "limits").read_text()
+
+
+def idle(daemon: Daemon, count: int) -> str:
+    """Keyboards that nobody types on: the daemon sleeps, but for what the watchdog wants."""
+    with daemon.following("Idle keyboard", "Other idle keyboard") as (first, second):
+        daemon.changes()
+        first.tap(B)
+        second.tap(B)
+        daemon.expect()
+        period = watchdog_seconds(daemon)
+        before = daemon.switches()
+        time.sleep(count)
+        after = daemon.switches()
+    assert after.keys() == before.keys()
+    moved = sum(sum(after[task]) - sum(before[task]) for task in after)
+    # It is due after half of the time at the earliest; to tell of it may take a second sleep.
+    allowed = 2 * (int(count / (period / 2)) + 1) if period else 0
+    assert moved <= allowed, f"{moved} switches in {count} s, not {allowed}: {before} {after}"
+    return f"seconds, {moved} context switches of {len(after)} thread, watchdog {period or 'off'}"
+
+
+def watchdog_seconds(daemon: Daemon) -> float:
+    environment = Path(daemon.process, "environ").read_bytes().split(b"\0")
+    values = [int(line.split(b"=")[1]) for line in environment if line.startswith(b"WATCHDOG_USEC")]
+    return values[0] / 1e6 if values else 0.0

@@ -1,0 +1,180 @@
+"""Two keyboards, a daemon that gets no time, a clock that jumps: the kernel's stamps decide."""
+
+import contextlib
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from daemon import Daemon, expect_no_stuck_key, forget, settle, use
+from uinput import LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, A, B, Keyboard
+
+THRESHOLD = 500_000
+SLEEP_THRESHOLD = 3.0
+
+
+def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str]]:
+    """What the Shift machine makes of presses, from off: the time of each change and its state."""
+    changes: list[tuple[int, str]] = []
+    state, since = "off", 0
+    for stamp, code, value in sorted(events, key=lambda event: event[0]):
+        before = state
+        match state, code in (LEFTSHIFT, RIGHTSHIFT), value:
+            case "off", True, 1:
+                state, since = "on", stamp
+            case "on", True, 1:
+                state = "capsLock" if stamp - since < THRESHOLD else "off"
+            case ("capsLock", True, 1) | ("on", False, 1 | 2):
+                state = "off"
+        if state != before:
+            changes.append((stamp, state))
+    return changes
+
+
+def expect_by_stamps(daemon: Daemon, *keyboards: Keyboard) -> list[str]:
+    """Checks the changes against what the kernel's stamps say that they must be."""
+    events = [event for keyboard in keyboards for event in keyboard.stamps()]
+    expected = shift_changes(events)
+    changes = daemon.changes()
+    assert [(change["time"], change["to"]) for change in changes] == expected, (events, changes)
+    assert daemon.state()["shift"] == (expected[-1][1] if expected else "off")
+    return [state for _, state in expected]
+
+
+# Time
+
+
+class Interrupter(threading.Thread):
+    """Stops the daemon for moments, as a busy machine does, whatever it is doing."""
+
+    def __init__(self, daemon: Daemon) -> None:
+        super().__init__(daemon=True)
+        self._pid = daemon.pid
+        self._source = random.Random(1)
+        self._ending = threading.Event()
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        self.join()
+
+    def run(self) -> None:
+        while not self._ending.wait(self._source.uniform(0, 0.002)):
+            os.kill(self._pid, signal.SIGSTOP)
+            self._ending.wait(self._source.uniform(0, 0.004))
+            os.kill(self._pid, signal.SIGCONT)
+
+
+def interleave(daemon: Daemon, count: int) -> str:
+    """Two keyboards at once, Shift and letters on both, for a daemon that is interrupted or not."""
+    source = random.Random(count)
+    total = 0
+    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
+        left.observe()
+        right.observe()
+        for number in range(count):
+            with Interrupter(daemon) if number % 2 else contextlib.nullcontext():
+                for _ in range(8):
+                    keyboard = source.choice((left, right))
+                    keyboard.tap(source.choice((LEFTSHIFT, LEFTSHIFT, RIGHTSHIFT, A, B)))
+                    time.sleep(source.choice((0, 0, 0.0005, 0.003)))
+                total += len(expect_by_stamps(daemon, left, right))
+            forget(daemon, left)
+            left.stamps()
+        for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
+            for first, second in ((left, right), (right, left)):
+                first.tap(LEFTSHIFT)
+                time.sleep(distance)
+                second.tap(RIGHTSHIFT)
+                assert expect_by_stamps(daemon, left, right) == ["on", expected]
+                forget(daemon, left)
+                left.stamps()
+        expect_no_stuck_key(daemon, left)
+    return f"{total} changes, each at the time and of the kind that the kernel's stamps say"
+
+
+def stopped(daemon: Daemon, count: int) -> str:
+    """The daemon gets no time for 2 s, and Shift is pressed twice meanwhile."""
+    outcomes = []
+    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
+        left.observe()
+        right.observe()
+        for _ in range(count):
+            for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
+                for second in (left, right):
+                    begin = time.monotonic()
+                    with daemon.stopped():
+                        left.tap(LEFTSHIFT)
+                        time.sleep(distance)
+                        second.tap(LEFTSHIFT)
+                        time.sleep(begin + 2 - time.monotonic())
+                    states = expect_by_stamps(daemon, left, right)
+                    assert states == ["on", expected], (distance, states)
+                    outcomes.append(states[-1])
+                    forget(daemon, left)
+                    left.stamps()
+        expect_no_stuck_key(daemon, left)
+    return f"{outcomes.count('capsLock')} capsLock and {outcomes.count('off')} off, by the kernel"
+
+
+def clock(daemon: Daemon, count: int) -> str:
+    """The wall clock jumps by hours between two presses of Shift, and back afterwards."""
+    jumps = 0
+    real, steady = time.time(), time.monotonic()
+    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
+        left.observe()
+        right.observe()
+        for _ in range(count):
+            for hours in (5, -5, 24 * 365):
+                for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
+                    left.tap(LEFTSHIFT)
+                    time.clock_settime(time.CLOCK_REALTIME, time.time() + hours * 3600)
+                    time.sleep(distance)
+                    right.tap(LEFTSHIFT)
+                    assert expect_by_stamps(daemon, left, right) == ["on", expected]
+                    now = real + time.monotonic() - steady
+                    time.clock_settime(time.CLOCK_REALTIME, now)
+                    jumps += 2
+                    forget(daemon, left)
+                    left.stamps()
+        expect_no_stuck_key(daemon, left)
+    return f"{jumps} jumps, forward and back, and every press judged as if there were none"
+
+
+def suspend(daemon: Daemon, count: int) -> str:
+    """The machine sleeps between two presses of Shift, with Ctrl held; for a threshold of 3 s."""
+    slept = 0.0
+    with daemon.following("Sleeping keyboard") as (keyboard,):
+        for _ in range(count):
+            keyboard.press(LEFTCTRL)
+            keyboard.tap(LEFTSHIFT)
+            begin = clocks()
+            Path("/sys/power/state").write_text("mem")
+            keyboard.tap(LEFTSHIFT)
+            awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
+            assert awake < SLEEP_THRESHOLD < total, "or it would prove nothing"
+            slept += total - awake
+            daemon.expect("on", "off")
+            # The kernel lets go of all keys before it sleeps.
+            use(daemon, keyboard)
+            keyboard.tap(LEFTSHIFT, LEFTSHIFT)
+            daemon.expect("on", "capsLock")
+            forget(daemon, keyboard)
+        settle()
+        daemon.changes()
+        before = daemon.switches()
+        time.sleep(3)
+        moved = sum(map(sum, daemon.switches().values())) - sum(map(sum, before.values()))
+        assert moved <= 2, f"{moved} context switches in 3 s after the sleep"
+        expect_no_stuck_key(daemon, keyboard)
+    return f"{slept:.1f} s slept, which counted; {moved} context switches in 3 s afterwards"
+
+
+def clocks() -> tuple[float, float]:
+    """The time without the machine's sleep, and with it."""
+    return time.clock_gettime(time.CLOCK_MONOTONIC), time.clock_gettime(time.CLOCK_BOOTTIME)

@@ -1,0 +1,182 @@
+"""Types, plugs, unplugs, connects and hangs up for a long time, and checks that nothing grows.
+
+Runs in the guest, as root, with nothing but Python's own library: `soak.py SECONDS`. A keyboard types
+a thousand events a second; another one comes and goes every second, with keys held; 64 subscribers
+come and go, each of which goes on where it left off and must be told every change once, in order.
+The last line that is printed says what came of it, as JSON.
+"""
+
+import itertools
+import json
+import os
+import re
+import select
+import socket
+import sys
+import time
+from dataclasses import dataclass, field
+
+from daemon import INTERFACE, Client, Daemon, wait_until
+from uinput import COMPOSE, INSERT, LEFTCTRL, LEFTSHIFT, PRESS, RELEASE, B, Keyboard
+
+SUBSCRIBERS = 64
+SOCKET = "/run/keymoded/state.sock"
+
+EVENTS_PER_SECOND = 1000
+STEPS_PER_SECOND = 50
+EVENTS_PER_STEP = EVENTS_PER_SECOND // STEPS_PER_SECOND
+
+# What the C library keeps, caches that fill and pages that are touched for the first time.
+WARM_UP = 0.2
+ALLOWED_GROWTH_KIB = 256
+
+CHANGE = re.compile(rb'"sequence":(\d+),"time":\d+,"machine"')
+STATE = re.compile(rb'"sequence":(\d+),"time":\d+,"shift"')
+NOT_MISSED = b'"missed":0'
+
+
+@dataclass
+class Subscriber:
+    """Someone who follows the changes, over one connection after the other."""
+
+    instance: str
+    latest: int
+    connection: socket.socket = field(init=False)
+    rest: bytes = b""
+    changes: int = 0
+
+    def connect(self) -> None:
+        """Goes on where it left off."""
+        self.connection = socket.socket(socket.AF_UNIX)
+        self.connection.connect(SOCKET)
+        parameters = {"after": self.latest, "instance": self.instance}
+        call = {"method": f"{INTERFACE}.Monitor", "parameters": parameters, "more": True}
+        self.connection.sendall(json.dumps(call).encode() + b"\0")
+        self.rest = b""
+
+    def take(self) -> None:
+        """Reads what there is, and checks that it is what comes next."""
+        chunk = self.connection.recv(65536)
+        assert chunk, "the daemon has hung up"
+        *messages, self.rest = (self.rest + chunk).split(b"\0")
+        for message in messages:
+            assert NOT_MISSED in message, message[-100:]
+            for number in CHANGE.findall(message):
+                assert int(number) == self.latest + 1, f"{number!r} after {self.latest}"
+                self.latest += 1
+                self.changes += 1
+            (sequence,) = STATE.findall(message)
+            assert int(sequence) == self.latest, f"{sequence!r}, not {self.latest}"
+
+
+class Subscribers:
+    """All of them, of whom some hang up and others connect every now and then."""
+
+    def __init__(self, instance: str, latest: int) -> None:
+        self.all = [Subscriber(instance, latest) for _ in range(SUBSCRIBERS)]
+        self._poll = select.epoll()
+        self._by_number: dict[int, Subscriber] = {}
+        for subscriber in self.all:
+            self._connect(subscriber)
+        self._next = itertools.cycle(self.all)
+        self.connections = SUBSCRIBERS
+
+    def _connect(self, subscriber: Subscriber) -> None:
+        subscriber.connect()
+        number = subscriber.connection.fileno()
+        self._by_number[number] = subscriber
+        self._poll.register(number, select.EPOLLIN)
+
+    def take(self, seconds: float) -> None:
+        """Reads what comes in this time."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            for number, _ in self._poll.poll(left):
+                self._by_number[number].take()
+
+    def take_until(self, latest: int) -> None:
+        """Reads until all have the change of this number."""
+
+        def have_all() -> bool:
+            self.take(0.01)
+            return all(subscriber.latest >= latest for subscriber in self.all)
+
+        wait_until(have_all, "the rest of the changes")
+
+    def change_some(self, count: int) -> None:
+        """Some hang up, at whatever place, and connect again."""
+        for subscriber in itertools.islice(self._next, count):
+            number = subscriber.connection.fileno()
+            self._poll.unregister(number)
+            del self._by_number[number]
+            subscriber.connection.close()
+            self._connect(subscriber)
+        self.connections += count
+
+
+def typing() -> list[list[tuple[int, int]]]:
+    """What is typed in each of the steps of a second: 1000 events, of which some change states."""
+    steps = []
+    for step in range(STEPS_PER_SECOND):
+        events = [(key, value) for key in (LEFTSHIFT, B) for value in (PRESS, RELEASE)]
+        bound = INSERT if step % 2 else COMPOSE
+        events += [(bound, PRESS), (bound, RELEASE)]
+        letters = (EVENTS_PER_STEP - len(events)) // 2
+        steps.append(events + [(B, PRESS), (B, RELEASE)] * letters)
+    return steps
+
+
+def soak(seconds: int) -> dict[str, int | str]:
+    daemon = Daemon()
+    descriptors_before = daemon.descriptors()
+    answer = Client(SOCKET)
+    state = answer.call("GetState")["state"]
+    answer.close()
+    subscribers = Subscribers(state["instance"], state["sequence"])
+    steps = typing()
+    resident: list[int] = []
+    descriptors: list[int] = []
+    started = time.monotonic()
+    with Keyboard("soak") as keyboard:
+        daemon.wait_until_followed(keyboard)
+        visitor = Keyboard("visitor 0")
+        for second in range(seconds):
+            for number, events in enumerate(steps, 1):
+                keyboard.send(*events)
+                due = started + second + number / STEPS_PER_SECOND
+                subscribers.take(max(0.001, due - time.monotonic()))
+            # It may not even be followed yet; whatever it held is held no more.
+            visitor.press(LEFTCTRL, LEFTSHIFT)
+            visitor.remove()
+            visitor = Keyboard(f"visitor {second + 1}")
+            subscribers.change_some(8)
+            if second >= seconds * WARM_UP:
+                resident.append(daemon.resident_kib())
+                descriptors.append(daemon.descriptors())
+        took = time.monotonic() - started
+        visitor.remove()
+    wait_until(
+        lambda: not [name for name in daemon.devices() if name.startswith("visitor")],
+        "the visitors to be gone",
+    )
+    latest = daemon.state()["sequence"]
+    subscribers.take_until(latest)
+    assert {subscriber.latest for subscriber in subscribers.all} == {latest}
+    growth = max(resident) - min(resident)
+    assert growth <= 2 * ALLOWED_GROWTH_KIB, resident
+    # One for each subscriber and keyboard; the visitor of the second before may be there still.
+    assert max(descriptors) <= descriptors_before + SUBSCRIBERS + 3, descriptors
+    for subscriber in subscribers.all:
+        subscriber.connection.close()
+    wait_until(lambda: daemon.descriptors() == descriptors_before, "the descriptors to be closed")
+    assert os.path.exists(f"/proc/{daemon.pid}")
+    changes = latest - state["sequence"]
+    return {
+        "count": seconds * EVENTS_PER_SECOND,
+        "outcome": f"{took:.0f} s, {changes} changes, {subscribers.connections} connections, "
+        f"{min(resident)} to {max(resident)} KiB, {descriptors_before} descriptors",
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(soak(int(sys.argv[1]))))

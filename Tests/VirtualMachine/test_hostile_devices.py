@@ -1,0 +1,49 @@
+"""Keyboards, and those who use them, against the daemon on a real kernel."""
+
+import os
+import re
+
+import device_attacks
+import pytest
+from device_attacks import Table, attack, unharmed
+from vm import VirtualMachine
+
+pytestmark = pytest.mark.attack
+
+# 50 plugs take 4 s, 500 take 35 s, each of two times.
+PLUGS = int(os.environ.get("KEYMODED_PLUGS", "50"))
+# Multiplies what takes long only because it is done often.
+TIMES = int(os.environ.get("KEYMODED_ATTACKS", "1"))
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("overflow", 20 * TIMES),
+        ("flood", 100_000 * TIMES),
+        ("unplug_held", 10 * TIMES),
+        ("plug", PLUGS),
+        ("many", 200),
+        ("many_while_stopped", 200),
+        ("late_permission", 5 * TIMES),
+        ("grab", 5 * TIMES),
+        ("odd_keys", 2),
+        ("odd_names", 1),
+    ],
+)
+def test_daemon_survives(guest: VirtualMachine, told: Table, name: str, count: int) -> None:
+    with unharmed(guest):
+        attack(guest, told, name, count)
+
+
+def test_keyboards_that_come_and_go_where_no_udev_slows_them_down(
+    guest: VirtualMachine, told: Table
+) -> None:
+    with device_attacks.without_udev(guest) as daemon:
+        attack(guest, told, "plug", PLUGS, sockets="/run/own")
+        # It was quicker than udev would be, so it has met some that were gone while it opened them.
+        assert daemon.exit_code is None
+        lines = daemon.stderr.splitlines()
+        followed = sum("following 'Fleeting" in line for line in lines)
+        gone = sum(bool(re.search(r"'Fleeting keyboard \d' is gone", line)) for line in lines)
+        assert followed == gone > 0

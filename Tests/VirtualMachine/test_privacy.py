@@ -1,0 +1,46 @@
+"""What was typed stays between the keyboard and the program that it was typed into."""
+
+import shlex
+
+import pytest
+import service
+from device_attacks import Table, attack, unharmed
+from vm import VirtualMachine
+
+pytestmark = pytest.mark.attack
+
+PATTERN = "/proc/sys/kernel/core_pattern"
+# With a limit, the one that crashed is there until the program that takes the dump has ended.
+PIPE_LIMIT = "/proc/sys/kernel/core_pipe_limit"
+
+
+def test_text_that_changes_no_state_is_seen_nowhere(guest: VirtualMachine, told: Table) -> None:
+    with unharmed(guest):
+        attack(guest, told, "privacy", 50)
+
+
+def test_crash_leaves_no_memory_behind(guest: VirtualMachine, told: Table) -> None:
+    pattern = guest.run(f"cat {PATTERN}; echo 1 >{PIPE_LIMIT}").stdout.strip()
+    before = service.state(guest)
+    dumped = 0
+    try:
+        # A program that takes the dump gets it whatever LimitCORE says.
+        for target in ("|/usr/bin/tee /run/core.dump", "/run/core.dump"):
+            guest.run(f"rm -f /run/core.dump; echo {shlex.quote(target)} >{PATTERN}")
+            guest.run("ulimit -c unlimited; sh -c 'kill -ABRT $$'; test -s /run/core.dump")
+            guest.run("rm /run/core.dump")
+            guest.play("tap q; wait 30; tap x")
+            pid = guest.run("systemctl show --value --property MainPID keymoded").stdout.strip()
+            guest.run(f"kill -ABRT {pid}")
+            guest.wait_until(
+                f"systemctl show --value --property MainPID keymoded | grep -vx -e 0 -e {pid}"
+            )
+            dumped += guest.run("test -e /run/core.dump", check=False).exit_code == 0
+    finally:
+        guest.run(
+            f"echo {shlex.quote(pattern)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f /run/core.dump"
+        )
+    told("crash", 2, f"{dumped} dumps of memory")
+    assert dumped == 0
+    after = service.state(guest)
+    assert {**after, "time": 0} == {**before, "time": 0}

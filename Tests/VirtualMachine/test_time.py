@@ -1,0 +1,31 @@
+"""Two presses of Shift, and all that can happen to time in between."""
+
+import os
+
+import pytest
+import service
+from device_attacks import Table, attack, unharmed
+from vm import VirtualMachine
+
+pytestmark = pytest.mark.attack
+
+IDLE_SECONDS = int(os.environ.get("KEYMODED_IDLE_SECONDS", "20"))
+
+
+@pytest.mark.parametrize(("name", "count"), [("interleave", 60), ("stopped", 1)])
+def test_kernels_stamps_decide(guest: VirtualMachine, told: Table, name: str, count: int) -> None:
+    with unharmed(guest):
+        attack(guest, told, name, count)
+
+
+def test_wall_clock_means_nothing(guest: VirtualMachine, told: Table) -> None:
+    with service.settings(guest, "WatchdogSec=2s"), unharmed(guest):
+        attack(guest, told, "clock", 1)
+
+
+@pytest.mark.parametrize("watchdog", ["30s", "0"])
+def test_daemon_sleeps_while_nobody_types(
+    guest: VirtualMachine, told: Table, watchdog: str
+) -> None:
+    with service.settings(guest, f"WatchdogSec={watchdog}"), unharmed(guest):
+        attack(guest, told, "idle", IDLE_SECONDS)

@@ -1,0 +1,124 @@
+"""Keyboards that a program in the guest makes, types on and takes away, as fast as the kernel can.
+
+For programs that run in the guest, with nothing but Python's own library. The kernel's headers
+linux/uinput.h and linux/input.h have the numbers.
+"""
+
+import contextlib
+import fcntl
+import os
+import struct
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+UI_DEV_CREATE = 0x5501
+UI_DEV_SETUP = 0x405C5503
+UI_SET_EVBIT = 0x40045564
+UI_SET_KEYBIT = 0x40045565
+UI_SET_RELBIT = 0x40045566
+UI_GET_SYSNAME = 0x8040552C  # with room for 64 bytes
+EVIOCSCLOCKID = 0x400445A0
+EVIOCGRAB = 0x40044590
+
+CLOCK_BOOTTIME = 7
+EV_SYN, EV_KEY, EV_REL = 0, 1, 2
+RELEASE, PRESS, REPEAT = 0, 1, 2
+
+ESC, A, B, C, F5 = 1, 30, 48, 46, 63
+LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, LEFTALT, RIGHTCTRL, LEFTMETA = 29, 42, 54, 56, 97, 125
+INSERT, SCROLLLOCK, COMPOSE = 110, 70, 127
+
+# What udev takes for a whole keyboard, and what of the keys above is not among them.
+KEYBOARD_KEYS = (*range(1, 128),)
+LAST_KEY = 0x2FF
+LONGEST_NAME = 79
+
+EVENT = struct.Struct("@llHHi")
+
+
+class Keyboard:
+    """A device of uinput, from its making until it is taken away with whatever is held on it."""
+
+    def __init__(self, name: str | bytes, keys: Iterable[int] = KEYBOARD_KEYS) -> None:
+        self.name = name.encode() if isinstance(name, str) else name
+        self._descriptor = os.open("/dev/uinput", os.O_RDWR | os.O_CLOEXEC)
+        self._observer: int | None = None
+        codes = [*keys]
+        # One that has no key at all moves instead, or the kernel would not have it.
+        fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_KEY if codes else EV_REL)
+        for code in codes or [0, 1]:
+            fcntl.ioctl(self._descriptor, UI_SET_KEYBIT if codes else UI_SET_RELBIT, code)
+        setup = struct.pack("@HHHH80sI", 3, 0x1209, 1, 1, self.name, 0)
+        fcntl.ioctl(self._descriptor, UI_DEV_SETUP, setup)
+        fcntl.ioctl(self._descriptor, UI_DEV_CREATE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.remove()
+
+    @property
+    def node(self) -> str:
+        """Where it is, such as /dev/input/event3."""
+        name = bytearray(64)
+        fcntl.ioctl(self._descriptor, UI_GET_SYSNAME, name)
+        device = Path("/sys/devices/virtual/input") / name.rstrip(b"\0").decode()
+        (event,) = device.glob("event*")
+        return f"/dev/input/{event.name}"
+
+    def send(self, *events: tuple[int, int]) -> None:
+        """Sends codes with values, each in a frame of its own."""
+        os.write(
+            self._descriptor,
+            b"".join(
+                EVENT.pack(0, 0, EV_KEY, code, value) + EVENT.pack(0, 0, EV_SYN, 0, 0)
+                for code, value in events
+            ),
+        )
+
+    def press(self, *codes: int) -> None:
+        """Presses keys, one after the other."""
+        self.send(*((code, PRESS) for code in codes))
+
+    def release(self, *codes: int) -> None:
+        """Lets go of keys, one after the other."""
+        self.send(*((code, RELEASE) for code in codes))
+
+    def tap(self, *codes: int) -> None:
+        """Presses and releases one key after the other."""
+        self.send(*((code, value) for code in codes for value in (PRESS, RELEASE)))
+
+    def observe(self) -> None:
+        """From now on, what it sends is kept for `stamps`, on the clock that keymoded has."""
+        self._observer = os.open(self.node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.ioctl(self._observer, EVIOCSCLOCKID, struct.pack("@i", CLOCK_BOOTTIME))
+
+    def stamps(self) -> Sequence[tuple[int, int, int]]:
+        """The kernel's time in µs, the code and the value of each key event since the last call."""
+        assert self._observer is not None, "not observed"
+        data = b""
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                data += os.read(self._observer, EVENT.size * 64)
+        return [
+            (seconds * 1_000_000 + micros, code, value)
+            for seconds, micros, kind, code, value in EVENT.iter_unpack(data)
+            if kind == EV_KEY
+        ]
+
+    def remove(self) -> None:
+        """Takes it away. More than once is no more than once."""
+        if self._observer is not None:
+            os.close(self._observer)
+            self._observer = None
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

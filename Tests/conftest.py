@@ -1,0 +1,45 @@
+"""Shows at the end what was attacked, how, and what came of it."""
+
+from typing import Protocol
+
+import pytest
+
+HEADER = ("attack", "count", "outcome", "lost", "worst delay to an innocent client")
+
+_ROWS = pytest.StashKey[list[tuple[str, ...]]]()
+
+
+class Table(Protocol):
+    """Takes what came of one attack."""
+
+    def __call__(
+        self, attack: str, count: int, outcome: str, lost: int = 0, delay: str = "-"
+    ) -> None: ...
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "attack: what `make adversary` runs, for longer")
+
+
+@pytest.fixture
+def told(request: pytest.FixtureRequest) -> Table:
+    """Adds a row to the table."""
+    rows = request.config.stash.setdefault(_ROWS, [])
+
+    def add(attack: str, count: int, outcome: str, lost: int = 0, delay: str = "-") -> None:
+        rows.append((attack, str(count), outcome, str(lost), delay))
+
+    return add
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    rows = config.stash.get(_ROWS, [])
+    if not rows:
+        return
+    widths = [max(len(row[column]) for row in [HEADER, *rows]) for column in range(len(HEADER))]
+    terminalreporter.section("attacks")
+    for row in [HEADER, *rows]:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        terminalreporter.line("  ".join(cells).rstrip())
