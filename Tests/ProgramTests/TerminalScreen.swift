@@ -23,17 +23,20 @@ final class TerminalScreen {
   deinit { _ = try? tmux("kill-server") }
 
   /// tmux leaves a server behind. It must not hold open what Foundation waits to see closed when the
-  /// program that it has started ends.
-  private static let closing = """
-    for file in /proc/$BASHPID/fd/*; do n=${file##*/}; ((n > 2)) && eval "exec $n>&-"; done
-    exec "$0" "$@"
+  /// program that it has started ends, and it must not block the signals that threads of the tests
+  /// block: `kill-server` is one.
+  private static let asByALogin = """
+    import os, signal, sys
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.closerange(3, 1024)
+    os.execv(sys.argv[1], sys.argv[1:])
     """
 
   @discardableResult
   private func tmux(_ arguments: String...) throws -> String {
     let ended = try run(
-      "/bin/bash",
-      ["-c", TerminalScreen.closing, "/usr/bin/tmux", "-S", "\(folder.path)/tmux"] + arguments)
+      "/usr/bin/python3",
+      ["-c", TerminalScreen.asByALogin, "/usr/bin/tmux", "-S", "\(folder.path)/tmux"] + arguments)
     try #require(ended.status == 0, "\(ended.errors)")
     return ended.output
   }
