@@ -51,7 +51,7 @@ unit-tests:
 
 fuzz-tests:
 	@scripts/install-packages build
-	scripts/fuzz runs 20000 evemu libinput evtest getevent raw64 raw32 wire
+	scripts/fuzz runs 5000 evemu libinput evtest getevent raw64 raw32 wire
 	scripts/fuzz runs 2000 configuration controller
 	scripts/fuzz runs 200 varlink
 
