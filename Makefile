@@ -60,9 +60,9 @@ examples:
 
 fuzz-tests:
 	@scripts/install-packages build
-	scripts/fuzz runs 20000 evemu libinput evtest getevent raw64 raw32 wire
-	scripts/fuzz runs 4000 configuration controller
-	scripts/fuzz runs 400 varlink
+	scripts/fuzz runs 5000 evemu libinput evtest getevent raw64 raw32 wire
+	scripts/fuzz runs 2000 configuration controller
+	scripts/fuzz runs 200 varlink
 
 fuzz:
 	@scripts/install-packages build

@@ -21,6 +21,9 @@ struct DeviceEvents {
   /// Whether the recording ends within a report that has to be whole.
   var isUnfinished: Bool { differences != nil }
 
+  /// Whether key events are just that.
+  var isPlain: Bool { !isSkipping && differences == nil }
+
   /// - Returns: what `event` means, if it means anything yet.
   mutating func take(_ event: InputEvent) throws(LineFault) -> Outcome? {
     switch (event.type, event.code) {

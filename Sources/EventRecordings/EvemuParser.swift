@@ -11,11 +11,11 @@ internal import KeyboardModes
 /// in hexadecimal, the value in decimal. They never changed between versions. What describes the
 /// device is passed over. Sources: README.md and src/evemu.c of freedesktop.org's evemu.
 struct EvemuParser: LineParser {
-  private(set) var isRecognized = false
+  var isRecognized = false
   private var warning: String?
 
   /// How many characters the value of the last key event had; it tells a cut value from a short one.
-  private var valueWidth = 0
+  var valueWidth = 0
 
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool

@@ -6,8 +6,11 @@ struct InputReader: ~Copyable {
   /// The longest line that any of the recording tools could write is far below this.
   static let longestLine = 65536
 
+  /// How many bytes are read at a time. More would not stay in the cache until they are used.
+  private static let capacity = 4 * longestLine
+
   private let file: OpenFile
-  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: longestLine, alignment: 8)
+  private let buffer: UnsafeMutableRawBufferPointer
   private var start = 0
   private var end = 0
   private var isAtEnd = false
@@ -21,7 +24,12 @@ struct InputReader: ~Copyable {
   /// How many bytes were returned.
   var bytesTaken: Int { offset - (end - start) }
 
-  init(_ file: OpenFile) { self.file = file }
+  init(_ file: OpenFile) {
+    self.file = file
+    let size = Self.capacity + RegularText.margin
+    buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
+    buffer[Self.capacity..<size].withMemoryRebound(to: UInt8.self) { $0.initialize(repeating: 0) }
+  }
 
   deinit { buffer.deallocate() }
 
@@ -43,14 +51,28 @@ struct InputReader: ~Copyable {
   /// Passes over the rest of a line that is too long.
   mutating func skipLine() throws(InputReaderError) {
     number += 1
-    while !isAtEnd {
-      if let newline = indexOfNewline(from: start) {
+    while true {
+      if let newline = indexOfNewline(from: start, to: end) {
         start = newline + 1
         return
       }
       start = end
+      if isAtEnd { return }
       try fill()
     }
+  }
+
+  /// The lines or records behind the first that are in memory already, for those who can read many at
+  /// once. They are there until the next call of any other method.
+  var regularText: RegularText? {
+    guard number > 0, start < end, let base = buffer.baseAddress else { return nil }
+    return RegularText(start: base + start, end: base + end)
+  }
+
+  /// Passes over what was read of ``regularText``.
+  mutating func skip(_ length: RunLength) {
+    start += length.bytes
+    number += length.parts
   }
 
   /// The next `size` bytes, or fewer where the end comes before; `nil` at the end. They are there
@@ -80,7 +102,8 @@ struct InputReader: ~Copyable {
   /// there are so many. They are there until the next call of any method.
   mutating func peek() throws(InputReaderError) -> UnsafeRawBufferPointer {
     while end - start < 4096, !isAtEnd { try fill() }
-    return UnsafeRawBufferPointer(rebasing: buffer[start..<end])
+    // Formats are told apart by what stands near the start, not by how much is read at a time.
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
   }
 
   /// Some editors put a mark of their encoding before a text.
@@ -92,10 +115,12 @@ struct InputReader: ~Copyable {
   private mutating func findLine() throws(InputReaderError) -> (Range<Int>, isTerminated: Bool)? {
     var searched = start
     while true {
-      if let newline = indexOfNewline(from: searched) {
+      let limit = min(end, start + Self.longestLine)
+      if let newline = indexOfNewline(from: searched, to: limit) {
         defer { start = newline + 1 }
         return (start..<newline, true)
       }
+      if limit == start + Self.longestLine { throw .tooLong(line: number + 1) }
       if isAtEnd {
         guard start < end else { return nil }
         defer { start = end }
@@ -106,9 +131,9 @@ struct InputReader: ~Copyable {
     }
   }
 
-  private func indexOfNewline(from index: Int) -> Int? {
-    guard let base = buffer.baseAddress, index < end,
-      let found = memchr(base + index, Int32(UInt8(ascii: "\n")), end - index)
+  private func indexOfNewline(from index: Int, to limit: Int) -> Int? {
+    guard let base = buffer.baseAddress, index < limit,
+      let found = memchr(base + index, Int32(UInt8(ascii: "\n")), limit - index)
     else { return nil }
     return UnsafeRawPointer(found) - UnsafeRawPointer(base)
   }
@@ -119,9 +144,8 @@ struct InputReader: ~Copyable {
       memmove(base, base + start, end - start)
       (start, end) = (0, end - start)
     }
-    guard end < buffer.count else { throw .tooLong(line: number + 1) }
     do {
-      let space = UnsafeMutableRawBufferPointer(rebasing: buffer[end...])
+      let space = UnsafeMutableRawBufferPointer(rebasing: buffer[end..<Self.capacity])
       let count = try file.read(at: offset, into: space)
       end += count
       offset += count

@@ -11,6 +11,16 @@ protocol LineParser {
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
   ) throws(LineFault) -> Entry?
 
+  /// Whether there is a quicker way to read regular lines.
+  static var hasRegularLines: Bool { get }
+
+  /// Reads lines for as long as each is exactly as the recording tool writes it and means a key event,
+  /// or nothing at all: what comes of them is what would come of ``parse(_:isTerminated:)``, only
+  /// sooner. Asked only between the events of one device that is in no special state.
+  mutating func takeRegular(
+    _ text: RegularText, into events: UnsafeMutableBufferPointer<KeyEvent>
+  ) -> RunLength
+
   /// Whether anything was found that only such a recording has.
   var isRecognized: Bool { get }
 
@@ -21,7 +31,24 @@ protocol LineParser {
   mutating func takeWarning() -> String?
 }
 
+/// Whole lines, or the beginnings of them, behind which so many bytes more may be looked at that no
+/// field of a regular line needs to be checked for where it ends.
+struct RegularText {
+  /// How many bytes more.
+  static let margin = 64
+
+  let start: UnsafeRawPointer
+  let end: UnsafeRawPointer
+}
+
 extension LineParser {
+  static var hasRegularLines: Bool { false }
+  mutating func takeRegular(
+    _ text: RegularText, into events: UnsafeMutableBufferPointer<KeyEvent>
+  ) -> RunLength {
+    RunLength()
+  }
+
   var isUnfinished: Bool { false }
   mutating func takeWarning() -> String? { nil }
 }

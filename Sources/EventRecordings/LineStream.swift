@@ -40,6 +40,19 @@ final class LineStream<Parser: LineParser>: RecordingStream {
     return nil
   }
 
+  func nextKeys() -> KeyRun? {
+    guard Parser.hasRegularLines, interpreter.isPlain, let text = input.regularText else {
+      return nil
+    }
+    var length = RunLength()
+    let events = [KeyEvent](unsafeUninitializedCapacity: KeyRun.capacity) { events, count in
+      length = parser.takeRegular(text, into: events)
+      count = length.events
+    }
+    input.skip(length)
+    return events.isEmpty ? nil : interpreter.run(events)
+  }
+
   private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
     do throws(InputReaderError) {
       do throws(InputReaderError) {

@@ -19,11 +19,11 @@ final class OpenedRecording {
     do throws(InputReaderError) {
       let start = try reader.peek()
       self.format = format ?? RecordingFormat(of: start)
-      isOfOneDevice = start.hasLine(beginningWith: "ndevices: 1\n")
+      isOfOneDevice = self.format != .libinput || start.hasLine(beginningWith: "ndevices: 1\n")
     } catch {
       throw RecordingError(error, file: file.name)
     }
-    if self.format == .libinput && !isOfOneDevice {
+    if !isOfOneDevice {
       let stream = LibinputStream(
         reader, ofOneDevice: false, DeviceNumbering(), file: file.name, options)
       devices = try SortedDevices(stream, file: file.name)

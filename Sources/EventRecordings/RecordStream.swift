@@ -38,6 +38,17 @@ final class RecordStream: RecordingStream {
     return nil
   }
 
+  func nextKeys() -> KeyRun? {
+    guard interpreter.isPlain, let records = input.regularText else { return nil }
+    var length = RunLength()
+    let events = [KeyEvent](unsafeUninitializedCapacity: KeyRun.capacity) { events, count in
+      length = RawRecord.takeRegular(records, size: size, into: events)
+      count = length.events
+    }
+    input.skip(length)
+    return events.isEmpty ? nil : interpreter.run(events)
+  }
+
   private func nextRecord() throws(RecordingError) -> UnsafeRawBufferPointer? {
     do throws(InputReaderError) {
       return try input.nextRecord(of: size)

@@ -7,6 +7,16 @@ public struct RecordedInput: Hashable, Sendable {
   public let time: Time?
   /// What happened.
   public let input: Controller.Input
+
+  init(time: Time?, input: Controller.Input) {
+    self.time = time
+    self.input = input
+  }
+
+  /// What happened to a key of `device`.
+  public init(_ device: DeviceID, _ event: KeyEvent) {
+    self.init(time: event.time, input: .key(device, event))
+  }
 }
 
 /// Numbers the devices of several streams so that no two have the same number.
@@ -54,6 +64,13 @@ struct EntryInterpreter {
 
   /// Whether the recording ends within something that has to be whole.
   var isUnfinished: Bool { devices.contains(where: \.isUnfinished) }
+
+  /// Whether there is one device at most, of which every key event means itself and no other event
+  /// means anything but a loss.
+  var isPlain: Bool { devices.isEmpty || (devices.count == 1 && devices[0].isPlain) }
+
+  /// Key events of the only device.
+  func run(_ events: [KeyEvent]) -> KeyRun { KeyRun(device: numbering.id(0), events: events) }
 
   private func input(_ outcome: DeviceEvents.Outcome, _ device: Int) -> RecordedInput {
     let id = numbering.id(device)

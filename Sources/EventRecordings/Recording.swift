@@ -37,6 +37,11 @@ public struct Recording: ~Copyable {
     return nil
   }
 
+  /// Some of the key events that come next, where they can be had quickly. The inputs of these and
+  /// those of ``next()``, asked in any order, are exactly those of ``next()`` alone; `nil` only says
+  /// that it has to be asked.
+  public mutating func nextKeys() -> KeyRun? { merge.nextKeys() }
+
   /// Goes back to the start.
   ///
   /// - Throws: where a recording is no file but a pipe, which can be read only once.

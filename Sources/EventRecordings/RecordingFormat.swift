@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The formats in which key events are recorded.
 public enum RecordingFormat: String, CaseIterable, Sendable {
   /// What `evemu-record` writes, all versions.
@@ -61,12 +63,16 @@ extension UnsafeRawBufferPointer {
 
   /// Where these characters stand first, if anywhere.
   func firstOffset(of text: StaticString) -> Int? {
-    let count = text.utf8CodeUnitCount
-    guard count <= self.count else { return nil }
-    let wanted = UnsafeRawBufferPointer(start: text.utf8Start, count: count)
-    return (0...self.count - count).first { offset in
-      self[offset] == wanted[0]
-        && UnsafeRawBufferPointer(rebasing: self[offset..<offset + count]).elementsEqual(wanted)
+    guard let base = baseAddress else { return nil }
+    let length = text.utf8CodeUnitCount
+    var offset = 0
+    while offset + length <= count,
+      let found = memchr(base + offset, Int32(text.utf8Start.pointee), count - length + 1 - offset)
+    {
+      offset = UnsafeRawPointer(found) - base
+      if memcmp(found, text.utf8Start, length) == 0 { return offset }
+      offset += 1
     }
+    return nil
   }
 }

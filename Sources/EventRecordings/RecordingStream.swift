@@ -5,11 +5,20 @@ protocol RecordingStream: AnyObject {
   /// The next input, or `nil` at the end.
   func next() throws(RecordingError) -> RecordedInput?
 
+  /// The key events that come next, where they are in memory already and nothing else has to be told
+  /// of what they stand in; `nil` says nothing of what ``next()`` will return. Of both together comes
+  /// what would come of ``next()`` alone.
+  func nextKeys() -> KeyRun?
+
   /// What was passed over although it is wrong.
   var skipped: SkippedFaults { get }
 
   /// How many bytes of the file have been read.
   var bytesTaken: Int { get }
+}
+
+extension RecordingStream {
+  func nextKeys() -> KeyRun? { nil }
 }
 
 /// How a recording is read.

@@ -35,6 +35,9 @@ struct StreamMerge {
     return first?.input
   }
 
+  /// The key events that come next, where no other stream can have anything between them.
+  func nextKeys() -> KeyRun? { streams.count == 1 ? streams[0].nextKeys() : nil }
+
   private mutating func read(_ stream: any RecordingStream) -> RecordedInput? {
     do throws(RecordingError) {
       return try stream.next()

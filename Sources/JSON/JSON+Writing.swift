@@ -43,17 +43,27 @@ extension JSON {
       bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
       rest /= 10
     } while rest > 0
-    bytes[start...].reverse()
+    // The array's own slice would be a copy.
+    bytes.withUnsafeMutableBufferPointer { $0[start...].reverse() }
   }
 
   private static func write(_ value: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
-    if value.utf8.allSatisfy({ $0 < 0x7f }) {
-      for byte in value.utf8 { write(byte, to: &bytes) }
-    } else {
+    var value = value
+    // Nearly every text stands for itself.
+    let isWritten = value.withUTF8 { text in
+      guard text.allSatisfy(standsForItself) else { return false }
+      bytes.append(contentsOf: text)
+      return true
+    }
+    if !isWritten {
       for scalar in value.unicodeScalars { write(scalar, to: &bytes) }
     }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private static func standsForItself(_ byte: UInt8) -> Bool {
+    0x20..<0x7f ~= byte && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
   private static func write(_ byte: UInt8, to bytes: inout [UInt8]) {

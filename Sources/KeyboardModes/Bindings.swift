@@ -42,7 +42,13 @@ public struct Chord: Hashable, Sendable {
 
 /// Which chord means which event of the keyboard machine.
 public struct Bindings: Hashable, Sendable {
-  private var events: [Chord: KeyboardRules.Event] = [:]
+  private var events: [Chord: KeyboardRules.Event] = [:] {
+    didSet { kinds = KeyKind.all(bound: keys) }
+  }
+
+  /// What is to be known of each key, by its number. Kept, because every press asks, and hardly any
+  /// needs the dictionary.
+  private var kinds = KeyKind.all(bound: [])
 
   /// No chord means anything.
   public init() {}
@@ -62,13 +68,19 @@ public struct Bindings: Hashable, Sendable {
   }()
 
   /// The event that `chord` means, or `nil`.
-  public subscript(chord: Chord) -> KeyboardRules.Event? { events[chord] }
+  public subscript(chord: Chord) -> KeyboardRules.Event? {
+    kind(of: chord.key) == .special ? events[chord] : nil
+  }
 
   /// The keys that complete some chord.
   public var keys: Set<KeyCode> { Set(events.keys.map(\.key)) }
 
   /// Whether `key` completes some chord.
-  func usesKey(_ key: KeyCode) -> Bool { events.keys.contains { $0.key == key } }
+  func usesKey(_ key: KeyCode) -> Bool { !key.isShift && kind(of: key) == .special }
+
+  /// What of `key` does not depend on the modifiers that are held.
+  @inline(__always)  // Otherwise each press would retain and release all bindings.
+  func kind(of key: KeyCode) -> KeyKind { kinds[Int(key.number)] }
 
   /// Binds `chord` to `event`.
   ///
@@ -86,4 +98,10 @@ public struct Bindings: Hashable, Sendable {
   public mutating func unbind(_ event: KeyboardRules.Event) {
     events = events.filter { $0.value != event }
   }
+
+  /// Whether both mean the same.
+  public static func == (lhs: Bindings, rhs: Bindings) -> Bool { lhs.events == rhs.events }
+
+  /// Hashes what the chords mean.
+  public func hash(into hasher: inout Hasher) { hasher.combine(events) }
 }

@@ -147,6 +147,15 @@ public struct Controller: Sendable {
     }
   }
 
+  /// Takes key events of one device, each as the input `.key(device, event)` would be taken, for those
+  /// who have many at once.
+  public mutating func take(
+    _ events: [KeyEvent], on device: DeviceID, publish: (Change) -> Void
+  ) {
+    let index = keys.index(of: device)
+    for event in events { take(event, index, publish) }
+  }
+
   /// What a press of `key` would mean now.
   public func meaning(ofPress key: KeyCode, on device: DeviceID) -> PressMeaning {
     let held = keys.devices.reduce(into: Modifiers()) { held, other in

@@ -12,7 +12,15 @@ public struct KeyCode: Hashable, Sendable {
     self.number = number
   }
 
-  private init(known number: UInt16) {
+  /// The same without a conversion, for those who have many, and inlined where they have them.
+  @inlinable
+  public init?(_ number: UInt16) {
+    guard number <= 0x2ff else { return nil }
+    self.init(known: number)
+  }
+
+  @usableFromInline
+  init(known number: UInt16) {
     self.number = number
   }
 }

@@ -13,12 +13,12 @@ public struct KeySet: Sendable {
 
   /// Whether `key` is in the set.
   public func contains(_ key: KeyCode) -> Bool {
-    words[Self.word(of: key)] & Self.bit(of: key) != 0
+    words[unchecked: Self.word(of: key)] & Self.bit(of: key) != 0
   }
 
   /// Adds `key`; it may be there already.
   public mutating func insert(_ key: KeyCode) {
-    words[Self.word(of: key)] |= Self.bit(of: key)
+    words[unchecked: Self.word(of: key)] |= Self.bit(of: key)
   }
 
   /// Takes `key` out.
@@ -27,10 +27,11 @@ public struct KeySet: Sendable {
   @discardableResult
   public mutating func remove(_ key: KeyCode) -> Bool {
     let wasThere = contains(key)
-    words[Self.word(of: key)] &= ~Self.bit(of: key)
+    words[unchecked: Self.word(of: key)] &= ~Self.bit(of: key)
     return wasThere
   }
 
+  // No key has a number above those of the words, so there is nothing to check at each of them.
   private static func word(of key: KeyCode) -> Int { Int(key.number / 64) }
-  private static func bit(of key: KeyCode) -> UInt64 { 1 << UInt64(key.number % 64) }
+  private static func bit(of key: KeyCode) -> UInt64 { 1 &<< UInt64(key.number % 64) }
 }

@@ -12,10 +12,16 @@ public enum PressMeaning: Hashable, Sendable {
 
 extension Bindings {
   /// What the press of `key` means with these modifiers held.
+  @inline(__always)  // As with the kind.
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
-    if key.isShift { return .shift }
-    if let event = self[Chord(held, key)] { return .bound(event) }
-    return key.types(with: held) ? .character : .other
+    switch kind(of: key) {
+    case .other: return .other
+    case .character: return held.isDisjoint(with: .commands) ? .character : .other
+    case .special:
+      if key.isShift { return .shift }
+      if let event = self[Chord(held, key)] { return .bound(event) }
+      return key.types(with: held) ? .character : .other
+    }
   }
 }
 

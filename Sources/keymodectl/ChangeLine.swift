@@ -32,6 +32,19 @@ enum ChangeLine {
       return overflow ? shown : Time(microseconds: sum)
     }
 
+    /// Appends ``text(_:)``.
+    fileprivate func write(_ time: Time, to text: inout TextBuffer) {
+      let microseconds = shown(time).microseconds.magnitude
+      let isNegative = shown(time).microseconds < 0
+      let seconds = Int64(microseconds / 1_000_000)
+      let width = TextBuffer.width(of: seconds) + 7 + (isNegative ? 1 : 0)
+      text.append(spaces: 13 - width)
+      if isNegative { text.append("-") }
+      text.append(seconds)
+      text.append(".")
+      text.append(Int64(microseconds % 1_000_000), digits: 6)
+    }
+
     /// Seconds with six digits.
     fileprivate func text(_ time: Time) -> String {
       let microseconds = shown(time).microseconds
@@ -49,6 +62,27 @@ enum ChangeLine {
       clock.text(change.time), right(change.machine.rawValue, 8), right(step, 35), change.event,
     ]
     .joined(separator: "  ")
+  }
+
+  /// Appends ``text(of:clock:)``. Where all names are ASCII, as those of the shipped machines are,
+  /// nobody has to find out what a terminal shows as one character.
+  static func write(_ change: Change, _ clock: Clock, to bytes: inout [UInt8]) {
+    let isWritten = withTextBuffer(holding: 160 + change.lengthOfNames) { text in
+      clock.write(change.time, to: &text)
+      switch change.machine {
+      case .shift: text.append("  shift     ")
+      case .keyboard: text.append("  keyboard  ")
+      }
+      guard text.append(name: change.from) else { return false }
+      text.append(" → ")
+      guard text.append(name: change.to) else { return false }
+      text.append(spaces: 32 - change.from.utf8.count - change.to.utf8.count)
+      text.append("  ")
+      guard text.append(name: change.event) else { return false }
+      bytes.append(contentsOf: text.written)
+      return true
+    }
+    if !isWritten { bytes.append(contentsOf: text(of: change, clock: clock).utf8) }
   }
 
   /// The line that a watch begins with.

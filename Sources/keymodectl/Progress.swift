@@ -6,7 +6,7 @@ import Systemd
 /// A line on the terminal that tells how far a long replay is, where it is not in the way.
 struct Progress {
   private var isShown: Bool
-  private var calls = 0
+  private var inputs = 0
   private var due: Int64
   private var hasLine = false
 
@@ -17,10 +17,13 @@ struct Progress {
   }
 
   /// Tells it, where that was long ago.
-  mutating func update(_ recording: borrowing Recording) {
+  ///
+  /// - Parameter count: how many more inputs were replayed.
+  mutating func update(_ recording: borrowing Recording, after count: Int) {
     guard isShown else { return }
-    calls += 1
-    guard calls % 4096 == 0 else { return }
+    inputs += count
+    guard inputs >= 4096 else { return }
+    inputs = 0
     let now = microsecondsSinceBoot()
     guard now >= due else { return }
     due = now + 200_000

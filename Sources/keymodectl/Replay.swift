@@ -121,13 +121,15 @@ private struct Replay: ~Copyable {
     // The changes before a line that is wrong are right, and shown.
     defer { output.flush() }
     defer { progress.end() }
-    while let next = try recording.next() {
-      if time == nil, let first = next.time { begin(at: first) }
-      if let now = next.time, let until = window.until, clock.shown(now) > until { break }
-      time = next.time ?? time
-      if let now = next.time, now >= start { enterWindow(at: now) }
-      try take(next)
-      progress.update(recording)
+    while true {
+      if let run = recording.nextKeys() {
+        guard try take(run) else { break }
+        progress.update(recording, after: run.events.count)
+      } else {
+        guard let next = try recording.next(), reach(next.time) else { break }
+        try take(next)
+        progress.update(recording, after: 1)
+      }
     }
     if let fault = recording.skipped.first {
       let count = recording.skipped.count
@@ -135,6 +137,16 @@ private struct Replay: ~Copyable {
         "\(count) \(count == 1 ? "fault" : "faults") passed over, the first of them:\n\(fault)")
     }
     try end()
+  }
+
+  /// - Returns: whether the time, if it is known, is still to be shown.
+  private mutating func reach(_ now: Time?) -> Bool {
+    guard let now else { return true }
+    if time == nil { begin(at: now) }
+    if let until = window.until, clock.shown(now) > until { return false }
+    time = now
+    if now >= start { enterWindow(at: now) }
+    return true
   }
 
   private mutating func begin(at first: Time) {
@@ -161,6 +173,29 @@ private struct Replay: ~Copyable {
     statistics?.count(next)
     var changes: [Change] = []
     controller.take(next.input) { changes.append($0) }
+    try take(changes)
+  }
+
+  /// - Returns: whether all of them were still to be shown.
+  private mutating func take(_ run: KeyRun) throws -> Bool {
+    guard isInWindow, window.until == nil, statistics == nil, timeline == nil,
+      let last = run.events.last
+    else {
+      for event in run.events {
+        guard reach(event.time) else { return false }
+        try take(RecordedInput(run.device, event))
+      }
+      return true
+    }
+    // Nothing has to be known but the changes.
+    time = last.time
+    var changes: [Change] = []
+    controller.take(run.events, on: run.device) { changes.append($0) }
+    try take(changes)
+    return true
+  }
+
+  private mutating func take(_ changes: [Change]) throws {
     for change in changes {
       statistics?.count(change)
       guard change.time >= start else { continue }
@@ -172,8 +207,10 @@ private struct Replay: ~Copyable {
   private mutating func show(_ change: Change) throws {
     if expected != nil {
       if let difference = try expected?.compare(change) { throw difference }
+    } else if asJSON {
+      output.line { change.writeJSON(to: &$0) }
     } else {
-      output.line(asJSON ? change.json.text : ChangeLine.text(of: change, clock: clock))
+      output.line { ChangeLine.write(change, clock, to: &$0) }
     }
   }
 

@@ -1,0 +1,181 @@
+import KeyboardModes
+import TestSupport
+import Testing
+
+@testable import EventRecordings
+
+/// Everything that reading a recording tells, a run of keys at a time where that can be had, or input
+/// by input.
+private struct Reading: Equatable {
+  var inputs: [RecordedInput] = []
+  var error: RecordingError?
+  var skipped: SkippedFaults?
+
+  /// How many inputs came in runs.
+  var quickInputs = 0
+
+  init(_ file: String, inRuns: Bool, isLenient: Bool) {
+    do throws(RecordingError) {
+      var recording = try Recording(opening: [file], isLenient: isLenient)
+      defer { skipped = recording.skipped }
+      while true {
+        if inRuns, let run = recording.nextKeys() {
+          inputs += run.events.map { RecordedInput(run.device, $0) }
+          quickInputs += run.events.count
+        } else {
+          guard let next = try recording.next() else { break }
+          inputs.append(next)
+        }
+      }
+    } catch {
+      self.error = error
+    }
+  }
+
+  static func == (lhs: Reading, rhs: Reading) -> Bool {
+    lhs.inputs == rhs.inputs && lhs.error == rhs.error && lhs.skipped == rhs.skipped
+  }
+}
+
+@Suite("Reading regular lines many at a time")
+struct RegularLinesTests {
+  /// - Returns: how many inputs came in runs.
+  @discardableResult
+  private func expectSame(_ bytes: [UInt8], _ what: @autoclosure () -> String) throws -> Int {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("recording", bytes)
+    for isLenient in [true, false] {
+      let slow = Reading(file, inRuns: false, isLenient: isLenient)
+      let quick = Reading(file, inRuns: true, isLenient: isLenient)
+      #expect(quick == slow, "\(what()), \(isLenient ? "leniently" : "strictly")")
+      if !isLenient { return quick.quickInputs }
+    }
+    return 0
+  }
+
+  private func typing(_ count: Int, comment: String = "", start: Int = 9) -> [String] {
+    (0..<count).flatMap { place in
+      let second =
+        "\(start + place / 3).\(String(1_000_000 + place * 333_331 % 1_000_000).dropFirst())"
+      let key = "00" + ["1e", "2a", "0f", "a9"][place / 2 % 4]
+      let scan = place.isMultiple(of: 5) ? ["E: \(second) 0004 0004 -458977\(comment)"] : []
+      return scan + [
+        "E: \(second) 0001 \(key) 000\((place + 1) % 2)\(comment)",
+        "E: \(second) 0000 0000 0000\(comment)",
+      ]
+    }
+  }
+
+  private func recording(_ lines: [String]) -> [UInt8] {
+    Array((["# EVEMU 1.3", "N: x"] + lines).map { "\($0)\n" }.joined().utf8)
+  }
+
+  @Test(
+    "yields what reading one at a time yields, and is what nearly all lines are read by",
+    arguments: ["", "\t# EV_KEY / KEY_A                1", " # a", "#"])
+  func whole(_ comment: String) throws {
+    // More than two of the buffers that are read at a time.
+    let lines = typing(10000, comment: comment)
+    #expect(try expectSame(recording(lines), "comment '\(comment)'") > 9900)
+  }
+
+  @Test(
+    "leaves every other line to the reader of lines",
+    arguments: [
+      "E: 1.000000 0001 002A 0001", "E: 1.000000 0001 002a 1", "E: 1.000000 0001 002a 0003",
+      "E: 1.000000 0001 002a -001", "E: 1.000000 0001 002a 00010", "E: 1.000000 0001 002a 0001\r",
+      "E: 1.000000 0001 0300 0001", "E: 1.000000 0001 02ff 0001", "E: 1.000000 0001 002g 0001",
+      "E: 1.000000 0001 0`2a 0001", "E: 1.000000 0001  02a 0001", "E: 1.000000 0000 0003 0000",
+      "E: 1.000000 0000 0003 0001", "E: 1.000000 0000 0001 0000",
+      "E: 1.000000 0003 0035 99999999999",
+      "E: 1.000000 0003 0035 -", "E: 1.000000 0003 0035 0x1", "E: 1.00000 0001 002a 0001",
+      "E: 1.0000000 0001 002a 0001", "E: .000000 0001 002a 0001", "E: 1.00:000 0001 002a 0001",
+      "E: 1,000000 0001 002a 0001", "E: 123456789012.000000 0001 002a 0001",
+      "E: 1234567890123.000000 0001 002a 0001", "E: 99999999999999999.000000 0001 002a 0001",
+      "E:\t1.000000 0001 002a 0001", "E:  1.000000 0001 002a 0001", "xE: 1.000000 0001 002a 0001",
+      "E: 1.000000 0001 002a 0001x", "E: 1.000000\t0001 002a 0001", "", "N: y", "# a",
+      "# keymoded: lost", "# keymoded: held 001d", "# keymoded: gone", "# EVEMU 9.9",
+      "E: 1.000000 0001 002a 0001 #" + String(repeating: "x", count: 70000),
+      "E: 1.000000 0001 002a 0001 #" + String(repeating: "x", count: 65535 - 28),
+      "E: 1.000000 0001 002a 0001 #" + String(repeating: "x", count: 65536 - 28),
+    ])
+  func others(_ line: String) throws {
+    let lines = typing(6)
+    try expectSame(recording(lines + [line] + lines), "'\(line.prefix(50))' (\(line.utf8.count))")
+  }
+
+  @Test("yields the same wherever the recording is cut off")
+  func cutOff() throws {
+    let bytes = recording(typing(6, comment: "\t# a"))
+    for count in 0...bytes.count { try expectSame(Array(bytes[..<count]), "\(count) bytes") }
+  }
+
+  @Test("yields the same of lines with any few bytes changed")
+  func changed() throws {
+    var generator = SplitMix64(seed: 20_261_121)
+    let alphabet = Array("E: .0123456789abcdefAF-#\n\r\t\u{0}`/g:".utf8) + [0xb0, 0xff, 0x10]
+    let regular = recording(typing(12))
+    for _ in 0..<500 {
+      var bytes = regular
+      for _ in 0..<Int.random(in: 1...3, using: &generator) {
+        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        let byte = alphabet.randomElement(using: &generator) ?? 0
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: bytes.remove(at: place)
+        case 1: bytes.insert(byte, at: place)
+        default: bytes[place] = byte
+        }
+      }
+      try expectSame(bytes, String(decoding: bytes, as: UTF8.self))
+    }
+  }
+
+  @Test("reads every number of six and of four digits right")
+  func numbers() throws {
+    var generator = SplitMix64(seed: 7)
+    var expected: [KeyEvent] = []
+    var lines = ["E: 0.000000 0001 0001 0001"]
+    for place in 0..<3000 {
+      let key = try #require(KeyCode(place % (Int(KeyCode.max) + 1)))
+      let time = Int64.random(in: 0..<2_000_000_000_000_000, using: &generator)
+      let action = try #require(KeyEvent.Action(rawValue: Int32(place % 3)))
+      expected.append(KeyEvent(time: Time(microseconds: time), key: key, action: action))
+      let fraction = String(1_000_000 + time % 1_000_000).dropFirst()
+      let code = String(0x10000 + Int(key.number), radix: 16).dropFirst()
+      lines.append("E: \(time / 1_000_000).\(fraction) 0001 \(code) 000\(place % 3)")
+    }
+    let folder = try TemporaryFolder()
+    let reading = Reading(
+      try folder.write("recording", recording(lines)), inRuns: true, isLenient: false)
+    #expect(reading.error == nil)
+    #expect(reading.quickInputs == 3000)
+    #expect(
+      reading.inputs.dropFirst() == expected.map { RecordedInput(DeviceID(order: 0), $0) }[...])
+  }
+
+  @Test("yields the same of records, and of those with any bytes changed", arguments: [8, 4])
+  func records(_ word: Int) throws {
+    var generator = SplitMix64(seed: 99)
+    func bytes(_ number: some FixedWidthInteger, _ count: Int) -> [UInt8] {
+      withUnsafeBytes(of: number.littleEndian, Array.init).prefix(count) + []
+    }
+    let regular = (0..<120).flatMap { place -> [UInt8] in
+      let time = bytes(Int64(1_500_000_000 + place), word) + bytes(Int64(place), word)
+      let isKey = place.isMultiple(of: 2)
+      return time + bytes(UInt16(isKey ? 1 : 0), 2) + bytes(UInt16(isKey ? 30 : 0), 2)
+        + bytes(Int32(isKey ? place / 2 % 3 : 0), 4)
+    }
+    #expect(try expectSame(regular, "regular") == 59)
+    let size = 2 * word + 8
+    for _ in 0..<300 {
+      var changed = regular
+      // Those at the start tell the format.
+      let place = Int.random(in: 64 * size..<changed.count, using: &generator)
+      changed[place] = UInt8.random(in: 0...255, using: &generator)
+      if Bool.random(using: &generator) {
+        changed.removeLast(Int.random(in: 0..<size, using: &generator))
+      }
+      try expectSame(changed, "byte \(place) is \(changed[min(place, changed.count - 1)])")
+    }
+  }
+}
