@@ -22,7 +22,7 @@ UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-
 SOURCES = Package.swift Sources Tests examples/chat
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests vm-tests package-tests \
-  sanitize fuzz adversary recordings build install uninstall deb clean
+  sanitize fuzz adversary bench recordings build install uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
@@ -30,6 +30,7 @@ help:
 	@echo 'make check      all of that but the tests in a virtual machine'
 	@echo 'make adversary  attack it with all there is, for two hours, and print what came of it'
 	@echo 'make sanitize   the tests once more, built with address and with thread sanitizer'
+	@echo 'make bench      measure it beside what people would use otherwise'
 	@echo 'make fuzz       try what others send: ten targets, each for ten minutes'
 	@echo 'make build      build the programs, into .build/release'
 	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -113,6 +114,9 @@ recordings: build
 	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	.tools/venv/bin/python Tests/VirtualMachine/record_session.py
+
+bench: build
+	scripts/bench
 
 build:
 	@scripts/install-packages build

@@ -19,7 +19,7 @@ def main() -> None:
     """Measures the parts that were asked for."""
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART")
-    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--sizes", default="100000,316228,1000000,2000000,10000000")
     parser.add_argument("--programs", type=Path, default=HERE.parent / ".build" / "release")
     parser.add_argument("--results", type=Path, default=HERE / "results")

@@ -7,7 +7,7 @@ struct InputReader: ~Copyable {
   static let longestLine = 65536
 
   /// How many bytes are read at a time. More would not stay in the cache until they are used.
-  private static let capacity = 4 * longestLine
+  private static let capacity = 2 * longestLine
 
   private let file: OpenFile
   private let buffer: UnsafeMutableRawBufferPointer
