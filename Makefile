@@ -8,6 +8,10 @@ unitdir     = $(PREFIX)/lib/systemd/system
 sysusersdir = $(PREFIX)/lib/sysusers.d
 rulesdir    = $(PREFIX)/lib/udev/rules.d
 mandir      = $(PREFIX)/share/man
+bashdir     = $(PREFIX)/share/bash-completion/completions
+fishdir     = $(PREFIX)/share/fish/vendor_completions.d
+# Where Debian's zsh looks: it keeps packages and what is installed by hand apart.
+zshdir      = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 
 SWIFT ?= swift
 # The Swift runtime becomes part of the programs, so that they run on machines without Swift.
@@ -15,10 +19,10 @@ RELEASE = -c release --static-swift-stdlib
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
-SOURCES = Package.swift Sources Tests
+SOURCES = Package.swift Sources Tests examples/chat
 
-.PHONY: help run test check lint unit-tests fuzz-tests client-tests vm-tests package-tests sanitize \
-  fuzz adversary bench recordings build install uninstall deb clean
+.PHONY: help run test check lint unit-tests examples fuzz-tests client-tests vm-tests package-tests \
+  sanitize fuzz adversary bench recordings build install uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
@@ -40,7 +44,7 @@ run: build
 
 test: check vm-tests package-tests
 
-check: lint unit-tests fuzz-tests client-tests
+check: lint unit-tests fuzz-tests client-tests examples
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
@@ -50,11 +54,16 @@ unit-tests:
 	@scripts/install-python-tools
 	$(SWIFT) test --disable-xctest
 
+# Its tests are among the others; this is what its reader would do.
+examples:
+	@scripts/install-packages build
+	$(SWIFT) build --package-path examples/chat
+
 fuzz-tests:
 	@scripts/install-packages build
-	scripts/fuzz runs 20000 evemu libinput evtest getevent raw64 raw32 wire
-	scripts/fuzz runs 4000 configuration controller
-	scripts/fuzz runs 400 varlink
+	scripts/fuzz runs 5000 evemu libinput evtest getevent raw64 raw32 wire
+	scripts/fuzz runs 2000 configuration controller
+	scripts/fuzz runs 200 varlink
 
 fuzz:
 	@scripts/install-packages build
@@ -127,9 +136,19 @@ install:
 	for page in $(PAGES); do \
 	  install -m 644 man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
 	done
+	install -d "$(DESTDIR)$(bashdir)" "$(DESTDIR)$(fishdir)" "$(DESTDIR)$(zshdir)"
+	for name in $(PROGRAMS); do \
+	  install -m 644 completions/$$name.bash "$(DESTDIR)$(bashdir)/$$name" && \
+	  install -m 644 completions/$$name.fish "$(DESTDIR)$(fishdir)" && \
+	  install -m 644 completions/_$$name "$(DESTDIR)$(zshdir)" || exit; \
+	done
 
 uninstall:
 	for name in $(PROGRAMS); do $(RM) "$(DESTDIR)$(bindir)/$$name"; done
+	for name in $(PROGRAMS); do \
+	  $(RM) "$(DESTDIR)$(bashdir)/$$name" "$(DESTDIR)$(fishdir)/$$name.fish" \
+	    "$(DESTDIR)$(zshdir)/_$$name"; \
+	done
 	for name in $(UNITS); do $(RM) "$(DESTDIR)$(unitdir)/$$name"; done
 	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
@@ -144,6 +163,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build
+	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build examples/chat/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper*

@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "StateMachines", targets: ["StateMachines", "ObservedMachines"]),
     .library(name: "KeyboardModes", targets: ["KeyboardModes"]),
     .library(name: "EventRecordings", targets: ["EventRecordings"]),
+    .library(name: "KeymodeClient", targets: ["KeymodeClient"]),
     // For Tests/Fuzzing, which is a package of its own.
     .library(
       name: "KeymodedService",
@@ -76,7 +77,8 @@ let package = Package(
         "Evdev", "EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface",
         "KeymodedConfiguration", "LinuxInput", "SystemCalls", "Systemd", "Varlink",
       ]),
-    module("KeymodeClient", ["JSON", "KeymodeInterface", "SystemCalls", "Varlink"]),
+    module(
+      "KeymodeClient", ["JSON", "KeyboardModes", "KeymodeInterface", "SystemCalls", "Varlink"]),
     program(
       "keymoded",
       [
@@ -90,6 +92,11 @@ let package = Package(
         "KeymodedConfiguration", "LinuxInput", "StateMachines", "SystemCalls", "Systemd",
         "Timelines",
       ]),
+
+    // A package of its own, examples/chat; here it is for the tests.
+    .executableTarget(
+      name: "chat", dependencies: ["KeymodeClient"], path: "examples/chat/Sources/chat",
+      swiftSettings: settings),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests(
@@ -117,7 +124,11 @@ let package = Package(
         "TestSupport",
       ]),
     tests(
-      "ProgramTests", ["JSON", "TestSupport", "keymodectl", "keymoded"],
+      "ProgramTests",
+      [
+        "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "TestSupport", "chat",
+        "keymodectl", "keymoded",
+      ],
       goldenFiles: ["Malformed.expected"]),
   ]
 )

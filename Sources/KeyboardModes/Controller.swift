@@ -42,7 +42,7 @@ public struct Controller: Sendable {
     }
 
     /// Whether `key` of `device` may be up after it.
-    fileprivate func mayRelease(_ key: KeyCode, on device: DeviceID) -> Bool {
+    public func mayRelease(_ key: KeyCode, on device: DeviceID) -> Bool {
       switch self {
       case .key(device, let event): event.key == key && event.action == .release
       case .opened(device, _), .synchronized(device, _, _), .gone(device): true

@@ -75,8 +75,10 @@ public struct Redactor: Sendable {
         rest.append(written)
       }
     }
-    // Releases act before all others wherever they stand.
-    return rest.sorted { $0.key.number < $1.key.number } + ordered
+    rest.sort { $0.key.number < $1.key.number }
+    // Releases act before all others wherever they stand; presses that are left make no difference
+    // only behind what does.
+    return rest.filter { !$0.isDown } + ordered + rest.filter(\.isDown)
   }
 
   private mutating func code(

@@ -15,6 +15,8 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
   case refused(name: String, parameters: JSON)
   /// The system refused something.
   case failed(String)
+  /// The task that asked was cancelled.
+  case cancelled
 
   /// What to tell the user.
   public var description: String {
@@ -29,6 +31,7 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
       "keymoded has as many clients as it can serve; try again later"
     case .refused(let name, let parameters): "keymoded refused: \(name) \(parameters.text)"
     case .failed(let what): what
+    case .cancelled: "cancelled"
     }
   }
 }

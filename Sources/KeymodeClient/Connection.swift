@@ -26,12 +26,22 @@ public final class Connection {
 
   /// Connects to the daemon that serves in `directory`.
   public init(_ endpoint: Endpoint, in directory: String) throws(ClientError) {
+    descriptor = try Connection.open(endpoint, in: directory)
+  }
+
+  /// A connected socket.
+  ///
+  /// - Parameter flags: of `socket`, such as `SOCK_NONBLOCK`.
+  static func open(
+    _ endpoint: Endpoint, in directory: String, flags: Int32 = 0
+  ) throws(ClientError) -> FileDescriptor {
     let path = "\(directory)/\(endpoint.fileName)"
     do throws(SystemError) {
-      descriptor = try Connection.connect(path)
+      return try Connection.connect(path, flags)
     } catch {
       switch error.code {
-      case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
+      // EAGAIN is what a socket that need not be waited for says when too many are waiting already.
+      case ENOENT, ECONNREFUSED, ENOTDIR, EAGAIN: throw .noDaemon(path: path)
       case EACCES, EPERM: throw .permissionDenied(path: path, whom: Connection.owner(of: path))
       default: throw .failed("\(error)")
       }
@@ -62,12 +72,14 @@ public final class Connection {
     return "the user '\(user ?? "\(status.st_uid)")' alone"
   }
 
-  private static func connect(_ path: String) throws(SystemError) -> FileDescriptor {
+  private static func connect(
+    _ path: String, _ flags: Int32
+  ) throws(SystemError) -> FileDescriptor {
     var address = sockaddr_un()
     guard address.set(path: path) else {
       throw SystemError("connect to", path, code: ENAMETOOLONG)
     }
-    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue) | flags
     let descriptor = FileDescriptor(
       owning: try retrying("make", "a socket") { socket(AF_UNIX, type, 0) })
     try retrying("connect to", path) {
@@ -98,7 +110,11 @@ public final class Connection {
 
   /// Waits for the next reply.
   public func receive() throws(ClientError) -> JSON {
-    let message = try nextMessage()
+    try Connection.parameters(of: nextMessage())
+  }
+
+  /// What a reply says.
+  static func parameters(of message: [UInt8]) throws(ClientError) -> JSON {
     let reply: Reply
     do { reply = try Reply(parsing: message) } catch { throw .badReply("with \(error)") }
     guard let name = reply.error else { return reply.parameters }

@@ -109,12 +109,13 @@ public final class Keyboards {
     try finder?.forEachPresent { appeared($0) }
   }
 
-  /// Which of `keys` the kernel says are up on this device, although nothing more of it waits to be
-  /// read.
+  /// Which of `keys` the kernel says are up on this device, although nothing of it that waits to act
+  /// or to be read can have released them.
   public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
-    guard let keyboard = followed.first(where: { $0.id == id }), keyboard.waiting.isEmpty
-    else { return [] }
-    return keyboard.device.keysUp(among: keys)
+    guard let keyboard = followed.first(where: { $0.id == id }) else { return [] }
+    let waiting = keyboard.waiting.flatMap(\.inputs)
+    return keyboard.device.keysUp(
+      among: keys.filter { key in !waiting.contains { $0.mayRelease(key, on: id) } })
   }
 }
 

@@ -93,12 +93,6 @@ enum ChangeLine {
     "\(clock.text(time))  shift is \(modes.shift), keyboard is \(modes.keyboard)"
   }
 
-  /// The line for changes that were not sent.
-  static func text(missed message: MonitorMessage) -> String {
-    let count = message.missed.map { "\($0)" } ?? "some"
-    return "\(text(of: message.state)) (missed \(count))"
-  }
-
   private static func left(_ text: String, _ width: Int) -> String {
     String(repeating: " ", count: max(0, width - text.count)) + text
   }

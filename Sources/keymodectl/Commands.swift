@@ -32,29 +32,6 @@ func state(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
   return 0
 }
 
-/// `keymodectl watch`
-func watch(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
-  guard operands.isEmpty else { throw UsageError("watch takes no operand") }
-  let connection = try connectForReading(directory)
-  connection.subscribe()
-  var output = Output.standard()
-  let first = try connection.nextChanges().state
-  output.line(asJSON ? first.json.text : ChangeLine.text(of: first))
-  output.flush()
-  while true {
-    let message = try connection.nextChanges()
-    if message.missed != 0 {
-      let missed = message.missed.map(JSON.integer) ?? .null
-      output.line(
-        asJSON ? JSON.object([.init("missed", missed)]).text : ChangeLine.text(missed: message))
-    }
-    for change in message.changes {
-      output.line(asJSON ? change.json.text : ChangeLine.text(of: change))
-    }
-    output.flush()
-  }
-}
-
 /// `keymodectl trigger EVENT`
 func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("trigger takes one event") }

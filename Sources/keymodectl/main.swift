@@ -20,7 +20,8 @@ let help = """
   Asks keymoded for the modes of the keyboard, or tells it of an event.
 
     state [shift|keyboard]   print the states, or one of them
-    watch                    print the states, and then every change
+    watch                    show the states and every change, live on a terminal,
+                             otherwise a line each
     wait MACHINE=STATE...    wait until the machines are in these states
     trigger EVENT            send an event in place of a key
     devices                  print which devices are followed
@@ -37,6 +38,12 @@ let help = """
     --config FILE            replay, record or draw with the settings of FILE
     --version                print the version
     --help                   print this
+
+  watch
+    --lines                  a line each, on a terminal too
+    --format TEXT            for a status bar: print TEXT, with the states in
+                             place of {shift} and {keyboard}, when it is another
+    --waybar                 likewise, as JSON for a custom module of Waybar
 
   wait
     --timeout SECONDS        give up after so long, with exit status 1
@@ -70,17 +77,21 @@ let help = """
 
 /// The options that only some commands have.
 let optionsOfCommands: KeyValuePairs = [
-  "--config": ["graph", "record", "replay"], "--format": ["graph", "record", "replay"],
+  "--config": ["graph", "record", "replay"], "--format": ["graph", "record", "replay", "watch"],
   "--current": ["graph"], "--output": ["record"], "--show-keycodes": ["record"],
-  "--expect": ["replay"], "--from": ["replay"], "--lenient": ["replay"], "--stats": ["replay"],
+  "--expect": ["replay"], "--from": ["replay"], "--lenient": ["replay"], "--lines": ["watch"],
+  "--stats": ["replay"],
   "--timeline": ["replay"], "--timeout": ["wait"], "--until": ["replay"],
+  "--waybar": ["watch"],
 ]
 
-func run() throws -> Int32 {
+func run() async throws -> Int32 {
   let arguments = try Arguments(
     CommandLine.arguments.dropFirst(),
     flags: [
-      "--current", "--help", "--json", "--lenient", "--show-keycodes", "--stats", "--version",
+      "--current", "--help", "--json", "--lenient", "--lines", "--show-keycodes", "--stats",
+      "--version",
+      "--waybar",
     ],
     options: [
       "--config", "--expect", "--format", "--from", "--output", "--socket-dir", "--timeline",
@@ -105,7 +116,7 @@ func run() throws -> Int32 {
   }
   switch command {
   case "state": return try state(operands, directory: directory, asJSON: asJSON)
-  case "watch": return try watch(operands, directory: directory, asJSON: asJSON)
+  case "watch": return try await watch(operands, directory: directory, arguments)
   case "wait": return try wait(operands, directory: directory, timeout: arguments["--timeout"])
   case "devices": return try devices(operands, directory: directory, asJSON: asJSON)
   case "stats": return try stats(operands, directory: directory, asJSON: asJSON)
@@ -121,7 +132,7 @@ func run() throws -> Int32 {
 signal(SIGPIPE, SIG_IGN)
 let status: Int32
 do {
-  status = try run()
+  status = try await run()
 } catch let error as UsageError {
   complain("\(error)\ntry '\(programName) --help'")
   status = Status.usage
@@ -131,7 +142,7 @@ do {
   case .noDaemon, .connectionLost: status = Status.noDaemon
   case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):
     status = Status.permissionDenied
-  case .badReply, .refused, .failed: status = Status.no
+  case .badReply, .refused, .failed, .cancelled: status = Status.no
   }
 } catch let errors as ConfigurationErrors {
   writeToStandardError("\(errors)\n")

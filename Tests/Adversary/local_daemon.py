@@ -8,6 +8,8 @@ import socket
 import subprocess
 from pathlib import Path
 
+from connection import Connection
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(os.environ.get("KEYMODED_PROGRAMS", CHECKOUT / ".build/release"))
 
@@ -77,8 +79,16 @@ class Daemon:
         return self._process.poll() is None
 
     @property
+    def clients(self) -> int:
+        """How many clients are connected, without the one that asks."""
+        asking = Connection(self.control_socket)
+        count: int = asking.call("GetStatistics")["clients"]
+        asking.close()
+        return count - 1
+
+    @property
     def open_files(self) -> int:
-        """How many descriptors it has."""
+        """How many descriptors it has, which only root can see."""
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     @property

@@ -158,6 +158,22 @@ struct RedactorTests {
     }
   }
 
+  @Test("leaves bound keys found after a loss before the characters that follow them")
+  func orderOfBoundKeys() throws {
+    let lost = Controller.Input.synchronized(
+      first, try differences("ESC+ A+ S+"), at: Time(microseconds: 5))
+    var redactor = Redactor(bindings: .standard)
+    for input in [lost, redactor.redact(lost)] {
+      var controller = Controller()
+      var events: [String] = []
+      for event in [ClientEvent.shiftPressed, .keyboard(.tapTextField)] {
+        controller.take(.client(event, at: Time(microseconds: 1))) { _ in }
+      }
+      controller.take(try #require(input)) { events.append($0.event) }
+      #expect(events == ["tapBlankArea", "characterTyped"])
+    }
+  }
+
   @Test("gives a key that is pressed again without a release its code back")
   func pressedAgain() throws {
     #expect(try redacted("A+ S+ A- S+ S- A+ A-") == "2+ 3+ 2- 3+ 3- 2+ 2-")

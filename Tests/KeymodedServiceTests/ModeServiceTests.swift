@@ -80,6 +80,7 @@ struct LogTests {
     #expect(
       printable("a\n<0>b\u{1b}[31m\u{7f}\u{9b}")
         == "a\u{fffd}<0>b\u{fffd}[31m\u{fffd}\u{fffd}")
+    #expect(printable("a\u{2028}b\u{2029}c\u{85}") == "a\u{fffd}b\u{fffd}c\u{fffd}")
     #expect(
       printable("line\u{2028}bidi\u{202e}zero\u{200b}") == "line\u{fffd}bidi\u{fffd}zero\u{fffd}")
   }

@@ -249,7 +249,10 @@ struct CommandTests {
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
       ("keymodectl", "state --config x", "option '--config' is for graph, record and replay"),
       ("keymodectl", "state --current", "option '--current' is for graph"),
-      ("keymodectl", "state --format dot", "option '--format' is for graph, record and replay"),
+      (
+        "keymodectl", "state --format dot",
+        "option '--format' is for graph, record, replay and watch"
+      ),
       (
         "keymodectl", "replay --format dot x",
         "unknown format 'dot': it is one of evemu, libinput, evtest, getevent, raw64, raw32"

@@ -98,6 +98,15 @@ struct DocumentationTests {
     #expect(try Self.text("README.md").contains("```mermaid\n\(diagram.output)```\n"))
   }
 
+  @Test("shows in README a Swift client that compiles")
+  func swiftClient() throws {
+    let compiled = try Self.text("Tests/ProgramTests/ReadmeClient.swift")
+      .split(separator: "  // BEGIN\n")[1].split(separator: "  // END")[0]
+      .split(separator: "\n").map { $0.dropFirst(2) }.joined(separator: "\n")
+    let readme = try Self.text("README.md")
+    #expect(readme.contains("```swift\nimport KeymodeClient\n\n\(compiled)\n```\n"))
+  }
+
   @Test("has one version")
   func version() throws {
     let version = try run("keymoded", "--version").output.split(separator: " ")[1]

@@ -88,7 +88,7 @@ struct ObservedMachineTests {
   func reentrant() {
     let machine = ObservedMachine(Turnstile())
     var log: [String] = []
-    let first = machine.before { step in
+    let first = machine.before { [unowned machine] step in
       guard step.event == .coin, log.isEmpty else { return }
       machine.send(.push) { _ in
         log.append("push sent by before")
@@ -98,7 +98,7 @@ struct ObservedMachineTests {
       }
       #expect(machine.state == .locked, "nothing happens yet")
     }
-    machine.observe(didEnter: { state in
+    machine.observe(didEnter: { [unowned machine] state in
       guard log.isEmpty else { return }
       machine.send(.push) { _ in
         log.append("push sent by didEnter")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from daemon import Daemon, expect_no_stuck_key, log, settle, use, wait_until
 from uinput import (
+    COMPOSE,
     EVIOCGRAB,
     INSERT,
     LEFTALT,
@@ -268,8 +269,8 @@ def grab(daemon: Daemon, count: int) -> str:
                 taken.press(modifier)
                 with grabbed(taken):
                     pass
-                taken.tap(SCROLLLOCK)
-                free.tap(SCROLLLOCK)
+                taken.tap(COMPOSE)
+                free.tap(COMPOSE)
                 daemon.expect()
                 taken.release(modifier)
                 use(daemon, free)

@@ -232,8 +232,9 @@ def expect_no_stuck_key(daemon: Daemon, keyboard: Keyboard) -> None:
 
 def use(daemon: Daemon, keyboard: Keyboard) -> None:
     """A key that is bound, and means nothing with any modifier held; then all is as before."""
-    keyboard.tap(SCROLLLOCK)
+    keyboard.press(SCROLLLOCK)
     daemon.expect("prepareToRecord")
+    keyboard.release(SCROLLLOCK)
     daemon.trigger("clickMoreButton")
     daemon.trigger("clickMoreButton")
     daemon.expect("showingPanel", "prepareToEditText")

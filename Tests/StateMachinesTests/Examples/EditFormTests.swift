@@ -63,7 +63,7 @@ struct EditFormTests {
   func run() {
     let form = ObservedMachine(EditForm())
     var entered: [EditForm.State] = []
-    form.observe(didEnter: { state in
+    form.observe(didEnter: { [unowned form] state in
       entered.append(state)
       // The work of a state begins when it is entered; its end is an event like any other.
       if state == .saving { form.send(.saved(.failed)) }

@@ -33,7 +33,8 @@ private func check(_ errors: [ConfigurationError], in bytes: [UInt8]) {
 
 private func isPrintable(_ text: String) -> Bool {
   text.unicodeScalars.allSatisfy {
-    ![.control, .lineSeparator, .paragraphSeparator].contains($0.properties.generalCategory)
+    ![.control, .format, .lineSeparator, .paragraphSeparator].contains(
+      $0.properties.generalCategory)
   }
 }
 

@@ -1,0 +1,154 @@
+import Glibc
+import Synchronization
+import SystemCalls
+
+/// Waits for descriptors in place of tasks: one thread for all clients of a process.
+///
+/// A task that blocked in a system call would hold one of the few threads that all tasks share. So
+/// tasks only ever try, and where there is nothing yet they suspend until this thread resumes them.
+/// It is started with the first wait and sleeps in `poll` for as long as nothing happens. Signals
+/// are none of its business: they are blocked in it.
+package final class Poller: Sendable {
+  /// How a wait ended.
+  package enum Outcome: Sendable {
+    /// There is something on the descriptor.
+    case ready
+    /// The time is over.
+    case timedOut
+    /// The task was cancelled.
+    case cancelled
+  }
+
+  private struct Wait {
+    let descriptor: Int32
+    let events: Int16
+    let deadline: ContinuousClock.Instant?
+    let continuation: CheckedContinuation<Result<Outcome, SystemError>, Never>
+  }
+
+  private struct State {
+    var waits: [UInt64: Wait] = [:]
+    /// What interrupts the thread's `poll`; there once the thread is.
+    var interrupt: Interrupt?
+  }
+
+  /// What debuggers and `ps -T` show the thread as.
+  package static let threadName = "keymode-client"
+
+  /// That of the process.
+  package static let shared = Poller()
+
+  private let state = Mutex(State())
+  private let lastNumber = Atomic<UInt64>(0)
+
+  private init() {}
+
+  /// Waits until there is something to read, the deadline has come or the task is cancelled.
+  ///
+  /// - Parameter descriptor: the caller's, and open until this returns; -1 for time alone.
+  package func wait(
+    toRead descriptor: Int32, until deadline: ContinuousClock.Instant? = nil
+  ) async throws(SystemError) -> Outcome {
+    try await wait(for: Int16(POLLIN), on: descriptor, until: deadline)
+  }
+
+  /// Waits until there is room to write, or the task is cancelled.
+  package func wait(toWrite descriptor: Int32) async throws(SystemError) -> Outcome {
+    try await wait(for: Int16(POLLOUT), on: descriptor, until: nil)
+  }
+
+  private func wait(
+    for events: Int16, on descriptor: Int32, until deadline: ContinuousClock.Instant?
+  ) async throws(SystemError) -> Outcome {
+    let number = lastNumber.add(1, ordering: .relaxed).newValue
+    let result = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        add(
+          Wait(
+            descriptor: descriptor, events: events, deadline: deadline,
+            continuation: continuation), number)
+      }
+    } onCancel: {
+      cancel(number)
+    }
+    return try result.get()
+  }
+
+  private func add(_ wait: Wait, _ number: UInt64) {
+    let refusal: Result<Outcome, SystemError>? = state.withLock { state in
+      // Cancelled before it was there to be found by `cancel`; what comes later finds it.
+      if Task.isCancelled { return .success(.cancelled) }
+      do throws(SystemError) {
+        if state.interrupt == nil { state.interrupt = try start() }
+      } catch {
+        return .failure(error)
+      }
+      state.waits[number] = wait
+      return nil
+    }
+    if let refusal { wait.continuation.resume(returning: refusal) } else { wake() }
+  }
+
+  private func cancel(_ number: UInt64) {
+    guard let wait = state.withLock({ $0.waits.removeValue(forKey: number) }) else { return }
+    // For as long as the thread polls a descriptor, the kernel keeps what is closed open.
+    wake()
+    wait.continuation.resume(returning: .success(.cancelled))
+  }
+
+  private func wake() { state.withLock { $0.interrupt }?.send() }
+
+  // MARK: - The thread
+
+  /// - Returns: what interrupts it.
+  private func start() throws(SystemError) -> Interrupt {
+    let interrupt = try Interrupt()
+    var all = sigset_t()
+    var before = sigset_t()
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    var thread = pthread_t()
+    let error = pthread_create(
+      &thread, nil,
+      { _ in
+        nameThread(Poller.threadName)
+        Poller.shared.run()
+        return nil
+      }, nil)
+    guard error == 0 else { throw SystemError("start", "a thread", code: error) }
+    pthread_detach(thread)
+    return interrupt
+  }
+
+  private func run() {
+    while true {
+      let (interrupt, waits) = state.withLock { state in
+        (state.interrupt, state.waits.map { (number: $0.key, wait: $0.value) })
+      }
+      var entries = [pollfd(fd: interrupt?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)]
+      entries += waits.map { pollfd(fd: $0.wait.descriptor, events: $0.wait.events, revents: 0) }
+      let deadline = waits.compactMap(\.wait.deadline).min()
+      guard poll(&entries, nfds_t(entries.count), deadline.map(Self.milliseconds) ?? -1) >= 0
+      else { continue }
+      if entries[0].revents != 0 { interrupt?.clear() }
+      let now = ContinuousClock.now
+      for (entry, (number, wait)) in zip(entries.dropFirst(), waits) {
+        let isDue = wait.deadline.map { $0 <= now } ?? false
+        guard entry.revents != 0 || isDue,
+          // Whoever takes it out resumes it: this, or a cancellation.
+          let wait = state.withLock({ $0.waits.removeValue(forKey: number) })
+        else { continue }
+        wait.continuation.resume(returning: .success(entry.revents != 0 ? .ready : .timedOut))
+      }
+    }
+  }
+
+  /// The time until then; rounded up, because waking a moment too early would be waking twice.
+  private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+    // A day at most, which is no wakeup that anybody would notice.
+    let left = min(max(.zero, ContinuousClock.now.duration(to: deadline)), .seconds(86_400))
+    let (seconds, attoseconds) = left.components
+    return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+}

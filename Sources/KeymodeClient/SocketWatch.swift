@@ -1,0 +1,64 @@
+import Glibc
+import SystemCalls
+
+/// Notices that a socket has appeared where there was none, by inotify.
+///
+/// Where its folder is missing too, what is watched is the next folder above that is there.
+final class SocketWatch: Sendable {
+  private let descriptor: FileDescriptor
+  private let name: String
+
+  /// Watches for the socket at `path`; `nil` where the system has no watch left to give.
+  convenience init?(_ path: String) {
+    let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+    guard number >= 0 else { return nil }
+    let descriptor = FileDescriptor(owning: number)
+    // Permissions count as well: a socket may be there before others may use it.
+    let mask = UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR)
+    var parts = path.split(separator: "/", omittingEmptySubsequences: true)[...]
+    let root = path.hasPrefix("/") ? "/" : "./"
+    while let last = parts.popLast() {
+      if inotify_add_watch(number, root + parts.joined(separator: "/"), mask) >= 0 {
+        self.init(descriptor, name: String(last))
+        return
+      }
+      guard errno == ENOENT || errno == ENOTDIR else { return nil }
+    }
+    return nil
+  }
+
+  private init(_ descriptor: consuming FileDescriptor, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+  }
+
+  /// Waits until it may be worth trying to connect, for at most until `deadline`.
+  func wait(until deadline: ContinuousClock.Instant) async throws(SystemError) -> Poller.Outcome {
+    while true {
+      let outcome = try await Poller.shared.wait(toRead: descriptor.number, until: deadline)
+      guard outcome == .ready, !isAboutIt else { return outcome }
+    }
+  }
+
+  /// Whether any of what has happened is about the name that is waited for.
+  private var isAboutIt: Bool {
+    let header = MemoryLayout<inotify_event>.size
+    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
+      var found = false
+      while case .success(.bytes(let count)) = Result(catching: { () throws(SystemError) in
+        try readSome(from: descriptor.number, into: buffer)
+      }) {
+        var offset = 0
+        while offset + header <= count {
+          let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
+          let end = offset + header + Int(event.len)
+          let bytes = buffer[offset + header..<end].prefix { $0 != 0 }
+          // Without a name it is the folder itself that changed, or events were lost.
+          found = found || bytes.isEmpty || bytes.elementsEqual(name.utf8)
+          offset = end
+        }
+      }
+      return found
+    }
+  }
+}

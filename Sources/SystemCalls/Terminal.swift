@@ -1,0 +1,60 @@
+import Glibc
+
+/// The terminal that standard output is, with its screen taken for as long as somebody draws on it.
+public final class Terminal {
+  private var before = termios()
+  private var hasInput = false
+  private var isTaken = false
+
+  /// The terminal; `nil` where standard output is none, or one that can only print lines.
+  public init?() {
+    let kind = environment("TERM") ?? "dumb"
+    guard isatty(STDOUT_FILENO) == 1, kind != "dumb" else { return nil }
+  }
+
+  deinit { leave() }
+
+  /// How many columns and rows it has now.
+  public var size: (columns: Int, rows: Int) {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+    else { return (80, 24) }
+    return (Int(size.ws_col), Int(size.ws_row))
+  }
+
+  /// The descriptor on which typed characters come one by one while the screen is taken; `nil`
+  /// where standard input is no terminal.
+  public var input: Int32? { isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil }
+
+  /// Takes the screen; what was on it is kept.
+  public func enter() {
+    guard !isTaken else { return }
+    isTaken = true
+    hasInput = input != nil && tcgetattr(STDIN_FILENO, &before) == 0
+    if hasInput {
+      // Ctrl+C and Ctrl+Z remain what they are; what is typed is not shown.
+      var changed = before
+      changed.c_lflag &= ~tcflag_t(ECHO | ICANON)
+      tcsetattr(STDIN_FILENO, TCSANOW, &changed)
+    }
+    write("\u{1b}[?1049h\u{1b}[?25l")
+  }
+
+  /// Gives it back.
+  public func leave() {
+    guard isTaken else { return }
+    isTaken = false
+    write("\u{1b}[?25h\u{1b}[?1049l")
+    if hasInput { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
+  }
+
+  /// Shows these lines, and nothing else.
+  public func show(_ lines: [String]) {
+    write("\u{1b}[H" + lines.map { "\($0)\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J")
+  }
+
+  private func write(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in try? writeAll(UnsafeRawBufferPointer(bytes), to: STDOUT_FILENO, "") }
+  }
+}

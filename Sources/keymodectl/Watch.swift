@@ -1,0 +1,78 @@
+import JSON
+import KeyboardModes
+import KeymodeClient
+import KeymodeInterface
+import SystemCalls
+
+/// `keymodectl watch`
+func watch(_ operands: [String], directory: String, _ arguments: Arguments) async throws -> Int32 {
+  guard operands.isEmpty else { throw UsageError("watch takes no operand") }
+  let given = ["--json", "--lines", "--waybar", "--format"].filter(arguments.isGiven)
+  // A bar may well have a format of its own.
+  guard given.count < 2 || given == ["--waybar", "--format"] else {
+    throw UsageError("\(given[0]) and \(given[1]) exclude each other")
+  }
+  let client = Client(directory: directory)
+  if arguments.has("--waybar") || arguments.isGiven("--format") {
+    let format = try StatusFormat(arguments["--format"] ?? "{shift} {keyboard}")
+    return try await status(client, StatusLine(format, isForWaybar: arguments.has("--waybar")))
+  }
+  if !arguments.has("--json"), !arguments.has("--lines"), let terminal = Terminal() {
+    return try await WatchScreen.run(client, terminal)
+  }
+  return try await lines(client, asJSON: arguments.has("--json"))
+}
+
+/// A line for the states and one for each change, until the daemon ends: what reads them decides
+/// what that means.
+private func lines(_ client: Client, asJSON: Bool) async throws -> Int32 {
+  var output = Output.standard()
+  var missed: MissedChanges?
+  for try await update in client.changes {
+    switch update {
+    case .states(let state):
+      let line = ChangeLine.text(of: state) + (missed.map { " (missed \($0.text))" } ?? "")
+      if !asJSON { output.line(line) } else if missed == nil { output.line(state.json.text) }
+      missed = nil
+    case .change(let change):
+      output.line(asJSON ? change.json.text : ChangeLine.text(of: change))
+    case .missed(let count):
+      missed = MissedChanges(count: count)
+      if asJSON {
+        output.line(JSON.object([.init("missed", count.map(JSON.integer) ?? .null)]).text)
+      }
+    case .disconnected(let reason): throw reason
+    }
+    output.flush()
+  }
+  return 0
+}
+
+/// A line whenever what a status bar shows is another, for as long as the bar reads.
+private func status(_ client: Client, _ line: StatusLine) async throws -> Int32 {
+  var output = Output.standard()
+  var states: [Machine: String] = [:]
+  var last: String?
+  for try await update in client.changes {
+    switch update {
+    case .states(let state):
+      for machine in Machine.allCases { states[machine] = state.modes[machine] }
+    case .change(let change): states[change.machine] = change.to
+    case .missed: continue
+    case .disconnected: states = [:]
+    }
+    let next = line.text(states)
+    guard next != last else { continue }
+    last = next
+    output.line(next)
+    output.flush()
+  }
+  return 0
+}
+
+/// How many changes could not be told, as people read it.
+struct MissedChanges {
+  let count: Int64?
+
+  var text: String { count.map { "\($0)" } ?? "some" }
+}

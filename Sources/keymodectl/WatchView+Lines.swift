@@ -1,0 +1,98 @@
+import KeyboardModes
+import SystemCalls
+
+extension WatchView {
+  /// How a part of a line looks.
+  private enum Look: String {
+    case plain = ""
+    case faint = "2"
+    case strong = "1"
+    case yellow = "1;33"
+    case red = "1;31"
+    case green = "1;32"
+    case cyan = "1;36"
+
+    /// That of a state; one of a user's own table is strong.
+    static func of(_ state: String) -> Look {
+      switch state {
+      case "off", "prepareToEditText": .plain
+      case "on": .yellow
+      case "capsLock", "prepareToRecord": .red
+      case "editingText": .green
+      case "showingPanel": .cyan
+      default: .strong
+      }
+    }
+  }
+
+  /// Where the lanes are, for as much as fits: times of day, then events, are left out first.
+  private struct Lanes {
+    let clock: Int
+    let shift: Int
+    let hasEvents: Bool
+
+    init(columns: Int) {
+      hasEvents = columns >= 74
+      clock = columns >= 38 ? 10 : 0
+      shift = hasEvents ? 27 : 10
+    }
+  }
+
+  /// The whole view.
+  func lines(columns: Int, rows count: Int, isColored: Bool, at now: Moment) -> [String] {
+    let lanes = Lanes(columns: columns)
+    func line(_ parts: [(Int, String, Look)]) -> String {
+      WatchView.line(parts, columns, isColored)
+    }
+    func both(_ text: (Machine) -> (String, Look)) -> String {
+      let (shift, keyboard) = (text(.shift), text(.keyboard))
+      return line([
+        (lanes.clock, shift.0, shift.1), (lanes.clock + lanes.shift, keyboard.0, keyboard.1),
+      ])
+    }
+    let head = [
+      line([(0, printable(connection), isConnected ? .faint : .red)]), "",
+      both { ($0.rawValue, .faint) },
+      both { states[$0].map { ($0, isConnected ? Look.of($0) : .faint) } ?? ("", .plain) },
+      both { machine in
+        (lasting(machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
+      }, "",
+    ]
+    let history = rows.map { row in
+      let clock = (0, lanes.clock > 0 ? row.clock : "", Look.faint)
+      switch row.content {
+      case .note(let text): return line([clock, (lanes.clock, text, .strong)])
+      case .change(let change):
+        let column = lanes.clock + (change.machine == .shift ? 0 : lanes.shift)
+        let event = (column + change.to.count, " ← \(change.event)", Look.faint)
+        return line(
+          [clock, (column, change.to, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
+      }
+    }
+    let lines = head + history
+    // Where there is little room, not for empty lines.
+    return Array(
+      (lines.count <= count ? lines : count < 12 ? lines.filter { $0 != "" } : lines)
+        .prefix(count))
+  }
+
+  /// A line of texts that begin in these columns, cut where the terminal ends.
+  private static func line(_ parts: [(Int, String, Look)], _ columns: Int, _ isColored: Bool)
+    -> String
+  {
+    var line = ""
+    var width = 0
+    for (column, text, look) in parts where !text.isEmpty && column < columns {
+      if column > width {
+        line += String(repeating: " ", count: column - width)
+        width = column
+      }
+      let room = columns - width
+      let shown = text.count <= room ? text : text.prefix(room - 1) + "…"
+      width += shown.count
+      let isPlain = !isColored || look == .plain
+      line += isPlain ? shown : "\u{1b}[\(look.rawValue)m\(shown)\u{1b}[m"
+    }
+    return line
+  }
+}

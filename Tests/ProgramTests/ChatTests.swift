@@ -1,0 +1,80 @@
+import TestSupport
+import Testing
+
+@Suite("examples/chat")
+struct ChatTests {
+  private let rows = 8
+
+  private func trigger(_ daemon: KeptDaemon, _ event: String) throws {
+    let client = try RawClient("\(daemon.folder.path)/control.sock")
+    _ = try client.result("org.keymoded.Controller.Trigger", ["event": .string(event)])
+  }
+
+  private func chatting(_ daemon: KeptDaemon) throws -> TerminalScreen {
+    let screen = try TerminalScreen(
+      columns: 60, rows: rows, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+    try screen.type("chat")
+    return screen
+  }
+
+  /// Clicks in a row, from 1, as terminals tell it.
+  private func click(_ screen: TerminalScreen, row: Int) throws {
+    try screen.write("\u{1b}[<0;5;\(row)M\u{1b}[<0;5;\(row)m")
+  }
+
+  @Test("follows the keyboard, and tells it what was tapped")
+  func conversation() throws {
+    let daemon = try KeptDaemon()
+    let screen = try chatting(daemon)
+    func see(_ text: String) throws { try screen.wait(text) { $0.hasSuffix(text) } }
+    func keyboard() throws -> String {
+      try run("keymodectl", "state", "keyboard", "--socket-dir", daemon.folder.path).output
+    }
+    try see("\n> tap to write")
+
+    try click(screen, row: rows)
+    try see("\n> ▏")
+    #expect(try keyboard() == "editingText\n")
+    try screen.write("he")
+    try see("\n> he▏")
+    try trigger(daemon, "shiftPressed")
+    try see("\n⇧ > he▏")
+    try screen.write("y")
+    try see("\n⇧ > heY▏")
+    // A key that types tells the daemon itself; here there is none.
+    try trigger(daemon, "characterTyped")
+    try see("\n> heY▏")
+
+    try trigger(daemon, "clickMoreButton")
+    try see("1 😀   2 👍   3 🎉\n> heY")
+    try screen.write("2")
+    try see("\n> heY👍")
+    try trigger(daemon, "clickSwitchButton")
+    try see("\n[ ● hold to talk ]")
+    try trigger(daemon, "clickSwitchButton")
+    try see("\n> heY👍▏")
+    try screen.press("Enter")
+    try see("\n> ▏")
+    #expect(try screen.text().hasPrefix("you: heY👍\n"))
+
+    try click(screen, row: 3)
+    try see("\n> tap to write")
+    #expect(try keyboard() == "prepareToEditText\n")
+    try screen.press("Tab")
+    try see("\n> ▏")
+    #expect(try keyboard() == "editingText\n")
+
+    daemon.stop()
+    try see("\nwaiting for keymoded\n> ▏")
+    try click(screen, row: 3)
+    try screen.wait("why not") { $0.contains("\nno keymoded is serving at ") }
+    try daemon.start()
+    try click(screen, row: 3)
+    try see("\n> tap to write")
+    #expect(try keyboard() == "prepareToEditText\n")
+
+    try screen.press("C-c")
+    try screen.wait("the shell") { $0.contains("ready> chat") }
+    #expect(try screen.property("#{alternate_on} #{cursor_flag}") == "0 1")
+  }
+}

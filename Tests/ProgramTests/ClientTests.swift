@@ -1,0 +1,287 @@
+import Foundation
+import KeymodeClient
+import KeymodeInterface
+import TestSupport
+import Testing
+
+/// A subscription, and what it has been told.
+private struct Follower {
+  private var iterator: Changes.Iterator
+
+  init(_ client: Client) { iterator = client.changes.makeAsyncIterator() }
+
+  mutating func next() async throws -> Update { try #require(try await iterator.next()) }
+
+  /// The states that come next.
+  mutating func states() async throws -> StateMessage {
+    let update = try await next()
+    guard case .states(let state) = update else { throw Unexpected(update: update) }
+    return state
+  }
+
+  /// The numbers of the changes that come next, and what comes after them.
+  mutating func changes() async throws -> (numbers: [Int64], then: Update) {
+    var numbers: [Int64] = []
+    while true {
+      let update = try await next()
+      guard case .change(let change) = update else { return (numbers, update) }
+      numbers.append(change.sequence)
+    }
+  }
+}
+
+private struct Unexpected: Error { let update: Update }
+
+@Suite("A Swift program that follows the daemon", .timeLimit(.minutes(2)))
+struct ClientTests {
+  @Test("is told the states, and then each change")
+  func changes() async throws {
+    let daemon = try KeptDaemon()
+    var follower = Follower(Client(directory: daemon.folder.path))
+    let first = try await follower.states()
+    #expect((first.modes.sequence, first.modes.shift) == (0, "off"))
+    try daemon.change(2)
+    guard case .change(let change) = try await follower.next() else { throw Fault() }
+    #expect((change.sequence, change.from, change.to) == (1, "off", "on"))
+    guard case .change(let second) = try await follower.next() else { throw Fault() }
+    #expect((second.sequence, second.from, second.to) == (2, "on", "capsLock"))
+  }
+
+  @Test("goes on after a restart where it was, with what has happened in between")
+  func resume() async throws {
+    let daemon = try KeptDaemon()
+    var follower = Follower(Client(directory: daemon.folder.path))
+    let first = try await follower.states()
+    try daemon.change(1)
+    guard case .change = try await follower.next() else { throw Fault() }
+    daemon.stop()
+    #expect(try await follower.next() == .disconnected(.connectionLost))
+    try daemon.start()
+    try daemon.change(3)
+    // It has not tried since: it does what it is asked for.
+    let (numbers, then) = try await follower.changes()
+    #expect(numbers == [2, 3, 4])
+    guard case .states(let state) = then else { throw Unexpected(update: then) }
+    #expect(state.instance == first.instance)
+    #expect(state.modes.sequence == 4)
+    try daemon.change(1)
+    guard case .change(let fifth) = try await follower.next() else { throw Fault() }
+    #expect(fifth.sequence == 5)
+  }
+
+  @Test("that was away too long is told how many changes it missed")
+  func tooLong() async throws {
+    let daemon = try KeptDaemon()
+    var follower = Follower(Client(directory: daemon.folder.path))
+    _ = try await follower.states()
+    daemon.stop()
+    #expect(try await follower.next() == .disconnected(.connectionLost))
+    try daemon.start()
+    try daemon.change(1025)
+    #expect(try await follower.next() == .missed(1025))
+    #expect(try await follower.states().modes.sequence == 1025)
+  }
+
+  @Test("is told that nobody knows how many, by a daemon that has forgotten")
+  func forgotten() async throws {
+    let daemon = try KeptDaemon()
+    var follower = Follower(Client(directory: daemon.folder.path))
+    let first = try await follower.states()
+    try daemon.change(1)
+    guard case .change = try await follower.next() else { throw Fault() }
+    daemon.stop()
+    daemon.forget()
+    try daemon.start()
+    #expect(try await follower.next() == .disconnected(.connectionLost))
+    #expect(try await follower.next() == .missed(nil))
+    let state = try await follower.states()
+    #expect(state.instance != first.instance)
+    #expect((state.modes.sequence, state.modes.shift) == (0, "off"))
+  }
+
+  @Test("that does not ask holds nothing, and every change is told or counted")
+  func backPressure() async throws {
+    let daemon = try KeptDaemon()
+    var follower = Follower(Client(directory: daemon.folder.path))
+    _ = try await follower.states()
+    let count: Int64 = 4000
+    try daemon.change(Int(count))
+    var (told, missed): (Int64, Int64) = (0, 0)
+    while told + missed < count {
+      switch try await follower.next() {
+      case .change(let change):
+        told += 1
+        #expect(change.sequence == told + missed)
+      case .missed(let number):
+        missed += try #require(number)
+        #expect(try await follower.states().modes.sequence == told + missed)
+      case let other: throw Unexpected(update: other)
+      }
+    }
+    #expect(told + missed == count)
+    #expect(missed > 0, "the kernel cannot have held them all: \(told)")
+    #expect(told > 0)
+  }
+
+  @Test("waits for a daemon whose folder is not there yet, without asking again and again")
+  func appearance() async throws {
+    let outer = try TemporaryFolder()
+    let folder = "\(outer.path)/a/b"
+    // So patient that only the folder, then the socket, can end its waiting.
+    let patience = Patience(shortest: .seconds(3600), longest: .seconds(3600))
+    var follower = Follower(Client(directory: folder, patience: patience))
+    #expect(
+      try await follower.next() == .disconnected(.noDaemon(path: "\(folder)/state.sock")))
+    async let state = follower.states()
+    try await untilWatched(outer.path)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let server = try Listener(at: "\(folder)/state.sock")
+    _ = try await server.answer(instance: "one")
+    #expect(try await state.instance == "one")
+  }
+
+  @Test("tries again where a socket is there and nobody listens")
+  func refusal() async throws {
+    let folder = try TemporaryFolder()
+    let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    let path = "\(folder.path)/state.sock"
+    try #require(withSocketAddress(path) { bind(listener, $0, $1) } == 0)
+    var follower = Follower(Client(directory: folder.path))
+    #expect(try await follower.next() == .disconnected(.noDaemon(path: path)))
+    async let state = follower.states()
+    // Nothing can be seen of this from outside.
+    try #require(listen(listener, 1) == 0)
+    let server = Listener(adopting: listener)
+    _ = try await server.answer(instance: "two")
+    #expect(try await state.instance == "two")
+  }
+
+  @Test("that is cancelled ends at once and closes its connection")
+  func cancellation() async throws {
+    let folder = try TemporaryFolder()
+    let server = try Listener(at: "\(folder.path)/state.sock")
+    let client = Client(directory: folder.path)
+    let (seen, told) = AsyncStream.makeStream(of: Update.self)
+    let task = Task {
+      for try await update in client.changes { told.yield(update) }
+      told.finish()
+    }
+    let connection = try await server.answer(instance: "one")
+    var updates = seen.makeAsyncIterator()
+    guard case .states = await updates.next() else { throw Fault() }
+    task.cancel()
+    try await task.value
+    #expect(await updates.next() == nil)
+    let end = try await onThread {
+      var byte: UInt8 = 0
+      try awaitInput(connection, "the end of the connection")
+      return recv(connection, &byte, 1, 0)
+    }
+    #expect(end == 0)
+    close(connection)
+
+    let absent = Client(directory: "\(folder.path)/nowhere")
+    let waiting = Task {
+      var updates: [Update] = []
+      for try await update in absent.changes { updates.append(update) }
+      return updates.count
+    }
+    waiting.cancel()
+    #expect(try await waiting.value <= 1)
+  }
+
+  @Test("needs one thread, however many of them there are")
+  func threads() async throws {
+    let daemon = try KeptDaemon()
+    var followers = (0..<50).map { _ in Follower(Client(directory: daemon.folder.path)) }
+    for place in followers.indices { _ = try await followers[place].states() }
+    try daemon.change(1)
+    for place in followers.indices { #expect(try await followers[place].next() != .missed(1)) }
+    let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+    let names = threads.compactMap {
+      try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
+    }
+    #expect(names.filter { $0 == "\(Poller.threadName)\n" }.count == 1)
+  }
+
+  @Test("asks for the states and sends events")
+  func calls() async throws {
+    let daemon = try KeptDaemon()
+    let client = Client(directory: daemon.folder.path)
+    #expect(try await client.state().modes.keyboard == "prepareToEditText")
+    let first = try await client.trigger("tapTextField")
+    #expect((first.changed, first.state.modes.keyboard) == (true, "editingText"))
+    #expect(try await client.trigger("tapTextField").changed == false)
+    let refused = try await #require(throws: ClientError.self) {
+      try await client.trigger("tapNothing")
+    }
+    guard case .refused(let name, _) = refused else { throw Fault() }
+    #expect(name == "org.varlink.service.InvalidParameter")
+    daemon.stop()
+    let path = "\(daemon.folder.path)/state.sock"
+    await #expect(throws: ClientError.noDaemon(path: path)) { try await client.state() }
+  }
+}
+
+private struct Fault: Error {}
+
+/// Waits until this process watches a folder with inotify, as the kernel tells.
+private func untilWatched(_ path: String) async throws {
+  var status = stat()
+  try #require(stat(path, &status) == 0)
+  let entry = " ino:\(String(status.st_ino, radix: 16)) "
+  let deadline = Date().addingTimeInterval(20)
+  while Date() < deadline {
+    for number in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo") {
+      let info = try? String(contentsOfFile: "/proc/self/fdinfo/\(number)", encoding: .utf8)
+      if let info, info.contains("inotify"), info.contains(entry) { return }
+    }
+    try await Task.sleep(for: .milliseconds(1))
+  }
+  throw TimedOut(waitingFor: "a watch on \(path)")
+}
+
+/// Does something that blocks, where it keeps no task from running.
+private func onThread<Result: Sendable>(
+  _ body: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+  try await withCheckedThrowingContinuation { continuation in
+    Thread { continuation.resume(with: Swift.Result(catching: body)) }.start()
+  }
+}
+
+/// A daemon that only ever says that nothing has happened.
+private final class Listener {
+  private let descriptor: Int32
+
+  init(adopting descriptor: Int32) { self.descriptor = descriptor }
+
+  convenience init(at path: String) throws {
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    try #require(withSocketAddress(path) { bind(descriptor, $0, $1) } == 0)
+    try #require(listen(descriptor, 8) == 0)
+    self.init(adopting: descriptor)
+  }
+
+  deinit { close(descriptor) }
+
+  /// Lets one client in and tells it the states.
+  ///
+  /// - Returns: its connection.
+  func answer(instance: String) async throws -> Int32 {
+    let descriptor = descriptor
+    let modes = #""sequence":0,"time":0,"shift":"off","keyboard":"prepareToEditText""#
+    let reply =
+      #"{"parameters":{"state":{"instance":"\#(instance)",\#(modes)},"changes":[],"missed":0},"#
+      + #""continues":true}"# + "\0"
+    return try await onThread {
+      try awaitInput(descriptor, "a client")
+      let client = accept(descriptor, nil, nil)
+      try awaitInput(client, "a call")
+      var call = [UInt8](repeating: 0, count: 4096)
+      _ = recv(client, &call, call.count, 0)
+      _ = reply.withCString { send(client, $0, reply.utf8.count, Int32(MSG_NOSIGNAL)) }
+      return client
+    }
+  }
+}

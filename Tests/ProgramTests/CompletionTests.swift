@@ -1,0 +1,169 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A shell that completes, by the files that `make install` installs.
+enum CompletingShell: String, CaseIterable {
+  case bash, zsh, fish
+
+  /// Asks for everything that each of these lines may go on with.
+  func completions(of lines: [String]) throws -> [Set<String>] {
+    let files = "\(Place.checkout)/completions"
+    switch self {
+    case .bash:
+      // Readline splits words at '=' too; `compopt` works only where readline calls.
+      let script = """
+        . /usr/share/bash-completion/bash_completion
+        . '\(files)/keymodectl.bash'; . '\(files)/keymoded.bash'
+        compopt() { :; }
+        while IFS= read -r COMP_LINE; do
+          COMP_POINT=${#COMP_LINE}; COMP_WORDS=(${COMP_LINE//=/ = })
+          [[ $COMP_LINE == *[\\ =] ]] && COMP_WORDS+=('')
+          COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+          _${COMP_WORDS[0]}
+          echo "${COMPREPLY[*]}"
+        done
+        """
+      let ended = try run("/bin/bash", "-c", script, input: lines.joined(separator: "\n") + "\n")
+      try #require(ended.errors == "")
+      return ended.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        .map { Set($0.split(separator: " ").map(String.init)) }
+    case .fish:
+      let folder = try TemporaryFolder()
+      return try lines.map { line in
+        let ended = try run(
+          "/usr/bin/fish", "--no-config", "-c",
+          "source '\(files)/keymodectl.fish'; source '\(files)/keymoded.fish'; complete -C '\(line)'",
+          environment: ["HOME": folder.path])
+        try #require(ended.errors == "")
+        return Set(ended.lines.map { String($0.prefix { $0 != "\t" }) })
+      }
+    case .zsh:
+      let folder = try TemporaryFolder()
+      let screen = try TerminalScreen(
+        columns: 100, rows: 30, environment: ["HOME": folder.path], shell: "/usr/bin/zsh -f")
+      try screen.type(
+        "fpath=('\(files)' $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep; PS1='r> '; clear"
+      )
+      try screen.wait("a clear screen") { $0 == "r>" }
+      return try lines.map { line in
+        try screen.write(line)
+        try screen.wait("the line") { $0 == "r> \(line)".trimmingCharacters(in: .whitespaces) }
+        // Ctrl+D lists what there is, but for one alone, which Tab would put in.
+        try screen.press("C-d")
+        let text = try screen.wait("a list") { $0.contains("\n") }
+        try screen.press("C-u")
+        try screen.press("C-l")
+        try screen.wait("a clear screen") { $0 == "r>" }
+        return Set(
+          text.split(separator: "\n").dropFirst().flatMap { line in
+            line.firstRange(of: "  -- ").map { [line[..<$0.lowerBound]] }
+              ?? line.split(separator: " ")
+          }.map { $0.trimmingCharacters(in: .whitespaces) })
+      }
+    }
+  }
+}
+
+@Suite("Completion")
+struct CompletionTests {
+  /// What `--help` has.
+  private struct Help {
+    /// The commands, in order.
+    let commands: [String]
+    /// The options of all, and of some commands.
+    var options: [String: Set<String>] = [:]
+    let events: Set<String>
+
+    init() throws {
+      let paragraphs = try run("keymodectl", "--help").output.components(separatedBy: "\n\n")
+      commands = paragraphs[2].matches(of: /(?m)^ {2}([a-z]+)/).map { String($0.1) }
+      for paragraph in paragraphs[3...] {
+        let first = paragraph.firstMatch(of: /^([a-z]+)\n/).map { String($0.1) } ?? ""
+        guard first != "" || paragraph.hasPrefix("  --") else { continue }
+        // An option stands at the beginning of a line, or after another and a comma.
+        let names = paragraph.matches(of: /(?m)(?:^ {2}|, )(--[a-z-]+)/).map { String($0.1) }
+        options[first] = Set(names)
+      }
+      let list = try #require(paragraphs.first { $0.hasPrefix("Events: ") })
+      events = Set(list.split(separator: /[ \n]+/).dropFirst().map(String.init))
+    }
+
+    func options(of command: String) -> Set<String> {
+      var all = (options[""] ?? []).union(options[command] ?? [])
+      // "replay, record or draw with the settings of FILE"
+      if !["replay", "record", "graph"].contains(command) { all.remove("--config") }
+      return all
+    }
+  }
+
+  @Test(
+    "knows every command and option that --help has, and no other",
+    arguments: CompletingShell.allCases)
+  func agreement(_ shell: CompletingShell) throws {
+    let help = try Help()
+    #expect(help.commands.count == 9)
+    #expect(help.options.count == 6)
+    let lines = ["keymodectl "] + help.commands.map { "keymodectl \($0) --" }
+    let found = try shell.completions(of: lines)
+    #expect(found.first == Set(help.commands))
+    for (command, options) in zip(help.commands, found.dropFirst()) {
+      #expect(options == help.options(of: command), "\(command)")
+    }
+    let daemon = try run("keymoded", "--help").output.matches(of: /(?m)^ {2}(--[a-z-]+)/)
+      .map { String($0.1) }
+    #expect(try shell.completions(of: ["keymoded --"]) == [Set(daemon)])
+  }
+
+  @Test("knows the machines, states, events and formats", arguments: CompletingShell.allCases)
+  func values(_ shell: CompletingShell) throws {
+    let found = try shell.completions(of: [
+      "keymodectl state ", "keymodectl --socket-dir /tmp trigger ",
+      "keymodectl graph --format ", "keymodectl record --format=", "keymodectl wait shift=",
+      "keymodectl wait keyboard=",
+    ])
+    #expect(found[0] == ["shift", "keyboard"])
+    #expect(try found[1] == Help().events)
+    func last(_ words: Set<String>) -> Set<String> {
+      // fish tells the whole word.
+      Set(words.compactMap { $0.split(separator: "=").last.map(String.init) })
+    }
+    #expect(last(found[2]) == ["dot", "mermaid"])
+    #expect(last(found[3]) == ["evemu", "libinput"])
+    for (words, machine) in zip(found[4...], ["shift", "keyboard"]) {
+      let graph = try run("keymodectl", "graph", machine, "--format", "mermaid").output
+      let states = Set(graph.matches(of: /--> ([A-Za-z]+)/).map { String($0.1) })
+      #expect(last(words) == states)
+    }
+  }
+
+  @Test("is found by the shells where make install puts it", arguments: ["/usr", "/usr/local"])
+  func installed(_ prefix: String) throws {
+    let folder = try TemporaryFolder()
+    // The programs are none of this test's business.
+    let built = "\(folder.path)/.build/release"
+    try FileManager.default.createDirectory(atPath: built, withIntermediateDirectories: true)
+    let script = """
+      cp -r Makefile completions man systemd udev '\(folder.path)' && cd '\(folder.path)' &&
+      cp /bin/true .build/release/keymoded && cp /bin/true .build/release/keymodectl &&
+      make install PREFIX=\(prefix) DESTDIR='\(folder.path)/root' >/dev/null &&
+      (cd root && find . -path '*share*' -type f -name '*keymod*' ! -path '*/man/*' | sort) &&
+      make uninstall PREFIX=\(prefix) DESTDIR='\(folder.path)/root' >/dev/null && find root -type f
+      """
+    let ended = try run("/bin/sh", "-c", "cd '\(Place.checkout)' && \(script)")
+    #expect(ended.status == 0 && ended.errors == "")
+    let zsh = prefix == "/usr" ? "vendor-completions" : "site-functions"
+    let share = ".\(prefix)/share"
+    #expect(
+      ended.lines == [
+        "\(share)/bash-completion/completions/keymodectl",
+        "\(share)/bash-completion/completions/keymoded",
+        "\(share)/fish/vendor_completions.d/keymodectl.fish",
+        "\(share)/fish/vendor_completions.d/keymoded.fish",
+        "\(share)/zsh/\(zsh)/_keymodectl", "\(share)/zsh/\(zsh)/_keymoded",
+      ])
+    #expect(
+      try run("/usr/bin/zsh", "-fc", "print -l $fpath").lines.contains("\(prefix)/share/zsh/\(zsh)")
+    )
+  }
+}

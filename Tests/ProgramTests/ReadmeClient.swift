@@ -1,0 +1,16 @@
+import KeymodeClient
+
+/// README's example, so that it compiles; a test compares the two.
+func readmeClient() async throws {
+  // BEGIN
+  let client = Client()
+  for try await update in client.changes {
+    switch update {
+    case .states(let state): print(state.modes.shift, state.modes.keyboard)
+    case .change(let change): print(change.machine, "is now", change.to)
+    case .missed(let count): print("missed", count.map(String.init) ?? "some")
+    case .disconnected(let reason): print(reason)
+    }
+  }
+  // END
+}

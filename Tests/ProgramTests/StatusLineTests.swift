@@ -1,0 +1,106 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@Suite("keymodectl watch in a status bar")
+struct StatusLineTests {
+  /// What a bar reads.
+  private final class Bar {
+    private let process = Process()
+    private let pipe = Pipe()
+    private var text = ""
+
+    init(_ daemon: String, _ arguments: String...) throws {
+      process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymodectl")
+      process.arguments = ["watch", "--socket-dir", daemon] + arguments
+      process.standardOutput = pipe
+      try process.run()
+    }
+
+    deinit {
+      process.terminate()
+      process.waitUntilExit()
+    }
+
+    /// The next line.
+    func line() throws -> String {
+      while true {
+        if let end = text.firstIndex(of: "\n") {
+          defer { text.removeSubrange(...end) }
+          return String(text[..<end])
+        }
+        try awaitInput(pipe.fileHandleForReading.fileDescriptor, "a line")
+        let data = pipe.fileHandleForReading.availableData
+        try #require(!data.isEmpty, "it has ended")
+        text += String(decoding: data, as: UTF8.self)
+      }
+    }
+  }
+
+  @Test("prints a text of one's own whenever it is another, through restarts")
+  func format() throws {
+    let daemon = try KeptDaemon()
+    let folder = daemon.folder.path
+    let both = try Bar(folder, "--format", "{{{shift}}} | {keyboard}")
+    let keyboard = try Bar(folder, "--format={keyboard}")
+    #expect(try both.line() == "{off} | prepareToEditText")
+    #expect(try keyboard.line() == "prepareToEditText")
+    try daemon.change(1)
+    #expect(try both.line() == "{on} | prepareToEditText")
+    daemon.stop()
+    #expect(try both.line() == "", "nobody knows")
+    try daemon.start()
+    #expect(try both.line() == "{on} | prepareToEditText")
+    #expect(try keyboard.line() == "", "its text was the same until then")
+    #expect(try keyboard.line() == "prepareToEditText")
+  }
+
+  @Test("is there before the daemon is")
+  func early() throws {
+    let daemon = try KeptDaemon()
+    daemon.stop()
+    let bar = try Bar(daemon.folder.path, "--waybar", "--format", "{shift}")
+    let absent =
+      #"{"text":"","alt":"disconnected","tooltip":"no keymoded","class":["disconnected"]}"#
+    #expect(try bar.line() == absent)
+    try daemon.start()
+    let present =
+      #"{"text":"off","alt":"off","tooltip":"shift: off\u000akeyboard: prepareToEditText","#
+      + #""class":["off","prepareToEditText"]}"#
+    let line = try bar.line()
+    #expect(line == present)
+  }
+
+  @Test("prints what Waybar takes")
+  func waybar() throws {
+    let daemon = try KeptDaemon()
+    let bar = try Bar(daemon.folder.path, "--waybar")
+    _ = try bar.line()
+    try daemon.change(2)
+    _ = try bar.line()
+    let line = try bar.line()
+    let json = try JSON(parsing: Array(line.utf8))
+    #expect(json["text"] == "capsLock prepareToEditText")
+    #expect(json["alt"] == json["text"])
+    #expect(json["class"] == ["capsLock", "prepareToEditText"])
+    #expect(json["tooltip"] == "shift: capsLock\nkeyboard: prepareToEditText")
+  }
+
+  @Test(
+    "refuses what makes no sense",
+    arguments: [
+      ("--format '{caps}'", "a format has {shift} and {keyboard}, and {{ for a brace"),
+      ("--format '{shift'", "a format has {shift} and {keyboard}, and {{ for a brace"),
+      ("--format 'x}'", "a format has {shift} and {keyboard}, and }} for a brace"),
+      ("--json --waybar", "--json and --waybar exclude each other"),
+      ("--lines --format x", "--lines and --format exclude each other"),
+      ("--json --waybar --format x", "--json and --waybar exclude each other"),
+    ])
+  func usage(_ options: String, _ message: String) throws {
+    let ended = try run("/bin/sh", "-c", "'\(Place.programs)/keymodectl' watch \(options)")
+    #expect(ended.status == 2)
+    #expect(ended.errors == "keymodectl: \(message)\ntry 'keymodectl --help'\n")
+    #expect(ended.output == "")
+  }
+}

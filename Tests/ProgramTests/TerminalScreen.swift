@@ -1,0 +1,87 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A real pseudo-terminal with a shell in it, and tmux in place of eyes.
+final class TerminalScreen {
+  private let folder: TemporaryFolder
+
+  /// Starts a shell; by default one that is as simple as there is.
+  init(
+    columns: Int = 80, rows: Int = 16, environment: [String: String] = [:],
+    shell: String = "/bin/dash -i"
+  ) throws {
+    folder = try TemporaryFolder()
+    let settings = ["PS1": "ready> ", "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(environment) { $1 }
+    let assignments = settings.map { "\($0)='\($1)'" }.joined(separator: " ")
+    try tmux(
+      "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)",
+      "env \(assignments) PATH='\(Place.programs)':/usr/bin:/bin \(shell)")
+    try wait("a prompt") { $0.contains("ready>") }
+  }
+
+  deinit { _ = try? tmux("kill-server") }
+
+  /// tmux leaves a server behind. It must not hold open what Foundation waits to see closed when the
+  /// program that it has started ends, and it must not block the signals that threads of the tests
+  /// block: `kill-server` is one.
+  private static let asByALogin = """
+    import os, signal, sys
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+    os.closerange(3, 1024)
+    os.execv(sys.argv[1], sys.argv[1:])
+    """
+
+  @discardableResult
+  private func tmux(_ arguments: String...) throws -> String {
+    let ended = try run(
+      "/usr/bin/python3",
+      ["-c", TerminalScreen.asByALogin, "/usr/bin/tmux", "-S", "\(folder.path)/tmux"] + arguments)
+    try #require(ended.status == 0, "\(ended.errors)")
+    return ended.output
+  }
+
+  /// Types text, and then Enter.
+  func type(_ text: String) throws {
+    try write(text)
+    try press("Enter")
+  }
+
+  /// Types text.
+  func write(_ text: String) throws { try tmux("send-keys", "-l", text) }
+
+  /// Presses a key, by tmux's name for it.
+  func press(_ key: String) throws { try tmux("send-keys", key) }
+
+  func resize(columns: Int, rows: Int) throws {
+    try tmux("resize-window", "-x", "\(columns)", "-y", "\(rows)")
+  }
+
+  /// The lines that are seen, without empty ones at the end.
+  func text(withColors: Bool = false) throws -> String {
+    try tmux("capture-pane", withColors ? "-pe" : "-p").replacing(/\n+$/, with: "")
+  }
+
+  /// What tmux knows of the screen, such as `#{cursor_flag}`.
+  func property(_ format: String) throws -> String {
+    try tmux("display-message", "-p", format).trimmingCharacters(in: .newlines)
+  }
+
+  /// Waits until this is seen.
+  @discardableResult
+  func wait(_ what: String, until isThere: (String) throws -> Bool) throws -> String {
+    let deadline = Date().addingTimeInterval(20)
+    while true {
+      let text = try text()
+      if try isThere(text) { return text }
+      guard Date() < deadline else { throw NotSeen(what: what, screen: text) }
+      usleep(5000)
+    }
+  }
+
+  private struct NotSeen: Error, CustomStringConvertible {
+    let what: String
+    let screen: String
+    var description: String { "\(what) never came:\n\(screen)" }
+  }
+}

@@ -1,0 +1,85 @@
+# Completion of keymodectl(1) for bash, with bash-completion.
+
+_keymodectl() {
+  local cur prev words cword split
+  _init_completion -s || return
+
+  local commands='state watch wait trigger devices stats graph replay record'
+  local shift='off on capsLock'
+  local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
+
+  # The command is the first word that is neither an option nor the value of one.
+  local command='' place
+  for ((place = 1; place < cword; place++)); do
+    case ${words[place]} in
+      --socket-dir | --config | --timeout | --format | --expect | --from | --until | --timeline | --output)
+        ((place++)) ;;
+      -*) ;;
+      *)
+        command=${words[place]}
+        break
+        ;;
+    esac
+  done
+
+  case $prev in
+    --socket-dir)
+      _filedir -d
+      return
+      ;;
+    --config | --expect | --timeline | --output)
+      _filedir
+      return
+      ;;
+    --format)
+      local formats=''
+      case $command in
+        graph) formats='dot mermaid' ;;
+        replay) formats='evemu libinput evtest getevent raw64 raw32' ;;
+        record) formats='evemu libinput' ;;
+      esac
+      COMPREPLY=($(compgen -W "$formats" -- "$cur"))
+      return
+      ;;
+    --timeout | --from | --until) return ;;
+  esac
+  $split && return
+
+  if [[ $cur == -* ]]; then
+    local options='--json --socket-dir --version --help'
+    case $command in
+      watch) options+=' --lines --format --waybar' ;;
+      wait) options+=' --timeout' ;;
+      graph) options+=' --config --format --current' ;;
+      replay)
+        options+=' --config --format --expect --from --until --stats --timeline --lenient'
+        ;;
+      record) options+=' --config --output --format --show-keycodes' ;;
+    esac
+    COMPREPLY=($(compgen -W "$options" -- "$cur"))
+    return
+  fi
+
+  case $command in
+    '') COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
+    state | graph) COMPREPLY=($(compgen -W 'shift keyboard' -- "$cur")) ;;
+    wait)
+      if [[ $cur == *=* ]]; then
+        # Readline takes what follows the '=' as a word of its own, if nobody told it otherwise.
+        local machine=${cur%%=*} prefix=''
+        [[ $COMP_WORDBREAKS == *=* ]] || prefix=$machine=
+        [[ $machine == shift || $machine == keyboard ]] || return
+        COMPREPLY=($(compgen -P "$prefix" -W "${!machine}" -- "${cur#*=}"))
+      else
+        compopt -o nospace
+        COMPREPLY=($(compgen -W 'shift= keyboard=' -- "$cur"))
+      fi
+      ;;
+    trigger)
+      local events='shiftPressed characterTyped clickSwitchButton clickMoreButton'
+      COMPREPLY=($(compgen -W "$events tapTextField tapBlankArea" -- "$cur"))
+      ;;
+    replay) _filedir ;;
+    record) COMPREPLY=($(compgen -W "$(compgen -G '/dev/input/event*')" -- "$cur")) ;;
+  esac
+} && complete -F _keymodectl keymodectl

@@ -1,0 +1,60 @@
+# Completion of keymodectl(1) for fish.
+
+set -l commands state watch wait trigger devices stats graph replay record
+
+complete -c keymodectl -f
+complete -c keymodectl -l json -d 'Print JSON, a line each'
+complete -c keymodectl -l socket-dir -x -a '(__fish_complete_directories)' -d 'Where the daemon serves'
+complete -c keymodectl -l version -d 'Print the version'
+complete -c keymodectl -l help -d 'Print a summary'
+
+set -l none "not __fish_seen_subcommand_from $commands"
+complete -c keymodectl -n $none -a state -d 'Print the states, or one of them'
+complete -c keymodectl -n $none -a watch -d 'Show the states and every change'
+complete -c keymodectl -n $none -a wait -d 'Wait until the machines are in these states'
+complete -c keymodectl -n $none -a trigger -d 'Send an event in place of a key'
+complete -c keymodectl -n $none -a devices -d 'Print which devices are followed'
+complete -c keymodectl -n $none -a stats -d 'Print how much the daemon has done'
+complete -c keymodectl -n $none -a graph -d 'Print the diagram of a machine'
+complete -c keymodectl -n $none -a replay -d 'Print the changes that recordings make'
+complete -c keymodectl -n $none -a record -d 'Record keyboards'
+
+complete -c keymodectl -n '__fish_seen_subcommand_from state graph' -a 'shift keyboard'
+
+set -l watch '__fish_seen_subcommand_from watch'
+complete -c keymodectl -n $watch -l lines -d 'A line each, on a terminal too'
+complete -c keymodectl -n $watch -l format -x -d 'A text with {shift} and {keyboard}'
+complete -c keymodectl -n $watch -l waybar -d 'JSON for a custom module of Waybar'
+
+set -l wait '__fish_seen_subcommand_from wait'
+complete -c keymodectl -n $wait -l timeout -x -d 'Give up after so many seconds'
+complete -c keymodectl -n $wait -a 'shift={off,on,capsLock}'
+complete -c keymodectl -n $wait \
+  -a 'keyboard={prepareToEditText,prepareToRecord,editingText,showingPanel}'
+
+complete -c keymodectl -n '__fish_seen_subcommand_from trigger' \
+  -a 'shiftPressed characterTyped clickSwitchButton clickMoreButton tapTextField tapBlankArea'
+
+complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record' -l config -r -F \
+  -d 'Use the settings of a file'
+
+set -l graph '__fish_seen_subcommand_from graph'
+complete -c keymodectl -n $graph -l format -x -a 'dot mermaid' -d 'The language'
+complete -c keymodectl -n $graph -l current -d 'Mark the state that the daemon is in'
+
+set -l replay '__fish_seen_subcommand_from replay'
+complete -c keymodectl -n $replay -F
+complete -c keymodectl -n $replay -l format -x \
+  -a 'evemu libinput evtest getevent raw64 raw32' -d 'The format'
+complete -c keymodectl -n $replay -l expect -r -F -d 'Only compare the changes with those in a file'
+complete -c keymodectl -n $replay -l from -x -d 'Show only what is from this time'
+complete -c keymodectl -n $replay -l until -x -d 'Show only what is until this time'
+complete -c keymodectl -n $replay -l stats -d 'Count what the recording holds'
+complete -c keymodectl -n $replay -l timeline -r -F -d 'Draw the changes, as SVG'
+complete -c keymodectl -n $replay -l lenient -d 'Pass over what is wrong, and count it'
+
+set -l record '__fish_seen_subcommand_from record'
+complete -c keymodectl -n $record -a '(for node in /dev/input/event*; echo $node; end)'
+complete -c keymodectl -n $record -l output -r -F -d 'Write to a file'
+complete -c keymodectl -n $record -l format -x -a 'evemu libinput' -d 'The format'
+complete -c keymodectl -n $record -l show-keycodes -d 'Do not redact'

@@ -1,0 +1,74 @@
+import Foundation
+
+/// A terminal that tells keys and clicks one by one, and shows whole screens.
+final class Terminal: Sendable {
+  private let before: termios
+
+  /// Takes the screen, and asks for clicks.
+  init() {
+    var settings = termios()
+    tcgetattr(STDIN_FILENO, &settings)
+    before = settings
+    settings.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
+    tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+    write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?1000h\u{1b}[?1006h")
+  }
+
+  /// Gives it back.
+  func restore() {
+    write("\u{1b}[?1006l\u{1b}[?1000l\u{1b}[?25h\u{1b}[?1049l")
+    var settings = before
+    tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+  }
+
+  /// How many rows it has.
+  var rows: Int {
+    var size = winsize()
+    return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? max(2, Int(size.ws_row)) : 24
+  }
+
+  /// Shows these lines, one a row.
+  func draw(_ lines: [String]) {
+    write("\u{1b}[H" + lines.map { "\($0)\u{1b}[K" }.joined(separator: "\r\n"))
+  }
+
+  /// Calls `handler` for each key, and with `nil` at the end: Ctrl+C, or a terminal that has gone.
+  func read(_ handler: @escaping @Sendable (Key?) -> Void) {
+    Thread.detachNewThread {
+      while let byte = Terminal.byte(), byte != 3 {
+        switch byte {
+        case 9: handler(.tab)
+        case 10, 13: handler(.enter)
+        case 8, 127: handler(.backspace)
+        case 27: if let row = Terminal.click() { handler(.click(row: row)) }
+        case 32..<127: handler(.character(Character(UnicodeScalar(byte))))
+        default: break  // this example writes ASCII
+        }
+      }
+      handler(nil)
+    }
+  }
+
+  /// The row of a press of a button, `ESC [ < BUTTON ; COLUMN ; ROW M`.
+  private static func click() -> Int? {
+    guard byte() == UInt8(ascii: "[") else { return nil }
+    var text = ""
+    while let byte = byte() {
+      if (0x40...0x7e).contains(byte), byte != UInt8(ascii: "<") {
+        let numbers = text.dropFirst().split(separator: ";").compactMap { Int($0) }
+        return byte == UInt8(ascii: "M") && numbers.count == 3 ? numbers[2] - 1 : nil
+      }
+      text.append(Character(UnicodeScalar(byte)))
+    }
+    return nil
+  }
+
+  private static func byte() -> UInt8? {
+    var byte: UInt8 = 0
+    return Foundation.read(STDIN_FILENO, &byte, 1) == 1 ? byte : nil
+  }
+
+  private func write(_ text: String) {
+    FileHandle.standardOutput.write(Data(text.utf8))
+  }
+}
