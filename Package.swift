@@ -121,7 +121,7 @@ let package = Package(
       "KeymodedServiceTests",
       [
         "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedService", "SystemCalls",
-        "TestSupport",
+        "TestSupport", "Varlink",
       ]),
     tests(
       "ProgramTests",

@@ -157,7 +157,7 @@ extension ModeService {
       return (last.bytes, last.latest)
     }
     let message = changes(after: sequence)
-    let bytes = Reply(message.json, continues: true).message
+    let bytes = Reply.continuing { message.writeJSON(to: &$0) }
     lastMessage = (sequence, ring.latest, bytes, message.missed != 0)
     return (bytes, ring.latest)
   }

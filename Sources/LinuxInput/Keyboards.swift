@@ -254,6 +254,8 @@ extension Keyboards {
 
   /// Which devices have something to read, in order of opening.
   private func ready() -> [Int] {
+    // With one, there is nobody else to ask.
+    guard followed.count > 1 else { return Array(followed.indices) }
     var entries = followed.map {
       pollfd(fd: $0.device.fileDescriptor, events: Int16(POLLIN), revents: 0)
     }

@@ -105,6 +105,15 @@ public struct Reply: Hashable, Sendable {
     continues = value["continues"]?.bool ?? false
   }
 
+  /// The success with results that are written as bytes, with another reply to follow, as a server
+  /// sends it.
+  public static func continuing(_ writeParameters: (inout [UInt8]) -> Void) -> [UInt8] {
+    var bytes = Array("{\"parameters\":".utf8)
+    writeParameters(&bytes)
+    bytes.append(contentsOf: ",\"continues\":true}\0".utf8)
+    return bytes
+  }
+
   /// The reply as a server sends it, NUL included.
   public var message: [UInt8] {
     var members: [JSON.Member] = []

@@ -1,0 +1,64 @@
+import JSON
+import KeyboardModes
+import KeymodeInterface
+import Testing
+import Varlink
+
+@Suite("A change written as bytes")
+struct ChangeTextTests {
+  @Test(
+    "is its JSON",
+    arguments: [
+      ("off", "on", "shiftPressed"), ("", "", ""), ("a\"b", "c", "d"), ("a", "b\\c", "d"),
+      ("a", "b", "c\n"), ("é", "→", "\u{7f}\u{1b}"),
+      ("a", "b", String(repeating: "x", count: 5000)),
+    ])
+  func json(_ from: String, _ to: String, _ event: String) {
+    let numbers: [Int64] = [
+      0, 1, 9, 10, 99, 100, 1_234_567, 999_999_999_999_999_999, 1_000_000_000_000_000_000, .max,
+    ]
+    for machine in Machine.allCases {
+      for number in numbers + numbers.map({ -$0 }) + [.min] {
+        let change = Change(
+          sequence: number, time: Time(microseconds: number), machine: machine, from: from, to: to,
+          event: event)
+        var bytes = Array("before".utf8)
+        change.writeJSON(to: &bytes)
+        #expect(String(decoding: bytes, as: UTF8.self) == "before" + change.json.text)
+      }
+    }
+  }
+}
+
+@Suite("What subscribers are sent, written as bytes")
+struct MessageTextTests {
+  @Test(
+    "is its JSON",
+    arguments: [
+      ("0123456789abcdef", "on", "prepareToEditText"), ("", "", ""), ("a\"", "b", "c"),
+      ("a", "b\\", "c"), ("a", "b", "é\n"),
+    ])
+  func json(_ instance: String, _ shift: String, _ keyboard: String) {
+    let times: [Time?] = [
+      nil, Time(microseconds: 0), Time(microseconds: .max), Time(microseconds: .min),
+    ]
+    for (place, time) in times.enumerated() {
+      let state = StateMessage(
+        instance: instance, time: time ?? Time(microseconds: 17),
+        modes: Modes(
+          sequence: [0, 1, .max, .min][place], shift: shift, shiftSince: time, keyboard: keyboard,
+          keyboardSince: times[3 - place]))
+      let change = Change(
+        sequence: 7, time: Time(microseconds: 8), machine: .shift, from: "off", to: shift,
+        event: "e")
+      for changes in [[], [change], [change, change, change]] {
+        for missed in [nil, 0, 1, Int64.max] {
+          let message = MonitorMessage(state: state, changes: changes, missed: missed)
+          #expect(
+            Reply.continuing { message.writeJSON(to: &$0) }
+              == Reply(message.json, continues: true).message)
+        }
+      }
+    }
+  }
+}
