@@ -44,6 +44,8 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
       : .named(operands),
     output: arguments["--output"], format: format, showsKeyCodes: arguments.has("--show-keycodes"),
     settings: configuration.settings)
+  // What is typed goes into the recording, and of that only what was asked for.
+  forbidMemoryDumps()
   do {
     return try Recorder(request).run()
   } catch let error as SystemError where error.code == EACCES && error.operation == "open" {

@@ -85,6 +85,9 @@ let optionsOfCommands: KeyValuePairs = [
   "--waybar": ["watch"],
 ]
 
+/// On the main thread, which all commands but `watch` keep to: a signal that a command blocks is
+/// blocked for the whole program then, and there is no thread to be started.
+@MainActor
 func run() async throws -> Int32 {
   let arguments = try Arguments(
     CommandLine.arguments.dropFirst(),

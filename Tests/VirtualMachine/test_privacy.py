@@ -5,6 +5,7 @@ import shlex
 import pytest
 import service
 from device_attacks import Table, attack, unharmed
+from recorder import MARKER, REDACTED, Recorder
 from vm import VirtualMachine
 
 pytestmark = pytest.mark.attack
@@ -44,3 +45,19 @@ def test_crash_leaves_no_memory_behind(guest: VirtualMachine, told: Table) -> No
     assert dumped == 0
     after = service.state(guest)
     assert {**after, "time": 0} == {**before, "time": 0}
+
+
+def test_crash_of_a_recorder_leaves_no_memory_behind(guest: VirtualMachine) -> None:
+    pattern = guest.run(f"cat {PATTERN}; echo 1 >{PIPE_LIMIT}").stdout.strip()
+    try:
+        guest.run(f"echo '|/usr/bin/tee /run/core.dump' >{PATTERN}; rm -f /run/core.dump")
+        recorder = Recorder(guest, REDACTED)
+        guest.play(f"tap q; {MARKER}")
+        recorder.wait_for_marker()
+        guest.run(f"kill -ABRT {recorder.process.pid}")
+        recorder.process.wait()
+        assert guest.run("test -e /run/core.dump", check=False).exit_code == 1
+    finally:
+        guest.run(
+            f"echo {shlex.quote(pattern)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f /run/core.dump"
+        )
