@@ -139,7 +139,7 @@ struct WatchTests {
     let screen = try watching(daemon)
     #expect(try screen.property("#{alternate_on} #{cursor_flag}") == "1 0")
     try screen.press(key)
-    try screen.wait("the shell") { $0.contains("keymodectl watch") }
+    try screen.wait("the shell") { $0.hasSuffix("\nready>") }
     try screen.type("echo ended with $?; stty -a")
     let status = ["C-c": 130, "q": 0, "C-\\": 131][key] ?? -1
     try screen.wait("the status") { $0.contains("\nended with \(status)\n") }
