@@ -89,6 +89,7 @@ class Seat:
         self.environment = {
             "HOME": str(self.folder),
             "PATH": f"{self.folder}/bin:/usr/bin:/bin",
+            "SHELL": "/bin/sh",
             "LC_ALL": "C.UTF-8",
             "TZ": "UTC",
             "XDG_RUNTIME_DIR": str(self.folder / "run"),
@@ -218,6 +219,8 @@ def with_number_gone(number: int) -> None:
 class Desktop:
     """A compositor that draws for nobody but those who take pictures."""
 
+    BACKGROUND = (0x4C, 0x56, 0x6A)
+
     SETTINGS = """
 output HEADLESS-1 resolution {width}x{height} scale 2 background #4c566a solid_color
 default_border none
@@ -242,6 +245,9 @@ exec sh -c 'echo $WAYLAND_DISPLAY $SWAYSOCK > {folder}/desktop.new; \
         seat.wait_for((seat.folder / "desktop").exists, "sway")
         display, socket = (seat.folder / "desktop").read_text().split()
         seat.environment |= {"WAYLAND_DISPLAY": display, "SWAYSOCK": socket}
+        # What draws it is started by sway and has its own time.
+        half = width * height // 2
+        self.wait_for(lambda seen: seen.colors()[self.BACKGROUND] > half, "the background")
 
     def picture(self) -> Picture:
         """What is seen now."""
