@@ -53,20 +53,29 @@ class Picture:
         return Picture(width, rows)
 
     def write_png(self, path: Path) -> None:
-        """Writes it as PNG."""
-        header = struct.pack(">IIBBBBB", self.width, self.height, 8, 2, 0, 0, 0)
-        # Each row is what it is more than the one above it, which is little in pictures of bars.
-        above = bytes(3 * self.width)
-        lines = []
-        for row in self.rows:
-            lines.append(b"\2" + bytes((a - b) & 255 for a, b in zip(row, above, strict=True)))
-            above = row
+        """Writes it as PNG with a palette, which a picture of a few colours and letters fits."""
+        coarseness = next(step for step in (1, 2, 4, 8, 16, 32) if len(self._palette(step)) <= 256)
+        palette = self._palette(coarseness)
+        number = {color: index for index, color in enumerate(palette)}
+        lines = [
+            b"\0" + bytes(number[color] for color in _rounded(row, coarseness)) for row in self.rows
+        ]
         with open(path, "wb") as file:
             file.write(b"\x89PNG\r\n\x1a\n")
             for kind, data in (
-                (b"IHDR", header),
+                (b"IHDR", struct.pack(">IIBBBBB", self.width, self.height, 8, 3, 0, 0, 0)),
+                (b"PLTE", b"".join(bytes(color) for color in palette)),
                 (b"IDAT", zlib.compress(b"".join(lines), 9)),
                 (b"IEND", b""),
             ):
                 file.write(struct.pack(">I", len(data)) + kind + data)
                 file.write(struct.pack(">I", zlib.crc32(kind + data)))
+
+    def _palette(self, coarseness: int) -> list[Color]:
+        return sorted({color for row in self.rows for color in _rounded(row, coarseness)})
+
+
+def _rounded(row: bytes, coarseness: int) -> list[Color]:
+    """The colours of a row, each part of them a multiple of this, or as light as there is."""
+    parts = [min(255, (part + coarseness // 2) // coarseness * coarseness) for part in row]
+    return list(zip(parts[::3], parts[1::3], parts[2::3], strict=True))

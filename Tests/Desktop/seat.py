@@ -3,6 +3,7 @@
 Programs of a desktop refuse to run as root, or should. Where the tests do, that person is nobody.
 """
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -70,7 +71,9 @@ class Seat:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="keymoded-desktop."))
-        self._user = NOBODY if os.getuid() == 0 else os.getuid()
+        # Whoever is not root remains who they are.
+        self._user = NOBODY if os.getuid() == 0 else None
+        self._groups: list[int] | None = [] if os.getuid() == 0 else None
         # In the environment of all that is started here, and of all that that starts.
         self._mark = f"KEYMODED_SEAT={secrets.token_hex(8)}"
         self._started: list[subprocess.Popen[bytes]] = []
@@ -85,7 +88,7 @@ class Seat:
         self.write("fonts.conf", FONTS.format(folder=self.folder))
         self.write("keymoded.yaml", SETTINGS)
         for path in [self.folder, *self.folder.rglob("*")]:
-            os.chown(path, self._user, self._user if os.getuid() == 0 else -1)
+            self._give(path)
         self.environment = {
             "HOME": str(self.folder),
             "PATH": f"{self.folder}/bin:/usr/bin:/bin",
@@ -107,9 +110,12 @@ class Seat:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-        if os.getuid() == 0:
-            os.chown(path, self._user, self._user)
+        self._give(path)
         return path
+
+    def _give(self, path: Path) -> None:
+        if self._user is not None:
+            os.chown(path, self._user, self._user)
 
     def start(self, *command: str, folder: str = ".") -> subprocess.Popen[bytes]:
         """Starts a program of the person, in a process group of its own."""
@@ -122,7 +128,9 @@ class Seat:
                 env=self.environment,
                 cwd=self.folder / folder,
                 process_group=0,
-                **self._as_user(),
+                user=self._user,
+                group=self._user,
+                extra_groups=self._groups,
             )
         self._started.append(process)
         return process
@@ -136,15 +144,12 @@ class Seat:
             env=self.environment,
             cwd=self.folder / folder,
             timeout=BOUND_SECONDS,
-            **self._as_user(),
+            user=self._user,
+            group=self._user,
+            extra_groups=self._groups,
         )
         assert ended.returncode == 0, f"{command}: {ended.stderr.decode()}\n{self.log}"
         return ended.stdout.decode()
-
-    def _as_user(self) -> dict[str, object]:
-        if os.getuid() != 0:
-            return {}
-        return {"user": self._user, "group": self._user, "extra_groups": []}
 
     @property
     def log(self) -> str:
@@ -153,9 +158,10 @@ class Seat:
 
     # MARK: - keymoded
 
-    def start_keymoded(self) -> None:
+    def start_keymoded(self, *options: str) -> None:
         """Starts the daemon, and waits until it serves."""
-        self._daemon = self.start("keymoded", "--config", f"{self.folder}/keymoded.yaml")
+        settings = f"{self.folder}/keymoded.yaml"
+        self._daemon = self.start("keymoded", "--config", settings, *options)
         self.wait_for(lambda: (self.folder / "run/keymoded/control.sock").exists(), "keymoded")
         wait_until(self._serves, "keymoded")
 
@@ -202,18 +208,16 @@ class Seat:
         """Ends all that still runs, and removes the home."""
         while running := self.processes():
             for number in running:
-                with_number_gone(number)
+                kill(number)
             for process in self._started:
                 process.poll()
         shutil.rmtree(self.folder)
 
 
-def with_number_gone(number: int) -> None:
+def kill(number: int) -> None:
     """Kills a process that may be gone already."""
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(number, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 class Desktop:
@@ -232,9 +236,7 @@ exec sh -c 'echo $WAYLAND_DISPLAY $SWAYSOCK > {folder}/desktop.new; \
     def __init__(self, seat: Seat, more: str = "", width: int = 960, height: int = 320) -> None:
         self.seat = seat
         (seat.folder / "desktop").unlink(missing_ok=True)
-        settings = self.SETTINGS.format(
-            folder=seat.folder, more=more, width=width, height=height
-        )
+        settings = self.SETTINGS.format(folder=seat.folder, more=more, width=width, height=height)
         path = seat.write("sway.conf", settings)
         seat.environment |= {
             "WLR_BACKENDS": "headless",

@@ -8,6 +8,9 @@ from seat import EXAMPLES, Seat
 SETTINGS = """
 set -g status-right '#{E:@keymoded} |'
 set -g status-interval 0
+# What else is in the line changes by itself.
+set -g status-left ''
+set -g window-status-current-format ''
 """
 
 
@@ -49,6 +52,10 @@ class StatusLine:
         self.seat.wait_for(lambda: is_so(self.line), f"{what}, rather than {self.line!r}")
         return self.line
 
+    def wait_for_text(self, text: str) -> str:
+        """Waits until this is in it."""
+        return self.wait_for(lambda line: text in line, text)
+
 
 @pytest.fixture
 def status(seat: Seat) -> StatusLine:
@@ -69,7 +76,7 @@ def test_the_status_line_shows_each_state_at_once(status: StatusLine) -> None:
         (("clickSwitchButton",), " voice "),
     ]:
         seat.trigger(*events)
-        looks.add(status.wait_for(lambda line, text=text: text in line, text))
+        looks.add(status.wait_for_text(text))
     assert len(looks) == 6
 
     seat.kill_keymoded()
@@ -79,7 +86,7 @@ def test_the_status_line_shows_each_state_at_once(status: StatusLine) -> None:
 
     # Both presses come in one second, and more often than tmux would draw a command's output.
     seat.trigger("shiftPressed", "shiftPressed")
-    status.wait_for(lambda line: " CAPS " in line, "CAPS")
+    status.wait_for_text(" CAPS ")
 
 
 def test_one_follows_however_often_it_is_configured(status: StatusLine) -> None:
@@ -89,7 +96,7 @@ def test_one_follows_however_often_it_is_configured(status: StatusLine) -> None:
     status.inner("source-file", f"{status.seat.folder}/.tmux.conf")
     status.inner("source-file", f"{status.seat.folder}/.tmux.conf")
     status.seat.trigger("tapTextField")
-    status.wait_for(lambda line: " editing " in line, "editing")
+    status.wait_for_text(" editing ")
     assert status.seat.processes("keymodectl") == before
 
 
