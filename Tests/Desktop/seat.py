@@ -46,10 +46,17 @@ FONTS = """
 </fontconfig>
 """
 
-# A press of Shift by a program is later than one by a finger.
+# A press of Shift by a program is later than one by a finger. The state is one that no example knows.
 SETTINGS = """
 devices: { ignore: ["*"] }
 shift: { threshold: 60s }
+keyboard:
+  table:
+    states: [showingStickers]
+    events: [clickStickerButton]
+    rows:
+      prepareToEditText: { clickStickerButton: showingStickers }
+      showingStickers: { clickStickerButton: prepareToEditText }
 """
 
 

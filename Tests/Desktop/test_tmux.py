@@ -74,10 +74,11 @@ def test_the_status_line_shows_each_state_at_once(status: StatusLine) -> None:
         (("tapTextField",), " editing "),
         (("clickMoreButton",), " panel "),
         (("clickSwitchButton",), " voice "),
+        (("clickMoreButton", "tapBlankArea", "clickStickerButton"), "showingStickers"),
     ]:
         seat.trigger(*events)
         looks.add(status.wait_for_text(text))
-    assert len(looks) == 6
+    assert len(looks) == 7
 
     seat.kill_keymoded()
     status.wait_for(lambda line: line.rstrip().endswith("no keymoded |"), "no keymoded")

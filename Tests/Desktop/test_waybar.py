@@ -56,7 +56,7 @@ class Bar:
             seat.run("sh", "-euc", commands, folder="examples/waybar")
         self.desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
 
-    def wait_for(self, shift: str | None, keyboard: str) -> Picture:
+    def wait_for(self, shift: str | None, keyboard: str | None) -> Picture:
         """Waits until it shows these classes and no other, and returns how that looks."""
         wanted = {"shift": shift, "keyboard": keyboard}
 
@@ -104,9 +104,15 @@ def test_each_state_has_a_look_of_its_own(bar: Bar, pictures_are_remade: bool) -
             assert look not in looks.values(), "other states have another look"
         looks[shift, keyboard] = look
 
+    # One of the user's own has no colour, but it is there: Shift is not at the end of the bar.
+    bar.seat.trigger("clickStickerButton")
+    other = bar.wait_for("off", None)
+    assert other not in looks.values()
+    assert COLORS["shift"]["off"] not in other.cut(other.width - 20, 0, 20, BAR_HEIGHT).colors()
+
     bar.seat.kill_keymoded()
     disconnected = bar.wait_for(None, "disconnected")
-    assert disconnected not in looks.values()
+    assert disconnected not in [*looks.values(), other]
     bar.seat.start_keymoded()
     bar.wait_for_same(looks["off", "prepareToEditText"])
 
