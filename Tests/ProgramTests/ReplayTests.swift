@@ -230,7 +230,7 @@ struct ReplayTests {
     #expect(
       json.output == Self.expected
         + #"{"stats":{"devices":1,"duration":2150000,"presses":{"shift":4,"bound":4,"#
-        + #""characters":1,"others":0},"releases":9,"repeats":0,"losses":0,"#
+        + #""characters":1,"others":0},"releases":9,"repeats":0,"bounces":0,"losses":0,"#
         + #""changes":{"shift":5,"keyboard":4}}}"# + "\n")
   }
 
