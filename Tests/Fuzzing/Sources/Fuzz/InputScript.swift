@@ -39,8 +39,8 @@ struct InputScript {
 
   /// What may lie between two inputs, in microseconds; a step back too.
   private static let steps: [Int64] = [
-    0, 1, 999, 1000, 50_000, 199_999, 200_000, 300_000, 499_999, 500_000, 500_001, -1, -1000, -499_999,
-    -500_000, 60_000_000,
+    0, 1, 999, 1000, 50_000, 199_999, 200_000, 300_000, 499_999, 500_000, 500_001, -1, -1000,
+    -499_999, -500_000, 60_000_000,
   ]
 
   /// All bindings that a script may have, by what makes a chord: two bits say which of them it has.

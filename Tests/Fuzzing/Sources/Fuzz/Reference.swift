@@ -44,7 +44,9 @@ struct Reference {
 
   /// Whether a controller that knows the states and the keys that are down knows all there is.
   var isTold: Bool {
-    tap == nil && releases.values.allSatisfy(\.isEmpty) && down.values.allSatisfy { !$0.values.contains(true) } }
+    tap == nil && releases.values.allSatisfy(\.isEmpty)
+      && down.values.allSatisfy { !$0.values.contains(true) }
+  }
 
   static func modifier(_ key: UInt16) -> String? {
     switch key {
@@ -74,7 +76,9 @@ struct Reference {
   }
 
   /// What the controller has to say is due.
-  var deadline: Time? { [due.tap, due.shift].compactMap { $0 }.min().map(Time.init(microseconds:)) }
+  var deadline: Time? {
+    [due.tap, due.shift].compactMap { $0 }.min().map(Time.init(microseconds:))
+  }
 
   /// The changes that time makes.
   mutating func advance(to time: Time) -> [Change] {
