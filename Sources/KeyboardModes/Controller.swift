@@ -62,11 +62,9 @@ public struct Controller: Sendable {
   private var sequence: Int64 = 0
   private(set) var shiftSince: Time?
 
-  /// Whether there can be a ``deadline``. Kept, because every event asks.
-  private var hasDeadlines = false
-
-  /// Whether there are bounces.
-  private var isDebouncing: Bool { settings.debounce > .zero }
+  /// Whether there can be a ``deadline``, and whether there are bounces. Kept, because every event asks.
+  private var hasDeadlines: Bool
+  private var isDebouncing: Bool
   private var keyboardSince: Time?
 
   /// A controller in the initial states, without devices.
@@ -75,6 +73,7 @@ public struct Controller: Sendable {
     shift = StateMachine(settings.shift)
     keyboard = StateMachine(KeyboardRules())
     hasDeadlines = settings.haveDeadlines
+    isDebouncing = settings.debounce > .zero
   }
 
   /// What of a controller outlives it: all but the keys that are held, which the devices tell.
@@ -112,6 +111,7 @@ public struct Controller: Sendable {
     shiftSince = snapshot.shiftSince
     keyboardSince = snapshot.keyboardSince
     hasDeadlines = settings.haveDeadlines
+    isDebouncing = settings.debounce > .zero
   }
 
   /// What another controller can go on from.
@@ -149,6 +149,7 @@ public struct Controller: Sendable {
       settleTap(publish)
       self.settings = settings
       hasDeadlines = settings.haveDeadlines
+      isDebouncing = settings.debounce > .zero
       shift = StateMachine(settings.shift, in: shift.state)
       tap = nil
     }
@@ -254,8 +255,10 @@ extension Controller {
     }
     let held = keys.modifiersHeld(without: key, index)
     keys[index].press(key)
-    settleTap(publish)
-    tap = nil
+    if tap != nil {
+      settleTap(publish)
+      tap = nil
+    }
     switch settings.bindings.meaning(of: key, held) {
     case .shift: pressShift(key, index, time: time, stamp: stamp, publish)
     case .bound(let event):
