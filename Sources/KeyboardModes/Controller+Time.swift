@@ -55,7 +55,7 @@ extension Controller {
   }
 
   /// When an `on` that nobody uses is off.
-  private var shiftDeadline: Time? {
+  var shiftDeadline: Time? {
     guard case .on = shift.state, let timeout = shift.rules.timeout, let shiftSince else {
       return nil
     }

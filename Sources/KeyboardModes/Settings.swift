@@ -14,7 +14,9 @@ public struct Settings: Hashable, Sendable {
   public var shift: ShiftRules
   /// When a press of Shift counts.
   public var shiftTrigger: ShiftTrigger
-  /// Which chords mean which keyboard events.
+  /// The rules of the keyboard machine.
+  public var keyboard: KeyboardTable
+  /// Which chords mean which of its events.
   public var bindings: Bindings
   /// A press of a key less than this after its release is a bounce of its switch, and no press; zero
   /// where every press is one.
@@ -23,10 +25,12 @@ public struct Settings: Hashable, Sendable {
   /// The settings that are in force where the user says nothing.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
-    bindings: Bindings = .standard, debounce: Duration = .zero
+    keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,
+    debounce: Duration = .zero
   ) {
     self.shift = shift
     self.shiftTrigger = shiftTrigger
+    self.keyboard = keyboard
     self.bindings = bindings
     self.debounce = debounce
   }

@@ -29,7 +29,8 @@ public enum ControllerInterface {
     # sequence: the number of the last change, 0 before the first.
     # time: when this was said.
     # shift: off, on or capsLock.
-    # keyboard: prepareToEditText, prepareToRecord, editingText or showingPanel.
+    # keyboard: prepareToEditText, prepareToRecord, editingText or showingPanel, or
+    # what the configuration has in place of them or besides; see ListMachines.
     # shiftSince, keyboardSince: when the state was entered; null before the
     # first change.
     type State (
@@ -46,7 +47,8 @@ public enum ControllerInterface {
     # which has no gap; their times may step back.
     # event: what made it, as in ListMachines: an event of Trigger, or, where the
     # configuration has shift.timeout, timedOut, at the microsecond at which Shift
-    # had been on for so long.
+    # had been on for so long; or 'configured' where a new configuration has the
+    # state no more that was left.
     type Change (
       sequence: int,
       time: int,
@@ -92,8 +94,9 @@ public enum ControllerInterface {
     # Tells what the machines are, by the rules that are in force.
     method ListMachines() -> (machines: []Machine)
 
-    # Sends an event in place of a key: shiftPressed, characterTyped,
-    # clickSwitchButton, clickMoreButton, tapTextField or tapBlankArea.
+    # Sends an event in place of a key: shiftPressed, characterTyped, or one of the
+    # keyboard's, by default clickSwitchButton, clickMoreButton, tapTextField and
+    # tapBlankArea.
     # Only on control.sock.
     method Trigger(event: string) -> (changed: bool, state: State)
 

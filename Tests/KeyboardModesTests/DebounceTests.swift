@@ -125,7 +125,8 @@ struct DebounceTests {
     #expect(timeline.controller.deadline == nil)
     let before: [Controller.Input] = [
       .client(.characterTyped, at: Time(microseconds: 51_000)), .gone(first),
-      .configured(tapping), .synchronized(first, [], at: Time(microseconds: 51_000)),
+      .configured(tapping, at: Time(microseconds: 51_000)),
+      .synchronized(first, [], at: Time(microseconds: 51_000)),
     ]
     for input in before {
       var timeline = Timeline(tapping)

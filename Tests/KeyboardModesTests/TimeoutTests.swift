@@ -105,25 +105,34 @@ struct TimeoutTests {
   @Test("keeps its time where another controller goes on")
   func resumed() throws {
     let snapshot = try timeline("LEFTSHIFT 1000").controller.snapshot
-    var next = Controller(settings: settings, resuming: snapshot)
+    var next = try #require(Controller(settings: settings, resuming: snapshot))
     #expect(next.deadline == at(3000))
     var changes: [Change] = []
     next.advance(to: at(60_000)) { changes.append($0) }
     #expect(changes.map(\.time) == [at(3000)])
-    #expect(Controller(resuming: snapshot).deadline == nil)
+    #expect(try #require(Controller(resuming: snapshot)).deadline == nil)
   }
 
   @Test("has the time that a changed configuration gives it, counted from its press")
   func configured() throws {
     var timeline = try timeline("LEFTSHIFT 1000")
-    timeline.take(.configured(Settings(shift: ShiftRules(timeout: .seconds(2)))))
+    func configure(_ timeout: Duration?, at time: Int64) {
+      timeline.take(.configured(Settings(shift: ShiftRules(timeout: timeout)), at: at(time)))
+    }
+    configure(.seconds(2), at: 1000)
     #expect(timeline.controller.deadline == at(2000))
-    timeline.take(.configured(Settings(shift: ShiftRules(timeout: .milliseconds(500)))))
-    #expect(timeline.controller.deadline == at(500))
-    timeline.take(.configured(Settings()))
+    configure(nil, at: 1000)
     #expect(timeline.controller.deadline == nil)
     timeline.passTime()
     #expect(timeline.changes.map(\.to) == ["on"])
+    // What would have been due when it was not in force is due now.
+    configure(.milliseconds(500), at: 1700)
+    #expect(timeline.changes.last?.event == "timedOut")
+    #expect(timeline.changes.last?.time == at(1700))
+    // What was due comes first, by the old settings.
+    try timeline.play("LEFTSHIFT 1000")
+    configure(nil, at: 9000)
+    #expect(timeline.changes.last?.time == at(1500))
   }
 
   @Test("never is off where the clock does not get that far")
