@@ -19,7 +19,7 @@ RELEASE = -c release --static-swift-stdlib
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
-SOURCES = Package.swift Sources Tests examples/chat
+SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
   vm-tests package-tests sanitize fuzz adversary bench recordings pictures build install uninstall \
@@ -60,6 +60,7 @@ unit-tests:
 examples:
 	@scripts/install-packages build
 	$(SWIFT) build --package-path examples/chat
+	$(SWIFT) build --package-path examples/follow
 
 fuzz-tests:
 	@scripts/install-packages build
@@ -177,6 +178,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build examples/chat/.build
+	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper*
