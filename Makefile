@@ -14,8 +14,14 @@ fishdir     = $(PREFIX)/share/fish/vendor_completions.d
 zshdir      = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 
 SWIFT ?= swift
-# The Swift runtime becomes part of the programs, so that they run on machines without Swift.
-RELEASE = -c release --static-swift-stdlib
+# The Swift runtime becomes part of the programs, so that they run on machines without Swift. So does
+# what it needs of C++'s, which takes less memory than the whole: where only libstdc++.a is, the linker
+# takes that. The others make the programs smaller, and quicker to start; docs/performance.md says how
+# much each does.
+CXX_RUNTIME = .build/c++
+RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(CXX_RUNTIME) \
+  $(addprefix -Xswiftc ,-Xclang-linker -static-libgcc) \
+  $(addprefix -Xlinker ,--no-export-dynamic -z pack-relative-relocs)
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
@@ -120,6 +126,9 @@ bench: build
 
 build:
 	@scripts/install-packages build
+	@install -d $(CXX_RUNTIME)
+	@ln -sf "$$($(dir $(shell command -v $(SWIFT)))clang -print-file-name=libstdc++.a)" \
+	  $(CXX_RUNTIME) || echo 'C++ stays a library of its own'
 	$(SWIFT) build $(RELEASE)
 
 # Builds nothing, so that root need not: run `make build` first.

@@ -26,6 +26,8 @@ QUIET = [(LETTER, 1), (LETTER, 0)]
 CHANGING = [(SHIFT, 1), (SHIFT, 0), (LETTER, 1), (LETTER, 0)]
 CHANGES = 2
 
+START_SECONDS = 60
+
 
 def frame(microseconds: int, code: int, value: int) -> bytes:
     """One key event and the end of its report."""
@@ -122,6 +124,7 @@ def typed_on(program: Path | str, *under: str) -> Iterator[TypedOn]:
         undo.callback(os.close, pipe)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
             notices.bind(str(folder / "notify"))
+            notices.settimeout(START_SECONDS)
             command = [*under, str(program), "--device", str(keyboard)]
             process = subprocess.Popen(
                 [*command, "--socket-dir", str(folder / "sockets")],

@@ -92,11 +92,8 @@ public final class InputDevice {
   /// - Throws: where reading failed for another reason than that the device is gone.
   public func next() throws(SystemError) -> Reading {
     var event = input_event()
-    // Without the second, libevdev would read anew for each event, although it has more of them. The
-    // descriptor does not block all the same.
-    let flags = LIBEVDEV_READ_FLAG_NORMAL.rawValue | LIBEVDEV_READ_FLAG_BLOCKING.rawValue
     while true {
-      let status = libevdev_next_event(device, UInt32(flags), &event)
+      let status = libevdev_next_event(device, UInt32(LIBEVDEV_READ_FLAG_NORMAL.rawValue), &event)
       switch status {
       case Int32(LIBEVDEV_READ_STATUS_SYNC.rawValue):
         let time = Time(event)

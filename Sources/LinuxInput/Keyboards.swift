@@ -232,7 +232,8 @@ extension Keyboards {
     var ended: [(DeviceID, SystemError?)] = []
     findReady()
     for place in followed.indices where followed[place].isReady {
-      let outcome = read(followed[place].device, followed[place].id, at: place)
+      let outcome = Self.read(
+        followed[place].device, followed[place].id, into: &waiting, at: place)
       followed[place].hasMore = false
       switch outcome {
       case .drained: break
@@ -285,7 +286,9 @@ extension Keyboards {
     }
   }
 
-  private func read(_ device: InputDevice, _ id: DeviceID, at place: Int) -> Outcome {
+  private static func read(
+    _ device: InputDevice, _ id: DeviceID, into waiting: inout FrameQueues, at place: Int
+  ) -> Outcome {
     defer { waiting.endFrame(of: place) }
     var count = 0
     do {
@@ -301,7 +304,7 @@ extension Keyboards {
           count += 1
         case .frameEnd:
           waiting.endFrame(of: place)
-          if count >= Self.turn { return .more }
+          if count >= turn { return .more }
         case .drained: return .drained
         case .gone: return .ended(nil)
         }
