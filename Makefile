@@ -28,7 +28,7 @@ UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-
 SOURCES = Package.swift Sources Tests examples/chat
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests vm-tests package-tests \
-  sanitize fuzz adversary bench recordings build install uninstall deb clean
+  sanitize fuzz adversary bench bench-vm recordings build install uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
@@ -37,6 +37,7 @@ help:
 	@echo 'make adversary  attack it with all there is, for two hours, and print what came of it'
 	@echo 'make sanitize   the tests once more, built with address and with thread sanitizer'
 	@echo 'make bench      measure it beside what people would use otherwise'
+	@echo 'make bench-vm   the same of keys, in a virtual machine, beside keyd'
 	@echo 'make fuzz       try what others send: ten targets, each for ten minutes'
 	@echo 'make build      build the programs, into .build/release'
 	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -123,6 +124,12 @@ recordings: build
 
 bench: build
 	scripts/bench
+
+# What has no keyboards cannot tell how soon a client has a key.
+bench-vm: build
+	@scripts/install-packages test
+	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
+	scripts/bench latency
 
 build:
 	@scripts/install-packages build

@@ -26,6 +26,9 @@ QUIET = [(LETTER, 1), (LETTER, 0)]
 CHANGING = [(SHIFT, 1), (SHIFT, 0), (LETTER, 1), (LETTER, 0)]
 CHANGES = 2
 
+# How many clients the daemon takes on that socket.
+ON_STATE_SOCKET = 496
+
 START_SECONDS = 60
 
 
@@ -67,9 +70,10 @@ class TypedOn:
     _time: int = 1_000_000
 
     def subscribe(self, count: int) -> None:
-        """Connects until so many are told of changes."""
+        """Connects until so many are told of changes; the last places are kept for who may act."""
         while len(self.subscribers) < count:
-            self.subscribers.append(subscribed(self.sockets / "state.sock"))
+            name = "state.sock" if len(self.subscribers) < ON_STATE_SOCKET else "control.sock"
+            self.subscribers.append(subscribed(self.sockets / name))
 
     def type(self, keys: Sequence[tuple[int, int]]) -> None:
         """Writes the key events, each in a report of its own, all at once."""
