@@ -23,9 +23,9 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
     sys.path.insert(0, str(HERE.parent / "Tests" / "VirtualMachine"))
     import service
     from build_image import ensure_images
-    from vm import VirtualMachine
+    from vm import QUICK_CLOCK, VirtualMachine
 
-    with VirtualMachine(ensure_images()) as guest:
+    with VirtualMachine(ensure_images(), clock=QUICK_CLOCK) as guest:
         service.install(guest)
         shutil.copy(HERE / "in_guest.py", guest.shared)
         for name in ("latency", "relay"):
