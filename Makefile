@@ -27,8 +27,9 @@ PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
 SOURCES = Package.swift Sources Tests examples/chat
 
-.PHONY: help run test check lint unit-tests examples fuzz-tests client-tests vm-tests package-tests \
-  sanitize fuzz adversary bench bench-vm recordings build install uninstall deb clean
+.PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
+  vm-tests package-tests sanitize fuzz adversary bench bench-vm recordings pictures build install \
+  uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
@@ -43,6 +44,7 @@ help:
 	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove what was installed'
 	@echo 'make recordings records typing in a virtual machine, for the tests of replay'
+	@echo 'make pictures   take the pictures of the README again'
 	@echo 'make deb        build the Debian package, into .deb'
 	@echo 'make clean      remove what was built, the tools of the tests too'
 
@@ -51,7 +53,7 @@ run: build
 
 test: check vm-tests package-tests
 
-check: lint unit-tests fuzz-tests client-tests examples
+check: lint unit-tests fuzz-tests client-tests desktop-tests examples
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
@@ -80,6 +82,18 @@ fuzz:
 client-tests: build
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Adversary
+
+# Waybar, tmux and notifications with the examples, on a desktop that is only in memory.
+desktop-tests: build
+	@scripts/install-packages test desktop
+	@scripts/install-python-tools
+	.tools/venv/bin/python -m pytest Tests/Desktop
+
+# What the README shows of them.
+pictures: build
+	@scripts/install-packages test desktop pictures
+	@scripts/install-python-tools
+	REMAKE_PICTURES=1 .tools/venv/bin/python -m pytest Tests/Desktop -k 'look or view'
 
 # The attacks of `make test`, each for longer or more often, with what came of each.
 adversary: export KEYMODED_ATTACK_SECONDS = 20

@@ -70,7 +70,8 @@ let package = Package(
 
     // The daemon and its clients.
     module(
-      "KeymodedConfiguration", ["Evdev", "KeyboardModes", "LinuxInput", "SystemCalls", "YAML"]),
+      "KeymodedConfiguration",
+      ["Evdev", "KeyboardModes", "LinuxInput", "StateMachines", "SystemCalls", "YAML"]),
     module(
       "KeymodedService",
       [

@@ -42,7 +42,7 @@ public struct Chord: Hashable, Sendable {
 
 /// Which chord means which event of the keyboard machine.
 public struct Bindings: Hashable, Sendable {
-  private var events: [Chord: KeyboardRules.Event] = [:] {
+  private var events: [Chord: KeyboardTable.Event] = [:] {
     didSet { kinds = KeyKind.all(bound: keys) }
   }
 
@@ -68,7 +68,7 @@ public struct Bindings: Hashable, Sendable {
   }()
 
   /// The event that `chord` means, or `nil`.
-  public subscript(chord: Chord) -> KeyboardRules.Event? {
+  public subscript(chord: Chord) -> KeyboardTable.Event? {
     kind(of: chord.key) == .special ? events[chord] : nil
   }
 
@@ -87,15 +87,15 @@ public struct Bindings: Hashable, Sendable {
   /// - Returns: the event that the chord means already, in which case nothing changed; otherwise
   ///   `nil`.
   public mutating func bind(
-    _ chord: Chord, to event: KeyboardRules.Event
-  ) -> KeyboardRules.Event? {
+    _ chord: Chord, to event: KeyboardTable.Event
+  ) -> KeyboardTable.Event? {
     if let bound = events[chord] { return bound }
     events[chord] = event
     return nil
   }
 
   /// Takes away every chord of `event`.
-  public mutating func unbind(_ event: KeyboardRules.Event) {
+  public mutating func unbind(_ event: KeyboardTable.Event) {
     events = events.filter { $0.value != event }
   }
 

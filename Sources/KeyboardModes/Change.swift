@@ -2,7 +2,7 @@
 public enum Machine: String, CaseIterable, Sendable {
   /// The Shift machine, ``ShiftRules``.
   case shift
-  /// The keyboard machine, ``KeyboardRules``.
+  /// The keyboard machine, ``KeyboardTable``.
   case keyboard
 }
 
@@ -23,6 +23,9 @@ public struct Change: Hashable, Sendable {
   public let to: String
   /// The event that made it.
   public let event: String
+
+  /// The event that is none of a table: a new configuration has the state that was left no more.
+  public static let configured = "configured"
 
   /// The change with these parts.
   public init(
@@ -69,20 +72,22 @@ public enum ClientEvent: Hashable, Sendable {
   /// A character was typed.
   case characterTyped
   /// Something happened to the keyboard machine.
-  case keyboard(KeyboardRules.Event)
+  case keyboard(KeyboardTable.Event)
 
   /// The event of this name, or `nil` where there is none.
-  public init?(name: String) {
+  ///
+  /// - Parameter table: what says which events the keyboard machine has.
+  public init?(name: String, in table: KeyboardTable = .standard) {
     switch name {
     case "shiftPressed": self = .shiftPressed
     case "characterTyped": self = .characterTyped
     default:
-      guard let event = KeyboardRules.Event(rawValue: name) else { return nil }
+      guard let event = table.event(named: name) else { return nil }
       self = .keyboard(event)
     }
   }
 
-  /// The names of all of them, as a user would list them.
-  public static let names =
-    ["shiftPressed", "characterTyped"] + KeyboardRules.Event.allCases.map(\.name)
+  /// The names of those that every configuration has unless it says otherwise, as a user would list
+  /// them.
+  public static let names = ["shiftPressed", "characterTyped"] + KeyboardTable.standard.eventNames
 }

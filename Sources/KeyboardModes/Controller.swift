@@ -28,8 +28,9 @@ public struct Controller: Sendable {
     /// A program sent an event.
     case client(ClientEvent, at: Time)
     /// From now on these settings are in force. States and held keys stay as they are; a press of
-    /// Shift that may yet turn out to be a tap does not.
-    case configured(Settings)
+    /// Shift that may yet turn out to be a tap does not. Where the keyboard is in a state that it has
+    /// no more, it changes to the initial one, by the event ``Change/configured``.
+    case configured(Settings, at: Time)
 
     /// The device that it happened to, if it was one.
     public var device: DeviceID? {
@@ -62,7 +63,7 @@ public struct Controller: Sendable {
   /// What is in force.
   public private(set) var settings: Settings
   private var shift: StateMachine<ShiftRules>
-  private var keyboard: StateMachine<KeyboardRules>
+  private var keyboard: StateMachine<KeyboardTable>
   private var keys = HeldKeysOfAll()
   private var tap: TapCandidate?
   private var sequence: Int64 = 0
@@ -73,7 +74,7 @@ public struct Controller: Sendable {
   public init(settings: Settings = Settings()) {
     self.settings = settings
     shift = StateMachine(settings.shift)
-    keyboard = StateMachine(KeyboardRules())
+    keyboard = StateMachine(settings.keyboard)
   }
 
   /// What of a controller outlives it: all but the keys that are held, which the devices tell.
@@ -84,14 +85,14 @@ public struct Controller: Sendable {
     public let shift: ShiftRules.State
     /// The time of the change that entered it; `nil` before the first change.
     public let shiftSince: Time?
-    /// The state of the keyboard machine.
-    public let keyboard: KeyboardRules.State
+    /// The name of the keyboard machine's state.
+    public let keyboard: String
     /// The time of the change that entered it; `nil` before the first change.
     public let keyboardSince: Time?
 
     /// The snapshot with these parts.
     public init(
-      sequence: Int64, shift: ShiftRules.State, shiftSince: Time?, keyboard: KeyboardRules.State,
+      sequence: Int64, shift: ShiftRules.State, shiftSince: Time?, keyboard: String,
       keyboardSince: Time?
     ) {
       self.sequence = sequence
@@ -103,10 +104,13 @@ public struct Controller: Sendable {
   }
 
   /// A controller that goes on where another one, on the same clock, ended.
-  public init(settings: Settings = Settings(), resuming snapshot: Snapshot) {
+  ///
+  /// It is `nil` where that was in a state that these settings do not have.
+  public init?(settings: Settings = Settings(), resuming snapshot: Snapshot) {
+    guard let state = settings.keyboard.state(named: snapshot.keyboard) else { return nil }
     self.settings = settings
     shift = StateMachine(settings.shift, in: snapshot.shift)
-    keyboard = StateMachine(KeyboardRules(), in: snapshot.keyboard)
+    keyboard = StateMachine(settings.keyboard, in: state)
     sequence = snapshot.sequence
     shiftSince = snapshot.shiftSince
     keyboardSince = snapshot.keyboardSince
@@ -115,15 +119,15 @@ public struct Controller: Sendable {
   /// What another controller can go on from.
   public var snapshot: Snapshot {
     Snapshot(
-      sequence: sequence, shift: shift.state, shiftSince: shiftSince, keyboard: keyboard.state,
-      keyboardSince: keyboardSince)
+      sequence: sequence, shift: shift.state, shiftSince: shiftSince,
+      keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince)
   }
 
   /// The states of both machines now.
   public var modes: Modes {
     Modes(
       sequence: sequence, shift: shift.state.name, shiftSince: shiftSince,
-      keyboard: keyboard.state.name, keyboardSince: keyboardSince)
+      keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince)
   }
 
   /// Takes one input, and hands each change that it makes to `publish`, in order.
@@ -140,10 +144,25 @@ public struct Controller: Sendable {
       keys.remove(device)
     case .client(let event, let time):
       take(event, at: time, publish)
-    case .configured(let settings):
+    case .configured(let settings, let time):
       self.settings = settings
       shift = StateMachine(settings.shift, in: shift.state)
+      configure(settings.keyboard, at: time, publish)
       tap = nil
+    }
+  }
+
+  private mutating func configure(
+    _ table: KeyboardTable, at time: Time, _ publish: (Change) -> Void
+  ) {
+    let name = keyboard.rules.name(of: keyboard.state)
+    if let state = table.state(named: name) {
+      keyboard = StateMachine(table, in: state)
+    } else {
+      keyboard = StateMachine(table)
+      keyboardSince = time
+      let initial = table.name(of: table.initial)
+      publish(change(.keyboard, name, initial, Change.configured, at: time))
     }
   }
 
@@ -306,11 +325,15 @@ extension Controller {
   }
 
   private mutating func send(
-    _ event: KeyboardRules.Event, at time: Time, _ publish: (Change) -> Void
+    _ event: KeyboardTable.Event, at time: Time, _ publish: (Change) -> Void
   ) {
     guard let step = keyboard.take(event) else { return }
     keyboardSince = time
-    publish(change(.keyboard, step.from.name, step.to.name, event.name, at: time))
+    let table = keyboard.rules
+    publish(
+      change(
+        .keyboard, table.name(of: step.from), table.name(of: step.to), table.name(of: event),
+        at: time))
   }
 
   /// The next change of the sequence.

@@ -3,7 +3,7 @@ public enum PressMeaning: Hashable, Sendable {
   /// It is a Shift key, which belongs to the Shift machine.
   case shift
   /// It completes a chord that means this event of the keyboard machine.
-  case bound(KeyboardRules.Event)
+  case bound(KeyboardTable.Event)
   /// It types a character.
   case character
   /// Nothing.

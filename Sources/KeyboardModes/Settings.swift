@@ -14,16 +14,20 @@ public struct Settings: Hashable, Sendable {
   public var shift: ShiftRules
   /// When a press of Shift counts.
   public var shiftTrigger: ShiftTrigger
-  /// Which chords mean which keyboard events.
+  /// The rules of the keyboard machine.
+  public var keyboard: KeyboardTable
+  /// Which chords mean which of its events.
   public var bindings: Bindings
 
   /// The settings that are in force where the user says nothing.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
+    keyboard: KeyboardTable = .standard,
     bindings: Bindings = .standard
   ) {
     self.shift = shift
     self.shiftTrigger = shiftTrigger
+    self.keyboard = keyboard
     self.bindings = bindings
   }
 }

@@ -172,6 +172,15 @@ extension Connection {
     return devices
   }
 
+  /// What the machines are.
+  public func machines() throws(ClientError) -> [MachineMessage] {
+    send(Call(ControllerInterface.listMachines))
+    guard let list = try receive()["machines"]?.array else { throw .badReply("without machines") }
+    let machines = list.compactMap(MachineMessage.init)
+    guard machines.count == list.count else { throw .badReply("with a machine that is none") }
+    return machines
+  }
+
   /// How much the daemon has done.
   public func statistics() throws(ClientError) -> StatisticsMessage {
     send(Call(ControllerInterface.getStatistics))

@@ -57,6 +57,12 @@ package final class Poller: Sendable {
     try await wait(for: Int16(POLLOUT), on: descriptor, until: nil)
   }
 
+  /// Waits until nobody is at the other end any more, or the task is cancelled.
+  package func wait(toLose descriptor: Int32) async throws(SystemError) -> Outcome {
+    // That they are gone is told unasked.
+    try await wait(for: 0, on: descriptor, until: nil)
+  }
+
   private func wait(
     for events: Int16, on descriptor: Int32, until deadline: ContinuousClock.Instant?
   ) async throws(SystemError) -> Outcome {

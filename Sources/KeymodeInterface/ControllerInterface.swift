@@ -29,7 +29,8 @@ public enum ControllerInterface {
     # sequence: the number of the last change, 0 before the first.
     # time: when this was said.
     # shift: off, on or capsLock.
-    # keyboard: prepareToEditText, prepareToRecord, editingText or showingPanel.
+    # keyboard: prepareToEditText, prepareToRecord, editingText or showingPanel, or
+    # what the configuration has in place of them or besides; see ListMachines.
     # shiftSince, keyboardSince: when the state was entered; null before the
     # first change.
     type State (
@@ -44,6 +45,8 @@ public enum ControllerInterface {
 
     # One transition of one machine. The order of changes is their sequence,
     # which has no gap; their times may step back.
+    # event: what made it; 'configured' where a new configuration has the state no
+    # more that was left.
     type Change (
       sequence: int,
       time: int,
@@ -89,8 +92,9 @@ public enum ControllerInterface {
     # Tells what the machines are, by the rules that are in force.
     method ListMachines() -> (machines: []Machine)
 
-    # Sends an event in place of a key: shiftPressed, characterTyped,
-    # clickSwitchButton, clickMoreButton, tapTextField or tapBlankArea.
+    # Sends an event in place of a key: shiftPressed, characterTyped, or one of the
+    # keyboard's, by default clickSwitchButton, clickMoreButton, tapTextField and
+    # tapBlankArea.
     # Only on control.sock.
     method Trigger(event: string) -> (changed: bool, state: State)
 

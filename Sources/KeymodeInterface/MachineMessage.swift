@@ -40,6 +40,17 @@ public struct MachineMessage: Hashable, Sendable {
     }
   }
 
+  /// The machine of this JSON, or `nil` where it is none.
+  public init?(_ json: JSON) {
+    guard let name = json["name"]?.string, let initial = json["initial"]?.string,
+      let states = json["states"]?.strings, let events = json["events"]?.strings,
+      let list = json["rows"]?.array
+    else { return nil }
+    rows = list.compactMap(Row.init)
+    guard rows.count == list.count else { return nil }
+    (self.name, self.initial, self.states, self.events) = (name, initial, states, events)
+  }
+
   /// The machine as JSON, members in the order of the interface.
   public var json: JSON {
     [
@@ -56,6 +67,22 @@ public struct MachineMessage: Hashable, Sendable {
   }
 }
 
+extension MachineMessage.Row {
+  fileprivate init?(_ json: JSON) {
+    guard let from = json["from"]?.string, let event = json["event"]?.string,
+      let to = json["to"]?.string
+    else { return nil }
+    self.init(from: from, event: event, to: to, condition: json["condition"]?.string)
+  }
+}
+
 extension JSON {
   fileprivate init(_ names: [String]) { self = .array(names.map(JSON.string)) }
+
+  /// The texts of a list of nothing else.
+  fileprivate var strings: [String]? {
+    guard let array else { return nil }
+    let strings = array.compactMap(\.string)
+    return strings.count == array.count ? strings : nil
+  }
 }

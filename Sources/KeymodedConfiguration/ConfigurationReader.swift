@@ -7,12 +7,12 @@ internal import YAML
 /// Turns a YAML document into a configuration, and collects all that is wrong on the way.
 struct ConfigurationReader {
   let file: String
-  private(set) var configuration = Configuration()
+  var configuration = Configuration()
   private(set) var errors: [ConfigurationError] = []
 
   init(file: String) { self.file = file }
 
-  private mutating func fail(_ message: String, at node: Node) {
+  mutating func fail(_ message: String, at node: Node) {
     // What stands in quotes is as the file has it, and a quoted text can have anything.
     errors.append(ConfigurationError(file: file, mark: node.mark, message: printable(message)))
   }
@@ -69,27 +69,36 @@ struct ConfigurationReader {
   }
 
   private mutating func readKeyboard(_ node: Node) {
-    let values = members(of: node, "keyboard", known: ["bindings"])
+    let values = members(of: node, "keyboard", known: ["bindings", "table"])
+    if let table = values["table"] { readTable(table) }
+    let table = configuration.settings.keyboard
+    for name in KeyboardTable.standard.eventNames where table.event(named: name) == nil {
+      guard let event = KeyboardTable.standard.event(named: name) else { continue }
+      configuration.settings.bindings.unbind(event)
+    }
     guard let bindings = values["bindings"] else { return }
-    let events = KeyboardRules.Event.allCases
-    let lists = members(of: bindings, "bindings", known: events.map(\.name))
+    let lists = members(of: bindings, "bindings", known: table.eventNames)
     // An event with nothing behind it keeps its keys; an empty list takes them away.
-    let named = events.filter { lists[$0.name].map { $0.content != .scalar("") } ?? false }
+    let events = table.eventNames.compactMap(table.event(named:))
+    let named = events.filter {
+      lists[table.name(of: $0)].map { $0.content != .scalar("") } ?? false
+    }
     for event in named { configuration.settings.bindings.unbind(event) }
     for event in named {
-      guard let list = lists[event.name] else { continue }
+      guard let list = lists[table.name(of: event)] else { continue }
       for node in elements(of: list) { bind(node, to: event, named: named) }
     }
   }
 
   private mutating func bind(
-    _ node: Node, to event: KeyboardRules.Event, named: [KeyboardRules.Event]
+    _ node: Node, to event: KeyboardTable.Event, named: [KeyboardTable.Event]
   ) {
     guard let text = scalar(node), let chord = chord(text, at: node) else { return }
     guard let other = configuration.settings.bindings.bind(chord, to: event) else { return }
     guard other != event else { return fail("'\(text)' stands here already", at: node) }
-    let hint = named.contains(other) ? "" : " by default; list other keys for \(other.name)"
-    fail("'\(text)' is bound to \(other.name) already\(hint)", at: node)
+    let name = configuration.settings.keyboard.name(of: other)
+    let hint = named.contains(other) ? "" : " by default; list other keys for \(name)"
+    fail("'\(text)' is bound to \(name) already\(hint)", at: node)
   }
 }
 
@@ -97,7 +106,7 @@ struct ConfigurationReader {
 
 extension ConfigurationReader {
   /// The values of a mapping by name; unknown and repeated names are errors.
-  private mutating func members(
+  mutating func members(
     of node: Node, _ what: String, known: [String]
   ) -> [String: Node] {
     guard case .mapping(let pairs) = node.content else {
@@ -113,7 +122,7 @@ extension ConfigurationReader {
       if !known.contains(name) {
         let hint =
           nearest(to: name, among: known).map { "did you mean '\($0)'?" }
-          ?? (known.count == 1 ? "there is only \(known[0])" : "there are \(listed(known, "and"))")
+          ?? only(known)
         fail("unknown key '\(name)'; \(hint)", at: key)
       } else if values.updateValue(value, forKey: name) != nil {
         fail("key '\(name)' stands here twice", at: key)
@@ -122,8 +131,17 @@ extension ConfigurationReader {
     return values
   }
 
+  /// All that there is.
+  func only(_ names: [String]) -> String {
+    switch names.count {
+    case 0: "there is none"
+    case 1: "there is only \(names[0])"
+    default: "there are \(listed(names, "and"))"
+    }
+  }
+
   /// The values of a list; a single value is a list of one.
-  private func elements(of node: Node) -> [Node] {
+  func elements(of node: Node) -> [Node] {
     switch node.content {
     case .sequence(let nodes): nodes
     case .scalar(""): []
@@ -131,7 +149,7 @@ extension ConfigurationReader {
     }
   }
 
-  private mutating func scalar(_ node: Node) -> String? {
+  mutating func scalar(_ node: Node) -> String? {
     switch node.content {
     case .scalar(let text): return text
     case .sequence: fail("a list stands where one value belongs", at: node)

@@ -45,9 +45,11 @@ final class ModeService {
     self.source = source
     self.store = store
     started = source.now
-    if let contents = store?.read() {
+    if let contents = store?.read(),
+      let resumed = Controller(settings: settings, resuming: contents.snapshot)
+    {
       instance = contents.instance
-      controller = Controller(settings: settings, resuming: contents.snapshot)
+      controller = resumed
       ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes)
     } else {
       instance = ServiceManager.randomName()
@@ -77,7 +79,7 @@ final class ModeService {
   /// Puts other settings into force. What happened before acts by the old ones.
   func apply(_ settings: Settings) {
     source.catchUp()
-    take([.configured(settings)])
+    take([.configured(settings, at: source.now)])
   }
 
   /// What anybody is told must not be forgotten, so it is kept first.
@@ -116,7 +118,8 @@ extension ModeService {
 
   func listMachines() -> JSON {
     let shift = MachineMessage(named: Machine.shift.rawValue, rules: controller.settings.shift)
-    let keyboard = MachineMessage(named: Machine.keyboard.rawValue, rules: KeyboardRules())
+    let keyboard = MachineMessage(
+      named: Machine.keyboard.rawValue, rules: controller.settings.keyboard)
     return ["machines": [shift.json, keyboard.json]]
   }
 
@@ -184,7 +187,9 @@ extension ModeService {
   }
 
   func trigger(_ name: String) throws(VarlinkError) -> JSON {
-    guard let event = ClientEvent(name: name) else { throw .invalidParameter("event") }
+    guard let event = ClientEvent(name: name, in: controller.settings.keyboard) else {
+      throw .invalidParameter("event")
+    }
     // What was typed before the call acts before the call.
     source.catchUp()
     let before = ring.latest

@@ -37,7 +37,7 @@ struct StoredFields {
     put(snapshot.shift.name)
     if case .on(let since) = snapshot.shift { put(since) } else { put(Time?.none) }
     put(snapshot.shiftSince)
-    put(snapshot.keyboard.name)
+    put(snapshot.keyboard)
     put(snapshot.keyboardSince)
   }
 
@@ -72,7 +72,7 @@ struct StoredFields {
     }
     let pressed = takeTime()
     let shiftSince = takeTime()
-    guard let keyboard = takeText().flatMap(KeyboardRules.State.init(rawValue:)) else { return nil }
+    guard let keyboard = takeText() else { return nil }
     let keyboardSince = takeTime()
     let states: [ShiftRules.State] = [.off, .on(since: pressed), .capsLock]
     guard let state = states.first(where: { $0.name == shift }) else { return nil }

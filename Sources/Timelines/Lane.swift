@@ -19,7 +19,8 @@ struct Lane: Sendable {
   /// More spans than this are never kept. Of a grain of 1/255 of the whole duration or more, no
   /// more than half as many are left.
   static let mostSpans = 2048
-  /// More states than this are not told apart; the last of them then stands for all others.
+  /// More states than this are not told apart, unless the rules have them; the last of them then
+  /// stands for all others.
   static let mostStates = 7
   /// Longer names than this are shown by their beginning.
   static let longestName = 20
@@ -110,6 +111,7 @@ struct Lane: Sendable {
 
   /// The index of the state of this name, which is made known.
   private mutating func index(of name: String) -> Int {
+    if let known = names.firstIndex(of: name) { return known }
     let shown = name.clipped(to: Self.longestName)
     if let known = names.firstIndex(of: shown) { return known }
     if names.count < Self.mostStates {

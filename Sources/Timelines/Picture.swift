@@ -65,7 +65,7 @@ struct Picture {
     let width = isWide ? length : max(length, span.state == nil ? 2 : 1)
     let x = min(axis.x(span.start), Axis.right - width)
     let name = span.state.map { lane.names[$0] }
-    let colour = span.state.map { "c\(colours[$0])" } ?? "many"
+    let colour = span.state.map { "c\(colours[$0 % colours.count])" } ?? "many"
     showsMany = showsMany || span.state == nil
     let what = name ?? counted(span.states - 1, "change", "changes")
     let shownEnd = min(end, timeline.period?.upperBound ?? span.start)
@@ -139,7 +139,10 @@ struct Picture {
     add(text(name, "lane", x: Self.edge, y: height + 14))
     var x = Axis.left
     var entries = lane.names.enumerated().map { index, name in
-      (name: name, colour: "c\(colours[index])", isUsed: lane.used.contains(index))
+      (
+        name: name.clipped(to: Lane.longestName), colour: "c\(colours[index % colours.count])",
+        isUsed: lane.used.contains(index)
+      )
     }
     if showsMany && name == "Keyboard" { entries.append(("many changes", "many", true)) }
     for entry in entries {

@@ -28,12 +28,12 @@ public struct Timeline: Sendable {
   private(set) var presses = Press.allCases.map { _ in PressTimes() }
 
   /// A timeline on which nothing happened.
-  public init() {
+  ///
+  /// - Parameter table: the states of the keyboard machine.
+  public init(keyboard table: KeyboardTable = .standard) {
     let shiftRules = ShiftRules()
     shift = Lane(states: shiftRules.states.map(\.name), initial: shiftRules.initial.name)
-    let keyboardRules = KeyboardRules()
-    keyboard = Lane(
-      states: KeyboardRules.State.allCases.map(\.name), initial: keyboardRules.initial.name)
+    keyboard = Lane(states: table.stateNames, initial: table.name(of: table.initial))
   }
 
   /// How many times are stored, at most ``mostStored``.

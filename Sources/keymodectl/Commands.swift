@@ -35,13 +35,21 @@ func state(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
 /// `keymodectl trigger EVENT`
 func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("trigger takes one event") }
-  guard ClientEvent.names.contains(operands[0]) else {
-    let names = ClientEvent.names
-    throw UsageError(
-      "unknown event '\(operands[0])'; there are\n"
-        + [names[..<3], names[3...]].map { $0.joined(separator: " ") }.joined(separator: "\n"))
+  let connection = try Connection(.control, in: directory)
+  let changed: Bool
+  let state: StateMessage
+  do {
+    let reply = try connection.trigger(operands[0])
+    changed = reply.changed
+    state = reply.state
+  } catch {
+    guard case .refused(name: "org.varlink.service.InvalidParameter", _) = error else {
+      throw error
+    }
+    // Which events there are is for the daemon's configuration to say.
+    let names = try connection.machines().flatMap(\.events)
+    throw UsageError("unknown event '\(operands[0])'; there are\n\(wrapped(names))")
   }
-  let (changed, state) = try Connection(.control, in: directory).trigger(operands[0])
   var output = Output.standard()
   if asJSON {
     let reply: JSON = ["changed": .bool(changed), "state": state.json]
@@ -51,6 +59,20 @@ func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> In
   }
   output.flush()
   return changed ? 0 : Status.no
+}
+
+/// Words in lines that fit on a terminal.
+private func wrapped(_ words: [String]) -> String {
+  words.reduce(into: [""]) { lines, word in
+    let last = lines[lines.count - 1]
+    if last.isEmpty {
+      lines[lines.count - 1] = word
+    } else if last.count + 1 + word.count <= 79 {
+      lines[lines.count - 1] = "\(last) \(word)"
+    } else {
+      lines.append(word)
+    }
+  }.joined(separator: "\n")
 }
 
 /// `keymodectl devices`

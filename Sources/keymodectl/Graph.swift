@@ -21,7 +21,7 @@ func graph(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let diagram =
     switch machine {
     case .shift: Diagram(of: settings.shift, current: current)
-    case .keyboard: Diagram(of: KeyboardRules(), current: current)
+    case .keyboard: Diagram(of: settings.keyboard, current: current)
     }
   print(format == "dot" ? diagram.dot : diagram.mermaid, terminator: "")
   return 0

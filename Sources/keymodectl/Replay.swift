@@ -30,7 +30,7 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   var replay = Replay(
     settings: settings, window: window, asJSON: arguments.has("--json"),
     expected: try arguments["--expect"].map { try ExpectedChanges($0) },
-    timeline: arguments.isGiven("--timeline") ? Timeline() : nil,
+    timeline: arguments.isGiven("--timeline") ? Timeline(keyboard: settings.keyboard) : nil,
     statistics: arguments.has("--stats") ? ReplayStatistics() : nil)
   do {
     try replay.run(recording)

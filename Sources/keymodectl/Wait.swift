@@ -16,6 +16,7 @@ func wait(_ operands: [String], directory: String, timeout: String?) throws -> I
   }
   let deadline = try timeout.map { microsecondsSinceStart() + (try seconds($0)).microseconds }
   let connection = try connectForReading(directory)
+  try check(wanted, connection)
   connection.subscribe()
   var states: [Machine: String] = [:]
   func hold() -> Bool { wanted.allSatisfy { states[$0.key] == $0.value } }
@@ -44,13 +45,21 @@ private func condition(_ text: String) throws(UsageError) -> (Machine, String) {
   let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
   guard parts.count == 2 else { throw UsageError("'\(text)' is not MACHINE=STATE") }
   let machine = try machine(parts[0])
-  let states =
-    switch machine {
-    case .shift: ShiftRules().states.map(\.name)
-    case .keyboard: KeyboardRules.State.allCases.map(\.name)
-    }
-  guard states.contains(parts[1]) else {
-    throw UsageError("unknown state '\(parts[1])' of \(machine): it is \(listed(states, "or"))")
-  }
+  if machine == .shift { try check(parts[1], of: machine, among: ShiftRules().stateNames) }
   return (machine, parts[1])
+}
+
+/// A state that there is not would be waited for in vain. Which ones the keyboard has is for the
+/// daemon's configuration to say.
+private func check(_ wanted: [Machine: String], _ connection: Connection) throws {
+  guard let state = wanted[.keyboard] else { return }
+  let keyboard = try connection.machines().first { $0.name == Machine.keyboard.rawValue }
+  try check(state, of: .keyboard, among: keyboard?.states ?? [])
+}
+
+private func check(
+  _ state: String, of machine: Machine, among states: [String]
+) throws(UsageError) {
+  guard !states.contains(state) else { return }
+  throw UsageError("unknown state '\(state)' of \(machine): it is \(listed(states, "or"))")
 }

@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import KeyboardModes
 import KeymodeClient
@@ -15,12 +16,30 @@ func watch(_ operands: [String], directory: String, _ arguments: Arguments) asyn
   let client = Client(directory: directory)
   if arguments.has("--waybar") || arguments.isGiven("--format") {
     let format = try StatusFormat(arguments["--format"] ?? "{shift} {keyboard}")
-    return try await status(client, StatusLine(format, isForWaybar: arguments.has("--waybar")))
+    let line = StatusLine(format, isForWaybar: arguments.has("--waybar"))
+    return try await whileSomebodyReads { try await status(client, line) }
   }
   if !arguments.has("--json"), !arguments.has("--lines"), let terminal = Terminal() {
     return try await WatchScreen.run(client, terminal)
   }
-  return try await lines(client, asJSON: arguments.has("--json"))
+  let asJSON = arguments.has("--json")
+  return try await whileSomebodyReads { try await lines(client, asJSON: asJSON) }
+}
+
+/// Ends when whoever reads standard output has gone, even if there is nothing to be written for
+/// hours: a bar that was killed is not to leave a watch behind.
+private func whileSomebodyReads(
+  _ watch: @escaping @Sendable () async throws -> Int32
+) async throws -> Int32 {
+  try await withThrowingTaskGroup(of: Int32.self) { tasks in
+    tasks.addTask(operation: watch)
+    tasks.addTask {
+      _ = try await Poller.shared.wait(toLose: STDOUT_FILENO)
+      return 0
+    }
+    defer { tasks.cancelAll() }
+    return try await tasks.next() ?? 0
+  }
 }
 
 /// A line for the states and one for each change, until the daemon ends: what reads them decides

@@ -52,6 +52,72 @@ struct ConfigurationTests {
     #expect(name.allow(name: "logi K120", vendor: 0xa, product: 0xb))
   }
 
+  @Test("adds states, events and rows to the keyboard's table, and binds its events")
+  func addsToTable() throws {
+    let settings = try read(
+      """
+      keyboard:
+        bindings: { clickStickerButton: [KEY_F5], tapBlankArea: [] }
+        table:
+          states: [showingStickers]
+          events: [clickStickerButton]
+          rows:
+            editingText: { clickStickerButton: showingStickers }
+            showingStickers: { clickStickerButton: editingText, tapBlankArea: prepareToEditText }
+      """
+    ).settings
+    let table = settings.keyboard
+    let shipped = KeyboardTable.standard
+    #expect(table.stateNames == shipped.stateNames + ["showingStickers"])
+    #expect(table.eventNames == shipped.eventNames + ["clickStickerButton"])
+    #expect(table.name(of: table.initial) == "prepareToEditText")
+    #expect(
+      Set(table.rows).subtracting(shipped.rows) == [
+        .init("editingText", "clickStickerButton", "showingStickers"),
+        .init("showingStickers", "clickStickerButton", "editingText"),
+        .init("showingStickers", "tapBlankArea", "prepareToEditText"),
+      ])
+    #expect(Set(shipped.rows).isSubset(of: table.rows))
+    #expect(settings.bindings[try chord("KEY_F5")].map(table.name(of:)) == "clickStickerButton")
+    #expect(settings.bindings[try chord("KEY_ESC")] == nil)
+    #expect(settings.bindings[try chord("KEY_INSERT")] == .tapTextField)
+  }
+
+  @Test("begins the shipped table in another state")
+  func beginsElsewhere() throws {
+    let table = try read("keyboard: { table: { initial: editingText } }").settings.keyboard
+    #expect(table.name(of: table.initial) == "editingText")
+    #expect(table.rows == KeyboardTable.standard.rows)
+    #expect(try read("keyboard: { table: {} }") == Configuration())
+  }
+
+  @Test("replaces the keyboard's table, and with it the keys of events that are gone")
+  func replacesTable() throws {
+    let settings = try read(
+      """
+      keyboard:
+        table:
+          replaces: true
+          initial: idle
+          states: [idle, talking]
+          events: [pushToTalk, tapBlankArea]
+          rows:
+            idle: { pushToTalk: talking }
+            talking: { tapBlankArea: idle }
+        bindings: { pushToTalk: [KEY_F5] }
+      """
+    ).settings
+    let table = settings.keyboard
+    #expect(table.stateNames == ["idle", "talking"])
+    #expect(table.eventNames == ["pushToTalk", "tapBlankArea"])
+    #expect(
+      table.rows == [
+        .init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle"),
+      ])
+    let names = ["KEY_F5", "KEY_ESC"]
+    #expect(settings.bindings.keys == Set(names.compactMap(KeyCode.init(name:))))
+  }
+
   @Test("sets the rules of Shift")
   func shift() throws {
     let settings = try read("shift: { threshold: 300ms, trigger: tap, tap_timeout: 0.15s }")
@@ -117,7 +183,9 @@ struct ConfigurationTests {
     let page = try String(
       contentsOf: checkout.appending(path: "man/keymoded.yaml.5"), encoding: .utf8)
     let parts = page.split(separator: ".Bd -literal -offset indent\n")
-    let block = try #require(parts.last?.split(separator: ".Ed").first.map(String.init))
+    let blocks = parts.dropFirst().compactMap { $0.split(separator: ".Ed").first.map(String.init) }
+    for block in blocks { _ = try read(block) }
+    let block = try #require(blocks.first)
     #expect(try read(block) == Configuration())
     // The default of a tap's length shows only where there are taps.
     let tap = block.replacing("trigger: press", with: "trigger: tap")

@@ -27,7 +27,7 @@ struct StateStoreTests {
   private func snapshot(_ sequence: Int64) -> Controller.Snapshot {
     Controller.Snapshot(
       sequence: sequence, shift: .on(since: sequence % 2 == 0 ? nil : Time(microseconds: sequence)),
-      shiftSince: Time(microseconds: -sequence), keyboard: .showingPanel, keyboardSince: nil)
+      shiftSince: Time(microseconds: -sequence), keyboard: "showingPanel", keyboardSince: nil)
   }
 
   private func contents(_ sequence: Int64, _ changes: ClosedRange<Int64>) -> StateStore.Contents {
@@ -184,9 +184,9 @@ struct RestartTests {
   func shiftGoesOn() throws {
     let pressed = Controller.Snapshot(
       sequence: 1, shift: .on(since: Time(microseconds: 1_000_000)),
-      shiftSince: Time(microseconds: 1_000_000), keyboard: .editingText, keyboardSince: nil)
+      shiftSince: Time(microseconds: 1_000_000), keyboard: "editingText", keyboardSince: nil)
     for (time, state) in [(1_499_999, "capsLock"), (1_500_000, "off")] {
-      var controller = Controller(resuming: pressed)
+      var controller = try #require(Controller(resuming: pressed))
       var changes: [Change] = []
       controller.take(.client(.shiftPressed, at: Time(microseconds: Int64(time)))) {
         changes.append($0)

@@ -32,7 +32,7 @@ private struct Follower {
 
 private struct Unexpected: Error { let update: Update }
 
-@Suite("A Swift program that follows the daemon", .timeLimit(.minutes(2)))
+@Suite("A Swift program that follows the daemon", .timeLimit(.minutes(10)))
 struct ClientTests {
   @Test("is told the states, and then each change")
   func changes() async throws {

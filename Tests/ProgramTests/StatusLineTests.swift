@@ -23,6 +23,15 @@ struct StatusLineTests {
       process.waitUntilExit()
     }
 
+    /// Reads no more, and returns the exit status of what was read.
+    func close() throws -> Int32 {
+      try pipe.fileHandleForReading.close()
+      let deadline = Date().addingTimeInterval(20)
+      while process.isRunning, Date() < deadline { usleep(5000) }
+      try #require(!process.isRunning, "it runs on for nobody")
+      return process.terminationStatus
+    }
+
     /// The next line.
     func line() throws -> String {
       while true {
@@ -70,6 +79,16 @@ struct StatusLineTests {
       + #""class":["off","prepareToEditText"]}"#
     let line = try bar.line()
     #expect(line == present)
+  }
+
+  @Test(
+    "ends when nobody reads any more, though nothing happens",
+    arguments: ["--waybar", "--format=x", "--lines", "--json"])
+  func abandoned(_ option: String) throws {
+    let daemon = try KeptDaemon()
+    let bar = try Bar(daemon.folder.path, option)
+    _ = try bar.line()
+    #expect(try bar.close() == 0)
   }
 
   @Test("prints what Waybar takes")

@@ -23,7 +23,7 @@ struct ObservedMachineTests {
   func order() {
     let machine = ObservedMachine(Turnstile())
     var log: [String] = []
-    func note(_ what: String) { log.append("\(what) in \(machine.state)") }
+    let note = { [unowned machine] (what: String) in log.append("\(what) in \(machine.state)") }
     machine.after { note("after \($0.from) → \($0.to) on \($0.event)") }
     machine.observe(
       willExit: { note("willExit \($0)") }, didEnter: { note("didEnter \($0)") })

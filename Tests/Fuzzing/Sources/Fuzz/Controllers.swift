@@ -7,8 +7,8 @@ func attemptController(_ bytes: [UInt8]) {
   var trial = Trial(script.settings, script.rows, resumeAfter: script.resumeAfter)
   for device in script.ownKeys { trial.redactor.add(device.key, keys: device.value) }
   while let input = script.next() {
-    if case .configured(let settings) = input {
-      trial.configure(settings, script.rows)
+    if case .configured(let settings, let time) = input {
+      trial.configure(settings, script.rows, at: time)
     } else {
       let missed = trial.controller.missedReleases(before: input, followedBy: []) { keys, device in
         trial.checkAsked(keys, device, by: input)
@@ -58,20 +58,23 @@ private struct Trial {
     }
   }
 
-  mutating func configure(_ settings: Settings, _ rows: [Reference.Row]) {
+  mutating func configure(_ settings: Settings, _ rows: [Reference.Row], at time: Time) {
     resumeIfDue()
     if settings.bindings != reference.settings.bindings { redacted = nil }
-    require(changes(&controller, .configured(settings)).isEmpty)
-    resumed?.take(.configured(settings)) { _ in }
-    redacted?.take(.configured(settings)) { _ in }
-    reference.configure(settings, rows)
+    let input = Controller.Input.configured(settings, at: time)
+    let expected = reference.configure(settings, rows, at: time)
+    require(changes(&controller, input) == expected, "not what the rules say of other settings")
+    resumed?.take(input) { _ in }
+    redacted?.take(input) { _ in }
   }
 
   /// A daemon that is started anew knows the states, and learns what is down from the devices.
   private mutating func resumeIfDue() {
     resumeAfter -= 1
     guard resumed == nil, resumeAfter < 0, reference.isTold else { return }
-    var next = Controller(settings: reference.settings, resuming: controller.snapshot)
+    guard var next = Controller(settings: reference.settings, resuming: controller.snapshot) else {
+      fatalError("a state that the table does not have")
+    }
     for (device, keys) in reference.down {
       let opened = Controller.Input.opened(device, held: keys.keys.compactMap { KeyCode($0) })
       require(changes(&next, opened).isEmpty)

@@ -41,15 +41,39 @@ struct InputScript {
   ]
 
   /// All bindings that a script may have, by what makes a chord: two bits say which of them it has.
-  private static let chords: [[(keys: [UInt16], event: KeyboardRules.Event)]] = [
+  private static let chords: [[(keys: [UInt16], event: KeyboardTable.Event)]] = [
     [],
     [([125, 47], .clickSwitchButton), ([29, 30], .clickMoreButton), ([42, 57], .tapBlankArea)],
     [([30], .tapTextField), ([97, 56, 54, 126, 2], .clickMoreButton), ([29], .clickSwitchButton)],
     [([100], .tapBlankArea), ([126, 125], .clickMoreButton), ([56, 1], .clickSwitchButton)],
   ]
 
+  /// The shipped table, more than it, and another one without two of its events.
+  private static let tables: [KeyboardTable] = {
+    let shipped = KeyboardTable.standard
+    let more: [KeyboardTable.Row] = [
+      .init("editingText", "clickStickerButton", "showingStickers"),
+      .init("showingStickers", "tapBlankArea", "prepareToEditText"),
+      .init("showingStickers", "clickStickerButton", "editingText"),
+    ]
+    return [
+      shipped,
+      KeyboardTable(
+        states: shipped.stateNames + ["showingStickers"], initial: "prepareToEditText",
+        events: shipped.eventNames + ["clickStickerButton"], rows: shipped.rows + more),
+      KeyboardTable(
+        states: ["idle", "editingText"], initial: "idle",
+        events: ["tapTextField", "clickStickerButton", "tapBlankArea"],
+        rows: [
+          .init("idle", "tapTextField", "editingText"),
+          .init("editingText", "tapBlankArea", "idle"),
+          .init("idle", "clickStickerButton", "editingText"),
+        ]),
+    ]
+  }()
+
   private static let standard: [Reference.Row] = [
-    (UInt16(70), KeyboardRules.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
+    (UInt16(70), KeyboardTable.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
     (127, .clickMoreButton),
     (0x249, .clickMoreButton), (110, .tapTextField), (1, .tapBlankArea),
   ].map { Reference.Row(modifiers: [], key: $0.0, event: $0.1) }
@@ -69,7 +93,8 @@ struct InputScript {
     }
     settings = Settings(
       shift: ShiftRules(threshold: thresholds[Int(flags >> 1 & 3)]),
-      shiftTrigger: flags & 1 == 0 ? .press : .tap(timeout: .milliseconds(200)), bindings: bindings)
+      shiftTrigger: flags & 1 == 0 ? .press : .tap(timeout: .milliseconds(200)),
+      keyboard: Self.tables[Int(flags >> 5 & 3) % Self.tables.count], bindings: bindings)
   }
 
   /// Whether the kernel says that a modifier which another program grabbed is up.
@@ -101,11 +126,12 @@ struct InputScript {
       opened += 1
       return .gone(device)
     case 14:
-      let names = ClientEvent.names
-      return ClientEvent(name: names[Int(which) % names.count]).map { .client($0, at: now) }
+      let names = ["shiftPressed", "characterTyped"] + settings.keyboard.eventNames
+      return ClientEvent(name: names[Int(which) % names.count], in: settings.keyboard)
+        .map { .client($0, at: now) }
     default:
       configure(which)
-      return .configured(settings)
+      return .configured(settings, at: now)
     }
   }
 

@@ -7,7 +7,7 @@ struct Reference {
   struct Row {
     let modifiers: Set<String>
     let key: UInt16
-    let event: KeyboardRules.Event
+    let event: KeyboardTable.Event
   }
 
   private struct Tap {
@@ -20,7 +20,7 @@ struct Reference {
   private(set) var settings: Settings
   private var rows: [Row]
   private(set) var shift = ShiftRules.State.off
-  private(set) var keyboard = KeyboardRules.State.prepareToEditText
+  private(set) var keyboard: String
   private(set) var sequence: Int64 = 0
 
   /// The keys that are down on each device; true for those that meant a keyboard event.
@@ -31,6 +31,7 @@ struct Reference {
   init(_ settings: Settings, _ rows: [Row]) {
     self.settings = settings
     self.rows = rows
+    keyboard = settings.keyboard.name(of: settings.keyboard.initial)
   }
 
   /// Whether a controller that knows the states and the keys that are down knows all there is.
@@ -53,10 +54,17 @@ struct Reference {
     ].joined())
 
   /// From now on these are in force.
-  mutating func configure(_ settings: Settings, _ rows: [Row]) {
+  mutating func configure(_ settings: Settings, _ rows: [Row], at time: Time) -> [Change] {
     self.settings = settings
     self.rows = rows
     tap = nil
+    changes = []
+    if !settings.keyboard.stateNames.contains(keyboard) {
+      let initial = settings.keyboard.name(of: settings.keyboard.initial)
+      add(.keyboard, keyboard, initial, "configured", time)
+      keyboard = initial
+    }
+    return changes
   }
 
   /// The changes that `input` makes.
@@ -147,10 +155,13 @@ struct Reference {
     shift = next
   }
 
-  private mutating func send(_ event: KeyboardRules.Event, _ time: Time) {
-    guard let next = KeyboardRules().next(keyboard, on: event) else { return }
-    add(.keyboard, keyboard.name, next.name, event.name, time)
-    keyboard = next
+  private mutating func send(_ event: KeyboardTable.Event, _ time: Time) {
+    let name = settings.keyboard.name(of: event)
+    guard
+      let row = settings.keyboard.rows.first(where: { $0.state == keyboard && $0.event == name })
+    else { return }
+    add(.keyboard, keyboard, row.next, name, time)
+    keyboard = row.next
   }
 
   private mutating func add(

@@ -1,0 +1,158 @@
+internal import KeyboardModes
+internal import StateMachines
+internal import SystemCalls
+internal import YAML
+
+/// The keyboard machine's table:
+///
+///     table:
+///       states: [showingStickers]
+///       events: [clickStickerButton]
+///       rows:
+///         editingText: { clickStickerButton: showingStickers }
+///         showingStickers: { clickStickerButton: editingText }
+///
+/// It adds to the shipped one, or with `replaces: true` and an `initial` state stands in its place.
+extension ConfigurationReader {
+  /// A name, and where it stands; `nil` where it is shipped.
+  private typealias Name = (text: String, node: Node?)
+
+  mutating func readTable(_ node: Node) {
+    let parts = members(
+      of: node, "table", known: ["replaces", "initial", "states", "events", "rows"])
+    guard !parts.isEmpty else { return }
+    let errorsBefore = errors.count
+    let replaces = parts["replaces"].map { isTrue($0) } ?? false
+    let shipped = KeyboardTable.standard
+    let states = names(
+      parts["states"], "state", shipped: replaces ? [] : shipped.stateNames,
+      taken: ShiftRules().stateNames)
+    let events = names(
+      parts["events"], "event", shipped: replaces ? [] : shipped.eventNames,
+      taken: ShiftRules().samples.map(\.name))
+    var rows = replaces ? [] : shipped.rows
+    let added = parts["rows"].map {
+      self.rows(
+        $0, states: states.map(\.text), events: events.map(\.text), besides: rows)
+    }
+    rows += added ?? []
+    let initial = self.initial(parts["initial"], replaces, states: states.map(\.text), at: node)
+    guard errors.count == errorsBefore else { return }
+    let table = KeyboardTable(
+      states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows)
+    check(table, states: states, events: events)
+    guard errors.count == errorsBefore else { return }
+    configuration.settings.keyboard = table
+  }
+
+  private mutating func isTrue(_ node: Node) -> Bool {
+    guard let text = scalar(node) else { return false }
+    if !["true", "false"].contains(text) { fail("'\(text)' is neither true nor false", at: node) }
+    return text == "true"
+  }
+
+  private mutating func initial(
+    _ initial: Node?, _ replaces: Bool, states: [String], at table: Node
+  ) -> String {
+    guard let initial else {
+      if replaces {
+        fail("a table that replaces the shipped one needs an 'initial' state", at: table)
+      }
+      return KeyboardRules().initial.name
+    }
+    return scalar(initial).flatMap { known($0, "state", among: states, at: initial) } ?? ""
+  }
+
+  /// The shipped names, and then those of a list.
+  private mutating func names(
+    _ list: Node?, _ what: String, shipped: [String], taken: [String]
+  ) -> [Name] {
+    var names: [Name] = shipped.map { ($0, nil) }
+    for node in list.map({ elements(of: $0) }) ?? [] {
+      guard let text = scalar(node) else { continue }
+      guard isName(text) else {
+        fail(
+          "'\(text)' is no name: a letter, and then up to \(KeyboardTable.longestName - 1) letters, "
+            + "digits, '-' or '_'", at: node)
+        continue
+      }
+      if text == Change.configured {
+        fail("'\(text)' is what tells of another configuration", at: node)
+      } else if taken.contains(text) {
+        fail(
+          "'\(text)' is \(what == "state" ? "a state" : "an event") of the Shift machine", at: node)
+      } else if let other = names.first(where: { $0.text == text }) {
+        fail("'\(text)' \(other.node == nil ? "is shipped" : "stands here") already", at: node)
+      } else if names.count == KeyboardTable.most {
+        fail("there are more than \(KeyboardTable.most) \(what)s", at: node)
+        break
+      } else {
+        names.append((text, node))
+      }
+    }
+    return names
+  }
+
+  /// Whether programs can tell it, keep it, and have it for a class or a variable.
+  private func isName(_ text: String) -> Bool {
+    guard let first = text.utf8.first, text.utf8.count <= KeyboardTable.longestName else {
+      return false
+    }
+    func isLetter(_ byte: UInt8) -> Bool {
+      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+    return isLetter(first)
+      && text.utf8.allSatisfy { byte in
+        isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+          || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+      }
+  }
+
+  private mutating func rows(
+    _ node: Node, states: [String], events: [String], besides shipped: [KeyboardTable.Row]
+  ) -> [KeyboardTable.Row] {
+    var rows: [KeyboardTable.Row] = []
+    let ofStates = members(of: node, "rows", known: states)
+    for state in states {
+      guard let node = ofStates[state] else { continue }
+      let ofEvents = members(of: node, "'\(state)'", known: events)
+      for event in events {
+        guard let node = ofEvents[event], let text = scalar(node),
+          let next = known(text, "state", among: states, at: node)
+        else { continue }
+        if let row = shipped.first(where: { $0.state == state && $0.event == event }) {
+          fail(
+            "\(event) leads from \(state) to \(row.next) already; a table with 'replaces: true' "
+              + "begins without the shipped rows", at: node)
+        } else {
+          rows.append(.init(state, event, next))
+        }
+      }
+    }
+    return rows
+  }
+
+  private mutating func known(
+    _ name: String, _ what: String, among names: [String], at node: Node
+  ) -> String? {
+    if names.contains(name) { return name }
+    let hint =
+      nearest(to: name, among: names).map { "did you mean '\($0)'?" }
+      ?? only(names)
+    fail("unknown \(what) '\(name)'; \(hint)", at: node)
+    return nil
+  }
+
+  /// Finds what was declared in vain.
+  private mutating func check(_ table: KeyboardTable, states: [Name], events: [Name]) {
+    let unreachable = table.unreachableStates
+    let initial = table.name(of: table.initial)
+    for (state, node) in states where unreachable.contains(state) {
+      // Where only the initial state is another, a shipped one has no place of its own.
+      if let node { fail("'\(state)' is never reached: the first state is '\(initial)'", at: node) }
+    }
+    for (event, node) in events where !table.rows.contains(where: { $0.event == event }) {
+      if let node { fail("'\(event)' does nothing in any state", at: node) }
+    }
+  }
+}

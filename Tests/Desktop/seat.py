@@ -1,0 +1,283 @@
+"""A person at a desk: a home, a session bus, a compositor without a screen, and a keymoded.
+
+Programs of a desktop refuse to run as root, or should. Where the tests do, that person is nobody.
+"""
+
+import contextlib
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from picture import Picture
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(os.environ.get("KEYMODED_PROGRAMS", CHECKOUT / ".build/release"))
+EXAMPLES = CHECKOUT / "examples"
+
+BOUND_SECONDS = 20.0
+
+NOBODY = 65534
+
+# One that starts nothing by itself: what others would have started stays behind.
+BUS = """
+<busconfig>
+  <type>session</type>
+  <listen>unix:path={folder}/run/bus</listen>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"""
+
+# What the tests' packages have, so that signs that are not in it are found missing, and pictures
+# are the same everywhere.
+FONTS = """
+<fontconfig>
+  <dir>/usr/share/fonts/truetype/dejavu</dir>
+  <cachedir>{folder}/fonts</cachedir>
+</fontconfig>
+"""
+
+# A press of Shift by a program is later than one by a finger. The state is one that no example knows.
+SETTINGS = """
+devices: { ignore: ["*"] }
+shift: { threshold: 60s }
+keyboard:
+  table:
+    states: [showingStickers]
+    events: [clickStickerButton]
+    rows:
+      prepareToEditText: { clickStickerButton: showingStickers }
+      showingStickers: { clickStickerButton: prepareToEditText }
+"""
+
+
+class NotSeenError(AssertionError):
+    """What was waited for never came."""
+
+
+def wait_until(is_so: Callable[[], bool], what: str) -> None:
+    """Waits until something is so that nobody tells of."""
+    deadline = time.monotonic() + BOUND_SECONDS
+    while not is_so():
+        if time.monotonic() > deadline:
+            raise NotSeenError(what)
+        time.sleep(0.01)
+
+
+class Seat:
+    """The person's home and programs. All that was started there ends with it."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="keymoded-desktop."))
+        # Whoever is not root remains who they are.
+        self._user = NOBODY if os.getuid() == 0 else None
+        self._groups: list[int] | None = [] if os.getuid() == 0 else None
+        # In the environment of all that is started here, and of all that that starts.
+        self._mark = f"KEYMODED_SEAT={secrets.token_hex(8)}"
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._daemon: subprocess.Popen[bytes] | None = None
+        for name in ("bin", "run", "fonts"):
+            (self.folder / name).mkdir(mode=0o700)
+        # The checkout may be where only root can go.
+        for name in ("keymoded", "keymodectl"):
+            shutil.copy(PROGRAMS / name, self.folder / "bin" / name)
+        shutil.copytree(EXAMPLES, self.folder / "examples", ignore=shutil.ignore_patterns(".build"))
+        self.write("bus.conf", BUS.format(folder=self.folder))
+        self.write("fonts.conf", FONTS.format(folder=self.folder))
+        self.write("keymoded.yaml", SETTINGS)
+        for path in [self.folder, *self.folder.rglob("*")]:
+            self._give(path)
+        self.environment = {
+            "HOME": str(self.folder),
+            "PATH": f"{self.folder}/bin:/usr/bin:/bin",
+            "SHELL": "/bin/sh",
+            "LC_ALL": "C.UTF-8",
+            "TZ": "UTC",
+            "XDG_RUNTIME_DIR": str(self.folder / "run"),
+            "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.folder}/run/bus",
+            "FONTCONFIG_FILE": str(self.folder / "fonts.conf"),
+            # GTK would ask the bus for both.
+            "GTK_A11Y": "none",
+            "NO_AT_BRIDGE": "1",
+            "GSETTINGS_BACKEND": "memory",
+            self._mark.partition("=")[0]: self._mark.partition("=")[2],
+        }
+
+    def write(self, name: str, text: str) -> Path:
+        """Writes a file into the home."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        self._give(path)
+        return path
+
+    def _give(self, path: Path) -> None:
+        if self._user is not None:
+            os.chown(path, self._user, self._user)
+
+    def start(self, *command: str, folder: str = ".") -> subprocess.Popen[bytes]:
+        """Starts a program of the person, in a process group of its own."""
+        with open(self.folder / "log", "ab") as log:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=self.environment,
+                cwd=self.folder / folder,
+                process_group=0,
+                user=self._user,
+                group=self._user,
+                extra_groups=self._groups,
+            )
+        self._started.append(process)
+        return process
+
+    def run(self, *command: str, folder: str = ".") -> str:
+        """Runs a program of the person to its end, and returns what it printed."""
+        ended = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=self.environment,
+            cwd=self.folder / folder,
+            timeout=BOUND_SECONDS,
+            user=self._user,
+            group=self._user,
+            extra_groups=self._groups,
+        )
+        assert ended.returncode == 0, f"{command}: {ended.stderr.decode()}\n{self.log}"
+        return ended.stdout.decode()
+
+    @property
+    def log(self) -> str:
+        """What programs complained of."""
+        return (self.folder / "log").read_text(errors="replace")
+
+    # MARK: - keymoded
+
+    def start_keymoded(self, *options: str) -> None:
+        """Starts the daemon, and waits until it serves."""
+        settings = f"{self.folder}/keymoded.yaml"
+        self._daemon = self.start("keymoded", "--config", settings, *options)
+        self.wait_for(lambda: (self.folder / "run/keymoded/control.sock").exists(), "keymoded")
+        wait_until(self._serves, "keymoded")
+
+    def _serves(self) -> bool:
+        asked = self.start("keymodectl", "state")
+        return asked.wait(BOUND_SECONDS) == 0
+
+    def kill_keymoded(self) -> None:
+        """Ends the daemon in the worst way."""
+        assert self._daemon
+        self._daemon.kill()
+        self._daemon.wait()
+
+    def trigger(self, *events: str) -> None:
+        """Sends events in place of keys."""
+        for event in events:
+            self.run("keymodectl", "trigger", event)
+
+    # MARK: - What is left
+
+    def processes(self, name: str = "") -> dict[int, str]:
+        """What runs here, whoever started it, or what of it has this name."""
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                environment = (folder / "environ").read_bytes().split(b"\0")
+                if self._mark.encode() in environment:
+                    command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                    if not name or (folder / "comm").read_text() == f"{name}\n":
+                        found[int(folder.name)] = command
+            except (FileNotFoundError, ProcessLookupError, PermissionError):
+                continue
+        return found
+
+    def wait_for(self, is_so: Callable[[], bool], what: str) -> None:
+        """Waits until something is so; what programs complained of is told where it never is."""
+        try:
+            wait_until(is_so, what)
+        except NotSeenError as error:
+            running = "\n".join(self.processes().values())
+            raise NotSeenError(f"{what}\n{running}\n{self.log}") from error
+
+    def close(self) -> None:
+        """Ends all that still runs, and removes the home."""
+        while running := self.processes():
+            for number in running:
+                kill(number)
+            for process in self._started:
+                process.poll()
+        shutil.rmtree(self.folder)
+
+
+def kill(number: int) -> None:
+    """Kills a process that may be gone already."""
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(number, signal.SIGKILL)
+
+
+class Desktop:
+    """A compositor that draws for nobody but those who take pictures."""
+
+    BACKGROUND = (0x4C, 0x56, 0x6A)
+
+    SETTINGS = """
+output HEADLESS-1 resolution {width}x{height} scale 2 background #4c566a solid_color
+default_border none
+exec sh -c 'echo $WAYLAND_DISPLAY $SWAYSOCK > {folder}/desktop.new; \
+  mv {folder}/desktop.new {folder}/desktop'
+{more}
+"""
+
+    def __init__(self, seat: Seat, more: str = "", width: int = 960, height: int = 320) -> None:
+        self.seat = seat
+        (seat.folder / "desktop").unlink(missing_ok=True)
+        settings = self.SETTINGS.format(folder=seat.folder, more=more, width=width, height=height)
+        path = seat.write("sway.conf", settings)
+        seat.environment |= {
+            "WLR_BACKENDS": "headless",
+            "WLR_RENDERER": "pixman",
+            "WLR_LIBINPUT_NO_DEVICES": "1",
+        }
+        self.process = seat.start("sway", "--config", str(path))
+        seat.wait_for((seat.folder / "desktop").exists, "sway")
+        display, socket = (seat.folder / "desktop").read_text().split()
+        seat.environment |= {"WAYLAND_DISPLAY": display, "SWAYSOCK": socket}
+        # What draws it is started by sway and has its own time.
+        half = width * height // 2
+        self.wait_for(lambda seen: seen.colors()[self.BACKGROUND] > half, "the background")
+
+    def picture(self) -> Picture:
+        """What is seen now."""
+        path = self.seat.folder / "picture.ppm"
+        self.seat.run("grim", "-t", "ppm", str(path))
+        return Picture.read(path)
+
+    def wait_for(self, is_it: Callable[[Picture], bool], what: str) -> Picture:
+        """Waits until a picture is as it should be, and returns it."""
+        picture = self.picture()
+
+        def is_there() -> bool:
+            nonlocal picture
+            picture = self.picture()
+            return is_it(picture)
+
+        try:
+            self.seat.wait_for(is_there, f"{what} was never seen")
+        except NotSeenError:
+            path = Path(tempfile.gettempdir()) / "keymoded-not-seen.png"
+            picture.write_png(path)
+            print(f"what was seen last: {path}")
+            raise
+        return picture

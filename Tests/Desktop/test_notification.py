@@ -1,0 +1,109 @@
+"""The notification of the example, as a daemon that shows notifications has it."""
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from picture import Picture
+from seat import EXAMPLES, Desktop, Seat
+
+
+class Notifications:
+    """A desktop that shows notifications, with the example running."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.seat = seat
+        seat.start("dbus-daemon", f"--config-file={seat.folder}/bus.conf", "--nofork")
+        seat.wait_for((seat.folder / "run/bus").exists, "a session bus")
+        self.desktop = Desktop(seat)
+        self.empty = self.desktop.picture()
+        seat.start("mako")
+        seat.wait_for(lambda: "org.freedesktop.Notifications" in self._names(), "mako")
+        self.example = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Starts the example."""
+        return self.seat.start("examples/notification/keymoded-notify")
+
+    def _names(self) -> str:
+        bus = ("--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus")
+        return self.seat.run(
+            *("gdbus", "call", "--session", *bus, "--method", "org.freedesktop.DBus.ListNames")
+        )
+
+    @property
+    def shown(self) -> list[str]:
+        """What notifications say."""
+        listed = json.loads(self.seat.run("makoctl", "list"))
+        return [shown["summary"]["data"] for group in listed["data"] for shown in group]
+
+    def wait_for(self, *shown: str) -> Picture:
+        """Waits until these are shown, and returns how that looks."""
+        self.seat.wait_for(lambda: self.shown == [*shown], f"{shown}")
+        return self.desktop.wait_for(
+            lambda picture: (picture == self.empty) != bool(shown), f"a picture of {shown}"
+        )
+
+
+@pytest.fixture
+def notifications(seat: Seat) -> Notifications:
+    """A desktop that shows notifications, with the example running."""
+    return Notifications(seat)
+
+
+def test_it_is_shown_for_as_long_as_shift_is_locked(notifications: Notifications) -> None:
+    seat = notifications.seat
+    seat.trigger("shiftPressed", "shiftPressed", "tapTextField")
+    notifications.wait_for("Shift is locked")
+    seat.trigger("shiftPressed")
+    notifications.wait_for()
+
+    # Whoever closes it by hand is not bothered, nor is the example.
+    seat.trigger("shiftPressed", "shiftPressed")
+    notifications.wait_for("Shift is locked")
+    seat.run("makoctl", "dismiss", "--all")
+    notifications.wait_for()
+    seat.trigger("shiftPressed", "shiftPressed", "shiftPressed")
+    notifications.wait_for("Shift is locked")
+
+    # Nobody knows then.
+    seat.kill_keymoded()
+    notifications.wait_for()
+    seat.start_keymoded()
+    seat.trigger("shiftPressed", "shiftPressed")
+    notifications.wait_for("Shift is locked")
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Signals) -> None:
+    seat = notifications.seat
+    seat.trigger("shiftPressed", "shiftPressed")
+    notifications.wait_for("Shift is locked")
+    # As systemd and a terminal end it: all of it at once.
+    os.killpg(notifications.example.pid, end)
+    notifications.wait_for()
+    notifications.example.wait(20)
+    assert not seat.processes("keymodectl")
+    assert not seat.processes("keymoded-notify")
+
+    # What starts it while Shift is locked shows it at once.
+    notifications.start()
+    notifications.wait_for("Shift is locked")
+
+
+def test_it_ends_where_nothing_shows_notifications(seat: Seat) -> None:
+    example = seat.start("examples/notification/keymoded-notify")
+    seat.trigger("shiftPressed", "shiftPressed")
+    assert example.wait(20) != 0, "the unit starts it again"
+    seat.wait_for(lambda: not seat.processes("keymodectl"), "an empty desk")
+
+
+def test_the_unit_starts_what_its_comment_installs() -> None:
+    folder = Path(EXAMPLES / "notification")
+    comment = (folder / "keymoded-notify").read_text()
+    assert "install -D -t ~/.local/bin keymoded-notify" in comment
+    unit = (folder / "keymoded-notify.service").read_text()
+    assert "ExecStart=%h/.local/bin/keymoded-notify\n" in unit

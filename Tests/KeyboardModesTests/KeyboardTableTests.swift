@@ -1,0 +1,114 @@
+import KeyboardModes
+import StateMachines
+import Testing
+
+@Suite("A keyboard table of the user's own")
+struct KeyboardTableTests {
+  /// The shipped one, and stickers.
+  private let more = KeyboardTable(
+    states: KeyboardTable.standard.stateNames + ["showingStickers"], initial: "editingText",
+    events: KeyboardTable.standard.eventNames + ["clickStickerButton"],
+    rows: KeyboardTable.standard.rows + [
+      .init("editingText", "clickStickerButton", "showingStickers"),
+      .init("showingStickers", "tapBlankArea", "prepareToEditText"),
+    ])
+
+  /// One that has but one of the shipped events.
+  private let other = KeyboardTable(
+    states: ["idle", "talking"], initial: "idle", events: ["pushToTalk", "tapBlankArea"],
+    rows: [.init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle")])
+
+  @Test("is the shipped one where the user has none, pair by pair")
+  func shipped() throws {
+    let table = KeyboardTable.standard
+    let rules = KeyboardRules()
+    #expect(table.name(of: table.initial) == rules.initial.name)
+    for state in KeyboardRules.State.allCases {
+      for event in KeyboardRules.Event.allCases {
+        let next = table.next(
+          try #require(table.state(named: state.name)),
+          on: try #require(table.event(named: event.name)))
+        #expect(next.map(table.name(of:)) == rules.next(state, on: event)?.name)
+      }
+    }
+    #expect(Diagram(of: table) == Diagram(of: rules))
+    let events: [KeyboardTable.Event] = [
+      .clickSwitchButton, .clickMoreButton, .tapTextField, .tapBlankArea,
+    ]
+    #expect(events.map(table.name(of:)) == KeyboardRules.Event.allCases.map(\.name))
+  }
+
+  @Test("has its own rows, and no others")
+  func rows() throws {
+    for table in [more, other] {
+      for state in table.states {
+        for event in table.eventNames {
+          let expected = table.rows.first { $0.state == table.name(of: state) && $0.event == event }
+          let next = table.next(state, on: try #require(table.event(named: event)))
+          #expect(next.map(table.name(of:)) == expected?.next)
+        }
+      }
+    }
+    #expect(other.rows.count == 2)
+    #expect(more.rows.count == KeyboardTable.standard.rows.count + 2)
+    #expect(other.event(named: "clickMoreButton") == nil)
+    #expect(other.next(other.initial, on: .clickMoreButton) == nil)
+    #expect(other.eventNames == ["pushToTalk", "tapBlankArea"])
+    #expect(other.samples.map(\.name) == other.eventNames)
+    let sticker = try #require(more.event(named: "clickStickerButton"))
+    #expect(KeyboardTable.standard.next(KeyboardTable.standard.initial, on: sticker) == nil)
+  }
+
+  @Test("is what keys and programs drive, by its names")
+  func drives() throws {
+    var settings = Settings(keyboard: more)
+    _ = settings.bindings.bind(
+      try Chord([try #require(KeyCode(name: "KEY_F5"))]),
+      to: try #require(more.event(named: "clickStickerButton")))
+    var timeline = Timeline(settings)
+    #expect(timeline.controller.modes.keyboard == "editingText")
+    try timeline.play("F5 F5 ESC")
+    let event = try #require(ClientEvent(name: "tapTextField", in: more))
+    timeline.take(.client(event, at: Time(microseconds: 0)))
+    #expect(timeline.changes.map(\.to) == ["showingStickers", "prepareToEditText", "editingText"])
+    #expect(
+      timeline.changes.map(\.event) == ["clickStickerButton", "tapBlankArea", "tapTextField"])
+    #expect(ClientEvent(name: "clickStickerButton") == nil)
+    #expect(ClientEvent(name: "clickMoreButton", in: other) == nil)
+  }
+
+  @Test("that comes into force keeps a state that it has, by name")
+  func keepsState() throws {
+    var timeline = Timeline(Settings(keyboard: more))
+    try timeline.play("ESC")
+    timeline.take(.configured(Settings(), at: Time(microseconds: 9_000_000)))
+    #expect(timeline.changes.map(\.to) == ["prepareToEditText"])
+    #expect(timeline.controller.modes.keyboard == "prepareToEditText")
+  }
+
+  @Test("that comes into force without the state begins in its initial one, and says so")
+  func resets() throws {
+    var timeline = Timeline()
+    try timeline.play("INSERT")
+    timeline.take(.configured(Settings(keyboard: other), at: Time(microseconds: 9_000_000)))
+    let last = try #require(timeline.changes.last)
+    #expect(
+      last
+        == Change(
+          sequence: 2, time: Time(microseconds: 9_000_000), machine: .keyboard,
+          from: "editingText", to: "idle", event: "configured"))
+    #expect(timeline.controller.modes.keyboard == "idle")
+    #expect(timeline.controller.modes.keyboardSince == Time(microseconds: 9_000_000))
+    #expect(timeline.controller.modes.sequence == 2)
+  }
+
+  @Test("goes on from a snapshot by name, and from none whose state it does not have")
+  func resumes() throws {
+    var timeline = Timeline()
+    try timeline.play("INSERT")
+    let snapshot = timeline.controller.snapshot
+    let resumed = try #require(Controller(settings: Settings(keyboard: more), resuming: snapshot))
+    #expect(resumed.modes == timeline.controller.modes)
+    #expect(Controller(settings: Settings(keyboard: other), resuming: snapshot) == nil)
+  }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+@Suite("A daemon with a keyboard table of the user's own")
+struct TableTests {
+  private let controller = "org.keymoded.Controller"
+
+  private static let stickers = """
+    keyboard:
+      table:
+        states: [showingStickers]
+        events: [clickStickerButton]
+        rows:
+          editingText: { clickStickerButton: showingStickers }
+          showingStickers: { clickStickerButton: editingText, tapBlankArea: prepareToEditText }
+      bindings: { clickStickerButton: [KEY_F5] }
+
+    """
+
+  private static let talking = """
+    keyboard:
+      table:
+        replaces: true
+        initial: idle
+        states: [idle, talking]
+        events: [pushToTalk]
+        rows:
+          idle: { pushToTalk: talking }
+          talking: { pushToTalk: idle }
+
+    """
+
+  private func ask(_ arguments: [String], _ daemon: RunningDaemon) throws -> Ended {
+    try TestSupport.run(
+      "\(Place.programs)/keymodectl", arguments + ["--socket-dir", daemon.folder.path])
+  }
+
+  @Test("takes its keys and events, and tells its states and rows under their names")
+  func serves() throws {
+    let daemon = try RunningDaemon(
+      recording: """
+        # EVEMU 1.3
+        E: 0.000001 0001 006e 0001
+        E: 0.100001 0001 006e 0000
+        E: 0.200001 0001 003f 0001
+        E: 0.300001 0001 003f 0000
+
+        """, configuration: Self.stickers)
+    let there = try ask(["wait", "keyboard=showingStickers"], daemon)
+    #expect(there.status == 0)
+    let back = try ask(["trigger", "clickStickerButton"], daemon)
+    #expect(back.output == "shift     off\nkeyboard  editingText\n")
+    let client = try daemon.client(\.stateSocket)
+    let machines = try client.result("\(controller).ListMachines")["machines"]?.array
+    let keyboard = try #require(machines?.last)
+    #expect(keyboard["states"]?.array?.last == "showingStickers")
+    #expect(keyboard["events"]?.array?.last == "clickStickerButton")
+    let rows = keyboard["rows"]?.array?.filter { $0["event"] == "clickStickerButton" } ?? []
+    #expect(rows.map { $0["from"]?.string } == ["editingText", "showingStickers"])
+    #expect(rows.map { $0["to"]?.string } == ["showingStickers", "editingText"])
+  }
+
+  @Test("lets nobody wait for a state, or send an event, that there is not")
+  func unknown() throws {
+    let daemon = try RunningDaemon(configuration: Self.talking)
+    let wait = try ask(["wait", "keyboard=editingText"], daemon)
+    #expect(wait.status == 2)
+    #expect(
+      wait.errors
+        == "keymodectl: unknown state 'editingText' of keyboard: it is idle or talking\n"
+        + "try 'keymodectl --help'\n")
+    let trigger = try ask(["trigger", "tapTextField"], daemon)
+    #expect(trigger.status == 2)
+    #expect(
+      trigger.errors
+        == "keymodectl: unknown event 'tapTextField'; there are\n"
+        + "shiftPressed characterTyped pushToTalk\ntry 'keymodectl --help'\n")
+    let known = try ask(["trigger", "pushToTalk"], daemon)
+    #expect(known.output == "shift     off\nkeyboard  talking\n")
+  }
+
+  @Test("that takes it away begins anew in the initial state, and tells subscribers")
+  func reload() throws {
+    let daemon = try RunningDaemon()
+    let subscriber = try daemon.subscriber()
+    let control = try daemon.client(\.controlSocket)
+    _ = try control.result("\(controller).Trigger", ["event": "tapTextField"])
+    #expect(try subscriber.reply()["parameters"]?["changes"]?.array?.count == 1)
+    _ = try daemon.folder.write("keymoded.yaml", Self.talking)
+    kill(daemon.process.processIdentifier, SIGHUP)
+    let change = try #require(try subscriber.reply()["parameters"]?["changes"]?.array?.first)
+    #expect(change["from"] == "editingText")
+    #expect(change["to"] == "idle")
+    #expect(change["event"] == "configured")
+    #expect(change["sequence"] == 2)
+    let state = try control.result("\(controller).GetState")["state"]
+    #expect(state?["keyboard"] == "idle")
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test("is drawn, and drives a replay")
+  func drawnAndReplayed() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("k.yaml", Self.stickers)
+    let graph = try run("keymodectl", "graph", "keyboard", "--format", "mermaid", "--config", file)
+    #expect(graph.output.contains("editingText --> showingStickers: clickStickerButton\n"))
+    let recording = try folder.write(
+      "r.evemu", "# EVEMU 1.3\nE: 0.000001 0001 006e 0001\nE: 0.200001 0001 003f 0001\n")
+    let picture = "\(folder.path)/p.svg"
+    let replay = try run(
+      "keymodectl", "replay", "--config", file, "--timeline", picture, recording)
+    #expect(
+      replay.output.hasSuffix(
+        """
+             0.200001  keyboard  editingText → showingStickers        clickStickerButton
+             0.200001  shift is off, keyboard is showingStickers
+
+        """))
+    #expect(try String(contentsOfFile: picture, encoding: .utf8).contains(">showingStickers<"))
+  }
+}
