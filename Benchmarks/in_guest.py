@@ -19,9 +19,9 @@ RUN = Path("/run/bench")
 UNITS = Path("/run/systemd/system")
 PAUSE_MICROSECONDS = 500
 
-# What is added to keymoded's own unit.
+# How the unit could have it scheduled.
 KEYMODED = {
-    "keymoded": "",
+    "keymoded": "Nice=0",
     "keymoded-nice": "Nice=-15",
     "keymoded-fifo": "CPUSchedulingPolicy=fifo\nCPUSchedulingPriority=10",
 }
@@ -93,7 +93,7 @@ class Pressing:
 def start_keymoded(name: str, node: str) -> str:
     """Starts a service like keymoded's own, of one keyboard and with sockets of its own."""
     unit = Path("/usr/lib/systemd/system/keymoded.service").read_text(encoding="utf-8")
-    ours = re.compile("(Requires|After|Sockets|FileDescriptorStore.*|WantedBy|Also)=")
+    ours = re.compile("(Requires|After|Sockets|FileDescriptorStore.*|Nice|WantedBy|Also)=")
     lines = [line for line in unit.splitlines() if not ours.match(line)]
     place = lines.index("[Service]")
     command = f"ExecStart=/usr/bin/keymoded --device {node} --socket-dir /run/{name}"
