@@ -12,6 +12,8 @@ import StateMachines
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
 /// 4. Anything else is nothing.
+///
+/// A press that is a bounce of its key's switch is none (``Settings/debounce``): `Controller+Time.swift`.
 public struct Controller: Sendable {
   /// All that can happen.
   public enum Input: Hashable, Sendable {
@@ -52,22 +54,18 @@ public struct Controller: Sendable {
     }
   }
 
-  /// A press of Shift that may turn out to be a tap.
-  private struct TapCandidate: Sendable {
-    let device: DeviceID
-    let key: KeyCode
-    let pressed: Time
-    let timeout: Duration
-  }
-
   /// What is in force.
   public private(set) var settings: Settings
-  private var shift: StateMachine<ShiftRules>
+  private(set) var shift: StateMachine<ShiftRules>
   private var keyboard: StateMachine<KeyboardTable>
-  private var keys = HeldKeysOfAll()
-  private var tap: TapCandidate?
+  private(set) var keys = HeldKeysOfAll()
+  var tap: TapCandidate?
   private var sequence: Int64 = 0
-  private var shiftSince: Time?
+  private(set) var shiftSince: Time?
+
+  /// Whether there can be a ``deadline``, and whether there are bounces. Kept, because every event asks.
+  private var hasDeadlines: Bool
+  private var isDebouncing: Bool
   private var keyboardSince: Time?
 
   /// A controller in the initial states, without devices.
@@ -75,6 +73,8 @@ public struct Controller: Sendable {
     self.settings = settings
     shift = StateMachine(settings.shift)
     keyboard = StateMachine(settings.keyboard)
+    hasDeadlines = settings.haveDeadlines
+    isDebouncing = settings.debounce > .zero
   }
 
   /// What of a controller outlives it: all but the keys that are held, which the devices tell.
@@ -114,6 +114,8 @@ public struct Controller: Sendable {
     sequence = snapshot.sequence
     shiftSince = snapshot.shiftSince
     keyboardSince = snapshot.keyboardSince
+    hasDeadlines = settings.haveDeadlines
+    isDebouncing = settings.debounce > .zero
   }
 
   /// What another controller can go on from.
@@ -130,23 +132,32 @@ public struct Controller: Sendable {
       keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince)
   }
 
-  /// Takes one input, and hands each change that it makes to `publish`, in order.
+  /// Takes one input, and hands each change that it makes to `publish`, in order. Before an input that
+  /// has a time comes what was due by then.
   public mutating func take(_ input: Input, publish: (Change) -> Void) {
     switch input {
     case .opened(let device, let held):
       let index = keys.index(of: device)
+      keys[index].forgetReleases()
       for key in held { keys[index].press(key) }
     case .key(let device, let event):
       take(event, keys.index(of: device), publish)
     case .synchronized(let device, let differences, let time):
       take(differences, keys.index(of: device), at: time, publish)
     case .gone(let device):
+      settleTap(publish)
       keys.remove(device)
     case .client(let event, let time):
       take(event, at: time, publish)
     case .configured(let settings, let time):
+      if hasDeadlines { advance(to: time, publish: publish) }
+      settleTap(publish)
       self.settings = settings
+      hasDeadlines = settings.haveDeadlines
+      isDebouncing = settings.debounce > .zero
       shift = StateMachine(settings.shift, in: shift.state)
+      // By the new settings it may have been due long ago, when they were not in force.
+      if let due = shiftDeadline, due <= time { send(.timedOut, at: time, publish) }
       configure(settings.keyboard, at: time, publish)
       tap = nil
     }
@@ -231,6 +242,7 @@ extension Controller {
   private mutating func take(
     _ event: KeyEvent, _ index: Int, _ publish: (Change) -> Void
   ) {
+    if hasDeadlines { advance(to: event.time, publish: publish) }
     switch event.action {
     case .press: press(event.key, index, time: event.time, stamp: event.time, publish)
     case .release: release(event.key, index, at: event.time, publish)
@@ -241,6 +253,8 @@ extension Controller {
   private mutating func take(
     _ differences: [KeyDifference], _ index: Int, at time: Time, _ publish: (Change) -> Void
   ) {
+    if hasDeadlines { advance(to: time, publish: publish) }
+    settleTap(publish)
     // What was pressed and released while events were lost is not known, so no tap is certain.
     tap = nil
     for difference in KeyDifference.inOrderOfEffect(differences) {
@@ -258,9 +272,17 @@ extension Controller {
   private mutating func press(
     _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
   ) {
+    if isDebouncing, keys[index].resume(key, at: stamp, settings.debounce) {
+      // It was down throughout, and so was what it may be.
+      if tap?.isPress(of: key, keys[index].device) == true { tap?.released = nil }
+      return
+    }
     let held = keys.modifiersHeld(without: key, index)
     keys[index].press(key)
-    tap = nil
+    if tap != nil {
+      settleTap(publish)
+      tap = nil
+    }
     switch settings.bindings.meaning(of: key, held) {
     case .shift: pressShift(key, index, time: time, stamp: stamp, publish)
     case .bound(let event):
@@ -278,20 +300,20 @@ extension Controller {
     case .press: send(.shiftPressed(at: time), at: stamp, publish)
     case .tap(let timeout):
       guard let time else { return }  // how long it was held will not be known
-      tap = TapCandidate(
-        device: keys[index].device, key: key, pressed: time, timeout: timeout)
+      tap = TapCandidate(key, of: keys[index].device, pressed: time, timeout: timeout)
     }
   }
 
   private mutating func release(
     _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
   ) {
-    guard keys[index].release(key) else { return }
-    guard let tap, tap.key == key, tap.device == keys[index].device else { return }
-    self.tap = nil
-    if time.isWithin(tap.timeout, of: tap.pressed) {
-      send(.shiftPressed(at: tap.pressed), at: tap.pressed, publish)
-    }
+    let wasDown =
+      isDebouncing
+      ? keys[index].release(key, at: time, settings.debounce) : keys[index].release(key)
+    guard wasDown, let tap, tap.isPress(of: key, keys[index].device) else { return }
+    guard time.isWithin(tap.timeout, of: tap.pressed) else { return self.tap = nil }
+    self.tap?.released = time
+    if !isDebouncing { settleTap(publish) }
   }
 
   private mutating func `repeat`(
@@ -299,6 +321,7 @@ extension Controller {
   ) {
     guard !keys[index].isConsumed(key), key.types(with: keys.modifiersHeld(without: key, index))
     else { return }
+    settleTap(publish)
     send(.characterTyped, at: time, publish)
   }
 }
@@ -309,6 +332,8 @@ extension Controller {
   private mutating func take(
     _ event: ClientEvent, at time: Time, _ publish: (Change) -> Void
   ) {
+    if hasDeadlines { advance(to: time, publish: publish) }
+    settleTap(publish)
     switch event {
     case .shiftPressed: send(.shiftPressed(at: time), at: time, publish)
     case .characterTyped: send(.characterTyped, at: time, publish)
@@ -316,7 +341,7 @@ extension Controller {
     }
   }
 
-  private mutating func send(
+  mutating func send(
     _ event: ShiftRules.Event, at time: Time, _ publish: (Change) -> Void
   ) {
     guard let step = shift.take(event) else { return }

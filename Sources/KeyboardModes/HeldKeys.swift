@@ -8,6 +8,16 @@ struct HeldKeys: Sendable {
   /// The keys that are down and whose press meant a keyboard event. Their autorepeat is nothing.
   private var consumed = KeySet()
 
+  /// A release after which its key may turn out to have bounced.
+  private struct Release {
+    let key: KeyCode
+    let time: Time
+    let wasConsumed: Bool
+  }
+
+  /// The last releases, of keys that are up. Empty where nothing counts as a bounce.
+  private var releases: [Release] = []
+
   /// The modifiers among the keys that are down. Kept, because every press on any device asks.
   private var modifiers: Modifiers = []
 
@@ -19,6 +29,7 @@ struct HeldKeys: Sendable {
     down.insert(key)
     consumed.remove(key)
     modifiers.formUnion(Modifiers(of: key))
+    if !releases.isEmpty { releases.removeAll { $0.key == key } }
   }
 
   /// - Returns: whether the key was down.
@@ -27,6 +38,42 @@ struct HeldKeys: Sendable {
     guard down.remove(key) else { return false }
     if !Modifiers(of: key).isEmpty { modifiers = held(without: key) }
     return true
+  }
+
+  /// Releases `key` at `time`, such that for `debounce` it may turn out to have bounced.
+  ///
+  /// - Returns: whether the key was down.
+  mutating func release(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
+    let wasConsumed = consumed.contains(key)
+    guard release(key) else { return false }
+    forgetReleases(notWithin: debounce, of: time)
+    releases.append(Release(key: key, time: time, wasConsumed: wasConsumed))
+    return true
+  }
+
+  /// Undoes the last release of `key`, if that is less than `debounce` away from `time`: the switch
+  /// bounced, and its key has been down all the time.
+  ///
+  /// - Returns: whether it was.
+  mutating func resume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
+    forgetReleases(notWithin: debounce, of: time)
+    guard let release = releases.first(where: { $0.key == key }) else { return false }
+    press(key)
+    if release.wasConsumed { consume(key) }
+    return true
+  }
+
+  /// Whether ``resume(_:at:_:)`` would say so.
+  func wouldResume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
+    releases.contains { $0.key == key && $0.time.isWithin(debounce, of: time) }
+  }
+
+  /// From now on no press is a bounce of a key that was released before.
+  mutating func forgetReleases() { releases = [] }
+
+  /// So there are no more than a few, whatever is typed, and nothing of it stays for long.
+  private mutating func forgetReleases(notWithin debounce: Duration, of time: Time) {
+    releases.removeAll { !$0.time.isWithin(debounce, of: time) }
   }
 
   /// The modifiers held on this device.

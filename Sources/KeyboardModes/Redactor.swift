@@ -5,6 +5,9 @@
 /// code of a character key that is neither down nor in any binding, and every other press that of
 /// another key likewise. A release and a repeat have the code of their press. What is left says that a
 /// character was typed, and when, but not which.
+///
+/// Where presses can be bounces (``Settings/debounce``), a bounce has the code of the press that goes on,
+/// and for as long as a release can be followed by one, its code stands for no other press.
 public struct Redactor: Sendable {
   private struct Device: Sendable {
     /// The keys that the device has. Codes that it lacks would be lost in playing the recording.
@@ -12,16 +15,21 @@ public struct Redactor: Sendable {
 
     /// The keys that are down, in the order of their presses, and the code that each is written with.
     var written: [(key: KeyCode, code: KeyCode)] = []
+
+    /// The last releases, after which a press may be a bounce.
+    var released: [(key: KeyCode, code: KeyCode, time: Time)] = []
   }
 
   private let bindings: Bindings
+  private let debounce: Duration
   private let boundKeys: Set<KeyCode>
   private var keys = HeldKeysOfAll()
   private var devices: [DeviceID: Device] = [:]
 
-  /// A redactor that leaves the keys of these bindings.
-  public init(bindings: Bindings) {
+  /// A redactor that leaves the keys of these bindings, and what bounces by `debounce`.
+  public init(bindings: Bindings, debounce: Duration = .zero) {
     self.bindings = bindings
+    self.debounce = debounce
     boundKeys = bindings.keys
   }
 
@@ -35,6 +43,7 @@ public struct Redactor: Sendable {
     switch input {
     case .opened(let id, let held):
       let index = keys.index(of: id)
+      devices[id]?.released = []
       // The kernel tells of them in the order of their codes, of which nothing may be left.
       let codes = held.shuffled().compactMap { key in
         // These presses were not seen, so none of them completed a chord.
@@ -43,13 +52,14 @@ public struct Redactor: Sendable {
       }
       return .opened(id, held: codes.sorted { $0.number < $1.number })
     case .key(let id, let event):
-      guard let code = code(of: event.key, event.action, on: id) else { return nil }
+      guard let code = code(of: event.key, event.action, on: id, at: event.time) else { return nil }
       return .key(id, KeyEvent(time: event.time, key: code, action: event.action))
     case .synchronized(let id, let differences, let time):
-      return .synchronized(id, redact(differences, on: id), at: time)
+      return .synchronized(id, redact(differences, on: id, at: time), at: time)
     case .gone(let id):
       keys.remove(id)
       devices[id]?.written = []
+      devices[id]?.released = []
       return input
     case .client, .configured: return input
     }
@@ -59,17 +69,18 @@ public struct Redactor: Sendable {
   /// modifiers, which can be bound themselves, the presses of bound keys, and the first of a
   /// character.
   private mutating func redact(
-    _ differences: [KeyDifference], on id: DeviceID
+    _ differences: [KeyDifference], on id: DeviceID, at time: Time
   ) -> [KeyDifference] {
     var (ordered, rest): ([KeyDifference], [KeyDifference]) = ([], [])
     var hasCharacter = false
     for difference in KeyDifference.inOrderOfEffect(differences) {
       let action: KeyEvent.Action = difference.isDown ? .press : .release
-      guard let code = code(of: difference.key, action, on: id) else { continue }
+      let types = difference.key.isCharacter && !isBounce(difference.key, on: id, at: time)
+      guard let code = code(of: difference.key, action, on: id, at: time) else { continue }
       let written = KeyDifference(key: code, isDown: difference.isDown)
-      let isFirst = !hasCharacter && code.isCharacter
+      let isFirst = !hasCharacter && types
       if difference.isDown, isModifier(code) || boundKeys.contains(code) || isFirst {
-        hasCharacter = hasCharacter || code.isCharacter
+        hasCharacter = hasCharacter || types
         ordered.append(written)
       } else {
         rest.append(written)
@@ -82,11 +93,16 @@ public struct Redactor: Sendable {
   }
 
   private mutating func code(
-    of key: KeyCode, _ action: KeyEvent.Action, on id: DeviceID
+    of key: KeyCode, _ action: KeyEvent.Action, on id: DeviceID, at time: Time
   ) -> KeyCode? {
     let index = keys.index(of: id)
     switch action {
     case .press:
+      if debounce > .zero { forgetReleases(of: id, notWithin: time) }
+      if let code = resume(key, on: id, at: time) {
+        keys[index].press(key)
+        return write(key, as: code, on: id)
+      }
       let held = keys.modifiersHeld(without: key, index)
       keys[index].press(key)
       let isNeeded = isModifier(key) || bindings[Chord(held, key)] != nil
@@ -94,7 +110,12 @@ public struct Redactor: Sendable {
     case .release:
       guard keys[index].release(key) else { return nil }
       let place = devices[id]?.written.firstIndex { $0.key == key }
-      return place.flatMap { devices[id]?.written.remove(at: $0).code }
+      let code = place.flatMap { devices[id]?.written.remove(at: $0).code }
+      if let code, debounce > .zero {
+        forgetReleases(of: id, notWithin: time)
+        devices[id]?.released.append((key, code, time))
+      }
+      return code
     case .autorepeat:
       let pressed = devices[id]?.written.first { $0.key == key }?.code
       return pressed ?? (isModifier(key) ? key : replacement(of: key, on: id))
@@ -109,6 +130,22 @@ public struct Redactor: Sendable {
     return code
   }
 
+  /// The code of a press that goes on, where another of `key` is a bounce; by the same rule as the
+  /// controller's.
+  private mutating func resume(_ key: KeyCode, on id: DeviceID, at time: Time) -> KeyCode? {
+    guard isBounce(key, on: id, at: time) else { return nil }
+    let place = devices[id]?.released.firstIndex { $0.key == key }
+    return place.flatMap { devices[id]?.released.remove(at: $0).code }
+  }
+
+  private func isBounce(_ key: KeyCode, on id: DeviceID, at time: Time) -> Bool {
+    devices[id]?.released.contains { $0.key == key && $0.time.isWithin(debounce, of: time) } == true
+  }
+
+  private mutating func forgetReleases(of id: DeviceID, notWithin time: Time) {
+    devices[id]?.released.removeAll { !$0.time.isWithin(debounce, of: time) }
+  }
+
   private func isModifier(_ key: KeyCode) -> Bool { !Modifiers(of: key).isEmpty }
 
   /// - Returns: `nil` where every such key is bound.
@@ -120,7 +157,7 @@ public struct Redactor: Sendable {
     {
       return before
     }
-    let down = device.written.map(\.code)
+    let down = device.written.map(\.code) + device.released.map(\.code)
     let codes = (1...KeyCode.max).lazy.compactMap(KeyCode.init).filter { code in
       code.isCharacter == key.isCharacter && !isModifier(code) && !boundKeys.contains(code)
     }

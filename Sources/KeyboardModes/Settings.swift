@@ -18,16 +18,20 @@ public struct Settings: Hashable, Sendable {
   public var keyboard: KeyboardTable
   /// Which chords mean which of its events.
   public var bindings: Bindings
+  /// A press of a key less than this after its release is a bounce of its switch, and no press; zero
+  /// where every press is one.
+  public var debounce: Duration
 
   /// The settings that are in force where the user says nothing.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
-    keyboard: KeyboardTable = .standard,
-    bindings: Bindings = .standard
+    keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,
+    debounce: Duration = .zero
   ) {
     self.shift = shift
     self.shiftTrigger = shiftTrigger
     self.keyboard = keyboard
     self.bindings = bindings
+    self.debounce = debounce
   }
 }

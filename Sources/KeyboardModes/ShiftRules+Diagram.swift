@@ -4,24 +4,21 @@ extension ShiftRules {
   /// `off`, `on` since the clock's zero, and `capsLock`.
   public var states: [State] { [.off, .on(since: Time(microseconds: 0)), .capsLock] }
 
-  /// A press just within the threshold of `on`, one at the threshold, and a character.
+  /// A press just within the threshold of `on`, one at the threshold, a character, and, where there is
+  /// a timeout, that it is over.
   public var samples: [Sample<Event>] {
     let microseconds = threshold.wholeMicroseconds
     let within = Event.shiftPressed(at: Time(microseconds: microseconds - 1))
     let later = Event.shiftPressed(at: Time(microseconds: microseconds))
-    return [
+    let samples = [
       Sample(within, where: "< \(threshold.text)"), Sample(later, where: "≥ \(threshold.text)"),
       Sample(.characterTyped),
     ]
+    return timeout == nil ? samples : samples + [Sample(.timedOut)]
   }
 }
 
 extension Duration {
-  /// The microseconds in it; what is finer is left out.
-  fileprivate var wholeMicroseconds: Int64 {
-    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
-  }
-
   /// The duration in the largest unit in which it is a whole number: `500 ms`.
   fileprivate var text: String {
     let microseconds = wholeMicroseconds

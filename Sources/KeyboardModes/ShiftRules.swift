@@ -2,11 +2,11 @@ import StateMachines
 
 /// The Shift machine of a phone's keyboard.
 ///
-/// |               | shiftPressed(t)                                  | characterTyped |
-/// | ------------- | ------------------------------------------------ | -------------- |
-/// | off           | on(since: t)                                     | ignored        |
-/// | on(since: t0) | capsLock where \|t − t0\| < threshold, else off  | off            |
-/// | capsLock      | off                                              | ignored        |
+/// |               | shiftPressed(t)                                  | characterTyped | timedOut |
+/// | ------------- | ------------------------------------------------ | -------------- | -------- |
+/// | off           | on(since: t)                                     | ignored        | ignored  |
+/// | on(since: t0) | capsLock where \|t − t0\| < threshold, else off  | off            | off      |
+/// | capsLock      | off                                              | ignored        | ignored  |
 ///
 /// `on` remembers when it was entered, because the same press means capsLock or off depending on
 /// how long ago that was. The absolute value lets two keyboards whose stamps cross by a hair agree
@@ -37,12 +37,15 @@ public struct ShiftRules: DrawableRules, Hashable {
     case shiftPressed(at: Time?)
     /// A key that types a character was pressed, or repeated.
     case characterTyped
+    /// Nobody used `on` within the timeout, if there is one. When that is, the ``Controller`` knows.
+    case timedOut
 
     /// The name that programs are told.
     public var name: String {
       switch self {
       case .shiftPressed: "shiftPressed"
       case .characterTyped: "characterTyped"
+      case .timedOut: "timedOut"
       }
     }
   }
@@ -51,15 +54,21 @@ public struct ShiftRules: DrawableRules, Hashable {
   /// microseconds, at least one.
   public let threshold: Duration
 
-  /// Rules with this threshold, which counts as the next whole microsecond: since times are whole
-  /// microseconds, it is the same.
+  /// How long after its press an `on` that nobody used is off; `nil` for never. Whole microseconds, at
+  /// least one.
+  public let timeout: Duration?
+
+  /// Rules with this threshold and timeout, which count as the next whole microsecond: since times are
+  /// whole microseconds, it is the same.
   ///
-  /// - Precondition: `threshold` is above zero, or there would be no capsLock.
-  public init(threshold: Duration = .milliseconds(500)) {
+  /// - Precondition: both are above zero, or there would be no capsLock, or no `on`.
+  public init(threshold: Duration = .milliseconds(500), timeout: Duration? = nil) {
     precondition(threshold > .zero, "a threshold of zero or less is never met")
-    let (seconds, attoseconds) = threshold.components
-    let microseconds = (attoseconds + 999_999_999_999) / 1_000_000_000_000
-    self.threshold = .seconds(seconds) + .microseconds(microseconds)
+    self.threshold = threshold.roundedUpToMicroseconds
+    self.timeout = timeout.map { timeout in
+      precondition(timeout > .zero, "a timeout of zero or less leaves no time for Shift")
+      return timeout.roundedUpToMicroseconds
+    }
   }
 
   /// `off`.
@@ -73,6 +82,9 @@ public struct ShiftRules: DrawableRules, Hashable {
     case (.on(let since), .shiftPressed(let time)):
       isDoublePress(since, time) ? .capsLock : .off
     case (.on, .characterTyped): .off
+    case (.off, .timedOut): nil  // it was used in time
+    case (.on, .timedOut): .off
+    case (.capsLock, .timedOut): nil  // it is meant to last
     case (.capsLock, .shiftPressed): .off
     case (.capsLock, .characterTyped): nil  // it holds for every character
     }

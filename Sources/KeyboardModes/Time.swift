@@ -20,8 +20,28 @@ public struct Time: Hashable, Comparable, Sendable {
     return difference < interval && .zero - difference < interval
   }
 
+  /// The first time that is not within `interval`; `nil` where the clock never gets there.
+  func advanced(by interval: Duration) -> Time? {
+    let (sum, overflow) = microseconds.addingReportingOverflow(
+      interval.roundedUpToMicroseconds.wholeMicroseconds)
+    return overflow ? nil : Time(microseconds: sum)
+  }
+
   /// Whether `lhs` is the earlier time.
   public static func < (lhs: Time, rhs: Time) -> Bool {
     lhs.microseconds < rhs.microseconds
+  }
+}
+
+extension Duration {
+  /// The microseconds in it; what is finer is left out.
+  var wholeMicroseconds: Int64 {
+    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+  }
+
+  /// The next whole microsecond: since times are whole microseconds, to be less than it is the same.
+  var roundedUpToMicroseconds: Duration {
+    let (seconds, attoseconds) = components
+    return .seconds(seconds) + .microseconds((attoseconds + 999_999_999_999) / 1_000_000_000_000)
   }
 }

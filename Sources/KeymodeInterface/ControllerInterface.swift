@@ -45,8 +45,10 @@ public enum ControllerInterface {
 
     # One transition of one machine. The order of changes is their sequence,
     # which has no gap; their times may step back.
-    # event: what made it; 'configured' where a new configuration has the state no
-    # more that was left.
+    # event: what made it, as in ListMachines: an event of Trigger, or, where the
+    # configuration has shift.timeout, timedOut, at the microsecond at which Shift
+    # had been on for so long; or 'configured' where a new configuration has the
+    # state no more that was left.
     type Change (
       sequence: int,
       time: int,

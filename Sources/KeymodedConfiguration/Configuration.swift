@@ -6,7 +6,8 @@ internal import YAML
 
 /// The configuration of the daemon, as its file has it.
 ///
-///     shift:    { threshold: 500ms, trigger: press, tap_timeout: 200ms }
+///     shift:    { threshold: 500ms, timeout: off, trigger: press, tap_timeout: 200ms }
+///     debounce: off
 ///     keyboard:
 ///       bindings:
 ///         clickSwitchButton: [KEY_SCROLLLOCK, KEY_LEFTMETA+KEY_V]

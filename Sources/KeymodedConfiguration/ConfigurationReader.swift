@@ -18,10 +18,12 @@ struct ConfigurationReader {
   }
 
   mutating func read(_ root: Node) {
-    let sections = members(of: root, "the configuration", known: ["shift", "keyboard", "devices"])
+    let sections = members(
+      of: root, "the configuration", known: ["shift", "keyboard", "devices", "debounce"])
     if let shift = sections["shift"] { readShift(shift) }
     if let keyboard = sections["keyboard"] { readKeyboard(keyboard) }
     if let devices = sections["devices"] { readDevices(devices) }
+    if let debounce = sections["debounce"] { readDebounce(debounce) }
   }
 
   private mutating func readDevices(_ node: Node) {
@@ -52,11 +54,22 @@ struct ConfigurationReader {
     return patterns
   }
 
+  /// Longer than any switch bounces, and shorter than people take from a release to the next press.
+  private static let longestDebounce = (duration: Duration.milliseconds(100), text: "100ms")
+
+  private mutating func readDebounce(_ node: Node) {
+    guard !isOff(node) else { return }
+    guard let debounce = duration(node, upTo: Self.longestDebounce) else { return }
+    configuration.settings.debounce = debounce
+  }
+
   private mutating func readShift(_ node: Node) {
-    let values = members(of: node, "shift", known: ["threshold", "trigger", "tap_timeout"])
-    if let threshold = values["threshold"].flatMap({ duration($0) }) {
-      configuration.settings.shift = ShiftRules(threshold: threshold)
-    }
+    let values = members(
+      of: node, "shift", known: ["threshold", "timeout", "trigger", "tap_timeout"])
+    let standard = ShiftRules()
+    configuration.settings.shift = ShiftRules(
+      threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,
+      timeout: values["timeout"].flatMap { isOff($0) ? nil : duration($0) })
     let timeout = values["tap_timeout"].map { duration($0) } ?? .milliseconds(200)
     if let trigger = values["trigger"], let name = scalar(trigger) {
       switch name {
@@ -158,17 +171,24 @@ extension ConfigurationReader {
     return nil
   }
 
+  /// Whether a time is said not to be wanted; so are those that stand there without a value.
+  private func isOff(_ node: Node) -> Bool {
+    ["off", "0", ""].contains { node.content == .scalar($0) }
+  }
+
   /// A time from 1 µs to a minute, such as `500ms`, `0.5s` or `250us`.
-  private mutating func duration(_ node: Node) -> Duration? {
+  private mutating func duration(
+    _ node: Node, upTo longest: (duration: Duration, text: String) = (.seconds(60), "60s")
+  ) -> Duration? {
     guard let text = scalar(node) else { return nil }
     do {
-      return try Duration(configured: text, within: .microseconds(1) ... .seconds(60))
+      return try Duration(configured: text, within: .microseconds(1)...longest.duration)
     } catch {
       switch error {
       case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
       case .noUnit: fail("'\(text)' has no unit, which is s, ms or us", at: node)
       case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
-      case .outside: fail("'\(text)' is not between 1us and 60s", at: node)
+      case .outside: fail("'\(text)' is not between 1us and \(longest.text)", at: node)
       }
       return nil
     }

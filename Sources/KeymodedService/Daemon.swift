@@ -29,6 +29,9 @@ public final class Daemon {
   private var ownSockets: OwnSockets?
   private var signals: [EventSource] = []
 
+  /// Runs only while something is due: an idle daemon is not woken.
+  private let timer: EventSource
+
   /// Puts a daemon together; nothing is opened but a recording, which is checked.
   public init(
     _ configuration: Configuration, _ source: Source
@@ -67,6 +70,13 @@ public final class Daemon {
     self.service = service
     server = try Server(loop, service)
     service.changed = { [unowned server] in server.publish() }
+    timer = try loop.addTimer { [unowned service] in service.awake() }
+    // As those of keyboards: what is due would have come before what they tell next.
+    timer.take(.first)
+    service.wake = { [source = service.source, timer] deadline in
+      guard let deadline else { return timer.disable() }
+      timer.set(at: UInt64(clamping: source.realTime(reaching: deadline)))
+    }
   }
 
   /// Serves until SIGTERM or SIGINT.
@@ -84,6 +94,8 @@ public final class Daemon {
     signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload(configurationFile) })
     try listen(directory)
     try start()
+    // The daemon before this one may have left something to be done.
+    service.watchTime()
     try loop.reportToWatchdog()
     ServiceManager.notify("READY=1")
     try loop.run()
@@ -160,7 +172,19 @@ private final class KeyboardSource: InputSource {
   /// How many devices are followed.
   var count: Int { keyboards?.count ?? 0 }
 
-  func catchUp() { keyboards?.readAll() }
+  /// How far the kernel may be behind with handing over a key that it has stamped already: far more
+  /// than it takes, and far less than anybody notices.
+  private static let lateness: Int64 = 1000
+
+  func catchUp() -> Time {
+    let read = keyboards?.readAll() ?? now
+    return Time(microseconds: read.microseconds - Self.lateness)
+  }
+
+  func realTime(reaching time: Time) -> Int64 {
+    let (sum, overflow) = time.microseconds.addingReportingOverflow(Self.lateness)
+    return overflow ? .max : sum
+  }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
     keyboards?.keysUp(among: keys, on: device) ?? []

@@ -10,7 +10,7 @@ final class ModeService {
   private(set) var controller: Controller
   private var ring: ChangeRing
   private let instance: String
-  private let source: any InputSource
+  let source: any InputSource
   private let store: StateStore?
   private let started: Time
 
@@ -37,6 +37,11 @@ final class ModeService {
 
   /// Tells all who listen that there are changes.
   var changed: () -> Void = {}
+
+  /// Has ``awake()`` called when the source's clock has reached a time, and not before; `nil`: not
+  /// at all. Called when that is another.
+  var wake: (Time?) -> Void = { _ in }
+  private var wakesAt: Time?
 
   /// - Parameter store: what outlives the service; the service goes on from what is in it.
   init(
@@ -71,14 +76,40 @@ final class ModeService {
       for release in missed { controller.take(release) { ring.append($0) } }
       controller.take(input) { ring.append($0) }
     }
-    guard ring.latest != before else { return }
-    commit(after: before)
+    tell(after: before)
+  }
+
+  /// Asks to be woken when something is due. From then on it asks by itself.
+  func watchTime() {
+    guard controller.deadline != wakesAt else { return }
+    wakesAt = controller.deadline
+    wake(wakesAt)
+  }
+
+  /// Lets happen what was due by the time that ``wake`` has been told.
+  func awake() {
+    wakesAt = nil
+    passTime()
+  }
+
+  /// Lets happen what was due by now, after all that happened before.
+  private func passTime() {
+    let settled = source.catchUp()
+    let before = ring.latest
+    controller.advance(to: settled) { ring.append($0) }
+    tell(after: before)
+  }
+
+  private func tell(after sequence: Int64) {
+    watchTime()
+    guard ring.latest != sequence else { return }
+    commit(after: sequence)
     changed()
   }
 
   /// Puts other settings into force. What happened before acts by the old ones.
   func apply(_ settings: Settings) {
-    source.catchUp()
+    passTime()
     take([.configured(settings, at: source.now)])
   }
 
@@ -101,7 +132,14 @@ protocol InputSource: AnyObject {
   var now: Time { get }
 
   /// Delivers all that has happened by now.
-  func catchUp()
+  ///
+  /// - Returns: the time up to which nothing more can be expected: what happened until then has been
+  ///   delivered.
+  @discardableResult
+  func catchUp() -> Time
+
+  /// When ``catchUp()`` will have reached `time`, in microseconds since boot.
+  func realTime(reaching time: Time) -> Int64
 
   /// The devices that are followed.
   var devices: [DeviceMessage] { get }

@@ -51,6 +51,14 @@ struct PlaybackClock {
       microseconds: Int64(saturating: Double(anchor.recorded.microseconds) + elapsed * factor))
   }
 
+  /// The real time from which on ``time(at:)`` is `recorded` or later, as long as nothing is played.
+  func reached(_ recorded: Time) -> Int64 {
+    let ahead = Double(recorded.microseconds) - Double(anchor.recorded.microseconds)
+    let factor: Double = if case .times(let factor) = speed { factor } else { 1 }
+    let elapsed = (ahead / factor).rounded(.up)
+    return Int64(saturating: Double(anchor.microseconds) + elapsed)
+  }
+
   /// Notes that an event was played. Without waiting, that alone is how recorded time goes by until
   /// the end.
   mutating func played(_ recorded: Time, at microseconds: Int64) {

@@ -47,7 +47,15 @@ final class RecordingPlayer: InputSource {
 
   var now: Time { clock.time(at: microsecondsSinceBoot()) }
 
-  func catchUp() { play() }
+  func catchUp() -> Time {
+    play()
+    guard let upcoming else { return now }
+    // What is due and has to wait for its turn may have the time of what has been played.
+    let next = (upcoming.time ?? reached).microseconds
+    return min(now, Time(microseconds: next == .min ? next : next - 1))
+  }
+
+  func realTime(reaching time: Time) -> Int64 { clock.reached(time) }
 
   var devices: [DeviceMessage] { [] }
 

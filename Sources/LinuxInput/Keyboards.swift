@@ -95,7 +95,7 @@ public final class Keyboards {
 
   /// Opens all that are there, and from now on those that come, unless only the former are wanted.
   public func start(followingNewcomers: Bool = true) throws(SystemError) {
-    let continuation = try loop.addDeferred { [unowned self] in readAll() }
+    let continuation = try loop.addDeferred { [unowned self] in _ = readAll() }
     continuation.take(.first)
     self.continuation = continuation
     let finder = try DeviceFinder(loop, in: places) { [unowned self] node in appeared(node) }
@@ -189,7 +189,9 @@ extension Keyboards {
     var status = stat()
     try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
     let id = DeviceID(order: opened)
-    let source = try loop.addIO(device.fileDescriptor, .readable) { [unowned self] _ in readAll() }
+    let source = try loop.addIO(device.fileDescriptor, .readable) { [unowned self] _ in
+      _ = readAll()
+    }
     // A key waits for one client at most, however many there are.
     source.take(.first)
     opened += 1
@@ -227,7 +229,10 @@ extension Keyboards {
   /// daemon go on, others may have been typed on, before and after. What happens while they are read,
   /// one after the other, waits until all have been read again, so that nothing overtakes what
   /// happened before it.
-  public func readAll() {
+  ///
+  /// - Returns: the time up to which all that the kernel had to tell has been delivered.
+  @discardableResult
+  public func readAll() -> Time {
     var limit = Time(microseconds: microsecondsSinceBoot())
     var ended: [(DeviceID, SystemError?)] = []
     findReady()
@@ -250,6 +255,7 @@ extension Keyboards {
     }
     // Nothing of this makes a descriptor readable again, libevdev's having read ahead included.
     if !waiting.isEmpty || followed.contains(where: \.hasMore) { continuation?.callSoon() }
+    return limit
   }
 
   private func deliver(upTo limit: Time) {

@@ -44,7 +44,8 @@ final class Recorder {
     self.request = request
     loop = try EventLoop()
     controller = Controller(settings: request.settings)
-    redactor = Redactor(bindings: request.settings.bindings)
+    redactor = Redactor(
+      bindings: request.settings.bindings, debounce: request.settings.debounce)
   }
 
   /// - Returns: the exit status.

@@ -104,6 +104,9 @@ private struct Replay: ~Copyable {
   private var start = Time(microseconds: .min)
   private var isInWindow = false
 
+  /// Whether there is more in the recording than is shown.
+  private var isCut = false
+
   init(
     settings: Settings, window: ReplayWindow, asJSON: Bool, expected: consuming ExpectedChanges?,
     timeline: Timeline?, statistics: ReplayStatistics?
@@ -126,7 +129,7 @@ private struct Replay: ~Copyable {
         guard try take(run) else { break }
         progress.update(recording, after: run.events.count)
       } else {
-        guard let next = try recording.next(), reach(next.time) else { break }
+        guard let next = try recording.next(), try reach(next.time) else { break }
         try take(next)
         progress.update(recording, after: 1)
       }
@@ -136,17 +139,44 @@ private struct Replay: ~Copyable {
       complain(
         "\(count) \(count == 1 ? "fault" : "faults") passed over, the first of them:\n\(fault)")
     }
+    if !isCut { try endOfRecording() }
     try end()
   }
 
+  /// No time goes by after the last event, so nothing is due later. What waits for another event is
+  /// decided.
+  private mutating func endOfRecording() throws {
+    guard let time else { return }
+    var changes: [Change] = []
+    controller.end(at: time) { changes.append($0) }
+    try take(changes)
+  }
+
   /// - Returns: whether the time, if it is known, is still to be shown.
-  private mutating func reach(_ now: Time?) -> Bool {
+  private mutating func reach(_ now: Time?) throws -> Bool {
     guard let now else { return true }
     if time == nil { begin(at: now) }
-    if let until = window.until, clock.shown(now) > until { return false }
+    if let until = window.until, clock.shown(now) > until {
+      try pass(to: clock.recorded(until))
+      isCut = true
+      return false
+    }
+    try pass(to: now)
     time = now
     if now >= start { enterWindow(at: now) }
     return true
+  }
+
+  /// What was due by `now`, though nothing happened.
+  private mutating func pass(to now: Time) throws {
+    while let due = controller.deadline, due <= now {
+      // What is due in the window shows that it has begun.
+      if due >= start { enterWindow(at: due) }
+      var changes: [Change] = []
+      controller.advance(to: due) { changes.append($0) }
+      try take(changes)
+      time = max(time ?? due, due)
+    }
   }
 
   private mutating func begin(at first: Time) {
@@ -166,9 +196,13 @@ private struct Replay: ~Copyable {
     if case .key(let device, let event) = next.input, event.action == .press,
       statistics != nil || timeline != nil
     {
-      let meaning = controller.meaning(ofPress: event.key, on: device)
-      statistics?.count(press: meaning)
-      if event.time >= start { timeline?.add(.init(meaning), at: event.time) }
+      if controller.isBounce(pressOf: event.key, on: device, at: event.time) {
+        statistics?.countBounce()
+      } else {
+        let meaning = controller.meaning(ofPress: event.key, on: device)
+        statistics?.count(press: meaning)
+        if event.time >= start { timeline?.add(.init(meaning), at: event.time) }
+      }
     }
     statistics?.count(next)
     var changes: [Change] = []
@@ -182,7 +216,7 @@ private struct Replay: ~Copyable {
       let last = run.events.last
     else {
       for event in run.events {
-        guard reach(event.time) else { return false }
+        guard try reach(event.time) else { return false }
         try take(RecordedInput(run.device, event))
       }
       return true

@@ -12,6 +12,9 @@ struct ReplayStatistics {
   private var releases = 0
   private var repeats = 0
   private var losses = 0
+
+  /// Presses that count as none: see ``Settings/debounce``.
+  private var bounces = 0
   private var changes: [Machine: Int] = [:]
 
   mutating func count(press meaning: PressMeaning) {
@@ -22,6 +25,8 @@ struct ReplayStatistics {
     case .other: presses.others += 1
     }
   }
+
+  mutating func countBounce() { bounces += 1 }
 
   mutating func count(_ next: RecordedInput) {
     if let device = next.input.device { devices.insert(device) }
@@ -56,7 +61,7 @@ struct ReplayStatistics {
       presses   \(allPresses): \(presses.shift) of Shift, \(presses.bound) bound, \
       \(presses.characters) characters, \(presses.others) others
       releases  \(releases)
-      repeats   \(repeats)
+      repeats   \(repeats)\(bounces > 0 ? "\nbounces   \(bounces)" : "")
       losses    \(losses)
       changes   \(Machine.allCases.map { "\(changes[$0] ?? 0) of \($0)" }.joined(separator: ", "))
       """
@@ -71,6 +76,7 @@ struct ReplayStatistics {
         "others": .integer(Int64(presses.others)),
       ],
       "releases": .integer(Int64(releases)), "repeats": .integer(Int64(repeats)),
+      "bounces": .integer(Int64(bounces)),
       "losses": .integer(Int64(losses)),
       "changes": [
         "shift": .integer(Int64(changes[.shift] ?? 0)),

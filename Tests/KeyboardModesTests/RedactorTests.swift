@@ -95,6 +95,32 @@ struct RedactorTests {
     #expect(try written("A") == 2, "of a device that has no other, any")
   }
 
+  @Test("gives a bounce the code of the press that goes on, and that code to no other press")
+  func bounces() throws {
+    var redactor = Redactor(bindings: .standard, debounce: .milliseconds(5))
+    func written(_ line: String) throws -> String {
+      var time: Int64 = 0
+      return try line.split(separator: " ").compactMap { step -> String? in
+        if let microseconds = Int64(step) {
+          time += microseconds
+          return nil
+        }
+        let event = KeyEvent(
+          time: Time(microseconds: time), key: try key(String(step.dropLast())),
+          action: step.last == "+" ? .press : .release)
+        guard case .key(_, let written)? = redactor.redact(.key(first, event)) else { return nil }
+        return "\(written.key.number)\(step.suffix(1))"
+      }.joined(separator: " ")
+    }
+    #expect(try written("A+ 1000 A- 4999 A+ 1000 A-") == "2+ 2- 2+ 2-")
+    _ = redactor.redact(.gone(first))
+    #expect(try written("A+ 1000 A- 4999 B+ 1000 A+ B-") == "2+ 2- 3+ 2+ 3-", "A stays 2")
+    _ = redactor.redact(.gone(first))
+    #expect(try written("A+ 1000 A- 5000 B+ B-") == "2+ 2- 2+ 2-", "no more can be known")
+    _ = redactor.redact(.gone(first))
+    #expect(try written("A+ 1000 A- 5000 A+ A-") == "2+ 2- 2+ 2-", "nor of a double letter")
+  }
+
   @Test("covers keys held at opening, and what was found after a loss")
   func heldAndLost() throws {
     var redactor = Redactor(bindings: .standard)
@@ -191,9 +217,11 @@ struct RedactorTests {
     var settings = Settings(bindings: try bound("LEFTMETA", "V"))
     _ = settings.bindings.bind(try Chord([key("LEFTCTRL"), key("A")]), to: .clickMoreButton)
     if seed % 2 == 1 { settings.shiftTrigger = .tap(timeout: .milliseconds(200)) }
+    if seed % 3 == 1 { settings.debounce = .milliseconds(20) }
+    if seed % 5 == 1 { settings.shift = ShiftRules(timeout: .milliseconds(700)) }
     var original = Controller(settings: settings)
     var copy = Controller(settings: settings)
-    var redactor = Redactor(bindings: settings.bindings)
+    var redactor = Redactor(bindings: settings.bindings, debounce: settings.debounce)
     var (changes, copied): ([Change], [Change]) = ([], [])
     let typed = try ["KP5", "SPACE", "UP", "F5", "RIGHTALT"].map(key)
     for input in try randomInputs(1000, &generator) {
@@ -202,6 +230,9 @@ struct RedactorTests {
       if case .key(_, let event) = written { #expect(!typed.contains(event.key)) }
       copy.take(written) { copied.append($0) }
     }
+    // Of releases whose press was not seen nothing is written, not even that time went by.
+    original.advance(to: Time(microseconds: .max)) { changes.append($0) }
+    copy.advance(to: Time(microseconds: .max)) { copied.append($0) }
     #expect(changes.count > 20)
     #expect(copied == changes)
   }
@@ -216,8 +247,8 @@ struct RedactorTests {
     while inputs.count < count {
       let device = DeviceID(order: .random(in: 0..<2, using: &generator))
       let some = keys.shuffled(using: &generator).prefix(.random(in: 1..<4, using: &generator))
-      func add(_ key: KeyCode, _ action: KeyEvent.Action) {
-        time = Time(microseconds: time.microseconds + .random(in: 0...150_000, using: &generator))
+      func add(_ key: KeyCode, _ action: KeyEvent.Action, within longest: Int64 = 150_000) {
+        time = Time(microseconds: time.microseconds + .random(in: 0...longest, using: &generator))
         inputs.append(.key(device, KeyEvent(time: time, key: key, action: action)))
       }
       switch Int.random(in: 0..<100, using: &generator) {
@@ -229,6 +260,12 @@ struct RedactorTests {
       case 15..<30: some.forEach { add($0, .press) }
       case 30..<45: keys.forEach { add($0, .release) }
       case 45..<55: some.forEach { add($0, .autorepeat) }
+      case 55..<65:
+        for key in some {
+          for action in [KeyEvent.Action.press, .release, .press, .release, .press, .release] {
+            add(key, action, within: 25_000)
+          }
+        }
       default:
         for key in some { for action in [KeyEvent.Action.press, .release] { add(key, action) } }
       }

@@ -21,6 +21,10 @@ struct ShiftRulesTests {
     (.capsLock, .shiftPressed(at: at(7)), .off),
     (.capsLock, .shiftPressed(at: nil), .off),
     (.capsLock, .characterTyped, nil),
+    (.off, .timedOut, nil),
+    (.on(since: at(0)), .timedOut, .off),
+    (.on(since: nil), .timedOut, .off),
+    (.capsLock, .timedOut, nil),
 
     // The threshold, to the microsecond.
     (.on(since: at(0)), .shiftPressed(at: at(0)), .capsLock),
@@ -88,6 +92,18 @@ struct ShiftRulesTests {
       ])
   }
 
+  @Test("are drawn with a timeout where they have one")
+  func timeoutDiagram() {
+    let rules = ShiftRules(timeout: .seconds(3))
+    let arrows = Diagram(of: rules).arrows
+    #expect(
+      arrows.filter { $0.event == "timedOut" }.map { "\($0.from) → \($0.to): \($0.label)" }
+        == ["on → off: timedOut"])
+    #expect(arrows.count == Diagram(of: ShiftRules()).arrows.count + 1)
+    #expect(rules.unreachableStates.isEmpty && rules.ambiguousArrows.isEmpty)
+    #expect(ShiftRules(timeout: .nanoseconds(1500)).timeout == .microseconds(2))
+  }
+
   @Test("take in a random run only steps that are drawn, each under its condition, and all of them")
   func randomRun() {
     let rules = ShiftRules()
@@ -124,7 +140,7 @@ struct ShiftRulesTests {
     #expect(ShiftRules().stateNames == ["off", "on", "capsLock"])
     #expect([State.off, .on(since: nil), .capsLock].map(\.name) == ["off", "on", "capsLock"])
     #expect(
-      [Event.shiftPressed(at: nil), .characterTyped].map(\.name)
-        == ["shiftPressed", "characterTyped"])
+      [Event.shiftPressed(at: nil), .characterTyped, .timedOut].map(\.name)
+        == ["shiftPressed", "characterTyped", "timedOut"])
   }
 }

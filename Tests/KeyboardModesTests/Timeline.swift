@@ -21,6 +21,14 @@ struct Timeline {
     controller.take(input) { changes.append($0) }
   }
 
+  /// Lets happen what is due by now.
+  mutating func passTime() { controller.advance(to: time) { changes.append($0) } }
+
+  /// Lets the controller know that nothing more comes.
+  mutating func controllerEnds(at time: Time, publish: (Change) -> Void) {
+    controller.end(at: time, publish: publish)
+  }
+
   var time: Time { Time(microseconds: now) }
 
   private mutating func play(step: Substring) throws {

@@ -131,6 +131,19 @@ struct ConfigurationTests {
     #expect(try read("shift: { trigger: press }").settings.shiftTrigger == .press)
   }
 
+  @Test("sets how long Shift is on, and what a bounce is; off by default, and where it says so")
+  func habits() throws {
+    let settings = try read("shift: { timeout: 3s }\ndebounce: 5ms").settings
+    #expect(settings.shift.timeout == .seconds(3))
+    #expect(settings.shift.threshold == .milliseconds(500))
+    #expect(settings.debounce == .milliseconds(5))
+    #expect(try read("debounce: 100ms").settings.debounce == .milliseconds(100))
+    for word in ["off", "0", ""] {
+      let none = try read("shift: { timeout: \(word) }\ndebounce: \(word)")
+      #expect(none == Configuration(), "\(word)")
+    }
+  }
+
   @Test(
     "has times with units, exact to the microsecond",
     arguments: [

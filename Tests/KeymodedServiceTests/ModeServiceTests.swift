@@ -11,7 +11,15 @@ private final class FakeKeyboards: InputSource {
   var up: [KeyCode] = []
   private(set) var asked = 0
 
-  func catchUp() {}
+  /// Lets the service take what was not read yet.
+  var unread: () -> Void = {}
+
+  func catchUp() -> Time {
+    unread()
+    return now
+  }
+
+  func realTime(reaching time: Time) -> Int64 { time.microseconds }
   var devices: [DeviceMessage] { [] }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
@@ -69,6 +77,101 @@ struct ModeServiceTests {
       try input(second, 300, ctrl, .release),
     ]
     #expect(final([inputs]) == "on", "Ctrl+C, and so no character")
+  }
+}
+
+@Suite("The service: what is due though nothing happens")
+struct ModeServiceTimeTests {
+  private let settings = Settings(shift: ShiftRules(timeout: .seconds(3)))
+
+  private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds * 1000) }
+
+  /// A service, and the times at which it asks to be woken; `nil` for never.
+  private func service(
+    _ settings: Settings, _ keyboards: FakeKeyboards, _ store: StateStore? = nil
+  ) -> (ModeService, () -> [Time?]) {
+    let service = ModeService(settings: settings, source: keyboards, store: store)
+    var asked: [Time?] = []
+    service.wake = { asked.append($0) }
+    return (service, { asked })
+  }
+
+  @Test("is asked for once, and given up when it is not due any more")
+  func asked() throws {
+    let keyboards = FakeKeyboards()
+    let (service, asked) = service(settings, keyboards)
+    service.watchTime()
+    service.take([try input(first, 0, 30, .press)])
+    #expect(asked() == [], "nothing is due, so nothing is asked for")
+    service.take([try input(first, 10, 42, .press)])
+    service.take([try input(first, 20, 42, .release)])
+    #expect(asked() == [at(3010)])
+    service.take([try input(first, 30, 30, .press)])
+    #expect(asked() == [at(3010), nil])
+  }
+
+  @Test("happens when the clock is there, and is told at once")
+  func due() throws {
+    let keyboards = FakeKeyboards()
+    let (service, asked) = service(settings, keyboards)
+    var told = 0
+    service.changed = { told += 1 }
+    service.take([try input(first, 0, 42, .press)])
+    keyboards.now = Time(microseconds: 2_999_999)
+    service.awake()
+    #expect(service.controller.modes.shift == "on")
+    #expect(asked() == [at(3000), at(3000)], "woken too early, it asks again")
+    keyboards.now = at(3500)
+    service.awake()
+    #expect(service.controller.modes.shift == "off")
+    #expect(service.controller.modes.shiftSince == at(3000))
+    #expect(asked().count == 2 && told == 2)
+  }
+
+  @Test("comes behind what happened before it and was not read yet")
+  func late() throws {
+    let keyboards = FakeKeyboards()
+    let (service, _) = service(settings, keyboards)
+    service.take([try input(first, 0, 42, .press)])
+    keyboards.now = at(3500)
+    let character = try input(first, 2999, 30, .press)
+    keyboards.unread = { service.take([character]) }
+    service.awake()
+    #expect(service.controller.modes.shiftSince == at(2999), "used in time")
+  }
+
+  @Test("is not forgotten by a restart")
+  func restart() throws {
+    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
+    let keyboards = FakeKeyboards()
+    do {
+      let (service, _) = service(settings, keyboards, StateStore(memory))
+      service.take([try input(first, 100, 42, .press)])
+    }
+    let (service, asked) = service(settings, keyboards, StateStore(memory))
+    service.watchTime()
+    #expect(asked() == [at(3100)])
+    keyboards.now = at(10_000)
+    service.awake()
+    #expect(service.controller.modes.sequence == 2)
+    #expect(service.controller.modes.shiftSince == at(3100))
+    #expect(StateStore(memory).read()?.changes.last?.event == "timedOut")
+  }
+
+  @Test("is what the configuration that was read again makes of it")
+  func reload() throws {
+    let keyboards = FakeKeyboards()
+    let (service, asked) = service(Settings(), keyboards)
+    service.take([try input(first, 0, 42, .press)])
+    keyboards.now = at(1000)
+    service.apply(settings)
+    service.apply(Settings(shift: ShiftRules(timeout: .seconds(2))))
+    service.apply(Settings())
+    #expect(asked() == [at(3000), at(2000), nil])
+    service.apply(settings)
+    keyboards.now = at(5000)
+    service.apply(Settings())
+    #expect(service.controller.modes.shift == "off", "it was due by the old settings")
   }
 }
 

@@ -16,6 +16,7 @@ struct PlaybackClockTests {
     #expect(clock.due(at(4_000_000)) == 500 + real)
     #expect(clock.due(at(0)) < 500, "what steps back is due at once")
     #expect(clock.time(at: 500 + real) == at(4_000_000))
+    #expect(clock.reached(at(4_000_000)) == 500 + real)
   }
 
   @Test("without waiting is where the last event was, and goes on after it")
@@ -26,13 +27,14 @@ struct PlaybackClockTests {
     clock.played(at(9_000_000), at: 700)
     #expect(clock.time(at: 700) == at(9_000_000))
     #expect(clock.time(at: 1700) == at(9_001_000))
+    #expect(clock.reached(at(9_001_000)) == 1700)
   }
 
   @Test("does not overflow", arguments: [0.001, 1000])
   func extremes(_ factor: Double) {
     for recorded in [Int64.min, .max] {
       let clock = PlaybackClock(.times(factor), reaching: at(recorded), at: .max)
-      for other in [Int64.min, 0, .max] { _ = clock.due(at(other)) }
+      for other in [Int64.min, 0, .max] { _ = (clock.due(at(other)), clock.reached(at(other))) }
       _ = clock.time(at: 0)
     }
   }

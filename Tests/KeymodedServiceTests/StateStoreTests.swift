@@ -139,7 +139,8 @@ struct StateStoreTests {
 struct RestartTests {
   private final class Silence: InputSource {
     var now: Time { Time(microseconds: 5) }
-    func catchUp() {}
+    func catchUp() -> Time { now }
+    func realTime(reaching time: Time) -> Int64 { time.microseconds }
     var devices: [DeviceMessage] { [] }
     func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
   }

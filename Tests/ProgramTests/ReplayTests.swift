@@ -106,6 +106,69 @@ struct ReplayTests {
     #expect(ended.lines[1].contains(#""from":"on","to":"off""#))
   }
 
+  /// A press of Shift whose switch bounces, and 10 s later F5, which means nothing.
+  private static let habits = """
+    # EVEMU 1.3
+    N: a keyboard
+    E: 1.000000 0001 002a 0001
+    E: 1.001000 0001 002a 0000
+    E: 1.005999 0001 002a 0001
+    E: 1.080000 0001 002a 0000
+    E: 11.000000 0001 003f 0001
+
+    """
+  private static let habitual = "shift: { timeout: 3s }\ndebounce: 5ms\n"
+
+  @Test("has what is due at its own time, and no press that is a bounce")
+  func habits() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("k.yaml", Self.habitual)
+    func replayed(_ options: String..., input: String = Self.habits) throws -> [String] {
+      try TestSupport.run(
+        "\(Place.programs)/keymodectl", ["replay", "-", "--json", "--config", file] + options,
+        input: input
+      ).lines
+    }
+    let on =
+      #"{"sequence":1,"time":1000000,"machine":"shift","from":"off","to":"on","event":"shiftPressed"}"#
+    let off =
+      #"{"sequence":2,"time":4000000,"machine":"shift","from":"on","to":"off","event":"timedOut"}"#
+    #expect(try replayed() == [on, off])
+    #expect(try run("keymodectl", "replay", "-", "--json", input: Self.habits).lines.count == 2)
+    // The window has what is due in it, though nothing else happens there.
+    #expect(try replayed("--until", "3.999999") == [on])
+    #expect(try replayed("--until", "4") == [on, off])
+    #expect(try replayed("--from", "2", "--until", "5") == [off])
+    #expect(try replayed("--from", "4.000001") == [])
+    let counted = try replayed("--stats").last ?? ""
+    #expect(counted.contains(#""presses":{"shift":1,"bound":0,"characters":0,"others":1}"#))
+    #expect(counted.contains(#""bounces":1,"#))
+    #expect(counted.contains(#""changes":{"shift":2,"#))
+    // After the last event no time goes by.
+    let short = Self.habits.split(separator: "\n").dropLast().joined(separator: "\n") + "\n"
+    #expect(try replayed(input: short) == [on])
+  }
+
+  @Test("has what is due as the daemon has it that plays the recording", arguments: ["max", "100"])
+  func habitsLikeLive(_ speed: String) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("k.yaml", Self.habitual)
+    let daemon = try RunningDaemon(
+      recording: Self.habits, speed: speed, configuration: Self.habitual)
+    let client = try daemon.client()
+    let state = try #require(try client.result("org.keymoded.Controller.GetState")["state"])
+    try client.call(
+      "org.keymoded.Controller.Monitor", ["after": 0, "instance": state["instance"] ?? nil],
+      more: true)
+    var lines: [String] = []
+    while lines.count < 2 {
+      lines += try client.reply()["parameters"]?["changes"]?.array?.map(\.text) ?? []
+    }
+    let replayed = try run(
+      "keymodectl", "replay", "-", "--json", "--config", file, input: Self.habits)
+    #expect(lines == replayed.lines)
+  }
+
   @Test("says where a bad line is, after the changes before it")
   func badLine() throws {
     let folder = try TemporaryFolder()
@@ -230,7 +293,7 @@ struct ReplayTests {
     #expect(
       json.output == Self.expected
         + #"{"stats":{"devices":1,"duration":2150000,"presses":{"shift":4,"bound":4,"#
-        + #""characters":1,"others":0},"releases":9,"repeats":0,"losses":0,"#
+        + #""characters":1,"others":0},"releases":9,"repeats":0,"bounces":0,"losses":0,"#
         + #""changes":{"shift":5,"keyboard":4}}}"# + "\n")
   }
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from daemon import Daemon, expect_no_stuck_key, forget, settle, use
+from daemon import Daemon, expect_no_stuck_key, forget, settle, use, wait_until
 from uinput import LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, A, B, Keyboard
 
 THRESHOLD = 500_000
@@ -165,6 +165,7 @@ def suspend(daemon: Daemon, count: int) -> str:
             keyboard.tap(LEFTSHIFT, LEFTSHIFT)
             daemon.expect("on", "capsLock")
             forget(daemon, keyboard)
+        slept += sleep_longer_than_shift_lasts(daemon, keyboard)
         settle()
         daemon.changes()
         before = daemon.switches()
@@ -173,6 +174,26 @@ def suspend(daemon: Daemon, count: int) -> str:
         assert moved <= 2, f"{moved} context switches in 3 s after the sleep"
         expect_no_stuck_key(daemon, keyboard)
     return f"{slept:.1f} s slept, which counted; {moved} context switches in 3 s afterwards"
+
+
+def sleep_longer_than_shift_lasts(daemon: Daemon, keyboard: Keyboard) -> float:
+    """The machine sleeps while Shift is on, which nobody uses for 4 s: it is off at that time."""
+    reloads = daemon.statistics()["reloads"]
+    Path("/etc/keymoded/keymoded.yaml").write_text("shift: {timeout: 4s}\n")
+    os.kill(daemon.pid, signal.SIGHUP)
+    wait_until(lambda: daemon.statistics()["reloads"] > reloads, "the configuration")
+    keyboard.tap(LEFTSHIFT)
+    begin = clocks()
+    Path("/sys/power/state").write_text("mem")
+    awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
+    assert awake < 4 < total, "or it would prove nothing"
+    # To ask for the state makes nothing happen: that is the timer's part.
+    wait_until(lambda: daemon.state()["shift"] == "off", "Shift to be off")
+    on, off = daemon.changes()
+    assert (on["to"], off["event"]) == ("on", "timedOut"), (on, off)
+    assert off["time"] - on["time"] == 4_000_000
+    use(daemon, keyboard)
+    return total - awake
 
 
 def clocks() -> tuple[float, float]:

@@ -34,7 +34,7 @@ private struct Trial {
   init(_ settings: Settings, _ rows: [Reference.Row], resumeAfter: Int) {
     controller = Controller(settings: settings)
     redacted = Controller(settings: settings)
-    redactor = Redactor(bindings: settings.bindings)
+    redactor = Redactor(bindings: settings.bindings, debounce: settings.debounce)
     reference = Reference(settings, rows)
     self.resumeAfter = resumeAfter
   }
@@ -46,13 +46,18 @@ private struct Trial {
     require(controller.modes.sequence == reference.sequence)
     require(controller.snapshot.shift == reference.shift)
     require(controller.snapshot.keyboard == reference.keyboard)
+    require(controller.deadline == reference.deadline)
     if var resumed {
       require(changes(&resumed, input) == expected, "resumed, it does something else")
       require(resumed.modes == controller.modes)
+      require(resumed.deadline == controller.deadline)
       self.resumed = resumed
     }
     if var redacted {
-      let copied = redactor.redact(input).map { changes(&redacted, $0) } ?? []
+      var copied: [Change] = []
+      // What has no effect is not written, but time goes by.
+      if let time = input.time { redacted.advance(to: time) { copied.append($0) } }
+      copied += redactor.redact(input).map { changes(&redacted, $0) } ?? []
       require(copied == expected, "redacted, \(input) makes \(copied), not \(expected)")
       self.redacted = redacted
     }
@@ -64,6 +69,7 @@ private struct Trial {
     let input = Controller.Input.configured(settings, at: time)
     let expected = reference.configure(settings, rows, at: time)
     require(changes(&controller, input) == expected, "not what the rules say of other settings")
+    require(controller.deadline == reference.deadline)
     resumed?.take(input) { _ in }
     redacted?.take(input) { _ in }
   }
@@ -95,6 +101,7 @@ private struct Trial {
   /// Takes all devices away; nothing is held then.
   mutating func end() {
     for device in reference.down.keys { take(.gone(device)) }
+    passAllTime()
     let device = DeviceID(order: 1000)
     for number in InputScript.keys {
       guard let key = KeyCode(number) else { continue }
@@ -109,9 +116,33 @@ private struct Trial {
     }
   }
 
+  /// What is due at last is due once.
+  private mutating func passAllTime() {
+    let end = Time(microseconds: .max)
+    let expected = reference.advance(to: end)
+    var told: [Change] = []
+    controller.advance(to: end) { told.append($0) }
+    require(told == expected, "not what the rules say of time")
+    require(controller.deadline == nil && reference.deadline == nil)
+    redacted?.advance(to: end) { _ in }
+    require(redacted?.modes ?? controller.modes == controller.modes)
+    controller.end(at: end) { _ in fatalError("nothing is left") }
+  }
+
   private func changes(_ controller: inout Controller, _ input: Controller.Input) -> [Change] {
     var changes: [Change] = []
     controller.take(input) { changes.append($0) }
     return changes
+  }
+}
+
+extension Controller.Input {
+  /// The time of it, where it has one.
+  fileprivate var time: Time? {
+    switch self {
+    case .key(_, let event): event.time
+    case .synchronized(_, _, let time), .client(_, let time), .configured(_, let time): time
+    case .opened, .gone: nil
+    }
   }
 }

@@ -9,6 +9,7 @@ struct InputScript {
   /// The keys that some devices say they have.
   private(set) var ownKeys: [DeviceID: KeySet] = [:]
 
+  private var debounce = Duration.zero
   private var choices: Choices
   private var time: Int64 = 0
   private var devices = [DeviceID(order: 0), DeviceID(order: 1), DeviceID(order: 2)]
@@ -20,6 +21,8 @@ struct InputScript {
     let flags = choices.byte()
     resumeAfter = choices.number(below: 64)
     grabs = choices.byte()
+    // As long as the redactor knows it, as keymodectl does, it stays.
+    debounce = grabs & 0x20 == 0 ? .zero : .milliseconds(1)
     configure(flags)
     if flags & 0x80 != 0 {
       var keys = KeySet()
@@ -36,8 +39,8 @@ struct InputScript {
 
   /// What may lie between two inputs, in microseconds; a step back too.
   private static let steps: [Int64] = [
-    0, 1, 1000, 50_000, 199_999, 200_000, 300_000, 499_999, 500_000, 500_001, -1, -1000, -499_999,
-    -500_000, 60_000_000,
+    0, 1, 999, 1000, 50_000, 199_999, 200_000, 300_000, 499_999, 500_000, 500_001, -1, -1000,
+    -499_999, -500_000, 60_000_000,
   ]
 
   /// All bindings that a script may have, by what makes a chord: two bits say which of them it has.
@@ -92,9 +95,12 @@ struct InputScript {
       rows.append(Reference.Row(modifiers: modifiers, key: last, event: event))
     }
     settings = Settings(
-      shift: ShiftRules(threshold: thresholds[Int(flags >> 1 & 3)]),
+      shift: ShiftRules(
+        threshold: thresholds[Int(flags >> 1 & 3)],
+        timeout: grabs & 0x10 == 0 ? nil : .milliseconds(700)),
       shiftTrigger: flags & 1 == 0 ? .press : .tap(timeout: .milliseconds(200)),
-      keyboard: Self.tables[Int(flags >> 5 & 3) % Self.tables.count], bindings: bindings)
+      keyboard: Self.tables[Int(flags >> 5 & 3) % Self.tables.count], bindings: bindings,
+      debounce: debounce)
   }
 
   /// Whether the kernel says that a modifier which another program grabbed is up.

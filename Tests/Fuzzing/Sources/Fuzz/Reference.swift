@@ -15,6 +15,13 @@ struct Reference {
     let key: UInt16
     let pressed: Int64
     let timeout: Duration
+    var released: Int64?
+  }
+
+  private struct Release {
+    let key: UInt16
+    let time: Int64
+    let wasConsumed: Bool
   }
 
   private(set) var settings: Settings
@@ -26,6 +33,8 @@ struct Reference {
   /// The keys that are down on each device; true for those that meant a keyboard event.
   private(set) var down: [DeviceID: [UInt16: Bool]] = [:]
   private var tap: Tap?
+  private var releases: [DeviceID: [Release]] = [:]
+  private var shiftSince: Int64 = 0
   private var changes: [Change] = []
 
   init(_ settings: Settings, _ rows: [Row]) {
@@ -35,7 +44,10 @@ struct Reference {
   }
 
   /// Whether a controller that knows the states and the keys that are down knows all there is.
-  var isTold: Bool { tap == nil && down.values.allSatisfy { !$0.values.contains(true) } }
+  var isTold: Bool {
+    tap == nil && releases.values.allSatisfy(\.isEmpty)
+      && down.values.allSatisfy { !$0.values.contains(true) }
+  }
 
   static func modifier(_ key: UInt16) -> String? {
     switch key {
@@ -53,12 +65,54 @@ struct Reference {
       117...117, 121...121, 124...124, 179...180,
     ].joined())
 
+  /// When something is due: a tap that cannot bounce any more, and an `on` that nobody used.
+  private var due: (tap: Int64?, shift: Int64?) {
+    func later(_ time: Int64?, _ interval: Duration?) -> Int64? {
+      guard let time, let interval else { return nil }
+      let (sum, overflow) = time.addingReportingOverflow(Int64(interval / .microseconds(1)))
+      return overflow ? nil : sum
+    }
+    let since = if case .on = shift { shiftSince } else { Int64?.none }
+    return (later(tap?.released, settings.debounce), later(since, settings.shift.timeout))
+  }
+
+  /// What the controller has to say is due.
+  var deadline: Time? {
+    [due.tap, due.shift].compactMap { $0 }.min().map(Time.init(microseconds:))
+  }
+
+  /// The changes that time makes.
+  mutating func advance(to time: Time) -> [Change] {
+    changes = []
+    letPass(time)
+    return changes
+  }
+
+  private mutating func letPass(_ time: Time) {
+    if let deadline, deadline <= time { countTap() }
+    if let shift = due.shift, shift <= time.microseconds {
+      send(.timedOut, Time(microseconds: shift))
+    }
+  }
+
+  private mutating func countTap() {
+    guard let tap, tap.released != nil else { return }
+    self.tap = nil
+    let pressed = Time(microseconds: tap.pressed)
+    send(.shiftPressed(at: pressed), pressed)
+  }
+
   /// From now on these are in force.
+  ///
+  /// - Returns: the changes that this makes.
   mutating func configure(_ settings: Settings, _ rows: [Row], at time: Time) -> [Change] {
+    changes = []
+    letPass(time)
+    countTap()
     self.settings = settings
     self.rows = rows
     tap = nil
-    changes = []
+    if let shift = due.shift, shift <= time.microseconds { send(.timedOut, time) }
     if !settings.keyboard.stateNames.contains(keyboard) {
       let initial = settings.keyboard.name(of: settings.keyboard.initial)
       add(.keyboard, keyboard, initial, "configured", time)
@@ -72,10 +126,14 @@ struct Reference {
     changes = []
     switch input {
     case .opened(let device, let held):
+      releases[device] = nil
       for key in held { down[device, default: [:]][key.number] = false }
     case .key(let device, let event):
+      letPass(event.time)
       take(event.key.number, event.action, device, event.time, event.time)
     case .synchronized(let device, let differences, let time):
+      letPass(time)
+      countTap()
       tap = nil
       let pressed = differences.filter(\.isDown).map(\.key.number)
       for difference in differences where !difference.isDown {
@@ -83,10 +141,18 @@ struct Reference {
       }
       for key in pressed where Self.modifier(key) != nil { take(key, .press, device, nil, time) }
       for key in pressed where Self.modifier(key) == nil { take(key, .press, device, nil, time) }
-    case .gone(let device): down[device] = nil
-    case .client(.shiftPressed, let time): send(.shiftPressed(at: time), time)
-    case .client(.characterTyped, let time): send(.characterTyped, time)
-    case .client(.keyboard(let event), let time): send(event, time)
+    case .gone(let device):
+      countTap()
+      down[device] = nil
+      releases[device] = nil
+    case .client(let event, let time):
+      letPass(time)
+      countTap()
+      switch event {
+      case .shiftPressed: send(.shiftPressed(at: time), time)
+      case .characterTyped: send(.characterTyped, time)
+      case .keyboard(let event): send(event, time)
+      }
     case .configured: fatalError("has a function of its own")
     }
     return changes
@@ -99,7 +165,9 @@ struct Reference {
     let isCharacter =
       Self.characters.contains(key) && held.isDisjoint(with: ["ctrl", "alt", "meta"])
     switch action {
+    case .press where goesOn(key, device, stamp.microseconds): break
     case .press:
+      countTap()
       let row = rows.first { $0.key == key && $0.modifiers == held }
       down[device, default: [:]][key] = row != nil
       tap = nil
@@ -111,16 +179,36 @@ struct Reference {
         send(.characterTyped, stamp)
       }
     case .release:
-      guard down[device]?.removeValue(forKey: key) != nil, let tap, tap.key == key,
-        tap.device == device
-      else { return }
-      self.tap = nil
-      guard isWithin(tap.timeout, tap.pressed, stamp.microseconds) else { return }
-      let pressed = Time(microseconds: tap.pressed)
-      send(.shiftPressed(at: pressed), pressed)
+      guard let wasConsumed = down[device]?.removeValue(forKey: key) else { return }
+      if settings.debounce > .zero {
+        forgetReleases(device, stamp.microseconds)
+        let release = Release(key: key, time: stamp.microseconds, wasConsumed: wasConsumed)
+        releases[device, default: []].append(release)
+      }
+      guard var over = tap, over.key == key, over.device == device else { return }
+      over.released = stamp.microseconds
+      tap = isWithin(over.timeout, over.pressed, stamp.microseconds) ? over : nil
+      if settings.debounce == .zero { countTap() }
     case .autorepeat:
-      if down[device]?[key] != true, isCharacter { send(.characterTyped, stamp) }
+      guard down[device]?[key] != true, isCharacter else { return }
+      countTap()
+      send(.characterTyped, stamp)
     }
+  }
+
+  /// Whether a press is a bounce, and the key what it was.
+  private mutating func goesOn(_ key: UInt16, _ device: DeviceID, _ time: Int64) -> Bool {
+    forgetReleases(device, time)
+    guard let place = releases[device]?.firstIndex(where: { $0.key == key }) else { return false }
+    down[device, default: [:]][key] = releases[device]?.remove(at: place).wasConsumed
+    if tap?.key == key, tap?.device == device { tap?.released = nil }
+    return true
+  }
+
+  private mutating func forgetReleases(_ device: DeviceID, _ time: Int64) {
+    let debounce = settings.debounce
+    let kept = releases[device, default: []].filter { isWithin(debounce, $0.time, time) }
+    releases[device] = kept
   }
 
   private mutating func press(_ key: UInt16, _ device: DeviceID, _ time: Time?, _ stamp: Time) {
@@ -153,6 +241,7 @@ struct Reference {
     guard let next = settings.shift.next(shift, on: event) else { return }
     add(.shift, shift.name, next.name, event.name, time)
     shift = next
+    shiftSince = time.microseconds
   }
 
   private mutating func send(_ event: KeyboardTable.Event, _ time: Time) {

@@ -13,7 +13,8 @@ final class StillKeyboard: InputSource {
       isKeyboard: true)
   ]
 
-  func catchUp() {}
+  func catchUp() -> Time { now }
+  func realTime(reaching time: Time) -> Int64 { time.microseconds }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
 

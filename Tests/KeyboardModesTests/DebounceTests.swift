@@ -1,0 +1,184 @@
+import Evdev
+import KeyboardModes
+import Testing
+
+private let first = DeviceID(order: 0)
+
+@Suite("The controller: switches that bounce")
+struct DebounceTests {
+  private let settings = Settings(debounce: .milliseconds(5))
+  private let tapping = Settings(
+    shiftTrigger: .tap(timeout: .milliseconds(200)), debounce: .milliseconds(5))
+
+  /// The states that a line leads through where bounces are known, once time has gone by.
+  private func states(_ line: String, _ settings: Settings) throws -> [String] {
+    var timeline = Timeline(settings)
+    try timeline.play(line)
+    try timeline.play("1000")
+    timeline.passTime()
+    return timeline.changes.map(\.to)
+  }
+
+  @Test(
+    "make one press of Shift, to the microsecond",
+    arguments: [
+      // At the press, at the release, both, and several times.
+      ("LEFTSHIFT+ 1 LEFTSHIFT- 1 LEFTSHIFT+ 80 LEFTSHIFT-", ["on"]),
+      ("LEFTSHIFT+ 80 LEFTSHIFT- 1 LEFTSHIFT+ 1 LEFTSHIFT-", ["on"]),
+      ("LEFTSHIFT 4 LEFTSHIFT 4 LEFTSHIFT 4 LEFTSHIFT+ 80 LEFTSHIFT- 4 LEFTSHIFT", ["on"]),
+      ("LEFTSHIFT+ 80 LEFTSHIFT- 4_999us LEFTSHIFT+", ["on"]),
+      ("LEFTSHIFT+ 80 LEFTSHIFT- 5_000us LEFTSHIFT+", ["on", "capsLock"]),
+      ("LEFTSHIFT+ 80 LEFTSHIFT- 0us LEFTSHIFT+", ["on"]),
+      // It is the last release that counts.
+      ("LEFTSHIFT+ 80 LEFTSHIFT- 4 LEFTSHIFT 5_000us LEFTSHIFT", ["on", "capsLock"]),
+      // Another key, and the same key of another keyboard, are presses.
+      ("LEFTSHIFT 1 RIGHTSHIFT", ["on", "capsLock"]),
+      ("LEFTSHIFT 1 2:LEFTSHIFT", ["on", "capsLock"]),
+      // A release of a bounce is one.
+      ("LEFTSHIFT 1 LEFTSHIFT+ 100 LEFTSHIFT- 100 LEFTSHIFT", ["on", "capsLock"]),
+    ])
+  func shift(_ line: String, _ expected: [String]) throws {
+    #expect(try states(line, settings) == expected)
+  }
+
+  @Test("are presses where nothing is said")
+  func off() throws {
+    #expect(try states("LEFTSHIFT 1 LEFTSHIFT", Settings()) == ["on", "capsLock"])
+  }
+
+  @Test("delay no press, and no release")
+  func eager() throws {
+    var timeline = Timeline(settings)
+    try timeline.play("7us LEFTSHIFT+")
+    #expect(timeline.changes.map(\.to) == ["on"])
+    #expect(timeline.changes.map(\.time.microseconds) == [7])
+    #expect(timeline.controller.deadline == nil, "no state waits for time")
+    try timeline.play("600 LEFTCTRL+ 10 LEFTCTRL- C")
+    #expect(timeline.changes.map(\.to) == ["on", "off"], "other programs took C without Ctrl")
+  }
+
+  @Test(
+    "make one press of characters, chords and bound keys",
+    arguments: [
+      ("COMPOSE 4 COMPOSE", ["showingPanel"]),
+      ("COMPOSE 5 COMPOSE", ["showingPanel", "prepareToEditText"]),
+      ("COMPOSE+ 4 COMPOSE- 1 COMPOSE+ 250 COMPOSE* 33 COMPOSE*", ["showingPanel"]),
+      ("A 1 LEFTSHIFT 1 A", ["on"]),
+      ("A 2 LEFTSHIFT 3 A", ["on", "off"]),
+      // A modifier that bounced is held.
+      ("LEFTSHIFT 600 LEFTCTRL 1 LEFTCTRL+ 100 C", ["on"]),
+      ("LEFTSHIFT 600 LEFTCTRL 1 LEFTCTRL+ 100 LEFTCTRL- C", ["on", "off"]),
+      ("LEFTCTRL 1 LEFTCTRL+ 9 INSERT", []),
+    ])
+  func others(_ line: String, _ expected: [String]) throws {
+    #expect(try states(line, settings) == expected)
+  }
+
+  @Test("leave a press what it was, though modifiers are others by now")
+  func consumed() throws {
+    var settings = settings
+    let chord = try Chord([key("LEFTMETA"), key("V")])
+    #expect(settings.bindings.bind(chord, to: .clickSwitchButton) == nil)
+    #expect(
+      try states("LEFTSHIFT 600 LEFTMETA+ V+ 1 LEFTMETA- V- 1 V+ 250 V* 33 V*", settings)
+        == ["on", "prepareToRecord"], "it completed a chord, and types nothing")
+    #expect(
+      try states("LEFTSHIFT 600 LEFTMETA+ V+ V- 4 V+ V- 5 V+", settings)
+        == ["on", "prepareToRecord", "editingText"])
+    #expect(
+      try states("V+ 1 LEFTMETA+ V- 1 V+", settings) == [], "what was a letter is no chord")
+  }
+
+  @Test(
+    "are no end of a tap, and no second one",
+    arguments: [
+      ("LEFTSHIFT+ 1 LEFTSHIFT- 1 LEFTSHIFT+ 100 LEFTSHIFT-", ["on"]),
+      ("LEFTSHIFT+ 100 LEFTSHIFT- 1 LEFTSHIFT+ 1 LEFTSHIFT-", ["on"]),
+      ("LEFTSHIFT+ 1 LEFTSHIFT- 1 LEFTSHIFT+ 50 A 50 LEFTSHIFT-", []),
+      ("LEFTSHIFT+ 1 LEFTSHIFT- 1 LEFTSHIFT+ 250 LEFTSHIFT-", []),
+      ("LEFTSHIFT+ 199 LEFTSHIFT- 500us LEFTSHIFT+ 499us LEFTSHIFT-", ["on"]),
+      ("LEFTSHIFT+ 199 LEFTSHIFT- 500us LEFTSHIFT+ 500us LEFTSHIFT-", []),
+      ("LEFTSHIFT+ 50 LEFTSHIFT- 4_999us LEFTSHIFT+ 50 LEFTSHIFT-", ["on"]),
+      ("LEFTSHIFT+ 50 LEFTSHIFT- 5_000us LEFTSHIFT+ 50 LEFTSHIFT-", ["on", "capsLock"]),
+      // A key that bounces is no key in between.
+      ("A+ 50 LEFTSHIFT+ A- 1 A+ 50 LEFTSHIFT-", ["on"]),
+      // What comes after the release comes after the tap.
+      ("LEFTSHIFT+ 50 LEFTSHIFT- 1 A", ["on", "off"]),
+      ("A+ LEFTSHIFT+ 50 LEFTSHIFT- 1 A*", ["on", "off"]),
+      ("LEFTSHIFT+ 50 LEFTSHIFT- 1 A 1 LEFTSHIFT+ 50 LEFTSHIFT-", ["on", "off"]),
+    ])
+  func tap(_ line: String, _ expected: [String]) throws {
+    #expect(try states(line, tapping) == expected)
+  }
+
+  @Test("let a tap count when they are over, or before anything else, timed at its press")
+  func tapDeadline() throws {
+    var timeline = Timeline(tapping)
+    try timeline.play("LEFTSHIFT+ 50 LEFTSHIFT-")
+    #expect(timeline.controller.deadline == Time(microseconds: 55_000))
+    try timeline.play("4_999us")
+    timeline.passTime()
+    #expect(timeline.changes.isEmpty)
+    try timeline.play("1us")
+    timeline.passTime()
+    #expect(timeline.changes.map(\.time.microseconds) == [0])
+    #expect(timeline.controller.deadline == nil)
+    let before: [Controller.Input] = [
+      .client(.characterTyped, at: Time(microseconds: 51_000)), .gone(first),
+      .configured(tapping, at: Time(microseconds: 51_000)),
+      .synchronized(first, [], at: Time(microseconds: 51_000)),
+    ]
+    for input in before {
+      var timeline = Timeline(tapping)
+      try timeline.play("LEFTSHIFT+ 50 LEFTSHIFT-")
+      timeline.take(input)
+      #expect(timeline.changes.first?.to == "on", "before \(input)")
+      #expect(timeline.controller.deadline == nil)
+    }
+    var ended = Timeline(tapping)
+    try ended.play("LEFTSHIFT+ 50 LEFTSHIFT-")
+    var changes: [Change] = []
+    ended.controllerEnds(at: ended.time) { changes.append($0) }
+    #expect(changes.map(\.to) == ["on"], "nothing more comes")
+  }
+
+  @Test("are seen through a loss, where the times allow it")
+  func lost() throws {
+    var timeline = Timeline(settings)
+    try timeline.play("LEFTSHIFT+ 80")
+    timeline.take(.synchronized(first, try differences("LEFTSHIFT-"), at: timeline.time))
+    try timeline.play("4_999us LEFTSHIFT+ 80 LEFTSHIFT-")
+    #expect(timeline.changes.map(\.to) == ["on"])
+    try timeline.play("4_999us")
+    timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: timeline.time))
+    #expect(timeline.changes.map(\.to) == ["on"])
+    try timeline.play("LEFTSHIFT- 5")
+    timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: timeline.time))
+    #expect(timeline.changes.map(\.to) == ["on", "off"])
+  }
+
+  @Test("end with their device")
+  func gone() throws {
+    var timeline = Timeline(settings)
+    try timeline.play("LEFTSHIFT+ 80 LEFTSHIFT- 1")
+    timeline.take(.gone(first))
+    timeline.take(.opened(first, held: []))
+    try timeline.play("1 LEFTSHIFT+")
+    #expect(
+      timeline.changes.map(\.to) == ["on", "capsLock"], "another device, though of its number")
+  }
+
+  @Test("are told to whoever counts presses")
+  func counted() throws {
+    var timeline = Timeline(settings)
+    try timeline.play("A+ 10 A-")
+    let a = try key("A")
+    func isBounce(_ device: DeviceID, _ microseconds: Int64) -> Bool {
+      timeline.controller.isBounce(
+        pressOf: a, on: device, at: Time(microseconds: 10_000 + microseconds))
+    }
+    #expect(isBounce(first, 4999))
+    #expect(!isBounce(first, 5000))
+    #expect(!isBounce(DeviceID(order: 1), 0))
+  }
+}

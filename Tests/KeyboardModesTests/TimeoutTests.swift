@@ -1,0 +1,144 @@
+import Evdev
+import KeyboardModes
+import Testing
+
+private let first = DeviceID(order: 0)
+
+private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds * 1000) }
+
+@Suite("The controller: an on that nobody uses")
+struct TimeoutTests {
+  private let settings = Settings(shift: ShiftRules(timeout: .seconds(3)))
+
+  private func timeline(_ line: String) throws -> Timeline {
+    var timeline = Timeline(settings)
+    try timeline.play(line)
+    return timeline
+  }
+
+  @Test("is off when the timeout is over, at that microsecond")
+  func timedOut() throws {
+    var timeline = try timeline("7us LEFTSHIFT 2999_999us")
+    #expect(timeline.controller.deadline == Time(microseconds: 3_000_007))
+    timeline.passTime()
+    #expect(timeline.changes.map(\.to) == ["on"])
+    try timeline.play("1us")
+    timeline.passTime()
+    #expect(
+      timeline.changes.last
+        == Change(
+          sequence: 2, time: Time(microseconds: 3_000_007), machine: .shift, from: "on", to: "off",
+          event: "timedOut"))
+    #expect(timeline.controller.deadline == nil)
+    #expect(timeline.controller.modes.shiftSince == Time(microseconds: 3_000_007))
+    timeline.passTime()
+    #expect(timeline.changes.count == 2)
+  }
+
+  @Test(
+    "is off before what comes at that time or later, whoever comes",
+    arguments: [
+      ("LEFTSHIFT 2999_999us A", ["characterTyped"]), ("LEFTSHIFT 3000 A", ["timedOut"]),
+      ("LEFTSHIFT 2999_999us LEFTSHIFT", ["shiftPressed"]),
+      ("LEFTSHIFT 3000 LEFTSHIFT", ["timedOut", "shiftPressed"]),
+      ("LEFTSHIFT 9000 F5", ["timedOut"]), ("LEFTSHIFT+ 9000 LEFTSHIFT-", ["timedOut"]),
+      ("LEFTSHIFT 3000 COMPOSE", ["timedOut", "clickMoreButton"]),
+      ("LEFTSHIFT+ 3000 LEFTSHIFT*", ["timedOut"]),
+    ])
+  func inputs(_ line: String, _ events: [String]) throws {
+    let changes = try timeline(line).changes.dropFirst()
+    #expect(changes.map(\.event) == events)
+    for change in changes where change.event == "timedOut" { #expect(change.time == at(3000)) }
+  }
+
+  @Test("is off before what is found after a loss, and what a program sends")
+  func otherInputs() throws {
+    for input in [
+      Controller.Input.synchronized(first, try differences("A+"), at: at(3000)),
+      .client(.characterTyped, at: at(3000)),
+    ] {
+      var timeline = try timeline("LEFTSHIFT")
+      timeline.take(input)
+      #expect(timeline.changes.map(\.event) == ["shiftPressed", "timedOut"])
+    }
+  }
+
+  @Test("has a time only where it has been used neither by a character nor by Shift")
+  func used() throws {
+    #expect(try timeline("LEFTSHIFT A").controller.deadline == nil)
+    #expect(try timeline("LEFTSHIFT 100 LEFTSHIFT").controller.deadline == nil, "capsLock lasts")
+    #expect(try timeline("LEFTSHIFT 600 LEFTSHIFT").controller.deadline == nil)
+    #expect(try timeline("LEFTSHIFT 100 COMPOSE").controller.deadline == at(3000))
+    var never = Timeline()
+    try never.play("LEFTSHIFT")
+    #expect(never.controller.deadline == nil)
+  }
+
+  @Test("whose press was lost counts from when it was found")
+  func lost() throws {
+    var timeline = try timeline("")
+    timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: at(50)))
+    #expect(timeline.controller.deadline == at(3050))
+  }
+
+  @Test("of a tap counts from its press, however late it was a tap")
+  func tap() throws {
+    var settings = settings
+    settings.shiftTrigger = .tap(timeout: .milliseconds(200))
+    settings.debounce = .milliseconds(5)
+    var timeline = Timeline(settings)
+    try timeline.play("LEFTSHIFT+ 100 LEFTSHIFT- 5")
+    timeline.passTime()
+    #expect(timeline.controller.deadline == at(3000))
+    // A tap that is over comes first, though it may yet bounce.
+    var short = Timeline(
+      Settings(
+        shift: ShiftRules(timeout: .milliseconds(50)),
+        shiftTrigger: .tap(timeout: .milliseconds(200)), debounce: .milliseconds(5)))
+    try short.play("LEFTSHIFT+ 100 LEFTSHIFT-")
+    short.controllerEnds(at: short.time) { _ in }
+    #expect(short.controller.modes.shift == "off")
+    #expect(short.controller.modes.shiftSince == at(50))
+    #expect(short.controller.modes.sequence == 2)
+  }
+
+  @Test("keeps its time where another controller goes on")
+  func resumed() throws {
+    let snapshot = try timeline("LEFTSHIFT 1000").controller.snapshot
+    var next = try #require(Controller(settings: settings, resuming: snapshot))
+    #expect(next.deadline == at(3000))
+    var changes: [Change] = []
+    next.advance(to: at(60_000)) { changes.append($0) }
+    #expect(changes.map(\.time) == [at(3000)])
+    #expect(try #require(Controller(resuming: snapshot)).deadline == nil)
+  }
+
+  @Test("has the time that a changed configuration gives it, counted from its press")
+  func configured() throws {
+    var timeline = try timeline("LEFTSHIFT 1000")
+    func configure(_ timeout: Duration?, at time: Int64) {
+      timeline.take(.configured(Settings(shift: ShiftRules(timeout: timeout)), at: at(time)))
+    }
+    configure(.seconds(2), at: 1000)
+    #expect(timeline.controller.deadline == at(2000))
+    configure(nil, at: 1000)
+    #expect(timeline.controller.deadline == nil)
+    timeline.passTime()
+    #expect(timeline.changes.map(\.to) == ["on"])
+    // What would have been due when it was not in force is due now.
+    configure(.milliseconds(500), at: 1700)
+    #expect(timeline.changes.last?.event == "timedOut")
+    #expect(timeline.changes.last?.time == at(1700))
+    // What was due comes first, by the old settings.
+    try timeline.play("LEFTSHIFT 1000")
+    configure(nil, at: 9000)
+    #expect(timeline.changes.last?.time == at(1500))
+  }
+
+  @Test("never is off where the clock does not get that far")
+  func endOfTime() throws {
+    var timeline = Timeline(settings)
+    timeline.take(.client(.shiftPressed, at: Time(microseconds: .max - 1)))
+    #expect(timeline.controller.deadline == nil)
+  }
+}
