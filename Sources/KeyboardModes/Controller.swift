@@ -211,6 +211,8 @@ public struct Controller: Sendable {
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
     let deciding = modifiersDeciding(pressOf: event.key)
+    // Hardly ever is any of them held.
+    guard keys.isAnyHeld(of: deciding) else { return [] }
     return keys.devices.compactMap { other in
       guard !other.held().isDisjoint(with: deciding) else { return nil }
       let held = Modifiers.keys.filter { key in
