@@ -64,7 +64,7 @@ public struct Controller: Sendable {
   private(set) var shiftSince: Time?
 
   /// Whether there can be a ``deadline``, and whether there are bounces. Kept, because every event asks.
-  private var hasDeadlines: Bool
+  private(set) var hasDeadlines: Bool
   private var isDebouncing: Bool
   private var keyboardSince: Time?
 

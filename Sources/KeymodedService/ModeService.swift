@@ -81,9 +81,10 @@ final class ModeService {
 
   /// Asks to be woken when something is due. From then on it asks by itself.
   func watchTime() {
-    guard controller.deadline != wakesAt else { return }
-    wakesAt = controller.deadline
-    wake(wakesAt)
+    let deadline = controller.deadline
+    guard deadline != wakesAt else { return }
+    wakesAt = deadline
+    wake(deadline)
   }
 
   /// Lets happen what was due by the time that ``wake`` has been told.
