@@ -63,8 +63,9 @@ public struct Controller: Sendable {
   private var sequence: Int64 = 0
   private(set) var shiftSince: Time?
 
-  /// Whether there can be a ``deadline``, and whether there are bounces. Kept, because every event asks.
-  private(set) var hasDeadlines: Bool
+  /// Whether there can be a ``deadline``. Kept, because every event asks.
+  public private(set) var hasDeadlines: Bool
+  /// Whether there are bounces, likewise.
   private var isDebouncing: Bool
   private var keyboardSince: Time?
 

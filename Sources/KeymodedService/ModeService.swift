@@ -81,7 +81,8 @@ final class ModeService {
 
   /// Asks to be woken when something is due. From then on it asks by itself.
   func watchTime() {
-    let deadline = controller.deadline
+    // To ask for the deadline itself copies the controller.
+    let deadline = controller.hasDeadlines ? controller.deadline : nil
     guard deadline != wakesAt else { return }
     wakesAt = deadline
     wake(deadline)
