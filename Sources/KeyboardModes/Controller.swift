@@ -187,6 +187,18 @@ public struct Controller: Sendable {
     for event in events { take(event, index, publish) }
   }
 
+  /// Takes one input, after the releases before it that a grab kept back: see
+  /// ``missedReleases(before:followedBy:keysUp:)``.
+  public mutating func take(
+    _ input: Input, followedBy rest: ArraySlice<Input>,
+    keysUp: ([KeyCode], DeviceID) -> [KeyCode], publish: (Change) -> Void
+  ) {
+    for release in missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
+      take(release, publish: publish)
+    }
+    take(input, publish: publish)
+  }
+
   /// What a press of `key` would mean now.
   public func meaning(ofPress key: KeyCode, on device: DeviceID) -> PressMeaning {
     let held = keys.devices.reduce(into: Modifiers()) { held, other in

@@ -70,11 +70,9 @@ final class ModeService {
     let before = ring.latest
     for (place, input) in inputs.enumerated() {
       if case .synchronized = input { losses += 1 }
-      let missed = controller.missedReleases(
-        before: input, followedBy: inputs[(place + 1)...]
-      ) { source.keysUp(among: $0, on: $1) }
-      for release in missed { controller.take(release) { ring.append($0) } }
-      controller.take(input) { ring.append($0) }
+      controller.take(
+        input, followedBy: inputs[(place + 1)...], keysUp: { source.keysUp(among: $0, on: $1) },
+        publish: { ring.append($0) })
     }
     tell(after: before)
   }
