@@ -128,7 +128,8 @@ class Seat:
         """Starts a program of the person, in a process group of its own."""
         with open(self.folder / "log", "ab") as log:
             process = subprocess.Popen(
-                command,
+                # Whoever runs the tests in the background has them ignore Ctrl+C.
+                ["env", "--default-signal", *command],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -5,6 +5,7 @@ These tests are one story: the first finds the package just installed, the last 
 
 import re
 import shutil
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -253,6 +254,27 @@ def test_upgrade_starts_nothing_that_was_stopped(guest: VirtualMachine) -> None:
     service_is = "systemctl is-active keymoded.service; systemctl is-enabled keymoded.service"
     assert guest.run(service_is, check=False).stdout.split() == ["inactive", "disabled"]
     guest.run("systemctl enable --quiet keymoded.service")
+
+
+def test_readme_leads_to_keys_of_ones_own(installed: VirtualMachine) -> None:
+    readme = (CHECKOUT / "README.md").read_text()
+    path = readme.partition("### To your own keys")[2].partition("\n## ")[0]
+    steps = re.findall(r"^    \$ (.*(?:\n {8}.*)*)\n((?:    (?!\$ ).*\n)*)", path, re.MULTILINE)
+    told = {command: textwrap.dedent(output) for command, output in steps}
+    assert len(told) < 10
+    configure, reload, press = list(told)[3:6]
+    service.restart(installed)
+    try:
+        assert installed.run(configure.replace("sudo ", "")).stdout == told[configure]
+        assert installed.run(reload.replace("sudo ", "")).stdout == told[reload] == ""
+        panel = installed.start(as_user("reader", f"sh -c '{press}'"))
+        installed.play("tap f9")
+        assert panel.wait().stdout == told[press]
+        bar = list(told)[7].split()[1]
+        assert "config.jsonc" in installed.run(f"ls {bar}").stdout.split()
+    finally:
+        installed.run("rm /etc/keymoded/keymoded.yaml")
+        service.restart(installed)
 
 
 def test_removal_leaves_the_configuration_and_purging_nothing(
