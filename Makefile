@@ -14,16 +14,22 @@ fishdir     = $(PREFIX)/share/fish/vendor_completions.d
 zshdir      = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 
 SWIFT ?= swift
-# The Swift runtime becomes part of the programs, so that they run on machines without Swift.
-RELEASE = -c release --static-swift-stdlib
+# The Swift runtime becomes part of the programs, so that they run on machines without Swift. So does
+# what it needs of C++'s, which takes less memory than the whole: where only libstdc++.a is, the linker
+# takes that. The others make the programs smaller, and quicker to start; docs/performance.md says how
+# much each does.
+CXX_RUNTIME = .build/c++
+RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(CXX_RUNTIME) \
+  $(addprefix -Xswiftc ,-Xclang-linker -static-libgcc) \
+  $(addprefix -Xlinker ,--no-export-dynamic -z pack-relative-relocs)
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
-SOURCES = Package.swift Sources Tests examples/chat
+SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
-  vm-tests package-tests sanitize fuzz adversary bench recordings pictures build install uninstall \
-  deb clean
+  vm-tests package-tests sanitize fuzz adversary bench bench-vm recordings pictures build install \
+  uninstall deb clean
 
 help:
 	@echo 'make run        install what is missing, build, and run it here'
@@ -32,6 +38,7 @@ help:
 	@echo 'make adversary  attack it with all there is, for two hours, and print what came of it'
 	@echo 'make sanitize   the tests once more, built with address and with thread sanitizer'
 	@echo 'make bench      measure it beside what people would use otherwise'
+	@echo 'make bench-vm   the same of keys, in a virtual machine, beside keyd'
 	@echo 'make fuzz       try what others send: ten targets, each for ten minutes'
 	@echo 'make build      build the programs, into .build/release'
 	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -60,6 +67,7 @@ unit-tests:
 examples:
 	@scripts/install-packages build
 	$(SWIFT) build --package-path examples/chat
+	$(SWIFT) build --package-path examples/follow
 
 fuzz-tests:
 	@scripts/install-packages build
@@ -132,8 +140,17 @@ recordings: build
 bench: build
 	scripts/bench
 
+# What has no keyboards cannot tell how soon a client has a key.
+bench-vm: build
+	@scripts/install-packages test
+	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
+	scripts/bench latency
+
 build:
 	@scripts/install-packages build
+	@install -d $(CXX_RUNTIME)
+	@ln -sf "$$($(dir $(shell command -v $(SWIFT)))clang -print-file-name=libstdc++.a)" \
+	  $(CXX_RUNTIME) || echo 'C++ stays a library of its own'
 	$(SWIFT) build $(RELEASE)
 
 # Builds nothing, so that root need not: run `make build` first.
@@ -177,6 +194,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build examples/chat/.build
+	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper*

@@ -94,9 +94,12 @@ let package = Package(
         "Timelines",
       ]),
 
-    // A package of its own, examples/chat; here it is for the tests.
+    // Packages of their own, under examples; here they are for the tests.
     .executableTarget(
       name: "chat", dependencies: ["KeymodeClient"], path: "examples/chat/Sources/chat",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "follow", dependencies: ["KeymodeClient"], path: "examples/follow/Sources/follow",
       swiftSettings: settings),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
@@ -128,7 +131,7 @@ let package = Package(
       "ProgramTests",
       [
         "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "TestSupport", "chat",
-        "keymodectl", "keymoded",
+        "follow", "keymodectl", "keymoded",
       ],
       goldenFiles: ["Malformed.expected"]),
   ]

@@ -75,7 +75,8 @@ def summary(result: dict[str, object]) -> list[str]:
     lines = [f"{'events':>9}  {'program':20} {'median':>9} {'events/s':>12} {'peak':>9}"]
     by_size = result["evemu_by_size"]
     formats = result["formats"]
-    assert isinstance(by_size, dict) and isinstance(formats, dict)
+    assert isinstance(by_size, dict)
+    assert isinstance(formats, dict)
     for size, programs in by_size.items():
         for name, each in programs.items():
             rate = int(size) / each["median_s"]

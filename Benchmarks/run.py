@@ -1,6 +1,7 @@
-"""run.py [--runs N] [--sizes N,N,...] [PART...] - measures, prints, and writes results/PART.json and .svg.
+"""run.py [--runs N] [--sizes N,N,...] [PART...] - measures, prints, and writes results/PART.*
 
-A part is a module here with `measure`, `summary` and `picture`; without any, all of them.
+A part is a module here with `measure`, `summary` and `picture`; without any, all of them but
+`latency`, which needs a virtual machine.
 """
 
 import argparse
@@ -12,7 +13,7 @@ from pathlib import Path
 from measure import machine
 
 HERE = Path(__file__).parent
-PARTS = ("replay",)
+PARTS = ("replay", "daemon")
 
 
 def main() -> None:

@@ -26,6 +26,7 @@ extension Controller {
   /// When it next wants ``advance(to:publish:)`` to be called, if nothing happens before; `nil` where
   /// nothing is to happen by itself.
   public var deadline: Time? {
+    guard hasDeadlines else { return nil }
     guard let tapDeadline, let shiftDeadline else { return tapDeadline ?? shiftDeadline }
     return min(tapDeadline, shiftDeadline)
   }

@@ -63,8 +63,9 @@ public struct Controller: Sendable {
   private var sequence: Int64 = 0
   private(set) var shiftSince: Time?
 
-  /// Whether there can be a ``deadline``, and whether there are bounces. Kept, because every event asks.
-  private var hasDeadlines: Bool
+  /// Whether there can be a ``deadline``. Kept, because every event asks.
+  public private(set) var hasDeadlines: Bool
+  /// Whether there are bounces, likewise.
   private var isDebouncing: Bool
   private var keyboardSince: Time?
 
@@ -211,6 +212,8 @@ public struct Controller: Sendable {
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
     let deciding = modifiersDeciding(pressOf: event.key)
+    // Hardly ever is any of them held.
+    guard keys.isAnyHeld(of: deciding) else { return [] }
     return keys.devices.compactMap { other in
       guard !other.held().isDisjoint(with: deciding) else { return nil }
       let held = Modifiers.keys.filter { key in

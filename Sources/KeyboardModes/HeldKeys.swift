@@ -110,6 +110,14 @@ struct HeldKeysOfAll: Sendable {
 
   mutating func remove(_ device: DeviceID) { devices.removeAll { $0.device == device } }
 
+  /// Whether one of `modifiers` is held on any device.
+  func isAnyHeld(of modifiers: Modifiers) -> Bool {
+    for place in devices.indices where !devices[place].held().isDisjoint(with: modifiers) {
+      return true
+    }
+    return false
+  }
+
   /// The union over all devices, without the key in question.
   func modifiersHeld(without key: KeyCode, _ index: Int) -> Modifiers {
     var held = devices[index].held(without: key)

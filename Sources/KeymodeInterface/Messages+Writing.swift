@@ -1,5 +1,5 @@
 internal import JSON
-internal import KeyboardModes
+public import KeyboardModes
 
 // What every subscriber is sent for every change, written as bytes: the tree of values in between would
 // cost more than all else that a change costs.
@@ -35,16 +35,35 @@ extension StateMessage {
 extension MonitorMessage {
   /// Appends the reply's parameters as JSON: what ``json`` is when it is written compactly.
   public func writeJSON(to bytes: inout [UInt8]) {
-    bytes.append(contentsOf: "{\"state\":".utf8)
+    Self.writeJSON(state, changes, missed: missed, to: &bytes)
+  }
+
+  /// Appends the reply's parameters without the reply: its parts need not be in memory of their own.
+  public static func writeJSON(
+    _ state: StateMessage, _ changes: some Sequence<Change>, missed: Int64?,
+    to bytes: inout [UInt8]
+  ) {
+    bytes.append(text: "{\"state\":")
     state.writeJSON(to: &bytes)
-    bytes.append(contentsOf: ",\"changes\":[".utf8)
-    for (place, change) in changes.enumerated() {
-      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(text: ",\"changes\":[")
+    var isFirst = true
+    for change in changes {
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
+      isFirst = false
       change.writeJSON(to: &bytes)
     }
-    bytes.append(contentsOf: "],\"missed\":".utf8)
-    (missed.map(JSON.integer) ?? .null).write(to: &bytes)
+    bytes.append(text: "],\"missed\":")
+    withTextBuffer(holding: 24) { text in
+      if let missed { text.append(missed) } else { text.append("null") }
+      bytes.append(contentsOf: text.written)
+    }
     bytes.append(UInt8(ascii: "}"))
+  }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(text: StaticString) {
+    append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }
 

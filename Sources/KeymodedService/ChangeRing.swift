@@ -32,10 +32,24 @@ struct ChangeRing {
   /// The changes after number `sequence`, or `nil` where not all of them are still here.
   ///
   /// - Precondition: `sequence` is between 0 and ``latest``.
-  func changes(after sequence: Int64) -> [Change]? {
+  func changes(after sequence: Int64) -> [Change]? { last(after: sequence).map(Array.init) }
+
+  /// The same, where they are: no memory is needed for them.
+  func last(after sequence: Int64) -> Last? {
     guard latest - sequence <= Int64(changes.count) else { return nil }
-    guard sequence < latest else { return [] }
-    return (sequence + 1...latest).map { changes[place(of: $0)] }
+    return Last(ring: self, upcoming: sequence + 1)
+  }
+
+  /// The last changes of a ring, in order.
+  struct Last: Sequence, IteratorProtocol {
+    fileprivate let ring: ChangeRing
+    fileprivate var upcoming: Int64
+
+    mutating func next() -> Change? {
+      guard upcoming <= ring.latest else { return nil }
+      defer { upcoming += 1 }
+      return ring.changes[ring.place(of: upcoming)]
+    }
   }
 
   private func place(of sequence: Int64) -> Int { Int((sequence - start) % Int64(capacity)) }

@@ -27,7 +27,13 @@ final class ModeService {
   private let changesBefore: Int64
 
   /// The last message to subscribers. Most of them are at the same change and get the same bytes.
-  private var lastMessage: (after: Int64, latest: Int64, bytes: [UInt8], isNotice: Bool)?
+  private var lastMessage = (after: Int64.min, latest: Int64.min, isNotice: false)
+
+  /// The bytes of that message. Their memory is used for the next one, once they have been sent.
+  private var lastMessageBytes: [UInt8] = []
+
+  /// How much memory is kept for messages; that of one about very many changes is not.
+  private static let messageRoom = 4096
 
   /// Which lights tell of which states, and which were last said to be on.
   private var lightRules = LightRules()
@@ -79,9 +85,11 @@ final class ModeService {
 
   /// Asks to be woken when something is due. From then on it asks by itself.
   func watchTime() {
-    guard controller.deadline != wakesAt else { return }
-    wakesAt = controller.deadline
-    wake(wakesAt)
+    // To ask for the deadline itself copies the controller.
+    let deadline = controller.hasDeadlines ? controller.deadline : nil
+    guard deadline != wakesAt else { return }
+    wakesAt = deadline
+    wake(deadline)
   }
 
   /// Lets happen what was due by the time that ``wake`` has been told.
@@ -131,7 +139,8 @@ final class ModeService {
   private func commit(after sequence: Int64) {
     guard let store else { return }
     let oldest = max(sequence, ring.latest - Int64(ring.capacity))
-    store.commit(ring.changes(after: oldest) ?? [], controller.snapshot, instance: instance)
+    guard let changes = ring.last(after: oldest) else { return }
+    store.commit(changes, controller.snapshot, instance: instance)
   }
 
   private var state: StateMessage {
@@ -221,14 +230,28 @@ extension ModeService {
   /// - Returns: the message and the number up to which it reaches; `nil` where there is nothing new.
   func message(after sequence: Int64) -> (bytes: [UInt8], latest: Int64)? {
     guard sequence < ring.latest else { return nil }
-    if let last = lastMessage, last.after == sequence, last.latest == ring.latest {
-      if last.isNotice { missed += 1 }
-      return (last.bytes, last.latest)
+    if lastMessage.after != sequence || lastMessage.latest != ring.latest {
+      write(messageAfter: sequence)
     }
-    let message = changes(after: sequence)
-    let bytes = Reply.continuing { message.writeJSON(to: &$0) }
-    lastMessage = (sequence, ring.latest, bytes, message.missed != 0)
-    return (bytes, ring.latest)
+    if lastMessage.isNotice { missed += 1 }
+    return (lastMessageBytes, ring.latest)
+  }
+
+  private func write(messageAfter sequence: Int64) {
+    // Taken out, so that nobody but clients who have yet to send them has these bytes as well.
+    var bytes: [UInt8] = []
+    swap(&bytes, &lastMessageBytes)
+    if bytes.capacity > Self.messageRoom { bytes = [] }
+    let changes = ring.last(after: sequence)
+    Reply.writeContinuing(to: &bytes) { bytes in
+      if let changes {
+        MonitorMessage.writeJSON(state, changes, missed: 0, to: &bytes)
+      } else {
+        MonitorMessage.writeJSON(state, [], missed: ring.latest - sequence, to: &bytes)
+      }
+    }
+    swap(&bytes, &lastMessageBytes)
+    lastMessage = (sequence, ring.latest, changes == nil)
   }
 
   func trigger(_ name: String) throws(VarlinkError) -> JSON {

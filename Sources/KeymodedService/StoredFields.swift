@@ -19,10 +19,14 @@ struct StoredFields {
 
   /// A name that is too long is cut; none of ours is.
   mutating func put(_ text: String) {
-    let text = text.utf8.prefix(Self.longestText)
-    bytes[offset] = UInt8(text.count)
-    for (place, byte) in text.enumerated() { bytes[offset + 1 + place] = byte }
-    offset += 1 + text.count
+    var text = text
+    text.withUTF8 { text in
+      let text = text.prefix(Self.longestText)
+      bytes[offset] = UInt8(text.count)
+      let room = UnsafeMutableRawBufferPointer(rebasing: bytes[(offset + 1)...])
+      room.copyBytes(from: text)
+      offset += 1 + text.count
+    }
     align()
   }
 
@@ -85,7 +89,11 @@ struct StoredFields {
 
   /// FNV-1a over everything so far: it is to find what was left half written, not what was forged.
   private func checksum() -> UInt64 {
-    bytes[..<offset].reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in UnsafeRawBufferPointer(rebasing: bytes[..<offset]) {
+      sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+    return sum
   }
 
   private mutating func align() { offset = (offset + 7) & ~7 }

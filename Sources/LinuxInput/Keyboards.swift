@@ -38,8 +38,8 @@ public final class Keyboards {
     let source: EventSource
     let lights: DeviceLights
 
-    /// What was read and has yet to act.
-    var waiting: [Frame] = []
+    /// Whether there may be something to read now.
+    var isReady = false
 
     /// Whether there may be more than was read so far.
     var hasMore = false
@@ -53,6 +53,12 @@ public final class Keyboards {
   private let deliver: ([Controller.Input]) -> Void
   private let report: (Report) -> Void
   private var followed: [Followed] = []
+
+  /// What was read and has yet to act; the places are those of ``followed``.
+  private var waiting = FrameQueues()
+
+  /// Memory for what is delivered next.
+  private var due: [Controller.Input] = []
   private var opened = 0
   private var finder: DeviceFinder?
   private let places: DeviceFinder.Places
@@ -123,9 +129,9 @@ public final class Keyboards {
   /// Which of `keys` the kernel says are up on this device, although nothing of it that waits to act
   /// or to be read can have released them.
   public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
-    guard let keyboard = followed.first(where: { $0.id == id }) else { return [] }
-    let waiting = keyboard.waiting.flatMap(\.inputs)
-    return keyboard.device.keysUp(
+    guard let place = followed.firstIndex(where: { $0.id == id }) else { return [] }
+    let waiting = waiting.inputs(of: place)
+    return followed[place].device.keysUp(
       among: keys.filter { key in !waiting.contains { $0.mayRelease(key, on: id) } })
   }
 }
@@ -213,6 +219,7 @@ extension Keyboards {
       id: id, device: device, isKeyboard: isKeyboard, number: status.st_rdev, source: source,
       lights: DeviceLights(of: device))
     followed.append(keyboard)
+    waiting.addPlace()
     report(.followed(id, device))
     light(keyboard)
     deliver([.opened(id, held: device.keysDown)])
@@ -221,9 +228,11 @@ extension Keyboards {
   private func letGo(_ keyboard: Followed, _ why: Report) {
     keyboard.source.end()
     _ = keyboard.lights.show([], of: [])
-    followed.removeAll { $0.id == keyboard.id }
+    guard let place = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
+    followed.remove(at: place)
+    let rest = waiting.removePlace(place)
     report(why)
-    deliver(keyboard.waiting.flatMap(\.inputs) + [.gone(keyboard.id)])
+    deliver(rest + [.gone(keyboard.id)])
   }
 }
 
@@ -249,18 +258,17 @@ extension Keyboards {
   public func readAll() -> Time {
     var limit = Time(microseconds: microsecondsSinceBoot())
     var ended: [(DeviceID, SystemError?)] = []
-    for index in ready() {
-      let keyboard = followed[index]
-      var frames = keyboard.waiting
-      let outcome = readFrames(of: keyboard, into: &frames)
-      followed[index].waiting = frames
-      followed[index].hasMore = false
+    findReady()
+    for place in followed.indices where followed[place].isReady {
+      let outcome = Self.read(
+        followed[place].device, followed[place].id, into: &waiting, at: place)
+      followed[place].hasMore = false
       switch outcome {
       case .drained: break
       case .more:
-        followed[index].hasMore = true
-        if let last = frames.last { limit = min(limit, last.time) }
-      case .ended(let error): ended.append((keyboard.id, error))
+        followed[place].hasMore = true
+        if let last = waiting.lastTime(of: place) { limit = min(limit, last) }
+      case .ended(let error): ended.append((followed[place].id, error))
       }
     }
     deliver(upTo: limit)
@@ -269,60 +277,63 @@ extension Keyboards {
       letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
     }
     // Nothing of this makes a descriptor readable again, libevdev's having read ahead included.
-    if followed.contains(where: { $0.hasMore || !$0.waiting.isEmpty }) { continuation?.callSoon() }
+    if !waiting.isEmpty || followed.contains(where: \.hasMore) { continuation?.callSoon() }
     return limit
   }
 
   private func deliver(upTo limit: Time) {
-    var queues = followed.map(\.waiting)
-    let inputs = Frame.merged(takenFrom: &queues, upTo: limit).flatMap(\.inputs)
-    // Before they act: the kernel is not asked about a device of which more is known.
-    for (index, rest) in queues.enumerated() { followed[index].waiting = rest }
-    if !inputs.isEmpty { deliver(inputs) }
+    // While they act, none of them waits any more: the kernel is not asked about a device of which
+    // more is known.
+    var inputs: [Controller.Input] = []
+    swap(&inputs, &due)
+    waiting.take(upTo: limit, into: &inputs)
+    guard !inputs.isEmpty else { return swap(&inputs, &due) }
+    deliver(inputs)
+    inputs.removeAll(keepingCapacity: true)
+    swap(&inputs, &due)
   }
 
-  /// Which devices have something to read, in order of opening.
-  private func ready() -> [Int] {
+  /// Finds out which devices have something to read.
+  private func findReady() {
     // With one, there is nobody else to ask.
-    guard followed.count > 1 else { return Array(followed.indices) }
-    var entries = followed.map {
-      pollfd(fd: $0.device.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    guard followed.count > 1 else {
+      for place in followed.indices { followed[place].isReady = true }
+      return
     }
-    // Where the kernel does not say, the reading does.
-    let isKnown = poll(&entries, nfds_t(entries.count), 0) >= 0
-    return followed.indices.filter {
-      !isKnown || entries[$0].revents != 0 || followed[$0].hasMore
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: followed.count) { entries in
+      for (place, keyboard) in followed.enumerated() {
+        entries.initializeElement(
+          at: place,
+          to: pollfd(fd: keyboard.device.fileDescriptor, events: Int16(POLLIN), revents: 0))
+      }
+      // Where the kernel does not say, the reading does.
+      let isKnown = poll(entries.baseAddress, nfds_t(entries.count), 0) >= 0
+      for place in followed.indices {
+        followed[place].isReady =
+          !isKnown || entries[place].revents != 0 || followed[place].hasMore
+      }
     }
   }
 
-  private func readFrames(of keyboard: Followed, into frames: inout [Frame]) -> Outcome {
-    let id = keyboard.id
-    var frame: Frame?
+  private static func read(
+    _ device: InputDevice, _ id: DeviceID, into waiting: inout FrameQueues, at place: Int
+  ) -> Outcome {
+    defer { waiting.endFrame(of: place) }
     var count = 0
-    func add(_ input: Controller.Input, at time: Time) {
-      var current = frame ?? Frame(time: time, device: id, inputs: [])
-      current.inputs.append(input)
-      frame = current
-    }
-    func endFrame() {
-      if let whole = frame { frames.append(whole) }
-      frame = nil
-    }
-    defer { endFrame() }
     do {
       while true {
-        switch try keyboard.device.next() {
+        switch try device.next() {
         case .key(let event):
-          add(.key(id, event), at: event.time)
+          waiting.append(.key(id, event), at: event.time, of: place)
           count += 1
         case .synchronized(let differences, let time):
-          endFrame()
-          add(.synchronized(id, differences, at: time), at: time)
-          endFrame()
+          waiting.endFrame(of: place)
+          waiting.append(.synchronized(id, differences, at: time), at: time, of: place)
+          waiting.endFrame(of: place)
           count += 1
         case .frameEnd:
-          endFrame()
-          if count >= Self.turn { return .more }
+          waiting.endFrame(of: place)
+          if count >= turn { return .more }
         case .drained: return .drained
         case .gone: return .ended(nil)
         }

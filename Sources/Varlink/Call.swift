@@ -106,12 +106,15 @@ public struct Reply: Hashable, Sendable {
   }
 
   /// The success with results that are written as bytes, with another reply to follow, as a server
-  /// sends it.
-  public static func continuing(_ writeParameters: (inout [UInt8]) -> Void) -> [UInt8] {
-    var bytes = Array("{\"parameters\":".utf8)
-    writeParameters(&bytes)
+  /// sends it. It is written to `bytes`, in place of what is there, so that their memory can be used
+  /// again.
+  public static func writeContinuing(
+    to bytes: inout [UInt8], parameters write: (inout [UInt8]) -> Void
+  ) {
+    bytes.removeAll(keepingCapacity: true)
+    bytes.append(contentsOf: "{\"parameters\":".utf8)
+    write(&bytes)
     bytes.append(contentsOf: ",\"continues\":true}\0".utf8)
-    return bytes
   }
 
   /// The reply as a server sends it, NUL included.

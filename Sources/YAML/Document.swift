@@ -59,7 +59,7 @@ extension YAMLError {
   fileprivate func located(in bytes: [UInt8]) -> YAMLError {
     if let byte { return YAMLError(message, at: Mark(endOf: lines(of: bytes.prefix(byte)))) }
     let lines = lines(of: bytes[...])
-    if mark.line <= lines.count, message.contains("cannot start any token"),
+    if mark.line <= lines.count, message.mentions("cannot start any token"),
       lines[mark.line - 1].dropFirst(mark.column - 1).first == UInt8(ascii: "\t")
     {
       return YAMLError("a tab stands where only spaces may", at: mark)
@@ -68,7 +68,7 @@ extension YAMLError {
     // such a line, whether it has one or not.
     let isAtEnd = mark.line >= lines.count && lines.last?.isEmpty != false
     guard isAtEnd || mark.line > lines.count else { return self }
-    let hint = message.contains("end of stream") ? "" : "; the text ends here"
+    let hint = message.mentions("end of stream") ? "" : "; the text ends here"
     return YAMLError("\(message)\(hint)", at: min(mark, Mark(endOf: lines)))
   }
 

@@ -46,7 +46,7 @@ FONTS = """
 </fontconfig>
 """
 
-# A press of Shift by a program is later than one by a finger. The state is one that no example knows.
+# A press of Shift by a program is later than one by a finger. The state is one that no example has.
 SETTINGS = """
 devices: { ignore: ["*"] }
 shift: { threshold: 60s }

@@ -98,13 +98,14 @@ struct DocumentationTests {
     #expect(try Self.text("README.md").contains("```mermaid\n\(diagram.output)```\n"))
   }
 
-  @Test("shows in README a Swift client that compiles")
+  @Test("shows Swift programs as they are")
   func swiftClient() throws {
-    let compiled = try Self.text("Tests/ProgramTests/ReadmeClient.swift")
-      .split(separator: "  // BEGIN\n")[1].split(separator: "  // END")[0]
-      .split(separator: "\n").map { $0.dropFirst(2) }.joined(separator: "\n")
-    let readme = try Self.text("README.md")
-    #expect(readme.contains("```swift\nimport KeymodeClient\n\n\(compiled)\n```\n"))
+    let program = try Self.text("examples/follow/Sources/follow/main.swift")
+    let package = try Self.text("examples/follow/Package.swift")
+    #expect(try Self.text("README.md").contains("```swift\n\(program)```\n"))
+    let page = try Self.text("docs/clients.md")
+    #expect(page.contains("```swift\n\(program)```\n"))
+    #expect(page.contains("```swift\n\(package)```\n"))
   }
 
   @Test("has one version")

@@ -81,9 +81,10 @@ def settings(vm: VirtualMachine, text: str) -> Iterator[None]:
         vm.run(f"rm -r {folder}; systemctl daemon-reload")
 
 
-def as_user(user: str, command: str) -> str:
-    """The command, run by an ordinary user with the groups that the user has."""
-    return f"exec setpriv --reuid {user} --regid {user} --init-groups {command}"
+def as_user(user: str, command: str, *groups: str) -> str:
+    """The command, run by an ordinary user with these groups, or with those that the user has."""
+    member = f"--groups {','.join(groups)}" if groups else "--init-groups"
+    return f"exec setpriv --reuid {user} --regid {user} {member} {command}"
 
 
 class Watch:

@@ -34,7 +34,8 @@ def require_systemd(guest: VirtualMachine, version: int) -> None:
 def test_shell_with_varlinkctl(guest: VirtualMachine) -> None:
     require_systemd(guest, 255)
     script = share(guest, "example.sh", example("sh"))
-    answers = guest.run(as_user("controller", f"sh -e {script}")).stdout.splitlines()
+    groups = ("keymoded-state", "keymoded-control")
+    answers = guest.run(as_user("ordinary", f"sh -e {script}", *groups)).stdout.splitlines()
     assert ['"keyboard":"prepareToEditText"' in answers[0], len(answers)] == [True, 2]
     assert '"changed":true' in answers[1]
     assert '"keyboard":"editingText"' in answers[1]

@@ -100,13 +100,17 @@ private func slice(_ start: Int, _ count: Int) -> UnsafeMutableRawBufferPointer 
 
 /// What a daemon does with what it finds: it serves it, adds to it, and the next one has that.
 private func goOn() {
-  let contents = StateStore(memory, capacity: capacity).read()
+  var contents = StateStore(memory, capacity: capacity).read()
   if let contents {
     require(contents.changes.count <= capacity)
     require(contents.changes.last.map(\.sequence) ?? 0 == contents.snapshot.sequence)
     for (last, next) in zip(contents.changes, contents.changes.dropFirst()) {
       require(last.sequence + 1 == next.sequence, "a gap in what was kept")
     }
+  }
+  // A state that the table does not have cannot be gone on from.
+  if let name = contents?.snapshot.keyboard, Settings().keyboard.state(named: name) == nil {
+    contents = nil
   }
   let keyboard = StillKeyboard()
   let service = ModeService(

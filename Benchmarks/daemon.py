@@ -1,0 +1,221 @@
+"""What the daemon costs here: to start, at rest, for each key and for each subscriber."""
+
+import os
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from measure import side_by_side
+from plot import Line, line_plot
+from typed_on import CHANGES, CHANGING, QUIET, START_SECONDS, TypedOn, fake_keyboard, typed_on
+
+FAN_OUT = (1, 16, 128, 512)
+KEYSTROKES = 200
+
+
+def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
+    """All figures of the daemon."""
+    keymoded, keymodectl = programs / "keymoded", programs / "keymodectl"
+    with typed_on(keymoded) as daemon:
+        daemon.subscribe(1)
+        memory = daemon.memory_kib()
+        state = [str(keymodectl), "state", "--socket-dir", str(daemon.sockets)]
+        asked = side_by_side(
+            {"keymodectl state": state, "keymodectl --version": [state[0], "--version"]}, 3 * runs
+        )
+    return {
+        "start": {
+            "ready_ms": times_ms(lambda: time_to_ready(keymoded), 3 * runs),
+            "others": {name: figures.raw() for name, figures in asked.items()},
+            "stripped_bytes": {each.name: stripped_size(each) for each in (keymoded, keymodectl)},
+        },
+        "memory_kib": memory,
+        "per_key_event": {
+            "without a change": cost(keymoded, QUIET, 1),
+            "one in two a change": cost(keymoded, CHANGING, 1),
+        },
+        "fan_out": {str(count): fan_out(keymoded, count, runs) for count in FAN_OUT},
+    }
+
+
+def times_ms(once: Callable[[], float], runs: int) -> dict[str, object]:
+    """The middle of all times, and all of them; one before is not counted."""
+    once()
+    times = [round(once() * 1000, 3) for _ in range(runs)]
+    return {"median": statistics.median(times), "runs": times}
+
+
+def time_to_ready(program: Path) -> float:
+    """Seconds from starting the daemon to its word that it is ready, with a keyboard."""
+    with tempfile.TemporaryDirectory(prefix="keymoded-bench-") as name:
+        folder = Path(name)
+        library = fake_keyboard(folder)
+        os.mkfifo(folder / "keyboard")
+        pipe = os.open(folder / "keyboard", os.O_RDWR)
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
+            notices.bind(str(folder / "notify"))
+            notices.settimeout(START_SECONDS)
+            command = [str(program), "--device", str(folder / "keyboard")]
+            command += ["--socket-dir", str(folder / "sockets")]
+            variables = {"LD_PRELOAD": str(library), "NOTIFY_SOCKET": str(folder / "notify")}
+            actions = [(os.POSIX_SPAWN_DUP2, devnull, 1), (os.POSIX_SPAWN_DUP2, devnull, 2)]
+            started = time.perf_counter()
+            pid = os.posix_spawn(
+                program, command, {**os.environ, **variables}, file_actions=actions
+            )
+            while b"READY=1" not in notices.recv(4096):
+                pass
+            seconds = time.perf_counter() - started
+        os.kill(pid, signal.SIGTERM)
+        os.waitpid(pid, 0)
+        os.close(devnull)
+        os.close(pipe)
+    return seconds
+
+
+def stripped_size(program: Path) -> int:
+    """How large the program is where it is installed."""
+    with tempfile.NamedTemporaryFile() as stripped:
+        subprocess.run(["strip", "-o", stripped.name, program], check=True)
+        return Path(stripped.name).stat().st_size
+
+
+def type_one_by_one(daemon: TypedOn, keys: Sequence[tuple[int, int]], times: int) -> None:
+    """Types the keys so often, each once the daemon is done with the one before."""
+    for _ in range(times):
+        for key in keys:
+            daemon.type([key])
+            daemon.wait_until_asleep()
+        if keys is CHANGING:
+            daemon.receive(CHANGES)
+
+
+def cost(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> dict[str, float]:
+    """What a key event costs: instructions in user space, memory taken, calls of the kernel."""
+    counted = [counts(program, keys, subscribers, times) for times in (KEYSTROKES, 2 * KEYSTROKES)]
+    events = KEYSTROKES * len(keys)
+    per_event = {
+        what: round((counted[1][what] - counted[0][what]) / events, 3) for what in counted[0]
+    }
+    return per_event | calls(program, keys, subscribers)
+
+
+def counts(
+    program: Path, keys: Sequence[tuple[int, int]], subscribers: int, times: int
+) -> dict[str, int]:
+    """Instructions, and how often memory was asked for, of a whole run."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "out"
+        callgrind = ["valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={output}"]
+        with typed_on(program, *callgrind) as daemon:
+            daemon.subscribe(subscribers)
+            type_one_by_one(daemon, keys, times)
+        text = output.read_text(encoding="utf-8")
+    total = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
+    assert total
+    # A name stands at its first use only, beside its number; each call's count in the next line.
+    numbers = set(re.findall(r"^c?fn=\((\d+)\) (?:malloc|calloc|realloc)$", text, re.MULTILINE))
+    called = re.findall(r"^cfn=\((\d+)\).*\ncalls=(\d+)", text, re.MULTILINE)
+    return {
+        "instructions": int(total[1]),
+        "allocations": sum(int(count) for number, count in called if number in numbers),
+    }
+
+
+def calls(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> dict[str, float]:
+    """How often each call of the kernel was made, an event."""
+    with typed_on(program) as daemon, tempfile.NamedTemporaryFile("r") as report:
+        daemon.subscribe(subscribers)
+        type_one_by_one(daemon, keys, 10)
+        strace = ["strace", "-f", "-c", "-U", "calls,name", "-o", report.name, "-p"]
+        tracer = subprocess.Popen([*strace, str(daemon.pid)], stderr=subprocess.PIPE, text=True)
+        assert tracer.stderr
+        tracer.stderr.readline()  # It is attached.
+        type_one_by_one(daemon, keys, KEYSTROKES)
+        tracer.terminate()
+        tracer.communicate()
+        found = re.findall(r"^ *(\d+) (\w+)$", report.read(), re.MULTILINE)
+    events = KEYSTROKES * len(keys)
+    return {name: round(int(count) / events, 3) for count, name in found if name != "total"}
+
+
+def fan_out(program: Path, subscribers: int, runs: int) -> dict[str, object]:
+    """How long until the last of so many has a change, and what each costs."""
+    changes = max(20, 2000 // subscribers)
+    last: list[float] = []
+    cpu: list[float] = []
+    with typed_on(program) as daemon:
+        before = daemon.memory_kib()
+        daemon.subscribe(subscribers)
+        after = daemon.memory_kib()
+        for _ in range(runs):
+            spent = daemon.cpu_seconds()
+            times = []
+            for _ in range(changes):
+                for keys in (CHANGING[:1], CHANGING[2:3]):
+                    started = time.perf_counter()
+                    daemon.type(keys)
+                    # Who came last is sent it last.
+                    daemon.subscribers[-1].recv(65536)
+                    times.append(time.perf_counter() - started)
+                    for subscriber in daemon.subscribers[:-1]:
+                        subscriber.recv(65536)
+                daemon.type([CHANGING[1], CHANGING[3]])
+                daemon.wait_until_asleep()
+            last.append(statistics.median(times) * 1000)
+            delivered = CHANGES * changes * subscribers
+            cpu.append((daemon.cpu_seconds() - spent) / delivered * 1e6)
+    return {
+        "ms_until_the_last": round(statistics.median(last), 4),
+        "cpu_microseconds_a_delivery": round(statistics.median(cpu), 3),
+        "anonymous_kib_each": round((after["anonymous"] - before["anonymous"]) / subscribers, 2),
+        "runs_ms": [round(each, 4) for each in last],
+        "runs_cpu": [round(each, 3) for each in cpu],
+    }
+
+
+def summary(result: dict[str, object]) -> list[str]:
+    """What a person wants to know first."""
+    start, events, fans = result["start"], result["per_key_event"], result["fan_out"]
+    assert isinstance(start, dict)
+    assert isinstance(events, dict)
+    assert isinstance(fans, dict)
+    lines = [
+        f"ready after {start['ready_ms']['median']:.1f} ms; memory in KiB: {result['memory_kib']}",
+        f"stripped: {start['stripped_bytes']}",
+    ]
+    for name, figures in start["others"].items():
+        lines.append(f"{name}: {figures['median_s'] * 1000:.1f} ms")
+    for name, figures in events.items():
+        lines.append(f"a key event, {name}: {figures}")
+    for count, figures in fans.items():
+        lines.append(
+            f"{count:>4} subscribers: {figures['ms_until_the_last']:.3f} ms until the last,"
+            f" {figures['cpu_microseconds_a_delivery']:.2f} µs each,"
+            f" {figures['anonymous_kib_each']} KiB each"
+        )
+    return lines
+
+
+def picture(result: dict[str, object]) -> str:
+    """The time until the last has a change, by subscribers."""
+    fans = result["fan_out"]
+    assert isinstance(fans, dict)
+    last = [(float(count), figures["ms_until_the_last"]) for count, figures in fans.items()]
+    each = [
+        (float(count), figures["cpu_microseconds_a_delivery"] * float(count) / 1000)
+        for count, figures in fans.items()
+    ]
+    return line_plot(
+        "Telling subscribers of a change",
+        "subscribers",
+        "milliseconds",
+        [Line("until the last", last), Line("of the processor", each)],
+    )

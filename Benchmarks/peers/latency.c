@@ -1,0 +1,184 @@
+/* latency NAME... - how long after a key is pressed clients have what programs make of it.
+ *
+ * Makes a keyboard for each name, and prints "NAME NODE" for it. On the input it then expects a
+ * line for each name, in the same order:
+ *
+ *   varlink PATH   keymoded's socket, which is asked for all changes
+ *   keyd PATH      keyd's socket, which is asked for all layers
+ *   lines PATH     a socket that needs not be asked
+ *   fifo PATH      a file to read from
+ *
+ * and after these, as often as wanted, "go ROUNDS SAMPLES PAUSE": presses of Shift, of each keyboard
+ * in turn, with so many microseconds before each. For each press is printed "NAME ROUND NANOSECONDS",
+ * from before the call that presses to after the one that returns the first bytes about it, on
+ * CLOCK_BOOTTIME; then "done". */
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <linux/uinput.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST = 16 };
+
+static struct peer {
+  const char *name;
+  int keyboard;
+  int input;
+} peers[MOST];
+
+/* Whose answer is awaited, and how many have come. */
+static const char *volatile awaited = "";
+static volatile long answers;
+
+/* Every few seconds: whoever has not answered since the last time does not any more. */
+static void watch(int signal) {
+  static long before = -1;
+  (void)signal;
+  if (*awaited && answers == before) {
+    (void)!write(STDERR_FILENO, awaited, strlen(awaited));
+    (void)!write(STDERR_FILENO, " does not answer\n", 17);
+    _exit(1);
+  }
+  before = answers;
+  alarm(10);
+}
+
+static void fail(const char *what) {
+  perror(what);
+  exit(1);
+}
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static void make(struct peer *peer, const char *name, int number) {
+  struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = number}};
+  peer->name = name;
+  snprintf(setup.name, sizeof setup.name, "keyboard for %s", name);
+  peer->keyboard = open("/dev/uinput", O_RDWR | O_CLOEXEC);
+  ioctl(peer->keyboard, UI_SET_EVBIT, EV_KEY);
+  for (int key = KEY_ESC; key <= KEY_COMPOSE; key++)
+    ioctl(peer->keyboard, UI_SET_KEYBIT, key);
+  char system_name[64] = "", pattern[160];
+  if (ioctl(peer->keyboard, UI_DEV_SETUP, &setup) < 0 ||
+      ioctl(peer->keyboard, UI_DEV_CREATE) < 0 ||
+      ioctl(peer->keyboard, UI_GET_SYSNAME(sizeof system_name), system_name) < 0)
+    fail("uinput");
+  snprintf(pattern, sizeof pattern, "/sys/devices/virtual/input/%s/event*", system_name);
+  glob_t found;
+  if (glob(pattern, 0, NULL, &found) != 0)
+    fail("node");
+  printf("%s /dev/input/%s\n", name, strrchr(found.gl_pathv[0], '/') + 1);
+  globfree(&found);
+}
+
+static void ask(int socket, const void *question, size_t size) {
+  char answer[65536];
+  if (write(socket, question, size) != (ssize_t)size || read(socket, answer, sizeof answer) <= 0)
+    fail("ask");
+}
+
+static int connected(const char *kind, const char *path) {
+  if (strcmp(kind, "fifo") == 0) {
+    int file = open(path, O_RDWR);
+    if (file < 0)
+      fail(path);
+    return file;
+  }
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  int client = socket(AF_UNIX, SOCK_STREAM, 0);
+  strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+  if (connect(client, (struct sockaddr *)&address, sizeof address) < 0)
+    fail(path);
+  if (strcmp(kind, "varlink") == 0) {
+    static const char call[] = "{\"method\":\"org.keymoded.Controller.Monitor\",\"more\":true}";
+    ask(client, call, sizeof call);
+  } else if (strcmp(kind, "keyd") == 0) {
+    struct {
+      int type;
+      uint32_t timeout;
+      char data[4096];
+      size_t size;
+    } message = {.type = 6}; /* to listen to layers, as `keyd listen` does */
+    if (write(client, &message, sizeof message) != sizeof message)
+      fail("keyd");
+  }
+  return client;
+}
+
+static void press(int keyboard, int value) {
+  struct input_event events[] = {
+      {.type = EV_KEY, .code = KEY_LEFTSHIFT, .value = value}, {.type = EV_SYN, .code = SYN_REPORT}};
+  if (write(keyboard, events, sizeof events) != sizeof events)
+    fail("press");
+}
+
+static void forget(int input) {
+  char rest[65536];
+  fcntl(input, F_SETFL, O_NONBLOCK);
+  while (read(input, rest, sizeof rest) > 0)
+    continue;
+  fcntl(input, F_SETFL, 0);
+}
+
+static void measure(int count, int rounds, int samples, int pause) {
+  struct timespec time = {.tv_sec = pause / 1000000, .tv_nsec = pause % 1000000 * 1000};
+  char message[65536];
+  int64_t *taken = malloc(sizeof *taken * count * samples);
+  for (int round = 0; round < rounds; round++) {
+    for (int sample = 0; sample < samples; sample++)
+      for (int place = 0; place < count; place++) {
+        struct peer *peer = &peers[place];
+        nanosleep(&time, NULL);
+        forget(peer->input);
+        awaited = peer->name;
+        int64_t pressed = now();
+        press(peer->keyboard, 1);
+        if (read(peer->input, message, sizeof message) <= 0)
+          fail(peer->name);
+        taken[sample * count + place] = now() - pressed;
+        answers++;
+        press(peer->keyboard, 0);
+      }
+    for (int place = 0; place < count * samples; place++)
+      printf("%s %d %lld\n", peers[place % count].name, round, (long long)taken[place]);
+  }
+  awaited = "";
+  free(taken);
+}
+
+int main(int count, char **names) {
+  count--;
+  if (count < 1 || count > MOST)
+    return 2;
+  for (int place = 0; place < count; place++)
+    make(&peers[place], names[place + 1], place + 1);
+  fflush(stdout);
+  char kind[16], path[108];
+  for (int place = 0; place < count; place++) {
+    if (scanf("%15s %107s", kind, path) != 2)
+      return 2;
+    peers[place].input = connected(kind, path);
+  }
+  signal(SIGALRM, watch);
+  alarm(10);
+  int rounds, samples, pause;
+  while (scanf(" go %d %d %d", &rounds, &samples, &pause) == 3) {
+    measure(count, rounds, samples, pause);
+    printf("done\n");
+    fflush(stdout);
+  }
+  return 0;
+}

@@ -1,0 +1,89 @@
+import KeyboardModes
+import Testing
+
+@Suite("Frames of several devices")
+struct FrameQueuesTests {
+  /// A queue for each list, of frames of these times. What happens in a frame has its device and its
+  /// place there, so that all of them can be told apart.
+  private func queues(_ times: [[Int64]]) -> FrameQueues {
+    var queues = FrameQueues()
+    for (place, times) in times.enumerated() {
+      queues.addPlace()
+      for (number, time) in times.enumerated() { add(&queues, place, number, at: time) }
+    }
+    return queues
+  }
+
+  private func add(_ queues: inout FrameQueues, _ place: Int, _ number: Int, at time: Int64) {
+    for press in [true, false] {
+      queues.append(input(place, number, press), at: Time(microseconds: time), of: place)
+    }
+    queues.endFrame(of: place)
+  }
+
+  private func input(_ place: Int, _ number: Int, _ isPress: Bool) -> Controller.Input {
+    // The time of what is in a frame is not that by which the frame acts.
+    .client(isPress ? .shiftPressed : .characterTyped, at: Time(microseconds: id(place, number)))
+  }
+
+  private func id(_ place: Int, _ number: Int) -> Int64 { Int64(place * 100 + number) }
+
+  private func taken(_ queues: inout FrameQueues, upTo limit: Int64 = .max) -> [Int64] {
+    var inputs: [Controller.Input] = []
+    queues.take(upTo: Time(microseconds: limit), into: &inputs)
+    var ids: [Int64] = []
+    for (place, taken) in inputs.enumerated() {
+      guard case .client(let event, let time) = taken else { continue }
+      #expect((event == .shiftPressed) == place.isMultiple(of: 2), "a frame is not whole")
+      if event == .shiftPressed { ids.append(time.microseconds) }
+    }
+    #expect(inputs.count == 2 * ids.count)
+    return ids
+  }
+
+  @Test("act by time, then by the order of opening")
+  func merged() {
+    var queues = queues([[10, 30, 50], [10, 20], [], [5, 60]])
+    #expect(taken(&queues) == [300, 0, 100, 101, 1, 2, 301])
+    #expect(queues.isEmpty)
+  }
+
+  @Test("of one device stay in the order in which they were read")
+  func ofOneDevice() {
+    var alone = queues([[30, 10, 20]])
+    #expect(taken(&alone) == [0, 1, 2])
+    var beside = queues([[30, 10, 20], [15]])
+    #expect(taken(&beside) == [100, 0, 1, 2])
+  }
+
+  @Test("wait where they are later than what all devices were read up to, and none is overtaken")
+  func upToALimit() {
+    var queues = queues([[10, 30, 20], [31, 12], [11, 20]])
+    #expect(taken(&queues, upTo: 20) == [0, 200, 201])
+    #expect(!queues.isEmpty)
+    #expect(queues.lastTime(of: 0) == Time(microseconds: 20))
+    #expect(queues.lastTime(of: 2) == nil)
+    #expect(queues.inputs(of: 0) == [1, 2].flatMap { [input(0, $0, true), input(0, $0, false)] })
+    add(&queues, 2, 2, at: 25)
+    #expect(taken(&queues, upTo: 40) == [202, 1, 2, 100, 101])
+    #expect(queues.isEmpty)
+  }
+
+  @Test("go with their device, and those of others stay")
+  func removed() {
+    var queues = queues([[10], [11, 12], [13]])
+    #expect(taken(&queues, upTo: 11) == [0, 100])
+    #expect(queues.removePlace(1) == [input(1, 1, true), input(1, 1, false)])
+    #expect(taken(&queues) == [200])
+  }
+
+  @Test("are none where there are none")
+  func none() {
+    var none = queues([])
+    #expect(none.isEmpty)
+    #expect(taken(&none) == [])
+    var empty = queues([[], []])
+    #expect(empty.isEmpty)
+    #expect(taken(&empty) == [])
+  }
+}

@@ -1,0 +1,22 @@
+import JSON
+import TestSupport
+import Testing
+
+@Suite("examples/follow")
+struct FollowTests {
+  @Test("prints the states and what becomes of them, and goes on after a restart")
+  func follow() throws {
+    let daemon = try KeptDaemon()
+    let screen = try TerminalScreen(
+      columns: 80, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+    try screen.type("clear; follow")
+    try screen.wait("the states") { $0.hasSuffix("off prepareToEditText") }
+    try daemon.change(2)
+    try screen.wait("two changes") { $0.hasSuffix("shift is now on\nshift is now capsLock") }
+    daemon.stop()
+    try screen.wait("that it is gone") { $0.hasSuffix("keymoded ended the connection") }
+    try daemon.start()
+    try daemon.change(1)
+    try screen.wait("the change after that") { $0.contains("\nshift is now off") }
+  }
+}

@@ -1,0 +1,11 @@
+import KeymodeClient
+
+let client = Client()
+for try await update in client.changes {
+  switch update {
+  case .states(let state): print(state.modes.shift, state.modes.keyboard)
+  case .change(let change): print(change.machine, "is now", change.to)
+  case .missed(let count): print("missed", count.map(String.init) ?? "some")
+  case .disconnected(let reason): print(reason)
+  }
+}
