@@ -74,6 +74,14 @@ public final class InputDevice {
     return keys
   }
 
+  /// The lights that the device has.
+  public var lights: Lights {
+    (0..<UInt16(LED_MAX)).reduce(into: []) { lights, number in
+      guard libevdev_has_event_code(device, UInt32(EV_LED), UInt32(number)) == 1 else { return }
+      lights.formUnion(Lights(number: number))
+    }
+  }
+
   /// Whether the device was removed, even if that was not yet read.
   public var isGone: Bool {
     var entry = pollfd(fd: descriptor.number, events: 0, revents: 0)
@@ -150,13 +158,13 @@ public final class InputDevice {
 
   /// Tells the kernel which types of event to deliver, as bits. What is not delivered wakes nobody
   /// and takes no room in the kernel's buffer. Reports of type `EV_SYN` always come.
-  private static func deliver(
+  static func deliver(
     types: UInt, to descriptor: Int32, _ path: String
   ) throws(SystemError) {
     try check("follow", path, keymoded_deliver_types(descriptor, types))
   }
 
-  private static func check(
+  static func check(
     _ operation: String, _ path: String, _ result: Int32
   ) throws(SystemError) {
     guard result < 0 else { return }

@@ -12,12 +12,16 @@ internal import YAML
 ///       bindings:
 ///         clickSwitchButton: [KEY_SCROLLLOCK, KEY_LEFTMETA+KEY_V]
 ///     devices:  { ignore: ["*Yubi*", "046d:c52b"] }
+///     leds:     { capsLock: LED_CAPSL }
 public struct Configuration: Hashable, Sendable {
   /// What decides the states.
   public var settings = Settings()
 
   /// What decides which devices are followed.
   public var devices = DeviceRules()
+
+  /// Which of their lights tell of which states.
+  public var lights = LightRules()
 
   /// Where the service looks for its file.
   public static let systemPath = "/etc/keymoded/keymoded.yaml"

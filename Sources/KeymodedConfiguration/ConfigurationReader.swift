@@ -19,11 +19,13 @@ struct ConfigurationReader {
 
   mutating func read(_ root: Node) {
     let sections = members(
-      of: root, "the configuration", known: ["shift", "keyboard", "devices", "debounce"])
+      of: root, "the configuration", known: ["shift", "keyboard", "devices", "debounce", "leds"])
     if let shift = sections["shift"] { readShift(shift) }
     if let keyboard = sections["keyboard"] { readKeyboard(keyboard) }
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
+    // They are named by states, which the keyboard's table may have added.
+    if let lights = sections["leds"] { readLights(lights) }
   }
 
   private mutating func readDevices(_ node: Node) {
@@ -101,6 +103,24 @@ struct ConfigurationReader {
       guard let list = lists[table.name(of: event)] else { continue }
       for node in elements(of: list) { bind(node, to: event, named: named) }
     }
+  }
+
+  private mutating func readLights(_ node: Node) {
+    let settings = configuration.settings
+    let states = settings.shift.stateNames + settings.keyboard.stateNames
+    let lists = members(of: node, "leds", known: states)
+    var lights: [String: Lights] = [:]
+    for state in states {
+      guard let list = lists[state] else { continue }
+      var ofState: Lights = []
+      for node in elements(of: list) {
+        guard let text = scalar(node), let light = light(text, at: node) else { continue }
+        if ofState.contains(light) { fail("'\(text)' stands here already", at: node) }
+        ofState.formUnion(light)
+      }
+      lights[state] = ofState
+    }
+    configuration.lights = LightRules(lights)
   }
 
   private mutating func bind(
@@ -225,6 +245,15 @@ extension ConfigurationReader {
       }
       return nil
     }
+  }
+
+  private mutating func light(_ name: String, at node: Node) -> Lights? {
+    if let light = Lights(name: name) { return light }
+    let known = Lights.allNames
+    let meant = nearest(to: name, among: known) ?? nearest(to: "LED_\(name)", among: known)
+    let hint = meant.map { "did you mean \($0)?" } ?? only(known)
+    fail(name.isEmpty ? "no LED is named" : "unknown LED '\(name)'; \(hint)", at: node)
+    return nil
   }
 
   /// The name of the key that was most likely meant.

@@ -68,6 +68,8 @@ public final class Daemon {
     }
     self.loop = loop
     self.service = service
+    // As soon as there are any.
+    service.show(configuration.lights)
     server = try Server(loop, service)
     service.changed = { [unowned server] in server.publish() }
     timer = try loop.addTimer { [unowned service] in service.awake() }
@@ -100,6 +102,8 @@ public final class Daemon {
     ServiceManager.notify("READY=1")
     try loop.run()
     ServiceManager.notify("STOPPING=1")
+    // What nobody follows any more is not shown.
+    service.show(LightRules())
   }
 
   /// Applies the configuration as it is now. One that is bad is refused, and the old one stays.
@@ -109,7 +113,7 @@ public final class Daemon {
     service.reloads += 1
     do throws(ConfigurationErrors) {
       let configuration = try Configuration.load(file)
-      service.apply(configuration.settings)
+      service.apply(configuration.settings, configuration.lights)
       follow(changed: configuration)
       Log.info("the configuration was read again")
     } catch {
@@ -132,6 +136,8 @@ public final class Daemon {
     case .gone(_, let device): Log.info("'\(device.name)' is gone")
     case .released(_, let device): Log.info("not following '\(device.name)' any more")
     case .failed(let error): Log.warning("\(error)")
+    case .unlit(_, let device, let error):
+      Log.warning("'\(device.name)' shows no states on its LEDs: \(error)")
     }
   }
 
@@ -189,6 +195,8 @@ private final class KeyboardSource: InputSource {
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
     keyboards?.keysUp(among: keys, on: device) ?? []
   }
+
+  func light(_ lit: Lights, of used: Lights) { keyboards?.light(lit, of: used) }
 
   static func selection(
     _ source: Daemon.Source, _ configuration: Configuration

@@ -35,6 +35,10 @@ final class ModeService {
   /// How much memory is kept for messages; that of one about very many changes is not.
   private static let messageRoom = 4096
 
+  /// Which lights tell of which states, and which were last said to be on.
+  private var lightRules = LightRules()
+  private var lit: Lights = []
+
   /// Tells all who listen that there are changes.
   var changed: () -> Void = {}
 
@@ -105,12 +109,28 @@ final class ModeService {
     guard ring.latest != sequence else { return }
     commit(after: sequence)
     changed()
+    guard !lightRules.used.isEmpty else { return }
+    let lit = lightRules.lit(in: controller.modes)
+    if lit != self.lit { light(lit) }
   }
 
   /// Puts other settings into force. What happened before acts by the old ones.
-  func apply(_ settings: Settings) {
+  func apply(_ settings: Settings, _ lightRules: LightRules = LightRules()) {
     passTime()
+    self.lightRules = lightRules
     take([.configured(settings, at: source.now)])
+    show(lightRules)
+  }
+
+  /// Has the states told by the lights of the keyboards from now on.
+  func show(_ rules: LightRules) {
+    lightRules = rules
+    light(rules.lit(in: controller.modes))
+  }
+
+  private func light(_ lit: Lights) {
+    self.lit = lit
+    source.light(lit, of: lightRules.used)
   }
 
   /// What anybody is told must not be forgotten, so it is kept first.
@@ -147,6 +167,14 @@ protocol InputSource: AnyObject {
   /// Which of `keys` are known to be up on this device although nothing more of it waits to be
   /// delivered.
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
+
+  /// Has, of the lights that are `used`, those on that are in `lit` and the others off.
+  func light(_ lit: Lights, of used: Lights)
+}
+
+extension InputSource {
+  // Only keyboards have any.
+  func light(_ lit: Lights, of used: Lights) {}
 }
 
 // MARK: - The interface

@@ -26,6 +26,8 @@ public final class Keyboards {
     case released(DeviceID, InputDevice)
     /// A device cannot be opened, or can be read no more.
     case failed(SystemError)
+    /// The device is followed, but its lights cannot be switched.
+    case unlit(DeviceID, InputDevice, SystemError)
   }
 
   private struct Followed {
@@ -34,6 +36,7 @@ public final class Keyboards {
     let isKeyboard: Bool
     let number: dev_t
     let source: EventSource
+    let lights: DeviceLights
 
     /// Whether there may be something to read now.
     var isReady = false
@@ -61,6 +64,7 @@ public final class Keyboards {
   private let places: DeviceFinder.Places
   private var continuation: EventSource?
   private var unopened: [String: SystemError] = [:]
+  private var lights: (lit: Lights, used: Lights) = ([], [])
 
   /// Keyboards that are not yet looked for.
   ///
@@ -115,6 +119,13 @@ public final class Keyboards {
     try finder?.forEachPresent { appeared($0) }
   }
 
+  /// Has, of the lights that are `used`, those on that are in `lit` and the others off, on every device
+  /// that has them, now and when it comes. While none is used, no device is opened for writing.
+  public func light(_ lit: Lights, of used: Lights) {
+    lights = (lit, used)
+    for keyboard in followed { light(keyboard) }
+  }
+
   /// Which of `keys` the kernel says are up on this device, although nothing of it that waits to act
   /// or to be read can have released them.
   public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
@@ -144,6 +155,15 @@ extension Keyboards {
         letGo(keyboard, .released(keyboard.id, keyboard.device))
       }
     }
+    // It may have been given permissions, or all are looked at because somebody changed something.
+    guard !lights.used.isEmpty, let keyboard = followedDevice(at: node.path) else { return }
+    keyboard.lights.tryAgain()
+    light(keyboard)
+  }
+
+  private func light(_ keyboard: Followed) {
+    guard let error = keyboard.lights.show(lights.lit, of: lights.used) else { return }
+    report(.unlit(keyboard.id, keyboard.device, error))
   }
 
   private static func wants(
@@ -195,16 +215,19 @@ extension Keyboards {
     // A key waits for one client at most, however many there are.
     source.take(.first)
     opened += 1
-    followed.append(
-      Followed(
-        id: id, device: device, isKeyboard: isKeyboard, number: status.st_rdev, source: source))
+    let keyboard = Followed(
+      id: id, device: device, isKeyboard: isKeyboard, number: status.st_rdev, source: source,
+      lights: DeviceLights(of: device))
+    followed.append(keyboard)
     waiting.addPlace()
     report(.followed(id, device))
+    light(keyboard)
     deliver([.opened(id, held: device.keysDown)])
   }
 
   private func letGo(_ keyboard: Followed, _ why: Report) {
     keyboard.source.end()
+    _ = keyboard.lights.show([], of: [])
     guard let place = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: place)
     let rest = waiting.removePlace(place)

@@ -124,6 +124,7 @@ extension Recorder {
         return
       }
       lost("\(error)")
+    case .unlit: break  // no light is used here
     }
   }
 

@@ -118,6 +118,46 @@ struct ConfigurationTests {
     #expect(settings.bindings.keys == Set(names.compactMap(KeyCode.init(name:))))
   }
 
+  @Test("has lights tell of states, of both machines and of the user's own")
+  func lights() throws {
+    let configuration = try read(
+      """
+      leds:
+        off:
+        on: []
+        capsLock: LED_CAPSL
+        prepareToRecord: [LED_SCROLLL, LED_MISC]
+        showingStickers: LED_CAPSL
+      keyboard:
+        table:
+          states: [showingStickers]
+          events: [clickStickerButton]
+          rows: { editingText: { clickStickerButton: showingStickers } }
+      """
+    )
+    // By their numbers in linux/input-event-codes.h.
+    let capsLock = Lights(number: 1)
+    #expect(
+      configuration.lights
+        == LightRules([
+          "off": [], "on": [], "capsLock": capsLock, "showingStickers": capsLock,
+          "prepareToRecord": [Lights(number: 2), Lights(number: 8)],
+        ]))
+    for text in ["leds:", "leds: {}"] { #expect(try read(text) == Configuration()) }
+  }
+
+  @Test("knows each light by the kernel's name")
+  func lightNames() throws {
+    #expect(Lights.allNames.count == 11)
+    for (number, name) in Lights.allNames.enumerated() {
+      #expect(Lights(name: name) == Lights(number: UInt16(number)))
+      #expect(eventCodeName(0x11, UInt16(number)) == name)
+    }
+    for name in ["", "LED_MAX", "LED_CNT", "KEY_A", "CAPSL", "led_capsl"] {
+      #expect(Lights(name: name) == nil, "\(name)")
+    }
+  }
+
   @Test("sets the rules of Shift")
   func shift() throws {
     let settings = try read("shift: { threshold: 300ms, trigger: tap, tap_timeout: 0.15s }")

@@ -11,6 +11,9 @@ private final class FakeKeyboards: InputSource {
   var up: [KeyCode] = []
   private(set) var asked = 0
 
+  /// What the lights were told, each time.
+  private(set) var lights: [LightOrder] = []
+
   /// Lets the service take what was not read yet.
   var unread: () -> Void = {}
 
@@ -25,6 +28,19 @@ private final class FakeKeyboards: InputSource {
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
     asked += 1
     return keys.filter(up.contains)
+  }
+
+  func light(_ lit: Lights, of used: Lights) { lights.append(LightOrder(lit, of: used)) }
+}
+
+/// Which lights were to be on, of which.
+private struct LightOrder: Equatable {
+  let lit: Lights
+  let used: Lights
+
+  init(_ lit: Lights, of used: Lights) {
+    self.lit = lit
+    self.used = used
   }
 }
 
@@ -186,5 +202,68 @@ struct LogTests {
     #expect(printable("a\u{2028}b\u{2029}c\u{85}") == "a\u{fffd}b\u{fffd}c\u{fffd}")
     #expect(
       printable("line\u{2028}bidi\u{202e}zero\u{200b}") == "line\u{fffd}bidi\u{fffd}zero\u{fffd}")
+  }
+}
+
+@Suite("The service: lights")
+struct ModeServiceLightTests {
+  private let capsLock = Lights(number: 1)
+  private let misc = Lights(number: 8)
+  private let shift = 42
+  private let insert = 110
+  private let a = 30
+
+  @Test("are switched when they are others, and by no other change or key")
+  func switched() throws {
+    let keyboards = FakeKeyboards()
+    let service = ModeService(settings: Settings(), source: keyboards)
+    service.show(LightRules(["capsLock": capsLock, "editingText": misc]))
+    let both: Lights = [capsLock, misc]
+    var expected = [LightOrder([], of: both)]
+    #expect(keyboards.lights == expected, "those of states that nothing is in yet are off")
+    service.take([try input(first, 0, shift, .press), try input(first, 10, shift, .release)])
+    service.take([try input(first, 20, a, .press), try input(first, 30, a, .release)])
+    #expect(service.controller.modes.sequence == 2)
+    #expect(keyboards.lights == expected, "no light tells of on")
+    service.take([
+      try input(first, 40, shift, .press), try input(first, 44, shift, .release),
+      try input(first, 50, shift, .press), try input(first, 54, shift, .release),
+    ])
+    expected.append(LightOrder(capsLock, of: both))
+    #expect(keyboards.lights == expected)
+    service.take([try input(first, 60, insert, .press)])
+    expected.append(LightOrder(both, of: both))
+    #expect(keyboards.lights == expected)
+    service.take([try input(first, 70, a, .press), try input(first, 80, insert, .release)])
+    #expect(keyboards.lights == expected, "a key that changes nothing")
+    service.take([try input(first, 90, shift, .press)])
+    expected.append(LightOrder(misc, of: both))
+    #expect(keyboards.lights == expected)
+  }
+
+  @Test("are others by another configuration")
+  func configured() throws {
+    let keyboards = FakeKeyboards()
+    let service = ModeService(settings: Settings(), source: keyboards)
+    service.take([try input(first, 0, insert, .press)])
+    #expect(keyboards.lights == [], "nothing is asked of them where they tell of nothing")
+    service.apply(Settings(), LightRules(["editingText": misc]))
+    #expect(keyboards.lights == [LightOrder(misc, of: misc)])
+    service.apply(Settings(), LightRules(["editingText": capsLock]))
+    #expect(keyboards.lights.last == LightOrder(capsLock, of: capsLock))
+    service.apply(Settings())
+    #expect(keyboards.lights.last == LightOrder([], of: []))
+  }
+
+  @Test("tell of the states that the daemon before this one left")
+  func resumed() throws {
+    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
+    let before = ModeService(
+      settings: Settings(), source: FakeKeyboards(), store: StateStore(memory))
+    before.take([try input(first, 0, insert, .press)])
+    let keyboards = FakeKeyboards()
+    let service = ModeService(settings: Settings(), source: keyboards, store: StateStore(memory))
+    service.show(LightRules(["editingText": misc]))
+    #expect(keyboards.lights == [LightOrder(misc, of: misc)])
   }
 }

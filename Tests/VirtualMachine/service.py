@@ -2,10 +2,11 @@
 
 import contextlib
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from guest_process import GuestProcess
 from vm import PS2_KEYBOARD, VirtualMachine
@@ -125,6 +126,12 @@ def settled_state(vm: VirtualMachine) -> dict[str, Any]:
     return settled
 
 
+def log(vm: VirtualMachine) -> list[str]:
+    """What the service that runs now has logged."""
+    pid = "$(systemctl show --value --property MainPID keymoded)"
+    return vm.run(f"journalctl --boot --output cat _PID={pid}").stdout.splitlines()
+
+
 def state(vm: VirtualMachine) -> dict[str, Any]:
     """What `keymodectl state` tells now."""
     answer: dict[str, Any] = json.loads(vm.run("keymodectl state --json").stdout)
@@ -144,8 +151,11 @@ class VirtualKeyboard:
         # Without EV_REP, which is type 20: the kernel would repeat what is held, beside the repeats
         # that a test sends or a recording has.
         vm.run(f"{description} | sed 's/^N: .*/N: {name}/; /^B: 14/d' >/run/keyboard")
-        self._process = vm.start("exec stdbuf -oL evemu-device /run/keyboard")
-        self.path = self._process.wait_for(rf"^{name}: (/dev/input/event\d+)$")[1]
+        self._start("exec stdbuf -oL evemu-device /run/keyboard")
+
+    def _start(self, command: str) -> None:
+        self._process = self._vm.start(command)
+        self.path = self._process.wait_for(rf"^{self.name}: (/dev/input/event\d+)$")[1]
 
     def send(self, *events: str) -> None:
         """Sends each event: `A+` for a press of KEY_A, `A-` for its release, `A*` for a repeat."""
@@ -182,17 +192,50 @@ class VirtualKeyboard:
         self._process.wait()
 
 
+class LitKeyboard(VirtualKeyboard):
+    """A keyboard with LEDs, which knows of each that is switched."""
+
+    def __init__(self, vm: VirtualMachine, name: str) -> None:
+        self._vm = vm
+        self.name = name
+        self._taken = 1
+        for part in ("lit_keyboard", "uinput"):
+            shutil.copy(Path(__file__).parent / f"{part}.py", vm.shared)
+        self._start(f"exec python3 /host/lit_keyboard.py '{name}'")
+
+    def switched(self, count: int) -> list[str]:
+        """Waits for the next `count` LEDs to be switched: `CAPSL on`."""
+        wanted = self._taken + count
+        self._process.wait_for(lambda text: text.count("\n") >= wanted)
+        lines = self._process.lines()[self._taken : wanted]
+        self._taken = wanted
+        return lines
+
+    def switch(self, led: str, value: int) -> None:
+        """Switches an LED, as other programs do."""
+        self._vm.run(
+            f"evemu-event {self.path} --type EV_LED --code LED_{led} --value {value} --sync"
+        )
+
+
+Made = TypeVar("Made", bound=VirtualKeyboard)
+
+
 @contextlib.contextmanager
-def followed_keyboard(
-    vm: VirtualMachine, name: str, like: str | None = None
-) -> Iterator[VirtualKeyboard]:
-    """A keyboard made through uinput that the daemon follows; it is taken away at the end."""
-    keyboard = VirtualKeyboard(vm, name, like)
+def followed(vm: VirtualMachine, keyboard: Made) -> Iterator[Made]:
+    """The keyboard, once the daemon follows it; it is taken away at the end."""
     try:
-        wait_until_followed(vm, name)
+        wait_until_followed(vm, keyboard.name)
         yield keyboard
     finally:
         keyboard.remove()
+
+
+def followed_keyboard(
+    vm: VirtualMachine, name: str, like: str | None = None
+) -> contextlib.AbstractContextManager[VirtualKeyboard]:
+    """A keyboard made through uinput that the daemon follows; it is taken away at the end."""
+    return followed(vm, VirtualKeyboard(vm, name, like))
 
 
 def wait_until_followed(vm: VirtualMachine, name: str) -> None:

@@ -220,9 +220,7 @@ def test_log_names_no_key(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Logged keyboard"):
         guest.play("tap shift; wait 20; tap q; wait 20; tap compose; wait 20; tap f5")
     guest.wait_until("journalctl --unit keymoded --boot --output cat | grep -q 'Logged.* is gone'")
-    pid = "$(systemctl show --value --property MainPID keymoded)"
-    log = guest.run(f"journalctl --boot --output cat _PID={pid}").stdout.splitlines()
-    assert sorted(log) == [
+    assert sorted(service.log(guest)) == [
         "'Logged keyboard' is gone",
         "following 'AT Translated Set 2 keyboard'",
         "following 'Logged keyboard'",

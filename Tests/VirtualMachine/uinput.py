@@ -8,7 +8,7 @@ import contextlib
 import fcntl
 import os
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -18,17 +18,21 @@ UI_DEV_SETUP = 0x405C5503
 UI_SET_EVBIT = 0x40045564
 UI_SET_KEYBIT = 0x40045565
 UI_SET_RELBIT = 0x40045566
+UI_SET_LEDBIT = 0x40045569
 UI_GET_SYSNAME = 0x8040552C  # with room for 64 bytes
 EVIOCSCLOCKID = 0x400445A0
 EVIOCGRAB = 0x40044590
 
 CLOCK_BOOTTIME = 7
-EV_SYN, EV_KEY, EV_REL = 0, 1, 2
+EV_SYN, EV_KEY, EV_REL, EV_LED = 0, 1, 2, 17
 RELEASE, PRESS, REPEAT = 0, 1, 2
 
 ESC, A, B, C, F5 = 1, 30, 48, 46, 63
 LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, LEFTALT, RIGHTCTRL, LEFTMETA = 29, 42, 54, 56, 97, 125
 INSERT, SCROLLLOCK, COMPOSE = 110, 70, 127
+
+# In the order of their numbers.
+LED_NAMES = ("NUML", "CAPSL", "SCROLLL", "COMPOSE", "KANA", "SLEEP", "SUSPEND", "MUTE", "MISC")
 
 # What udev takes for a whole keyboard, and what of the keys above is not among them.
 KEYBOARD_KEYS = (*range(1, 128),)
@@ -41,7 +45,12 @@ EVENT = struct.Struct("@llHHi")
 class Keyboard:
     """A device of uinput, from its making until it is taken away with whatever is held on it."""
 
-    def __init__(self, name: str | bytes, keys: Iterable[int] = KEYBOARD_KEYS) -> None:
+    def __init__(
+        self,
+        name: str | bytes,
+        keys: Iterable[int] = KEYBOARD_KEYS,
+        leds: Iterable[int] = (),
+    ) -> None:
         self.name = name.encode() if isinstance(name, str) else name
         self._descriptor = os.open("/dev/uinput", os.O_RDWR | os.O_CLOEXEC)
         self._observer: int | None = None
@@ -50,6 +59,10 @@ class Keyboard:
         fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_KEY if codes else EV_REL)
         for code in codes or [0, 1]:
             fcntl.ioctl(self._descriptor, UI_SET_KEYBIT if codes else UI_SET_RELBIT, code)
+        for number, led in enumerate(leds):
+            if number == 0:
+                fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_LED)
+            fcntl.ioctl(self._descriptor, UI_SET_LEDBIT, led)
         setup = struct.pack("@HHHH80sI", 3, 0x1209, 1, 1, self.name, 0)
         fcntl.ioctl(self._descriptor, UI_DEV_SETUP, setup)
         fcntl.ioctl(self._descriptor, UI_DEV_CREATE)
@@ -113,6 +126,15 @@ class Keyboard:
             for seconds, micros, kind, code, value in EVENT.iter_unpack(data)
             if kind == EV_KEY
         ]
+
+    def leds_switched(self) -> Iterator[tuple[int, bool]]:
+        """Waits for each LED that is switched, by whomever."""
+        while True:
+            for _, _, kind, code, value in EVENT.iter_unpack(
+                os.read(self._descriptor, EVENT.size * 64)
+            ):
+                if kind == EV_LED:
+                    yield code, value != 0
 
     def remove(self) -> None:
         """Takes it away. More than once is no more than once."""
