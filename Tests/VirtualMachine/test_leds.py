@@ -17,9 +17,16 @@ CAPS_LOCK = "tap shift; wait 100; tap shift"
 LEDS = "leds: { capsLock: LED_CAPSL, editingText: [LED_SCROLLL, LED_MISC] }\n"
 
 
+def unlock(guest: VirtualMachine) -> None:
+    """Switches off Caps Lock and its like, which the kernel shows on the LEDs of each new keyboard."""
+    # KDSKBLED of <linux/kd.h>. Whoever has typed on every key before has typed these too.
+    guest.run("python3 -c 'import fcntl; fcntl.ioctl(open(\"/dev/tty0\"), 0x4B65, 0)'")
+
+
 @pytest.fixture
 def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with the service as it is shipped, just started, and with LEDs to switch."""
+    unlock(installed)
     configure(installed, LEDS)
     service.restart(installed)
     yield installed
@@ -29,6 +36,7 @@ def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
 @pytest.fixture
 def writing(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The same, with the example's drop-in, installed as it says."""
+    unlock(installed)
     (installed.shared / EXAMPLE.name).write_text(EXAMPLE.read_text())
     commands = re.findall(r"^# {3}sudo (.*)$", EXAMPLE.read_text(), re.MULTILINE)
     assert commands[-1] == "systemctl restart keymoded.service"
