@@ -271,7 +271,7 @@ def test_readme_leads_to_keys_of_ones_own(installed: VirtualMachine) -> None:
         installed.play("tap f9")
         assert panel.wait().stdout == told[press]
         bar = list(told)[7].split()[1]
-        assert "config.jsonc" in installed.run(f"ls {bar}").stdout.split()
+        assert "/config.jsonc\n" in installed.run(f"ls {bar}").stdout
     finally:
         installed.run("rm /etc/keymoded/keymoded.yaml")
         service.restart(installed)
