@@ -25,21 +25,7 @@ public struct KeyboardTable: DrawableRules, Hashable {
   }
 
   /// What one event does in one state, by their names.
-  public struct Row: Hashable, Sendable {
-    /// The state that the event finds.
-    public let state: String
-    /// The event.
-    public let event: String
-    /// The state that it leads to.
-    public let next: String
-
-    /// The row with these parts.
-    public init(_ state: String, _ event: String, _ next: String) {
-      self.state = state
-      self.event = event
-      self.next = next
-    }
-  }
+  public typealias Row = TransitionTable<String, String>.Row
 
   /// A table has at most so many states, and so many events.
   public static let most = 64

@@ -165,20 +165,12 @@ extension Connection {
 
   /// The devices that are followed.
   public func devices() throws(ClientError) -> [DeviceMessage] {
-    send(Call(ControllerInterface.listDevices))
-    guard let list = try receive()["devices"]?.array else { throw .badReply("without devices") }
-    let devices = list.compactMap(DeviceMessage.init)
-    guard devices.count == list.count else { throw .badReply("with a device that is none") }
-    return devices
+    try list(ControllerInterface.listDevices, "devices", of: DeviceMessage.init)
   }
 
   /// What the machines are.
   public func machines() throws(ClientError) -> [MachineMessage] {
-    send(Call(ControllerInterface.listMachines))
-    guard let list = try receive()["machines"]?.array else { throw .badReply("without machines") }
-    let machines = list.compactMap(MachineMessage.init)
-    guard machines.count == list.count else { throw .badReply("with a machine that is none") }
-    return machines
+    try list(ControllerInterface.listMachines, "machines", of: MachineMessage.init)
   }
 
   /// How much the daemon has done.
@@ -188,6 +180,17 @@ extension Connection {
       throw .badReply("without statistics")
     }
     return statistics
+  }
+
+  /// Asks for a list, every element of which must be what the list is said to be of.
+  private func list<Element>(
+    _ method: String, _ name: String, of element: (JSON) -> Element?
+  ) throws(ClientError) -> [Element] {
+    send(Call(method))
+    guard let array = try receive()[name]?.array else { throw .badReply("without \(name)") }
+    let elements = array.compactMap(element)
+    guard elements.count == array.count else { throw .badReply("with \(name) that are none") }
+    return elements
   }
 
   /// Waits for what a subscriber is sent next.

@@ -422,8 +422,7 @@ struct ControllerConfigurationTests {
     try timeline.play("LEFTSHIFT 1000 INSERT LEFTCTRL+")
     #expect(timeline.changes.map(\.to) == ["on", "editingText"])
     let before = timeline.controller.modes
-    timeline.take(
-      .configured(Settings(shift: ShiftRules(threshold: .seconds(2))), at: Time(microseconds: 0)))
+    timeline.configure(Settings(shift: ShiftRules(threshold: .seconds(2))))
     #expect(timeline.controller.modes == before)
     #expect(timeline.changes.count == 2)
     try timeline.play("A ESC LEFTCTRL- ESC")
@@ -439,10 +438,7 @@ struct ControllerConfigurationTests {
   func threshold(_ distance: Int, _ threshold: Int, _ state: String) throws {
     var timeline = Timeline()
     try timeline.play("LEFTSHIFT \(distance)")
-    timeline.take(
-      .configured(
-        Settings(shift: ShiftRules(threshold: .milliseconds(threshold))), at: Time(microseconds: 0))
-    )
+    timeline.configure(Settings(shift: ShiftRules(threshold: .milliseconds(threshold))))
     try timeline.play("LEFTSHIFT")
     #expect(timeline.changes.map(\.to) == ["on", state])
   }
@@ -453,7 +449,7 @@ struct ControllerConfigurationTests {
     settings.shiftTrigger = .tap(timeout: .milliseconds(200))
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT+ 50")
-    timeline.take(.configured(settings, at: Time(microseconds: 0)))
+    timeline.configure(settings)
     try timeline.play("LEFTSHIFT-")
     #expect(timeline.changes == [])
     try timeline.play("LEFTSHIFT+ 50 LEFTSHIFT-")
@@ -469,7 +465,7 @@ struct ControllerConfigurationTests {
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT A+")
     #expect(timeline.changes.map(\.to) == ["on", "showingPanel"])
-    timeline.take(.configured(Settings(), at: Time(microseconds: 0)))
+    timeline.configure(Settings())
     try timeline.play("A* F5 A-")
     #expect(timeline.changes.count == 2)
     try timeline.play("A")

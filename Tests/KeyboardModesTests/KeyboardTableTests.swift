@@ -69,7 +69,7 @@ struct KeyboardTableTests {
     #expect(timeline.controller.modes.keyboard == "editingText")
     try timeline.play("F5 F5 ESC")
     let event = try #require(ClientEvent(name: "tapTextField", in: more))
-    timeline.take(.client(event, at: Time(microseconds: 0)))
+    timeline.take(.client(event, at: timeline.time))
     #expect(timeline.changes.map(\.to) == ["showingStickers", "prepareToEditText", "editingText"])
     #expect(
       timeline.changes.map(\.event) == ["clickStickerButton", "tapBlankArea", "tapTextField"])

@@ -25,9 +25,10 @@ struct Timeline {
   mutating func passTime() { controller.advance(to: time) { changes.append($0) } }
 
   /// Lets the controller know that nothing more comes.
-  mutating func controllerEnds(at time: Time, publish: (Change) -> Void) {
-    controller.end(at: time, publish: publish)
-  }
+  mutating func end() { controller.end(at: time) { changes.append($0) } }
+
+  /// Changes the configuration.
+  mutating func configure(_ settings: Settings) { take(.configured(settings, at: time)) }
 
   var time: Time { Time(microseconds: now) }
 

@@ -96,7 +96,7 @@ struct TimeoutTests {
         shift: ShiftRules(timeout: .milliseconds(50)),
         shiftTrigger: .tap(timeout: .milliseconds(200)), debounce: .milliseconds(5)))
     try short.play("LEFTSHIFT+ 100 LEFTSHIFT-")
-    short.controllerEnds(at: short.time) { _ in }
+    short.end()
     #expect(short.controller.modes.shift == "off")
     #expect(short.controller.modes.shiftSince == at(50))
     #expect(short.controller.modes.sequence == 2)

@@ -55,7 +55,10 @@ struct MessageTextTests {
         for missed in [nil, 0, 1, Int64.max] {
           let message = MonitorMessage(state: state, changes: changes, missed: missed)
           var bytes = Array("what was there before".utf8)
-          Reply.writeContinuing(to: &bytes) { message.writeJSON(to: &$0) }
+          Reply.writeContinuing(to: &bytes) {
+            MonitorMessage.writeJSON(
+              message.state, message.changes, missed: message.missed, to: &$0)
+          }
           #expect(bytes == Reply(message.json, continues: true).message)
         }
       }

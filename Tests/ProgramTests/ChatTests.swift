@@ -5,11 +5,6 @@ import Testing
 struct ChatTests {
   private let rows = 8
 
-  private func trigger(_ daemon: KeptDaemon, _ event: String) throws {
-    let client = try RawClient("\(daemon.folder.path)/control.sock")
-    _ = try client.result("org.keymoded.Controller.Trigger", ["event": .string(event)])
-  }
-
   private func chatting(_ daemon: KeptDaemon) throws -> TerminalScreen {
     let screen = try TerminalScreen(
       columns: 60, rows: rows, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
@@ -37,21 +32,21 @@ struct ChatTests {
     #expect(try keyboard() == "editingText\n")
     try screen.write("he")
     try see("\n> he▏")
-    try trigger(daemon, "shiftPressed")
+    try daemon.trigger("shiftPressed")
     try see("\n⇧ > he▏")
     try screen.write("y")
     try see("\n⇧ > heY▏")
     // A key that types tells the daemon itself; here there is none.
-    try trigger(daemon, "characterTyped")
+    try daemon.trigger("characterTyped")
     try see("\n> heY▏")
 
-    try trigger(daemon, "clickMoreButton")
+    try daemon.trigger("clickMoreButton")
     try see("1 😀   2 👍   3 🎉\n> heY")
     try screen.write("2")
     try see("\n> heY👍")
-    try trigger(daemon, "clickSwitchButton")
+    try daemon.trigger("clickSwitchButton")
     try see("\n[ ● hold to talk ]")
-    try trigger(daemon, "clickSwitchButton")
+    try daemon.trigger("clickSwitchButton")
     try see("\n> heY👍▏")
     try screen.press("Enter")
     try see("\n> ▏")

@@ -18,6 +18,12 @@ struct RunScriptTests {
       .merging(sanitizerOptions) { $1 }
     process.standardOutput = pipe
     try process.run()
+    defer {
+      if process.isRunning {
+        process.terminate()
+        process.waitUntilExit()
+      }
+    }
     var text = ""
     while !text.contains(" shift is off, keyboard is prepareToEditText\n") {
       try awaitInput(pipe.fileHandleForReading.fileDescriptor, "make run")

@@ -101,11 +101,7 @@ final class RunningDaemon {
 
   /// Makes `count` changes, by pressing Shift as a client.
   func change(_ count: Int) throws {
-    let client = try client(\.controlSocket)
-    for _ in 0..<count {
-      try client.call("org.keymoded.Controller.Trigger", ["event": "shiftPressed"])
-      try #require(try client.reply()["parameters"]?["changed"] == true)
-    }
+    try client(\.controlSocket).trigger(Array(repeating: "shiftPressed", count: count))
   }
 }
 
@@ -171,6 +167,14 @@ final class RawClient {
     let reply = try reply()
     try #require(reply["error"] == nil)
     return try #require(reply["parameters"])
+  }
+
+  /// Sends events that each change something.
+  func trigger(_ events: [String]) throws {
+    for event in events {
+      let result = try result("org.keymoded.Controller.Trigger", ["event": .string(event)])
+      try #require(result["changed"] == true, "\(event) changes nothing")
+    }
   }
 
   /// The numbers of the next changes, until there are `count`.

@@ -48,7 +48,7 @@ struct TableTests {
         E: 0.300001 0001 003f 0000
 
         """, configuration: Self.stickers)
-    let there = try ask(["wait", "keyboard=showingStickers"], daemon)
+    let there = try ask(["wait", "keyboard=showingStickers", "--timeout", "20"], daemon)
     #expect(there.status == 0)
     let back = try ask(["trigger", "clickStickerButton"], daemon)
     #expect(back.output == "shift     off\nkeyboard  editingText\n")

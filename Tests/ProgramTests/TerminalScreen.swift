@@ -14,15 +14,20 @@ final class TerminalScreen {
     folder = try TemporaryFolder()
     let settings = ["PS1": "ready> ", "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(environment) { $1 }
     let assignments = settings.map { "\($0)='\($1)'" }.joined(separator: " ")
-    try tmux(
-      "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)",
-      "env \(assignments) PATH='\(Place.programs)':/usr/bin:/bin \(shell)")
+    let ended = try run(
+      "/usr/bin/python3",
+      [
+        "-c", TerminalScreen.asByALogin, "/usr/bin/tmux", "-S", "\(folder.path)/tmux",
+        "-f", "/dev/null", "new-session", "-d", "-x", "\(columns)", "-y", "\(rows)",
+        "env \(assignments) PATH='\(Place.programs)':/usr/bin:/bin \(shell)",
+      ])
+    try #require(ended.status == 0, "\(ended.errors)")
     try wait("a prompt") { $0.contains("ready>") }
   }
 
   deinit { _ = try? tmux("kill-server") }
 
-  /// tmux leaves a server behind. It must not hold open what Foundation waits to see closed when the
+  /// Starting a session leaves a server behind. It must not hold open what Foundation waits to see closed when the
   /// program that it has started ends, and it must not block the signals that threads of the tests
   /// block: `kill-server` is one.
   private static let asByALogin = """
@@ -34,9 +39,7 @@ final class TerminalScreen {
 
   @discardableResult
   private func tmux(_ arguments: String...) throws -> String {
-    let ended = try run(
-      "/usr/bin/python3",
-      ["-c", TerminalScreen.asByALogin, "/usr/bin/tmux", "-S", "\(folder.path)/tmux"] + arguments)
+    let ended = try run("/usr/bin/tmux", ["-S", "\(folder.path)/tmux"] + arguments)
     try #require(ended.status == 0, "\(ended.errors)")
     return ended.output
   }

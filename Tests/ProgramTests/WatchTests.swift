@@ -15,13 +15,6 @@ struct WatchTests {
     return screen
   }
 
-  private func trigger(_ daemon: KeptDaemon, _ events: String...) throws {
-    let client = try RawClient("\(daemon.folder.path)/control.sock")
-    for event in events {
-      _ = try client.result("org.keymoded.Controller.Trigger", ["event": .string(event)])
-    }
-  }
-
   /// Without what the clock says.
   private func steady(_ text: String) -> String {
     text.replacing(/\d\d:\d\d:\d\d/, with: "HH:MM:SS").replacing(/for \d s/, with: "for N s")
@@ -39,7 +32,7 @@ struct WatchTests {
                   shift                      keyboard
                   off                        prepareToEditText
         """)
-    try trigger(daemon, "shiftPressed", "tapTextField", "characterTyped", "clickSwitchButton")
+    try daemon.trigger("shiftPressed", "tapTextField", "characterTyped", "clickSwitchButton")
     let text = try screen.wait("the last change") { $0.contains("← clickSwitchButton") }
     #expect(
       steady(text) == """
@@ -66,7 +59,7 @@ struct WatchTests {
     let daemon = try KeptDaemon()
     let screen = try watching(daemon)
     let place = daemon.folder.path
-    try trigger(daemon, "shiftPressed")
+    try daemon.trigger("shiftPressed")
     try screen.wait("the change") { $0.contains("on ← shiftPressed") }
     daemon.stop()
     let away = try screen.wait("the end") { $0.hasPrefix("waiting for ") }
@@ -102,8 +95,8 @@ struct WatchTests {
   func size(_ columns: Int, _ rows: Int) throws {
     let daemon = try KeptDaemon()
     let screen = try watching(daemon)
-    try trigger(
-      daemon, "shiftPressed", "shiftPressed", "clickMoreButton", "clickMoreButton",
+    try daemon.trigger(
+      "shiftPressed", "shiftPressed", "clickMoreButton", "clickMoreButton",
       "clickSwitchButton")
     try screen.wait("the last change") { $0.contains("← clickSwitchButton") }
     try screen.resize(columns: columns, rows: rows)
@@ -125,7 +118,7 @@ struct WatchTests {
   @Test("has colours, but for who wants none")
   func colors() throws {
     let daemon = try KeptDaemon()
-    try trigger(daemon, "shiftPressed", "shiftPressed")
+    try daemon.trigger("shiftPressed", "shiftPressed")
     let colored = try watching(daemon)
     #expect(try colored.text(withColors: true).contains("\u{1b}[1m\u{1b}[31mcapsLock"))
     let plain = try watching(daemon, environment: ["NO_COLOR": "1"])
@@ -154,7 +147,7 @@ struct WatchTests {
     try screen.press("C-z")
     try screen.wait("the shell") { $0.contains("Stopped") && $0.hasSuffix("ready>") }
     #expect(try screen.property("#{alternate_on} #{cursor_flag}") == "0 1")
-    try trigger(daemon, "shiftPressed")
+    try daemon.trigger("shiftPressed")
     try screen.type("fg")
     try screen.wait("the view") { $0.contains("on ← shiftPressed") }
     #expect(try screen.property("#{alternate_on} #{cursor_flag}") == "1 0")
@@ -172,7 +165,7 @@ struct WatchTests {
     try screen.type("TERM=dumb keymodectl watch")
     try screen.wait("a line") { $0.contains(" shift is off, keyboard is prepareToEditText") }
     try screen.press("C-c")
-    try trigger(daemon, "shiftPressed")
+    try daemon.trigger("shiftPressed")
     try screen.type("clear; keymodectl watch --lines")
     try screen.wait("a line") { $0.contains(" shift is on, keyboard is prepareToEditText") }
     #expect(try screen.property("#{alternate_on}") == "0")

@@ -25,11 +25,10 @@ struct Listener {
   func connected() -> FileDescriptor {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
     let descriptor = FileDescriptor(owning: socket(AF_UNIX, type, 0))
-    var (address, length) = (address, length)
+    var address = address
     let socket = descriptor.number
     let result = Self.with(&address) { connect(socket, $0, length) }
     require(result == 0, "a client cannot connect")
-    length = 0
     return descriptor
   }
 
