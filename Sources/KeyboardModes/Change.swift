@@ -87,7 +87,6 @@ public enum ClientEvent: Hashable, Sendable {
     }
   }
 
-  /// The names of those that every configuration has unless it says otherwise, as a user would list
-  /// them.
-  public static let names = ["shiftPressed", "characterTyped"] + KeyboardTable.standard.eventNames
+  /// The names of those for the Shift machine, which has more where time makes them.
+  public static let namesForShift = ["shiftPressed", "characterTyped"]
 }

@@ -47,7 +47,9 @@ func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> In
       throw error
     }
     // Which events there are is for the daemon's configuration to say.
-    let names = try connection.machines().flatMap(\.events)
+    let names = try connection.machines().flatMap { machine in
+      machine.name == Machine.shift.rawValue ? ClientEvent.namesForShift : machine.events
+    }
     throw UsageError("unknown event '\(operands[0])'; there are\n\(wrapped(names))")
   }
   var output = Output.standard()

@@ -360,7 +360,9 @@ struct ControllerInputTests {
     #expect(timeline.changes.map(\.time) == [at(5)])
   }
 
-  @Test("takes a client's events as those of keys", arguments: ClientEvent.names)
+  @Test(
+    "takes a client's events as those of keys",
+    arguments: ClientEvent.namesForShift + KeyboardTable.standard.eventNames)
   func client(_ name: String) throws {
     let event = try #require(ClientEvent(name: name))
     var timeline = Timeline()

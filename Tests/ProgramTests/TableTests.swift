@@ -20,6 +20,7 @@ struct TableTests {
     """
 
   private static let talking = """
+    shift: { timeout: 3s }
     keyboard:
       table:
         replaces: true
@@ -77,6 +78,9 @@ struct TableTests {
       trigger.errors
         == "keymodectl: unknown event 'tapTextField'; there are\n"
         + "shiftPressed characterTyped pushToTalk\ntry 'keymodectl --help'\n")
+    let own = try ask(["trigger", "timedOut"], daemon)
+    #expect(own.status == 2, "time does that")
+    #expect(own.errors == trigger.errors.replacing("tapTextField", with: "timedOut"))
     let known = try ask(["trigger", "pushToTalk"], daemon)
     #expect(known.output == "shift     off\nkeyboard  talking\n")
   }

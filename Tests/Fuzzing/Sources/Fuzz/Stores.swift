@@ -37,7 +37,8 @@ private func damage(_ choices: inout Choices) {
   var committed: [Controller.Snapshot] = []
   writer.commit([], controller.snapshot, instance: instance)
   committed.append(controller.snapshot)
-  let events = ClientEvent.names.compactMap { ClientEvent(name: $0) }
+  let names = ClientEvent.namesForShift + KeyboardTable.standard.eventNames
+  let events = names.compactMap { ClientEvent(name: $0) }
   for number in 0..<choices.number(below: 12) {
     let before = changes.count
     for _ in 0...choices.number(below: capacity) {
