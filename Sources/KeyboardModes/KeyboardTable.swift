@@ -55,7 +55,7 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The names of the events, likewise: first the shipped ones, whether the table has them or not.
   private let namesOfEvents: [String]
   /// The events that the table has.
-  private let events: [Event]
+  public let events: [Event]
   /// The state that a new machine is in.
   public let initial: State
   /// Where each event leads from each state.

@@ -87,15 +87,13 @@ struct ConfigurationReader {
     let values = members(of: node, "keyboard", known: ["bindings", "table"])
     if let table = values["table"] { readTable(table) }
     let table = configuration.settings.keyboard
-    for name in KeyboardTable.standard.eventNames where table.event(named: name) == nil {
-      guard let event = KeyboardTable.standard.event(named: name) else { continue }
+    for event in KeyboardTable.standard.events where !table.events.contains(event) {
       configuration.settings.bindings.unbind(event)
     }
     guard let bindings = values["bindings"] else { return }
     let lists = members(of: bindings, "bindings", known: table.eventNames)
     // An event with nothing behind it keeps its keys; an empty list takes them away.
-    let events = table.eventNames.compactMap(table.event(named:))
-    let named = events.filter {
+    let named = table.events.filter {
       lists[table.name(of: $0)].map { $0.content != .scalar("") } ?? false
     }
     for event in named { configuration.settings.bindings.unbind(event) }
