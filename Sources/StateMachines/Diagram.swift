@@ -41,6 +41,7 @@ public struct Diagram: Hashable, Sendable {
     initial = rules.name(of: rules.initial)
     self.current = current
     var arrows: [Arrow] = []
+    var drawn: Set<Arrow> = []
     for state in rules.states {
       let steps = rules.samples.map { sample in
         (sample: sample, to: rules.next(state, on: sample.event).map(rules.name))
@@ -51,7 +52,7 @@ public struct Diagram: Hashable, Sendable {
         let arrow = Arrow(
           from: rules.name(of: state), to: to, event: sample.name,
           condition: decides ? sample.condition : nil)
-        if !arrows.contains(arrow) { arrows.append(arrow) }
+        if drawn.insert(arrow).inserted { arrows.append(arrow) }
       }
     }
     self.arrows = arrows
