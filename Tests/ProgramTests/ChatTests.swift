@@ -55,6 +55,8 @@ struct ChatTests {
     try click(screen, row: 3)
     try see("\n> tap to write")
     #expect(try keyboard() == "prepareToEditText\n")
+    // Esc, a key of its own, takes no other with it.
+    try screen.press("Escape")
     try screen.press("Tab")
     try see("\n> ▏")
     #expect(try keyboard() == "editingText\n")

@@ -35,12 +35,19 @@ final class Terminal: Sendable {
   /// Calls `handler` for each key, and with `nil` at the end: Ctrl+C, or a terminal that has gone.
   func read(_ handler: @escaping @Sendable (Key?) -> Void) {
     Thread.detachNewThread {
-      while let byte = Terminal.byte(), byte != 3 {
+      var next: UInt8?
+      while let byte = next ?? Terminal.byte(), byte != 3 {
+        next = nil
         switch byte {
         case 9: handler(.tab)
         case 10, 13: handler(.enter)
         case 8, 127: handler(.backspace)
-        case 27: if let row = Terminal.click() { handler(.click(row: row)) }
+        case 27 where Terminal.hasMore():
+          next = Terminal.byte()
+          if next == UInt8(ascii: "[") {
+            next = nil
+            if let row = Terminal.click() { handler(.click(row: row)) }
+          }
         case 32..<127: handler(.character(Character(UnicodeScalar(byte))))
         default: break  // this example writes ASCII
         }
@@ -49,9 +56,14 @@ final class Terminal: Sendable {
     }
   }
 
-  /// The row of a press of a button, `ESC [ < BUTTON ; COLUMN ; ROW M`.
+  /// Whether a terminal has sent more than Esc: it does so at once, and people do not.
+  private static func hasMore() -> Bool {
+    var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 50) > 0
+  }
+
+  /// The row of a press of a button, `ESC [ < BUTTON ; COLUMN ; ROW M`, of which two bytes are read.
   private static func click() -> Int? {
-    guard byte() == UInt8(ascii: "[") else { return nil }
     var text = ""
     while let byte = byte() {
       if (0x40...0x7e).contains(byte), byte != UInt8(ascii: "<") {
