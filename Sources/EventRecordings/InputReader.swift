@@ -1,4 +1,5 @@
 internal import Glibc
+internal import KeyboardModes
 internal import SystemCalls
 
 /// Splits what a file yields into lines, or into records of one size, in constant memory.
@@ -62,17 +63,20 @@ struct InputReader: ~Copyable {
     }
   }
 
-  /// The lines or records behind the first that are in memory already, for those who can read many at
-  /// once. They are there until the next call of any other method.
-  var regularText: RegularText? {
+  /// What `read` makes of the lines or records behind the first that are in memory already, and passes
+  /// over what it has read of them; `nil` where no key event comes of them.
+  mutating func takeKeys(
+    _ read: (RegularText, UnsafeMutableBufferPointer<KeyEvent>) -> RunLength
+  ) -> [KeyEvent]? {
     guard number > 0, start < end, let base = buffer.baseAddress else { return nil }
-    return RegularText(start: base + start, end: base + end)
-  }
-
-  /// Passes over what was read of ``regularText``.
-  mutating func skip(_ length: RunLength) {
+    var length = RunLength()
+    let events = [KeyEvent](unsafeUninitializedCapacity: KeyRun.capacity) { events, count in
+      length = read(RegularText(start: base + start, end: base + end), events)
+      count = length.events
+    }
     start += length.bytes
     number += length.parts
+    return events.isEmpty ? nil : events
   }
 
   /// The next `size` bytes, or fewer where the end comes before; `nil` at the end. They are there

@@ -41,16 +41,8 @@ final class LineStream<Parser: LineParser>: RecordingStream {
   }
 
   func nextKeys() -> KeyRun? {
-    guard Parser.hasRegularLines, interpreter.isPlain, let text = input.regularText else {
-      return nil
-    }
-    var length = RunLength()
-    let events = [KeyEvent](unsafeUninitializedCapacity: KeyRun.capacity) { events, count in
-      length = parser.takeRegular(text, into: events)
-      count = length.events
-    }
-    input.skip(length)
-    return events.isEmpty ? nil : interpreter.run(events)
+    guard Parser.hasRegularLines, interpreter.isPlain else { return nil }
+    return input.takeKeys { parser.takeRegular($0, into: $1) }.map(interpreter.run)
   }
 
   private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {

@@ -39,14 +39,9 @@ final class RecordStream: RecordingStream {
   }
 
   func nextKeys() -> KeyRun? {
-    guard interpreter.isPlain, let records = input.regularText else { return nil }
-    var length = RunLength()
-    let events = [KeyEvent](unsafeUninitializedCapacity: KeyRun.capacity) { events, count in
-      length = RawRecord.takeRegular(records, size: size, into: events)
-      count = length.events
-    }
-    input.skip(length)
-    return events.isEmpty ? nil : interpreter.run(events)
+    guard interpreter.isPlain else { return nil }
+    return input.takeKeys { [size] in RawRecord.takeRegular($0, size: size, into: $1) }
+      .map(interpreter.run)
   }
 
   private func nextRecord() throws(RecordingError) -> UnsafeRawBufferPointer? {

@@ -66,16 +66,6 @@ extension JSON {
     0x20..<0x7f ~= byte && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  private static func write(_ byte: UInt8, to bytes: inout [UInt8]) {
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-      bytes.append(UInt8(ascii: "\\"))
-      bytes.append(byte)
-    case 0..<0x20: escape(UInt16(byte), to: &bytes)
-    default: bytes.append(byte)
-    }
-  }
-
   /// JSON needs no more escapes than those above, but what is read by programs is also looked at on
   /// terminals, and those act on more.
   private static func write(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
@@ -83,11 +73,8 @@ extension JSON {
     case .control, .format, .lineSeparator, .paragraphSeparator:
       for unit in String(scalar).utf16 { escape(unit, to: &bytes) }
     default:
-      if scalar.isASCII {
-        write(UInt8(ascii: scalar), to: &bytes)
-      } else {
-        bytes.append(contentsOf: String(scalar).utf8)
-      }
+      if scalar == "\"" || scalar == "\\" { bytes.append(UInt8(ascii: "\\")) }
+      bytes.append(contentsOf: String(scalar).utf8)
     }
   }
 

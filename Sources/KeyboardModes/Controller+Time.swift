@@ -76,5 +76,10 @@ extension Controller {
 
 extension Settings {
   /// Whether a controller can have a deadline.
-  var haveDeadlines: Bool { shift.timeout != nil || debounce > .zero }
+  var haveDeadlines: Bool {
+    if shift.timeout != nil { return true }
+    // Of what may bounce, only a tap waits.
+    guard case .tap = shiftTrigger else { return false }
+    return debounce > .zero
+  }
 }

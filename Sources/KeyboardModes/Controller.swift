@@ -32,7 +32,9 @@ public struct Controller: Sendable {
     /// From now on these settings are in force. States and held keys stay as they are; a press of
     /// Shift that may yet turn out to be a tap does not. Where the keyboard is in a state that it has
     /// no more, it changes to the initial one, by the event ``Change/configured``.
-    case configured(Settings, at: Time)
+    ///
+    /// Of many inputs that are kept, this one is rare and large.
+    indirect case configured(Settings, at: Time)
 
     /// The device that it happened to, if it was one.
     public var device: DeviceID? {
@@ -109,14 +111,12 @@ public struct Controller: Sendable {
   /// It is `nil` where that was in a state that these settings do not have.
   public init?(settings: Settings = Settings(), resuming snapshot: Snapshot) {
     guard let state = settings.keyboard.state(named: snapshot.keyboard) else { return nil }
-    self.settings = settings
+    self.init(settings: settings)
     shift = StateMachine(settings.shift, in: snapshot.shift)
     keyboard = StateMachine(settings.keyboard, in: state)
     sequence = snapshot.sequence
     shiftSince = snapshot.shiftSince
     keyboardSince = snapshot.keyboardSince
-    hasDeadlines = settings.haveDeadlines
-    isDebouncing = settings.debounce > .zero
   }
 
   /// What another controller can go on from.

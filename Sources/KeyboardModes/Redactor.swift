@@ -16,8 +16,8 @@ public struct Redactor: Sendable {
     /// The keys that are down, in the order of their presses, and the code that each is written with.
     var written: [(key: KeyCode, code: KeyCode)] = []
 
-    /// The last releases, after which a press may be a bounce.
-    var released: [(key: KeyCode, code: KeyCode, time: Time)] = []
+    /// The keys that were released last, so that a press may be a bounce, likewise.
+    var released: [(key: KeyCode, code: KeyCode)] = []
   }
 
   private let bindings: Bindings
@@ -43,6 +43,7 @@ public struct Redactor: Sendable {
     switch input {
     case .opened(let id, let held):
       let index = keys.index(of: id)
+      keys[index].forgetReleases()
       devices[id]?.released = []
       // The kernel tells of them in the order of their codes, of which nothing may be left.
       let codes = held.shuffled().compactMap { key in
@@ -75,7 +76,8 @@ public struct Redactor: Sendable {
     var hasCharacter = false
     for difference in KeyDifference.inOrderOfEffect(differences) {
       let action: KeyEvent.Action = difference.isDown ? .press : .release
-      let types = difference.key.isCharacter && !isBounce(difference.key, on: id, at: time)
+      let isBounce = keys[keys.index(of: id)].wouldResume(difference.key, at: time, debounce)
+      let types = difference.key.isCharacter && !isBounce
       guard let code = code(of: difference.key, action, on: id, at: time) else { continue }
       let written = KeyDifference(key: code, isDown: difference.isDown)
       let isFirst = !hasCharacter && types
@@ -98,23 +100,24 @@ public struct Redactor: Sendable {
     let index = keys.index(of: id)
     switch action {
     case .press:
-      if debounce > .zero { forgetReleases(of: id, notWithin: time) }
-      if let code = resume(key, on: id, at: time) {
-        keys[index].press(key)
-        return write(key, as: code, on: id)
+      if debounce > .zero {
+        let code = devices[id]?.released.first { $0.key == key }?.code
+        let isBounce = keys[index].resume(key, at: time, debounce)
+        let known = keys[index]
+        devices[id]?.released.removeAll { !known.wouldResume($0.key, at: time, debounce) }
+        if isBounce { return write(key, as: code, on: id) }
       }
       let held = keys.modifiersHeld(without: key, index)
       keys[index].press(key)
       let isNeeded = isModifier(key) || bindings[Chord(held, key)] != nil
       return write(key, as: isNeeded ? key : replacement(of: key, on: id), on: id)
     case .release:
-      guard keys[index].release(key) else { return nil }
+      let wasDown =
+        debounce > .zero ? keys[index].release(key, at: time, debounce) : keys[index].release(key)
+      guard wasDown else { return nil }
       let place = devices[id]?.written.firstIndex { $0.key == key }
       let code = place.flatMap { devices[id]?.written.remove(at: $0).code }
-      if let code, debounce > .zero {
-        forgetReleases(of: id, notWithin: time)
-        devices[id]?.released.append((key, code, time))
-      }
+      if let code, debounce > .zero { devices[id]?.released.append((key, code)) }
       return code
     case .autorepeat:
       let pressed = devices[id]?.written.first { $0.key == key }?.code
@@ -128,22 +131,6 @@ public struct Redactor: Sendable {
     if let code { device.written.append((key, code)) }
     devices[id] = device
     return code
-  }
-
-  /// The code of a press that goes on, where another of `key` is a bounce; by the same rule as the
-  /// controller's.
-  private mutating func resume(_ key: KeyCode, on id: DeviceID, at time: Time) -> KeyCode? {
-    guard isBounce(key, on: id, at: time) else { return nil }
-    let place = devices[id]?.released.firstIndex { $0.key == key }
-    return place.flatMap { devices[id]?.released.remove(at: $0).code }
-  }
-
-  private func isBounce(_ key: KeyCode, on id: DeviceID, at time: Time) -> Bool {
-    devices[id]?.released.contains { $0.key == key && $0.time.isWithin(debounce, of: time) } == true
-  }
-
-  private mutating func forgetReleases(of id: DeviceID, notWithin time: Time) {
-    devices[id]?.released.removeAll { !$0.time.isWithin(debounce, of: time) }
   }
 
   private func isModifier(_ key: KeyCode) -> Bool { !Modifiers(of: key).isEmpty }

@@ -33,12 +33,8 @@ extension StateMessage {
 }
 
 extension MonitorMessage {
-  /// Appends the reply's parameters as JSON: what ``json`` is when it is written compactly.
-  public func writeJSON(to bytes: inout [UInt8]) {
-    Self.writeJSON(state, changes, missed: missed, to: &bytes)
-  }
-
-  /// Appends the reply's parameters without the reply: its parts need not be in memory of their own.
+  /// Appends the reply's parameters as JSON: what ``json`` is when it is written compactly. The parts
+  /// need not be in a message, with memory of its own.
   public static func writeJSON(
     _ state: StateMessage, _ changes: some Sequence<Change>, missed: Int64?,
     to bytes: inout [UInt8]

@@ -6,7 +6,7 @@ struct StoredFields {
   private var offset = 0
 
   /// A name has up to so many bytes.
-  static let longestText = 32
+  static let longestText = KeyboardTable.longestName
 
   init(_ bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
 

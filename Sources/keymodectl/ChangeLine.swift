@@ -32,7 +32,7 @@ enum ChangeLine {
       return overflow ? shown : Time(microseconds: sum)
     }
 
-    /// Appends ``text(_:)``.
+    /// Appends seconds with six digits.
     fileprivate func write(_ time: Time, to text: inout TextBuffer) {
       let microseconds = shown(time).microseconds.magnitude
       let isNegative = shown(time).microseconds < 0
@@ -45,13 +45,12 @@ enum ChangeLine {
       text.append(Int64(microseconds % 1_000_000), digits: 6)
     }
 
-    /// Seconds with six digits.
+    /// The same as a text.
     fileprivate func text(_ time: Time) -> String {
-      let microseconds = shown(time).microseconds
-      let magnitude = microseconds.magnitude
-      let fraction = String(magnitude % 1_000_000)
-      let seconds = "\(microseconds < 0 ? "-" : "")\(magnitude / 1_000_000)"
-      return left("\(seconds).\(String(repeating: "0", count: 6 - fraction.count))\(fraction)", 13)
+      withTextBuffer(holding: 32) { text in
+        write(time, to: &text)
+        return String(decoding: text.written, as: UTF8.self)
+      }
     }
   }
 
@@ -91,10 +90,6 @@ enum ChangeLine {
   /// `     1.234567  shift is off, keyboard is editingText`
   static func text(of modes: Modes, at time: Time, clock: Clock = .own) -> String {
     "\(clock.text(time))  shift is \(modes.shift), keyboard is \(modes.keyboard)"
-  }
-
-  private static func left(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
   private static func right(_ text: String, _ width: Int) -> String {
