@@ -48,10 +48,12 @@ public struct Diagram: Hashable, Sendable {
       }
       for (sample, to) in steps {
         guard let to else { continue }
-        let decides = steps.contains { $0.sample.name == sample.name && $0.to != to }
+        let condition = sample.condition.flatMap { condition in
+          let decides = steps.contains { $0.sample.name == sample.name && $0.to != to }
+          return decides ? condition : nil
+        }
         let arrow = Arrow(
-          from: rules.name(of: state), to: to, event: sample.name,
-          condition: decides ? sample.condition : nil)
+          from: rules.name(of: state), to: to, event: sample.name, condition: condition)
         if drawn.insert(arrow).inserted { arrows.append(arrow) }
       }
     }
