@@ -112,7 +112,7 @@ struct ModeServiceTimeTests {
     service.take([try input(first, 0, 42, .press)])
     keyboards.now = at(3500)
     let character = try input(first, 2999, 30, .press)
-    keyboards.unread = { service.take([character]) }
+    keyboards.unread = { [weak service] in service?.take([character]) }
     service.awake()
     #expect(service.controller.modes.shiftSince == at(2999), "used in time")
   }
