@@ -21,7 +21,7 @@ final class StateStore {
   private static let layout: UInt64 = 0x6b65_796d_6f64_0001
 
   /// No daemon has ever counted so far. With more, the next number could be one that there is not.
-  private static let mostCounted: Int64 = 1 << 53
+  static let mostCounted: Int64 = 1 << 53
 
   /// How many changes the daemon keeps.
   static let capacity = 1024
@@ -43,11 +43,15 @@ final class StateStore {
   /// What was committed last, or `nil` where there is nothing that makes sense.
   func read() -> Contents? {
     let headers = [0, 1].compactMap { readHeader($0) }
-    guard let newest = headers.max(by: { $0.generation < $1.generation }) else { return nil }
+    // Generations come round again: of two, the newer one is less than half of all ahead.
+    let newest = headers.max { Int64(bitPattern: $0.generation &- $1.generation) < 0 }
+    guard let newest else { return nil }
+    // Whatever is in it, the next one comes after it.
     generation = newest.generation
     // A daemon that was killed while it wrote may have left the oldest change overwritten. What is
     // whole counts, from the last one back; without the last one nothing does.
     let sequence = newest.snapshot.sequence
+    guard 0...Self.mostCounted ~= sequence else { return nil }
     var changes: [Change] = []
     while changes.count < min(sequence, Int64(capacity)),
       let change = readChange(sequence - Int64(changes.count))
@@ -64,7 +68,7 @@ final class StateStore {
     for change in changes { write(change) }
     // The header must not be there before what it counts.
     atomicMemoryFence(ordering: .releasing)
-    generation += 1
+    generation &+= 1
     var fields = StoredFields(bytes(header: Int(generation % 2)))
     fields.put(Self.layout)
     fields.put(generation)
@@ -78,8 +82,7 @@ final class StateStore {
   ) -> (generation: UInt64, instance: String, snapshot: Controller.Snapshot)? {
     var fields = StoredFields(bytes(header: place))
     guard fields.takeNumber() == Self.layout, let generation = fields.takeNumber(),
-      let instance = fields.takeText(), let snapshot = fields.takeSnapshot(), fields.isWhole(),
-      generation <= Self.mostCounted, 0...Self.mostCounted ~= snapshot.sequence
+      let instance = fields.takeText(), let snapshot = fields.takeSnapshot(), fields.isWhole()
     else { return nil }
     return (generation, instance, snapshot)
   }

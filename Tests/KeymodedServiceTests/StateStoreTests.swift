@@ -104,22 +104,41 @@ struct StateStoreTests {
   @Test(
     "is nothing where nothing could come after it",
     arguments: [
-      (1 << 53, 1, true), ((1 << 53) + 1, 1, false), (1, 1 << 53, true), (1, (1 << 53) + 1, false),
-      (.max, 1, false), (.max - 1, 1, false), (1, .max, false),
-    ] as [(Int64, UInt64, Bool)])
-  func last(_ sequence: Int64, _ generation: UInt64, _ isThere: Bool) throws {
+      (1 << 53, true), ((1 << 53) + 1, false), (.max - 1, false), (.max, false),
+    ] as [(Int64, Bool)])
+  func last(_ sequence: Int64, _ isThere: Bool) throws {
     let memory = try memory()
-    let change = Change(
-      sequence: sequence, time: Time(microseconds: 0), machine: .shift, from: "off", to: "on",
-      event: "shiftPressed")
-    store(memory).commit([change], snapshot(sequence), instance: instance)
+    let writer = store(memory)
+    for sequence in [sequence - 1, sequence] {
+      let change = Change(
+        sequence: sequence, time: Time(microseconds: 0), machine: .shift, from: "off", to: "on",
+        event: "shiftPressed")
+      writer.commit([change], snapshot(sequence), instance: instance)
+    }
+    let next = store(memory)
+    #expect(next.read()?.snapshot == (isThere ? snapshot(sequence) : nil))
+    next.commit([], snapshot(0), instance: instance)
+    #expect(store(memory).read()?.snapshot == snapshot(0), "anew")
+  }
+
+  @Test(
+    "is what was committed last, however often that was",
+    arguments: [1, 1 << 53 - 1, UInt64(Int64.max), .max])
+  func generations(_ generation: UInt64) throws {
+    let memory = try memory()
+    store(memory).commit([change(1)], snapshot(1), instance: instance)
     var fields = StoredFields(UnsafeMutableRawBufferPointer(rebasing: memory.bytes[512..<1024]))
     _ = fields.takeNumber()
     fields.put(generation)
     _ = fields.takeText()
     _ = fields.takeSnapshot()
     fields.putChecksum()
-    #expect(store(memory).read()?.snapshot == (isThere ? snapshot(sequence) : nil))
+    for sequence in Int64(2)...5 {
+      let next = store(memory)
+      #expect(next.read()?.snapshot == snapshot(sequence - 1))
+      next.commit([change(sequence)], snapshot(sequence), instance: instance)
+    }
+    #expect(store(memory).read() == contents(5, 1...5))
   }
 
   @Test("is adopted only where it has the right size and nobody can change that")

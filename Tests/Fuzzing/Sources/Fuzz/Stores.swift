@@ -127,6 +127,7 @@ private func goOn() {
     require(latest == sequence + 2 && bytes.last == 0)
   }
   let next = StateStore(memory, capacity: capacity).read()
+  if sequence + 2 > StateStore.mostCounted { return require(next == nil, "too much was counted") }
   require(next?.snapshot == service.controller.snapshot, "what is told is not kept")
   if let contents { require(next?.instance == contents.instance) }
   require(next?.changes.last?.sequence == sequence + 2)
