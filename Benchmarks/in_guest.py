@@ -241,6 +241,16 @@ def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
     }
 
 
+def opened() -> set[str]:
+    """The input devices that some program has open."""
+    nodes = set()
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        # Programs end, and so do descriptors.
+        with contextlib.suppress(OSError):
+            nodes.add(os.readlink(link))
+    return {node for node in nodes if node.startswith("/dev/input/event")}
+
+
 def memory(name: str) -> dict[str, int]:
     """What a daemon has of memory, in KiB."""
     text = Path(f"/proc/{pid_of(name)}/smaps_rollup").read_text(encoding="ascii")
@@ -263,7 +273,7 @@ def main() -> None:
         inputs = start_all(pressing, undo)
         # Each is to be heard of only when it follows its keyboard.
         subprocess.run(["udevadm", "settle"], check=True)
-        time.sleep(2)
+        until(lambda: set(pressing.nodes.values()) <= opened(), "everybody to follow a keyboard")
         pressing.connect(inputs)
         pressing.measure(1, 20)
         tell("all answer")

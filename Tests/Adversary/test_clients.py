@@ -1,5 +1,6 @@
 """Whatever other clients do, the innocent subscriber gets every change, and gets it in time."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -58,15 +59,26 @@ class Scene:
         return FACTOR * max(self.quiet)
 
 
+@contextlib.contextmanager
+def followed(
+    folder: Path, recording: Path, files: int | None = None
+) -> Iterator[tuple[Daemon, Innocent]]:
+    """A daemon that plays a recording, and the innocent subscriber that follows it."""
+    with contextlib.ExitStack() as undo:
+        daemon = Daemon(folder, recording, files=files)
+        undo.callback(daemon.kill)
+        innocent = Innocent(daemon.state_socket, folder / "notes")
+        undo.callback(innocent.stop)
+        yield daemon, innocent
+
+
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     """A daemon that makes 200 changes a second, and the innocent subscriber."""
     folder = tmp_path_factory.mktemp("scene")
     recording = folder / "recording.evemu"
     write_recording(recording, LONGEST)
-    daemon = Daemon(folder, recording)
-    innocent = Innocent(daemon.state_socket, folder / "notes")
-    try:
+    with followed(folder, recording) as (daemon, innocent):
         scene = Scene(daemon, innocent)
         scene.watch_in_quiet(SECONDS)
         yield scene
@@ -74,9 +86,6 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
         scene.delays(0, innocent.mark())
         assert daemon.is_running
         assert daemon.stop() == 0
-    finally:
-        innocent.stop()
-        daemon.kill()
 
 
 def attack(name: str, scene: Scene) -> attacks.Result:
@@ -133,9 +142,7 @@ def test_without_descriptors_left_it_waits_instead_of_spinning(
 ) -> None:
     recording = tmp_path / "recording.evemu"
     write_recording(recording, 120)
-    daemon = Daemon(tmp_path, recording, files=64)
-    innocent = Innocent(daemon.state_socket, tmp_path / "notes")
-    try:
+    with followed(tmp_path, recording, files=64) as (daemon, innocent):
         held = [attacks.silent_socket(daemon.state_socket) for _ in range(200)]
         wait_until(lambda: daemon.open_files == 64, "all descriptors are taken")
         begin, cpu = innocent.mark(), daemon.cpu_seconds
@@ -159,6 +166,3 @@ def test_without_descriptors_left_it_waits_instead_of_spinning(
             f"waits, {100 * used / SECONDS:.0f} % of a processor",
             delay=f"{worst:.1f} ms",
         )
-    finally:
-        innocent.stop()
-        daemon.kill()

@@ -77,7 +77,8 @@ class Seat:
     """The person's home and programs. All that was started there ends with it."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="keymoded-desktop."))
+        self._home = tempfile.TemporaryDirectory(prefix="keymoded-desktop.")
+        self.folder = Path(self._home.name)
         # Whoever is not root remains who they are.
         self._user = NOBODY if os.getuid() == 0 else None
         self._groups: list[int] | None = [] if os.getuid() == 0 else None
@@ -214,12 +215,16 @@ class Seat:
 
     def close(self) -> None:
         """Ends all that still runs, and removes the home."""
-        while running := self.processes():
-            for number in running:
-                kill(number)
-            for process in self._started:
-                process.poll()
-        shutil.rmtree(self.folder)
+        wait_until(self._has_ended, "everything to end")
+        self._home.cleanup()
+
+    def _has_ended(self) -> bool:
+        running = self.processes()
+        for number in running:
+            kill(number)
+        for process in self._started:
+            process.poll()
+        return not running
 
 
 def kill(number: int) -> None:

@@ -86,8 +86,10 @@ def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Si
     os.killpg(notifications.example.pid, end)
     notifications.wait_for()
     notifications.example.wait(20)
-    assert not seat.processes("keymodectl")
-    assert not seat.processes("keymoded-notify")
+    seat.wait_for(
+        lambda: not {**seat.processes("keymodectl"), **seat.processes("keymoded-notify")},
+        "an empty desk",
+    )
 
     # What starts it while Shift is locked shows it at once.
     notifications.start()

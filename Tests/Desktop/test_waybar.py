@@ -79,11 +79,17 @@ class Bar:
 
         self.desktop.wait_for(is_same, "the same picture")
 
-    def wait_for_watches(self, count: int) -> None:
-        """Waits until so many watches run."""
-        self.seat.wait_for(
-            lambda: len(self.seat.processes("keymodectl")) == count, f"{count} watches"
-        )
+    def wait_for_watches(self, count: int, old: frozenset[int] = frozenset()) -> frozenset[int]:
+        """Waits until so many watches run, none of which is an old one; returns which they are."""
+        watches: frozenset[int] = frozenset()
+
+        def are_there() -> bool:
+            nonlocal watches
+            watches = frozenset(self.seat.processes("keymodectl"))
+            return len(watches) == count and not watches & old
+
+        self.seat.wait_for(are_there, f"{count} watches")
+        return watches
 
 
 @pytest.fixture
@@ -149,21 +155,21 @@ def test_a_bar_may_be_there_before_the_daemon(seat: Seat) -> None:
 def test_a_bar_leaves_nothing_behind(bar: Bar) -> None:
     seat = bar.seat
     look = bar.wait_for("off", "prepareToEditText")
-    bar.wait_for_watches(2)
+    watches = bar.wait_for_watches(2)
     old = set(seat.processes("waybar"))
     seat.run("swaymsg", "reload")
     seat.wait_for(
         lambda: bool(set(seat.processes("waybar")) - old) and not old & set(seat.processes()),
         "another bar",
     )
-    bar.wait_for_watches(2)
+    watches = bar.wait_for_watches(2, watches)
     bar.wait_for_same(look)
 
     # Waybar reads its files again when told so.
     for number in seat.processes("waybar"):
         os.kill(number, signal.SIGUSR2)
+    bar.wait_for_watches(2, watches)
     bar.wait_for_same(look)
-    bar.wait_for_watches(2)
 
     for number in seat.processes("waybar"):
         os.kill(number, signal.SIGKILL)

@@ -50,7 +50,7 @@ def overflow(daemon: Daemon, count: int) -> str:
             daemon.expect("off")
 
             # A double press is lost, and Shift, Ctrl and a letter turn out to be down: one batch,
-            # modifiers first. The time of that Shift is not known, so it is half of no double press.
+            # modifiers first. The time of that Shift is not known, so it is half of none.
             with daemon.stopped():
                 stormy.send(*letters)
                 stormy.tap(LEFTSHIFT)
@@ -140,9 +140,9 @@ def plug(daemon: Daemon, count: int) -> str:
     for number in range(count):
         keyboard = Keyboard(f"Fleeting keyboard {number % 7}")
         keyboard.press(LEFTSHIFT, LEFTCTRL)
-        # Some stay long enough to be found.
-        if number % 10 == 0:
-            time.sleep(0.02)
+        # Some stay until they are found.
+        if number % 25 == 24:
+            daemon.wait_until_followed(keyboard)
         keyboard.remove()
     plugged = time.monotonic() - begin
     settle()

@@ -1,12 +1,13 @@
 """Two keyboards, a daemon that gets no time, a clock that jumps: the kernel's stamps decide."""
 
 import contextlib
+import functools
 import os
 import random
 import signal
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from daemon import Daemon, expect_no_stuck_key, forget, settle, use, wait_until
@@ -14,6 +15,7 @@ from uinput import LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, A, B, Keyboard
 
 THRESHOLD = 500_000
 SLEEP_THRESHOLD = 3.0
+MOST_TRIES = 5
 
 
 def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str]]:
@@ -44,11 +46,30 @@ def expect_by_stamps(daemon: Daemon, *keyboards: Keyboard) -> list[str]:
     return [state for _, state in expected]
 
 
-def expect_second_press(daemon: Daemon, state: str, left: Keyboard, right: Keyboard) -> None:
-    """Checks that two presses of Shift led to this state, and goes back to where it was before."""
-    assert expect_by_stamps(daemon, left, right) == ["on", state]
-    forget(daemon, left)
-    left.stamps()
+def double_presses(
+    daemon: Daemon,
+    pairs: Iterable[tuple[Keyboard, Keyboard]],
+    press: Callable[[Keyboard, Keyboard, float], None],
+) -> list[str]:
+    """Has Shift pressed on one keyboard of each pair and again on the other, in time and too late.
+
+    Whatever comes is judged by the stamps. A guest that is busy may press too late where it should
+    be in time, and then does it again.
+    """
+    states = []
+    for seconds, wanted in ((0.3, "capsLock"), (0.7, "off")):
+        for first, second in pairs:
+            for _ in range(MOST_TRIES):
+                press(first, second, seconds)
+                both = {first, second}
+                _, state = expect_by_stamps(daemon, *both)
+                forget(daemon, first)
+                first.stamps()
+                if state == wanted:
+                    break
+            assert state == wanted, f"{MOST_TRIES} times"
+            states.append(state)
+    return states
 
 
 # Time
@@ -93,55 +114,62 @@ def interleave(daemon: Daemon, count: int) -> str:
                 total += len(expect_by_stamps(daemon, left, right))
             forget(daemon, left)
             left.stamps()
-        for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
-            for first, second in ((left, right), (right, left)):
-                first.tap(LEFTSHIFT)
-                time.sleep(distance)
-                second.tap(RIGHTSHIFT)
-                expect_second_press(daemon, expected, left, right)
+        double_presses(daemon, ((left, right), (right, left)), tap_twice)
         expect_no_stuck_key(daemon, left)
     return f"{total} changes, each at the time and of the kind that the kernel's stamps say"
 
 
+def tap_twice(first: Keyboard, second: Keyboard, seconds: float) -> None:
+    first.tap(LEFTSHIFT)
+    time.sleep(seconds)
+    second.tap(RIGHTSHIFT)
+
+
 def stopped(daemon: Daemon, count: int) -> str:
     """The daemon gets no time for 2 s, and Shift is pressed twice meanwhile."""
+
+    def tap(first: Keyboard, second: Keyboard, seconds: float) -> None:
+        end = time.monotonic() + 2
+        with daemon.stopped():
+            tap_twice(first, second, seconds)
+            time.sleep(max(0.0, end - time.monotonic()))
+
     outcomes = []
     with daemon.following("Left keyboard", "Right keyboard") as (left, right):
         left.observe()
         right.observe()
         for _ in range(count):
-            for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
-                for second in (left, right):
-                    begin = time.monotonic()
-                    with daemon.stopped():
-                        left.tap(LEFTSHIFT)
-                        time.sleep(distance)
-                        second.tap(LEFTSHIFT)
-                        time.sleep(begin + 2 - time.monotonic())
-                    expect_second_press(daemon, expected, left, right)
-                    outcomes.append(expected)
+            outcomes += double_presses(daemon, ((left, left), (left, right)), tap)
         expect_no_stuck_key(daemon, left)
     return f"{outcomes.count('capsLock')} capsLock and {outcomes.count('off')} off, by the kernel"
 
 
 def clock(daemon: Daemon, count: int) -> str:
-    """The wall clock jumps by hours between two presses of Shift, and back afterwards."""
+    """The wall clock jumps by hours between two presses of Shift, and back before the next two."""
     jumps = 0
     real, steady = time.time(), time.monotonic()
+
+    def set_ahead(hours: int) -> None:
+        nonlocal jumps
+        now = real + time.monotonic() - steady
+        time.clock_settime(time.CLOCK_REALTIME, now + hours * 3600)
+        jumps += 1
+
+    def tap(hours: int, first: Keyboard, second: Keyboard, seconds: float) -> None:
+        set_ahead(0)
+        first.tap(LEFTSHIFT)
+        set_ahead(hours)
+        time.sleep(seconds)
+        second.tap(LEFTSHIFT)
+
     with daemon.following("Left keyboard", "Right keyboard") as (left, right):
         left.observe()
         right.observe()
-        for _ in range(count):
-            for hours in (5, -5, 24 * 365):
-                for distance, expected in ((0.3, "capsLock"), (0.7, "off")):
-                    left.tap(LEFTSHIFT)
-                    time.clock_settime(time.CLOCK_REALTIME, time.time() + hours * 3600)
-                    time.sleep(distance)
-                    right.tap(LEFTSHIFT)
-                    expect_second_press(daemon, expected, left, right)
-                    now = real + time.monotonic() - steady
-                    time.clock_settime(time.CLOCK_REALTIME, now)
-                    jumps += 2
+        try:
+            for hours in (5, -5, 24 * 365) * count:
+                double_presses(daemon, ((left, right),), functools.partial(tap, hours))
+        finally:
+            set_ahead(0)
         expect_no_stuck_key(daemon, left)
     return f"{jumps} jumps, forward and back, and every press judged as if there were none"
 

@@ -67,7 +67,8 @@ class Client:
         return self.reply()
 
     def _take(self, chunk: bytes) -> None:
-        assert chunk, "the daemon has hung up"
+        if not chunk:
+            raise ConnectionError("the daemon has hung up")
         self._received += chunk
         self.bytes_received += len(chunk)
 
@@ -242,6 +243,7 @@ def use(daemon: Daemon, keyboard: Keyboard) -> None:
 
 def log(daemon: Daemon) -> list[str]:
     """All that the daemon has logged."""
+    subprocess.run(["journalctl", "--sync"], check=True)
     journal = ["journalctl", "--boot", "--output=cat", f"_PID={daemon.pid}"]
     return subprocess.run(journal, check=True, capture_output=True, text=True).stdout.split("\n")[
         :-1

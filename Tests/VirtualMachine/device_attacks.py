@@ -2,9 +2,7 @@
 
 import contextlib
 import re
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Protocol
 
 import service
@@ -12,7 +10,6 @@ from guest_process import GuestProcess
 from service import Watch
 from vm import VirtualMachine
 
-HERE = Path(__file__).parent
 PARTS = ("attack", "attack_devices", "attack_oddities", "attack_privacy", "attack_time")
 CONTROL = "/run/udev/control"
 LONGEST_SECONDS = 300
@@ -26,7 +23,7 @@ class Table(Protocol):
 
 def attack(guest: VirtualMachine, told: Table, name: str, count: int, sockets: str = "") -> None:
     """Runs one of the attacks of attack.py, which checks what comes of it, for the table."""
-    copy_parts(guest)
+    service.copy_programs(guest, *PARTS)
     ended = guest.run(
         f"exec python3 /host/attack.py {name} {count} {sockets}", LONGEST_SECONDS, check=False
     )
@@ -39,11 +36,6 @@ def tell(told: Table, printed: str) -> None:
     outcome = re.fullmatch(r"attack: (\w+) count (\d+) outcome (.*)\n", printed)
     assert outcome, printed
     told(outcome[1], int(outcome[2]), outcome[3])
-
-
-def copy_parts(guest: VirtualMachine) -> None:
-    for part in (*PARTS, "daemon", "uinput"):
-        shutil.copy(HERE / f"{part}.py", guest.shared)
 
 
 @contextlib.contextmanager

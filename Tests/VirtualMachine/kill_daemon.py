@@ -1,53 +1,26 @@
 """Kills the daemon again and again while its states change, and checks that nobody can tell.
 
-Runs in the guest, as root, with nothing but Python's own library: `kill_daemon.py COUNT`. One thread
-sends events, one follows all changes and reconnects with the number of the last one it has. The last
-line that it prints says how many times the daemon was killed and how many changes came.
+Runs in the guest, as root, with nothing but Python's own library: `kill_daemon.py COUNT`. One
+thread sends events, one follows all changes and reconnects with the number of the last one it has.
+The last line that it prints says how many times the daemon was killed and how many changes came.
 """
 
-import json
+import contextlib
 import os
 import random
 import signal
-import socket
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-INTERFACE = "org.keymoded.Controller"
-BOUND_SECONDS = 30.0
-
-Message = dict[str, Any]
+from daemon import BOUND_SECONDS, Client, Message
 
 
-class Connection:
-    """A Varlink connection to one of the daemon's sockets."""
-
-    def __init__(self, name: str) -> None:
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(BOUND_SECONDS)
-        self._socket.connect(f"/run/keymoded/{name}.sock")
-        self._rest = b""
-
-    def __enter__(self) -> "Connection":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._socket.close()
-
-    def call(self, method: str, parameters: Message, more: bool = False) -> Iterator[Message]:
-        """Sends a call and yields its replies until the daemon hangs up."""
-        call = {"method": f"{INTERFACE}.{method}", "parameters": parameters, "more": more}
-        self._socket.sendall(json.dumps(call).encode() + b"\0")
-        while chunk := self._socket.recv(65536):
-            *messages, self._rest = (self._rest + chunk).split(b"\0")
-            for message in messages:
-                reply = json.loads(message)
-                assert "error" not in reply, reply
-                yield reply["parameters"]
+def connected(name: str) -> contextlib.closing[Client]:
+    """A connection to one of the daemon's sockets."""
+    return contextlib.closing(Client(f"/run/keymoded/{name}.sock"))
 
 
 class Follower(threading.Thread):
@@ -64,19 +37,20 @@ class Follower(threading.Thread):
     def run(self) -> None:
         while self.problem is None:
             try:
-                with Connection("state") as connection:
+                with connected("state") as client:
                     self.connections += 1
-                    self._follow(connection)
+                    self._follow(client)
             except ConnectionError:
                 pass  # killed: again
             except (AssertionError, TimeoutError) as error:
                 self._fail(f"{type(error).__name__}: {error}")
 
-    def _follow(self, connection: Connection) -> None:
+    def _follow(self, client: Client) -> None:
         known = self.instance is not None
         after = {"after": self.latest, "instance": self.instance} if known else {}
-        for reply in connection.call("Monitor", after, more=True):
-            self._take(reply)
+        client.send("Monitor", after, more=True)
+        while True:
+            self._take(client.reply())
 
     def _take(self, reply: Message) -> None:
         state = reply["state"]
@@ -117,21 +91,19 @@ class Sender(threading.Thread):
     def run(self) -> None:
         while not self.stopping:
             try:
-                with Connection("control") as connection:
+                with connected("control") as client:
                     while not self.stopping:
-                        self._send(connection)
+                        self._send(client)
             except ConnectionError:
                 pass
 
-    def _send(self, connection: Connection) -> None:
-        for reply in connection.call("Trigger", {"event": "shiftPressed"}):
-            self.acknowledged = max(self.acknowledged, reply["state"]["sequence"])
-            return
-        raise ConnectionError
+    def _send(self, client: Client) -> None:
+        reply = client.call("Trigger", {"event": "shiftPressed"})
+        self.acknowledged = max(self.acknowledged, reply["state"]["sequence"])
 
 
 def next_daemon(killed: int) -> int:
-    """Waits for the daemon that comes after the one that was killed, which may still be a zombie."""
+    """Waits for the daemon that comes after the one that was killed, which may be a zombie yet."""
     end = time.monotonic() + BOUND_SECONDS
     while time.monotonic() < end:
         if pid := next((pid for pid in daemons() if pid != killed), None):
@@ -168,8 +140,8 @@ def main(count: int) -> None:
     sender.join(BOUND_SECONDS)
     follower.wait_for(sender.acknowledged)
     print(
-        f"killed {count} times in {time.monotonic() - begin:.0f} s; {follower.latest} changes came, "
-        f"none lost, over {follower.connections} connections"
+        f"killed {count} times in {time.monotonic() - begin:.0f} s; {follower.latest} changes "
+        f"came, none lost, over {follower.connections} connections"
     )
 
 

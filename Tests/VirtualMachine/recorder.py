@@ -1,4 +1,4 @@
-"""What a keyboard of the guest sends, as the guest's kernel stamped it, recorded by many programs."""
+"""What a keyboard of the guest sends, as its kernel stamped it, recorded by many programs."""
 
 import itertools
 import re
@@ -76,8 +76,8 @@ class Tool:
 _EVEMU_EVENT = r"^E: \S+ 0001 {code:04x} {value:04}"
 _LIBINPUT_EVENT = r"^ *- \[ *\d+, *\d+, *1, *{code}, *{value}\]"
 
-# Most programs print into a file or a pipe only every 4 KiB: hence stdbuf. A line at a time into the
-# shared folder is so slow that on a busy host the kernel dropped events: hence cat, which takes
+# Most programs print into a file or a pipe only every 4 KiB: hence stdbuf. A line at a time into
+# the shared folder is so slow that on a busy host the kernel dropped events: hence cat, which takes
 # many lines at once, and has to outlive the Ctrl+C that is for the program before it.
 _LINES_INTO_FILE = "| (trap '' INT; exec cat >{file})"
 EVEMU = Tool(

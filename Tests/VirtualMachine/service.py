@@ -15,6 +15,8 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 Change = dict[str, Any]
 
+CONFIGURATION = "/etc/keymoded/keymoded.yaml"
+
 UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
 
 STATUS = "systemctl show --value --property StatusText keymoded"
@@ -65,6 +67,34 @@ def restart(vm: VirtualMachine) -> None:
     vm.run(
         f"systemctl stop {UNITS}; systemctl clean --what=fdstore keymoded 2>/dev/null; "
         f"systemctl start {UNITS} && until {follows}; do sleep 0.05; done"
+    )
+
+
+@contextlib.contextmanager
+def cleared_away(vm: VirtualMachine) -> Iterator[None]:
+    """At the end the service is stopped, and has no configuration."""
+    try:
+        yield
+    finally:
+        vm.run(f"rm -rf {CONFIGURATION}; systemctl stop {UNITS}")
+
+
+def configure(vm: VirtualMachine, text: str) -> None:
+    """Writes the configuration that the service reads when it is started or told to."""
+    (vm.shared / "keymoded.yaml").write_text(text)
+    vm.run(f"install -D -m 644 /host/keymoded.yaml {CONFIGURATION}")
+
+
+def reload(vm: VirtualMachine, text: str) -> None:
+    """Has the service go on with another configuration, and waits until it does."""
+    configure(vm, text)
+    # The reload has ended for systemd when the daemon was told, which may take a moment to act.
+    vm.run(
+        """
+        reloads() { keymodectl stats | awk '$1 == "reloads" { print $2 }'; }
+        before=$(reloads)
+        systemctl reload keymoded && until [ "$(reloads)" -gt "$before" ]; do sleep 0.05; done
+        """
     )
 
 
@@ -128,8 +158,24 @@ def settled_state(vm: VirtualMachine) -> dict[str, Any]:
 
 def log(vm: VirtualMachine) -> list[str]:
     """What the service that runs now has logged."""
-    pid = "$(systemctl show --value --property MainPID keymoded)"
-    return vm.run(f"journalctl --boot --output cat _PID={pid}").stdout.splitlines()
+    return journal(vm, "_PID=$(systemctl show --value --property MainPID keymoded)")
+
+
+def journal(vm: VirtualMachine, selection: str) -> list[str]:
+    """What of the journal these options select, with all that was written until now."""
+    command = f"journalctl --sync; journalctl --boot --output cat {selection}"
+    return vm.run(command).stdout.splitlines()
+
+
+def systemd_version(vm: VirtualMachine) -> int:
+    """The number of systemd's version in the guest."""
+    return int(vm.run("systemctl --version | head -n 1 | cut -d' ' -f2").stdout)
+
+
+def copy_programs(vm: VirtualMachine, *names: str) -> None:
+    """Puts programs of this folder that run in the guest into /host, with all that they import."""
+    for name in (*names, "daemon", "uinput"):
+        shutil.copy(Path(__file__).with_name(f"{name}.py"), vm.shared)
 
 
 def state(vm: VirtualMachine) -> dict[str, Any]:
@@ -199,8 +245,7 @@ class LitKeyboard(VirtualKeyboard):
         self._vm = vm
         self.name = name
         self._taken = 1
-        for part in ("lit_keyboard", "uinput"):
-            shutil.copy(Path(__file__).parent / f"{part}.py", vm.shared)
+        copy_programs(vm, "lit_keyboard")
         self._start(f"exec python3 /host/lit_keyboard.py '{name}'")
 
     def switched(self, count: int) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import varlink
-from service import CHECKOUT, as_user, state
+from service import CHECKOUT, as_user, state, systemd_version
 from vm import VirtualMachine
 
 PAGE = (CHECKOUT / "docs/clients.md").read_text()
@@ -27,7 +27,7 @@ def share(guest: VirtualMachine, name: str, text: str) -> str:
 
 def require_systemd(guest: VirtualMachine, version: int) -> None:
     """Skips the test where systemd does not have yet what the example is about."""
-    if int(guest.run("systemctl --version | head -n 1 | cut -d' ' -f2").stdout) < version:
+    if systemd_version(guest) < version:
         pytest.skip(f"came with systemd {version}")
 
 
@@ -58,14 +58,15 @@ def test_python(guest: VirtualMachine) -> None:
     guest.start(f"cd /host; {follower}")
     # That it has subscribed shows only when it prints something.
     guest.wait_until("keymodectl trigger clickMoreButton; [ -s /run/said ]")
-    guest.wait_until("[ $(wc -l </run/said) -gt 0 ]")
+    guest.run("keymodectl trigger tapTextField")
+    guest.wait_until("tail -n 1 /run/said | grep -qx 'keyboard is now editingText'")
     before, lines = state(guest)["sequence"], len(guest.run("cat /run/said").stdout.splitlines())
 
-    guest.run("systemctl restart keymoded; keymodectl trigger tapTextField")
-    guest.wait_until("tail -n 1 /run/said | grep -qx 'keyboard is now editingText'")
+    guest.run("systemctl restart keymoded; keymodectl trigger clickSwitchButton")
+    guest.wait_until("tail -n 1 /run/said | grep -qx 'keyboard is now prepareToRecord'")
     after, said = state(guest)["sequence"], guest.run("cat /run/said").stdout.splitlines()
     assert len(said) - lines == after - before == 1
-    assert set(said[:lines]) <= {
+    assert set(said[: lines - 1]) <= {
         "keyboard is now showingPanel",
         "keyboard is now prepareToEditText",
     }

@@ -261,7 +261,7 @@ def test_bad_configuration_stops_the_service_and_says_why(installed: VirtualMach
             "systemctl show --property ExecMainStatus,NRestarts,ActiveState keymoded.service"
         ).stdout
         assert sorted(shown.split()) == ["ActiveState=failed", "ExecMainStatus=4", "NRestarts=0"]
-        log = installed.run("journalctl --unit keymoded --boot --output cat").stdout
+        log = "\n".join(service.journal(installed, "--unit keymoded"))
         assert "/etc/keymoded/keymoded.yaml:1:9: unknown key 'treshold'" in log
     finally:
         installed.run(

@@ -5,8 +5,15 @@ from collections.abc import Iterator
 
 import pytest
 import service
-from service import CHECKOUT, LitKeyboard, Watch, followed, wait_until_following
-from test_reload import CONFIGURATION, configure
+from service import (
+    CHECKOUT,
+    LitKeyboard,
+    Watch,
+    configure,
+    followed,
+    reload,
+    wait_until_following,
+)
 from vm import VirtualMachine
 
 EXAMPLE = CHECKOUT / "examples/leds/leds.conf"
@@ -18,7 +25,7 @@ LEDS = "leds: { capsLock: LED_CAPSL, editingText: [LED_SCROLLL, LED_MISC] }\n"
 
 
 def unlock(guest: VirtualMachine) -> None:
-    """Switches off Caps Lock and its like, which the kernel shows on the LEDs of each new keyboard."""
+    """Switches off Caps Lock and its like, which the kernel shows on each new keyboard."""
     # KDSKBLED of <linux/kd.h>. Whoever has typed on every key before has typed these too.
     guest.run("python3 -c 'import fcntl; fcntl.ioctl(open(\"/dev/tty0\"), 0x4B65, 0)'")
 
@@ -26,33 +33,25 @@ def unlock(guest: VirtualMachine) -> None:
 @pytest.fixture
 def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with the service as it is shipped, just started, and with LEDs to switch."""
-    unlock(installed)
-    configure(installed, LEDS)
-    service.restart(installed)
-    yield installed
-    installed.run(f"rm -rf {CONFIGURATION}; systemctl stop {service.UNITS}")
+    with service.cleared_away(installed):
+        unlock(installed)
+        configure(installed, LEDS)
+        service.restart(installed)
+        yield installed
 
 
 @pytest.fixture
-def writing(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+def writing(reading: VirtualMachine) -> Iterator[VirtualMachine]:
     """The same, with the example's drop-in, installed as it says."""
-    unlock(installed)
-    (installed.shared / EXAMPLE.name).write_text(EXAMPLE.read_text())
+    (reading.shared / EXAMPLE.name).write_text(EXAMPLE.read_text())
     commands = re.findall(r"^# {3}sudo (.*)$", EXAMPLE.read_text(), re.MULTILINE)
     assert commands[-1] == "systemctl restart keymoded.service"
-    configure(installed, LEDS)
-    installed.run("set -e; cd /host; " + "; ".join(commands[:-1]))
-    service.restart(installed)
-    yield installed
-    installed.run(
-        f"rm -r {CONFIGURATION} /etc/systemd/system/keymoded.service.d; "
-        f"systemctl daemon-reload; systemctl stop {service.UNITS}"
-    )
-
-
-def reload(guest: VirtualMachine, text: str) -> None:
-    configure(guest, text)
-    guest.run("systemctl reload keymoded")
+    try:
+        reading.run("set -e; cd /host; " + "; ".join(commands[:-1]))
+        service.restart(reading)
+        yield reading
+    finally:
+        reading.run("rm -rf /etc/systemd/system/keymoded.service.d; systemctl daemon-reload")
 
 
 def opened_for_writing(guest: VirtualMachine) -> int:
@@ -134,6 +133,9 @@ def test_daemon_that_stops_switches_off_and_the_next_one_on(writing: VirtualMach
         # One that is killed switches nothing off; the next one finds it as it is to be.
         writing.run("systemctl kill --signal KILL keymoded; systemctl start keymoded")
         wait_until_following(writing, 2)
+        writing.play("tap insert; wait 30; tap esc")
+        blinked = ["SCROLLL on", "MISC on", "SCROLLL off", "MISC off"]
+        assert keyboard.switched(4) == blinked, "and nothing before"
         writing.play("tap shift; wait 700; " + CAPS_LOCK)
         assert keyboard.switched(2) == ["CAPSL off", "CAPSL on"]
         writing.run("systemctl stop keymoded")

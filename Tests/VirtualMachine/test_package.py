@@ -14,7 +14,7 @@ import pytest
 import service
 import varlink
 from build_image import Images
-from service import CHECKOUT, Watch, as_user, wait_until_following
+from service import CHECKOUT, Watch, as_user, systemd_version, wait_until_following
 from vm import VirtualMachine
 
 # The guest has no manual pages or documents, of other packages.
@@ -53,10 +53,6 @@ def files(vm: VirtualMachine) -> set[str]:
     """What there is, but for what others write, and what they keep of accounts and packages."""
     listing = vm.run("find / /run/keymoded -xdev -not -path '/var/log/*'", check=False).stdout
     return {line for line in listing.splitlines() if not re.fullmatch("/etc/.*-", line)}
-
-
-def systemd_version(vm: VirtualMachine) -> int:
-    return int(vm.run("systemctl --version | head -n 1 | cut -d' ' -f2").stdout)
 
 
 def main_pid(vm: VirtualMachine) -> int:
@@ -136,15 +132,14 @@ def test_keys_are_followed_and_the_journal_names_none(guest: VirtualMachine) -> 
     guest.unplug("second")
     wait_until_following(guest, 1)
 
-    said = guest.run(f"journalctl --boot --output cat _PID={main_pid(guest)}").stdout
-    assert sorted(said.splitlines()) == [
+    assert sorted(service.log(guest)) == [
         "'QEMU QEMU USB Keyboard' is gone",
         "following 'AT Translated Set 2 keyboard'",
         "following 'QEMU QEMU USB Keyboard'",
     ]
     # Nobody else tells what was typed either, by name or by number. The kernel counts other things.
     others = "_TRANSPORT=journal + _TRANSPORT=stdout + _TRANSPORT=syslog"
-    journal = guest.run(f"journalctl --after-cursor '{cursor}' --output cat {others}").stdout
+    journal = "\n".join(service.journal(guest, f"--after-cursor '{cursor}' {others}"))
     assert "following 'QEMU" in journal
     typed = {"SHIFT": 42, "Q": 16, "COMPOSE": 127, "INSERT": 110, "F5": 63, "X": 45}
     for name, code in typed.items():

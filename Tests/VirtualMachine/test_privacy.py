@@ -1,6 +1,8 @@
 """What was typed stays between the keyboard and the program that it was typed into."""
 
+import contextlib
 import shlex
+from collections.abc import Iterator
 
 import pytest
 import service
@@ -10,6 +12,7 @@ from vm import VirtualMachine
 
 pytestmark = pytest.mark.attack
 
+DUMP = "/run/core.dump"
 PATTERN = "/proc/sys/kernel/core_pattern"
 # With a limit, the one that crashed is there until the program that takes the dump has ended.
 PIPE_LIMIT = "/proc/sys/kernel/core_pipe_limit"
@@ -20,27 +23,31 @@ def test_text_that_changes_no_state_is_seen_nowhere(guest: VirtualMachine, told:
         attack(guest, told, "privacy", 50)
 
 
+@contextlib.contextmanager
+def dumps_to(guest: VirtualMachine, target: str) -> Iterator[None]:
+    """The memory of a program that crashes is left in DUMP, by way of this core_pattern."""
+    before = guest.run(f"cat {PATTERN}; echo 1 >{PIPE_LIMIT}").stdout.strip()
+    try:
+        guest.run(f"rm -f {DUMP}; echo {shlex.quote(target)} >{PATTERN}")
+        guest.run(f"ulimit -c unlimited; sh -c 'kill -ABRT $$'; test -s {DUMP} && rm {DUMP}")
+        yield
+    finally:
+        guest.run(f"echo {shlex.quote(before)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f {DUMP}")
+
+
 def test_crash_leaves_no_memory_behind(guest: VirtualMachine, told: Table) -> None:
-    pattern = guest.run(f"cat {PATTERN}; echo 1 >{PIPE_LIMIT}").stdout.strip()
     before = service.state(guest)
     dumped = 0
-    try:
-        # A program that takes the dump gets it whatever LimitCORE says.
-        for target in ("|/usr/bin/tee /run/core.dump", "/run/core.dump"):
-            guest.run(f"rm -f /run/core.dump; echo {shlex.quote(target)} >{PATTERN}")
-            guest.run("ulimit -c unlimited; sh -c 'kill -ABRT $$'; test -s /run/core.dump")
-            guest.run("rm /run/core.dump")
+    # A program that takes the dump gets it whatever LimitCORE says.
+    for target in (f"|/usr/bin/tee {DUMP}", DUMP):
+        with dumps_to(guest, target):
             guest.play("tap q; wait 30; tap x")
             pid = guest.run("systemctl show --value --property MainPID keymoded").stdout.strip()
             guest.run(f"kill -ABRT {pid}")
             guest.wait_until(
                 f"systemctl show --value --property MainPID keymoded | grep -vx -e 0 -e {pid}"
             )
-            dumped += guest.run("test -e /run/core.dump", check=False).exit_code == 0
-    finally:
-        guest.run(
-            f"echo {shlex.quote(pattern)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f /run/core.dump"
-        )
+            dumped += guest.run(f"test -e {DUMP}", check=False).exit_code == 0
     told("crash", 2, f"{dumped} dumps of memory")
     assert dumped == 0
     after = service.state(guest)
@@ -48,16 +55,10 @@ def test_crash_leaves_no_memory_behind(guest: VirtualMachine, told: Table) -> No
 
 
 def test_crash_of_a_recorder_leaves_no_memory_behind(guest: VirtualMachine) -> None:
-    pattern = guest.run(f"cat {PATTERN}; echo 1 >{PIPE_LIMIT}").stdout.strip()
-    try:
-        guest.run(f"echo '|/usr/bin/tee /run/core.dump' >{PATTERN}; rm -f /run/core.dump")
+    with dumps_to(guest, f"|/usr/bin/tee {DUMP}"):
         recorder = Recorder(guest, REDACTED)
         guest.play(f"tap q; {MARKER}")
         recorder.wait_for_marker()
         guest.run(f"kill -ABRT {recorder.process.pid}")
         recorder.process.wait()
-        assert guest.run("test -e /run/core.dump", check=False).exit_code == 1
-    finally:
-        guest.run(
-            f"echo {shlex.quote(pattern)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f /run/core.dump"
-        )
+        assert guest.run(f"test -e {DUMP}", check=False).exit_code == 1

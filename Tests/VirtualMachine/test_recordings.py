@@ -1,4 +1,4 @@
-"""Recordings of a real kernel's keyboards: by keymodectl and by others, replayed and played again."""
+"""Recordings of a real kernel's keyboards: by keymodectl and others, replayed and played again."""
 
 import contextlib
 import random

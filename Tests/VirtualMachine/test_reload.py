@@ -4,31 +4,30 @@ from collections.abc import Iterator
 
 import pytest
 import service
-from service import Watch, followed_keyboard, wait_until_following
+from service import (
+    CONFIGURATION,
+    Watch,
+    configure,
+    followed_keyboard,
+    reload,
+    wait_until_following,
+)
 from vm import VirtualMachine
-
-CONFIGURATION = "/etc/keymoded/keymoded.yaml"
 
 
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with a service that was just started without a configuration, and ends so."""
-    service.restart(installed)
-    yield installed
-    installed.run(f"rm -rf {CONFIGURATION}; systemctl stop {service.UNITS}")
-
-
-def configure(guest: VirtualMachine, text: str) -> None:
-    (guest.shared / "keymoded.yaml").write_text(text)
-    guest.run(f"install -D -m 644 /host/keymoded.yaml {CONFIGURATION}")
+    with service.cleared_away(installed):
+        service.restart(installed)
+        yield installed
 
 
 def test_new_binding_counts_at_once_and_a_held_modifier_still(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.play("tap shift; wait 30; down ctrl; wait 30; tap v; wait 30")
     assert watch.states(1) == ["on"]
-    configure(guest, "keyboard: {bindings: {clickSwitchButton: [KEY_LEFTCTRL+KEY_V]}}\n")
-    guest.run("systemctl reload keymoded")
+    reload(guest, "keyboard: {bindings: {clickSwitchButton: [KEY_LEFTCTRL+KEY_V]}}\n")
     guest.play("tap v; wait 30; up ctrl; wait 30; tap scroll_lock; wait 30; tap v")
     first, second = watch.changes(2)
     assert (first["to"], first["sequence"]) == ("prepareToRecord", 2)
@@ -39,15 +38,13 @@ def test_device_that_is_ignored_is_let_go_and_comes_back(guest: VirtualMachine) 
     with followed_keyboard(guest, "Ignored keyboard") as keyboard:
         watch = Watch(guest)
         keyboard.send("LEFTCTRL+")
-        configure(guest, "devices: { ignore: ['Ignored*'] }\n")
-        guest.run("systemctl reload keymoded")
+        reload(guest, "devices: { ignore: ['Ignored*'] }\n")
         wait_until_following(guest, 1)
         # Its Ctrl went with it, and its keys mean nothing.
         keyboard.send("SCROLLLOCK+", "SCROLLLOCK-")
         guest.play("tap insert")
         assert watch.states(1) == ["editingText"]
-        configure(guest, "devices: {}\n")
-        guest.run("systemctl reload keymoded")
+        reload(guest, "devices: {}\n")
         wait_until_following(guest, 2)
         keyboard.send("LEFTCTRL-", "COMPOSE+", "COMPOSE-")
         assert watch.states(1) == ["showingPanel"]
@@ -60,7 +57,7 @@ def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMa
     configure(guest, "shift: { treshold: 1s }\n")
     reloaded = guest.run("systemctl reload keymoded", check=False)
     assert reloaded.exit_code != 0
-    log = guest.run("journalctl --unit keymoded --boot --output cat").stdout
+    log = "\n".join(service.journal(guest, "--unit keymoded"))
     assert f"{CONFIGURATION}:1:10: unknown key 'treshold'; did you mean 'threshold'?" in log
     guest.play("tap a")
     assert watch.states(1) == ["off"], "the daemon goes on as it was"

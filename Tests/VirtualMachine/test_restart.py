@@ -1,9 +1,7 @@
 """The states outlive the daemon, under a real systemd."""
 
 import os
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import service
@@ -29,7 +27,7 @@ def change_some_states(guest: VirtualMachine) -> None:
 
 
 def test_stopped_service_forgets_only_before_systemd_254(guest: VirtualMachine) -> None:
-    version = int(guest.run("systemctl --version | head -n 1 | cut -d' ' -f2").stdout)
+    version = service.systemd_version(guest)
     change_some_states(guest)
     before = service.state(guest)
     guest.run("systemctl stop keymoded; systemctl start keymoded")
@@ -77,12 +75,11 @@ def test_memory_that_makes_no_sense_is_let_go_with_a_word(guest: VirtualMachine)
     after = service.state(guest)
     assert after["instance"] != before["instance"]
     assert (after["sequence"], after["shift"]) == (0, "off")
-    log = guest.run("journalctl --unit keymoded --boot --output cat").stdout
-    assert "what was kept of the states makes no sense; starting anew" in log
+    assert "what was kept of the states makes no sense; starting anew" in service.log(guest)
 
 
 def test_no_change_is_lost_however_often_the_daemon_is_killed(guest: VirtualMachine) -> None:
-    shutil.copy(Path(__file__).with_name("kill_daemon.py"), guest.shared)
+    service.copy_programs(guest, "kill_daemon")
     killer = guest.start(f"exec python3 /host/kill_daemon.py {KILLS}")
     ended = killer.wait(timeout=60 + 3 * KILLS)
     print(ended.stdout, end="")

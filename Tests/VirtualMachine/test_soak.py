@@ -2,11 +2,10 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
+import service
 from vm import VirtualMachine
 
 pytestmark = pytest.mark.attack
@@ -18,8 +17,7 @@ SECONDS = int(os.environ.get("KEYMODED_SOAK_SECONDS", "180"))
 def test_nothing_grows_and_nothing_is_lost(
     guest: VirtualMachine, told: Callable[..., None]
 ) -> None:
-    for name in ("soak.py", "daemon.py", "uinput.py"):
-        shutil.copy(Path(__file__).with_name(name), guest.shared / name)
+    service.copy_programs(guest, "soak")
     ended = guest.run(f"python3 -B /host/soak.py {SECONDS}", timeout=SECONDS * 3 + 120)
     result = json.loads(ended.stdout.splitlines()[-1])
     told("soak", **result)

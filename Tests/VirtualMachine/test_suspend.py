@@ -1,8 +1,8 @@
 """The machine sleeps and wakes up, with the daemon and keyboards on it.
 
 The sleep is the kernel's own test of it (`pm_test`, level `core`): everything is done that is done
-for suspend to memory, the clocks included, only that the firmware is not asked to switch off; QEMU's
-would not come back to a kernel that it was started with. It lasts 5 s.
+for suspend to memory, the clocks included, only that the firmware is not asked to switch off;
+QEMU's would not come back to a kernel that it was started with. It lasts 5 s.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import service
 from build_image import Images
-from device_attacks import Table, copy_parts, tell, unharmed
+from device_attacks import PARTS, Table, tell, unharmed
 from service import wait_until_following
 from vm import VirtualMachine
 
@@ -52,7 +52,7 @@ def test_time_asleep_counts_and_keyboards_are_there_afterwards(images: Images, t
 
 def sleep(guest: VirtualMachine) -> str:
     """Lets the guest sleep, and returns what the attack during it printed."""
-    copy_parts(guest)
+    service.copy_programs(guest, *PARTS)
     (guest.shared / "sleep").write_text(SCRIPT.format(count=COUNT))
     guest.run("mkdir /run/attack; cp /host/*.py /host/sleep /run/attack")
     # None of the guest's commands may be running then: what they print goes to the shared folder.
