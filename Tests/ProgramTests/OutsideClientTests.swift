@@ -114,6 +114,8 @@ private final class RunningPython {
   }
 
   deinit {
+    // The number of one that could not be started is that of everybody.
+    guard process.isRunning else { return }
     // Started by a thread that has other signals blocked, it has them blocked too.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
