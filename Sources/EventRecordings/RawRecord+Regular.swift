@@ -19,32 +19,20 @@ extension RawRecord {
     var length = RunLength()
     var record = records.start
     while length.events < events.count, records.end - record >= size {
-      let (seconds, microseconds) =
-        size == size64
-        ? (
-          record.loadUnaligned(as: UInt64.self).littleEndian,
-          record.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian
-        )
-        : (
-          UInt64(record.loadUnaligned(as: UInt32.self).littleEndian),
-          UInt64(record.loadUnaligned(fromByteOffset: 4, as: UInt32.self).littleEndian)
-        )
-      // Type, code and value. Twelve digits of seconds are 31,700 years, and no sum overflows.
-      let rest = (record + (size - 8)).loadUnaligned(as: UInt64.self).littleEndian
-      let type = UInt16(truncatingIfNeeded: rest)
-      let code = UInt16(truncatingIfNeeded: rest >> 16)
-      guard microseconds < 1_000_000, seconds < 1_000_000_000_000, seconds | microseconds > 0,
-        type < 0x20
+      let parts = parts(of: record, size: size)
+      // Twelve digits of seconds are 31,700 years, and no sum overflows.
+      guard parts.microseconds < 1_000_000, parts.seconds < 1_000_000_000_000,
+        parts.seconds | parts.microseconds > 0, parts.type < 0x20
       else { break }
-      if type == InputEvent.key {
-        let value = Int32(truncatingIfNeeded: rest >> 32)
-        guard let key = KeyCode(code), let action = KeyEvent.Action(rawValue: value) else { break }
-        let time = Time(
-          microseconds: Int64(truncatingIfNeeded: seconds &* 1_000_000 &+ microseconds))
+      if parts.type == InputEvent.key {
+        guard let key = KeyCode(parts.code), let action = KeyEvent.Action(rawValue: parts.value)
+        else { break }
+        let microseconds = parts.seconds &* 1_000_000 &+ parts.microseconds
+        let time = Time(microseconds: Int64(truncatingIfNeeded: microseconds))
         events.initializeElement(
           at: length.events, to: KeyEvent(time: time, key: key, action: action))
         length.events += 1
-      } else if type == InputEvent.synchronization, code == InputEvent.dropped {
+      } else if parts.type == InputEvent.synchronization, parts.code == InputEvent.dropped {
         break
       }
       record += size

@@ -11,16 +11,10 @@ enum RawRecord {
 
   /// The event in `bytes`, of one of the two sizes.
   static func event(_ bytes: UnsafeRawBufferPointer) throws(LineFault) -> InputEvent {
-    let (seconds, microseconds, rest) =
-      bytes.count == size64
-      ? (
-        bytes.loadUnaligned(as: Int64.self).littleEndian,
-        bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self).littleEndian, 16
-      )
-      : (
-        Int64(bytes.loadUnaligned(as: UInt32.self).littleEndian),
-        Int64(bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self).littleEndian), 8
-      )
+    guard let base = bytes.baseAddress else { throw LineFault("an event of no bytes") }
+    let parts = parts(of: base, size: bytes.count)
+    let seconds = Int64(bitPattern: parts.seconds)
+    let microseconds = Int64(bitPattern: parts.microseconds)
     guard 0..<1_000_000 ~= microseconds else {
       throw LineFault("\(microseconds) microseconds are more than a second")
     }
@@ -30,12 +24,35 @@ enum RawRecord {
     guard seconds >= 0, time > 0, !overflow, !carry else {
       throw LineFault("the time is out of range")
     }
-    let type = bytes.loadUnaligned(fromByteOffset: rest, as: UInt16.self).littleEndian
-    guard type < 0x20 else { throw LineFault("event type \(type) is above 31") }
+    guard parts.type < 0x20 else { throw LineFault("event type \(parts.type) is above 31") }
     return InputEvent(
-      time: Time(microseconds: time), type: type,
-      code: bytes.loadUnaligned(fromByteOffset: rest + 2, as: UInt16.self).littleEndian,
-      value: bytes.loadUnaligned(fromByteOffset: rest + 4, as: Int32.self).littleEndian)
+      time: Time(microseconds: time), type: parts.type, code: parts.code, value: parts.value)
+  }
+
+  /// What stands in a record.
+  struct Parts {
+    let seconds: UInt64
+    let microseconds: UInt64
+    fileprivate let rest: UInt64
+
+    var type: UInt16 { UInt16(truncatingIfNeeded: rest) }
+    var code: UInt16 { UInt16(truncatingIfNeeded: rest >> 16) }
+    var value: Int32 { Int32(truncatingIfNeeded: rest >> 32) }
+  }
+
+  /// The parts of the record at `record`, of one of the two sizes.
+  @inline(__always)
+  static func parts(of record: UnsafeRawPointer, size: Int) -> Parts {
+    let rest = record.loadUnaligned(fromByteOffset: size - 8, as: UInt64.self).littleEndian
+    return size == size64
+      ? Parts(
+        seconds: record.loadUnaligned(as: UInt64.self).littleEndian,
+        microseconds: record.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian,
+        rest: rest)
+      : Parts(
+        seconds: UInt64(record.loadUnaligned(as: UInt32.self).littleEndian),
+        microseconds: UInt64(record.loadUnaligned(fromByteOffset: 4, as: UInt32.self).littleEndian),
+        rest: rest)
   }
 
   /// Whether `bytes` look like records of this size from the start.

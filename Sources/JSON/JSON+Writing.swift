@@ -62,7 +62,8 @@ extension JSON {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  private static func standsForItself(_ byte: UInt8) -> Bool {
+  /// Whether a byte of a text is the same in JSON, on a terminal, and a character by itself.
+  @inlinable public static func standsForItself(_ byte: UInt8) -> Bool {
     0x20..<0x7f ~= byte && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Text that is put together in memory that is there already.
 ///
 /// - Precondition: it has room for all that is appended.
@@ -26,15 +28,11 @@ public struct TextBuffer {
     return name.withUTF8 { text in
       // All bytes are looked at, whatever they are, for that can be done to many at a time.
       var others = 0
-      for byte in text { others &+= Self.isPlain(byte) ? 0 : 1 }
+      for byte in text { others &+= JSON.standsForItself(byte) ? 0 : 1 }
       guard others == 0 else { return false }
       append(text)
       return true
     }
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    0x20..<0x7f ~= byte && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
   /// Appends a number, with zeros before it where it has fewer digits.
