@@ -32,6 +32,9 @@ struct ChatTests {
     #expect(try keyboard() == "editingText\n")
     try screen.write("he")
     try see("\n> he▏")
+    // Neither types: F1, which is Esc and two letters, and Alt with a letter.
+    try screen.press("F1")
+    try screen.press("M-x")
     try daemon.trigger("shiftPressed")
     try see("\n⇧ > he▏")
     try screen.write("y")

@@ -43,10 +43,11 @@ final class Terminal: Sendable {
         case 10, 13: handler(.enter)
         case 8, 127: handler(.backspace)
         case 27 where Terminal.hasMore():
-          next = Terminal.byte()
-          if next == UInt8(ascii: "[") {
-            next = nil
-            if let row = Terminal.click() { handler(.click(row: row)) }
+          switch Terminal.byte() {
+          case UInt8(ascii: "["): if let row = Terminal.click() { handler(.click(row: row)) }
+          case UInt8(ascii: "O"): _ = Terminal.byte()  // F1 and its like
+          case let control? where control < 32: next = control
+          default: break  // Alt with a key
           }
         case 32..<127: handler(.character(Character(UnicodeScalar(byte))))
         default: break  // this example writes ASCII
