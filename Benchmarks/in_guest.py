@@ -5,6 +5,8 @@ this file, compiled. latency.py runs it.
 """
 
 import contextlib
+import errno
+import fcntl
 import json
 import os
 import re
@@ -18,6 +20,7 @@ HERE = Path(__file__).parent
 RUN = Path("/run/bench")
 UNITS = Path("/run/systemd/system")
 PAUSE_MICROSECONDS = 500
+EVIOCGRAB = 0x40044590
 
 # How the unit could have it scheduled.
 KEYMODED = {
@@ -241,14 +244,28 @@ def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
     }
 
 
-def opened() -> set[str]:
-    """The input devices that some program has open."""
-    nodes = set()
+def all_follow(nodes: dict[str, str]) -> bool:
+    """Whether each program has its keyboard open; keyd, which opens all of them, for itself."""
+    keyd = str(pid_of("keyd"))
+    opened = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         # Programs end, and so do descriptors.
         with contextlib.suppress(OSError):
-            nodes.add(os.readlink(link))
-    return {node for node in nodes if node.startswith("/dev/input/event")}
+            if link.parts[2] != keyd:
+                opened.add(os.readlink(link))
+    return is_grabbed(nodes["keyd"]) and {*nodes.values()} - {nodes["keyd"]} <= opened
+
+
+def is_grabbed(node: str) -> bool:
+    """Whether some program has a device for itself."""
+    descriptor = os.open(node, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        fcntl.ioctl(descriptor, EVIOCGRAB, 1)
+    except OSError as error:
+        return error.errno == errno.EBUSY
+    finally:
+        os.close(descriptor)  # which lets go of it
+    return False
 
 
 def memory(name: str) -> dict[str, int]:
@@ -273,7 +290,7 @@ def main() -> None:
         inputs = start_all(pressing, undo)
         # Each is to be heard of only when it follows its keyboard.
         subprocess.run(["udevadm", "settle"], check=True)
-        until(lambda: set(pressing.nodes.values()) <= opened(), "everybody to follow a keyboard")
+        until(lambda: all_follow(pressing.nodes), "everybody to follow a keyboard")
         pressing.connect(inputs)
         pressing.measure(1, 20)
         tell("all answer")
