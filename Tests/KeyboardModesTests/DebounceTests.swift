@@ -137,6 +137,7 @@ struct DebounceTests {
     }
     var ended = Timeline(tapping)
     try ended.play("LEFTSHIFT+ 50 LEFTSHIFT-")
+    #expect(ended.changes.isEmpty)
     ended.end()
     #expect(ended.changes.map(\.to) == ["on"], "nothing more comes")
   }

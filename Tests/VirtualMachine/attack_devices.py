@@ -138,11 +138,13 @@ def plug(daemon: Daemon, count: int) -> str:
     descriptors, resident = daemon.descriptors(), daemon.resident_kib()
     begin = time.monotonic()
     for number in range(count):
-        keyboard = Keyboard(f"Fleeting keyboard {number % 7}")
+        stays = number % 25 == 0
+        name = f"Fleeting keyboard {number if stays else number % 7}"
+        keyboard = Keyboard(name)
         keyboard.press(LEFTSHIFT, LEFTCTRL)
-        # Some stay until they are found.
-        if number % 25 == 24:
-            daemon.wait_until_followed(keyboard)
+        # Some stay until they are found. By their names: nodes are used again at once.
+        if stays:
+            daemon.wait_until_named(name)
         keyboard.remove()
     plugged = time.monotonic() - begin
     settle()

@@ -114,6 +114,9 @@ class Daemon:
         nodes = {keyboard.node for keyboard in keyboards}
         wait_until(lambda: nodes <= self.nodes(), "the keyboards to be followed")
 
+    def wait_until_named(self, name: str) -> None:
+        wait_until(lambda: name in self.devices(), f"{name} to be followed")
+
     def nodes(self) -> set[str]:
         """The nodes of the devices that are followed."""
         return {device["node"] for device in self.control.call("ListDevices")["devices"]}
