@@ -40,10 +40,12 @@ struct HeldKeys: Sendable {
     return true
   }
 
-  /// Releases `key` at `time`, such that for `debounce` it may turn out to have bounced.
+  /// Releases `key` at `time`, such that for `debounce`, if that is any time at all, it may turn out to
+  /// have bounced.
   ///
   /// - Returns: whether the key was down.
   mutating func release(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
+    guard debounce > .zero else { return release(key) }
     let wasConsumed = consumed.contains(key)
     guard release(key) else { return false }
     forgetReleases(notWithin: debounce, of: time)
@@ -56,6 +58,7 @@ struct HeldKeys: Sendable {
   ///
   /// - Returns: whether it was.
   mutating func resume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
+    guard !releases.isEmpty else { return false }
     forgetReleases(notWithin: debounce, of: time)
     guard let release = releases.first(where: { $0.key == key }) else { return false }
     press(key)

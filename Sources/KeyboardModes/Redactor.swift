@@ -100,21 +100,17 @@ public struct Redactor: Sendable {
     let index = keys.index(of: id)
     switch action {
     case .press:
-      if debounce > .zero {
-        let code = devices[id]?.released.first { $0.key == key }?.code
-        let isBounce = keys[index].resume(key, at: time, debounce)
-        let known = keys[index]
-        devices[id]?.released.removeAll { !known.wouldResume($0.key, at: time, debounce) }
-        if isBounce { return write(key, as: code, on: id) }
-      }
+      let released = devices[id]?.released.first { $0.key == key }?.code
+      let isBounce = keys[index].resume(key, at: time, debounce)
+      let known = keys[index]
+      devices[id]?.released.removeAll { !known.wouldResume($0.key, at: time, debounce) }
+      if isBounce { return write(key, as: released, on: id) }
       let held = keys.modifiersHeld(without: key, index)
       keys[index].press(key)
       let isNeeded = isModifier(key) || bindings[Chord(held, key)] != nil
       return write(key, as: isNeeded ? key : replacement(of: key, on: id), on: id)
     case .release:
-      let wasDown =
-        debounce > .zero ? keys[index].release(key, at: time, debounce) : keys[index].release(key)
-      guard wasDown else { return nil }
+      guard keys[index].release(key, at: time, debounce) else { return nil }
       let place = devices[id]?.written.firstIndex { $0.key == key }
       let code = place.flatMap { devices[id]?.written.remove(at: $0).code }
       if let code, debounce > .zero { devices[id]?.released.append((key, code)) }
