@@ -98,6 +98,7 @@ pictures: build
 
 # The attacks of `make test`, each for longer or more often, with what came of each.
 adversary: export KEYMODED_ATTACK_SECONDS = 20
+adversary: export KEYMODED_DELAY_FACTOR = 3
 adversary: export KEYMODED_SOAK_SECONDS = 3600
 adversary: export KEYMODED_IDLE_SECONDS = 60
 adversary: export KEYMODED_PLUGS = 500

@@ -63,6 +63,26 @@ struct BadClientTests {
     #expect(try greedy.reply()["parameters"]?["state"]?["sequence"] == 200)
   }
 
+  @Test("that asks without end, an event goes before all that it asked and was not yet told")
+  func eventsFirst() throws {
+    let daemon = try RunningDaemon()
+    let greedy = try (0..<100).map { _ in try daemon.client() }
+    let control = try daemon.client(\.controlSocket)
+    // The one that asks last is the one that the kernel tells of last.
+    for client in [control] + greedy { _ = try client.result("org.keymoded.Controller.GetState") }
+    try daemon.whileStopped {
+      for client in greedy { client.send(String(repeating: getState, count: 100)) }
+      try control.call("org.keymoded.Controller.Trigger", ["event": "shiftPressed"])
+    }
+    #expect(try control.reply()["parameters"]?["changed"] == true)
+    for client in greedy {
+      let sequences = try (0..<100).map { _ in
+        try client.reply()["parameters"]?["state"]?["sequence"]?.integer
+      }
+      #expect(sequences == Array(repeating: 1, count: 100))
+    }
+  }
+
   @Test("that never reads, little waits for it in the kernel, which is memory of the daemon too")
   func memory() throws {
     let daemon = try RunningDaemon()

@@ -87,6 +87,16 @@ final class RunningDaemon {
     return process.terminationStatus
   }
 
+  /// Does something while the daemon has no time.
+  func whileStopped(_ body: () throws -> Void) throws {
+    let pid = process.processIdentifier
+    kill(pid, SIGSTOP)
+    defer { kill(pid, SIGCONT) }
+    var status = siginfo_t()
+    try #require(waitid(P_PID, id_t(pid), &status, WSTOPPED | WNOWAIT) == 0)
+    try body()
+  }
+
   func client(_ path: KeyPath<RunningDaemon, String> = \.stateSocket) throws -> RawClient {
     try RawClient(self[keyPath: path])
   }
