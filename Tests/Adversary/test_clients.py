@@ -13,8 +13,8 @@ from pathlib import Path
 import attacks
 import pytest
 from connection import Connection
-from local_daemon import Daemon, write_recording
 from innocent import Innocent
+from local_daemon import Daemon, write_recording
 
 pytestmark = pytest.mark.attack
 
