@@ -108,8 +108,13 @@ public struct Controller: Sendable {
 
   /// A controller that goes on where another one, on the same clock, ended.
   ///
-  /// It is `nil` where that was in a state that these settings do not have.
-  public init?(settings: Settings = Settings(), resuming snapshot: Snapshot) {
+  /// It is `nil` where that was in a state that these settings do not have. By a shorter timeout
+  /// than that one had, Shift may have been due before its last change: then it is off at the time of
+  /// that, and `publish` is handed the change.
+  public init?(
+    settings: Settings = Settings(), resuming snapshot: Snapshot,
+    publish: (Change) -> Void = { _ in }
+  ) {
     guard let state = settings.keyboard.state(named: snapshot.keyboard) else { return nil }
     self.init(settings: settings)
     shift = StateMachine(settings.shift, in: snapshot.shift)
@@ -117,6 +122,9 @@ public struct Controller: Sendable {
     sequence = snapshot.sequence
     shiftSince = snapshot.shiftSince
     keyboardSince = snapshot.keyboardSince
+    if let last = keyboardSince, let due = shiftDeadline, due <= last {
+      send(.timedOut, at: last, publish)
+    }
   }
 
   /// What another controller can go on from.

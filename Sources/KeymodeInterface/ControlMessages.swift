@@ -54,9 +54,9 @@ public struct DeviceMessage: Hashable, Sendable {
 
 /// How much the daemon has done. Nothing in it counts keys, or moves with one that changes no state.
 public struct StatisticsMessage: Hashable, Sendable {
-  /// When the daemon was started.
+  /// When the daemon was started, on `CLOCK_BOOTTIME`.
   public let started: Time
-  /// When this was said.
+  /// When this was said, on the same clock.
   public let time: Time
   /// How many changes there were since.
   public let changes: Int64

@@ -116,8 +116,10 @@ public enum ControllerInterface {
     # Only on control.sock.
     method ListDevices() -> (devices: []Device)
 
-    # Tells how much the daemon has done since it was started, at 'started'. Nothing
-    # in it counts keys, or moves with one that changes no state.
+    # Tells how much the daemon has done since it was started. Nothing in it counts
+    # keys, or moves with one that changes no state.
+    # started, time: when that was, and when this was said; on CLOCK_BOOTTIME also
+    # where a recording is being served.
     # changes: of the states.
     # clients: that are connected now.
     # missed: how often a client was told that it had missed changes.

@@ -67,6 +67,17 @@ public struct MachineMessage: Hashable, Sendable {
   }
 }
 
+extension Diagram {
+  /// The diagram of the machine that the message tells of: that of its rules.
+  public init(_ machine: MachineMessage) {
+    self.init(
+      states: machine.states, initial: machine.initial,
+      arrows: machine.rows.map { row in
+        Arrow(from: row.from, to: row.to, event: row.event, condition: row.condition)
+      })
+  }
+}
+
 extension MachineMessage.Row {
   fileprivate init?(_ json: JSON) {
     guard let from = json["from"]?.string, let event = json["event"]?.string,

@@ -12,7 +12,9 @@ final class ModeService {
   private let instance: String
   let source: any InputSource
   private let store: StateStore?
-  private let started: Time
+
+  /// When it was made, in microseconds since boot, whatever the clock of the source says.
+  private let started = microsecondsSinceBoot()
 
   /// How often events of a device were lost.
   private var losses = 0
@@ -53,13 +55,15 @@ final class ModeService {
   ) {
     self.source = source
     self.store = store
-    started = source.now
+    var overdue: [Change] = []
     if let contents = store?.read(),
-      let resumed = Controller(settings: settings, resuming: contents.snapshot)
+      let resumed = Controller(
+        settings: settings, resuming: contents.snapshot, publish: { overdue.append($0) })
     {
       instance = contents.instance
       controller = resumed
-      ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes)
+      ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes + overdue)
+      if !overdue.isEmpty { store?.commit(overdue, resumed.snapshot, instance: instance) }
     } else {
       instance = ServiceManager.randomName()
       controller = Controller(settings: settings)
@@ -193,7 +197,8 @@ extension ModeService {
 
   func getStatistics(clients: Int) -> JSON {
     StatisticsMessage(
-      started: started, time: source.now, changes: ring.latest - changesBefore, clients: clients,
+      started: Time(microseconds: started), time: Time(microseconds: microsecondsSinceBoot()),
+      changes: ring.latest - changesBefore, clients: clients,
       missed: missed, devices: source.devices.count, losses: losses, reloads: reloads
     ).json
   }

@@ -15,6 +15,11 @@ public struct Diagram: Hashable, Sendable {
     /// What the event's payload must be like, where that decides.
     public let condition: String?
 
+    /// What `event` does in the state `from`, where `condition` holds.
+    public init(from: String, to: String, event: String, condition: String? = nil) {
+      (self.from, self.to, self.event, self.condition) = (from, to, event, condition)
+    }
+
     /// The event, and its condition in brackets: `shiftPressed [< 500 ms]`.
     public var label: String { condition.map { "\(event) [\($0)]" } ?? event }
   }
@@ -26,7 +31,12 @@ public struct Diagram: Hashable, Sendable {
   /// All that can happen.
   public let arrows: [Arrow]
   /// The name of the state to highlight, if any.
-  public let current: String?
+  public var current: String?
+
+  /// The diagram of a machine of which another program told this.
+  public init(states: [String], initial: String, arrows: [Arrow]) {
+    (self.states, self.initial, self.arrows) = (states, initial, arrows)
+  }
 
   /// The diagram of a machine's rules, with the state that it is in highlighted.
   public init<R: DrawableRules>(of machine: StateMachine<R>) {

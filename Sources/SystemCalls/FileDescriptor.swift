@@ -82,8 +82,15 @@ public func writeAll(
 ) throws(SystemError) {
   var rest = bytes
   while !rest.isEmpty {
-    let count = try retrying("write", name) { write(descriptor, rest.baseAddress, rest.count) }
-    rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    do {
+      let count = try retrying("write", name) { write(descriptor, rest.baseAddress, rest.count) }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    } catch {
+      guard error.code == EAGAIN else { throw error }
+      // Somebody who has the same open file does not want to wait, but nothing must be cut.
+      var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      _ = poll(&entry, 1, -1)
+    }
   }
 }
 

@@ -23,6 +23,16 @@ public struct Output: ~Copyable {
     endLine()
   }
 
+  /// Adds `text` as it is.
+  public mutating func text(_ text: String) { buffer.append(contentsOf: text.utf8) }
+
+  /// Writes `text` and a line end to standard output.
+  public static func print(_ text: String) {
+    var output = standard()
+    output.line(text)
+    output.flush()
+  }
+
   /// Adds bytes, by letting `body` append them, and a line end.
   public mutating func line(_ body: (inout [UInt8]) -> Void) {
     body(&buffer)
@@ -36,19 +46,13 @@ public struct Output: ~Copyable {
 
   /// Writes out what is still here.
   public mutating func flush() {
-    var done = 0
-    while done < buffer.count {
-      let count = buffer.withUnsafeBytes { bytes in
-        write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-      }
-      if count >= 0 {
-        done += count
-      } else if errno == EPIPE {
-        exit(0)
-      } else if errno != EINTR {
-        complain(SystemError.last("write", "standard output").description)
-        exit(1)
-      }
+    let result = buffer.withUnsafeBytes { bytes in
+      Result { () throws(SystemError) in try writeAll(bytes, to: descriptor, "standard output") }
+    }
+    if case .failure(let error) = result {
+      if error.code == EPIPE { exit(0) }
+      complain("\(error)")
+      exit(1)
     }
     buffer.removeAll(keepingCapacity: true)
   }

@@ -17,6 +17,9 @@ struct ExpectedChanges: ~Copyable {
   /// How many changes were compared.
   private(set) var count = 0
 
+  /// Further than any daemon counts.
+  private static let mostCounted: Int64 = 1 << 53
+
   /// Far more than any line that keymodectl prints.
   private static let longestLine = 4096
 
@@ -61,8 +64,11 @@ struct ExpectedChanges: ~Copyable {
       guard let json = try? JSON(parsing: text) else { throw fault }
       if let change = Change(json) { return change }
       // What a watch begins with, and what a replay with statistics ends with.
-      if line == 1, let state = StateMessage(json) {
+      if line == 1, let state = StateMessage(json), 0...Self.mostCounted ~= state.modes.sequence {
         base = state.modes.sequence
+      } else if json["missed"] != nil {
+        throw RecordingError(
+          "changes are missing here, which 'watch' was too slow for", file: name, line: line)
       } else if json["stats"] == nil {
         throw fault
       }
@@ -82,7 +88,7 @@ extension Change {
 }
 
 /// How a replay differs from what was expected.
-struct ReplayDifference: Error, CustomStringConvertible {
+struct ReplayDifference: CustomStringConvertible {
   let description: String
 
   init(_ place: String, expected: Change?, replayed: Change?) {

@@ -12,17 +12,41 @@ func graph(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   guard ["dot", "mermaid"].contains(format) else {
     throw UsageError("unknown format '\(format)': it is dot or mermaid")
   }
-  let settings =
-    try arguments["--config"].map { try Configuration.load($0) }?.settings ?? Settings()
-  let current =
+  let daemon =
     arguments.has("--current")
-    ? try connectForReading(Connection.directory(arguments["--socket-dir"])).state().modes[machine]
-    : nil
-  let diagram =
-    switch machine {
-    case .shift: Diagram(of: settings.shift, current: current)
-    case .keyboard: Diagram(of: settings.keyboard, current: current)
+    ? try connectForReading(Connection.directory(arguments["--socket-dir"])) : nil
+  let file = arguments["--config"]
+  var diagram =
+    if let daemon, file == nil {
+      try diagram(machine, of: daemon)
+    } else {
+      try diagram(machine, of: file.map { try Configuration.load($0) }?.settings ?? Settings())
     }
-  print(format == "dot" ? diagram.dot : diagram.mermaid, terminator: "")
+  if let daemon {
+    let state = try daemon.state().modes[machine]
+    guard diagram.states.contains(state) else {
+      complain("keymoded is in the state '\(state)', which '\(file ?? "")' does not have")
+      return Status.no
+    }
+    diagram.current = state
+  }
+  var output = Output.standard()
+  output.text(format == "dot" ? diagram.dot : diagram.mermaid)
+  output.flush()
   return 0
+}
+
+private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {
+  switch machine {
+  case .shift: Diagram(of: settings.shift)
+  case .keyboard: Diagram(of: settings.keyboard)
+  }
+}
+
+/// The diagram of the rules that a daemon has in force.
+private func diagram(_ machine: Machine, of daemon: Connection) throws -> Diagram {
+  guard let message = try daemon.machines().first(where: { $0.name == machine.rawValue }) else {
+    throw ClientError.badReply("without a machine '\(machine.rawValue)'")
+  }
+  return Diagram(message)
 }

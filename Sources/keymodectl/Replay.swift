@@ -32,17 +32,12 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     expected: try arguments["--expect"].map { try ExpectedChanges($0) },
     timeline: arguments.isGiven("--timeline") ? Timeline(keyboard: settings.keyboard) : nil,
     statistics: arguments.has("--stats") ? ReplayStatistics() : nil)
-  do {
-    try replay.run(recording)
-  } catch let difference as ReplayDifference {
-    print(difference.description)
-    return Status.no
-  }
+  try replay.run(recording)
   if let path = arguments["--timeline"] {
     let title = operands.map { $0 == "-" ? "standard input" : baseName($0) }
     try replay.draw(title.joined(separator: ", "), to: path)
   }
-  return 0
+  return replay.isDifferent ? Status.no : 0
 }
 
 /// The part of a replay that is shown. Times are those that people are shown: see ``ChangeLine``.
@@ -107,6 +102,9 @@ private struct Replay: ~Copyable {
   /// Whether there is more in the recording than is shown.
   private var isCut = false
 
+  /// Whether the changes are not those that were expected. Of what differs the first is told.
+  private(set) var isDifferent = false
+
   init(
     settings: Settings, window: ReplayWindow, asJSON: Bool, expected: consuming ExpectedChanges?,
     timeline: Timeline?, statistics: ReplayStatistics?
@@ -137,10 +135,17 @@ private struct Replay: ~Copyable {
     if let fault = recording.skipped.first {
       let count = recording.skipped.count
       complain(
-        "\(count) \(count == 1 ? "fault" : "faults") passed over, the first of them:\n\(fault)")
+        count == 1
+          ? "1 fault passed over:\n\(fault)"
+          : "\(count) faults passed over, the first of them:\n\(fault)")
     }
     if !isCut { try endOfRecording() }
     try end()
+  }
+
+  private mutating func tell(_ difference: ReplayDifference) {
+    isDifferent = true
+    output.line(difference.description)
   }
 
   /// No time goes by after the last event, so nothing is due later. What waits for another event is
@@ -240,7 +245,7 @@ private struct Replay: ~Copyable {
 
   private mutating func show(_ change: Change) throws {
     if expected != nil {
-      if let difference = try expected?.compare(change) { throw difference }
+      if !isDifferent, let difference = try expected?.compare(change) { tell(difference) }
     } else if asJSON {
       output.line { change.writeJSON(to: &$0) }
     } else {
@@ -249,14 +254,16 @@ private struct Replay: ~Copyable {
   }
 
   private mutating func end() throws {
-    if let difference = try expected?.end() { throw difference }
+    if !isDifferent, let difference = try expected?.end() { tell(difference) }
     if let time { timeline?.end(at: time) }
     if asJSON {
       if let statistics { output.line(statistics.json.text) }
       return
     }
     if let count = expected?.count {
-      output.line("\(count) \(count == 1 ? "change" : "changes"), as expected")
+      if !isDifferent {
+        output.line("\(count) \(count == 1 ? "change" : "changes"), as expected")
+      }
     } else {
       output.line(
         ChangeLine.text(of: controller.modes, at: time ?? Time(microseconds: 0), clock: clock))

@@ -101,11 +101,11 @@ func run() async throws -> Int32 {
       "--timeout", "--until",
     ])
   if arguments.has("--help") {
-    print(help)
+    Output.print(help)
     return 0
   }
   if arguments.has("--version") {
-    print("keymodectl \(keymodedVersion)")
+    Output.print("keymodectl \(keymodedVersion)")
     return 0
   }
   guard let command = arguments.operands.first else { throw UsageError("no command is given") }
@@ -133,6 +133,7 @@ func run() async throws -> Int32 {
 
 // Whoever reads may go at any time; writing then fails, which says so without ending everything.
 signal(SIGPIPE, SIG_IGN)
+reserveStandardStreams()
 let status: Int32
 do {
   status = try await run()

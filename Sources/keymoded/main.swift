@@ -31,13 +31,20 @@ func run() throws {
   let arguments = try Arguments(
     CommandLine.arguments.dropFirst(), flags: ["--check", "--version", "--help"],
     options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"])
-  if arguments.has("--help") { return print(help) }
-  if arguments.has("--version") { return print("keymoded \(keymodedVersion)") }
+  if arguments.has("--help") { return Output.print(help) }
+  if arguments.has("--version") { return Output.print("keymoded \(keymodedVersion)") }
   if let operand = arguments.operands.first { throw UsageError("unexpected '\(operand)'") }
   let source = try source(arguments)
   let file = arguments["--config"]
+  if arguments.has("--check") {
+    for other in ["--device", "--recording", "--speed", "--socket-dir"]
+    where arguments.isGiven(other) {
+      throw UsageError("--check and \(other) exclude each other")
+    }
+    _ = try Configuration.load(file)
+    return
+  }
   let configuration = try Configuration.load(file)
-  if arguments.has("--check") { return }
   // What was typed last is in this memory until other keys take its place.
   forbidMemoryDumps()
   let daemon = try Daemon(configuration, source)
@@ -58,6 +65,7 @@ func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
   return .recording(file, speed)
 }
 
+reserveStandardStreams()
 do {
   try run()
 } catch let error as UsageError {

@@ -113,6 +113,29 @@ struct TimeoutTests {
     #expect(try #require(Controller(resuming: snapshot)).deadline == nil)
   }
 
+  @Test("is not off before a later change, where one with a shorter timeout goes on")
+  func resumedWithAnother() throws {
+    let snapshot = try timeline("LEFTSHIFT 1000 INSERT 500").controller.snapshot
+    func resume(_ timeout: Int) throws -> (Controller, [Change]) {
+      let settings = Settings(shift: ShiftRules(timeout: .milliseconds(timeout)))
+      var changes: [Change] = []
+      let controller = try #require(
+        Controller(settings: settings, resuming: snapshot) { changes.append($0) })
+      return (controller, changes)
+    }
+    for timeout in [400, 1000] {
+      let (controller, changes) = try resume(timeout)
+      #expect(changes.map(\.event) == ["timedOut"])
+      #expect(changes.map(\.sequence) == [3])
+      #expect(changes.map(\.time) == [at(1000)])
+      #expect(controller.modes.shift == "off")
+      #expect(controller.deadline == nil)
+    }
+    let (controller, changes) = try resume(1001)
+    #expect(changes.isEmpty)
+    #expect(controller.deadline == at(1001))
+  }
+
   @Test("has the time that a changed configuration gives it, counted from its press")
   func configured() throws {
     var timeline = try timeline("LEFTSHIFT 1000")

@@ -195,6 +195,29 @@ struct RestartTests {
     #expect(later.changes.map(\.sequence) == [5])
   }
 
+  @Test("ends a Shift that is overdue by a shorter timeout, and keeps that")
+  func overdue() throws {
+    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
+    let keyboards = FakeKeyboards()
+    func service(_ settings: Settings) -> ModeService {
+      ModeService(settings: settings, source: keyboards, store: StateStore(memory))
+    }
+    var first: ModeService? = service(Settings())
+    for (event, time) in [("shiftPressed", 1_000_000), ("tapTextField", 5_000_000)] {
+      keyboards.now = Time(microseconds: Int64(time))
+      _ = try first?.trigger(event)
+    }
+    first = nil
+
+    let second = service(Settings(shift: ShiftRules(timeout: .seconds(3))))
+    let kept = try #require(StateStore(memory).read())
+    #expect(kept.snapshot == second.controller.snapshot)
+    #expect(kept.changes.map(\.event) == ["shiftPressed", "tapTextField", "timedOut"])
+    #expect(kept.changes.map(\.time.microseconds) == [1_000_000, 5_000_000, 5_000_000])
+    let changes = try second.monitor(after: 2, instance: kept.instance).changes
+    #expect(changes == kept.changes.suffix(1))
+  }
+
   @Test("ends the Shift that was pressed before, by the clock that goes on")
   func shiftGoesOn() throws {
     let pressed = Controller.Snapshot(

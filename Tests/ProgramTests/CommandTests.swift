@@ -78,7 +78,7 @@ struct CommandTests {
 
   @Test("devices and stats tell what whoever may control is told, and nobody else")
   func devicesAndStatistics() throws {
-    let daemon = try RunningDaemon()
+    let daemon = try RunningDaemon(recording: "# EVEMU 1.3\nE: 5.000001 0001 001e 0001\n")
     let directory = daemon.folder.path
     try daemon.change(3)
     let devices = try run("keymodectl", "devices", "--socket-dir", directory)
@@ -96,7 +96,10 @@ struct CommandTests {
       "org.keymoded.Controller.Monitor", ["after": 0, "instance": "another"], more: true)
     _ = try late.reply()
     let text = try run("keymodectl", "stats", "--socket-dir", directory).lines
-    #expect(try #require(text.first).hasPrefix("running  "))
+    let running = try #require(text.first).split(separator: " ")
+    #expect(running.count == 3 && running[0] == "running" && running[2] == "s")
+    let seconds = try #require(Int(running[1]))
+    #expect(0...20 ~= seconds, "not by the clock of the recording")
     #expect(
       text.dropFirst() == [
         "changes  3", "clients  2", "missed   1", "devices  0", "losses   0", "reloads  0",
@@ -169,6 +172,54 @@ struct CommandTests {
     let svg = try TestSupport.run("/usr/bin/dot", ["-Tsvg"], input: dot)
     #expect(svg.status == 0 && svg.errors == "")
     #expect(svg.output.contains("prepareToEditText"))
+  }
+
+  @Test("graph says where the daemon is in a state that is not of the settings")
+  func graphOfOther() throws {
+    let daemon = try RunningDaemon(
+      configuration: "keyboard: { table: { states: [asleep], events: [yawn], "
+        + "rows: { prepareToEditText: { yawn: asleep }, asleep: { yawn: prepareToEditText } } } }")
+    try daemon.client(\.controlSocket).trigger(["yawn"])
+    let directory = daemon.folder.path
+    let drawn = try run(
+      "keymodectl", "graph", "keyboard", "--current", "--format=mermaid", "--socket-dir", directory)
+    let file = "\(directory)/keymoded.yaml"
+    let asConfigured = try run(
+      "keymodectl", "graph", "keyboard", "--current", "--format=mermaid", "--socket-dir", directory,
+      "--config", file)
+    #expect(drawn.output == asConfigured.output)
+    #expect(drawn.lines.contains("  prepareToEditText --> asleep: yawn"))
+    #expect(drawn.lines.last == "  class asleep current")
+    let other = try daemon.folder.write("other.yaml", "")
+    let ended = try run(
+      "keymodectl", "graph", "keyboard", "--current", "--socket-dir", directory, "--config", other)
+    #expect(ended.status == 1)
+    #expect(ended.output == "")
+    #expect(
+      ended.errors
+        == "keymodectl: keymoded is in the state 'asleep', which '\(other)' does not have\n")
+  }
+
+  @Test(
+    "say that nothing can be written",
+    arguments: [
+      "keymodectl graph shift", "keymodectl --help", "keymodectl --version", "keymoded --help",
+      "keymoded --version", "keymodectl state", "keymodectl trigger clickMoreButton",
+      "keymodectl watch --json",
+    ])
+  func unwritable(_ command: String) throws {
+    let daemon = try RunningDaemon()
+    for (output, reason) in [
+      (">/dev/full", "No space left on device"), (">&-", "Bad file descriptor"),
+    ] {
+      let ended = try run(
+        "/bin/sh", "-c", "'\(Place.programs)'/\(command) \(output)",
+        environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+      #expect(ended.status == 1)
+      let program = command.prefix { $0 != " " }
+      #expect(ended.errors == "\(program): cannot write 'standard output': \(reason)\n")
+      #expect(ended.output == "")
+    }
   }
 
   @Test("watch prints the state, then exactly the lines of replay, until the daemon ends")
@@ -265,6 +316,8 @@ struct CommandTests {
       ("keymodectl", "state --socket-dir=", "option '--socket-dir' needs a value"),
       ("keymoded", "now", "unexpected 'now'"),
       ("keymoded", "--speed 2", "--speed needs --recording"),
+      ("keymoded", "--check --recording x", "--check and --recording exclude each other"),
+      ("keymoded", "--check --device x", "--check and --device exclude each other"),
       ("keymoded", "--recording x --device y", "--recording and --device exclude each other"),
       (
         "keymoded", "--recording x --speed fast",

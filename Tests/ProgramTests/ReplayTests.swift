@@ -281,6 +281,49 @@ struct ReplayTests {
     #expect(ended.lines.count == 9)
   }
 
+  @Test("tells of faults, counts and draws where the changes are not those expected, too")
+  func different() throws {
+    let folder = try TemporaryFolder()
+    let expected = try folder.write("expected", Self.expected)
+    let bad = chat.replacing("E: 0.900001 0001 0046 0001", with: "E: 0.900001 0001 zz")
+    let ended = try run(
+      "keymodectl", "replay", "-", "--lenient", "--expect", expected, "--stats", "--timeline",
+      "\(folder.path)/picture.svg", input: bad)
+    #expect(ended.status == 1)
+    #expect(
+      ended.errors == """
+        keymodectl: 1 fault passed over:
+        <stdin>:12: event code "zz" is not hexadecimal of up to four digits
+
+        """)
+    #expect(ended.lines.first == "\(expected):3: the replay differs")
+    #expect(ended.lines.count { $0.contains("differs") } == 1)
+    #expect(!ended.output.contains("as expected"))
+    let counted = try run("keymodectl", "replay", "-", "--lenient", "--stats", input: bad)
+    #expect(ended.output.hasSuffix(counted.lines.dropFirst(9).joined(separator: "\n") + "\n"))
+    let picture = try String(contentsOfFile: "\(folder.path)/picture.svg", encoding: .utf8)
+    #expect(picture.hasSuffix("</svg>\n"))
+  }
+
+  @Test("refuses to compare with what has gaps, or numbers that no daemon counts to")
+  func unfitExpectation() throws {
+    let folder = try TemporaryFolder()
+    for (name, text, message) in [
+      ("missed", "{\"missed\":3}\n", "changes are missing here, which 'watch' was too slow for"),
+      (
+        "far",
+        #"{"instance":"i","sequence":9223372036854775807,"time":1,"shift":"off","shiftSince":null,"#
+          + "\"keyboard\":\"editingText\",\"keyboardSince\":null}\n",
+        "not a change as 'replay --json' prints it"
+      ),
+    ] {
+      let file = try folder.write(name, text)
+      let ended = try run("keymodectl", "replay", "-", "--expect", file, input: chat)
+      #expect(ended.status == 4)
+      #expect(ended.errors == "\(file):1: \(message)\n")
+    }
+  }
+
   @Test("counts what a recording holds, by kind")
   func statistics() throws {
     let ended = try run("keymodectl", "replay", "-", "--stats", input: chat)
