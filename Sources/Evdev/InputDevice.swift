@@ -149,11 +149,21 @@ public final class InputDevice {
   private func openObserver() -> Int32? {
     if observer == nil,
       let opened = try? FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK),
+      // The path may lead elsewhere by now.
+      let number = try? Self.deviceNumber(opened.number, path),
+      number == (try? Self.deviceNumber(descriptor.number, path)),
       (try? InputDevice.deliver(types: 0, to: opened.number, path)) != nil
     {
       observer = consume opened
     }
     return observer?.number
+  }
+
+  /// Which device a descriptor is of. While a device is there, no other has its number.
+  static func deviceNumber(_ descriptor: Int32, _ path: String) throws(SystemError) -> dev_t {
+    var status = stat()
+    try retrying("look at", path) { fstat(descriptor, &status) }
+    return status.st_rdev
   }
 
   /// Tells the kernel which types of event to deliver, as bits. What is not delivered wakes nobody

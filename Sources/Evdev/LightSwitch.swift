@@ -29,10 +29,10 @@ public final class LightSwitch {
     } catch {
       throw SystemError("write", path, code: error.code)
     }
-    // The path may lead elsewhere by now. While the followed device is there, no other has its number.
+    // The path may lead elsewhere by now.
     let isSame =
-      try Self.deviceNumber(number, path)
-      == Self.deviceNumber(followed.fileDescriptor, path)
+      try InputDevice.deviceNumber(number, path)
+      == InputDevice.deviceNumber(followed.fileDescriptor, path)
     guard isSame, !followed.isGone else { throw SystemError("write", path, code: ESTALE) }
     try InputDevice.deliver(types: 0, to: number, path)
     var device: OpaquePointer?
@@ -72,9 +72,4 @@ public final class LightSwitch {
     try InputDevice.check("write", path, result)
   }
 
-  private static func deviceNumber(_ number: Int32, _ path: String) throws(SystemError) -> dev_t {
-    var status = stat()
-    try retrying("write", path) { fstat(number, &status) }
-    return status.st_rdev
-  }
 }

@@ -108,22 +108,29 @@ public struct Controller: Sendable {
 
   /// A controller that goes on where another one, on the same clock, ended.
   ///
-  /// It is `nil` where that was in a state that these settings do not have. By a shorter timeout
-  /// than that one had, Shift may have been due before its last change: then it is off at the time of
-  /// that, and `publish` is handed the change.
-  public init?(
-    settings: Settings = Settings(), resuming snapshot: Snapshot,
-    publish: (Change) -> Void = { _ in }
+  /// The settings may be others than that one had. What they change is handed to `publish`: a Shift that
+  /// by a shorter timeout was due before the last change, is off at the time of that; a state of the
+  /// keyboard that there is no more becomes the initial one at `time`, by the event
+  /// ``Change/configured``.
+  ///
+  /// - Parameter last: when the last change was, if there was one.
+  public init(
+    settings: Settings = Settings(), resuming snapshot: Snapshot, changedLast last: Time?,
+    at time: Time, publish: (Change) -> Void
   ) {
-    guard let state = settings.keyboard.state(named: snapshot.keyboard) else { return nil }
     self.init(settings: settings)
     shift = StateMachine(settings.shift, in: snapshot.shift)
-    keyboard = StateMachine(settings.keyboard, in: state)
     sequence = snapshot.sequence
     shiftSince = snapshot.shiftSince
     keyboardSince = snapshot.keyboardSince
-    if let last = keyboardSince, let due = shiftDeadline, due <= last {
+    if let last, let due = shiftDeadline, due <= last {
       send(.timedOut, at: last, publish)
+    }
+    if let state = settings.keyboard.state(named: snapshot.keyboard) {
+      keyboard = StateMachine(settings.keyboard, in: state)
+    } else {
+      advance(to: time, publish: publish)
+      forget(snapshot.keyboard, at: time, publish)
     }
   }
 
@@ -180,10 +187,15 @@ public struct Controller: Sendable {
       keyboard = StateMachine(table, in: state)
     } else {
       keyboard = StateMachine(table)
-      keyboardSince = time
-      let initial = table.name(of: table.initial)
-      publish(change(.keyboard, name, initial, Change.configured, at: time))
+      forget(name, at: time, publish)
     }
+  }
+
+  /// The keyboard is in its initial state, since there is none of this name any more.
+  private mutating func forget(_ name: String, at time: Time, _ publish: (Change) -> Void) {
+    keyboardSince = time
+    let initial = keyboard.rules.name(of: keyboard.state)
+    publish(change(.keyboard, name, initial, Change.configured, at: time))
   }
 
   /// Takes key events of one device, each as the input `.key(device, event)` would be taken, for those

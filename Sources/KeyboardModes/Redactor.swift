@@ -77,8 +77,10 @@ public struct Redactor: Sendable {
     for difference in KeyDifference.inOrderOfEffect(differences) {
       let action: KeyEvent.Action = difference.isDown ? .press : .release
       let isBounce = keys[keys.index(of: id)].wouldResume(difference.key, at: time, debounce)
-      let types = difference.key.isCharacter && !isBounce
       guard let code = code(of: difference.key, action, on: id, at: time) else { continue }
+      // A bound key has its own code only where it completes a chord, and then types nothing.
+      let isChord = boundKeys.contains(difference.key) && code == difference.key
+      let types = difference.key.isCharacter && !isBounce && !isChord
       let written = KeyDifference(key: code, isDown: difference.isDown)
       let isFirst = !hasCharacter && types
       if difference.isDown, isModifier(code) || boundKeys.contains(code) || isFirst {

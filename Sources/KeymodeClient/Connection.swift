@@ -165,12 +165,22 @@ extension Connection {
 
   /// The devices that are followed.
   public func devices() throws(ClientError) -> [DeviceMessage] {
-    try list(ControllerInterface.listDevices, "devices", of: DeviceMessage.init)
+    send(Call(ControllerInterface.listDevices))
+    return try nextList("devices", of: DeviceMessage.init)
   }
 
   /// What the machines are.
   public func machines() throws(ClientError) -> [MachineMessage] {
-    try list(ControllerInterface.listMachines, "machines", of: MachineMessage.init)
+    askForMachines()
+    return try nextMachines()
+  }
+
+  /// Asks what the machines are; ``nextMachines()`` is the reply.
+  public func askForMachines() { send(Call(ControllerInterface.listMachines)) }
+
+  /// Waits for the reply to ``askForMachines()``.
+  public func nextMachines() throws(ClientError) -> [MachineMessage] {
+    try nextList("machines", of: MachineMessage.init)
   }
 
   /// How much the daemon has done.
@@ -182,11 +192,10 @@ extension Connection {
     return statistics
   }
 
-  /// Asks for a list, every element of which must be what the list is said to be of.
-  private func list<Element>(
-    _ method: String, _ name: String, of element: (JSON) -> Element?
+  /// Waits for a list, every element of which must be what the list is said to be of.
+  private func nextList<Element>(
+    _ name: String, of element: (JSON) -> Element?
   ) throws(ClientError) -> [Element] {
-    send(Call(method))
     guard let array = try receive()[name]?.array else { throw .badReply("without \(name)") }
     let elements = array.compactMap(element)
     guard elements.count == array.count else { throw .badReply("with \(name) that are none") }

@@ -133,21 +133,35 @@ package final class Poller: Sendable {
         (state.interrupt, state.waits.map { (number: $0.key, wait: $0.value) })
       }
       var entries = [pollfd(fd: interrupt?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)]
-      entries += waits.map { pollfd(fd: $0.wait.descriptor, events: $0.wait.events, revents: 0) }
+      // Those for time alone need none: the kernel takes no more than there may be descriptors.
+      var places: [UInt64: Int] = [:]
+      for (number, wait) in waits where wait.descriptor >= 0 {
+        places[number] = entries.count
+        entries.append(pollfd(fd: wait.descriptor, events: wait.events, revents: 0))
+      }
       let deadline = waits.compactMap(\.wait.deadline).min()
       guard poll(&entries, nfds_t(entries.count), deadline.map(Self.milliseconds) ?? -1) >= 0
-      else { continue }
+      else {
+        let error = SystemError.last("poll")
+        if error.code != EINTR { for (number, _) in waits { end(number, .failure(error)) } }
+        continue
+      }
       if entries[0].revents != 0 { interrupt?.clear() }
       let now = ContinuousClock.now
-      for (entry, (number, wait)) in zip(entries.dropFirst(), waits) {
-        let isDue = wait.deadline.map { $0 <= now } ?? false
-        guard entry.revents != 0 || isDue,
-          // Whoever takes it out resumes it: this, or a cancellation.
-          let wait = state.withLock({ $0.waits.removeValue(forKey: number) })
-        else { continue }
-        wait.continuation.resume(returning: .success(entry.revents != 0 ? .ready : .timedOut))
+      for (number, wait) in waits {
+        if let place = places[number], entries[place].revents != 0 {
+          end(number, .success(.ready))
+        } else if let deadline = wait.deadline, deadline <= now {
+          end(number, .success(.timedOut))
+        }
       }
     }
+  }
+
+  /// Whoever takes a wait out resumes it: this, or a cancellation.
+  private func end(_ number: UInt64, _ result: Result<Outcome, SystemError>) {
+    let wait = state.withLock { $0.waits.removeValue(forKey: number) }
+    wait?.continuation.resume(returning: result)
   }
 
   /// The time until then; rounded up, because waking a moment too early would be waking twice.

@@ -13,7 +13,7 @@ final class Client {
   static let messageLimit = 65536
 
   /// How many bytes of calls are answered before other clients have their turn.
-  private static let turn = 1024
+  private static let bytesInTurn = 1024
 
   private let descriptor: FileDescriptor
   private let access: Access
@@ -22,6 +22,7 @@ final class Client {
   private let closed: () -> Void
   private var source: EventSource?
   private var awaited: IOEvents = .readable
+  private var turn = EventSource.Turn.usual
 
   private var incoming = FrameBuffer(limit: messageLimit)
   private var isInputEnded = false
@@ -44,8 +45,7 @@ final class Client {
     self.service = service
     self.closed = closed
     source = try loop.addIO(number, .readable) { [unowned self] events in handle(events) }
-    // Many who only want to know do not delay those who may act.
-    if access == .control { source?.take(.early) }
+    takeTurn()
   }
 
   /// Sends a subscriber the changes that it does not have, unless it has yet to read earlier ones.
@@ -94,7 +94,7 @@ extension Client {
   /// own socket and nothing here. However many calls came at once, others have their turn soon.
   private func answerCalls() {
     var bytes = 0
-    while bytes < Self.turn, !isEnding, subscribedSince == nil, outgoing.isEmpty {
+    while bytes < Self.bytesInTurn, !isEnding, subscribedSince == nil, outgoing.isEmpty {
       do {
         guard let message = try incoming.next() else { break }
         bytes += message.count
@@ -113,6 +113,8 @@ extension Client {
     switch methods.answer(call, access: access) {
     case .reply(let reply):
       if !call.isOneway { send(reply.message) }
+    case .written(let message):
+      if !call.isOneway { send(message) }
     case .stream(let first, let sequence):
       guard !call.isOneway else { return }
       subscribedSince = sequence
@@ -149,9 +151,20 @@ extension Client {
       // To wait for room is to have the next turn.
       events = incoming.hasMessage ? .writable : .readable
     }
+    takeTurn()
     guard events != awaited else { return }
     awaited = events
     source.wait(for: events)
+  }
+
+  /// Many who only want to know do not delay those who may act; but of those, whoever sent much at
+  /// once waits with all others for the next part of it.
+  private func takeTurn() {
+    let next: EventSource.Turn =
+      access == .control && !incoming.hasMessage ? .early : .usual
+    guard next != turn else { return }
+    turn = next
+    source?.take(next)
   }
 }
 

@@ -14,6 +14,8 @@ enum Access {
 enum Answer {
   /// One reply, and the call is done.
   case reply(Reply)
+  /// One reply that is written already, as many get it.
+  case written([UInt8])
   /// This reply, and then one whenever there are changes after number `sequence`.
   case stream(first: Reply, sequence: Int64)
 }
@@ -42,7 +44,7 @@ struct ControllerMethods {
       case ControllerInterface.monitor: return try monitor(call)
       case ControllerInterface.listMachines:
         try call.expectParameters([])
-        return .reply(Reply(service.listMachines()))
+        return .written(service.machines())
       case ControllerInterface.trigger:
         guard access == .control else { throw .permissionDenied }
         return .reply(Reply(try trigger(call)))

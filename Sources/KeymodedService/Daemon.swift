@@ -94,6 +94,8 @@ public final class Daemon {
       signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
     }
     signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload(configurationFile) })
+    // However much clients ask.
+    for signal in signals { signal.take(.first) }
     try listen(directory)
     try start()
     // The daemon before this one may have left something to be done.
@@ -180,15 +182,12 @@ private final class KeyboardSource: InputSource {
 
   /// How far the kernel may be behind with handing over a key that it has stamped already: far more
   /// than it takes, and far less than anybody notices.
-  private static let lateness: Int64 = 1000
+  let lateness: Int64 = 1000
 
-  func catchUp() -> Time {
-    let read = keyboards?.readAll() ?? now
-    return Time(microseconds: read.microseconds - Self.lateness)
-  }
+  func catchUp() -> Time { keyboards?.readAll() ?? now }
 
   func realTime(reaching time: Time) -> Int64 {
-    let (sum, overflow) = time.microseconds.addingReportingOverflow(Self.lateness)
+    let (sum, overflow) = time.microseconds.addingReportingOverflow(lateness)
     return overflow ? .max : sum
   }
 

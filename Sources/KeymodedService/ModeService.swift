@@ -34,6 +34,9 @@ final class ModeService {
   /// The bytes of that message. Their memory is used for the next one, once they have been sent.
   private var lastMessageBytes: [UInt8] = []
 
+  /// The reply to ListMachines, once somebody has asked, by the settings that are in force.
+  private var machinesReply: [UInt8]?
+
   /// How much memory is kept for messages; that of one about very many changes is not.
   private static let messageRoom = 4096
 
@@ -55,15 +58,14 @@ final class ModeService {
   ) {
     self.source = source
     self.store = store
-    var overdue: [Change] = []
-    if let contents = store?.read(),
-      let resumed = Controller(
-        settings: settings, resuming: contents.snapshot, publish: { overdue.append($0) })
-    {
+    if let contents = store?.read() {
       instance = contents.instance
-      controller = resumed
-      ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes + overdue)
-      if !overdue.isEmpty { store?.commit(overdue, resumed.snapshot, instance: instance) }
+      var changes: [Change] = []
+      controller = Controller(
+        settings: settings, resuming: contents.snapshot,
+        changedLast: contents.changes.last?.time, at: source.now, publish: { changes.append($0) })
+      ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes + changes)
+      if !changes.isEmpty { store?.commit(changes, controller.snapshot, instance: instance) }
     } else {
       instance = ServiceManager.randomName()
       controller = Controller(settings: settings)
@@ -101,11 +103,16 @@ final class ModeService {
   }
 
   /// Lets happen what was due by now, after all that happened before.
-  private func passTime() {
-    let settled = source.catchUp()
+  ///
+  /// - Returns: the time that is reached; see ``InputSource/catchUp()``.
+  @discardableResult
+  private func passTime() -> Time {
+    let reached = source.catchUp()
     let before = ring.latest
+    let settled = Time(microseconds: reached.microseconds - source.lateness)
     controller.advance(to: settled) { ring.append($0) }
     tell(after: before)
+    return reached
   }
 
   private func tell(after sequence: Int64) {
@@ -120,9 +127,10 @@ final class ModeService {
 
   /// Puts other settings into force. What happened before acts by the old ones.
   func apply(_ settings: Settings, _ lightRules: LightRules = LightRules()) {
-    passTime()
+    let reached = passTime()
     self.lightRules = lightRules
-    take([.configured(settings, at: source.now)])
+    take([.configured(settings, at: reached)])
+    machinesReply = nil
     show(lightRules)
   }
 
@@ -155,12 +163,15 @@ protocol InputSource: AnyObject {
   /// The time on the clock that stamps the inputs.
   var now: Time { get }
 
-  /// Delivers all that has happened by now.
+  /// Delivers what has happened by now.
   ///
-  /// - Returns: the time up to which nothing more can be expected: what happened until then has been
-  ///   delivered.
-  @discardableResult
+  /// - Returns: the time that is reached by that. What happened before has been delivered, and what
+  ///   happens next is later than whatever is done at this time.
   func catchUp() -> Time
+
+  /// How many microseconds later than it happened something may be handed over. What is due waits for
+  /// so long, in case it would not have happened.
+  var lateness: Int64 { get }
 
   /// When ``catchUp()`` will have reached `time`, in microseconds since boot.
   func realTime(reaching time: Time) -> Int64
@@ -177,6 +188,8 @@ protocol InputSource: AnyObject {
 }
 
 extension InputSource {
+  var lateness: Int64 { 0 }
+
   // Only keyboards have any.
   func light(_ lit: Lights, of used: Lights) {}
 }
@@ -186,7 +199,15 @@ extension InputSource {
 extension ModeService {
   func getState() -> JSON { ["state": state.json] }
 
-  func listMachines() -> JSON {
+  /// The reply that tells what the machines are. It may be large, so all who ask share its bytes.
+  func machines() -> [UInt8] {
+    if let written = machinesReply { return written }
+    let written = Reply(listMachines()).message
+    machinesReply = written
+    return written
+  }
+
+  private func listMachines() -> JSON {
     let shift = MachineMessage(named: Machine.shift.rawValue, rules: controller.settings.shift)
     let keyboard = MachineMessage(
       named: Machine.keyboard.rawValue, rules: controller.settings.keyboard)
@@ -262,9 +283,9 @@ extension ModeService {
       throw .invalidParameter("event")
     }
     // What was typed before the call acts before the call.
-    source.catchUp()
+    let reached = source.catchUp()
     let before = ring.latest
-    take([.client(event, at: source.now)])
+    take([.client(event, at: reached)])
     return ["changed": .bool(ring.latest != before), "state": state.json]
   }
 }

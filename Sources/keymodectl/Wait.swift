@@ -14,23 +14,25 @@ func wait(_ operands: [String], directory: String, timeout: String?) throws -> I
       throw UsageError("\(machine) can be in one state only")
     }
   }
-  let deadline = try timeout.map { microsecondsSinceStart() + (try seconds($0)).microseconds }
+  let patience = Patience(until: try timeout.map(seconds))
   let connection = try connectForReading(directory)
-  try check(wanted, connection)
+  if let state = wanted[.keyboard] {
+    // A state that there is not would be waited for in vain. Which ones the keyboard has is for the
+    // daemon's configuration to say.
+    connection.askForMachines()
+    guard patience.lasts(for: connection, atLeast: Patience.forAnswer) else { return Status.no }
+    let keyboard = try connection.nextMachines().first { $0.name == Machine.keyboard.rawValue }
+    try check(state, of: .keyboard, among: keyboard?.states ?? [])
+  }
   connection.subscribe()
   var states: [Machine: String] = [:]
   func hold() -> Bool { wanted.allSatisfy { states[$0.key] == $0.value } }
-  var isFirst = true
+  // The daemon tells the states at once, and what is so already holds however short the time.
+  var least = Patience.forAnswer
   while true {
-    // The daemon tells the states at once, and what is so already holds however short the time.
-    if let deadline, !isFirst {
-      // Rounded up: to ask again a moment too early would be to ask twice.
-      let left = max(0, deadline - microsecondsSinceStart())
-      let milliseconds = Int32(clamping: (left + 999) / 1000)
-      guard connection.waitForReply(milliseconds: milliseconds) else { return Status.no }
-    }
+    guard patience.lasts(for: connection, atLeast: least) else { return Status.no }
     let message = try connection.nextChanges()
-    isFirst = false
+    least = 0
     // What comes at once happened one by one.
     for change in message.changes {
       states[change.machine] = change.to
@@ -49,12 +51,27 @@ private func condition(_ text: String) throws(UsageError) -> (Machine, String) {
   return (machine, parts[1])
 }
 
-/// A state that there is not would be waited for in vain. Which ones the keyboard has is for the
-/// daemon's configuration to say.
-private func check(_ wanted: [Machine: String], _ connection: Connection) throws {
-  guard let state = wanted[.keyboard] else { return }
-  let keyboard = try connection.machines().first { $0.name == Machine.keyboard.rawValue }
-  try check(state, of: .keyboard, among: keyboard?.states ?? [])
+/// For how long there is to be waited.
+private struct Patience {
+  private let deadline: Int64?
+
+  /// How many microseconds a daemon has at least for what it answers at once.
+  static let forAnswer: Int64 = 1_000_000
+
+  /// - Parameter interval: from now on; `nil` for ever.
+  init(until interval: Time?) {
+    deadline = interval.map { microsecondsSinceStart() + $0.microseconds }
+  }
+
+  /// Waits for a reply.
+  ///
+  /// - Returns: whether there was one in time.
+  func lasts(for connection: Connection, atLeast least: Int64) -> Bool {
+    guard let deadline else { return true }
+    // Rounded up: to ask again a moment too early would be to ask twice.
+    let left = max(least, deadline - microsecondsSinceStart())
+    return connection.waitForReply(milliseconds: Int32(clamping: (left + 999) / 1000))
+  }
 }
 
 private func check(

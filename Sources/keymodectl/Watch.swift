@@ -76,7 +76,10 @@ private func status(_ client: Client, _ line: StatusLine) async throws -> Int32 
     switch update {
     case .states(let state):
       for machine in Machine.allCases { states[machine] = state.modes[machine] }
-    case .change(let change): states[change.machine] = change.to
+    case .change(let change):
+      // Behind a new connection the states come last, and until then half of them are not known.
+      guard !states.isEmpty else { continue }
+      states[change.machine] = change.to
     case .missed: continue
     case .disconnected: states = [:]
     }

@@ -88,6 +88,7 @@ extension WatchView {
         width = column
       }
       let room = columns - width
+      guard room > 0 else { break }
       let shown = text.count <= room ? text : text.prefix(room - 1) + "…"
       width += shown.count
       let isPlain = !isColored || look == .plain

@@ -16,6 +16,12 @@ struct WatchView {
     let boot: Int64
     /// Seconds since 1970.
     let day: Int64
+
+    /// Microseconds since `time`, which a recording may have as far away as it likes.
+    func passed(since time: Int64) -> Int64 {
+      let (difference, overflow) = boot.subtractingReportingOverflow(time)
+      return overflow ? (time < 0 ? .max : .min) : difference
+    }
   }
 
   struct Row {
@@ -83,7 +89,7 @@ struct WatchView {
 
   /// `15:02:11`
   private func clock(at time: Int64, _ now: Moment) -> String {
-    var seconds = time_t(now.day - (now.boot - time) / 1_000_000)
+    var seconds = time_t(now.day - now.passed(since: time) / 1_000_000)
     var parts = tm()
     localtime_r(&seconds, &parts)
     return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }
@@ -93,7 +99,7 @@ struct WatchView {
   /// `for 12 s`, and in how many microseconds that will be another.
   func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
     guard isConnected, let entered = since[machine] else { return nil }
-    let passed = max(0, now.boot - entered)
+    let passed = max(0, now.passed(since: entered))
     let second: Int64 = 1_000_000
     let units: [(size: Int64, name: String)] = [
       (86_400 * second, "d"), (3600 * second, "h"), (60 * second, "min"), (second, "s"),

@@ -102,13 +102,31 @@ struct KeyboardTableTests {
     #expect(timeline.controller.modes.sequence == 2)
   }
 
-  @Test("goes on from a snapshot by name, and from none whose state it does not have")
+  @Test("goes on from a snapshot by name, and where it has no such state from the initial one")
   func resumes() throws {
     var timeline = Timeline()
     try timeline.play("INSERT")
     let snapshot = timeline.controller.snapshot
-    let resumed = try #require(Controller(settings: Settings(keyboard: more), resuming: snapshot))
-    #expect(resumed.modes == timeline.controller.modes)
-    #expect(Controller(settings: Settings(keyboard: other), resuming: snapshot) == nil)
+    func resume(_ table: KeyboardTable) -> (Modes, [Change]) {
+      var changes: [Change] = []
+      let controller = Controller(
+        settings: Settings(keyboard: table), resuming: snapshot, changedLast: timeline.time,
+        at: Time(microseconds: 7)
+      ) { changes.append($0) }
+      return (controller.modes, changes)
+    }
+    let same = resume(more)
+    #expect(same.0 == timeline.controller.modes)
+    #expect(same.1.isEmpty)
+    let (modes, changes) = resume(other)
+    #expect(modes.keyboard == "idle")
+    #expect(modes.keyboardSince == Time(microseconds: 7))
+    #expect(modes.sequence == 2)
+    #expect(
+      changes == [
+        Change(
+          sequence: 2, time: Time(microseconds: 7), machine: .keyboard, from: "editingText",
+          to: "idle", event: "configured")
+      ])
   }
 }

@@ -147,6 +147,25 @@ struct RedactorTests {
     #expect(releases == releases.sorted())
   }
 
+  @Test("keeps a character found after a loss before what follows it, behind a bound one")
+  func boundAndLost() throws {
+    let bindings = try bound("V")
+    var redactor = Redactor(bindings: bindings)
+    var controller = Controller(settings: Settings(bindings: bindings))
+    var redacted = controller
+    let lost = Controller.Input.synchronized(
+      first, try ["V", "B", "SCROLLLOCK"].map { .init(key: try key($0), isDown: true) },
+      at: Time(microseconds: 5))
+    var changes: ([Change], [Change]) = ([], [])
+    for input in [.client(.shiftPressed, at: Time(microseconds: 1)), lost] {
+      controller.take(input) { changes.0.append($0) }
+      let written = redactor.redact(input)
+      redacted.take(try #require(written)) { changes.1.append($0) }
+    }
+    #expect(changes.0.map(\.to) == ["on", "editingText", "off", "prepareToRecord"])
+    #expect(changes.0 == changes.1)
+  }
+
   @Test("leaves nothing of the order of codes in which the kernel lists keys")
   func order() throws {
     // Q and Z lie on either side of Shift.

@@ -105,12 +105,15 @@ struct TimeoutTests {
   @Test("keeps its time where another controller goes on")
   func resumed() throws {
     let snapshot = try timeline("LEFTSHIFT 1000").controller.snapshot
-    var next = try #require(Controller(settings: settings, resuming: snapshot))
+    func resume(_ settings: Settings) -> Controller {
+      Controller(settings: settings, resuming: snapshot, changedLast: at(0), at: at(1500)) { _ in }
+    }
+    var next = resume(settings)
     #expect(next.deadline == at(3000))
     var changes: [Change] = []
     next.advance(to: at(60_000)) { changes.append($0) }
     #expect(changes.map(\.time) == [at(3000)])
-    #expect(try #require(Controller(resuming: snapshot)).deadline == nil)
+    #expect(resume(Settings()).deadline == nil)
   }
 
   @Test("is not off before a later change, where one with a shorter timeout goes on")
@@ -119,8 +122,9 @@ struct TimeoutTests {
     func resume(_ timeout: Int) throws -> (Controller, [Change]) {
       let settings = Settings(shift: ShiftRules(timeout: .milliseconds(timeout)))
       var changes: [Change] = []
-      let controller = try #require(
-        Controller(settings: settings, resuming: snapshot) { changes.append($0) })
+      let controller = Controller(
+        settings: settings, resuming: snapshot, changedLast: at(1000), at: at(9000)
+      ) { changes.append($0) }
       return (controller, changes)
     }
     for timeout in [400, 1000] {

@@ -16,9 +16,12 @@ final class FakeKeyboards: InputSource {
   /// Lets the service take what was not read yet.
   var unread: () -> Void = {}
 
+  /// How far it has read, if not to the end.
+  var reached: Time?
+
   func catchUp() -> Time {
     unread()
-    return now
+    return reached ?? now
   }
 
   func realTime(reaching time: Time) -> Int64 { time.microseconds }

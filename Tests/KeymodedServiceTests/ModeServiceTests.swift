@@ -105,6 +105,19 @@ struct ModeServiceTimeTests {
     #expect(asked().count == 2 && told == 2)
   }
 
+  @Test("an event that is sent comes before the keys that have yet to be read")
+  func sent() throws {
+    let keyboards = FakeKeyboards()
+    let (service, _) = service(settings, keyboards)
+    keyboards.now = at(5000)
+    keyboards.reached = at(4000)
+    _ = try service.trigger("shiftPressed")
+    #expect(service.controller.modes.shiftSince == at(4000))
+    service.take([try input(first, 4200, 42, .press)])
+    #expect(service.controller.modes.shift == "capsLock")
+    #expect(service.controller.modes.shiftSince == Time(microseconds: 4_200_000))
+  }
+
   @Test("comes behind what happened before it and was not read yet")
   func late() throws {
     let keyboards = FakeKeyboards()

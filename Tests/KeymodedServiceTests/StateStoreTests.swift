@@ -195,6 +195,38 @@ struct RestartTests {
     #expect(later.changes.map(\.sequence) == [5])
   }
 
+  @Test("goes on by a table that has the keyboard's state no more, as after a reload")
+  func otherTable() throws {
+    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
+    let keyboards = FakeKeyboards()
+    func service(_ settings: Settings) -> ModeService {
+      ModeService(settings: settings, source: keyboards, store: StateStore(memory))
+    }
+    var first: ModeService? = service(Settings())
+    for event in ["tapTextField", "shiftPressed"] { _ = try first?.trigger(event) }
+    let instance = first?.getState()["state"]?["instance"]
+    first = nil
+
+    keyboards.now = Time(microseconds: 9_000_000)
+    let talking = KeyboardTable(
+      states: ["idle", "talking"], initial: "idle", events: ["talk"],
+      rows: [.init("idle", "talk", "talking")])
+    let second = service(
+      Settings(shift: ShiftRules(timeout: .seconds(3)), keyboard: talking))
+    #expect(second.getState()["state"]?["instance"] == instance)
+    let kept = try #require(StateStore(memory).read())
+    #expect(kept.snapshot == second.controller.snapshot)
+    #expect(
+      kept.changes.suffix(2) == [
+        Change(
+          sequence: 3, time: Time(microseconds: 3_000_000), machine: .shift, from: "on", to: "off",
+          event: "timedOut"),
+        Change(
+          sequence: 4, time: Time(microseconds: 9_000_000), machine: .keyboard,
+          from: "editingText", to: "idle", event: "configured"),
+      ])
+  }
+
   @Test("ends a Shift that is overdue by a shorter timeout, and keeps that")
   func overdue() throws {
     let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
@@ -224,8 +256,11 @@ struct RestartTests {
       sequence: 1, shift: .on(since: Time(microseconds: 1_000_000)),
       shiftSince: Time(microseconds: 1_000_000), keyboard: "editingText", keyboardSince: nil)
     for (time, state) in [(1_499_999, "capsLock"), (1_500_000, "off")] {
-      var controller = try #require(Controller(resuming: pressed))
       var changes: [Change] = []
+      let begin = Time(microseconds: 1_000_000)
+      var controller = Controller(resuming: pressed, changedLast: begin, at: begin) {
+        changes.append($0)
+      }
       controller.take(.client(.shiftPressed, at: Time(microseconds: Int64(time)))) {
         changes.append($0)
       }

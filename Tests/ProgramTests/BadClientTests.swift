@@ -83,6 +83,70 @@ struct BadClientTests {
     }
   }
 
+  @Test("that may act and asks without end, others who ask have their turn")
+  func bulk() throws {
+    let daemon = try RunningDaemon()
+    let greedy = try daemon.client(\.controlSocket)
+    let modest = try daemon.client()
+    for client in [greedy, modest] { _ = try client.result("org.keymoded.Controller.GetState") }
+    let trigger =
+      #"{"method":"org.keymoded.Controller.Trigger","parameters":{"event":"shiftPressed"},"#
+      + "\"oneway\":true}\u{0}"
+    try daemon.whileStopped {
+      greedy.send(String(repeating: trigger, count: 100))
+      modest.send(getState)
+    }
+    let sequence = try #require(
+      try modest.reply()["parameters"]?["state"]?["sequence"]?.integer)
+    #expect(sequence <= 1024 / Int64(trigger.utf8.count) + 1, "a kilobyte at a time")
+    let state = try greedy.result("org.keymoded.Controller.GetState")["state"]
+    #expect(state?["sequence"] == 100)
+  }
+
+  @Test("that may act and asks without end, it ends when it is told to")
+  func endsAtOnce() throws {
+    let daemon = try RunningDaemon()
+    let clients = try (0..<15).map { _ in try daemon.client(\.controlSocket) }
+    for client in clients { _ = try client.result("org.keymoded.Controller.GetState") }
+    try daemon.whileStopped {
+      for client in clients { client.send(String(repeating: getState, count: 100)) }
+      daemon.process.terminate()
+    }
+    daemon.process.waitUntilExit()
+    #expect(daemon.process.terminationStatus == 0)
+    #expect(try clients.allSatisfy { try $0.message() == nil }, "none of them comes before that")
+  }
+
+  @Test("that reads none of the longest replies, all of them share the memory")
+  func longReplies() throws {
+    let names = (0..<60).map { "averylongnameofsomething\($0)" }
+    let rows = names.map { state in
+      "\(state): { " + names.map { "e\($0): \(state)" }.joined(separator: ", ") + " }"
+    }
+    let daemon = try RunningDaemon(
+      configuration: """
+        keyboard:
+          table:
+            states: [\(names.joined(separator: ", "))]
+            events: [\(names.map { "e\($0)" }.joined(separator: ", "))]
+            rows:
+              prepareToEditText: { \(names.map { "e\($0): \($0)" }.joined(separator: ", ")) }
+              \(rows.joined(separator: "\n      "))
+
+        """)
+    let call = #"{"method":"org.keymoded.Controller.ListMachines"}"# + "\u{0}"
+    let first = try daemon.client()
+    first.send(call)
+    let length = try #require(try first.message()).utf8.count
+    let before = try daemon.residentKiB()
+    let clients = try (0..<200).map { _ in try daemon.client() }
+    for client in clients { client.send(call) }
+    // All have been answered, as far as there was room.
+    for client in clients { try awaitInput(client.descriptor, "a part of the reply") }
+    let grown = try daemon.residentKiB() - before
+    #expect(grown < 20 * length / 1024, "\(grown) KiB for 200 replies of \(length) bytes")
+  }
+
   @Test("that never reads, little waits for it in the kernel, which is memory of the daemon too")
   func memory() throws {
     let daemon = try RunningDaemon()

@@ -76,6 +76,18 @@ struct CommandTests {
     #expect(moment.errors == "")
   }
 
+  @Test(
+    "wait gives up where the daemon does not answer at all",
+    arguments: ["shift=on", "keyboard=editingText"])
+  func waitForTheSilent(_ condition: String) throws {
+    let daemon = try RunningDaemon()
+    try daemon.whileStopped {
+      let ended = try run(
+        "keymodectl", "wait", condition, "--timeout", "0", "--socket-dir", daemon.folder.path)
+      #expect((ended.status, ended.output, ended.errors) == (1, "", ""))
+    }
+  }
+
   @Test("devices and stats tell what whoever may control is told, and nobody else")
   func devicesAndStatistics() throws {
     let daemon = try RunningDaemon(recording: "# EVEMU 1.3\nE: 5.000001 0001 001e 0001\n")

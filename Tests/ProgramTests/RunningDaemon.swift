@@ -97,6 +97,14 @@ final class RunningDaemon {
     try body()
   }
 
+  /// How much memory it takes.
+  func residentKiB() throws -> Int {
+    let status = try String(
+      contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
+    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+    return try #require(Int(line.split(whereSeparator: \.isWhitespace)[1]))
+  }
+
   func client(_ path: KeyPath<RunningDaemon, String> = \.stateSocket) throws -> RawClient {
     try RawClient(self[keyPath: path])
   }

@@ -65,6 +65,22 @@ struct StatusLineTests {
     #expect(try keyboard.line() == "prepareToEditText")
   }
 
+  @Test("never shows half of the states, also where changes come before them")
+  func halves() throws {
+    let daemon = try KeptDaemon()
+    let bar = try Bar(daemon.folder.path, "--format", "{shift}|{keyboard}")
+    #expect(try bar.line() == "off|prepareToEditText")
+    daemon.stop()
+    #expect(try bar.line() == "", "nobody knows")
+    // Its first change is that of a state that there is no more.
+    _ = try daemon.folder.write(
+      "deaf.yaml",
+      "devices: { ignore: [\"*\"] }\nkeyboard: { table: { replaces: true, initial: idle, "
+        + "states: [idle, busy], events: [work], rows: { idle: { work: busy } } } }\n")
+    try daemon.start()
+    #expect(try bar.line() == "off|idle")
+  }
+
   @Test("is there before the daemon is")
   func early() throws {
     let daemon = try KeptDaemon()

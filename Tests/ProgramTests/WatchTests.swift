@@ -54,6 +54,23 @@ struct WatchTests {
     try screen.wait("the second hand") { $0.contains("for 2 s") }
   }
 
+  @Test("stands times as far apart as a recording can have them", arguments: [80, 12])
+  func farTimes(_ columns: Int) throws {
+    let daemon = try RunningDaemon(
+      recording: """
+        # EVEMU 1.3
+        E: 0.000001 0001 002a 0001
+        E: 0.000001 0001 002a 0000
+        E: 9223372036854.775807 0001 006e 0001
+
+        """)
+    let screen = try TerminalScreen(
+      columns: columns, rows: 8, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+    try screen.type("keymodectl watch")
+    let text = try screen.wait("the view") { $0.contains("for ") }
+    #expect(text.hasPrefix("connected"))
+  }
+
   @Test("says that the daemon has ended, waits for it, and goes on where it was")
   func restart() throws {
     let daemon = try KeptDaemon()
