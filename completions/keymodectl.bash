@@ -46,7 +46,12 @@ _keymodectl() {
   $split && return
 
   if [[ $cur == -* ]]; then
-    local options='--json --socket-dir --version --help'
+    local options='--version --help'
+    case $command in
+      '' | state | watch | trigger | devices | stats) options+=' --json --socket-dir' ;;
+      wait | graph) options+=' --socket-dir' ;;
+      replay) options+=' --json' ;;
+    esac
     case $command in
       watch) options+=' --lines --format --waybar' ;;
       wait) options+=' --timeout' ;;

@@ -3,8 +3,9 @@
 set -l commands state watch wait trigger devices stats graph replay record
 
 complete -c keymodectl -f
-complete -c keymodectl -l json -d 'Print JSON, a line each'
-complete -c keymodectl -l socket-dir -x -a '(__fish_complete_directories)' -d 'Where the daemon serves'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from wait graph record' -l json \
+  -d 'Print JSON, a line each'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record' -l socket-dir -x -a '(__fish_complete_directories)' -d 'Where the daemon serves'
 complete -c keymodectl -l version -d 'Print the version'
 complete -c keymodectl -l help -d 'Print a summary'
 

@@ -7,6 +7,19 @@ public struct UsageError: Error, Hashable, CustomStringConvertible {
   public init(_ description: String) { self.description = description }
 }
 
+/// The arguments that the program was called with.
+///
+/// - Throws: where one is no UTF-8: it could not be what it was, such as the name of a file.
+public func commandLine() throws(UsageError) -> [String] {
+  var arguments: [String] = []
+  for number in 1..<max(1, Int(CommandLine.argc)) {
+    guard let bytes = CommandLine.unsafeArgv[number], let text = String(validatingCString: bytes)
+    else { throw UsageError("argument \(number) is not UTF-8") }
+    arguments.append(text)
+  }
+  return arguments
+}
+
 /// The arguments of a program, split into options and operands by the conventions of
 /// `getopt_long`: options anywhere, `--name value` or `--name=value`, and `--` before operands that
 /// begin with a dash.

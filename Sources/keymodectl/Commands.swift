@@ -64,7 +64,7 @@ func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> In
 }
 
 /// Words in lines that fit on a terminal.
-private func wrapped(_ words: [String]) -> String {
+func wrapped(_ words: [String]) -> String {
   words.reduce(into: [""]) { lines, word in
     let last = lines[lines.count - 1]
     if last.isEmpty {

@@ -14,8 +14,8 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   }
   let format = try arguments["--format"].map { name throws(UsageError) in
     guard let format = RecordingFormat(rawValue: name) else {
-      let names = RecordingFormat.allCases.map(\.rawValue).joined(separator: ", ")
-      throw UsageError("unknown format '\(name)': it is one of \(names)")
+      let names = RecordingFormat.allCases.map(\.rawValue)
+      throw UsageError("unknown format '\(name)'; there are\n\(wrapped(names))")
     }
     return format
   }

@@ -78,5 +78,5 @@ private func check(
   _ state: String, of machine: Machine, among states: [String]
 ) throws(UsageError) {
   guard !states.contains(state) else { return }
-  throw UsageError("unknown state '\(state)' of \(machine): it is \(listed(states, "or"))")
+  throw UsageError("unknown state '\(state)' of \(machine); there are\n\(wrapped(states))")
 }

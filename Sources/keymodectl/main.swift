@@ -31,10 +31,11 @@ let help = """
                              time; needs no daemon; '-' is standard input
     record [DEVICE]...       record these keyboards, or all; needs no daemon
 
-    --json                   print JSON, a line each
-    --socket-dir DIR         the daemon serves in DIR; by default in
-                             $KEYMODED_SOCKET_DIR, $XDG_RUNTIME_DIR/keymoded or
-                             /run/keymoded
+    --json                   all but wait, graph and record: print JSON, a line
+                             each
+    --socket-dir DIR         all but replay and record: the daemon serves in DIR;
+                             by default in $KEYMODED_SOCKET_DIR,
+                             $XDG_RUNTIME_DIR/keymoded or /run/keymoded
     --config FILE            replay, record or draw with the settings of FILE
     --version                print the version
     --help                   print this
@@ -75,8 +76,12 @@ let help = """
   2 wrong usage, 3 no daemon, 4 bad input, 5 permission denied.
   """
 
+/// The commands that ask a daemon.
+let asking = ["devices", "graph", "state", "stats", "trigger", "wait", "watch"]
+
 /// The options that only some commands have.
 let optionsOfCommands: KeyValuePairs = [
+  "--json": ["devices", "replay", "state", "stats", "trigger", "watch"], "--socket-dir": asking,
   "--config": ["graph", "record", "replay"], "--format": ["graph", "record", "replay", "watch"],
   "--current": ["graph"], "--output": ["record"], "--show-keycodes": ["record"],
   "--expect": ["replay"], "--from": ["replay"], "--lenient": ["replay"], "--lines": ["watch"],
@@ -90,7 +95,7 @@ let optionsOfCommands: KeyValuePairs = [
 @MainActor
 func run() async throws -> Int32 {
   let arguments = try Arguments(
-    CommandLine.arguments.dropFirst(),
+    commandLine(),
     flags: [
       "--current", "--help", "--json", "--lenient", "--lines", "--show-keycodes", "--stats",
       "--version",
@@ -110,6 +115,9 @@ func run() async throws -> Int32 {
   }
   guard let command = arguments.operands.first else { throw UsageError("no command is given") }
   let operands = Array(arguments.operands.dropFirst())
+  for option in ["--config", "--expect", "--output", "--timeline"] where arguments[option] == "-" {
+    throw UsageError("'-' is no file for '\(option)'; './-' is one of that name")
+  }
   let asJSON = arguments.has("--json")
   let directory = Connection.directory(arguments["--socket-dir"])
   for (option, commands) in optionsOfCommands {

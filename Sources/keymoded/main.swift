@@ -29,7 +29,7 @@ let help = """
 
 func run() throws {
   let arguments = try Arguments(
-    CommandLine.arguments.dropFirst(), flags: ["--check", "--version", "--help"],
+    commandLine(), flags: ["--check", "--version", "--help"],
     options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"])
   if arguments.has("--help") { return Output.print(help) }
   if arguments.has("--version") { return Output.print("keymoded \(keymodedVersion)") }

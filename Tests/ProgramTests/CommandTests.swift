@@ -290,7 +290,7 @@ struct CommandTests {
       ("keymodectl", "wait caps=on", "unknown machine 'caps': it is shift or keyboard"),
       (
         "keymodectl", "wait shift=caps",
-        "unknown state 'caps' of shift: it is off, on or capsLock"
+        "unknown state 'caps' of shift; there are\noff on capsLock"
       ),
       ("keymodectl", "wait shift=on shift=off", "shift can be in one state only"),
       (
@@ -308,6 +308,20 @@ struct CommandTests {
         "keymodectl", "record --format evtest",
         "unknown format 'evtest': recordings are written as evemu or libinput"
       ),
+      ("keymodectl", "state $(printf 'sh\\377ft')", "argument 2 is not UTF-8"),
+      ("keymoded", "--recording $(printf '\\377')", "argument 2 is not UTF-8"),
+      (
+        "keymodectl", "replay x --expect -",
+        "'-' is no file for '--expect'; './-' is one of that name"
+      ),
+      (
+        "keymodectl", "graph shift --json",
+        "option '--json' is for devices, replay, state, stats, trigger and watch"
+      ),
+      (
+        "keymodectl", "replay x --socket-dir y",
+        "option '--socket-dir' is for devices, graph, state, stats, trigger, wait and watch"
+      ),
       ("keymodectl", "state --jsn", "unknown option '--jsn'"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
       ("keymodectl", "state --config x", "option '--config' is for graph, record and replay"),
@@ -318,7 +332,7 @@ struct CommandTests {
       ),
       (
         "keymodectl", "replay --format dot x",
-        "unknown format 'dot': it is one of evemu, libinput, evtest, getevent, raw64, raw32"
+        "unknown format 'dot'; there are\nevemu libinput evtest getevent raw64 raw32"
       ),
       ("keymodectl", "graph", "graph takes one machine: shift or keyboard"),
       ("keymodectl", "graph caps", "unknown machine 'caps': it is shift or keyboard"),

@@ -75,6 +75,9 @@ struct CompletionTests {
     var options: [String: Set<String>] = [:]
     let events: Set<String>
 
+    /// What of the options of all some commands do not have.
+    var exceptions: [String: [String]] = [:]
+
     init() throws {
       let paragraphs = try run("keymodectl", "--help").output.components(separatedBy: "\n\n")
       commands = paragraphs[2].matches(of: /(?m)^ {2}([a-z]+)/).map { String($0.1) }
@@ -85,6 +88,10 @@ struct CompletionTests {
         let names = paragraph.matches(of: /(?m)(?:^ {2}|, )(--[a-z-]+)/).map { String($0.1) }
         options[first] = Set(names)
       }
+      for line in paragraphs[3].matches(of: /(?m)^ {2}(--[a-z-]+).* all but ([a-z, ]+):/) {
+        exceptions[String(line.1)] = line.2.split(separator: #/, | and /#).map(String.init)
+      }
+      try #require(exceptions.count == 2)
       let list = try #require(paragraphs.first { $0.hasPrefix("Events: ") })
       events = Set(list.split(separator: /[ \n]+/).dropFirst().map(String.init))
     }
@@ -93,6 +100,7 @@ struct CompletionTests {
       var all = (options[""] ?? []).union(options[command] ?? [])
       // "replay, record or draw with the settings of FILE"
       if !["replay", "record", "graph"].contains(command) { all.remove("--config") }
+      for (option, others) in exceptions where others.contains(command) { all.remove(option) }
       return all
     }
   }

@@ -324,6 +324,38 @@ struct ReplayTests {
     }
   }
 
+  @Test("is printed whole where whoever reads is slow and lets nobody wait for room")
+  func slowReader() throws {
+    let folder = try TemporaryFolder()
+    let presses = (1...2000).map { number in
+      "E: \(number).000001 0001 002a 0001\nE: \(number).000002 0001 002a 0000\n"
+    }
+    let file = try folder.write("long.evemu", "# EVEMU 1.3\n" + presses.joined())
+    let process = Process()
+    let pipe = Pipe()
+    let writing = pipe.fileHandleForWriting.fileDescriptor
+    #expect(fcntl(writing, F_SETFL, O_NONBLOCK) == 0)
+    process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymodectl")
+    process.arguments = ["replay", "--json", file]
+    process.standardOutput = pipe
+    try process.run()
+    try pipe.fileHandleForWriting.close()
+    // Until there is no more room.
+    let reading = pipe.fileHandleForReading
+    let capacity = 65_536
+    var waiting: Int32 = 0
+    let deadline = Date().addingTimeInterval(20)
+    while waiting < capacity - 8192, Date() < deadline {
+      #expect(ioctl(reading.fileDescriptor, UInt(FIONREAD), &waiting) == 0)
+      usleep(1000)
+    }
+    let text = String(decoding: reading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    #expect(text.split(separator: "\n").count == 2000)
+    #expect(text.utf8.count > 2 * capacity)
+  }
+
   @Test("counts what a recording holds, by kind")
   func statistics() throws {
     let ended = try run("keymodectl", "replay", "-", "--stats", input: chat)

@@ -70,7 +70,7 @@ struct TableTests {
     #expect(wait.status == 2)
     #expect(
       wait.errors
-        == "keymodectl: unknown state 'editingText' of keyboard: it is idle or talking\n"
+        == "keymodectl: unknown state 'editingText' of keyboard; there are\nidle talking\n"
         + "try 'keymodectl --help'\n")
     let trigger = try ask(["trigger", "tapTextField"], daemon)
     #expect(trigger.status == 2)

@@ -265,10 +265,18 @@ def test_readme_leads_to_keys_of_ones_own(installed: VirtualMachine) -> None:
         panel = installed.start(as_user("reader", f"sh -c '{press}'"))
         installed.play("tap f9")
         assert panel.wait().stdout == told[press]
-        bar = list(told)[7].split()[1]
-        assert "/config.jsonc\n" in installed.run(f"ls {bar}").stdout
+        enter, copy, show = list(told)[6:]
+        there = installed.run(f"{enter}; HOME=/run/bar; {copy}; ls; ls ~/.config/waybar").stdout
+        here, copied = there.split("style.css\n")
+        assert copied.split() == ["keymoded.css", "keymoded.jsonc"]
+        assert {name for name in show.split() if name[0] != "-"} == {
+            "waybar",
+            "config.jsonc",
+            "style.css",
+        }
+        assert "config.jsonc" in here.split()
     finally:
-        installed.run("rm /etc/keymoded/keymoded.yaml")
+        installed.run("rm -r /etc/keymoded/keymoded.yaml /run/bar")
         service.restart(installed)
 
 
