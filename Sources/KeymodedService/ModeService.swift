@@ -13,8 +13,9 @@ final class ModeService {
   let source: any InputSource
   private let store: StateStore?
 
-  /// When it was made, in microseconds since boot, whatever the clock of the source says.
-  private let started = microsecondsSinceBoot()
+  /// The time in microseconds since boot, whatever the clock of the source says, and when it was made.
+  private let sinceBoot: () -> Int64
+  private let started: Int64
 
   /// How often events of a device were lost.
   private var losses = 0
@@ -54,9 +55,12 @@ final class ModeService {
 
   /// - Parameter store: what outlives the service; the service goes on from what is in it.
   init(
-    settings: Settings, ringCapacity: Int = 1024, source: any InputSource, store: StateStore? = nil
+    settings: Settings, ringCapacity: Int = 1024, source: any InputSource, store: StateStore? = nil,
+    sinceBoot: @escaping () -> Int64 = microsecondsSinceBoot
   ) {
     self.source = source
+    self.sinceBoot = sinceBoot
+    started = sinceBoot()
     self.store = store
     if let contents = store?.read() {
       instance = contents.instance
@@ -218,7 +222,7 @@ extension ModeService {
 
   func getStatistics(clients: Int) -> JSON {
     StatisticsMessage(
-      started: Time(microseconds: started), time: Time(microseconds: microsecondsSinceBoot()),
+      started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
       changes: ring.latest - changesBefore, clients: clients,
       missed: missed, devices: source.devices.count, losses: losses, reloads: reloads
     ).json

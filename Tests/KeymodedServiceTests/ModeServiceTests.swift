@@ -105,6 +105,18 @@ struct ModeServiceTimeTests {
     #expect(asked().count == 2 && told == 2)
   }
 
+  @Test("how long the service runs is told by the clock that counts it")
+  func uptime() throws {
+    let keyboards = FakeKeyboards()
+    var clock: Int64 = 7
+    let service = ModeService(settings: settings, source: keyboards, sinceBoot: { clock })
+    keyboards.now = at(90_000)
+    clock = 5_000_007
+    let statistics = service.getStatistics(clients: 0)
+    #expect(statistics["started"] == 7)
+    #expect(statistics["time"] == 5_000_007)
+  }
+
   @Test("an event that is sent comes before the keys that have yet to be read")
   func sent() throws {
     let keyboards = FakeKeyboards()

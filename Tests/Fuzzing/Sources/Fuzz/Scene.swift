@@ -54,7 +54,8 @@ final class Scene {
     // So that the name of the sequence is one that a script can know.
     store.commit([], Controller().snapshot, instance: Self.instance)
     service = ModeService(
-      settings: Settings(), ringCapacity: Self.ringCapacity, source: keyboard, store: store)
+      settings: Settings(), ringCapacity: Self.ringCapacity, source: keyboard, store: store,
+      sinceBoot: { [keyboard] in keyboard.now.microseconds })
     server = try Server(loop, service)
     service.changed = { [unowned server] in server.publish() }
     for (listener, access) in [(stateSocket, Access.reading), (controlSocket, .control)] {

@@ -101,7 +101,7 @@ private func slice(_ start: Int, _ count: Int) -> UnsafeMutableRawBufferPointer 
 
 /// What a daemon does with what it finds: it serves it, adds to it, and the next one has that.
 private func goOn() {
-  var contents = StateStore(memory, capacity: capacity).read()
+  let contents = StateStore(memory, capacity: capacity).read()
   if let contents {
     require(contents.changes.count <= capacity)
     require(contents.changes.last.map(\.sequence) ?? 0 == contents.snapshot.sequence)
@@ -109,15 +109,15 @@ private func goOn() {
       require(last.sequence + 1 == next.sequence, "a gap in what was kept")
     }
   }
-  // A state that the table does not have cannot be gone on from.
-  if let name = contents?.snapshot.keyboard, Settings().keyboard.state(named: name) == nil {
-    contents = nil
-  }
   let keyboard = StillKeyboard()
   let service = ModeService(
     settings: Settings(), ringCapacity: capacity, source: keyboard,
     store: StateStore(memory, capacity: capacity))
-  let sequence = contents?.snapshot.sequence ?? 0
+  var sequence = contents?.snapshot.sequence ?? 0
+  // From a state that the table does not have it goes to the initial one.
+  if let name = contents?.snapshot.keyboard, Settings().keyboard.state(named: name) == nil {
+    sequence += 1
+  }
   require(service.controller.modes.sequence == sequence)
   service.take([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
   service.take([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
