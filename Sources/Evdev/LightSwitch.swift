@@ -71,5 +71,4 @@ public final class LightSwitch {
     } while result == -EINTR
     try InputDevice.check("write", path, result)
   }
-
 }

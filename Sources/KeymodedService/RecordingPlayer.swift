@@ -52,7 +52,7 @@ final class RecordingPlayer: InputSource {
     guard let upcoming else { return now }
     // What is due and has to wait for its turn may have the time of what has been played.
     let next = (upcoming.time ?? reached).microseconds
-    return min(now, Time(microseconds: next == .min ? next : next - 1))
+    return max(reached, min(now, Time(microseconds: next == .min ? next : next - 1)))
   }
 
   func realTime(reaching time: Time) -> Int64 { clock.reached(time) }

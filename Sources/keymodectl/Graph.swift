@@ -25,7 +25,8 @@ func graph(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   if let daemon {
     let state = try daemon.state().modes[machine]
     guard diagram.states.contains(state) else {
-      complain("keymoded is in the state '\(state)', which '\(file ?? "")' does not have")
+      let rules = file.map { "'\($0)'" } ?? "what it told of its machines"
+      complain("keymoded is in the state '\(state)', which \(rules) does not have")
       return Status.no
     }
     diagram.current = state
