@@ -123,15 +123,11 @@ public struct Controller: Sendable {
     sequence = snapshot.sequence
     shiftSince = snapshot.shiftSince
     keyboardSince = snapshot.keyboardSince
-    if let last, let due = shiftDeadline, due <= last {
-      send(.timedOut, at: last, publish)
-    }
-    if let state = settings.keyboard.state(named: snapshot.keyboard) {
-      keyboard = StateMachine(settings.keyboard, in: state)
-    } else {
+    if let last { endOverdueShift(at: last, publish) }
+    if settings.keyboard.state(named: snapshot.keyboard) == nil {
       advance(to: time, publish: publish)
-      forget(snapshot.keyboard, at: time, publish)
     }
+    configure(settings.keyboard, from: snapshot.keyboard, at: time, publish)
   }
 
   /// What another controller can go on from.
@@ -172,30 +168,30 @@ public struct Controller: Sendable {
       hasDeadlines = settings.haveDeadlines
       isDebouncing = settings.debounce > .zero
       shift = StateMachine(settings.shift, in: shift.state)
-      // By the new settings it may have been due long ago, when they were not in force.
-      if let due = shiftDeadline, due <= time { send(.timedOut, at: time, publish) }
-      configure(settings.keyboard, at: time, publish)
+      endOverdueShift(at: time, publish)
+      let state = keyboard.rules.name(of: keyboard.state)
+      configure(settings.keyboard, from: state, at: time, publish)
       tap = nil
     }
   }
 
+  /// By new settings Shift may have been due long ago, when they were not in force.
+  private mutating func endOverdueShift(at time: Time, _ publish: (Change) -> Void) {
+    if let due = shiftDeadline, due <= time { send(.timedOut, at: time, publish) }
+  }
+
+  /// The keyboard goes on by a table, in the state of this name or, if there is none, the initial one.
   private mutating func configure(
-    _ table: KeyboardTable, at time: Time, _ publish: (Change) -> Void
+    _ table: KeyboardTable, from name: String, at time: Time, _ publish: (Change) -> Void
   ) {
-    let name = keyboard.rules.name(of: keyboard.state)
     if let state = table.state(named: name) {
       keyboard = StateMachine(table, in: state)
     } else {
       keyboard = StateMachine(table)
-      forget(name, at: time, publish)
+      keyboardSince = time
+      let initial = table.name(of: table.initial)
+      publish(change(.keyboard, name, initial, Change.configured, at: time))
     }
-  }
-
-  /// The keyboard is in its initial state, since there is none of this name any more.
-  private mutating func forget(_ name: String, at time: Time, _ publish: (Change) -> Void) {
-    keyboardSince = time
-    let initial = keyboard.rules.name(of: keyboard.state)
-    publish(change(.keyboard, name, initial, Change.configured, at: time))
   }
 
   /// Takes key events of one device, each as the input `.key(device, event)` would be taken, for those

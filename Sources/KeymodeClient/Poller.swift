@@ -133,12 +133,9 @@ package final class Poller: Sendable {
         (state.interrupt, state.waits.map { (number: $0.key, wait: $0.value) })
       }
       var entries = [pollfd(fd: interrupt?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)]
-      // Those for time alone need none: the kernel takes no more than there may be descriptors.
-      var places: [UInt64: Int] = [:]
-      for (number, wait) in waits where wait.descriptor >= 0 {
-        places[number] = entries.count
-        entries.append(pollfd(fd: wait.descriptor, events: wait.events, revents: 0))
-      }
+      // Those for time alone need no entry: the kernel takes no more than there may be descriptors.
+      let polled = waits.filter { $0.wait.descriptor >= 0 }
+      entries += polled.map { pollfd(fd: $0.wait.descriptor, events: $0.wait.events, revents: 0) }
       let deadline = waits.compactMap(\.wait.deadline).min()
       guard poll(&entries, nfds_t(entries.count), deadline.map(Self.milliseconds) ?? -1) >= 0
       else {
@@ -148,12 +145,11 @@ package final class Poller: Sendable {
       }
       if entries[0].revents != 0 { interrupt?.clear() }
       let now = ContinuousClock.now
+      for (entry, (number, _)) in zip(entries.dropFirst(), polled) where entry.revents != 0 {
+        end(number, .success(.ready))
+      }
       for (number, wait) in waits {
-        if let place = places[number], entries[place].revents != 0 {
-          end(number, .success(.ready))
-        } else if let deadline = wait.deadline, deadline <= now {
-          end(number, .success(.timedOut))
-        }
+        if let deadline = wait.deadline, deadline <= now { end(number, .success(.timedOut)) }
       }
     }
   }

@@ -76,12 +76,10 @@ let help = """
   2 wrong usage, 3 no daemon, 4 bad input, 5 permission denied.
   """
 
-/// The commands that ask a daemon.
-let asking = ["devices", "graph", "state", "stats", "trigger", "wait", "watch"]
-
 /// The options that only some commands have.
 let optionsOfCommands: KeyValuePairs = [
-  "--json": ["devices", "replay", "state", "stats", "trigger", "watch"], "--socket-dir": asking,
+  "--json": ["devices", "replay", "state", "stats", "trigger", "watch"],
+  "--socket-dir": ["devices", "graph", "state", "stats", "trigger", "wait", "watch"],
   "--config": ["graph", "record", "replay"], "--format": ["graph", "record", "replay", "watch"],
   "--current": ["graph"], "--output": ["record"], "--show-keycodes": ["record"],
   "--expect": ["replay"], "--from": ["replay"], "--lenient": ["replay"], "--lines": ["watch"],

@@ -159,12 +159,19 @@ struct StateStoreTests {
 
 @Suite("A service that goes on where another one ended")
 struct RestartTests {
+  private let memory: SharedMemory
+  private let keyboards = FakeKeyboards()
+
+  init() throws {
+    memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
+  }
+
+  private func service(_ settings: Settings = Settings()) -> ModeService {
+    ModeService(settings: settings, source: keyboards, store: StateStore(memory))
+  }
+
   @Test("has its states, its changes and its name")
   func restart() throws {
-    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
-    func service() -> ModeService {
-      ModeService(settings: Settings(), source: FakeKeyboards(), store: StateStore(memory))
-    }
     var first: ModeService? = service()
     var published = 0
     first?.changed = {
@@ -197,12 +204,7 @@ struct RestartTests {
 
   @Test("goes on by a table that has the keyboard's state no more, as after a reload")
   func otherTable() throws {
-    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
-    let keyboards = FakeKeyboards()
-    func service(_ settings: Settings) -> ModeService {
-      ModeService(settings: settings, source: keyboards, store: StateStore(memory))
-    }
-    var first: ModeService? = service(Settings())
+    var first: ModeService? = service()
     for event in ["tapTextField", "shiftPressed"] { _ = try first?.trigger(event) }
     let instance = first?.getState()["state"]?["instance"]
     first = nil
@@ -229,12 +231,7 @@ struct RestartTests {
 
   @Test("ends a Shift that is overdue by a shorter timeout, and keeps that")
   func overdue() throws {
-    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
-    let keyboards = FakeKeyboards()
-    func service(_ settings: Settings) -> ModeService {
-      ModeService(settings: settings, source: keyboards, store: StateStore(memory))
-    }
-    var first: ModeService? = service(Settings())
+    var first: ModeService? = service()
     for (event, time) in [("shiftPressed", 1_000_000), ("tapTextField", 5_000_000)] {
       keyboards.now = Time(microseconds: Int64(time))
       _ = try first?.trigger(event)
