@@ -157,8 +157,9 @@ actor Subscription {
 
   /// What a message tells, in the order in which it happened.
   private func take(_ message: MonitorMessage, isFirst: Bool) {
-    if message.missed != 0 { pending.append(.missed(message.missed)) }
     pending += message.changes.map(Update.change)
+    // Those that are missing come between the changes and the state.
+    if message.missed != 0 { pending.append(.missed(message.missed)) }
     if isFirst || message.missed != 0 { pending.append(.states(message.state)) }
     last = (message.state.modes.sequence, message.state.instance)
   }

@@ -64,8 +64,9 @@ public enum ControllerInterface {
     # Tells the states at once, and then every change. Needs 'more'.
     # With both 'after' and 'instance', as a client that lost its connection knows
     # them, the first reply also has the changes since. 'missed' counts changes
-    # that could not be sent, because they are too old or the client was too slow;
-    # it is null where their number is not known, since the instance is another.
+    # that could not be sent, because they are too old or the client was too slow:
+    # those between the last of 'changes', if there are any, and 'state'. It is
+    # null where their number is not known, since the instance is another.
     method Monitor(after: ?int, instance: ?string) -> (
       state: State,
       changes: []Change,

@@ -32,22 +32,30 @@ extension StateMessage {
   }
 }
 
+/// Writes the parameters of `Monitor`'s reply as JSON, a part at a time: what ``MonitorMessage/json`` is
+/// when it is written compactly.
 extension MonitorMessage {
-  /// Appends the reply's parameters as JSON: what ``json`` is when it is written compactly. The parts
-  /// need not be in a message, with memory of its own.
-  public static func writeJSON(
-    _ state: StateMessage, _ changes: some Sequence<Change>, missed: Int64?,
-    to bytes: inout [UInt8]
-  ) {
+  /// Appends all that comes before the changes.
+  public static func writeStart(_ state: StateMessage, to bytes: inout [UInt8]) {
     bytes.append(text: "{\"state\":")
     state.writeJSON(to: &bytes)
     bytes.append(text: ",\"changes\":[")
-    var isFirst = true
+  }
+
+  /// Appends changes; `areFirst`: of the message.
+  public static func write(
+    _ changes: some Sequence<Change>, areFirst: Bool, to bytes: inout [UInt8]
+  ) {
+    var isFirst = areFirst
     for change in changes {
       if !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
       change.writeJSON(to: &bytes)
     }
+  }
+
+  /// Appends all that comes behind the changes.
+  public static func writeEnd(missed: Int64?, to bytes: inout [UInt8]) {
     bytes.append(text: "],\"missed\":")
     withTextBuffer(holding: 24) { text in
       if let missed { text.append(missed) } else { text.append("null") }

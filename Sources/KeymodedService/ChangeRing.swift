@@ -45,6 +45,9 @@ struct ChangeRing {
     fileprivate let ring: ChangeRing
     fileprivate var upcoming: Int64
 
+    /// The number of the change before the next one.
+    var before: Int64 { upcoming - 1 }
+
     mutating func next() -> Change? {
       guard upcoming <= ring.latest else { return nil }
       defer { upcoming += 1 }

@@ -5,9 +5,9 @@ import Varlink
 
 /// One connection, served without ever waiting for it.
 ///
-/// At most one message at a time is kept for a client that does not read. A subscriber's place in
-/// the sequence of changes stands still meanwhile, and catches up, or learns how much it missed,
-/// when it reads again.
+/// At most one message at a time is kept for a client that does not read, and of a long one about changes
+/// only a part. A subscriber's position in the sequence of changes stands still meanwhile, and catches up,
+/// or learns how much it missed, when it reads again.
 final class Client {
   /// The longest message that a client may send.
   static let messageLimit = 65536
@@ -30,8 +30,8 @@ final class Client {
   private var isOutputEnded = false
   private var isEnding = false
 
-  /// The number of the last change that a subscriber was sent.
-  private var subscribedSince: Int64?
+  /// How far a subscriber has been told.
+  private var subscription: SubscriberPosition?
 
   /// - Parameter closed: is called once, when the connection is to be let go.
   init(
@@ -63,7 +63,7 @@ extension Client {
     if isGone || events.contains(.writable) { flush() }
     // Whoever has gone, with our replies read or not, can still have sent calls that want none. A
     // subscriber's are not read any more.
-    if isGone, subscribedSince != nil { isEnding = true }
+    if isGone, subscription != nil { isEnding = true }
     if events.contains(.readable) { receive() }
     answerCalls()
     pump()
@@ -94,7 +94,7 @@ extension Client {
   /// own socket and nothing here. However many calls came at once, others have their turn soon.
   private func answerCalls() {
     var bytes = 0
-    while bytes < Self.bytesInTurn, !isEnding, subscribedSince == nil, outgoing.isEmpty {
+    while bytes < Self.bytesInTurn, !isEnding, subscription == nil, outgoing.isEmpty {
       do {
         guard let message = try incoming.next() else { break }
         bytes += message.count
@@ -115,24 +115,25 @@ extension Client {
       if !call.isOneway { send(reply.message) }
     case .written(let message):
       if !call.isOneway { send(message) }
-    case .stream(let first, let sequence):
+    case .stream(let first, let position):
       guard !call.isOneway else { return }
-      subscribedSince = sequence
-      send(first.message)
+      subscription = position
+      if let first { send(first.message) }
     }
   }
 
   private func pump() {
-    guard let sequence = subscribedSince, outgoing.isEmpty, !isEnding else { return }
-    guard let (bytes, latest) = service.message(after: sequence) else { return }
-    subscribedSince = latest
-    send(bytes)
+    while var position = subscription, outgoing.isEmpty, !isOutputEnded, !isEnding {
+      guard let bytes = service.next(for: &position) else { return }
+      subscription = position
+      send(bytes)
+    }
   }
 
   /// Decides what to wait for next, or ends.
   private func settle() {
     guard let source else { return }
-    if subscribedSince != nil {
+    if subscription != nil {
       if isOutputEnded { isEnding = true }
     } else if isInputEnded, outgoing.isEmpty, !incoming.hasMessage {
       isEnding = true
@@ -145,7 +146,7 @@ extension Client {
     let events: IOEvents
     if !outgoing.isEmpty {
       events = .writable
-    } else if subscribedSince != nil {
+    } else if subscription != nil {
       events = []
     } else {
       // To wait for room is to have the next turn.

@@ -16,8 +16,8 @@ enum Answer {
   case reply(Reply)
   /// One reply that is written already, as many get it.
   case written([UInt8])
-  /// This reply, and then one whenever there are changes after number `sequence`.
-  case stream(first: Reply, sequence: Int64)
+  /// This reply, if there is one, and then what a subscriber at this position is to be sent.
+  case stream(first: Reply?, SubscriberPosition)
 }
 
 /// Answers calls of all interfaces that the daemon has.
@@ -51,14 +51,14 @@ struct ControllerMethods {
       case ControllerInterface.listDevices:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        return .reply(Reply(service.listDevices()))
+        return .written(service.shared(Reply(service.listDevices()).message))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
         return .reply(Reply(service.getStatistics(clients: clientCount())))
       default:
         guard let result = try info.answer(call) else { throw info.notFound(call) }
-        return .reply(Reply(result))
+        return .written(service.shared(Reply(result).message))
       }
     } catch {
       return .reply(Reply(error))
@@ -70,9 +70,8 @@ struct ControllerMethods {
     try call.expectParameters(["after", "instance"])
     let after = try optional("after", of: call, \.integer)
     let instance = try optional("instance", of: call, \.string)
-    let first = try service.monitor(after: after, instance: instance)
-    return .stream(
-      first: Reply(first.json, continues: true), sequence: first.state.modes.sequence)
+    let (first, position) = try service.monitor(after: after, instance: instance)
+    return .stream(first: first.map { Reply($0.json, continues: true) }, position)
   }
 
   private func trigger(_ call: Call) throws(VarlinkError) -> JSON {

@@ -30,16 +30,22 @@ final class ModeService {
   private let changesBefore: Int64
 
   /// The last message to subscribers. Most of them are at the same change and get the same bytes.
-  private var lastMessage = (after: Int64.min, latest: Int64.min, isNotice: false)
+  private var lastMessage = (
+    after: Int64.min, latest: Int64.min, isNotice: false, reaching: SubscriberPosition(sequence: 0)
+  )
 
   /// The bytes of that message. Their memory is used for the next one, once they have been sent.
   private var lastMessageBytes: [UInt8] = []
 
+  /// How many changes of a message are written at once. The next ones are written when these have left,
+  /// so that a subscriber who does not read keeps no more of it.
+  static let changesAtOnce = 32
+
   /// The reply to ListMachines, once somebody has asked, by the settings that are in force.
   private var machinesReply: [UInt8]?
 
-  /// How much memory is kept for messages; that of one about very many changes is not.
-  private static let messageRoom = 4096
+  /// The last long replies.
+  private var longReplies: [[UInt8]] = []
 
   /// Which lights tell of which states, and which were last said to be on.
   private var lightRules = LightRules()
@@ -228,59 +234,110 @@ extension ModeService {
     ).json
   }
 
-  /// - Returns: the first reply.
-  func monitor(after: Int64?, instance: String?) throws(VarlinkError) -> MonitorMessage {
+  /// Subscribes a client to what comes after change `after` of the sequence `instance`, or after the last
+  /// one where it knows none.
+  ///
+  /// - Returns: where it stands, and the first reply; `nil` where that is what ``next(for:)`` gives.
+  func monitor(
+    after: Int64?, instance: String?
+  ) throws(VarlinkError) -> (MonitorMessage?, SubscriberPosition) {
+    let latest = SubscriberPosition(sequence: ring.latest)
     switch (after, instance) {
-    case (nil, nil): return MonitorMessage(state: state, changes: [], missed: 0)
+    case (nil, nil): return (MonitorMessage(state: state, changes: [], missed: 0), latest)
     case (nil, .some): throw .invalidParameter("after")
     case (.some, nil): throw .invalidParameter("instance")
     case (.some(let after), .some(let instance)):
       guard instance == self.instance else {
         missed += 1
-        return MonitorMessage(state: state, changes: [], missed: nil)
+        return (MonitorMessage(state: state, changes: [], missed: nil), latest)
       }
       guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
-      return changes(after: after)
+      guard after < ring.latest else {
+        return (MonitorMessage(state: state, changes: [], missed: 0), latest)
+      }
+      return (nil, SubscriberPosition(sequence: after))
     }
   }
 
-  /// The changes after number `sequence`, or how many were missed where the ring has them no more.
-  private func changes(after sequence: Int64) -> MonitorMessage {
-    guard let changes = ring.changes(after: sequence) else {
-      missed += 1
-      return MonitorMessage(state: state, changes: [], missed: ring.latest - sequence)
-    }
-    return MonitorMessage(state: state, changes: changes, missed: 0)
-  }
-
-  /// What a subscriber that has everything up to number `sequence` is to be sent now.
+  /// What a subscriber is to be sent now: a message, or the next part of one that tells of many changes.
   ///
-  /// - Returns: the message and the number up to which it reaches; `nil` where there is nothing new.
-  func message(after sequence: Int64) -> (bytes: [UInt8], latest: Int64)? {
-    guard sequence < ring.latest else { return nil }
-    if lastMessage.after != sequence || lastMessage.latest != ring.latest {
-      write(messageAfter: sequence)
+  /// - Parameter position: how far it has been told; afterwards, how far these bytes tell it.
+  /// - Returns: `nil` where there is nothing new.
+  func next(for position: inout SubscriberPosition) -> [UInt8]? {
+    if let end = position.endOfMessage { return rest(upTo: end, for: &position) }
+    guard position.sequence < ring.latest else { return nil }
+    if lastMessage.after != position.sequence || lastMessage.latest != ring.latest {
+      write(messageAfter: position.sequence)
     }
     if lastMessage.isNotice { missed += 1 }
-    return (lastMessageBytes, ring.latest)
+    position = lastMessage.reaching
+    return lastMessageBytes
   }
 
   private func write(messageAfter sequence: Int64) {
     // Taken out, so that nobody but clients who have yet to send them has these bytes as well.
     var bytes: [UInt8] = []
     swap(&bytes, &lastMessageBytes)
-    if bytes.capacity > Self.messageRoom { bytes = [] }
+    bytes.removeAll(keepingCapacity: true)
+    Reply.writeStartOfContinuing(to: &bytes)
+    MonitorMessage.writeStart(state, to: &bytes)
     let changes = ring.last(after: sequence)
-    Reply.writeContinuing(to: &bytes) { bytes in
-      if let changes {
-        MonitorMessage.writeJSON(state, changes, missed: 0, to: &bytes)
-      } else {
-        MonitorMessage.writeJSON(state, [], missed: ring.latest - sequence, to: &bytes)
-      }
+    let reaching: SubscriberPosition
+    if let changes {
+      reaching = write(changes, upTo: ring.latest, areFirst: true, to: &bytes)
+    } else {
+      reaching = SubscriberPosition(sequence: ring.latest)
+      end(missed: ring.latest - sequence, &bytes)
     }
     swap(&bytes, &lastMessageBytes)
-    lastMessage = (sequence, ring.latest, changes == nil)
+    lastMessage = (sequence, ring.latest, changes == nil, reaching)
   }
+
+  /// The next part of a message that ends with change number `end`. Where the ring has lost what was to
+  /// follow, the message ends with how much that was.
+  private func rest(upTo end: Int64, for position: inout SubscriberPosition) -> [UInt8] {
+    var bytes: [UInt8] = []
+    if let changes = ring.last(after: position.sequence) {
+      position = write(changes, upTo: end, areFirst: false, to: &bytes)
+    } else {
+      missed += 1
+      self.end(missed: end - position.sequence, &bytes)
+      position = SubscriberPosition(sequence: end)
+    }
+    return bytes
+  }
+
+  /// Appends some changes of a message, and its end where they are the last.
+  private func write(
+    _ changes: ChangeRing.Last, upTo end: Int64, areFirst: Bool, to bytes: inout [UInt8]
+  ) -> SubscriberPosition {
+    let last = min(end, changes.before + Int64(Self.changesAtOnce))
+    MonitorMessage.write(
+      changes.prefix(Int(last - changes.before)), areFirst: areFirst, to: &bytes)
+    guard last == end else { return SubscriberPosition(sequence: last, endOfMessage: end) }
+    self.end(missed: 0, &bytes)
+    return SubscriberPosition(sequence: end)
+  }
+
+  private func end(missed: Int64, _ bytes: inout [UInt8]) {
+    MonitorMessage.writeEnd(missed: missed, to: &bytes)
+    Reply.writeEndOfContinuing(to: &bytes)
+  }
+
+  /// The same bytes, in memory that all who get the same long reply share.
+  func shared(_ message: [UInt8]) -> [UInt8] {
+    guard message.count > Self.shortReply else { return message }
+    if let same = longReplies.first(where: { $0 == message }) { return same }
+    if longReplies.count == Self.longRepliesKept { longReplies.removeFirst() }
+    longReplies.append(message)
+    return message
+  }
+
+  /// Replies of up to so many bytes are not worth sharing.
+  private static let shortReply = 1024
+
+  /// There are the texts of two interfaces and the devices.
+  private static let longRepliesKept = 3
 
   func trigger(_ name: String) throws(VarlinkError) -> JSON {
     guard let event = ClientEvent(name: name, in: controller.settings.keyboard) else {

@@ -105,15 +105,14 @@ public struct Reply: Hashable, Sendable {
     continues = value["continues"]?.bool ?? false
   }
 
-  /// The success with results that are written as bytes, with another reply to follow, as a server
-  /// sends it. It is written to `bytes`, in place of what is there, so that their memory can be used
-  /// again.
-  public static func writeContinuing(
-    to bytes: inout [UInt8], parameters write: (inout [UInt8]) -> Void
-  ) {
-    bytes.removeAll(keepingCapacity: true)
+  /// Appends the beginning of a success with another reply to follow, as a server sends it. The results,
+  /// as JSON, come next, and then ``writeEndOfContinuing(to:)``.
+  public static func writeStartOfContinuing(to bytes: inout [UInt8]) {
     bytes.append(contentsOf: "{\"parameters\":".utf8)
-    write(&bytes)
+  }
+
+  /// Appends what comes after the results of ``writeStartOfContinuing(to:)``, NUL included.
+  public static func writeEndOfContinuing(to bytes: inout [UInt8]) {
     bytes.append(contentsOf: ",\"continues\":true}\0".utf8)
   }
 
@@ -160,13 +159,26 @@ public enum VarlinkError: Error, Hashable {
     }
   }
 
-  /// What the error says by name.
+  /// How many bytes of a name that the caller chose an error repeats.
+  public static let longestName = 256
+
+  /// What the error says by name. Names are cut after ``longestName`` bytes: a caller who does not read
+  /// must not choose how much memory the reply takes.
   public var parameters: JSON {
     switch self {
-    case .interfaceNotFound(let interface): ["interface": .string(interface)]
-    case .methodNotFound(let method): ["method": .string(method)]
-    case .invalidParameter(let parameter): ["parameter": .string(parameter)]
+    case .interfaceNotFound(let interface): ["interface": Self.cut(interface)]
+    case .methodNotFound(let method): ["method": Self.cut(method)]
+    case .invalidParameter(let parameter): ["parameter": Self.cut(parameter)]
     case .permissionDenied, .expectedMore: [:]
     }
+  }
+
+  private static func cut(_ name: String) -> JSON {
+    guard name.utf8.count > longestName else { return .string(name) }
+    let characters = name.unicodeScalars
+    var end = name.utf8.index(name.startIndex, offsetBy: longestName)
+    // Between two characters, so that the rest is UTF-8.
+    while end.samePosition(in: characters) == nil { end = name.utf8.index(before: end) }
+    return .string(String(name[..<end]))
   }
 }

@@ -13,8 +13,16 @@ public struct FrameBuffer: Sendable {
 
   /// Adds what arrived.
   public mutating func append(_ arrived: UnsafeRawBufferPointer) {
+    let count = bytes.count + arrived.count
+    // An array would double its memory each time, and end with twice what the longest message needs.
+    if count > bytes.capacity {
+      bytes.reserveCapacity(max(count, min(2 * bytes.count, limit)))
+    }
     bytes.append(contentsOf: arrived)
   }
+
+  /// How many bytes of memory it holds.
+  public var capacity: Int { bytes.capacity }
 
   /// Whether a whole message is there.
   public var hasMessage: Bool { bytes[searched...].contains(0) }
@@ -31,10 +39,10 @@ public struct FrameBuffer: Sendable {
     }
     guard end <= limit else { throw TooLong() }
     let message = Array(bytes[..<end])
-    bytes.removeSubrange(...end)
+    // The rest moves to memory of its own size: a long message must not hold its memory for the life of
+    // the connection.
+    bytes = Array(bytes[(end + 1)...])
     searched = 0
-    // One long message must not hold its memory for the life of the connection.
-    if bytes.isEmpty { bytes = [] }
     return message
   }
 }

@@ -184,13 +184,13 @@ struct RestartTests {
     }
     #expect(published == 4)
     let before = try #require(first?.getState())
-    let changes = try first?.monitor(after: nil, instance: nil)
+    let changes = try first?.firstMessage(after: nil, instance: nil)
     first = nil
 
     let second = service()
     #expect(second.getState() == before)
     let instance = try #require(before["state"]?["instance"]?.string)
-    let all = try second.monitor(after: 0, instance: instance)
+    let all = try second.firstMessage(after: 0, instance: instance)
     #expect(
       all.changes.map(\.event) == [
         "shiftPressed", "tapTextField", "characterTyped", "clickMoreButton",
@@ -198,7 +198,7 @@ struct RestartTests {
     #expect(all.missed == 0)
     #expect(changes?.state == all.state)
     _ = try second.trigger("shiftPressed")
-    let later = try second.monitor(after: 4, instance: instance)
+    let later = try second.firstMessage(after: 4, instance: instance)
     #expect(later.changes.map(\.sequence) == [5])
   }
 
@@ -243,7 +243,7 @@ struct RestartTests {
     #expect(kept.snapshot == second.controller.snapshot)
     #expect(kept.changes.map(\.event) == ["shiftPressed", "tapTextField", "timedOut"])
     #expect(kept.changes.map(\.time.microseconds) == [1_000_000, 5_000_000, 5_000_000])
-    let changes = try second.monitor(after: 2, instance: kept.instance).changes
+    let changes = try second.firstMessage(after: 2, instance: kept.instance).changes
     #expect(changes == kept.changes.suffix(1))
   }
 

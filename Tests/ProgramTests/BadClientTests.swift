@@ -147,6 +147,33 @@ struct BadClientTests {
     #expect(grown < 20 * length / 1024, "\(grown) KiB for 200 replies of \(length) bytes")
   }
 
+  @Test("that stops in the middle of a long message, its message tells later what was lost")
+  func stopsInTheMiddle() throws {
+    let daemon = try RunningDaemon()
+    try daemon.change(1000)
+    let slow = try daemon.client()
+    let state = try slow.result("org.keymoded.Controller.GetState")["state"]
+    let instance = try #require(state?["instance"]?.string)
+    try slow.call(
+      "org.keymoded.Controller.Monitor", ["after": 0, "instance": .string(instance)], more: true)
+    try awaitInput(slow.descriptor, "the first part of the message")
+    let others = try daemon.subscriber()
+    for _ in 0..<20 {
+      try daemon.change(100)
+      #expect(try others.sequences(100).count == 100)
+    }
+    let first = try #require(try slow.reply()["parameters"])
+    let changes = (first["changes"]?.array ?? []).compactMap { $0["sequence"]?.integer }
+    #expect(first["state"]?["sequence"] == 1000)
+    #expect(changes == Array(1...Int64(changes.count)) && changes.count < 1000)
+    #expect(first["missed"] == .integer(1000 - Int64(changes.count)))
+    let second = try #require(try slow.reply()["parameters"])
+    #expect(second["state"]?["sequence"] == 3000)
+    #expect(second["missed"] == 2000)
+    try daemon.change(1)
+    #expect(try slow.sequences(1) == [3001])
+  }
+
   @Test("that never reads, little waits for it in the kernel, which is memory of the daemon too")
   func memory() throws {
     let daemon = try RunningDaemon()

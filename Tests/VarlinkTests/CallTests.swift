@@ -53,6 +53,26 @@ struct ReplyTests {
     )
   }
 
+  @Test(
+    "repeats no more than 256 bytes of a name, and no part of a character",
+    arguments: [
+      (String(repeating: "a", count: 256), String(repeating: "a", count: 256)),
+      (String(repeating: "a", count: 257), String(repeating: "a", count: 256)),
+      (String(repeating: "\u{7f}", count: 65_000), String(repeating: "\u{7f}", count: 256)),
+      ("a" + String(repeating: "é", count: 128), "a" + String(repeating: "é", count: 127)),
+      (String(repeating: "👍", count: 65), String(repeating: "👍", count: 64)),
+      ("abc" + String(repeating: "👍", count: 65), "abc" + String(repeating: "👍", count: 63)),
+      (
+        "e" + String(repeating: "\u{301}", count: 300),
+        "e" + String(repeating: "\u{301}", count: 127)
+      ),
+    ])
+  func longNames(_ name: String, _ repeated: String) {
+    #expect(VarlinkError.invalidParameter(name).parameters["parameter"] == .string(repeated))
+    #expect(VarlinkError.methodNotFound(name).parameters["method"] == .string(repeated))
+    #expect(VarlinkError.interfaceNotFound(name).parameters["interface"] == .string(repeated))
+  }
+
   @Test("is read back the same")
   func roundTrip() throws {
     for reply in [Reply(["a": [1]]), Reply(["b": 2], continues: true), Reply(.expectedMore)] {

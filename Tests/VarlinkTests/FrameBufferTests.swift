@@ -30,6 +30,25 @@ struct FrameBufferTests {
     }
   }
 
+  @Test("take no more memory than the longest message, and give it back when that is taken out")
+  func memory() throws {
+    let limit = 65536
+    let chunk = String(repeating: "x", count: 4096)
+    for rest in ["", "y"] {
+      var buffer = FrameBuffer(limit: limit)
+      for count in 1...limit / chunk.count {
+        append(chunk, to: &buffer)
+        #expect(try next(&buffer) == nil)
+        #expect(buffer.capacity <= 2 * count * chunk.count + 64)
+        #expect(buffer.capacity <= limit + 64)
+      }
+      append("\u{0}" + rest, to: &buffer)
+      #expect(buffer.capacity <= limit + chunk.count)
+      #expect(try next(&buffer)?.count == limit)
+      #expect(buffer.capacity < 64, "\(buffer.capacity) bytes for \(rest.count)")
+    }
+  }
+
   @Test("of one message have a limit, to the byte")
   func limit() throws {
     var buffer = FrameBuffer(limit: 4)

@@ -123,8 +123,11 @@ private func goOn() {
   service.take([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
   require(service.controller.modes.sequence == sequence + 2)
   for after in [0, sequence, sequence + 1, sequence + 2] {
-    guard let (bytes, latest) = service.message(after: after) else { continue }
-    require(latest == sequence + 2 && bytes.last == 0)
+    var position = SubscriberPosition(sequence: after)
+    var last: UInt8?
+    while let bytes = service.next(for: &position) { last = bytes.last }
+    require(position == SubscriberPosition(sequence: sequence + 2))
+    require(last == (after == sequence + 2 ? nil : 0), "a message without its end")
   }
   let next = StateStore(memory, capacity: capacity).read()
   if sequence + 2 > StateStore.mostCounted { return require(next == nil, "too much was counted") }

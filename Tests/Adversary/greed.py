@@ -1,0 +1,245 @@
+"""Searches for what makes the daemon take the most memory, with as many clients as it serves.
+
+Runs as a process of its own, with nothing but Python's own library: `greed.py FOLDER PID SECONDS`.
+FOLDER has the sockets; with 0 seconds it tries only the shapes that are known to cost most. Each
+shape is tried by 512 clients at once, none of which reads more than it says, and each on the same
+daemon, so that what one leaves in its memory counts for the next. Its last line is what it found,
+as JSON.
+"""
+
+import contextlib
+import json
+import os
+import random
+import resource
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from connection import INTERFACE, Connection
+
+STATE_PLACES = 496
+CONTROL_PLACES = 15  # and one that asks
+LONGEST = 65_536
+SETTLED_SECONDS = 0.05
+BOUND_SECONDS = 60.0
+
+# What a name or text is made of: DEL is one byte in a call and six in a reply.
+FILLINGS = {
+    "letters": "a",
+    "DEL": "\x7f",
+    "escaped": "\\u0001",
+    "wide": "\\ud83d\\ude00",
+    "quotes": '\\"',
+    "two bytes": "é",
+}
+
+# JSON that takes much more memory when it is read than as text.
+TREES = {"objects": "{}", "lists": "[]", "numbers": "0", "texts": '""', "members": '{"a":0}'}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What one client sends, and how much it reads."""
+
+    call: str = "parameter"
+    filling: str = "DEL"
+    length: int = 65_000
+    tail: int = 4_000
+    """How many bytes of another call follow, without its end."""
+    reading: int = 0
+    back: int = 1000
+    """How many changes ago a subscriber says that it lost its connection."""
+    repeated: int = 1
+
+    def message(self, state: dict[str, object]) -> bytes:
+        """All that the client sends."""
+        call = self._call(state)[: LONGEST - 1].encode()[:LONGEST] + b"\0"
+        start = f'{{"method":"{INTERFACE}.GetState","parameters":{{"'.encode()
+        tail = (start + FILLINGS["letters"].encode() * self.tail)[: self.tail]
+        return call * self.repeated + tail
+
+    def _call(self, state: dict[str, object]) -> str:
+        unit = FILLINGS[self.filling]
+        name = unit * max(1, (self.length - 200) // len(unit.encode()))
+        match self.call:
+            case "parameter":
+                return f'{{"method":"{INTERFACE}.GetState","parameters":{{"{name}":1}}}}'
+            case "method":
+                return f'{{"method":"{INTERFACE}.{name}"}}'
+            case "interface":
+                return f'{{"method":"{name}.a"}}'
+            case "description":
+                method = "org.varlink.service.GetInterfaceDescription"
+                return f'{{"method":"{method}","parameters":{{"interface":"{name}"}}}}'
+            case "own description":
+                method = "org.varlink.service.GetInterfaceDescription"
+                return f'{{"method":"{method}","parameters":{{"interface":"{INTERFACE}"}}}}'
+            case "trigger":
+                return f'{{"method":"{INTERFACE}.Trigger","parameters":{{"event":"{name}"}}}}'
+            case "resume":
+                sequence, instance = state["sequence"], state["instance"]
+                assert isinstance(sequence, int)
+                after = max(0, sequence - self.back)
+                known = f'{{"after":{after},"instance":"{instance}"}}'
+                return f'{{"method":"{INTERFACE}.Monitor","more":true,"parameters":{known}}}'
+            case "machines":
+                return f'{{"method":"{INTERFACE}.ListMachines"}}'
+            case "devices":
+                return f'{{"method":"{INTERFACE}.ListDevices"}}'
+            case "statistics":
+                return f'{{"method":"{INTERFACE}.GetStatistics"}}'
+            case tree:
+                unit = TREES[tree]
+                values = ",".join([unit] * max(1, (self.length - 200) // (len(unit) + 1)))
+                method = f"{INTERFACE}.GetState"
+                return f'{{"method":"{method}","parameters":{{"a":[{values}]}}}}'
+
+
+CALLS = (
+    *("parameter", "method", "interface", "description", "own description", "trigger"),
+    *("resume", "machines", "devices", "statistics", *TREES),
+)
+
+KNOWN = (
+    # Names that an error repeats, six times as long as they were sent.
+    Shape(),
+    Shape(call="method"),
+    Shape(call="interface"),
+    Shape(call="description"),
+    # Calls that are as long as they may be, and never end.
+    Shape(call="own description", tail=LONGEST),
+    Shape(call="devices", tail=LONGEST),
+    # All changes there are, from a different one on for each.
+    Shape(call="resume", back=1000, tail=LONGEST),
+    Shape(call="resume", back=1000, tail=LONGEST, reading=20_000),
+    # What is large once it is read.
+    Shape(call="objects", tail=LONGEST),
+    Shape(call="members", tail=LONGEST),
+)
+
+
+def mutated(shape: Shape, source: random.Random) -> Shape:
+    """The shape with one or two of its parts changed."""
+    changes = {
+        "call": lambda: source.choice(CALLS),
+        "filling": lambda: source.choice(list(FILLINGS)),
+        "length": lambda: source.choice([300, 2_000, 4_096, 16_000, 32_768, 65_000, LONGEST]),
+        "tail": lambda: source.choice([0, 1, 4_000, 8_193, 32_769, 60_000, LONGEST]),
+        "reading": lambda: source.choice([0, 0, 100, 4_096, 20_000, 100_000]),
+        "back": lambda: source.choice([0, 1, 32, 33, 500, 1000, 1024]),
+        "repeated": lambda: source.choice([1, 1, 2, 10]),
+    }
+    names = source.sample(sorted(changes), source.choice([1, 2]))
+    return replace(shape, **{name: changes[name]() for name in names})
+
+
+class Daemon:
+    """The daemon, as the kernel shows it."""
+
+    def __init__(self, folder: Path, pid: int) -> None:
+        self.folder = folder
+        self._process = Path(f"/proc/{pid}")
+        self.control = Connection(str(folder / "control.sock"))
+
+    def anonymous_kib(self) -> int:
+        """How much memory it has that is not in a file."""
+        lines = (self._process / "status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
+
+    def _cpu(self) -> int:
+        fields = (self._process / "stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+
+    def settle(self) -> None:
+        """Waits until it has nothing more to do."""
+        end = time.monotonic() + BOUND_SECONDS
+        before = -1
+        while (now := self._cpu()) != before:
+            assert time.monotonic() < end, "it is never done"
+            before = now
+            time.sleep(SETTLED_SECONDS)
+            self.control.call("GetState")
+
+    def wait_for_places(self) -> None:
+        """Waits until all clients but the one that asks are gone."""
+        end = time.monotonic() + BOUND_SECONDS
+        while self.control.call("GetStatistics")["clients"] > 1:
+            assert time.monotonic() < end, "those who have gone are not let go"
+            time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def clients(folder: Path) -> Iterator[list[socket.socket]]:
+    """As many as are served."""
+    held: list[socket.socket] = []
+    try:
+        for name, count in (("state", STATE_PLACES), ("control", CONTROL_PLACES)):
+            for _ in range(count):
+                client = socket.socket(socket.AF_UNIX)
+                held.append(client)
+                client.connect(str(folder / f"{name}.sock"))
+                client.setblocking(False)
+        yield held
+    finally:
+        for client in held:
+            client.close()
+
+
+def cost(daemon: Daemon, shape: Shape) -> int:
+    """How much memory the daemon has at most while all clients do this; in KiB."""
+    state = daemon.control.call("GetState")["state"]
+    worst = 0
+    with clients(daemon.folder) as held:
+        rest = {}
+        for number, client in enumerate(held):
+            # Each from another change on, or they could share what they are sent.
+            own = replace(shape, back=max(0, shape.back - number % 500))
+            rest[client] = own.message(state)
+        unread = dict.fromkeys(held, shape.reading)
+        for _ in range(8):
+            for client in held:
+                with contextlib.suppress(BlockingIOError, BrokenPipeError, ConnectionResetError):
+                    while rest[client]:
+                        rest[client] = rest[client][client.send(rest[client]) :]
+                with contextlib.suppress(BlockingIOError, ConnectionResetError):
+                    while unread[client] > 0 and (read := client.recv(unread[client])):
+                        unread[client] -= len(read)
+            daemon.settle()
+            worst = max(worst, daemon.anonymous_kib())
+            if not any(rest.values()) and not any(unread.values()):
+                break
+    daemon.wait_for_places()
+    return worst
+
+
+def main(folder: Path, pid: int, seconds: float) -> None:
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+    daemon = Daemon(folder, pid)
+    deadline = time.monotonic() + seconds
+    source = random.Random(int(seconds))
+    quiet = daemon.anonymous_kib()
+    ranking: list[tuple[int, Shape]] = []
+    tried = 0
+    for shape in KNOWN:
+        ranking.append((cost(daemon, shape), shape))
+        print(*ranking[-1], flush=True)
+        tried += 1
+    while time.monotonic() < deadline:
+        ranking = sorted(ranking, key=lambda entry: -entry[0])[:10]
+        shape = mutated(source.choice(ranking)[1], source)
+        ranking.append((cost(daemon, shape), shape))
+        print(*ranking[-1], flush=True)
+        tried += 1
+    worst, shape = max(ranking, key=lambda entry: entry[0])
+    daemon.control.call("GetState")
+    found = {"tried": tried, "quiet_kib": quiet, "worst_kib": worst, "shape": asdict(shape)}
+    print(json.dumps({**found, "left_kib": daemon.anonymous_kib()}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))

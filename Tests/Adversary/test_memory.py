@@ -1,0 +1,53 @@
+"""However greedy its clients are, the daemon's memory has a bound that the unit's MemoryMax is made of."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from local_daemon import Daemon, write_recording
+
+pytestmark = pytest.mark.attack
+
+HERE = Path(__file__).resolve().parent
+
+# For how long other shapes of calls are searched for, besides those that are known to cost most.
+SECONDS = float(os.environ.get("KEYMODED_SEARCH_SECONDS", "0"))
+
+# 64 MB, and of those that stay when all clients have gone.
+MOST_KIB = 64_000_000 // 1024
+MOST_LEFT_KIB = 24_000_000 // 1024
+
+
+def test_memory_with_512_greedy_clients_has_a_bound(
+    tmp_path: Path, told: Callable[..., None]
+) -> None:
+    recording = tmp_path / "recording.evemu"
+    # More changes than are kept, without waiting.
+    write_recording(recording, 10)
+    daemon = Daemon(tmp_path, recording, speed="max")
+    try:
+        ended = subprocess.run(
+            [sys.executable, HERE / "greed.py", tmp_path, str(daemon.pid), str(SECONDS)],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS + 300,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
+        assert daemon.is_running
+    finally:
+        daemon.kill()
+    *lines, last = ended.stdout.splitlines()
+    print(*lines, sep="\n")
+    found = json.loads(last)
+    told(
+        "take memory",
+        found["tried"] * 512,
+        f"{found['worst_kib']} KiB anonymous at most, {found['left_kib']} KiB afterwards",
+    )
+    assert found["worst_kib"] <= MOST_KIB, found["shape"]
+    assert found["left_kib"] <= MOST_LEFT_KIB

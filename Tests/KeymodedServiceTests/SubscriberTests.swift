@@ -1,0 +1,120 @@
+import JSON
+import KeyboardModes
+import KeymodeInterface
+import Testing
+import Varlink
+
+@testable import KeymodedService
+
+@Suite("What a subscriber is sent")
+struct SubscriberTests {
+  private static let atOnce = Int64(ModeService.changesAtOnce)
+
+  /// A service that has made so many changes.
+  private func service(_ count: Int, ringCapacity: Int = 1024) -> ModeService {
+    let service = ModeService(
+      settings: Settings(), ringCapacity: ringCapacity, source: FakeKeyboards())
+    change(service, count)
+    return service
+  }
+
+  private func change(_ service: ModeService, _ count: Int) {
+    for _ in 0..<count {
+      service.take([.client(.keyboard(.clickMoreButton), at: Time(microseconds: 0))])
+    }
+  }
+
+  private func parameters(_ bytes: [UInt8]) throws -> JSON {
+    try #require(bytes.last == 0)
+    return try Reply(parsing: bytes.dropLast()).parameters
+  }
+
+  private func numbers(_ message: JSON) -> [Int64] {
+    (message["changes"]?.array ?? []).compactMap { $0["sequence"]?.integer }
+  }
+
+  @Test(
+    "comes in parts of 32 changes, and is one message",
+    arguments: [1, atOnce - 1, atOnce, atOnce + 1, 2 * atOnce, 1000, 1024])
+  func parts(_ count: Int64) throws {
+    let service = service(Int(count))
+    var position = SubscriberPosition(sequence: 0)
+    var bytes: [UInt8] = []
+    var parts: Int64 = 0
+    while let part = service.next(for: &position) {
+      parts += 1
+      #expect(part.count < 8192)
+      #expect(position.sequence == min(count, parts * Self.atOnce))
+      #expect(position.endOfMessage == (position.sequence == count ? nil : count))
+      bytes += part
+    }
+    #expect(parts == (count + Self.atOnce - 1) / Self.atOnce)
+    let message = try parameters(bytes)
+    #expect(numbers(message) == Array(1...count))
+    #expect(message["state"]?["sequence"] == .integer(count))
+    #expect(message["missed"] == 0)
+  }
+
+  @Test("begins with what it has, whatever has changed before all of it was sent")
+  func changedMeanwhile() throws {
+    let service = service(100)
+    var position = SubscriberPosition(sequence: 0)
+    var bytes: [UInt8] = []
+    while true {
+      bytes += try #require(service.next(for: &position))
+      if position.endOfMessage == nil { break }
+      change(service, 1)
+    }
+    let first = try parameters(bytes)
+    #expect(numbers(first) == Array(1...100))
+    #expect(first["state"]?["sequence"] == 100)
+    let second = try parameters(try #require(service.next(for: &position)))
+    #expect(numbers(second) == [101, 102, 103])
+    #expect(service.next(for: &position) == nil)
+  }
+
+  @Test("ends with how many changes are missing where the ring has lost them meanwhile")
+  func lostMeanwhile() throws {
+    let service = service(64, ringCapacity: 64)
+    var position = SubscriberPosition(sequence: 0)
+    var bytes = try #require(service.next(for: &position))
+    change(service, 33)
+    bytes += try #require(service.next(for: &position))
+    #expect(position == SubscriberPosition(sequence: 64))
+    let message = try parameters(bytes)
+    #expect(numbers(message) == Array(1...32))
+    #expect(message["state"]?["sequence"] == 64)
+    #expect(message["missed"] == 32)
+    #expect(service.getStatistics(clients: 0)["missed"] == 1)
+    // The other 33 are all there.
+    bytes = try #require(service.next(for: &position))
+    bytes += try #require(service.next(for: &position))
+    #expect(numbers(try parameters(bytes)) == Array(65...97))
+  }
+
+  @Test("shares its memory with all who are at the same change")
+  func shared() throws {
+    let service = service(100)
+    let addresses = (0..<3).map { _ in
+      var position = SubscriberPosition(sequence: 0)
+      return service.next(for: &position)?.withUnsafeBytes { $0.baseAddress }
+    }
+    #expect(addresses[0] != nil && Set(addresses).count == 1)
+  }
+}
+
+@Suite("A long reply")
+struct LongReplyTests {
+  @Test("shares its memory with the same one of another client")
+  func shared() {
+    let service = ModeService(settings: Settings(), source: FakeKeyboards())
+    func address(_ bytes: [UInt8]) -> UnsafeRawPointer? { bytes.withUnsafeBytes(\.baseAddress) }
+    let first = service.shared([UInt8](repeating: 1, count: 5000))
+    #expect(address(service.shared([UInt8](repeating: 1, count: 5000))) == address(first))
+    let short = service.shared([1, 2])
+    #expect(address(service.shared([1, 2])) != address(short))
+    for byte: UInt8 in 2...10 {
+      #expect(service.shared([UInt8](repeating: byte, count: 5000)).first == byte)
+    }
+  }
+}
