@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,3 +46,16 @@ static inline void keymoded_name_thread(const char *name) {
 
 /* Swift sees no variadic functions. */
 static inline int keymoded_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+/* The number of the process at the other end of a Unix socket, 0 where it is in another namespace, or
+ * -errno. The C library declares struct ucred only for _GNU_SOURCE. */
+static inline int keymoded_peer_process(int socket) {
+  struct {
+    int process;
+    unsigned user, group;
+  } peer;
+  socklen_t size = sizeof peer;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+    return -errno;
+  return peer.process;
+}

@@ -14,3 +14,28 @@ extension sockaddr_un {
     }
   }
 }
+
+/// Makes a call that takes the address of a socket in the file system, such as `bind` or `connect`.
+///
+/// - Parameters:
+///   - operation: what is attempted, for the error.
+///   - call: is given the address and its size, and returns what the call does.
+public func withUnixAddress(
+  _ path: String, _ operation: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+) throws(SystemError) {
+  var address = sockaddr_un()
+  guard address.set(path: path) else { throw SystemError(operation, path, code: ENAMETOOLONG) }
+  try retrying(operation, path) {
+    withUnsafePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        call(address, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+  }
+}
+
+/// A new socket for connections on this machine that is not waited for.
+public func unixSocket(_ operation: String, _ path: String) throws(SystemError) -> FileDescriptor {
+  let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+  return FileDescriptor(owning: try retrying(operation, path) { socket(AF_UNIX, type, 0) })
+}

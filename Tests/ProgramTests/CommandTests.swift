@@ -400,8 +400,10 @@ struct CommandTests {
       daemon.folder.path)
     #expect(second.status == 1)
     #expect(
-      second.errors == "keymoded: another keymoded serves in '\(daemon.folder.path)'\n"
-    )
+      second.errors
+        == "keymoded: cannot serve in '\(daemon.folder.path)': process "
+        + "\(daemon.process.processIdentifier) (keymoded) serves there; choose another folder with "
+        + "--socket-dir\n")
     #expect(try daemon.client().result("org.keymoded.Controller.GetState")["state"] != nil)
     #expect(daemon.stop() == 0)
     #expect(!FileManager.default.fileExists(atPath: daemon.stateSocket))

@@ -33,19 +33,24 @@ final class RunningDaemon {
   let process = Process()
   private let manager: Int32
 
-  var stateSocket: String { "\(folder.path)/state.sock" }
-  var controlSocket: String { "\(folder.path)/control.sock" }
+  let sockets: String
+  var stateSocket: String { "\(sockets)/state.sock" }
+  var controlSocket: String { "\(sockets)/control.sock" }
   var log: String {
     (try? String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)) ?? ""
   }
 
   /// Starts the daemon and waits until it says that it is ready, as to a service manager.
   ///
-  /// - Parameter recording: the recording that it plays; by default one without events.
+  /// - Parameters:
+  ///   - recording: the recording that it plays; by default one without events.
+  ///   - sockets: where it makes its sockets; by default in a folder of its own.
   init(
-    recording: String = "# EVEMU 1.3\n", speed: String = "max", configuration: String = ""
+    recording: String = "# EVEMU 1.3\n", speed: String = "max", configuration: String = "",
+    sockets: String? = nil
   ) throws {
     folder = try TemporaryFolder()
+    self.sockets = sockets ?? folder.path
     let file = try folder.write("recording.evemu", recording)
     _ = try folder.write("log", "")
     // Whatever configuration this machine has is none of the tests' business.
@@ -55,7 +60,7 @@ final class RunningDaemon {
     try #require(withSocketAddress("\(folder.path)/notify") { bind(manager, $0, $1) } == 0)
     process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymoded")
     process.arguments = [
-      "--config", configuration, "--recording", file, "--speed", speed, "--socket-dir", folder.path,
+      "--config", configuration, "--recording", file, "--speed", speed, "--socket-dir", self.sockets,
     ]
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
       .merging(sanitizerOptions) { $1 }
