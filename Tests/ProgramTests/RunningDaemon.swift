@@ -60,7 +60,8 @@ final class RunningDaemon {
     try #require(withSocketAddress("\(folder.path)/notify") { bind(manager, $0, $1) } == 0)
     process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymoded")
     process.arguments = [
-      "--config", configuration, "--recording", file, "--speed", speed, "--socket-dir", self.sockets,
+      "--config", configuration, "--recording", file, "--speed", speed, "--socket-dir",
+      self.sockets,
     ]
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
       .merging(sanitizerOptions) { $1 }
