@@ -117,7 +117,7 @@ let package = Package(
       "TimelineTests", ["KeyboardModes", "TestSupport", "Timelines"], goldenFiles: ["Pictures"]),
     tests(
       "KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"],
-      goldenFiles: ["Bad"]),
+      goldenFiles: ["Bad.txt"]),
     tests("SystemdTests", ["SystemCalls", "Systemd", "TestSupport"]),
     tests(
       "LinuxInputTests", ["Evdev", "KeyboardModes", "LinuxInput", "Systemd", "TestSupport"]),
