@@ -116,7 +116,8 @@ let package = Package(
     tests(
       "TimelineTests", ["KeyboardModes", "TestSupport", "Timelines"], goldenFiles: ["Pictures"]),
     tests(
-      "KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"],
+      "KeymodedConfigurationTests",
+      ["Evdev", "KeyboardModes", "KeymodedConfiguration", "TestSupport"],
       goldenFiles: ["Bad.txt"]),
     tests("SystemdTests", ["SystemCalls", "Systemd", "TestSupport"]),
     tests(
