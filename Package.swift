@@ -116,8 +116,9 @@ let package = Package(
     tests(
       "TimelineTests", ["KeyboardModes", "TestSupport", "Timelines"], goldenFiles: ["Pictures"]),
     tests(
-      "KeymodedConfigurationTests", ["Evdev", "KeyboardModes", "KeymodedConfiguration"],
-      goldenFiles: ["Bad"]),
+      "KeymodedConfigurationTests",
+      ["Evdev", "KeyboardModes", "KeymodedConfiguration", "TestSupport"],
+      goldenFiles: ["Bad.txt"]),
     tests("SystemdTests", ["SystemCalls", "Systemd", "TestSupport"]),
     tests(
       "LinuxInputTests", ["Evdev", "KeyboardModes", "LinuxInput", "Systemd", "TestSupport"]),

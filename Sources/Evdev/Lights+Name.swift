@@ -12,9 +12,8 @@ extension Lights {
   public static var allNames: [String] { names.map(\.name) }
 
   /// The last number has a name too, but is no light: it tells how many there can be.
-  private static var names: [(number: UInt16, name: String)] {
+  private static let names: [(number: UInt16, name: String)] =
     (0..<UInt16(LED_MAX)).compactMap { number in
       eventCodeName(UInt16(EV_LED), number).map { (number, $0) }
     }
-  }
 }

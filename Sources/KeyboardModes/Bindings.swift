@@ -42,9 +42,7 @@ public struct Chord: Hashable, Sendable {
 
 /// Which chord means which event of the keyboard machine.
 public struct Bindings: Hashable, Sendable {
-  private var events: [Chord: KeyboardTable.Event] = [:] {
-    didSet { kinds = KeyKind.all(bound: keys) }
-  }
+  private var events: [Chord: KeyboardTable.Event] = [:]
 
   /// What is to be known of each key, by its number. Kept, because every press asks, and hardly any
   /// needs the dictionary.
@@ -64,6 +62,7 @@ public struct Bindings: Hashable, Sendable {
       Chord([], .compose): .clickMoreButton, Chord([], .emojiPicker): .clickMoreButton,
       Chord([], .insert): .tapTextField, Chord([], .escape): .tapBlankArea,
     ]
+    bindings.kinds = KeyKind.all(bound: bindings.keys)
     return bindings
   }()
 
@@ -91,12 +90,15 @@ public struct Bindings: Hashable, Sendable {
   ) -> KeyboardTable.Event? {
     if let bound = events[chord] { return bound }
     events[chord] = event
+    // All kinds anew for each chord would take longer the more chords there are.
+    kinds[Int(chord.key.number)] = .special
     return nil
   }
 
   /// Takes away every chord of `event`.
   public mutating func unbind(_ event: KeyboardTable.Event) {
     events = events.filter { $0.value != event }
+    kinds = KeyKind.all(bound: keys)
   }
 
   /// Whether both mean the same.

@@ -26,7 +26,7 @@ public struct Configuration: Hashable, Sendable {
   /// Where the service looks for its file.
   public static let systemPath = "/etc/keymoded/keymoded.yaml"
 
-  /// The largest file that is read.
+  /// The largest file that is read, in bytes.
   public static let sizeLimit = 1 << 20
 
   /// What is in force without a file.
@@ -45,7 +45,9 @@ public struct Configuration: Hashable, Sendable {
       if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return Configuration() }
       throw ConfigurationErrors(file: file, error.reason)
     }
-    guard let bytes else { throw ConfigurationErrors(file: file, "larger than 1 MiB") }
+    guard let bytes else {
+      throw ConfigurationErrors(file: file, "larger than 1 MiB, the limit for a configuration")
+    }
     return try Configuration(parsing: bytes, file: file)
   }
 
@@ -58,25 +60,13 @@ public struct Configuration: Hashable, Sendable {
     do {
       root = try Node.document(parsing: bytes)
     } catch {
-      throw ConfigurationErrors(errors: [
-        ConfigurationError(file: file, mark: error.mark, message: error.message)
-      ])
+      throw ConfigurationErrors(file: file, at: error.mark, error.message)
     }
-    var reader = ConfigurationReader(file: file)
+    var reader = ConfigurationReader()
     if let root { reader.read(root) }
-    guard reader.errors.isEmpty else {
-      throw ConfigurationErrors(
-        errors: reader.errors.sorted { lhs, rhs in
-          guard let left = lhs.mark, let right = rhs.mark else { return lhs.mark == nil }
-          return left < right
-        })
+    guard reader.faults.count == 0 else {
+      throw ConfigurationErrors(file: file, reader.faults)
     }
     self = reader.configuration
-  }
-}
-
-extension ConfigurationErrors {
-  fileprivate init(file: String, _ message: String) {
-    self.init(errors: [ConfigurationError(file: file, mark: nil, message: message)])
   }
 }

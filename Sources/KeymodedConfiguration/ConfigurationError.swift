@@ -1,3 +1,4 @@
+internal import SystemCalls
 public import YAML
 
 /// What is wrong with a configuration file, and where.
@@ -16,11 +17,40 @@ public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
   }
 }
 
-/// All that is wrong with a configuration file, in the order of the file; never empty.
+/// What is wrong with a configuration file, in the order of the file; never empty.
 public struct ConfigurationErrors: Error, Hashable, CustomStringConvertible {
-  /// What is wrong.
-  public let errors: [ConfigurationError]
+  /// How many errors are told of one file; the others are only counted.
+  public static let limit = 20
 
-  /// A line for each.
-  public var description: String { errors.map(\.description).joined(separator: "\n") }
+  /// The file, as the user named it.
+  private let file: String
+  /// The first errors of the file, at most ``limit``.
+  public let errors: [ConfigurationError]
+  /// How many errors there are besides these.
+  public let omitted: Int
+
+  init(file: String, at mark: Mark? = nil, _ message: String) {
+    self.file = file
+    errors = [ConfigurationError(file: file, mark: mark, message: message)]
+    omitted = 0
+  }
+
+  init(file: String, _ faults: Faults) {
+    self.file = file
+    errors = faults.first.map { fault in
+      // What stands in quotes is as the file has it, and a quoted text can have anything.
+      ConfigurationError(file: file, mark: fault.mark, message: printable(fault.message()))
+    }
+    omitted = faults.count - errors.count
+  }
+
+  /// A line for each error, and one that counts those that were omitted.
+  public var lines: [String] {
+    let told = errors.map(\.description)
+    guard omitted > 0 else { return told }
+    return told + ["\(file): \(omitted) more error\(omitted == 1 ? "" : "s")"]
+  }
+
+  /// The ``lines``, with a line end between them.
+  public var description: String { lines.joined(separator: "\n") }
 }

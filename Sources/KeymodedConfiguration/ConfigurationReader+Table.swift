@@ -21,7 +21,7 @@ extension ConfigurationReader {
     let parts = members(
       of: node, "table", known: ["replaces", "initial", "states", "events", "rows"])
     guard !parts.isEmpty else { return }
-    let errorsBefore = errors.count
+    let faultsBefore = faults.count
     let replaces = parts["replaces"].map { isTrue($0) } ?? false
     let shipped = KeyboardTable.standard
     let states = names(
@@ -42,7 +42,7 @@ extension ConfigurationReader {
       states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows)
     // With a mistake in it, it is still what the bindings and LEDs that follow are for.
     configuration.settings.keyboard = table
-    if errors.count == errorsBefore { check(table, states: states, events: events) }
+    if faults.count == faultsBefore { check(table, states: states, events: events) }
   }
 
   private mutating func isTrue(_ node: Node) -> Bool {
@@ -68,6 +68,8 @@ extension ConfigurationReader {
     _ list: Node?, _ what: String, shipped: [String], taken: [String]
   ) -> [Name] {
     var names: [Name] = shipped.map { ($0, nil) }
+    let isShipped = Set(shipped)
+    var seen = isShipped
     for node in list.map({ elements(of: $0) }) ?? [] {
       guard let text = scalar(node) else { continue }
       guard isName(text) else {
@@ -81,13 +83,15 @@ extension ConfigurationReader {
       } else if taken.contains(text) {
         fail(
           "'\(text)' is \(what == "state" ? "a state" : "an event") of the Shift machine", at: node)
-      } else if let other = names.first(where: { $0.text == text }) {
-        fail("'\(text)' \(other.node == nil ? "is shipped" : "stands here") already", at: node)
+      } else if seen.contains(text) {
+        fail(
+          "'\(text)' \(isShipped.contains(text) ? "is shipped" : "stands here") already", at: node)
       } else if names.count == KeyboardTable.most {
         fail("there are more than \(KeyboardTable.most) \(what)s", at: node)
         break
       } else {
         names.append((text, node))
+        seen.insert(text)
       }
     }
     return names
@@ -136,10 +140,7 @@ extension ConfigurationReader {
     _ name: String, _ what: String, among names: [String], at node: Node
   ) -> String? {
     if names.contains(name) { return name }
-    let hint =
-      nearest(to: name, among: names).map { "did you mean '\($0)'?" }
-      ?? only(names)
-    fail("unknown \(what) '\(name)'; \(hint)", at: node)
+    fail("unknown \(what) '\(name)'; \(suggestion(for: name, among: names))", at: node)
     return nil
   }
 

@@ -5,16 +5,15 @@ internal import SystemCalls
 internal import YAML
 
 /// Turns a YAML document into a configuration, and collects all that is wrong on the way.
+///
+/// The time that this takes grows with the file and no faster, whatever is in it: a daemon that takes
+/// long over a bad file is ended by its watchdog.
 struct ConfigurationReader {
-  let file: String
   var configuration = Configuration()
-  private(set) var errors: [ConfigurationError] = []
+  private(set) var faults = Faults()
 
-  init(file: String) { self.file = file }
-
-  mutating func fail(_ message: String, at node: Node) {
-    // What stands in quotes is as the file has it, and a quoted text can have anything.
-    errors.append(ConfigurationError(file: file, mark: node.mark, message: printable(message)))
+  mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
+    faults.add(message, at: node.mark)
   }
 
   mutating func read(_ root: Node) {
@@ -37,6 +36,7 @@ struct ConfigurationReader {
   /// Names of devices, or `vendor:product`.
   private mutating func patterns(_ list: Node) -> [DeviceRules.Pattern] {
     var patterns: [DeviceRules.Pattern] = []
+    var seen: Set<DeviceRules.Pattern> = []
     for node in elements(of: list) {
       guard let text = scalar(node) else { continue }
       guard !text.isEmpty, !text.utf8.contains(0) else {
@@ -47,10 +47,10 @@ struct ConfigurationReader {
         fail("'\(text)' is not vendor:product of four hexadecimal digits each", at: node)
         continue
       }
-      if patterns.contains(pattern) {
-        fail("'\(text)' stands here already", at: node)
-      } else {
+      if seen.insert(pattern).inserted {
         patterns.append(pattern)
+      } else {
+        fail("'\(text)' stands here already", at: node)
       }
     }
     return patterns
@@ -128,8 +128,11 @@ struct ConfigurationReader {
     guard let other = configuration.settings.bindings.bind(chord, to: event) else { return }
     guard other != event else { return fail("'\(text)' stands here already", at: node) }
     let name = configuration.settings.keyboard.name(of: other)
-    let hint = named.contains(other) ? "" : " by default; list other keys for \(name)"
-    fail("'\(text)' is bound to \(name) already\(hint)", at: node)
+    guard named.contains(other) else {
+      return fail(
+        "'\(text)' is bound to \(name) already by default; list other keys for \(name)", at: node)
+    }
+    fail("'\(text)' is bound to \(name) already", at: node)
   }
 }
 
@@ -147,28 +150,17 @@ extension ConfigurationReader {
       }
       return [:]
     }
+    let isKnown = Set(known)
     var values: [String: Node] = [:]
     for (key, value) in pairs {
       guard let name = scalar(key) else { continue }
-      if !known.contains(name) {
-        let hint =
-          nearest(to: name, among: known).map { "did you mean '\($0)'?" }
-          ?? only(known)
-        fail("unknown key '\(name)'; \(hint)", at: key)
+      if !isKnown.contains(name) {
+        fail("unknown key '\(name)'; \(suggestion(for: name, among: known))", at: key)
       } else if values.updateValue(value, forKey: name) != nil {
         fail("key '\(name)' stands here twice", at: key)
       }
     }
     return values
-  }
-
-  /// All that there is.
-  func only(_ names: [String]) -> String {
-    switch names.count {
-    case 0: "there is none"
-    case 1: "there is only \(names[0])"
-    default: "there are \(listed(names, "and"))"
-    }
   }
 
   /// The values of a list; a single value is a list of one.
@@ -212,9 +204,15 @@ extension ConfigurationReader {
     }
   }
 
+  private func withoutSuperfluousSpaces(_ text: Substring) -> String {
+    guard text.utf8.contains(UInt8(ascii: " ")) else { return String(text) }
+    return text.split(separator: " ").joined(separator: " ")
+  }
+
   private mutating func chord(_ text: String, at node: Node) -> Chord? {
-    let names = text.split(separator: "+", omittingEmptySubsequences: false)
-      .map { $0.split(separator: " ").joined(separator: " ") }
+    // Bytes are split much faster than characters, and a file can have very many keys.
+    let names = text.utf8.split(separator: UInt8(ascii: "+"), omittingEmptySubsequences: false)
+      .map { withoutSuperfluousSpaces(Substring($0)) }
     var keys: [KeyCode] = []
     for name in names {
       guard !name.isEmpty else {
@@ -222,8 +220,7 @@ extension ConfigurationReader {
         return nil
       }
       guard let key = KeyCode(name: name) else {
-        let hint = meant(name).map { "; did you mean \($0)?" } ?? ""
-        fail("unknown key name '\(name)'\(hint)", at: node)
+        fail("unknown key name '\(name)'\(keySuggestion(for: name))", at: node)
         return nil
       }
       keys.append(key)
@@ -247,20 +244,9 @@ extension ConfigurationReader {
 
   private mutating func light(_ name: String, at node: Node) -> Lights? {
     if let light = Lights(name: name) { return light }
-    let known = Lights.allNames
-    let meant = nearest(to: name, among: known) ?? nearest(to: "LED_\(name)", among: known)
-    let hint = meant.map { "did you mean \($0)?" } ?? only(known)
-    fail(name.isEmpty ? "no LED is named" : "unknown LED '\(name)'; \(hint)", at: node)
+    fail(
+      name.isEmpty ? "no LED is named" : "unknown LED '\(name)'; \(lightSuggestion(for: name))",
+      at: node)
     return nil
-  }
-
-  /// The name of the key that was most likely meant.
-  private func meant(_ name: String) -> String? {
-    let known = KeyCode.allNames
-    if let number = UInt16(name) {
-      // A digit is what the key types; anything longer is the kernel's number.
-      return number < 10 ? "KEY_\(number)" : eventCodeName(1, number)
-    }
-    return nearest(to: name, among: known) ?? nearest(to: "KEY_\(name)", among: known)
   }
 }

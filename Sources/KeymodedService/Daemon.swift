@@ -119,7 +119,7 @@ public final class Daemon {
       follow(changed: configuration)
       Log.info("the configuration was read again")
     } catch {
-      for error in error.errors { Log.warning("\(error)") }
+      for line in error.lines { Log.warning(line) }
       Log.warning("the configuration stays as it was")
     }
   }

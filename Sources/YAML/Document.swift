@@ -1,8 +1,13 @@
 extension Node {
+  /// The longest text in a document, in bytes. No name or value needs more, and much that is done with
+  /// a text takes longer than its length.
+  public static let maximumText = 256
+
   /// Reads the one document of a YAML text.
   ///
   /// - Returns: the document's value, or `nil` where the text is empty or only comments.
-  /// - Throws: for bad YAML, and for what ``EventStream`` refuses.
+  /// - Throws: for bad YAML, for what ``EventStream`` refuses, and for a text that is longer than
+  ///   ``maximumText``.
   public static func document(parsing bytes: [UInt8]) throws(YAMLError) -> Node? {
     do throws(YAMLError) {
       return try read(bytes)
@@ -49,6 +54,9 @@ extension Node {
       }
       return Node(.mapping(pairs), at: event.mark)
     case .scalar, .sequenceEnd, .mappingEnd, .end:
+      guard event.text.utf8.count <= maximumText else {
+        throw YAMLError("a text of more than \(maximumText) bytes", at: event.mark)
+      }
       return Node(.scalar(event.text), at: event.mark)
     }
   }
@@ -74,21 +82,32 @@ extension YAMLError {
 
   /// The lines of a text, which end where they end for libyaml: at CR, LF, both, NEL, LS and PS.
   private func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-    let ends: [[UInt8]] = [
-      [0x0d, 0x0a], [0x0d], [0x0a], [0xc2, 0x85], [0xe2, 0x80, 0xa8], [0xe2, 0x80, 0xa9],
-    ]
     var lines: [ArraySlice<UInt8>] = []
     var (start, place) = (bytes.startIndex, bytes.startIndex)
     while place < bytes.endIndex {
-      if let end = ends.first(where: bytes[place...].starts(with:)) {
+      if let length = lengthOfLineEnd(at: place, in: bytes) {
         lines.append(bytes[start..<place])
-        place += end.count
+        place += length
         start = place
       } else {
         place += 1
       }
     }
     return lines + [bytes[start...]]
+  }
+
+  /// How many bytes the line end at `place` has; `nil` where there is none.
+  private func lengthOfLineEnd(at place: Int, in bytes: ArraySlice<UInt8>) -> Int? {
+    func byte(_ offset: Int) -> UInt8? {
+      place + offset < bytes.endIndex ? bytes[place + offset] : nil
+    }
+    return switch bytes[place] {
+    case 0x0a: 1
+    case 0x0d: byte(1) == 0x0a ? 2 : 1
+    case 0xc2: byte(1) == 0x85 ? 2 : nil
+    case 0xe2: byte(1) == 0x80 && (byte(2) == 0xa8 || byte(2) == 0xa9) ? 3 : nil
+    default: nil
+    }
   }
 }
 

@@ -35,6 +35,7 @@ public final class EventStream {
 
   private static let maximumDepth = 16
   private static let maximumBytes = 1 << 20
+  private static let noTags = "tags are not supported"
 
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let read: (UnsafeMutableRawBufferPointer) -> Int?
@@ -43,6 +44,9 @@ public final class EventStream {
 
   /// How many bytes libyaml asked for since the last part.
   private var bytesSinceEvent = 0
+
+  /// Why libyaml was given no more bytes, if reading itself did not fail.
+  private var refusal: String?
 
   /// Whether nothing is left of the text; a fault may then mean that the rest is missing.
   public var hasReachedEnd: Bool { parser.pointee.eof != 0 && parser.pointee.unread <= 1 }
@@ -88,6 +92,8 @@ public final class EventStream {
         guard !hasDocument else {
           throw YAMLError("a second document begins here, and there can be only one", at: mark)
         }
+        let directives = event.data.document_start.tag_directives
+        guard directives.start == directives.end else { throw YAMLError(Self.noTags, at: mark) }
         hasDocument = true
       case YAML_SCALAR_EVENT:
         let scalar = event.data.scalar
@@ -119,7 +125,12 @@ public final class EventStream {
   }
 
   private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    guard bytesSinceEvent <= Self.maximumBytes, let count = read(buffer) else { return nil }
+    // libyaml compares each %TAG line with all before it, and yields no part until the last. It has
+    // two of its own.
+    let directives = parser.pointee.tag_directives
+    if directives.top - directives.start > 2 { refusal = Self.noTags }
+    if bytesSinceEvent > Self.maximumBytes { refusal = "more than a megabyte without an end" }
+    guard refusal == nil, let count = read(buffer) else { return nil }
     bytesSinceEvent += count
     return count
   }
@@ -144,13 +155,11 @@ public final class EventStream {
     at mark: Mark
   ) throws(YAMLError) {
     if anchor != nil { throw YAMLError("anchors are not supported", at: mark) }
-    if tag != nil { throw YAMLError("tags are not supported", at: mark) }
+    if tag != nil { throw YAMLError(Self.noTags, at: mark) }
   }
 
   private func problem() -> YAMLError {
-    if bytesSinceEvent > Self.maximumBytes {
-      return YAMLError("more than a megabyte without an end", at: Mark(parser.pointee.mark))
-    }
+    if let refusal { return YAMLError(refusal, at: Mark(parser.pointee.mark)) }
     let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
     if parser.pointee.error == YAML_READER_ERROR {
       // The reader knows only an offset, and stops before any token of that line is seen.

@@ -2,50 +2,113 @@ import Foundation
 import KeymodedConfiguration
 import Testing
 
-/// Each file in `Bad` that ends in `.yaml`, with what is said of it in a file beside it.
-@Suite("A bad configuration")
-struct BadConfigurationTests {
-  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("Bad")
+/// A bad configuration, and what is said of it.
+struct BadConfiguration: CustomTestStringConvertible {
+  let name: String
+  let bytes: [UInt8]
+  let messages: String
 
-  private static let names: [String] = {
-    let files = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
-    return (files ?? []).filter { $0.hasSuffix(".yaml") }.sorted()
+  var testDescription: String { name }
+
+  init(_ name: String, _ bytes: [UInt8], _ messages: String) {
+    self.name = name
+    self.bytes = bytes
+    self.messages = messages
+  }
+
+  /// A case of ``readable``: its name, the file, `=>` and the messages.
+  fileprivate init(_ text: String) {
+    let parts = text.components(separatedBy: "\n=>\n")
+    let (name, file) = parts[0].firstLine
+    let messages = parts.count == 2 ? parts[1] : "the case has no line '=>'"
+    self.init(name, Array("\(file)\n".utf8), "\(messages.trimmingCharacters(in: .newlines))\n")
+  }
+
+  fileprivate static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Bad.txt")
+
+  /// Those of `Bad.txt`, and what stands there before the first.
+  fileprivate static let (comment, readable): (String, [BadConfiguration]) = {
+    let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    let parts = text.components(separatedBy: "\n=== ")
+    return (parts[0], parts.dropFirst().map(BadConfiguration.init))
   }()
 
-  @Test("is told of, with all that is wrong and where", arguments: names)
-  func told(_ name: String) throws {
-    let file = Self.folder.appendingPathComponent(name)
-    let expected = file.deletingPathExtension().appendingPathExtension("expected")
-    var said = ""
+  /// Those with bytes that cannot be seen in an editor, or are no UTF-8, or without a line end.
+  fileprivate static let unreadable: [BadConfiguration] = [
+    .init(
+      "brace-open-without-line-end", Array("shift: {\n  threshold: 500ms".utf8),
+      """
+      brace-open-without-line-end.yaml:2:19: did not find expected ',' or '}' while parsing a flow \
+      mapping that begins in line 1; the text ends here
+
+      """),
+    .init(
+      "control-character", Array("shift:\n  trigger: \u{7}\n".utf8),
+      "control-character.yaml:2:12: control characters are not allowed\n"),
+    .init(
+      "not-utf-8", Array("shift:\n  trigger: ".utf8) + [0xff] + Array("\n".utf8),
+      "not-utf-8.yaml:2:12: not UTF-8: invalid leading UTF-8 octet\n"),
+    .init(
+      "returns-alone", Array("shift: {}\rkeyboard: ".utf8) + [0xff] + Array("\r".utf8),
+      "returns-alone.yaml:2:11: not UTF-8: invalid leading UTF-8 octet\n"),
+    .init(
+      "tab", Array("shift:\n\tthreshold: 1s\n".utf8),
+      "tab.yaml:2:1: a tab stands where only spaces may\n"),
+    .init(
+      "utf-16", [0xff, 0xfe] + Array("s\0h\0".utf8),
+      "utf-16.yaml:1:1: not UTF-8: invalid leading UTF-8 octet\n"),
+    .init(
+      "utf-8-torn", Array("shift:\n  trigger: ".utf8) + [0xc3],
+      "utf-8-torn.yaml:2:12: not UTF-8: incomplete UTF-8 octet sequence\n"),
+  ]
+
+  /// What is said of it now.
+  fileprivate func said() -> String {
     do {
-      _ = try Configuration(parsing: Array(Data(contentsOf: file)), file: name)
-    } catch let errors as ConfigurationErrors {
-      said = "\(errors)\n"
+      _ = try Configuration(parsing: bytes, file: "\(name).yaml")
+      return ""
+    } catch {
+      return "\(error)\n"
     }
-    if ProcessInfo.processInfo.environment["REMAKE_EXPECTATIONS"] != nil {
-      try said.write(to: expected, atomically: true, encoding: .utf8)
-      Issue.record("\(name).expected was made anew: look at it")
-    }
-    #expect(try String(contentsOf: expected, encoding: .utf8) == said)
-    #expect(said.split(separator: "\n").allSatisfy { $0.hasPrefix("\(name):") })
+  }
+}
+
+extension String {
+  /// The first line, and all after it.
+  fileprivate var firstLine: (line: String, rest: String) {
+    let end = firstIndex(of: "\n") ?? endIndex
+    return (String(self[..<end]), String(self[end...].dropFirst()))
+  }
+}
+
+@Suite("A bad configuration")
+struct BadConfigurationTests {
+  @Test(
+    "is told of, with all that is wrong and where",
+    arguments: BadConfiguration.readable + BadConfiguration.unreadable)
+  func told(_ bad: BadConfiguration) {
+    let said = bad.said()
+    #expect(said == bad.messages)
+    #expect(said.split(separator: "\n").allSatisfy { $0.hasPrefix("\(bad.name).yaml:") })
   }
 
-  @Test("is one of many")
+  @Test("is one of many, each with a name of its own")
   func many() {
-    #expect(Self.names.count >= 40)
+    let names = (BadConfiguration.readable + BadConfiguration.unreadable).map(\.name)
+    #expect(names.count >= 115)
+    #expect(Set(names).count == names.count)
   }
 
-  @Test("is also one that is too large")
-  func tooLarge() throws {
-    let file = FileManager.default.temporaryDirectory
-      .appendingPathComponent("keymoded-\(UUID().uuidString).yaml")
-    try Data(repeating: UInt8(ascii: "#"), count: Configuration.sizeLimit + 1).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    #expect {
-      try Configuration.load(file.path)
-    } throws: { error in
-      "\(error)" == "\(file.path): larger than 1 MiB"
+  @Test(
+    "has its messages in Bad.txt made anew where REMAKE_EXPECTATIONS says so",
+    .enabled(if: ProcessInfo.processInfo.environment["REMAKE_EXPECTATIONS"] != nil))
+  func remake() throws {
+    let cases = BadConfiguration.readable.map { bad in
+      "\n=== \(bad.name)\n\(String(decoding: bad.bytes, as: UTF8.self))=>\n\(bad.said())"
     }
+    try "\(BadConfiguration.comment)\(cases.joined(separator: "\n"))"
+      .write(to: BadConfiguration.file, atomically: true, encoding: .utf8)
+    Issue.record("Bad.txt was made anew: look at it")
   }
 }

@@ -261,7 +261,7 @@ struct ConfigurationTests {
   func files(_ path: String) {
     let reasons = [
       "/nowhere": "No such file or directory", "/": "Is a directory",
-      "/dev/zero": "larger than 1 MiB",
+      "/dev/zero": "larger than 1 MiB, the limit for a configuration",
     ]
     #expect {
       try Configuration.load(path)

@@ -59,6 +59,9 @@ struct ReloadTests {
       let reply = try control.result("\(controller).Trigger", ["event": "shiftPressed"])
       #expect(reply["state"]?["shift"]?.string == state)
     }
+    try reload(
+      daemon, String(repeating: "shfit: {}\n", count: 60_000),
+      until: "\(file): 59980 more errors\n")
     try FileManager.default.removeItem(atPath: file)
     try hangUp(daemon, until: "the configuration stays as it was")
     #expect(daemon.log.contains("\(file): No such file or directory\n"))
