@@ -127,11 +127,12 @@ let package = Package(
       [
         "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedService", "SystemCalls",
         "TestSupport", "Varlink",
-      ]),
+      ], goldenFiles: ["states-0.1.0", "states-0.1.0.json"]),
     tests(
       "ProgramTests",
       [
-        "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "TestSupport", "chat",
+        "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls", "TestSupport",
+        "chat",
         "follow", "keymodectl", "keymoded",
       ],
       goldenFiles: ["Malformed.expected"]),

@@ -70,11 +70,14 @@ public struct StatisticsMessage: Hashable, Sendable {
   public let losses: Int
   /// How often the configuration was read again.
   public let reloads: Int
+  /// Which configuration is in force: `current`, `lastGood` or `defaults`; `nil` where the daemon is
+  /// older than that and does not say.
+  public let configuration: String?
 
   /// The statistics with these numbers.
   public init(
     started: Time, time: Time, changes: Int64, clients: Int, missed: Int, devices: Int,
-    losses: Int, reloads: Int
+    losses: Int, reloads: Int, configuration: String?
   ) {
     self.started = started
     self.time = time
@@ -84,17 +87,19 @@ public struct StatisticsMessage: Hashable, Sendable {
     self.devices = devices
     self.losses = losses
     self.reloads = reloads
+    self.configuration = configuration
   }
 
   /// The reply's parameters.
   public var json: JSON {
-    [
-      "started": .integer(started.microseconds), "time": .integer(time.microseconds),
-      "changes": .integer(changes), "clients": .integer(Int64(clients)),
-      "missed": .integer(Int64(missed)), "devices": .integer(Int64(devices)),
-      "losses": .integer(Int64(losses)),
-      "reloads": .integer(Int64(reloads)),
+    var members: [JSON.Member] = [
+      .init("started", .integer(started.microseconds)), .init("time", .integer(time.microseconds)),
+      .init("changes", .integer(changes)), .init("clients", .integer(Int64(clients))),
+      .init("missed", .integer(Int64(missed))), .init("devices", .integer(Int64(devices))),
+      .init("losses", .integer(Int64(losses))), .init("reloads", .integer(Int64(reloads))),
     ]
+    if let configuration { members.append(.init("configuration", .string(configuration))) }
+    return .object(members)
   }
 
   /// Reads a reply's parameters; `nil` where they are none.
@@ -107,6 +112,6 @@ public struct StatisticsMessage: Hashable, Sendable {
     self.init(
       started: Time(microseconds: started), time: Time(microseconds: time), changes: changes,
       clients: Int(clients), missed: Int(missed), devices: Int(devices), losses: Int(losses),
-      reloads: Int(reloads))
+      reloads: Int(reloads), configuration: json["configuration"]?.string)
   }
 }

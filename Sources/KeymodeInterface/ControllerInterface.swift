@@ -127,6 +127,8 @@ public enum ControllerInterface {
     # devices: that are followed now.
     # losses: how often the kernel had to drop events of a device.
     # reloads: of the configuration, those that were refused included.
+    # configuration: which one is in force. current: that of the file. Where the
+    # file is bad, lastGood: that before it, or defaults: none was kept.
     # Only on control.sock.
     method GetStatistics() -> (
       started: int,
@@ -136,7 +138,8 @@ public enum ControllerInterface {
       missed: int,
       devices: int,
       losses: int,
-      reloads: int
+      reloads: int,
+      configuration: (current, lastGood, defaults)
     )
 
     # There is no place for another client on this socket now. Said as soon as

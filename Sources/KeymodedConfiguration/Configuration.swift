@@ -36,19 +36,27 @@ public struct Configuration: Hashable, Sendable {
   ///
   /// - Throws: everything that is wrong with it.
   public static func load(_ path: String?) throws(ConfigurationErrors) -> Configuration {
+    try Configuration(parsing: text(of: path), file: path ?? systemPath)
+  }
+
+  /// The text of the file at `path`; or, where none is given, of that of the system, which is empty if
+  /// there is none.
+  ///
+  /// - Throws: why it cannot be read, or that it is larger than ``sizeLimit``.
+  public static func text(of path: String?) throws(ConfigurationErrors) -> [UInt8] {
     let file = path ?? systemPath
     let bytes: [UInt8]?
     do throws(SystemError) {
       bytes = try contents(of: file, limit: sizeLimit)
     } catch {
       // A file that cannot be read is not the same as none.
-      if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return Configuration() }
+      if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return [] }
       throw ConfigurationErrors(file: file, error.reason)
     }
     guard let bytes else {
       throw ConfigurationErrors(file: file, "larger than 1 MiB, the limit for a configuration")
     }
-    return try Configuration(parsing: bytes, file: file)
+    return bytes
   }
 
   /// Reads the text of a file.

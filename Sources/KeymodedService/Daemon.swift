@@ -3,7 +3,7 @@ import Evdev
 import Glibc
 import KeyboardModes
 import KeymodeInterface
-public import KeymodedConfiguration
+import KeymodedConfiguration
 import LinuxInput
 import SystemCalls
 import Systemd
@@ -26,6 +26,8 @@ public final class Daemon {
   private let start: () throws(SystemError) -> Void
   private let follow: (Configuration) throws(SystemError) -> Void
   private let passed: PassedDescriptors
+  private let file: ConfigurationFile
+  private let notifyStatus: () -> Void
   private var ownSockets: OwnSockets?
   private var signals: [EventSource] = []
 
@@ -33,23 +35,33 @@ public final class Daemon {
   private let timer: EventSource
 
   /// Puts a daemon together; nothing is opened but a recording, which is checked.
-  public init(
-    _ configuration: Configuration, _ source: Source
-  ) throws {
+  ///
+  /// - Parameter configurationFile: what is read now, and again by SIGHUP; the file of the system where
+  ///   it is `nil`.
+  public init(configurationFile: String?, _ source: Source) throws {
     let loop = try EventLoop()
     let service: ModeService
+    let configuration: Configuration
     passed = try PassedDescriptors()
     switch source {
     case .allKeyboards, .devices:
+      let file = ConfigurationFile(configurationFile, keptIn: passed.takeConfiguration())
+      self.file = file
+      configuration = try file.start()
       let input = KeyboardSource()
       service = ModeService(
-        settings: configuration.settings, source: input, store: passed.takeStore())
+        settings: configuration.settings, source: input, store: passed.takeStates())
+      let notifyStatus = { [unowned input] in
+        let warning = file.inForce.warning.map { "; \($0)" } ?? ""
+        ServiceManager.notify("STATUS=devices followed: \(input.count)\(warning)")
+      }
+      self.notifyStatus = notifyStatus
       let keyboards = Keyboards(
         loop, KeyboardSource.selection(source, configuration),
         deliver: { [unowned service] in service.take($0) },
-        report: { [unowned input] event in
+        report: { event in
           Self.log(event)
-          ServiceManager.notify("STATUS=devices followed: \(input.count)")
+          notifyStatus()
         })
       input.keyboards = keyboards
       follow = { configuration throws(SystemError) in
@@ -59,15 +71,19 @@ public final class Daemon {
         try keyboards.start()
         if keyboards.count == 0 { Log.info("no keyboard can be read yet; waiting for one") }
       }
-    case .recording(let file, let speed):
-      let player = try RecordingPlayer(file: file, speed: speed)
+    case .recording(let recording, let speed):
+      file = ConfigurationFile(configurationFile, keptIn: nil)
+      configuration = try file.start()
+      let player = try RecordingPlayer(file: recording, speed: speed)
       service = ModeService(settings: configuration.settings, source: player)
       player.deliver = { [unowned service] in service.take($0) }
+      notifyStatus = {}
       follow = { _ in }
       start = { () throws(SystemError) in try player.start(loop) }
     }
     self.loop = loop
     self.service = service
+    service.configurationInForce = file.inForce
     // As soon as there are any.
     service.show(configuration.lights)
     server = try Server(loop, service)
@@ -83,17 +99,13 @@ public final class Daemon {
 
   /// Serves until SIGTERM or SIGINT.
   ///
-  /// - Parameters:
-  ///   - directory: where to make the sockets, if the service manager passed none.
-  ///   - configurationFile: what SIGHUP reads again; the file of the system where it is `nil`.
-  public func run(
-    socketDirectory directory: String?, configurationFile: String? = nil
-  ) throws {
+  /// - Parameter directory: where to make the sockets, if the service manager passed none.
+  public func run(socketDirectory directory: String?) throws {
     signal(SIGPIPE, SIG_IGN)
     for number in [SIGTERM, SIGINT] {
       signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
     }
-    signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload(configurationFile) })
+    signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload() })
     // However much clients ask.
     for signal in signals { signal.take(.first) }
     try listen(directory)
@@ -101,6 +113,7 @@ public final class Daemon {
     // The daemon before this one may have left something to be done.
     service.watchTime()
     try loop.reportToWatchdog()
+    notifyStatus()
     ServiceManager.notify("READY=1")
     try loop.run()
     ServiceManager.notify("STOPPING=1")
@@ -109,19 +122,20 @@ public final class Daemon {
   }
 
   /// Applies the configuration as it is now. One that is bad is refused, and the old one stays.
-  private func reload(_ file: String?) {
+  private func reload() {
     ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(microsecondsSinceStart())")
     defer { ServiceManager.notify("READY=1") }
     service.reloads += 1
-    do throws(ConfigurationErrors) {
-      let configuration = try Configuration.load(file)
-      service.apply(configuration.settings, configuration.lights)
-      follow(changed: configuration)
-      Log.info("the configuration was read again")
-    } catch {
-      for line in error.lines { Log.warning(line) }
-      Log.warning("the configuration stays as it was")
+    defer {
+      service.configurationInForce = file.inForce
+      notifyStatus()
     }
+    guard let configuration = file.reload() else {
+      return Log.warning("the configuration stays as it was")
+    }
+    service.apply(configuration.settings, configuration.lights)
+    follow(changed: configuration)
+    Log.info("the configuration was read again")
   }
 
   private func follow(changed configuration: Configuration) {

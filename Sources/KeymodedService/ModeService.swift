@@ -26,6 +26,9 @@ final class ModeService {
   /// How often the configuration was read again.
   var reloads = 0
 
+  /// Which configuration is in force.
+  var configurationInForce = ConfigurationFile.InForce.current
+
   /// The number of the last change of the daemon before this one.
   private let changesBefore: Int64
 
@@ -230,7 +233,8 @@ extension ModeService {
     StatisticsMessage(
       started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
       changes: ring.latest - changesBefore, clients: clients,
-      missed: missed, devices: source.devices.count, losses: losses, reloads: reloads
+      missed: missed, devices: source.devices.count, losses: losses, reloads: reloads,
+      configuration: configurationInForce.rawValue
     ).json
   }
 

@@ -30,6 +30,15 @@ struct StoredFields {
     align()
   }
 
+  /// - Precondition: there is room for them.
+  mutating func put(bytes text: [UInt8]) {
+    put(UInt64(text.count))
+    let room = UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + text.count])
+    room.copyBytes(from: text)
+    offset += text.count
+    align()
+  }
+
   mutating func put(_ time: Time?) { put(UInt64(bitPattern: time?.microseconds ?? .min)) }
 
   mutating func put(_ snapshot: Controller.Snapshot) {
@@ -59,6 +68,16 @@ struct StoredFields {
     offset += 1 + count
     align()
     return String(validating: text, as: UTF8.self)
+  }
+
+  mutating func takeBytes() -> [UInt8]? {
+    guard let number = takeNumber(), number <= UInt64(bytes.count - offset) else { return nil }
+    let count = Int(number)
+    defer {
+      offset += count
+      align()
+    }
+    return Array(bytes[offset..<offset + count])
   }
 
   mutating func takeTime() -> Time? {

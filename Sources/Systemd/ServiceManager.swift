@@ -16,10 +16,13 @@ public enum ServiceManager {
   /// Gives it a descriptor to keep, under a name, and to pass to the next process of the service, in
   /// place of what it has kept under that name.
   public static func keep(_ descriptor: Int32, name: String) {
-    sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
+    drop(name)
     var descriptor = descriptor
     sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &descriptor, 1)
   }
+
+  /// Has it let go of the descriptors that it keeps under a name.
+  public static func drop(_ name: String) { sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)") }
 
   /// The descriptors that it passed: listening sockets, by the names that their units give them, and
   /// what it was given to keep.

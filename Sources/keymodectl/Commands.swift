@@ -106,16 +106,27 @@ func stats(_ operands: [String], directory: String, asJSON: Bool) throws -> Int3
     output.line(statistics.json.text)
   } else {
     let microseconds = statistics.time.microseconds - statistics.started.microseconds
-    let rows = [
-      ["running", "\(microseconds / 1_000_000) s"], ["changes", "\(statistics.changes)"],
-      ["clients", "\(statistics.clients)"], ["missed", "\(statistics.missed)"],
-      ["devices", "\(statistics.devices)"], ["losses", "\(statistics.losses)"],
-      ["reloads", "\(statistics.reloads)"],
-    ]
+    let rows =
+      [
+        ["running", "\(microseconds / 1_000_000) s"], ["changes", "\(statistics.changes)"],
+        ["clients", "\(statistics.clients)"], ["missed", "\(statistics.missed)"],
+        ["devices", "\(statistics.devices)"], ["losses", "\(statistics.losses)"],
+        ["reloads", "\(statistics.reloads)"],
+      ] + (statistics.configuration.map { [["configuration", configurationText($0)]] } ?? [])
     for line in Table.lines(rows) { output.line(line) }
   }
   output.flush()
   return 0
+}
+
+/// What to say of the configuration that is in force.
+private func configurationText(_ name: String) -> String {
+  switch name {
+  case "current": "good"
+  case "lastGood": "bad; the last good one is in force"
+  case "defaults": "bad; the defaults are in force"
+  default: printable(name)
+  }
 }
 
 /// The machine of this name.

@@ -44,11 +44,10 @@ func run() throws {
     _ = try Configuration.load(file)
     return
   }
-  let configuration = try Configuration.load(file)
   // What was typed last is in this memory until other keys take its place.
   forbidMemoryDumps()
-  let daemon = try Daemon(configuration, source)
-  try daemon.run(socketDirectory: arguments["--socket-dir"], configurationFile: file)
+  let daemon = try Daemon(configurationFile: file, source)
+  try daemon.run(socketDirectory: arguments["--socket-dir"])
 }
 
 func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {

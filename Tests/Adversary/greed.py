@@ -1,7 +1,8 @@
 """Searches for what makes the daemon take the most memory, with as many clients as it serves.
 
-Runs as a process of its own, with nothing but Python's own library: `greed.py FOLDER PID SECONDS`.
-FOLDER has the sockets; with 0 seconds it tries only the shapes that are known to cost most. Each
+Runs as a process of its own, with nothing but Python's own library:
+`greed.py FOLDER PID SECONDS [COUNT]`. FOLDER has the sockets. It tries the shapes that are known to
+cost most, or the first COUNT of them, and for so many SECONDS it changes those that cost most. Each
 shape is tried by 512 clients at once, none of which reads more than it says, and each on the same
 daemon, so that what one leaves in its memory counts for the next. Its last line is what it found,
 as JSON.
@@ -107,6 +108,8 @@ CALLS = (
 KNOWN = (
     # Names that an error repeats, six times as long as they were sent.
     Shape(),
+    # The longest call, without its end, behind what was read and takes much memory.
+    Shape(call="objects", tail=LONGEST),
     Shape(call="method"),
     Shape(call="interface"),
     Shape(call="description"),
@@ -116,8 +119,6 @@ KNOWN = (
     # All changes there are, from a different one on for each.
     Shape(call="resume", back=1000, tail=LONGEST),
     Shape(call="resume", back=1000, tail=LONGEST, reading=20_000),
-    # What is large once it is read.
-    Shape(call="objects", tail=LONGEST),
     Shape(call="members", tail=LONGEST),
 )
 
@@ -216,7 +217,7 @@ def cost(daemon: Daemon, shape: Shape) -> int:
     return worst
 
 
-def main(folder: Path, pid: int, seconds: float) -> None:
+def main(folder: Path, pid: int, seconds: float, count: int = len(KNOWN)) -> None:
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     daemon = Daemon(folder, pid)
@@ -225,7 +226,7 @@ def main(folder: Path, pid: int, seconds: float) -> None:
     quiet = daemon.anonymous_kib()
     ranking: list[tuple[int, Shape]] = []
     tried = 0
-    for shape in KNOWN:
+    for shape in KNOWN[:count]:
         ranking.append((cost(daemon, shape), shape))
         print(*ranking[-1], flush=True)
         tried += 1
@@ -242,4 +243,4 @@ def main(folder: Path, pid: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3]), *map(int, sys.argv[4:]))

@@ -1,10 +1,19 @@
+import Foundation
 import KeyboardModes
 import KeymodeInterface
 import SystemCalls
 import TestSupport
 import Testing
+import Varlink
 
 @testable import KeymodedService
+
+/// A file beside these tests.
+private enum GoldenFile {
+  static func url(_ name: String) -> URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name)
+  }
+}
 
 @Suite("What is kept of the states")
 struct StateStoreTests {
@@ -74,12 +83,71 @@ struct StateStoreTests {
     for count in 0..<order.count {
       copy.bytes.copyBytes(from: before)
       for place in order[..<count] { copy.bytes[place] = after[place] }
-      // The oldest change may be overwritten by then.
-      let read = store(copy).read()
-      #expect(read == contents(20, 13...20) || read == contents(20, 14...20), "\(count)")
+      #expect(store(copy).read() == contents(20, 13...20), "\(count)")
     }
     copy.bytes.copyBytes(from: after)
     #expect(store(copy).read() == contents(21, 14...21))
+  }
+
+  @Test(
+    "is all that was there before where a commit of many was left half done",
+    arguments: [2, capacity - 1, capacity, 100, 1000])
+  func tornBatch(_ count: Int) throws {
+    let (memory, copy) = (try memory(), try memory())
+    let writer = store(memory)
+    for sequence in Int64(1)...20 {
+      writer.commit([change(sequence)], snapshot(sequence), instance: instance)
+    }
+    let before = Array(memory.bytes)
+    let last = 20 + Int64(count)
+    let first = max(21, last - Int64(Self.capacity) + 1)
+    writer.commit((first...last).map(change), snapshot(last), instance: instance)
+    let after = Array(memory.bytes)
+    // All records, and of the header all but the last byte.
+    copy.bytes.copyBytes(from: before)
+    for index in before.indices where index >= 1024 { copy.bytes[index] = after[index] }
+    #expect(store(copy).read() == contents(20, 13...20))
+    let header = before.indices.prefix(1024).filter { before[$0] != after[$0] }
+    for index in header.dropLast() {
+      copy.bytes[index] = after[index]
+      #expect(store(copy).read() == contents(20, 13...20))
+    }
+    copy.bytes.copyBytes(from: after)
+    let kept = min(last, Int64(Self.capacity))
+    // Those before a batch that is longer than what is kept are not told of.
+    let oldest = count > Self.capacity ? first : last - kept + 1
+    #expect(store(copy).read() == contents(last, oldest...last))
+  }
+
+  @Test("of version 0.1.0 is read, and kept in the present layout")
+  func migration() throws {
+    let size = StateStore.sizeOfFirstLayout(capacity: StateStore.capacity)
+    let former = try SharedMemory(name: "test", size: size)
+    // What a daemon of that version kept, and what it replied then.
+    let kept = try Data(contentsOf: GoldenFile.url("states-0.1.0"))
+    former.bytes.copyBytes(from: kept)
+    let reply = try Reply(
+      parsing: Array(try Data(contentsOf: GoldenFile.url("states-0.1.0.json"))))
+    let told = try #require(MonitorMessage(reply.parameters))
+    let memory = try SharedMemory(
+      name: "test", size: StateStore.size(capacity: StateStore.capacity))
+    let migrated = try #require(StateStore(memory, migrating: former))
+    let contents = try #require(StateStore(memory).read())
+    #expect(contents.instance == told.state.instance)
+    #expect(contents.changes == told.changes)
+    #expect(contents.snapshot.sequence == told.state.modes.sequence)
+    #expect(contents.snapshot.shift == .on(since: told.changes.last?.time))
+    #expect(contents.snapshot.shiftSince == told.state.modes.shiftSince)
+    #expect(contents.snapshot.keyboard == told.state.modes.keyboard)
+    #expect(contents.snapshot.keyboardSince == told.state.modes.keyboardSince)
+    #expect(migrated.read() == contents)
+  }
+
+  @Test("of version 0.1.0 is nothing where it is damaged")
+  func damagedMigration() throws {
+    let size = StateStore.sizeOfFirstLayout(capacity: Self.capacity)
+    let former = try SharedMemory(name: "test", size: size)
+    #expect(StateStore(try memory(), migrating: former, capacity: Self.capacity) == nil)
   }
 
   @Test("is nothing where it is corrupt, and never a trap", arguments: 0..<200)
@@ -132,6 +200,7 @@ struct StateStoreTests {
     fields.put(generation)
     _ = fields.takeText()
     _ = fields.takeSnapshot()
+    _ = fields.takeNumber()
     fields.putChecksum()
     for sequence in Int64(2)...5 {
       let next = store(memory)

@@ -114,7 +114,8 @@ struct CommandTests {
     #expect(0...20 ~= seconds, "not by the clock of the recording")
     #expect(
       text.dropFirst() == [
-        "changes  3", "clients  2", "missed   1", "devices  0", "losses   0", "reloads  0",
+        "changes        3", "clients        2", "missed         1", "devices        0",
+        "losses         0", "reloads        0", "configuration  good",
       ])
     for method in ["ListDevices", "GetStatistics"] {
       let client = try daemon.client()

@@ -7,13 +7,26 @@ final class KeptDaemon {
   let folder: TemporaryFolder
   private let manager: Int32
   private var process = Process()
-  private var memory: Int32 = -1
+  /// The descriptors that are kept, by name.
+  private var kept: [String: Int32] = [:]
+  /// The last line of its status.
+  private(set) var status = ""
 
-  init() throws {
+  /// A second press that a slow test sends is one of capsLock, too.
+  static let configuration = "devices: { ignore: [\"*\"] }\nshift: { threshold: 60s }\n"
+
+  /// What it wrote since it was started last.
+  var log: String {
+    (try? String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)) ?? ""
+  }
+
+  /// - Parameter keeping: memory, by name, that a daemon before this one had kept.
+  init(
+    configuration: String = KeptDaemon.configuration, keeping kept: [String: Int32] = [:]
+  ) throws {
+    self.kept = kept
     folder = try TemporaryFolder()
-    // A second press that a slow test sends is one of capsLock, too.
-    _ = try folder.write(
-      "deaf.yaml", "devices: { ignore: [\"*\"] }\nshift: { threshold: 60s }\n")
+    _ = try folder.write("keymoded.yaml", configuration)
     manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     let manager = manager
     try #require(withSocketAddress("\(folder.path)/notify") { bind(manager, $0, $1) } == 0)
@@ -23,30 +36,34 @@ final class KeptDaemon {
   deinit {
     if process.isRunning { stop() }
     close(manager)
-    if memory >= 0 { close(memory) }
+    forget()
   }
+
+  /// Writes the configuration that it reads when it is started.
+  func configure(_ text: String) throws { _ = try folder.write("keymoded.yaml", text) }
 
   /// Starts it, with the memory that was kept, and waits until it is ready.
   func start() throws {
     process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    let passing =
-      memory < 0
-      ? ""
-      : """
-      LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES=states; export LISTEN_PID LISTEN_FDS LISTEN_FDNAMES
-      exec 3<>/proc/\(ProcessInfo.processInfo.processIdentifier)/fd/\(memory)
-
-      """
+    let own = ProcessInfo.processInfo.processIdentifier
+    let passed = kept.sorted { $0.key < $1.key }
+    let opened = passed.enumerated().map { "\($0 + 3)<>/proc/\(own)/fd/\($1.value)" }
+    let names = passed.map(\.key).joined(separator: ":")
+    let telling = "LISTEN_PID=$$ LISTEN_FDS=\(passed.count) LISTEN_FDNAMES=\(names)"
     process.arguments = [
       "-c",
-      passing
-        + "exec '\(Place.programs)/keymoded' --config deaf.yaml --socket-dir '\(folder.path)'",
+      """
+      \(passed.isEmpty ? "" : "export \(telling)")
+      exec '\(Place.programs)/keymoded' --config keymoded.yaml --socket-dir '\(folder.path)' \
+        \(opened.joined(separator: " "))
+      """,
     ]
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
       .merging(sanitizerOptions) { $1 }
-    process.standardError = FileHandle.nullDevice
+    _ = try folder.write("log", "")
+    process.standardError = FileHandle(forWritingAtPath: "\(folder.path)/log")
     try process.run()
     while try !notification().contains("READY=1") {}
   }
@@ -57,10 +74,30 @@ final class KeptDaemon {
     process.waitUntilExit()
   }
 
-  /// Forgets what was kept.
-  func forget() {
-    close(memory)
-    memory = -1
+  /// Ends it in the middle of what it does.
+  func kill() {
+    Glibc.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  /// Forgets what was kept under these names, or everything.
+  func forget(_ names: String...) {
+    for (name, descriptor) in kept where names.isEmpty || names.contains(name) {
+      close(descriptor)
+      kept[name] = nil
+    }
+  }
+
+  /// Keeps something more.
+  func keep(_ name: String, _ descriptor: Int32) { kept[name] = descriptor }
+
+  /// The names under which something is kept.
+  var keptNames: Set<String> { Set(kept.keys) }
+
+  /// What `keymodectl` says with these arguments.
+  func ask(_ arguments: String...) throws -> Ended {
+    try TestSupport.run(
+      "\(Place.programs)/keymodectl", arguments + ["--socket-dir", folder.path])
   }
 
   /// Makes changes, by pressing Shift as a client.
@@ -78,6 +115,7 @@ final class KeptDaemon {
   /// What it tells its service manager next; memory that it hands over is kept.
   private func notification() throws -> String {
     try awaitInput(manager, "a notification")
+    var passed: Int32?
     var text = [UInt8](repeating: 0, count: 4096)
     // The header that the kernel puts before what is passed, and one descriptor.
     var control = [UInt64](repeating: 0, count: 8)
@@ -94,13 +132,21 @@ final class KeptDaemon {
           if message.msg_controllen >= 20 {
             let header = control.load(as: cmsghdr.self)
             if header.cmsg_type == Int32(SCM_RIGHTS) {
-              memory = control.load(fromByteOffset: 16, as: Int32.self)
+              passed = control.load(fromByteOffset: 16, as: Int32.self)
             }
           }
           return count
         }
       }
     }
-    return String(decoding: text.prefix(max(0, count)), as: UTF8.self)
+    let told = String(decoding: text.prefix(max(0, count)), as: UTF8.self)
+    let lines = told.split(separator: "\n").map { $0.split(separator: "=", maxSplits: 1) }
+    let values = Dictionary(uniqueKeysWithValues: lines.map { ($0[0], String($0[1])) })
+    if let name = values["FDNAME"] {
+      if values["FDSTOREREMOVE"] == "1" { forget(name) }
+      if let passed { kept[name] = passed }
+    }
+    status = values["STATUS"] ?? status
+    return told
   }
 }

@@ -78,9 +78,10 @@ private func forge(_ choices: inout Choices) {
     _ = fields.takeNumber()
     _ = fields.takeText()
     _ = fields.takeSnapshot()
+    _ = fields.takeNumber()
     seal(&fields)
   }
-  for place in 0..<capacity where flags & 4 << place != 0 {
+  for place in 0..<2 * capacity where flags & 4 << (place % 4) != 0 {
     var fields = StoredFields(slice(1024 + place * 160, 160))
     _ = fields.takeNumber()
     _ = fields.takeTime()

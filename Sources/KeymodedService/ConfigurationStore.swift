@@ -1,0 +1,60 @@
+import KeymodedConfiguration
+import SystemCalls
+
+/// The text of the last good configuration in memory that outlives the daemon: what the next one goes on
+/// with where the file is bad by then.
+///
+/// There are two copies, and the older one is overwritten; checksums tell which are whole.
+final class ConfigurationStore {
+  private static let layout: UInt64 = 0x6b65_796d_6f63_0001
+
+  /// A copy has four numbers besides the text.
+  private static let copySize = Configuration.sizeLimit + 4 * 8
+
+  /// How many bytes the memory has. Of those that are not used the kernel has none.
+  static let size = 2 * copySize
+
+  private let memory: SharedMemory
+  private var generation: UInt64 = 0
+
+  /// A store in memory of the right size.
+  init(_ memory: SharedMemory) {
+    precondition(memory.bytes.count == Self.size, "memory of another size")
+    self.memory = memory
+  }
+
+  /// The text that was kept last, or `nil` where there is none.
+  func read() -> [UInt8]? {
+    let copies = [0, 1].compactMap { read($0) }
+    guard let newest = copies.max(by: { $0.generation < $1.generation }) else { return nil }
+    generation = newest.generation
+    return newest.text
+  }
+
+  /// Keeps `text` from now on.
+  ///
+  /// - Precondition: it has no more than ``Configuration/sizeLimit`` bytes.
+  func keep(_ text: [UInt8]) {
+    // What is kept already need not be written again.
+    guard read() != text else { return }
+    generation &+= 1
+    var fields = StoredFields(bytes(Int(generation % 2)))
+    fields.put(Self.layout)
+    fields.put(generation)
+    fields.put(bytes: text)
+    fields.putChecksum()
+  }
+
+  private func read(_ index: Int) -> (generation: UInt64, text: [UInt8])? {
+    var fields = StoredFields(bytes(index))
+    guard fields.takeNumber() == Self.layout, let generation = fields.takeNumber(),
+      let text = fields.takeBytes(), fields.isWhole()
+    else { return nil }
+    return (generation, text)
+  }
+
+  private func bytes(_ index: Int) -> UnsafeMutableRawBufferPointer {
+    UnsafeMutableRawBufferPointer(
+      rebasing: memory.bytes[index * Self.copySize..<(index + 1) * Self.copySize])
+  }
+}
