@@ -19,11 +19,6 @@ def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
         yield installed
 
 
-def starts(vm: VirtualMachine) -> int:
-    """How many daemons systemd has started of this service since the boot."""
-    return len(service.journal(vm, "--unit keymoded JOB_TYPE=start + JOB_TYPE=restart"))
-
-
 def killed(vm: VirtualMachine) -> None:
     """Kills the daemon, and waits for the next one to be ready."""
     vm.run(
@@ -61,7 +56,8 @@ def test_bad_configuration_at_a_crash_loses_nothing(guest: VirtualMachine) -> No
     assert WARNING in log
     guest.wait_until(f"{service.STATUS} | grep -qx 'devices followed: [1-9].*; {WARNING}'")
 
-    # The subscriber is told of what comes next, by the last good configuration.
+    # Keys act by the last good configuration.
+    watch = Watch(guest)
     guest.play("tap f9")
     (change,) = watch.changes(1)
     assert (change["sequence"], change["to"]) == (3, "prepareToEditText")
@@ -73,7 +69,8 @@ def test_bad_configuration_at_a_crash_loses_nothing(guest: VirtualMachine) -> No
 
 
 def test_bad_configuration_at_the_first_start_means_the_defaults(guest: VirtualMachine) -> None:
-    guest.run(f"systemctl stop {UNITS}; systemctl clean --what=fdstore keymoded 2>/dev/null", check=False)
+    forgotten = "systemctl clean --what=fdstore keymoded 2>/dev/null"
+    guest.run(f"systemctl stop {UNITS}; {forgotten}", check=False)
     service.configure(guest, "shift: { treshold: 1s }\n")
     # It is started by the first client, once, and that gets its answer.
     guest.run("systemctl start keymoded-state.socket keymoded-control.socket")

@@ -23,7 +23,6 @@ def test_greedy_clients_do_not_have_the_service_killed(
 ) -> None:
     for name in ("greed", "connection"):
         shutil.copy(CHECKOUT / f"Tests/Adversary/{name}.py", guest.shared)
-    guest.run("for _ in $(seq 1100); do keymodectl trigger shiftPressed; done >/run/changes", 300)
     before = service.state(guest)
     pid = guest.run(PID).stdout
     # Somebody who may read, and also act; nobody else can fill all places.
