@@ -204,15 +204,20 @@ extension ConfigurationReader {
     }
   }
 
-  private func withoutSuperfluousSpaces(_ text: Substring) -> String {
-    guard text.utf8.contains(UInt8(ascii: " ")) else { return String(text) }
-    return text.split(separator: " ").joined(separator: " ")
+  /// The names between the plus signs, without superfluous spaces.
+  private func keyNames(_ text: String) -> [String] {
+    // A file can have very many keys: most have nothing to split, and bytes are split much faster
+    // than characters.
+    let (plus, space) = (UInt8(ascii: "+"), UInt8(ascii: " "))
+    guard text.utf8.contains(where: { $0 == plus || $0 == space }) else { return [text] }
+    return text.utf8.split(separator: plus, omittingEmptySubsequences: false).map { name in
+      guard name.contains(space) else { return String(Substring(name)) }
+      return Substring(name).split(separator: " ").joined(separator: " ")
+    }
   }
 
   private mutating func chord(_ text: String, at node: Node) -> Chord? {
-    // Bytes are split much faster than characters, and a file can have very many keys.
-    let names = text.utf8.split(separator: UInt8(ascii: "+"), omittingEmptySubsequences: false)
-      .map { withoutSuperfluousSpaces(Substring($0)) }
+    let names = keyNames(text)
     var keys: [KeyCode] = []
     for name in names {
       guard !name.isEmpty else {

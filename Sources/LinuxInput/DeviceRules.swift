@@ -15,7 +15,13 @@ public struct DeviceRules: Hashable, Sendable {
     /// - Returns: `nil` for what looks like numbers but has not four digits each: as a name it would
     ///   match nothing, and nobody would know why.
     public init?(_ text: String) {
-      let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+      let colon = UInt8(ascii: ":")
+      // There can be very many, and most have nothing to split.
+      guard text.utf8.contains(colon) else {
+        self = .name(text)
+        return
+      }
+      let parts = text.utf8.split(separator: colon, omittingEmptySubsequences: false)
         .map { Substring($0) }
       guard parts.count == 2, Self.isNumeric(parts[0]), Self.isNumeric(parts[1]) || parts[1] == "*"
       else {

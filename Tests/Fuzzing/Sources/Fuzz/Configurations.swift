@@ -7,7 +7,10 @@ func attemptConfiguration(_ bytes: [UInt8]) {
   require(first == second, "reading it again gives something else")
   switch first {
   case .success(let configuration): use(configuration)
-  case .failure(let errors): check(errors.errors, in: bytes)
+  case .failure(let errors):
+    check(errors.errors, in: bytes)
+    require(errors.errors.count <= ConfigurationErrors.limit)
+    require(errors.omitted == 0 || errors.errors.count == ConfigurationErrors.limit)
   }
 }
 
