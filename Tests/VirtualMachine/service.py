@@ -153,8 +153,8 @@ class Watch:
 
     def rest(self, vm: VirtualMachine) -> list[Change]:
         """The changes that are left, up to and with one that this makes itself."""
-        vm.run("keymodectl trigger clickMoreButton")
-        self._process.wait_for(r'"clickMoreButton"}\n\Z')
+        answer = json.loads(vm.run("keymodectl trigger clickMoreButton --json").stdout)
+        self._process.wait_for(rf'^{{"sequence":{answer["state"]["sequence"]},.*\n')
         lines = self._process.lines()[self._taken :]
         self._taken += len(lines)
         return [json.loads(line) for line in lines]

@@ -163,9 +163,6 @@ class VirtualMachine:
     def _qemu_command(self, control: int, agent: int) -> list[str]:
         threading_model = "multi" if self._processors > 1 else "single"
         return [
-            # The keyboard forgets what a guest without time does not take. Who may not go before
-            # others goes with them.
-            *("nice", "-n", "-15"),
             # setpriv: if the thread that starts QEMU ends, even by SIGKILL, QEMU is killed too.
             *("setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64"),
             *("-accel", f"tcg,thread={threading_model}", "-machine", "pc", "-cpu", "qemu64"),
