@@ -5,7 +5,9 @@ import socket
 from typing import Any
 
 INTERFACE = "org.keymoded.Controller"
-BOUND_SECONDS = 30.0
+
+# For how long to wait for what has to come: no measure of anything.
+BOUND_SECONDS = 120.0
 
 GET_STATE = f'{{"method":"{INTERFACE}.GetState"}}'.encode() + b"\0"
 MONITOR = f'{{"method":"{INTERFACE}.Monitor","more":true}}'.encode() + b"\0"

@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-from connection import MONITOR, Connection
+from connection import BOUND_SECONDS, MONITOR, Connection
 from local_daemon import take_time_from_others
 
 CHANGE = re.compile(rb'"sequence":(\d+),"time":(\d+),"machine"')
@@ -60,7 +60,7 @@ class Innocent:
     def __init__(self, path: str, file: Path) -> None:
         self._file = file
         self._process = subprocess.Popen([sys.executable, __file__, path, file])
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + BOUND_SECONDS
         while not file.exists() or not file.read_bytes():
             assert time.monotonic() < deadline
             assert self._process.poll() is None

@@ -8,12 +8,10 @@ import socket
 import subprocess
 from pathlib import Path
 
-from connection import Connection
+from connection import BOUND_SECONDS, Connection
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(os.environ.get("KEYMODED_PROGRAMS", CHECKOUT / ".build/release"))
-
-BOUND_SECONDS = 30.0
 
 KEY_LEFTSHIFT = 42
 

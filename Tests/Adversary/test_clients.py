@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attacks
 import pytest
-from connection import Connection
+from connection import BOUND_SECONDS, Connection
 from innocent import Innocent
 from local_daemon import Daemon, write_recording
 
@@ -28,11 +28,14 @@ FACTOR = float(os.environ.get("KEYMODED_DELAY_FACTOR", "inf"))
 # Such a machine does so now and then; a fault of the daemon shows every time.
 ATTEMPTS = 5
 
-# Who is later than this was waited for.
+# Who is this much later than the bystander was waited for.
 LATEST_US = 1_000_000
 
+# How much longer an attack may take that a busy machine gives little time: it runs on what is left.
+PATIENCE_SECONDS = 120
+
 # More than all attacks and the quiet between them take, if each needs every attempt.
-LONGEST = 60 + len(attacks.ATTACKS) * ATTEMPTS * (2 * SECONDS + 2)
+LONGEST = 60 + len(attacks.ATTACKS) * (ATTEMPTS * (2 * SECONDS + 2) + PATIENCE_SECONDS)
 
 
 @dataclass
@@ -42,12 +45,10 @@ class Watched:
     daemon: Daemon
     innocent: Innocent
 
-    def worst_delay(self, begin: int, end: int) -> int:
-        """How late the latest change came between two marks, none of them missing; in
-        microseconds.
-        """
-        noted = self.innocent.since(begin, end)
-        assert noted, "no change came"
+    def worst_delay(self, begin: int) -> int:
+        """How late the latest change came since a mark, none of them missing; in microseconds."""
+        wait_until(lambda: self.innocent.mark() > begin, "another change")
+        noted = self.innocent.since(begin, self.innocent.mark())
         assert_gapless(noted)
         return max(late for _, late in noted)
 
@@ -63,13 +64,14 @@ class Scene:
     bystander: Watched
     quiet: int = 0
     unharmed: int = 0
+    # The bystander's worst delay during the latest attack alone.
+    beside: int = 0
 
     def watch_in_quiet(self) -> None:
         """Lets nobody do anything for a while, and notes how late changes come then."""
         begin = self.target.innocent.mark()
         time.sleep(SECONDS)
-        end = self.target.innocent.mark()
-        self.quiet = max(self.quiet, self.target.worst_delay(begin, end))
+        self.quiet = max(self.quiet, self.target.worst_delay(begin))
 
     def watch_attack(self, name: str) -> tuple[attacks.Result, int]:
         """Attacks for a while, in another process; returns what came of it, and the worst delay."""
@@ -79,18 +81,18 @@ class Scene:
             [sys.executable, attacks.__file__, name, self.target.daemon.folder, str(SECONDS)],
             capture_output=True,
             text=True,
-            timeout=SECONDS + 60,
+            timeout=SECONDS + PATIENCE_SECONDS,
             check=False,
         )
-        end = [watched.innocent.mark() for watched in both]
         assert ended.returncode == 0, ended.stderr
-        worst, unharmed = map(Watched.worst_delay, both, begin, end)
-        self.unharmed = max(self.unharmed, unharmed)
+        worst, self.beside = map(Watched.worst_delay, both, begin)
+        self.unharmed = max(self.unharmed, self.beside)
         return attacks.Result(**json.loads(ended.stdout.splitlines()[-1])), worst
 
     def accepts(self, worst: int) -> bool:
         """Whether no client was to blame for this delay, in microseconds."""
-        return worst <= FACTOR * max(self.quiet, self.unharmed)
+        usual = max(self.quiet, self.unharmed)
+        return worst <= FACTOR * usual and worst < self.beside + LATEST_US
 
 
 def assert_gapless(noted: list[tuple[int, int]]) -> None:
@@ -141,7 +143,6 @@ def test_innocent_subscriber_loses_nothing(
         result, worst = scene.watch_attack(name)
         assert result.count > 0
         assert not result.amiss
-        assert worst < LATEST_US
     told(
         name.replace("_", " "),
         result.count,
@@ -155,8 +156,8 @@ def test_innocent_subscriber_loses_nothing(
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Waits until something is so, for at most half a minute."""
-    deadline = time.monotonic() + 30
+    """Waits until something is so."""
+    deadline = time.monotonic() + BOUND_SECONDS
     while not holds():
         assert time.monotonic() < deadline, f"never: {what}"
         time.sleep(0.01)
@@ -167,17 +168,17 @@ def test_without_descriptors_left_it_waits_instead_of_spinning(
     tmp_path: Path, told: Callable[..., None]
 ) -> None:
     recording = tmp_path / "recording.evemu"
-    write_recording(recording, 120)
+    write_recording(recording, 3 * BOUND_SECONDS + SECONDS)
     with followed(tmp_path, recording, files=64) as watched:
         daemon, innocent = watched.daemon, watched.innocent
         held = [attacks.silent_socket(daemon.state_socket) for _ in range(200)]
         wait_until(lambda: daemon.open_files == 64, "all descriptors are taken")
-        begin, cpu = innocent.mark(), daemon.cpu_seconds
+        mark, cpu, begin = innocent.mark(), daemon.cpu_seconds, time.monotonic()
         time.sleep(SECONDS)
-        used = daemon.cpu_seconds - cpu
-        worst = watched.worst_delay(begin, innocent.mark())
+        share = (daemon.cpu_seconds - cpu) / (time.monotonic() - begin)
+        worst = watched.worst_delay(mark)
         # 200 changes a second take a few hundredths; spinning would take all.
-        assert used < SECONDS / 4
+        assert share < 1 / 4
         for client in held:
             client.close()
         wait_until(lambda: daemon.open_files < 20, "those who have gone are let go")
@@ -187,6 +188,6 @@ def test_without_descriptors_left_it_waits_instead_of_spinning(
         told(
             "take all descriptors",
             200,
-            f"waits, {100 * used / SECONDS:.0f} % of a processor",
+            f"waits, {100 * share:.0f} % of a processor",
             delay=f"{worst / 1000:.1f} ms",
         )

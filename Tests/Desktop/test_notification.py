@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from picture import Picture
-from seat import EXAMPLES, Desktop, Seat
+from seat import BOUND_SECONDS, EXAMPLES, Desktop, Seat
 
 
 class Notifications:
@@ -85,7 +85,7 @@ def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Si
     # As systemd and a terminal end it: all of it at once.
     os.killpg(notifications.example.pid, end)
     notifications.wait_for()
-    notifications.example.wait(20)
+    notifications.example.wait(BOUND_SECONDS)
     seat.wait_for(
         lambda: not {**seat.processes("keymodectl"), **seat.processes("keymoded-notify")},
         "an empty desk",
@@ -99,7 +99,7 @@ def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Si
 def test_it_ends_where_nothing_shows_notifications(seat: Seat) -> None:
     example = seat.start("examples/notification/keymoded-notify")
     seat.trigger("shiftPressed", "shiftPressed")
-    assert example.wait(20) != 0, "the unit starts it again"
+    assert example.wait(BOUND_SECONDS) != 0, "the unit starts it again"
     seat.wait_for(lambda: not seat.processes("keymodectl"), "an empty desk")
 
 

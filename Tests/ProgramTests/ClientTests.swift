@@ -230,8 +230,8 @@ private func untilWatched(_ path: String) async throws {
   var status = stat()
   try #require(stat(path, &status) == 0)
   let entry = " ino:\(String(status.st_ino, radix: 16)) "
-  let deadline = Date().addingTimeInterval(20)
-  while Date() < deadline {
+  let deadline = ContinuousClock.now + .seconds(boundSeconds)
+  while ContinuousClock.now < deadline {
     for number in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fdinfo") {
       let info = try? String(contentsOfFile: "/proc/self/fdinfo/\(number)", encoding: .utf8)
       if let info, info.contains("inotify"), info.contains(entry) { return }
@@ -258,8 +258,10 @@ private final class Listener {
 
   convenience init(at path: String) throws {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    try #require(withSocketAddress(path) { bind(descriptor, $0, $1) } == 0)
+    // It gets its name when it listens: a client that is refused may be patient.
+    try #require(withSocketAddress("\(path).new") { bind(descriptor, $0, $1) } == 0)
     try #require(listen(descriptor, 8) == 0)
+    try #require(rename("\(path).new", path) == 0)
     self.init(adopting: descriptor)
   }
 

@@ -51,7 +51,10 @@ enum CompletingShell: String, CaseIterable {
         try screen.wait("the line") { $0 == "r> \(line)".trimmingCharacters(in: .whitespaces) }
         // Ctrl+D lists what there is, but for one alone, which Tab would put in.
         try screen.press("C-d")
-        let text = try screen.wait("a list") { $0.contains("\n") }
+        try screen.wait("a list") { $0.contains("\n") }
+        // At its end the cursor goes back to the line.
+        try wait(for: "the end of the list") { try screen.property("#{cursor_y}") == "0" }
+        let text = try screen.text()
         try screen.press("C-u")
         try screen.press("C-l")
         try screen.wait("a clear screen") { $0 == "r>" }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A daemon that gives one answer to whatever it is asked first.
@@ -26,6 +27,6 @@ final class OneAnswer {
 
   /// Waits until it has answered.
   func end() throws {
-    try #require(done.wait(timeout: .now() + 20) == .success)
+    try #require(done.wait(timeout: .now() + .seconds(boundSeconds)) == .success)
   }
 }

@@ -11,11 +11,7 @@ struct ReloadTests {
   private func hangUp(_ daemon: RunningDaemon, until line: String) throws {
     let before = daemon.log.components(separatedBy: line).count
     kill(daemon.process.processIdentifier, SIGHUP)
-    let deadline = Date().addingTimeInterval(20)
-    while daemon.log.components(separatedBy: line).count == before {
-      guard Date() < deadline else { throw TimedOut(waitingFor: line) }
-      usleep(1000)
-    }
+    try wait(for: line) { daemon.log.components(separatedBy: line).count > before }
   }
 
   private func reload(_ daemon: RunningDaemon, _ text: String, until line: String) throws {

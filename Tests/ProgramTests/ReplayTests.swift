@@ -344,10 +344,9 @@ struct ReplayTests {
     let reading = pipe.fileHandleForReading
     let capacity = 65_536
     var waiting: Int32 = 0
-    let deadline = Date().addingTimeInterval(20)
-    while waiting < capacity - 8192, Date() < deadline {
+    try wait(for: "a full pipe") {
       #expect(ioctl(reading.fileDescriptor, UInt(FIONREAD), &waiting) == 0)
-      usleep(1000)
+      return waiting >= capacity - 8192
     }
     let text = String(decoding: reading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
@@ -553,7 +552,8 @@ struct ReplayTests {
 
         """, speed: "1")
     let ended = try run(
-      "keymodectl", "wait", "shift=on", "--timeout", "20", "--socket-dir", daemon.folder.path)
+      "keymodectl", "wait", "shift=on", "--timeout", "\(boundSeconds)", "--socket-dir",
+      daemon.folder.path)
     #expect(ended.status == 0)
   }
 }

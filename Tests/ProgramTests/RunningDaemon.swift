@@ -3,12 +3,10 @@ import JSON
 import TestSupport
 import Testing
 
-struct TimedOut: Error { let waitingFor: String }
-
-/// Waits until there is something to read, for at most 20 seconds.
+/// Waits until there is something to read.
 func awaitInput(_ descriptor: Int32, _ what: String) throws {
   var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-  guard poll(&entry, 1, 20_000) == 1 else { throw TimedOut(waitingFor: what) }
+  guard poll(&entry, 1, Int32(boundSeconds * 1000)) == 1 else { throw TimedOut(waitingFor: what) }
 }
 
 func address(_ path: String) -> sockaddr_un {

@@ -26,9 +26,7 @@ struct StatusLineTests {
     /// Reads no more, and returns the exit status of what was read.
     func close() throws -> Int32 {
       try pipe.fileHandleForReading.close()
-      let deadline = Date().addingTimeInterval(20)
-      while process.isRunning, Date() < deadline { usleep(5000) }
-      try #require(!process.isRunning, "it runs on for nobody")
+      try wait(for: "the end of what nobody reads") { !process.isRunning }
       return process.terminationStatus
     }
 

@@ -49,7 +49,8 @@ struct TableTests {
         E: 0.300001 0001 003f 0000
 
         """, configuration: Self.stickers)
-    let there = try ask(["wait", "keyboard=showingStickers", "--timeout", "20"], daemon)
+    let wait = ["wait", "keyboard=showingStickers", "--timeout", "\(boundSeconds)"]
+    let there = try ask(wait, daemon)
     #expect(there.status == 0)
     let back = try ask(["trigger", "clickStickerButton"], daemon)
     #expect(back.output == "shift     off\nkeyboard  editingText\n")

@@ -70,16 +70,22 @@ final class TerminalScreen {
     try tmux("display-message", "-p", format).trimmingCharacters(in: .newlines)
   }
 
-  /// Waits until this is seen.
+  /// Waits until this is seen. What a program draws at once may be seen in parts, so all of it that
+  /// a test is about belongs here.
   @discardableResult
-  func wait(_ what: String, until isThere: (String) throws -> Bool) throws -> String {
-    let deadline = Date().addingTimeInterval(20)
-    while true {
-      let text = try text()
-      if try isThere(text) { return text }
-      guard Date() < deadline else { throw NotSeen(what: what, screen: text) }
-      usleep(5000)
+  func wait(
+    _ what: String, withColors: Bool = false, until isThere: (String) throws -> Bool
+  ) throws -> String {
+    var seen = ""
+    do {
+      try TestSupport.wait(for: what) {
+        seen = try text(withColors: withColors)
+        return try isThere(seen)
+      }
+    } catch is TimedOut {
+      throw NotSeen(what: what, screen: seen)
     }
+    return seen
   }
 
   private struct NotSeen: Error, CustomStringConvertible {

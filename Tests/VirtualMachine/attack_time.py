@@ -15,7 +15,7 @@ from uinput import LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, A, B, Keyboard
 
 THRESHOLD = 500_000
 SLEEP_THRESHOLD = 3.0
-MOST_TRIES = 5
+MOST_TRIES = 20
 
 
 def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str]]:
@@ -179,29 +179,30 @@ def suspend(daemon: Daemon, count: int) -> str:
     slept = 0.0
     with daemon.following("Sleeping keyboard") as (keyboard,):
         for _ in range(count):
-            keyboard.press(LEFTCTRL)
-            keyboard.tap(LEFTSHIFT)
-            begin = clocks()
-            Path("/sys/power/state").write_text("mem")
-            keyboard.tap(LEFTSHIFT)
-            awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
+            for _ in range(MOST_TRIES):
+                keyboard.press(LEFTCTRL)
+                keyboard.tap(LEFTSHIFT)
+                begin = clocks()
+                Path("/sys/power/state").write_text("mem")
+                keyboard.tap(LEFTSHIFT)
+                awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
+                slept += total - awake
+                daemon.expect("on", "off")
+                # The kernel lets go of all keys before it sleeps.
+                use(daemon, keyboard)
+                # Where a busy host takes that long without the sleep, it proves nothing.
+                if awake < SLEEP_THRESHOLD:
+                    break
             assert awake < SLEEP_THRESHOLD < total, "or it would prove nothing"
-            slept += total - awake
-            daemon.expect("on", "off")
-            # The kernel lets go of all keys before it sleeps.
-            use(daemon, keyboard)
             keyboard.tap(LEFTSHIFT, LEFTSHIFT)
             daemon.expect("on", "capsLock")
             forget(daemon, keyboard)
         slept += sleep_longer_than_shift_lasts(daemon, keyboard)
         settle()
         daemon.changes()
-        before = daemon.switches()
-        time.sleep(3)
-        moved = sum(map(sum, daemon.switches().values())) - sum(map(sum, before.values()))
-        assert moved <= 2, f"{moved} context switches in 3 s after the sleep"
+        quiet = daemon.expect_asleep(3)
         expect_no_stuck_key(daemon, keyboard)
-    return f"{slept:.1f} s slept, which counted; {moved} context switches in 3 s afterwards"
+    return f"{slept:.1f} s slept, which counted; in 3 s afterwards {quiet}"
 
 
 def sleep_longer_than_shift_lasts(daemon: Daemon, keyboard: Keyboard) -> float:
@@ -210,18 +211,23 @@ def sleep_longer_than_shift_lasts(daemon: Daemon, keyboard: Keyboard) -> float:
     Path("/etc/keymoded/keymoded.yaml").write_text("shift: {timeout: 4s}\n")
     os.kill(daemon.pid, signal.SIGHUP)
     wait_until(lambda: daemon.statistics()["reloads"] > reloads, "the configuration")
-    keyboard.tap(LEFTSHIFT)
-    begin = clocks()
-    Path("/sys/power/state").write_text("mem")
-    awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
+    slept = 0.0
+    for _ in range(MOST_TRIES):
+        keyboard.tap(LEFTSHIFT)
+        begin = clocks()
+        Path("/sys/power/state").write_text("mem")
+        awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
+        slept += total - awake
+        # To ask for the state makes nothing happen: that is the timer's part.
+        wait_until(lambda: daemon.state()["shift"] == "off", "Shift to be off")
+        on, off = daemon.changes()
+        assert (on["to"], off["event"]) == ("on", "timedOut"), (on, off)
+        assert off["time"] - on["time"] == 4_000_000
+        use(daemon, keyboard)
+        if awake < 4:
+            break
     assert awake < 4 < total, "or it would prove nothing"
-    # To ask for the state makes nothing happen: that is the timer's part.
-    wait_until(lambda: daemon.state()["shift"] == "off", "Shift to be off")
-    on, off = daemon.changes()
-    assert (on["to"], off["event"]) == ("on", "timedOut"), (on, off)
-    assert off["time"] - on["time"] == 4_000_000
-    use(daemon, keyboard)
-    return total - awake
+    return slept
 
 
 def clocks() -> tuple[float, float]:

@@ -18,7 +18,7 @@ from typing import Any
 from uinput import INSERT, LEFTSHIFT, SCROLLLOCK, A, Keyboard
 
 INTERFACE = "org.keymoded.Controller"
-BOUND_SECONDS = 30.0
+BOUND_SECONDS = 120.0
 
 Message = dict[str, Any]
 
@@ -204,6 +204,34 @@ class Daemon:
             for task in (self.process / "task").iterdir()
         }
 
+    def expect_asleep(self, seconds: float) -> str:
+        """Checks that for so long nothing but the watchdog wakes it, and says what was seen."""
+        wait_until(self._sleeps, "the daemon to sleep")
+        begin, before = time.monotonic(), self.switches()
+        time.sleep(seconds)
+        after, took = self.switches(), time.monotonic() - begin
+        assert after.keys() == before.keys()
+        moved = sum(sum(after[task]) - sum(before[task]) for task in after)
+        period = self.watchdog_seconds()
+        # It is due after half of the time at the earliest; to tell of it may take a second sleep.
+        allowed = 2 * (int(took / (period / 2)) + 1) if period else 0
+        assert moved <= allowed, f"{moved} switches in {took} s, not {allowed}: {before} {after}"
+        return f"{moved} context switches of {len(after)} thread, watchdog {period or 'off'}"
+
+    def _sleeps(self) -> bool:
+        """Whether it has done nothing for a moment: a reply that is here it may just have sent."""
+        before = self.switches()
+        time.sleep(0.2)
+        return self._status("State").startswith("S") and self.switches() == before
+
+    def watchdog_seconds(self) -> float:
+        """How often the service manager wants to hear of it; 0 for never."""
+        environment = (self.process / "environ").read_bytes().split(b"\0")
+        values = [
+            int(line.split(b"=")[1]) for line in environment if line.startswith(b"WATCHDOG_USEC")
+        ]
+        return values[0] / 1e6 if values else 0.0
+
     def _status(self, field: str) -> str:
         lines = (self.process / "status").read_text().splitlines()
         return next(line.split(":", 1)[1].strip() for line in lines if line.startswith(field))
@@ -255,4 +283,4 @@ def log(daemon: Daemon) -> list[str]:
 
 def settle() -> None:
     """Waits until udev has told of everything."""
-    subprocess.run(["udevadm", "settle", "--timeout=120"], check=True)
+    subprocess.run(["udevadm", "settle", "--timeout=600"], check=True)

@@ -12,7 +12,7 @@ from vm import VirtualMachine
 
 PARTS = ("attack", "attack_devices", "attack_oddities", "attack_privacy", "attack_time")
 CONTROL = "/run/udev/control"
-LONGEST_SECONDS = 300
+LONGEST_SECONDS = 1800
 
 
 class Table(Protocol):

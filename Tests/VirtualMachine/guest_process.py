@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, overload
 
-START_SECONDS = 20.0
+# For how long to wait for what has to come, on a host as busy as can be: no measure of anything.
+BOUND_SECONDS = 120.0
 POLL_SECONDS = 0.01
 AGAIN_SECONDS = 1.0
 
@@ -108,7 +109,7 @@ class GuestProcess:
         folder.mkdir(parents=True)
         (folder / "command").write_text(command)
         agent.send(f"run {number}")
-        agent.wait_for(lambda: number in agent.pids, START_SECONDS, f"the start of {command!r}")
+        agent.wait_for(lambda: number in agent.pids, BOUND_SECONDS, f"the start of {command!r}")
         self.pid = agent.pids[number]
 
     @property
@@ -132,16 +133,18 @@ class GuestProcess:
 
     @overload
     def wait_for(
-        self, condition: str | re.Pattern[str], timeout: float = 10.0
+        self, condition: str | re.Pattern[str], timeout: float = BOUND_SECONDS
     ) -> re.Match[str]: ...
 
     @overload
-    def wait_for(self, condition: Callable[[str], Result], timeout: float = 10.0) -> Result: ...
+    def wait_for(
+        self, condition: Callable[[str], Result], timeout: float = BOUND_SECONDS
+    ) -> Result: ...
 
     def wait_for(
         self,
         condition: str | re.Pattern[str] | Callable[[str], Result],
-        timeout: float = 10.0,
+        timeout: float = BOUND_SECONDS,
     ) -> re.Match[str] | Result:
         """Waits until stdout matches the regular expression, or the function says true of it.
 
@@ -169,7 +172,7 @@ class GuestProcess:
             self._agent.check_alive()
             time.sleep(POLL_SECONDS)
 
-    def wait(self, timeout: float = 30.0) -> Completed:
+    def wait(self, timeout: float = BOUND_SECONDS) -> Completed:
         """Waits until the command ends by itself; kills it and fails when the time is up."""
         try:
             self._agent.wait_for(
@@ -182,7 +185,7 @@ class GuestProcess:
         assert exit_code is not None
         return Completed(self.command, exit_code, self.stdout, self.stderr)
 
-    def interrupt_until_it_ends(self, timeout: float = 30.0) -> Completed:
+    def interrupt_until_it_ends(self, timeout: float = BOUND_SECONDS) -> Completed:
         """Sends SIGINT again and again, to a program that takes it only while it waits.
 
         evemu-record's handler does nothing but break off a wait for events, and Python's is not

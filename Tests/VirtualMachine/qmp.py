@@ -6,6 +6,8 @@ import threading
 import time
 from typing import Any
 
+from guest_process import BOUND_SECONDS
+
 
 class QmpError(Exception):
     """QEMU refused a command."""
@@ -25,7 +27,7 @@ class Qmp:
         self._next_message(time.monotonic() + timeout)
         self.command("qmp_capabilities")
 
-    def command(self, name: str, timeout: float = 10.0, **arguments: Any) -> Any:
+    def command(self, name: str, timeout: float = BOUND_SECONDS, **arguments: Any) -> Any:
         """Runs one command and returns its answer; events that come meanwhile are kept."""
         request = {"execute": name, "arguments": arguments}
         deadline = time.monotonic() + timeout

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from guest_process import Completed, GuestProcess
+from guest_process import BOUND_SECONDS, Completed, GuestProcess
 from vm import PS2_KEYBOARD, VirtualMachine
 
 MARKER = "tap meta_r 20"
@@ -160,11 +160,11 @@ class Recorder:
             return (0, 3) in [event[2:4] for event in _RAW_EVENT.iter_unpack(self.recording())]
         return bool(re.search(rb"[-+>] SYN_DROPPED", self.recording()))
 
-    def wait_for_marker(self, timeout: float = 10.0) -> None:
+    def wait_for_marker(self, timeout: float = BOUND_SECONDS) -> None:
         """Waits until the marker, and so all that was typed before it, is in the recording."""
         self.wait_for(_META_R, 0, timeout)
 
-    def wait_for(self, code: int, value: int, timeout: float = 10.0) -> None:
+    def wait_for(self, code: int, value: int, timeout: float = BOUND_SECONDS) -> None:
         """Waits until a key event is in the recording."""
         self._wait_until(lambda: self.tool.has(code, value, self.recording()), timeout)
 
@@ -175,7 +175,7 @@ class Recorder:
         self.process.interrupt()
         return self.process.wait()
 
-    def _wait_until(self, condition: Callable[[], object], timeout: float = 10.0) -> None:
+    def _wait_until(self, condition: Callable[[], object], timeout: float = BOUND_SECONDS) -> None:
         self.process.wait_for(lambda _: condition(), timeout)
 
 
@@ -192,7 +192,7 @@ class KeyRecorder(Recorder):
             for seconds, key, value in _KEY_LINE.findall(self.recording().decode())
         ]
 
-    def wait_for_events(self, count: int, timeout: float = 10.0) -> list[RecordedKey]:
+    def wait_for_events(self, count: int, timeout: float = BOUND_SECONDS) -> list[RecordedKey]:
         """Waits for at least so many key events, and returns all there are."""
         self._wait_until(lambda: len(self.events()) >= count, timeout)
         return self.events()

@@ -75,7 +75,7 @@ def test_python(guest: VirtualMachine) -> None:
 def test_c(guest: VirtualMachine) -> None:
     require_systemd(guest, 257)
     program = share(guest, "watch.c", example("c"))
-    guest.run(f"tcc -Wall -Werror -o /run/watch {program} -lsystemd", timeout=60)
+    guest.run(f"tcc -Wall -Werror -o /run/watch {program} -lsystemd")
     follower = guest.start(as_user("reader", "/run/watch"))
     follower.wait_for(r"^off prepareToEditText\n\Z")
     guest.run("keymodectl trigger clickMoreButton")

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 import recorder
 import service
-from recorder import record
+from recorder import KeyRecorder, record
 from recordings import changes_in, replay, typing
 from service import CONFIGURATION, Watch, configure
-from vm import VirtualMachine
+from vm import PS2_KEYBOARD, VirtualMachine
 
 
 @pytest.fixture
@@ -27,23 +27,33 @@ def start(guest: VirtualMachine, configuration: str) -> None:
 
 @pytest.mark.parametrize("trigger", ["press", "tap"])
 def test_recordings_replay_to_what_the_daemon_told(guest: VirtualMachine, trigger: str) -> None:
+    # What a late host types is no bounce; then it has to be typed again.
+    seeds = range(7, 7 + service.MOST_TRIES)
+    assert any(recorded_bounces(guest, trigger, seed) > 3 for seed in seeds)
+
+
+def recorded_bounces(guest: VirtualMachine, trigger: str, seed: int) -> int:
+    """Checks that recordings replay to what the daemon told; returns how many bounces they have."""
     # As long as a bounce may be, so that some of the typing is.
     start(guest, f"shift: {{ timeout: 200ms, trigger: {trigger} }}\ndebounce: 100ms\n")
     options = f"--config {CONFIGURATION}"
     tools = [tool.with_options(options) for tool in (recorder.KEYMODECTL, recorder.REDACTED)]
     watch = Watch(guest)
     # A recording ends with its last event: nothing must be due after that.
-    script = typing(random.Random(7), 60)
+    script = typing(random.Random(seed), 60)
     bounces = "; ".join(["tap shift 30; wait 40; tap shift 30; wait 300"] * 5)
     recordings = record(guest, f"{script}; {bounces}; tap a 20", tools)
     live = watch.rest(guest)[:-1]
     assert len(live) > 10
     assert "timedOut" in {change["event"] for change in live}
     used = str(guest.shared / "keymoded.yaml")
+    counts = []
     for recording in recordings:
         assert changes_in(recording.path, "--config", used) == live
         counted = replay(recording.path, "--config", used, "--stats").stdout.splitlines()[-1]
-        assert json.loads(counted)["stats"]["bounces"] > 3
+        counts.append(json.loads(counted)["stats"]["bounces"])
+    assert counts[0] == counts[1]
+    return int(counts[0])
 
 
 def test_unused_shift_is_off_at_its_microsecond(guest: VirtualMachine) -> None:
@@ -55,37 +65,51 @@ def test_unused_shift_is_off_at_its_microsecond(guest: VirtualMachine) -> None:
     assert off["time"] - on["time"] == 300_000
     state = service.state(guest)
     assert state["time"] > off["time"]
-    # With nothing due, nothing wakes the daemon: the watchdog does twice a minute.
-    switches = "grep -h ctxt /proc/$(systemctl show --value -p MainPID keymoded)/task/*/status"
-    before, after = guest.run(f"{switches}; sleep 3; echo; {switches}").stdout.split("\n\n")
-    moved = [sum(int(line.split()[1]) for line in part.splitlines()) for part in (before, after)]
-    assert moved[1] - moved[0] <= 2
+    # With nothing due, nothing wakes the daemon.
+    service.expect_asleep(guest, lambda: guest.run("sleep 3"))
 
 
 def test_restart_forgets_no_time(guest: VirtualMachine) -> None:
-    start(guest, "shift: { timeout: 8s }\n")
-    watch = Watch(guest)
-    guest.play("tap shift")
-    (on,) = watch.changes(1)
-    guest.run("systemctl restart keymoded")
-    assert service.state(guest)["shift"] == "on", "or it would prove nothing"
-    guest.run("keymodectl wait shift=off --timeout 20")
-    assert service.state(guest)["shiftSince"] - on["time"] == 8_000_000
+    # A restart may take long on a busy host.
+    for seconds in (8, 20, 55):
+        start(guest, f"shift: {{ timeout: {seconds}s }}\n")
+        watch = Watch(guest)
+        guest.play("tap shift")
+        (on,) = watch.changes(1)
+        guest.run("systemctl restart keymoded")
+        lasts = service.state(guest)["shift"] == "on"
+        guest.run("keymodectl wait shift=off --timeout 100")
+        assert service.state(guest)["shiftSince"] - on["time"] == seconds * 1_000_000
+        if lasts:
+            return
+    raise AssertionError("the host was too slow to prove anything")
 
 
 def test_late_daemon_judges_by_the_kernels_stamps(guest: VirtualMachine) -> None:
-    start(guest, "shift: { timeout: 5s }\n")
-    watch = Watch(guest)
-    signal = "systemctl kill --kill-whom=main --signal"
+    # Without a watchdog, as the daemon gets no time for as long as the timeout lasts.
+    with service.settings(guest, "WatchdogSec=0"):
+        # A host that is late types late; what the stamps say holds all the same.
+        if not any(is_character_in_time(guest, seconds) for seconds in (5, 15, 45)):
+            raise AssertionError("the host was too slow to prove anything")
+
+
+def is_character_in_time(guest: VirtualMachine, seconds: int) -> bool:
+    """Types a character before the timeout is over, and has it read after that.
+
+    Returns whether the host was quick enough for it to be in time.
+    """
+    start(guest, f"shift: {{ timeout: {seconds}s }}\n")
+    watch, keys = Watch(guest), KeyRecorder(guest, PS2_KEYBOARD)
     guest.play("tap shift")
     (on,) = watch.changes(1)
-    guest.run(f"{signal} STOP keymoded")
-    try:
+    with service.stopped(guest):
         guest.play("tap a")
-        # Until the timeout is over, while the character waits to be read.
-        guest.run("sleep 6")
-    finally:
-        guest.run(f"{signal} CONT keymoded")
+        guest.run(f"sleep {seconds + 1}")
     (off,) = watch.changes(1)
-    assert off["event"] == "characterTyped"
-    assert off["time"] - on["time"] < 5_000_000
+    pressed = [event.seconds for event in keys.wait_for_events(4) if event.value == 1]
+    keys.stop()
+    is_in_time = pressed[1] - pressed[0] < seconds
+    assert off["event"] == ("characterTyped" if is_in_time else "timedOut")
+    distance = off["time"] - on["time"]
+    assert distance < seconds * 1_000_000 if is_in_time else distance == seconds * 1_000_000
+    return is_in_time

@@ -2,12 +2,14 @@
 
 import statistics
 import subprocess
+from itertools import pairwise
 
 import pytest
 from build_image import Images
 from guest_process import CommandFailed, GuestDied
 from keys import KeyEvent, parse
-from recorder import KeyRecorder
+from recorder import MARKER, KeyRecorder
+from service import MOST_TRIES
 from vm import PS2_KEYBOARD, VirtualMachine
 
 
@@ -46,7 +48,7 @@ def test_waiting_for_output_that_cannot_come_fails_at_once(vm: VirtualMachine) -
 
 
 def test_signals_reach_the_program_itself(vm: VirtualMachine) -> None:
-    by_default = [vm.start("sleep 60") for _ in range(3)]
+    by_default = [vm.start("sleep 600") for _ in range(3)]
     handler = vm.start("trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 1; done")
     handler.wait_for("ready")
     handler.interrupt()
@@ -73,24 +75,38 @@ def test_shared_folder_is_seen_from_both_sides(vm: VirtualMachine) -> None:
 
 
 def test_ps2_presses_keep_their_distance(vm: VirtualMachine) -> None:
-    recorder = KeyRecorder(vm, PS2_KEYBOARD)
-    vm.play("tap shift 40; wait 260; tap shift 40; wait 100;" * 3)
-    events = recorder.wait_for_events(12)
-    assert [(event.key, event.value) for event in events] == [
-        ("KEY_LEFTSHIFT", value) for value in (1, 0) * 6
-    ]
-    presses = [event.seconds for event in events if event.value == 1]
-    distances = [second - first for first, second in zip(presses[::2], presses[1::2], strict=True)]
+    def median_distance() -> float:
+        recorder = KeyRecorder(vm, PS2_KEYBOARD)
+        vm.play("tap shift 40; wait 260; tap shift 40; wait 100;" * 3)
+        events = recorder.wait_for_events(12)
+        recorder.stop()
+        assert [(event.key, event.value) for event in events] == [
+            ("KEY_LEFTSHIFT", value) for value in (1, 0) * 6
+        ]
+        presses = [event.seconds for event in events if event.value == 1]
+        return statistics.median(
+            second - first for first, second in zip(presses[::2], presses[1::2], strict=True)
+        )
+
     # What other tests rely on is only to be far from the 500 ms that decide. On an idle host it is
-    # 1 ms; on a busy one some are off, hence the median.
-    assert statistics.median(distances) == pytest.approx(0.300, abs=0.060)
+    # 1 ms; on a busy one some are off, hence the median, and at times most of them.
+    assert any(median_distance() == pytest.approx(0.300, abs=0.060) for _ in range(MOST_TRIES))
 
 
 def test_no_ps2_event_is_lost(vm: VirtualMachine) -> None:
-    recorder = KeyRecorder(vm, PS2_KEYBOARD)
-    vm.play("tap ctrl_r 0; tap a 0;" * 20)
-    events = recorder.wait_for_events(80)
-    assert [(event.key, event.value) for event in events] == [
+    for _ in range(MOST_TRIES):
+        recorder = KeyRecorder(vm, PS2_KEYBOARD)
+        vm.play("tap ctrl_r 0; tap a 0;" * 20 + f"wait 100; {MARKER}")
+        recorder.wait_for_marker()
+        keys = recorder.events()[:-2]
+        recorder.stop()
+        if len(keys) == 80:
+            break
+        # QEMU's queue is full when a guest that gets no time has taken nothing for 40 ms.
+        stamps = [key.seconds for key in keys]
+        assert max(second - first for first, second in pairwise(stamps)) > 0.025, keys
+        vm.play("up ctrl_r; wait 20; up a; wait 20")
+    assert [(key.key, key.value) for key in keys] == [
         ("KEY_RIGHTCTRL", 1),
         ("KEY_RIGHTCTRL", 0),
         ("KEY_A", 1),
@@ -133,7 +149,8 @@ def test_uinput_keyboard_can_be_made_and_played(vm: VirtualMachine) -> None:
         "E: 0.100000 0001 0030 0000\nE: 0.100000 0000 0000 0000\n"
     )
     vm.run(f"evemu-play {path} </host/events")
-    events = [event for event in recorder.wait_for_events(4) if event.value != 2]
+    recorder.wait_for(48, 0)
+    events = [event for event in recorder.events() if event.value != 2]
     assert [(event.key, event.value) for event in events] == [
         *(("KEY_A", 1), ("KEY_A", 0), ("KEY_B", 1), ("KEY_B", 0)),
     ]
@@ -146,7 +163,7 @@ def test_dying_guest_is_reported_and_nothing_stays_behind(images: Images) -> Non
         shared = machine.shared
         machine.start("echo c >/proc/sysrq-trigger")
         with pytest.raises(GuestDied, match="sysrq triggered crash"):
-            machine.run("sleep 20")
+            machine.run("sleep 600")
     assert not shared.parent.exists()
     processes = subprocess.run(["ps", "axww"], check=True, capture_output=True, text=True).stdout
     assert str(shared) not in processes

@@ -9,6 +9,7 @@ from service import (
     Watch,
     as_user,
     followed_keyboard,
+    press_twice,
     wait_until_followed,
     wait_until_following,
 )
@@ -16,18 +17,14 @@ from vm import VirtualMachine
 
 
 def test_presses_300_ms_apart_are_caps_lock(guest: VirtualMachine) -> None:
-    watch = Watch(guest)
-    guest.play("tap shift 40; wait 260; tap shift 40")
-    assert watch.states(2) == ["on", "capsLock"]
+    _, second = press_twice(guest, Watch(guest), 300)
+    assert second["to"] == "capsLock"
     assert service.state(guest)["shift"] == "capsLock"
 
 
 def test_presses_700_ms_apart_are_off(guest: VirtualMachine) -> None:
-    watch = Watch(guest)
-    guest.play("tap shift 40; wait 660; tap shift_r 40")
-    first, second = watch.changes(2)
-    assert [first["to"], second["to"]] == ["on", "off"]
-    assert second["time"] - first["time"] == pytest.approx(700_000, abs=100_000)
+    _, second = press_twice(guest, Watch(guest), 700, second="shift_r")
+    assert second["to"] == "off"
     assert service.state(guest)["shift"] == "off"
 
 
@@ -90,12 +87,16 @@ def test_usb_keyboard_comes_and_goes_with_shift_held(guest: VirtualMachine) -> N
     watch = Watch(guest)
     guest.plug_usb_keyboard("first")
     wait_until_followed(guest, "QEMU QEMU USB Keyboard")
-    guest.play("tap shift; wait 200; tap shift; wait 50; tap shift")
-    assert watch.states(3) == ["on", "capsLock", "off"]
+    _, second = press_twice(guest, watch, 240)
+    assert second["to"] == "capsLock"
+    guest.play("tap shift")
+    assert watch.states(1) == ["off"]
     guest.play("wait 600; down shift; wait 50; down ctrl; wait 50")
     assert watch.states(1) == ["on"]
     guest.unplug("first")
-    guest.wait_until("journalctl --unit keymoded --boot -o cat | grep -q 'USB Keyboard. is gone'")
+    guest.wait_until(
+        "journalctl --boot -o cat _PID=$(pgrep -x keymoded) | grep -q 'USB Keyboard. is gone'"
+    )
     # Were Shift or Ctrl still held, neither of these would mean anything.
     guest.play("tap a; wait 30; tap insert")
     assert watch.states(2) == ["off", "editingText"]
@@ -155,11 +156,10 @@ def test_what_is_lost_in_an_overflow_is_found_again(guest: VirtualMachine) -> No
 def test_time_is_the_kernels_even_if_the_daemon_sleeps(
     guest: VirtualMachine, distance_ms: int, expected: str
 ) -> None:
-    watch = Watch(guest)
-    guest.run("systemctl kill --signal STOP keymoded")
-    guest.play(f"wait 300; tap shift 40; wait {distance_ms - 40}; tap shift 40; wait 300")
-    guest.run("systemctl kill --signal CONT keymoded")
-    assert watch.states(2) == ["on", expected]
+    _, second = press_twice(
+        guest, Watch(guest), distance_ms, meanwhile=lambda: service.stopped(guest)
+    )
+    assert second["to"] == expected
 
 
 def test_access_is_by_group(guest: VirtualMachine) -> None:

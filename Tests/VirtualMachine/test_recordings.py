@@ -29,11 +29,7 @@ META, V = 125, 47
 
 
 def test_whatever_records_the_changes_are_those_of_the_daemon(guest: VirtualMachine) -> None:
-    try:
-        recorders, live = recorded_and_live(guest, 20261121)
-    except recorder.HostTooBusy:
-        service.restart(guest)
-        recorders, live = recorded_and_live(guest, 20261122)
+    recorders, live = recorded_and_live(guest)
     assert len(live) > 20
     for recording in recorders:
         replayed = changes_in(recording.path)
@@ -43,29 +39,60 @@ def test_whatever_records_the_changes_are_those_of_the_daemon(guest: VirtualMach
             assert replayed == live, "keymodectl has the daemon's clock"
 
 
-def recorded_and_live(guest: VirtualMachine, seed: int) -> tuple[list[Recorder], list[Change]]:
+def recorded_and_live(guest: VirtualMachine) -> tuple[list[Recorder], list[Change]]:
     """Random typing, as all programs record it, and the changes that the daemon makes of it."""
-    watch = Watch(guest)
-    recorders = record(guest, typing(random.Random(seed), 100))
-    return recorders, watch.rest(guest)[:-1]
+    for seed in range(20261121, 20261121 + service.MOST_TRIES):
+        watch = Watch(guest)
+        try:
+            recorders = record(guest, typing(random.Random(seed), 100))
+        except recorder.HostTooBusy:
+            service.restart(guest)
+        else:
+            return recorders, watch.rest(guest)[:-1]
+    raise recorder.HostTooBusy("the host was too busy every time")
 
 
 def test_what_keymodectl_recorded_plays_on_a_keyboard_of_uinput(guest: VirtualMachine) -> None:
     tools = (recorder.KEYMODECTL, recorder.REDACTED)
     recorders = record(guest, typing_to_be_played(1, 15), tools)
     for recording in recorders:
-        replayed = changes_in(recording.path)
-        service.restart(guest)
-        with followed_keyboard(guest, "Played keyboard", like=recording.file) as keyboard:
-            watch = Watch(guest)
-            keyboard.play(recording.file)
-            live = watch.rest(guest)[:-1]
+        replayed = without_times(changes_in(recording.path))
+        for _ in range(service.MOST_TRIES):
+            live = played(guest, recording)
+            # A late host plays a second Shift late.
+            if without_times(live) == replayed:
+                break
         assert len(live) > 5
-        assert without_times(live) == without_times(replayed)
+        assert without_times(live) == replayed
+
+
+def played(guest: VirtualMachine, recording: Recorder) -> list[Change]:
+    """The changes that the daemon makes of a recording that is played on a keyboard of uinput.
+
+    Whenever it is played, they are what the kernel's stamps make of it.
+    """
+    service.restart(guest)
+    with followed_keyboard(guest, "Played keyboard", like=recording.file) as keyboard:
+        watch = Watch(guest)
+        again = Recorder(guest, recorder.KEYMODECTL, keyboard.path)
+        keyboard.play(recording.file)
+        again.wait_for_marker()
+        again.stop()
+        live = watch.rest(guest)[:-1]
+    assert changes_in(again.path) == live
+    return live
 
 
 def test_recording_of_two_keyboards_plays_with_libinput(guest: VirtualMachine) -> None:
+    with service.cleared_away(guest):
+        service.configure(guest, service.PATIENT)
+        service.restart(guest)
+        play_two_keyboards_with_libinput(guest)
+
+
+def play_two_keyboards_with_libinput(guest: VirtualMachine) -> None:
     tools = (recorder.LIBINPUT, recorder.KEYMODECTL_YAML)
+    used = ("--config", guest.shared / "keymoded.yaml")
     with followed_keyboard(guest, "Second keyboard") as second:
         watch = Watch(guest)
         recorders = [Recorder(guest, tool, PS2_KEYBOARD, second.path) for tool in tools]
@@ -73,9 +100,9 @@ def test_recording_of_two_keyboards_plays_with_libinput(guest: VirtualMachine) -
         second.send("LEFTSHIFT+", "LEFTSHIFT-", "LEFTCTRL+")
         # libinput replay plays each device in a process of its own, from when that began: those of
         # the second come later than they did, so what follows them has to wait.
-        guest.play("wait 500; tap compose; wait 60; tap shift; wait 60")
+        guest.play("wait 1500; tap compose; wait 60; tap shift; wait 60")
         second.send("LEFTCTRL-", "A+", "A-", "COMPOSE+", "COMPOSE-")
-        guest.play(f"wait 500; tap esc; wait 60; {MARKER}")
+        guest.play(f"wait 1500; tap esc; wait 60; {MARKER}")
         # All that the second keyboard has sent was there to be read before the marker.
         for recording in recorders:
             recording.wait_for_marker()
@@ -84,15 +111,19 @@ def test_recording_of_two_keyboards_plays_with_libinput(guest: VirtualMachine) -
     states = ["on", "capsLock", "editingText", "off", "on", "off", "showingPanel"]
     assert [change["to"] for change in recorded] == [*states, "prepareToEditText"]
     libinput, keymodectl = recorders
-    assert_same_but_for_time_base(recorded, changes_in(libinput.path))
-    assert changes_in(keymodectl.path) == recorded
+    assert_same_but_for_time_base(recorded, changes_in(libinput.path, *used))
+    assert changes_in(keymodectl.path, *used) == recorded
 
-    service.restart(guest)
-    with played_by_libinput(guest, keymodectl, devices=2):
-        watch = Watch(guest)
-        guest.run("echo >/run/enter")
-        assert without_times(watch.changes(len(recorded))) == without_times(recorded)
-    assert watch.rest(guest)[:-1] == []
+    # On a busy host what one device sends may be played after what came later from the other.
+    for _ in range(service.MOST_TRIES):
+        service.restart(guest)
+        with played_by_libinput(guest, keymodectl, devices=2):
+            watch = Watch(guest)
+            guest.run("echo >/run/enter")
+        live = without_times(watch.rest(guest)[:-1])
+        if live == without_times(recorded):
+            break
+    assert live == without_times(recorded)
 
 
 @contextlib.contextmanager
@@ -107,10 +138,10 @@ def played_by_libinput(vm: VirtualMachine, recording: Recorder, devices: int) ->
         f"rm -f /run/enter; mkfifo /run/enter; exec libinput replay {recording.file} 0<>/run/enter"
     )
     try:
-        process.wait_for("Hit enter", timeout=30)
+        process.wait_for("Hit enter")
         wait_until_following(vm, 1 + devices)
         yield
-        process.wait_for("(?s)Hit enter.*Hit enter", timeout=30)
+        process.wait_for("(?s)Hit enter.*Hit enter")
     finally:
         # Not killed: at its end it takes back what it told libinput of the devices.
         process.interrupt_until_it_ends()

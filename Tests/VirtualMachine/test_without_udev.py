@@ -56,7 +56,7 @@ def test_keyboards_are_told_from_mice_and_other_keys(guest: VirtualMachine) -> N
     start(guest)
     assert devices(guest) == dict.fromkeys(udev_says, "keyboard")
     guest.play("tap insert")
-    guest.run(f"keymodectl wait keyboard=editingText --timeout 10 {SOCKETS}")
+    guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {SOCKETS}")
 
 
 def test_keyboard_is_followed_from_when_it_comes_until_it_goes(guest: VirtualMachine) -> None:
@@ -66,7 +66,7 @@ def test_keyboard_is_followed_from_when_it_comes_until_it_goes(guest: VirtualMac
         keyboard = VirtualKeyboard(guest, "Late keyboard")
         wait_until_followed(guest, "Late keyboard")
         keyboard.send("INSERT+", "INSERT-")
-        guest.run(f"keymodectl wait keyboard=editingText --timeout 10 {SOCKETS}")
+        guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {SOCKETS}")
         keyboard.remove()
         wait_until_followed(guest, "Late keyboard", is_followed=False)
         guest.run(f"keymodectl trigger tapBlankArea {SOCKETS}")
@@ -87,7 +87,7 @@ def test_node_is_opened_when_its_permissions_come(guest: VirtualMachine) -> None
     keyboard = VirtualKeyboard(guest, "New keyboard")
     wait_until_followed(guest, "New keyboard")
     keyboard.send("SCROLLLOCK+", "SCROLLLOCK-")
-    guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 10 {SOCKETS}")
+    guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 100 {SOCKETS}")
     keyboard.remove()
 
 
@@ -104,7 +104,7 @@ def test_keyboard_that_takes_the_number_of_another_is_followed(guest: VirtualMac
     wait_until_followed(guest, "Second keyboard")
     assert "First keyboard" not in devices(guest)
     second.send("INSERT+", "INSERT-")
-    guest.run(f"keymodectl wait keyboard=editingText --timeout 10 {SOCKETS}")
+    guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {SOCKETS}")
     second.remove()
 
 
@@ -134,5 +134,5 @@ def test_key_on_a_node_of_its_own_is_followed_while_it_is_bound(guest: VirtualMa
     wait_until_followed(guest, "Dictation key")
     assert devices(guest) == before
     key.send("DICTATE+", "DICTATE-")
-    guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 10 {SOCKETS}")
+    guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 100 {SOCKETS}")
     key.remove()

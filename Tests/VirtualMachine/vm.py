@@ -19,13 +19,12 @@ from typing import Self
 
 import keys
 from build_image import Images
-from guest_process import Agent, CommandFailed, Completed, GuestProcess
+from guest_process import BOUND_SECONDS, Agent, CommandFailed, Completed, GuestProcess
 from qmp import Qmp
 
 PS2_KEYBOARD = "/dev/input/by-path/platform-i8042-serio-0-event-kbd"
 
-BOOT_SECONDS = 120.0
-CONTROL_SECONDS = 20.0
+BOOT_SECONDS = 300.0
 
 # No mitigations, no self-tests, no audit: a quicker boot.
 KERNEL_COMMAND_LINE = (
@@ -76,14 +75,14 @@ class VirtualMachine:
                 lambda: bool(self._agent.system_state), BOOT_SECONDS, "the guest's boot"
             )
             self.system_state = self._agent.system_state
-            self._qmp.negotiate(CONTROL_SECONDS)
+            self._qmp.negotiate(BOUND_SECONDS)
             self._undo = undo.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()
 
-    def run(self, command: str, timeout: float = 30.0, check: bool = True) -> Completed:
+    def run(self, command: str, timeout: float = BOUND_SECONDS, check: bool = True) -> Completed:
         """Runs a shell command in the guest, as root, to its end."""
         completed = self.start(command).wait(timeout)
         if check and completed.exit_code != 0:
@@ -107,7 +106,7 @@ class VirtualMachine:
         for process in leftovers:
             process.wait()
 
-    def wait_until(self, command: str, timeout: float = 10.0) -> None:
+    def wait_until(self, command: str, timeout: float = BOUND_SECONDS) -> None:
         """Repeats a shell command in the guest until it succeeds."""
         self.run(f"until (\n{command}\n); do sleep 0.05; done", timeout)
 
@@ -124,7 +123,7 @@ class VirtualMachine:
         self.wait_until(f"test -e {path}")
         return path
 
-    def unplug(self, identifier: str, timeout: float = 10.0) -> None:
+    def unplug(self, identifier: str, timeout: float = BOUND_SECONDS) -> None:
         """Unplugs a device; the guest notices a little later."""
         self._qmp.remove_device(identifier, timeout)
 
