@@ -50,7 +50,8 @@ public final class Terminal {
 
   /// Shows these lines, and nothing else.
   public func show(_ lines: [TerminalText]) {
-    write("\u{1b}[H\(lines.map { "\($0)\u{1b}[K" }.joined(separator: "\r\n"))\u{1b}[J")
+    let rows: [TerminalText] = lines.map { "\($0)\u{1b}[K" }
+    write("\u{1b}[H\(rows.joined(separator: "\r\n"))\u{1b}[J")
   }
 
   private func write(_ text: TerminalText) {

@@ -1,11 +1,25 @@
 import Foundation
 import JSON
+import Synchronization
 import Testing
 
 /// A daemon that says to each call what a test wants, on both sockets, to one client at a time.
 final class ScriptedDaemon {
   let folder: String
   private let listeners: [Int32]
+  private let received = Received()
+
+  /// What was sent to it, cut at each NUL; what came without one is the last.
+  var calls: [String] { received.calls.withLock { $0 } }
+
+  private final class Received: Sendable {
+    let calls = Mutex([String]())
+
+    func add(_ call: some Sequence<UInt8>) {
+      let text = String(decoding: Array(call), as: UTF8.self)
+      calls.withLock { $0.append(text) }
+    }
+  }
 
   /// - Parameters:
   ///   - answers: the messages that follow a call, without NUL, by the name of the method.
@@ -18,12 +32,13 @@ final class ScriptedDaemon {
       try #require(listen(listener, 8) == 0)
       return listener
     }
+    let calls = received
     for listener in listeners {
       Thread {
         while true {
           let client = accept(listener, nil, nil)
           guard client >= 0 else { break }
-          Self.serve(client, answers, staysAfterMonitor)
+          Self.serve(client, answers, staysAfterMonitor, calls)
           close(client)
         }
         close(listener)
@@ -36,12 +51,17 @@ final class ScriptedDaemon {
   }
 
   private static func serve(
-    _ client: Int32, _ answers: [String: [String]], _ staysAfterMonitor: Bool
+    _ client: Int32, _ answers: [String: [String]], _ staysAfterMonitor: Bool, _ all: Received
   ) {
     var received: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
+    // What is no call is kept too.
+    defer {
+      if !received.isEmpty { all.add(received) }
+    }
     while true {
       while let end = received.firstIndex(of: 0) {
+        all.add(received[..<end])
         let call = try? JSON(parsing: received[..<end])
         received.removeSubrange(...end)
         let method = call?["method"]?.string?.split(separator: ".").last.map(String.init) ?? ""
