@@ -48,13 +48,13 @@ _keymodectl() {
   if [[ $cur == -* ]]; then
     local options='--version --help'
     case $command in
-      '' | state | watch | trigger | devices | stats) options+=' --json --socket-dir' ;;
-      wait | graph) options+=' --socket-dir' ;;
+      '' | state | trigger | devices | stats) options+=' --json --socket-dir --timeout' ;;
+      watch) options+=' --json --socket-dir' ;;
+      wait | graph) options+=' --socket-dir --timeout' ;;
       replay) options+=' --json' ;;
     esac
     case $command in
       watch) options+=' --lines --format --waybar' ;;
-      wait) options+=' --timeout' ;;
       graph) options+=' --config --format --current' ;;
       replay)
         options+=' --config --format --expect --from --until --stats --timeline --lenient'

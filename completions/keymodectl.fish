@@ -6,6 +6,7 @@ complete -c keymodectl -f
 complete -c keymodectl -n 'not __fish_seen_subcommand_from wait graph record' -l json \
   -d 'Print JSON, a line each'
 complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record' -l socket-dir -x -a '(__fish_complete_directories)' -d 'Where the daemon serves'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch replay record' -l timeout -x -d 'Give up after so many seconds'
 complete -c keymodectl -l version -d 'Print the version'
 complete -c keymodectl -l help -d 'Print a summary'
 
@@ -28,7 +29,6 @@ complete -c keymodectl -n $watch -l format -x -d 'A text with {shift} and {keybo
 complete -c keymodectl -n $watch -l waybar -d 'JSON for a custom module of Waybar'
 
 set -l wait '__fish_seen_subcommand_from wait'
-complete -c keymodectl -n $wait -l timeout -x -d 'Give up after so many seconds'
 complete -c keymodectl -n $wait -a 'shift={off,on,capsLock}'
 complete -c keymodectl -n $wait \
   -a 'keyboard={prepareToEditText,prepareToRecord,editingText,showingPanel}'

@@ -1,5 +1,6 @@
 public import Evdev
 internal import KeyboardModes
+internal import SystemCalls
 
 /// Writes a recording of one device as `evemu-record` does, in version 1.3 of its format, so that
 /// `evemu-device` makes the same device of it and `evemu-play` plays it.
@@ -14,8 +15,8 @@ public struct EvemuWriter: RecordingWriter {
   /// - Parameter remarks: lines that tell what it is, for people.
   public static func header(_ device: DeviceDescription, remarks: [String]) -> String {
     var lines = ["# EVEMU 1.3"] + remarks.map { "# \($0)" }
-    // A line end would end the name; everything else is part of it.
-    lines.append("N: \(String(device.name.map { $0.isNewline ? " " : $0 }))")
+    // A line end would end the name, and a recording may be looked at on a terminal.
+    lines.append("N: \(printable(String(device.name.map { $0.isNewline ? " " : $0 })))")
     let numbers = [device.bus, device.vendor, device.product, device.version]
     lines.append("I: " + numbers.map { right($0, 4, radix: 16, "0") }.joined(separator: " "))
     lines += mask(device.properties, highest: 31).map { "P: \($0)" }

@@ -1,5 +1,7 @@
+public import SystemCalls
+
 /// Why a recording cannot be used, and where.
-public struct RecordingError: Error, Hashable, CustomStringConvertible {
+public struct RecordingError: Error, Hashable, TerminalTextConvertible {
   /// The file, as the user named it.
   public let file: String
   /// The line, from 1; `nil` where the whole file is meant.
@@ -15,7 +17,7 @@ public struct RecordingError: Error, Hashable, CustomStringConvertible {
   }
 
   /// `typing.evemu:17: event code "01zz" is not hexadecimal`
-  public var description: String {
+  public var text: TerminalText {
     guard let line else { return "\(file): \(message)" }
     return "\(file):\(line): \(message)"
   }

@@ -36,7 +36,8 @@ public struct Client: Sendable {
 
   /// The states now.
   ///
-  /// - Throws: ``ClientError/noDaemon(path:)`` where there is none; this does not wait for it.
+  /// - Throws: ``ClientError/noDaemon(path:)`` where there is none; this does not wait for it. And
+  ///   ``ClientError/noAnswer(path:)`` where there is one that says nothing for five seconds.
   public func state() async throws(ClientError) -> StateMessage {
     let reply = try await Client.ask(
       Link.reading(in: directory), Call(ControllerInterface.getState))
@@ -49,8 +50,9 @@ public struct Client: Sendable {
   /// Sends an event in place of a key, by its name, such as `tapTextField`.
   ///
   /// - Returns: whether it changed anything, and the states after it.
-  /// - Throws: ``ClientError/noDaemon(path:)`` where there is none, and ``ClientError/cancelled``
-  ///   with the task; the event may have been sent by then.
+  /// - Throws: ``ClientError/noDaemon(path:)`` where there is none, ``ClientError/noAnswer(path:)``
+  ///   where there is one that says nothing for five seconds, and ``ClientError/cancelled`` with the
+  ///   task; by then the event may have been sent.
   @discardableResult
   public func trigger(
     _ event: String

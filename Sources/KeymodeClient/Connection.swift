@@ -4,8 +4,12 @@ public import KeymodeInterface
 import SystemCalls
 public import Varlink
 
-/// A connection to the daemon. Calls wait for their replies.
+/// A connection to the daemon. Calls wait for their replies, but never longer than until the deadline:
+/// not for connecting, not for sending, and not for the last byte of a reply.
 public final class Connection {
+  /// For how long a daemon is usually waited for that has to answer at once.
+  public static let usualPatience = Duration.seconds(5)
+
   /// Which socket to use.
   public enum Endpoint: Sendable {
     /// The one that tells states and changes.
@@ -13,35 +17,43 @@ public final class Connection {
     /// The one that also takes events.
     case control
 
-    var fileName: String {
+    func path(in directory: String) -> String {
       switch self {
-      case .state: SocketDirectory.stateSocket
-      case .control: SocketDirectory.controlSocket
+      case .state: "\(directory)/\(SocketDirectory.stateSocket)"
+      case .control: "\(directory)/\(SocketDirectory.controlSocket)"
       }
     }
   }
 
   private let descriptor: FileDescriptor
+  private let path: String
   private var incoming = FrameBuffer(limit: 1 << 24)
 
+  /// Until when everything that is waited for has to be there; `nil` for ever.
+  public var deadline: SuspendingClock.Instant?
+
   /// Connects to the daemon that serves in `directory`.
-  public init(_ endpoint: Endpoint, in directory: String) throws(ClientError) {
-    descriptor = try Connection.open(endpoint, in: directory)
+  public init(
+    _ endpoint: Endpoint, in directory: String, until deadline: SuspendingClock.Instant?
+  ) throws(ClientError) {
+    path = endpoint.path(in: directory)
+    self.deadline = deadline
+    descriptor = try Connection.open(path, until: deadline)
   }
 
   /// A connected socket.
   ///
   /// - Parameter flags: of `socket`, such as `SOCK_NONBLOCK`.
   static func open(
-    _ endpoint: Endpoint, in directory: String, flags: Int32 = 0
+    _ path: String, flags: Int32 = 0, until deadline: SuspendingClock.Instant? = nil
   ) throws(ClientError) -> FileDescriptor {
-    let path = "\(directory)/\(endpoint.fileName)"
     do throws(SystemError) {
-      return try Connection.connect(path, flags)
+      return try Connection.connect(path, flags, until: deadline)
     } catch {
       switch error.code {
-      // EAGAIN is what a socket that need not be waited for says when too many are waiting already.
-      case ENOENT, ECONNREFUSED, ENOTDIR, EAGAIN: throw .noDaemon(path: path)
+      case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
+      // As many are waiting for the daemon as can, now or until the deadline.
+      case EAGAIN: throw .noAnswer(path: path)
       case EACCES, EPERM: throw .permissionDenied(path: path, whom: Connection.owner(of: path))
       default: throw .failed("\(error)")
       }
@@ -73,7 +85,7 @@ public final class Connection {
   }
 
   private static func connect(
-    _ path: String, _ flags: Int32
+    _ path: String, _ flags: Int32, until deadline: SuspendingClock.Instant?
   ) throws(SystemError) -> FileDescriptor {
     var address = sockaddr_un()
     guard address.set(path: path) else {
@@ -83,7 +95,8 @@ public final class Connection {
     let descriptor = FileDescriptor(
       owning: try retrying("make", "a socket") { socket(AF_UNIX, type, 0) })
     try retrying("connect to", path) {
-      withUnsafePointer(to: &address) { address in
+      if let deadline { limitWaiting(descriptor.number, until: deadline) }
+      return withUnsafePointer(to: &address) { address in
         address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
           Glibc.connect(descriptor.number, address, socklen_t(MemoryLayout<sockaddr_un>.size))
         }
@@ -92,15 +105,40 @@ public final class Connection {
     return descriptor
   }
 
+  /// Makes `connect` fail with `EAGAIN` if it waits for longer.
+  private static func limitWaiting(_ socket: Int32, until deadline: SuspendingClock.Instant) {
+    // None at all would mean no limit.
+    let left = max(SuspendingClock.now.duration(to: deadline), .microseconds(1))
+    let (seconds, attoseconds) = left.components
+    var time = timeval(
+      tv_sec: time_t(clamping: seconds), tv_usec: suseconds_t(attoseconds / 1_000_000_000_000))
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  /// Waits until `poll` tells of one of these events.
+  private func wait(for events: Int32) throws(ClientError) {
+    while true {
+      let left = deadline.map { SuspendingClock.now.milliseconds(to: $0) }
+      if left == 0 { throw .noAnswer(path: path) }
+      var entry = pollfd(fd: descriptor.number, events: Int16(events), revents: 0)
+      let count = poll(&entry, 1, left ?? -1)
+      if count > 0 { return }
+      if count < 0, errno != EINTR { throw .failed("\(SystemError.last("poll"))") }
+    }
+  }
+
   /// Sends a call.
-  public func send(_ call: Call) {
+  public func send(_ call: Call) throws(ClientError) {
     var rest = call.message[...]
+    let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { bytes in
-        Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+        Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, flags)
       }
       if count >= 0 {
         rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        try wait(for: POLLOUT)
       } else if errno != EINTR {
         // The daemon has ended the connection. It may have said why, which comes as a reply.
         return
@@ -129,6 +167,7 @@ public final class Connection {
       } catch {
         throw .badReply("with a message that is too long")
       }
+      try wait(for: POLLIN)
       let result: Result<ReadResult, SystemError> = chunk.withUnsafeMutableBytes { bytes in
         Result { () throws(SystemError) in try readSome(from: descriptor.number, into: bytes) }
       }
@@ -143,7 +182,7 @@ public final class Connection {
 extension Connection {
   /// The states now.
   public func state() throws(ClientError) -> StateMessage {
-    send(Call(ControllerInterface.getState))
+    try send(Call(ControllerInterface.getState))
     guard let state = try receive()["state"].flatMap(StateMessage.init) else {
       throw .badReply("without a state")
     }
@@ -151,41 +190,25 @@ extension Connection {
   }
 
   /// Subscribes to changes; each ``nextChanges()`` is then one reply.
-  public func subscribe() {
-    send(Call(ControllerInterface.monitor, wantsMore: true))
-  }
-
-  /// Waits until there is something to receive.
-  ///
-  /// - Returns: whether there was, before so many milliseconds had passed.
-  public func waitForReply(milliseconds: Int32) -> Bool {
-    var entry = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
-    return incoming.hasMessage || poll(&entry, 1, milliseconds) > 0
+  public func subscribe() throws(ClientError) {
+    try send(Call(ControllerInterface.monitor, wantsMore: true))
   }
 
   /// The devices that are followed.
   public func devices() throws(ClientError) -> [DeviceMessage] {
-    send(Call(ControllerInterface.listDevices))
+    try send(Call(ControllerInterface.listDevices))
     return try nextList("devices", of: DeviceMessage.init)
   }
 
   /// What the machines are.
   public func machines() throws(ClientError) -> [MachineMessage] {
-    askForMachines()
-    return try nextMachines()
-  }
-
-  /// Asks what the machines are; ``nextMachines()`` is the reply.
-  public func askForMachines() { send(Call(ControllerInterface.listMachines)) }
-
-  /// Waits for the reply to ``askForMachines()``.
-  public func nextMachines() throws(ClientError) -> [MachineMessage] {
-    try nextList("machines", of: MachineMessage.init)
+    try send(Call(ControllerInterface.listMachines))
+    return try nextList("machines", of: MachineMessage.init)
   }
 
   /// How much the daemon has done.
   public func statistics() throws(ClientError) -> StatisticsMessage {
-    send(Call(ControllerInterface.getStatistics))
+    try send(Call(ControllerInterface.getStatistics))
     guard let statistics = StatisticsMessage(try receive()) else {
       throw .badReply("without statistics")
     }
@@ -216,7 +239,7 @@ extension Connection {
   public func trigger(
     _ event: String
   ) throws(ClientError) -> (changed: Bool, state: StateMessage) {
-    send(Call(ControllerInterface.trigger, [.init("event", .string(event))]))
+    try send(Call(ControllerInterface.trigger, [.init("event", .string(event))]))
     let reply = try receive()
     guard let changed = reply["changed"]?.bool,
       let state = reply["state"].flatMap(StateMessage.init)

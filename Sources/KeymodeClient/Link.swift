@@ -9,11 +9,18 @@ import Varlink
 /// It closes when the value ends.
 final class Link {
   private let descriptor: FileDescriptor
+  private let path: String
   private var incoming = FrameBuffer(limit: 1 << 24)
+
+  /// Until when everything that is waited for has to be there; `nil` for ever. At first the daemon has
+  /// to answer as soon as one usually does.
+  var deadline: ContinuousClock.Instant?
 
   /// Connects to the daemon that serves in `directory`.
   init(_ endpoint: Connection.Endpoint, in directory: String) throws(ClientError) {
-    descriptor = try Connection.open(endpoint, in: directory, flags: Int32(SOCK_NONBLOCK.rawValue))
+    path = endpoint.path(in: directory)
+    descriptor = try Connection.open(path, flags: Int32(SOCK_NONBLOCK.rawValue))
+    deadline = .now.advanced(by: Connection.usualPatience)
   }
 
   /// Connects for reading. Whoever may only control may also read, through the control socket.
@@ -38,7 +45,7 @@ final class Link {
         rest.removeFirst(count)
       } else if errno == EAGAIN {
         try await suspend { poller throws(SystemError) in
-          try await poller.wait(toWrite: descriptor.number)
+          try await poller.wait(toWrite: descriptor.number, until: deadline)
         }
       } else if errno != EINTR {
         // The daemon may have said why before it went.
@@ -60,7 +67,7 @@ final class Link {
         chunk.withUnsafeBytes { incoming.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
       case .success(.wouldBlock):
         try await suspend { poller throws(SystemError) in
-          try await poller.wait(toRead: descriptor.number)
+          try await poller.wait(toRead: descriptor.number, until: deadline)
         }
       case .success(.end), .failure: throw .connectionLost
       }
@@ -74,8 +81,14 @@ final class Link {
   private nonisolated(nonsending) func suspend(
     _ wait: nonisolated(nonsending) (Poller) async throws(SystemError) -> Poller.Outcome
   ) async throws(ClientError) {
+    // Bytes that come one by one must not keep it from being noticed.
+    if let deadline, deadline <= .now { throw .noAnswer(path: path) }
     let outcome: Poller.Outcome
     do { outcome = try await wait(.shared) } catch { throw .failed("\(error)") }
-    if outcome == .cancelled { throw .cancelled }
+    switch outcome {
+    case .ready: return
+    case .timedOut: throw .noAnswer(path: path)
+    case .cancelled: throw .cancelled
+    }
   }
 }

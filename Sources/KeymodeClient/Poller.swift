@@ -52,9 +52,11 @@ package final class Poller: Sendable {
     try await wait(for: Int16(POLLIN), on: descriptor, until: deadline)
   }
 
-  /// Waits until there is room to write, or the task is cancelled.
-  package func wait(toWrite descriptor: Int32) async throws(SystemError) -> Outcome {
-    try await wait(for: Int16(POLLOUT), on: descriptor, until: nil)
+  /// Waits until there is room to write, the deadline has come or the task is cancelled.
+  package func wait(
+    toWrite descriptor: Int32, until deadline: ContinuousClock.Instant? = nil
+  ) async throws(SystemError) -> Outcome {
+    try await wait(for: Int16(POLLOUT), on: descriptor, until: deadline)
   }
 
   /// Waits until nobody is at the other end any more, or the task is cancelled.
@@ -137,7 +139,10 @@ package final class Poller: Sendable {
       let polled = waits.filter { $0.wait.descriptor >= 0 }
       entries += polled.map { pollfd(fd: $0.wait.descriptor, events: $0.wait.events, revents: 0) }
       let deadline = waits.compactMap(\.wait.deadline).min()
-      guard poll(&entries, nfds_t(entries.count), deadline.map(Self.milliseconds) ?? -1) >= 0
+      guard
+        poll(
+          &entries, nfds_t(entries.count),
+          deadline.map { ContinuousClock.now.milliseconds(to: $0) } ?? -1) >= 0
       else {
         let error = SystemError.last("poll")
         if error.code != EINTR { for (number, _) in waits { end(number, .failure(error)) } }
@@ -159,11 +164,14 @@ package final class Poller: Sendable {
     let wait = state.withLock { $0.waits.removeValue(forKey: number) }
     wait?.continuation.resume(returning: result)
   }
+}
 
-  /// The time until then; rounded up, because waking a moment too early would be waking twice.
-  private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+extension InstantProtocol where Duration == Swift.Duration {
+  /// The time until `deadline` as `poll` takes it, 0 if that has come; rounded up, because waking a
+  /// moment too early would be waking twice.
+  func milliseconds(to deadline: Self) -> Int32 {
     // A day at most, which is no wakeup that anybody would notice.
-    let left = min(max(.zero, ContinuousClock.now.duration(to: deadline)), .seconds(86_400))
+    let left = min(max(.zero, duration(to: deadline)), .seconds(86_400))
     let (seconds, attoseconds) = left.components
     return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
   }

@@ -77,6 +77,8 @@ actor Subscription {
     do throws(ClientError) {
       let link = try Link.reading(in: directory)
       take(try await subscribe(link), isFirst: true)
+      // Nothing may happen for hours.
+      link.deadline = nil
       self.link = link
       delay = patience.shortest
       isAbsenceTold = false
@@ -91,7 +93,9 @@ actor Subscription {
   /// Whether a failure to connect may be over soon.
   private func isPassing(_ error: ClientError) -> Bool {
     switch error {
-    case .noDaemon, .connectionLost, .refused(name: ControllerInterface.tooManyClients, _): true
+    case .noDaemon, .noAnswer, .connectionLost,
+      .refused(name: ControllerInterface.tooManyClients, _):
+      true
     // A socket is made before it is given to its group; somebody who had it will have it again.
     case .permissionDenied: last != nil
     case .badReply, .refused, .failed, .cancelled: false

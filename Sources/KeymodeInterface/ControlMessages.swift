@@ -111,7 +111,8 @@ public struct StatisticsMessage: Hashable, Sendable {
     else { return nil }
     self.init(
       started: Time(microseconds: started), time: Time(microseconds: time), changes: changes,
-      clients: Int(clients), missed: Int(missed), devices: Int(devices), losses: Int(losses),
-      reloads: Int(reloads), configuration: json["configuration"]?.string)
+      clients: Int(clamping: clients), missed: Int(clamping: missed),
+      devices: Int(clamping: devices), losses: Int(clamping: losses),
+      reloads: Int(clamping: reloads), configuration: json["configuration"]?.string)
   }
 }

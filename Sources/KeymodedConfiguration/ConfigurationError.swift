@@ -1,8 +1,8 @@
-internal import SystemCalls
+public import SystemCalls
 public import YAML
 
 /// What is wrong with a configuration file, and where.
-public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
+public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
   /// The file, as the user named it.
   public let file: String
   /// The place; `nil` where the whole file is meant.
@@ -11,14 +11,14 @@ public struct ConfigurationError: Error, Hashable, CustomStringConvertible {
   public let message: String
 
   /// `keymoded.yaml:3:14: unknown key …`
-  public var description: String {
+  public var text: TerminalText {
     guard let mark else { return "\(file): \(message)" }
     return "\(file):\(mark.line):\(mark.column): \(message)"
   }
 }
 
 /// What is wrong with a configuration file, in the order of the file; never empty.
-public struct ConfigurationErrors: Error, Hashable, CustomStringConvertible {
+public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
   /// How many errors are told of one file; the others are only counted.
   public static let limit = 20
 
@@ -38,19 +38,18 @@ public struct ConfigurationErrors: Error, Hashable, CustomStringConvertible {
   init(file: String, _ faults: Faults) {
     self.file = file
     errors = faults.first.map { fault in
-      // What stands in quotes is as the file has it, and a quoted text can have anything.
-      ConfigurationError(file: file, mark: fault.mark, message: printable(fault.message()))
+      ConfigurationError(file: file, mark: fault.mark, message: fault.message())
     }
     omitted = faults.count - errors.count
   }
 
   /// A line for each error, and one that counts those that were omitted.
-  public var lines: [String] {
-    let told = errors.map(\.description)
+  public var lines: [TerminalText] {
+    let told = errors.map(\.text)
     guard omitted > 0 else { return told }
     return told + ["\(file): \(omitted) more error\(omitted == 1 ? "" : "s")"]
   }
 
   /// The ``lines``, with a line end between them.
-  public var description: String { lines.joined(separator: "\n") }
+  public var text: TerminalText { lines.joined(separator: "\n") }
 }

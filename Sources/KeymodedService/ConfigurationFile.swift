@@ -73,6 +73,6 @@ final class ConfigurationFile {
   }
 
   private func log(_ errors: ConfigurationErrors) {
-    for line in errors.lines { Log.warning(line) }
+    for line in errors.lines { Log.warning("\(line)") }
   }
 }

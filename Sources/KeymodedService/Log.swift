@@ -13,11 +13,10 @@ enum Log {
   /// `sd-daemon(3)`. A person at a terminal wants the one and not the other.
   private static func write(_ text: String, priority: Int) {
     // A device can call itself anything: a line end would forge a line.
-    let message = printable(text)
     if isJournal {
-      writeToStandardError("<\(priority)>\(message)\n")
+      writeToStandardError("<\(priority)>\(text)\n")
     } else {
-      complain(message)
+      complain("\(text)")
     }
   }
 

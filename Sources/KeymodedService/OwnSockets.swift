@@ -9,13 +9,14 @@ struct OwnSockets {
   private let lock: Lock
 
   /// A process serves in this folder already: this one, where that is known.
-  struct Served: Error, CustomStringConvertible {
+  struct Served: Error, TerminalTextConvertible {
     let directory: String
     let process: PeerProcess?
 
-    var description: String {
-      "cannot serve in '\(directory)': \(process?.description ?? "another keymoded") serves there; "
-        + "choose another folder with --socket-dir"
+    var text: TerminalText {
+      let server: TerminalText = process.map { "\($0)" } ?? "another keymoded"
+      return
+        "cannot serve in '\(directory)': \(server) serves there; choose another folder with --socket-dir"
     }
   }
 

@@ -1,10 +1,10 @@
 /// Why the arguments of a program do not fit.
-public struct UsageError: Error, Hashable, CustomStringConvertible {
+public struct UsageError: Error, Hashable, TerminalTextConvertible {
   /// What is wrong, in a few words.
-  public let description: String
+  public let text: TerminalText
 
   /// The error with this text.
-  public init(_ description: String) { self.description = description }
+  public init(_ text: TerminalText) { self.text = text }
 }
 
 /// The arguments that the program was called with.

@@ -18,22 +18,20 @@ public struct Output: ~Copyable {
   }
 
   /// Adds `text` and a line end.
-  public mutating func line(_ text: String) {
-    buffer.append(contentsOf: text.utf8)
+  public mutating func line(_ text: TerminalText) {
+    buffer.append(contentsOf: text.description.utf8)
     endLine()
   }
 
-  /// Adds `text` as it is.
-  public mutating func text(_ text: String) { buffer.append(contentsOf: text.utf8) }
-
   /// Writes `text` and a line end to standard output.
-  public static func print(_ text: String) {
+  public static func print(_ text: TerminalText) {
     var output = standard()
     output.line(text)
     output.flush()
   }
 
-  /// Adds bytes, by letting `body` append them, and a line end.
+  /// Adds bytes, by letting `body` append them, and a line end. They are written as they are: what
+  /// others wrote is to be escaped by what makes them, as JSON does.
   public mutating func line(_ body: (inout [UInt8]) -> Void) {
     body(&buffer)
     endLine()
@@ -64,19 +62,6 @@ public let programName: String = {
   return path.split(separator: "/").last.map(String.init) ?? path
 }()
 
-/// A text that somebody else made up, without what a terminal would act on, without line ends, and
-/// without what cannot be seen but turns the text around or makes two of them look the same.
-public func printable(_ text: String) -> String {
-  String(
-    String.UnicodeScalarView(
-      text.unicodeScalars.map { scalar in
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: "\u{fffd}"
-        default: scalar
-        }
-      }))
-}
-
 /// `a, b and c`
 public func listed(_ words: [String], _ conjunction: String = "and") -> String {
   guard words.count > 1, let last = words.last else { return words.joined() }
@@ -84,13 +69,13 @@ public func listed(_ words: [String], _ conjunction: String = "and") -> String {
 }
 
 /// Writes `program: message` to standard error.
-public func complain(_ message: String) {
+public func complain(_ message: TerminalText) {
   writeToStandardError("\(programName): \(message)\n")
 }
 
-/// Writes `text` to standard error as it is.
-public func writeToStandardError(_ text: String) {
-  var text = text
+/// Writes `text` to standard error.
+public func writeToStandardError(_ text: TerminalText) {
+  var text = text.description
   text.withUTF8 { bytes in
     _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
   }

@@ -1,7 +1,7 @@
 internal import CLinux
 
 /// The process at the other end of a Unix socket: the one that connected, or the one that listens.
-public struct PeerProcess: Hashable, Sendable, CustomStringConvertible {
+public struct PeerProcess: Hashable, Sendable, TerminalTextConvertible {
   /// Its number.
   public let number: Int32
   /// The kernel's name of it, of up to 15 bytes; `nil` where the process has ended.
@@ -18,8 +18,8 @@ public struct PeerProcess: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// `process 1 (systemd)`
-  public var description: String {
-    let name = name.map { " (\(printable($0)))" } ?? ""
+  public var text: TerminalText {
+    let name: TerminalText = name.map { " (\($0))" } ?? ""
     return "process \(number)\(name)"
   }
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A system call that failed: what was attempted, on what, and the kernel's reason.
-public struct SystemError: Error, Hashable, CustomStringConvertible {
+public struct SystemError: Error, Hashable, TerminalTextConvertible {
   /// What was attempted, as a verb: `open`, `connect to`.
   public let operation: String
   /// The path or name that it was attempted on, if any.
@@ -25,7 +25,7 @@ public struct SystemError: Error, Hashable, CustomStringConvertible {
   public var reason: String { String(cString: strerror(code)) }
 
   /// `cannot open 'x': No such file or directory`
-  public var description: String {
+  public var text: TerminalText {
     guard let subject else { return "cannot \(operation): \(reason)" }
     return "cannot \(operation) '\(subject)': \(reason)"
   }

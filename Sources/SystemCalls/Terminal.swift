@@ -49,12 +49,13 @@ public final class Terminal {
   }
 
   /// Shows these lines, and nothing else.
-  public func show(_ lines: [String]) {
-    write("\u{1b}[H" + lines.map { "\($0)\u{1b}[K" }.joined(separator: "\r\n") + "\u{1b}[J")
+  public func show(_ lines: [TerminalText]) {
+    let rows: [TerminalText] = lines.map { "\($0)\u{1b}[K" }
+    write("\u{1b}[H\(rows.joined(separator: "\r\n"))\u{1b}[J")
   }
 
-  private func write(_ text: String) {
-    var text = text
+  private func write(_ text: TerminalText) {
+    var text = text.description
     text.withUTF8 { bytes in try? writeAll(UnsafeRawBufferPointer(bytes), to: STDOUT_FILENO, "") }
   }
 }

@@ -1,5 +1,6 @@
 import KeyboardModes
 import KeymodeInterface
+import SystemCalls
 
 /// Changes as people read them, a line of up to 80 columns each.
 enum ChangeLine {
@@ -56,9 +57,11 @@ enum ChangeLine {
 
   /// `     1.234567  shift     off → on                             shiftPressed`
   static func text(of change: Change, clock: Clock = .own) -> String {
-    let step = "\(change.from) → \(change.to)"
+    // Before it is measured.
+    let step = printable("\(change.from) → \(change.to)")
     return [
-      clock.text(change.time), right(change.machine.rawValue, 8), right(step, 35), change.event,
+      clock.text(change.time), right(change.machine.rawValue, 8), right(step, 35),
+      printable(change.event),
     ]
     .joined(separator: "  ")
   }
@@ -89,7 +92,7 @@ enum ChangeLine {
 
   /// `     1.234567  shift is off, keyboard is editingText`
   static func text(of modes: Modes, at time: Time, clock: Clock = .own) -> String {
-    "\(clock.text(time))  shift is \(modes.shift), keyboard is \(modes.keyboard)"
+    printable("\(clock.text(time))  shift is \(modes.shift), keyboard is \(modes.keyboard)")
   }
 
   private static func right(_ text: String, _ width: Int) -> String {

@@ -4,38 +4,26 @@ import KeymodeClient
 import KeymodeInterface
 import SystemCalls
 
-/// Connects for reading. Whoever may only control may also read, through the control socket.
-func connectForReading(_ directory: String) throws(ClientError) -> Connection {
-  do {
-    return try Connection(.state, in: directory)
-  } catch {
-    guard case .permissionDenied = error,
-      let connection = try? Connection(.control, in: directory)
-    else { throw error }
-    return connection
-  }
-}
-
 /// `keymodectl state [shift|keyboard]`
-func state(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+func state(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.count <= 1 else { throw UsageError("state takes one machine at most") }
   let machine = try operands.first.map(machine)
-  let state = try connectForReading(directory).state()
+  let state = try daemon.connectForReading().state()
   var output = Output.standard()
   switch (machine, asJSON) {
-  case (nil, true): output.line(state.json.text)
+  case (nil, true): output.line(state.json)
   case (nil, false): output.line(state.modes.table)
-  case (let machine?, true): output.line(JSON.string(state.modes[machine]).text)
-  case (let machine?, false): output.line(state.modes[machine])
+  case (let machine?, true): output.line(JSON.string(state.modes[machine]))
+  case (let machine?, false): output.line("\(state.modes[machine])")
   }
   output.flush()
   return 0
 }
 
 /// `keymodectl trigger EVENT`
-func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("trigger takes one event") }
-  let connection = try Connection(.control, in: directory)
+  let connection = try daemon.connect()
   let changed: Bool
   let state: StateMessage
   do {
@@ -54,8 +42,7 @@ func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> In
   }
   var output = Output.standard()
   if asJSON {
-    let reply: JSON = ["changed": .bool(changed), "state": state.json]
-    output.line(reply.text)
+    output.line(["changed": .bool(changed), "state": state.json] as JSON)
   } else {
     output.line(state.modes.table)
   }
@@ -64,8 +51,8 @@ func trigger(_ operands: [String], directory: String, asJSON: Bool) throws -> In
 }
 
 /// Words in lines that fit on a terminal.
-func wrapped(_ words: [String]) -> String {
-  words.reduce(into: [""]) { lines, word in
+func wrapped(_ words: [String]) -> TerminalText {
+  words.map(printable).reduce(into: [""]) { lines, word in
     let last = lines[lines.count - 1]
     if last.isEmpty {
       lines[lines.count - 1] = word
@@ -74,22 +61,20 @@ func wrapped(_ words: [String]) -> String {
     } else {
       lines.append(word)
     }
-  }.joined(separator: "\n")
+  }.map { "\($0)" }.joined(separator: "\n")
 }
 
 /// `keymodectl devices`
-func devices(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("devices takes no operand") }
-  let devices = try Connection(.control, in: directory).devices()
+  let devices = try daemon.connect().devices()
   var output = Output.standard()
   if asJSON {
-    for device in devices { output.line(device.json.text) }
+    for device in devices { output.line(device.json) }
   } else {
     let rows = devices.map { device in
       let kind = device.isKeyboard ? "keyboard" : "keys"
-      return [
-        device.node, "\(device.vendor):\(device.product)", kind, printable(device.name),
-      ]
+      return [device.node, "\(device.vendor):\(device.product)", kind, device.name]
     }
     for line in Table.lines(rows) { output.line(line) }
   }
@@ -98,17 +83,20 @@ func devices(_ operands: [String], directory: String, asJSON: Bool) throws -> In
 }
 
 /// `keymodectl stats`
-func stats(_ operands: [String], directory: String, asJSON: Bool) throws -> Int32 {
+func stats(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("stats takes no operand") }
-  let statistics = try Connection(.control, in: directory).statistics()
+  let statistics = try daemon.connect().statistics()
   var output = Output.standard()
   if asJSON {
-    output.line(statistics.json.text)
+    output.line(statistics.json)
   } else {
-    let microseconds = statistics.time.microseconds - statistics.started.microseconds
+    // As durations, no two times are too far apart.
+    let running =
+      Duration.microseconds(statistics.time.microseconds)
+      - .microseconds(statistics.started.microseconds)
     let rows =
       [
-        ["running", "\(microseconds / 1_000_000) s"], ["changes", "\(statistics.changes)"],
+        ["running", "\(running.components.seconds) s"], ["changes", "\(statistics.changes)"],
         ["clients", "\(statistics.clients)"], ["missed", "\(statistics.missed)"],
         ["devices", "\(statistics.devices)"], ["losses", "\(statistics.losses)"],
         ["reloads", "\(statistics.reloads)"],
@@ -139,7 +127,7 @@ func machine(_ name: String) throws(UsageError) -> Machine {
 
 extension Modes {
   /// Both states as people read them, a line each.
-  fileprivate var table: String { "shift     \(shift)\nkeyboard  \(keyboard)" }
+  fileprivate var table: TerminalText { "shift     \(shift)\nkeyboard  \(keyboard)" }
 
   /// The state of one machine.
   subscript(machine: Machine) -> String {

@@ -3,6 +3,7 @@ import Glibc
 import JSON
 import KeyboardModes
 import KeymodeInterface
+import SystemCalls
 
 /// The changes that a replay has to make, a JSON line each, as `replay --json` or `watch --json`
 /// printed them.
@@ -88,14 +89,15 @@ extension Change {
 }
 
 /// How a replay differs from what was expected.
-struct ReplayDifference: CustomStringConvertible {
-  let description: String
+struct ReplayDifference: TerminalTextConvertible {
+  let text: TerminalText
 
   init(_ place: String, expected: Change?, replayed: Change?) {
-    let lines = [("expected", expected), ("replayed", replayed)].map { what, change in
+    let lines = [("expected", expected), ("replayed", replayed)].map {
+      what, change -> TerminalText in
       guard let change else { return "\(what): no more changes" }
       return "\(what): change \(change.sequence)\n\(ChangeLine.text(of: change))"
     }
-    description = "\(place): the replay differs\n" + lines.joined(separator: "\n")
+    text = "\(place): the replay differs\n\(lines.joined(separator: "\n"))"
   }
 }

@@ -5,7 +5,7 @@ import StateMachines
 import SystemCalls
 
 /// `keymodectl graph shift|keyboard`: the diagram of a machine, computed from its rules.
-func graph(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
+func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Arguments) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("graph takes one machine: shift or keyboard") }
   let machine = try machine(operands[0])
   let format = arguments["--format"] ?? "dot"
@@ -13,8 +13,7 @@ func graph(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     throw UsageError("unknown format '\(format)': it is dot or mermaid")
   }
   let daemon =
-    arguments.has("--current")
-    ? try connectForReading(Connection.directory(arguments["--socket-dir"])) : nil
+    arguments.has("--current") ? try address.connectForReading() : nil
   let file = arguments["--config"]
   var diagram =
     if let daemon, file == nil {
@@ -32,7 +31,9 @@ func graph(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     diagram.current = state
   }
   var output = Output.standard()
-  output.text(format == "dot" ? diagram.dot : diagram.mermaid)
+  for line in (format == "dot" ? diagram.dot : diagram.mermaid).split(separator: "\n") {
+    output.line("\(line)")
+  }
   output.flush()
   return 0
 }

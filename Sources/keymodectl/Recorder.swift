@@ -116,7 +116,7 @@ extension Recorder {
       devices.append(Device(id: id, description: description))
       redactor.add(id, keys: description.keys)
       present += 1
-    case .gone(_, let device), .released(_, let device): lost("'\(printable(device.name))' is gone")
+    case .gone(_, let device), .released(_, let device): lost("'\(device.name)' is gone")
     case .failed(let error):
       guard file != nil else {
         refusal = refusal ?? error
@@ -128,7 +128,7 @@ extension Recorder {
     }
   }
 
-  private func lost(_ message: String) {
+  private func lost(_ message: TerminalText) {
     complain("\(message); what was recorded of it is kept")
     present -= 1
     if present == 0 { loop.stop() }
@@ -183,7 +183,7 @@ extension Recorder {
 
   private func announce() {
     let keyboards = devices.count == 1 ? "1 keyboard" : "\(devices.count) keyboards"
-    let place = request.output.map { " to '\($0)'" } ?? ""
+    let place: TerminalText = request.output.map { " to '\($0)'" } ?? ""
     complain(
       request.showsKeyCodes
         ? "recording \(keyboards)\(place); Ctrl+C ends it\n"

@@ -145,7 +145,7 @@ private struct Replay: ~Copyable {
 
   private mutating func tell(_ difference: ReplayDifference) {
     isDifferent = true
-    output.line(difference.description)
+    output.line(difference.text)
   }
 
   /// No time goes by after the last event, so nothing is due later. What waits for another event is
@@ -257,7 +257,7 @@ private struct Replay: ~Copyable {
     if !isDifferent, let difference = try expected?.end() { tell(difference) }
     if let time { timeline?.end(at: time) }
     if asJSON {
-      if let statistics { output.line(statistics.json.text) }
+      if let statistics { output.line(statistics.json) }
       return
     }
     if let count = expected?.count {
@@ -265,8 +265,8 @@ private struct Replay: ~Copyable {
         output.line("\(count) \(count == 1 ? "change" : "changes"), as expected")
       }
     } else {
-      output.line(
-        ChangeLine.text(of: controller.modes, at: time ?? Time(microseconds: 0), clock: clock))
+      let now = time ?? Time(microseconds: 0)
+      output.line("\(ChangeLine.text(of: controller.modes, at: now, clock: clock))")
     }
     if let statistics { output.line(statistics.text) }
   }

@@ -1,6 +1,7 @@
 import EventRecordings
 import JSON
 import KeyboardModes
+import SystemCalls
 
 /// How much of what a recording holds: never which keys.
 struct ReplayStatistics {
@@ -54,14 +55,15 @@ struct ReplayStatistics {
   }
 
   /// A line for each kind of thing that is counted.
-  var text: String {
+  var text: TerminalText {
     let seconds = "\(duration / 1_000_000).\(duration % 1_000_000 / 100_000)"
+    let bounced: TerminalText = bounces > 0 ? "\nbounces   \(bounces)" : ""
     return """
       devices   \(devices.count), for \(seconds) s
       presses   \(allPresses): \(presses.shift) of Shift, \(presses.bound) bound, \
       \(presses.characters) characters, \(presses.others) others
       releases  \(releases)
-      repeats   \(repeats)\(bounces > 0 ? "\nbounces   \(bounces)" : "")
+      repeats   \(repeats)\(bounced)
       losses    \(losses)
       changes   \(Machine.allCases.map { "\(changes[$0] ?? 0) of \($0)" }.joined(separator: ", "))
       """

@@ -34,12 +34,12 @@ struct StatusFormat {
     }
   }
 
-  /// The text with these states.
-  func text(_ states: [Machine: String]) -> String {
+  /// The text with these states. What is around them is the user's, who may want it in colour.
+  func text(_ states: [Machine: String]) -> TerminalText {
     parts.map { part in
       switch part {
-      case .text(let text): text
-      case .state(let machine): states[machine] ?? ""
+      case .text(let text): TerminalText(verbatim: text)
+      case .state(let machine): "\(states[machine] ?? "")"
       }
     }.joined()
   }
@@ -55,9 +55,10 @@ struct StatusLine {
     self.isForWaybar = isForWaybar
   }
 
-  func text(_ states: [Machine: String]) -> String {
-    let text = states.isEmpty ? "" : format.text(states)
-    guard isForWaybar else { return text }
+  func text(_ states: [Machine: String]) -> TerminalText {
+    let shown = states.isEmpty ? "" : format.text(states)
+    guard isForWaybar else { return shown }
+    let text = shown.description
     // Waybar's custom modules, with "return-type": "json". `alt` chooses among "format-icons".
     let tooltip = Machine.allCases.compactMap { machine in
       states[machine].map { "\(machine.rawValue): \($0)" }
@@ -69,6 +70,6 @@ struct StatusLine {
       "tooltip": .string(states.isEmpty ? "no keymoded" : tooltip.joined(separator: "\n")),
       "class": .array((states.isEmpty ? ["disconnected"] : classes).map(JSON.string)),
     ]
-    return line.text
+    return "\(line.text)"
   }
 }

@@ -51,14 +51,14 @@ private func lines(_ client: Client, asJSON: Bool) async throws -> Int32 {
     switch update {
     case .states(let state):
       let line = ChangeLine.text(of: state) + (missed.map { " (missed \($0.text))" } ?? "")
-      if !asJSON { output.line(line) } else if missed == nil { output.line(state.json.text) }
+      if !asJSON { output.line("\(line)") } else if missed == nil { output.line(state.json) }
       missed = nil
     case .change(let change):
-      output.line(asJSON ? change.json.text : ChangeLine.text(of: change))
+      if asJSON { output.line(change.json) } else { output.line("\(ChangeLine.text(of: change))") }
     case .missed(let count):
       missed = MissedChanges(count: count)
       if asJSON {
-        output.line(JSON.object([.init("missed", count.map(JSON.integer) ?? .null)]).text)
+        output.line(JSON.object([.init("missed", count.map(JSON.integer) ?? .null)]))
       }
     case .disconnected(let reason): throw reason
     }
@@ -71,7 +71,7 @@ private func lines(_ client: Client, asJSON: Bool) async throws -> Int32 {
 private func status(_ client: Client, _ line: StatusLine) async throws -> Int32 {
   var output = Output.standard()
   var states: [Machine: String] = [:]
-  var last: String?
+  var last: TerminalText?
   for try await update in client.changes {
     switch update {
     case .states(let state):

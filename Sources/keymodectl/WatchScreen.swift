@@ -8,7 +8,7 @@ actor WatchScreen {
   private let terminal: Terminal
   private let isColored: Bool
   private var view: WatchView
-  private var shown: [String] = []
+  private var shown: [TerminalText] = []
   /// Draws again when the time makes a difference.
   private var clock: Task<Void, Never>?
 

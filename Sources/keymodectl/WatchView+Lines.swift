@@ -39,19 +39,19 @@ extension WatchView {
   }
 
   /// The whole view.
-  func lines(columns: Int, rows count: Int, isColored: Bool, at now: Moment) -> [String] {
+  func lines(columns: Int, rows count: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
     let lanes = Lanes(columns: columns)
-    func line(_ parts: [(Int, String, Look)]) -> String {
+    func line(_ parts: [(Int, String, Look)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
     }
-    func both(_ text: (Machine) -> (String, Look)) -> String {
+    func both(_ text: (Machine) -> (String, Look)) -> TerminalText {
       let (shift, keyboard) = (text(.shift), text(.keyboard))
       return line([
         (lanes.clock, shift.0, shift.1), (lanes.clock + lanes.shift, keyboard.0, keyboard.1),
       ])
     }
     let head = [
-      line([(0, printable(connection), isConnected ? .faint : .red)]), "",
+      line([(0, connection, isConnected ? .faint : .red)]), "",
       both { ($0.rawValue, .faint) },
       both { states[$0].map { ($0, isConnected ? Look.of($0) : .faint) } ?? ("", .plain) },
       both { machine in
@@ -64,7 +64,7 @@ extension WatchView {
       case .note(let text): return line([clock, (lanes.clock, text, .strong)])
       case .change(let change):
         let column = lanes.clock + (change.machine == .shift ? 0 : lanes.shift)
-        let event = (column + change.to.count, " ← \(change.event)", Look.faint)
+        let event = (column + printable(change.to).count, " ← \(change.event)", Look.faint)
         return line(
           [clock, (column, change.to, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
       }
@@ -78,21 +78,22 @@ extension WatchView {
 
   /// A line of texts that begin in these columns, cut where the terminal ends.
   private static func line(_ parts: [(Int, String, Look)], _ columns: Int, _ isColored: Bool)
-    -> String
+    -> TerminalText
   {
-    var line = ""
+    var line: TerminalText = ""
     var width = 0
     for (column, text, look) in parts where !text.isEmpty && column < columns {
       if column > width {
-        line += String(repeating: " ", count: column - width)
+        line = "\(line)\(String(repeating: " ", count: column - width))"
         width = column
       }
       let room = columns - width
       guard room > 0 else { break }
+      let text = printable(text)
       let shown = text.count <= room ? text : text.prefix(room - 1) + "…"
       width += shown.count
       let isPlain = !isColored || look == .plain
-      line += isPlain ? shown : "\u{1b}[\(look.rawValue)m\(shown)\u{1b}[m"
+      line = isPlain ? "\(line)\(shown)" : "\(line)\u{1b}[\(look.rawValue)m\(shown)\u{1b}[m"
     }
     return line
   }

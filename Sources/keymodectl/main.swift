@@ -14,7 +14,7 @@ enum Status {
   static let permissionDenied: Int32 = 5
 }
 
-let help = """
+let help: TerminalText = """
   usage: keymodectl COMMAND [OPTION]...
 
   Asks keymoded for the modes of the keyboard, or tells it of an event.
@@ -36,6 +36,9 @@ let help = """
     --socket-dir DIR         all but replay and record: the daemon serves in DIR;
                              by default in $KEYMODED_SOCKET_DIR,
                              $XDG_RUNTIME_DIR/keymoded or /run/keymoded
+    --timeout SECONDS        all but watch, replay and record: give up waiting for
+                             the daemon after so long, by default after 5; wait
+                             then exits with 1, and without it waits on
     --config FILE            replay, record or draw with the settings of FILE
     --version                print the version
     --help                   print this
@@ -45,9 +48,6 @@ let help = """
     --format TEXT            for a status bar: print TEXT, with the states in
                              place of {shift} and {keyboard}, when it is another
     --waybar                 likewise, as JSON for a custom module of Waybar
-
-  wait
-    --timeout SECONDS        give up after so long, with exit status 1
 
   graph
     --format LANGUAGE        dot, the default, or mermaid
@@ -73,7 +73,7 @@ let help = """
   tapTextField tapBlankArea
 
   Exit status: 0 done, 1 the answer is no or the system refused something,
-  2 wrong usage, 3 no daemon, 4 bad input, 5 permission denied.
+  2 wrong usage, 3 no daemon or no answer, 4 bad input, 5 permission denied.
   """
 
 /// The options that only some commands have.
@@ -84,7 +84,8 @@ let optionsOfCommands: KeyValuePairs = [
   "--current": ["graph"], "--output": ["record"], "--show-keycodes": ["record"],
   "--expect": ["replay"], "--from": ["replay"], "--lenient": ["replay"], "--lines": ["watch"],
   "--stats": ["replay"],
-  "--timeline": ["replay"], "--timeout": ["wait"], "--until": ["replay"],
+  "--timeline": ["replay"],
+  "--timeout": ["devices", "graph", "state", "stats", "trigger", "wait"], "--until": ["replay"],
   "--waybar": ["watch"],
 ]
 
@@ -123,14 +124,18 @@ func run() async throws -> Int32 {
       throw UsageError("option '\(option)' is for \(listed(commands))")
     }
   }
+  let timeout = try arguments["--timeout"].map(seconds).map {
+    Duration.microseconds($0.microseconds)
+  }
+  let daemon = DaemonAddress(directory, timeout: timeout)
   switch command {
-  case "state": return try state(operands, directory: directory, asJSON: asJSON)
+  case "state": return try state(operands, daemon, asJSON: asJSON)
   case "watch": return try await watch(operands, directory: directory, arguments)
-  case "wait": return try wait(operands, directory: directory, timeout: arguments["--timeout"])
-  case "devices": return try devices(operands, directory: directory, asJSON: asJSON)
-  case "stats": return try stats(operands, directory: directory, asJSON: asJSON)
-  case "trigger": return try trigger(operands, directory: directory, asJSON: asJSON)
-  case "graph": return try graph(operands, arguments)
+  case "wait": return try wait(operands, directory: directory, timeout: timeout)
+  case "devices": return try devices(operands, daemon, asJSON: asJSON)
+  case "stats": return try stats(operands, daemon, asJSON: asJSON)
+  case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
+  case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)
   case "replay": return try replay(operands, arguments)
   default: throw UsageError("unknown command '\(command)'")
@@ -149,7 +154,7 @@ do {
 } catch let error as ClientError {
   complain("\(error)")
   switch error {
-  case .noDaemon, .connectionLost: status = Status.noDaemon
+  case .noDaemon, .noAnswer, .connectionLost: status = Status.noDaemon
   case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):
     status = Status.permissionDenied
   case .badReply, .refused, .failed, .cancelled: status = Status.no

@@ -5,7 +5,7 @@ import KeymodedConfiguration
 import KeymodedService
 import SystemCalls
 
-let help = """
+let help: TerminalText = """
   usage: keymoded [OPTION]...
 
   Gives a keyboard the modes of a phone's chat program, and tells every program

@@ -301,7 +301,10 @@ struct CommandTests {
         "keymodectl", "wait shift=on --timeout soon",
         "time 'soon' is not seconds, such as 12.5"
       ),
-      ("keymodectl", "watch --timeout 1", "option '--timeout' is for wait"),
+      (
+        "keymodectl", "watch --timeout 1",
+        "option '--timeout' is for devices, graph, state, stats, trigger and wait"
+      ),
       ("keymodectl", "devices all", "devices takes no operand"),
       ("keymodectl", "stats all", "stats takes no operand"),
       ("keymodectl", "replay", "replay takes at least one file"),

@@ -94,7 +94,7 @@ struct CompletionTests {
       for line in paragraphs[3].matches(of: /(?m)^ {2}(--[a-z-]+).* all but ([a-z, ]+):/) {
         exceptions[String(line.1)] = line.2.split(separator: #/, | and /#).map(String.init)
       }
-      try #require(exceptions.count == 2)
+      try #require(exceptions.count == 3)
       let list = try #require(paragraphs.first { $0.hasPrefix("Events: ") })
       events = Set(list.split(separator: /[ \n]+/).dropFirst().map(String.init))
     }
@@ -114,7 +114,7 @@ struct CompletionTests {
   func agreement(_ shell: CompletingShell) throws {
     let help = try Help()
     #expect(help.commands.count == 9)
-    #expect(help.options.count == 6)
+    #expect(help.options.count == 5)
     let lines = ["keymodectl "] + help.commands.map { "keymodectl \($0) --" }
     let found = try shell.completions(of: lines)
     #expect(found.first == Set(help.commands))

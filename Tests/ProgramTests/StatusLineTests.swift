@@ -95,6 +95,22 @@ struct StatusLineTests {
     #expect(line == present)
   }
 
+  @Test("shows nothing of a daemon that does not answer, and tries again")
+  func silent() throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/state.sock"
+    let reply =
+      #"{"parameters":{"state":{"instance":"i","sequence":1,"time":1,"shift":"off","#
+      + #""keyboard":"x"},"changes":[],"missed":0},"continues":true}"#
+    let silent = try SilentDaemon(at: path, .saysNothing, reply)
+    let bar = try Bar(folder.path, "--format", "{shift}")
+    #expect(try bar.line() == "")
+    withExtendedLifetime(silent) {}
+    let other = try OneAnswer(at: path, reply + "\0")
+    #expect(try bar.line() == "off")
+    try other.end()
+  }
+
   @Test(
     "ends when nobody reads any more, though nothing happens",
     arguments: ["--waybar", "--format=x", "--lines", "--json"])

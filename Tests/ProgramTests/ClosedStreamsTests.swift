@@ -1,0 +1,140 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// The programs where whoever starts them closed some of standard input, output and error: what is
+/// meant for people must reach no socket and no file that got such a number.
+@Suite("Closed standard streams", .timeLimit(.minutes(5)))
+struct ClosedStreamsTests {
+  static let combinations = [
+    "<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-", ">/dev/full",
+    "<&- >/dev/full 2>&-",
+  ]
+
+  /// Commands that write something, and need no daemon.
+  static let commands = [
+    "keymodectl --help", "keymodectl --version", "keymodectl graph shift",
+    "keymodectl graph keyboard --format mermaid", "keymodectl replay recording.evemu",
+    "keymodectl replay --stats --timeline picture.svg recording.evemu",
+    "keymodectl replay --json --expect expected recording.evemu", "keymoded --help",
+    "keymoded --version",
+  ]
+
+  /// Commands that write what the daemon said.
+  static let questions = [
+    "state", "state --json", "trigger shiftPressed", "devices", "stats", "graph shift --current",
+    "watch --lines", "watch --json", "watch --format x", "watch --waybar",
+  ]
+
+  private static let recording = "# EVEMU 1.3\nE: 5.000001 0001 002a 0001\n"
+
+  private static func isWritable(_ streams: String) -> Bool {
+    !streams.contains(" >") && !streams.hasPrefix(">")
+  }
+
+  @Test("are never written into what has their number", arguments: commands, combinations)
+  func alone(_ command: String, _ streams: String) throws {
+    let folder = try TemporaryFolder()
+    let recording = try folder.write("recording.evemu", Self.recording)
+    _ = try folder.write("expected", "")
+    let ended = try run(
+      "/bin/sh", "-c", "cd \(folder.path) && '\(Place.programs)'/\(command) \(streams)")
+    let differs = command.contains("--expect")
+    #expect(ended.status == (Self.isWritable(streams) && !differs ? 0 : 1))
+    #expect(ended.output.isEmpty != Self.isWritable(streams))
+    let isTold = !Self.isWritable(streams) && !streams.contains("2>&-")
+    #expect(ended.errors.contains("cannot write 'standard output'") == isTold)
+    #expect(try String(contentsOfFile: recording, encoding: .utf8) == Self.recording)
+    #expect(try String(contentsOfFile: "\(folder.path)/expected", encoding: .utf8) == "")
+    if command.contains("--timeline"), Self.isWritable(streams) {
+      let picture = try String(contentsOfFile: "\(folder.path)/picture.svg", encoding: .utf8)
+      #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+    }
+  }
+
+  @Test("are never a socket to the daemon", arguments: questions, combinations)
+  func asking(_ command: String, _ streams: String) throws {
+    let folder = try TemporaryFolder()
+    let modes = #"{"instance":"i","sequence":1,"time":1,"shift":"off","keyboard":"x"}"#
+    let device =
+      #"{"name":"k","node":"/dev/input/event3","vendor":"0001","product":"0001","keyboard":true}"#
+    let machine = #"{"name":"shift","initial":"off","states":["off"],"events":[],"rows":[]}"#
+    let daemon = try ScriptedDaemon(
+      in: folder.path,
+      [
+        "GetState": [#"{"parameters":{"state":\#(modes)}}"#],
+        "Trigger": [#"{"parameters":{"changed":true,"state":\#(modes)}}"#],
+        "ListDevices": [#"{"parameters":{"devices":[\#(device)]}}"#],
+        "ListMachines": [#"{"parameters":{"machines":[\#(machine)]}}"#],
+        "GetStatistics": [
+          #"{"parameters":{"started":0,"time":1,"changes":0,"clients":1,"missed":0,"devices":0,"#
+            + #""losses":0,"reloads":0}}"#
+        ],
+        "Monitor": [#"{"parameters":{"state":\#(modes),"changes":[],"missed":0}}"#],
+      ])
+    // A bar watches for ever, so the reader ends it; where it cannot write it ends by itself.
+    let isBar = command.contains("--format") || command.contains("--waybar")
+    let reader = isBar && Self.isWritable(streams) ? "| head -n 1" : ""
+    let ended = try run(
+      "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) \(streams) \(reader)",
+      environment: ["KEYMODED_SOCKET_DIR": folder.path])
+    let calls = daemon.calls
+    // The last thing that a watch tells is that the daemon has ended.
+    let isWatch = command == "watch --lines" || command == "watch --json"
+    #expect(ended.status == (!Self.isWritable(streams) ? 1 : isWatch ? 3 : 0))
+    #expect(ended.output.isEmpty != Self.isWritable(streams))
+    #expect(!calls.isEmpty)
+    for call in calls {
+      #expect(call.hasPrefix(#"{"method":"org.keymoded.Controller."#), "\(call)")
+    }
+  }
+
+  @Test(
+    "of the daemon are never one of its sockets",
+    arguments: ["<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+  func daemon(_ streams: String) throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("recording.evemu", Self.recording)
+    let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    defer { close(manager) }
+    try #require(withSocketAddress("\(folder.path)/notify") { bind(manager, $0, $1) } == 0)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sh")
+    process.arguments = [
+      "-c",
+      "cd \(folder.path) && exec '\(Place.programs)/keymoded' --recording recording.evemu "
+        + "--config /dev/null --speed max --socket-dir . \(streams)",
+    ]
+    process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
+      .merging(sanitizerOptions) { $1 }
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    func awaitNotification(_ wanted: String) throws {
+      var told = ""
+      while !told.contains(wanted) {
+        try awaitInput(manager, "a notification")
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(manager, &buffer, buffer.count, 0)
+        told += String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+      }
+    }
+    try awaitNotification("READY=1")
+    for number in 0...2 {
+      let target = try FileManager.default.destinationOfSymbolicLink(
+        atPath: "/proc/\(process.processIdentifier)/fd/\(number)")
+      #expect(
+        !target.hasPrefix("socket:") && !target.hasPrefix("anon_inode:"), "\(number): \(target)")
+    }
+    // What it logs when it reads its configuration again is no reply.
+    let client = try RawClient("\(folder.path)/control.sock")
+    kill(process.processIdentifier, SIGHUP)
+    try awaitNotification("RELOADING=1")
+    #expect(try client.result("org.keymoded.Controller.GetState")["state"]?["shift"] == "on")
+  }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// What terminals act on, what forges a line, and what turns text around; then what is left alone.
+private let evil = "\u{1b}[31m\u{9b}2J\u{7f}\nforged\r\u{2028}\u{202e}\u{200b} Grün"
+private let seen =
+  "\u{fffd}[31m\u{fffd}2J\u{fffd}\u{fffd}forged\u{fffd}\u{fffd}\u{fffd}\u{fffd} Grün"
+
+private let state: JSON = [
+  "instance": .string(evil), "sequence": 1, "time": 1_000_000, "shift": .string(evil),
+  "shiftSince": 1, "keyboard": .string(evil), "keyboardSince": 1,
+]
+
+private func machine(_ name: String) -> JSON {
+  [
+    "name": .string(name), "initial": .string(evil), "states": [.string(evil)],
+    "events": [.string(evil)],
+    "rows": [
+      [
+        "from": .string(evil), "event": .string(evil), "to": .string(evil),
+        "condition": .string(evil),
+      ]
+    ],
+  ]
+}
+
+private func change(_ machine: String) -> JSON {
+  [
+    "sequence": 2, "time": 1_000_000, "machine": .string(machine), "from": .string(evil),
+    "to": .string(evil), "event": .string(evil),
+  ]
+}
+
+private func success(_ parameters: JSON) -> String {
+  (["parameters": parameters] as JSON).text
+}
+
+private let answers = [
+  "GetState": [success(["state": state])],
+  "ListMachines": [success(["machines": [machine("shift"), machine("keyboard")]])],
+  "Monitor": [
+    success(["state": state, "changes": [], "missed": 0]),
+    success(["state": state, "changes": [change("shift"), change("keyboard")], "missed": 0]),
+  ],
+  "Trigger": [success(["changed": true, "state": state])],
+  "ListDevices": [
+    success([
+      "devices": [
+        [
+          "name": .string(evil), "node": .string(evil), "vendor": .string(evil),
+          "product": .string(evil), "keyboard": true,
+        ]
+      ]
+    ])
+  ],
+]
+
+/// Another daemon, which refuses everything.
+private let refusals = answers.mapValues { _ in
+  [(["error": .string(evil), "parameters": [.init(stringLiteral: evil)]] as JSON).text]
+}
+
+private let unknownEvent = answers.merging([
+  "Trigger": [#"{"error":"org.varlink.service.InvalidParameter","parameters":{}}"#]
+]) { $1 }
+
+/// JSON that is none; what is wrong is told in its own words.
+private let garbage = answers.mapValues { _ in ["{\u{1b}[31m\u{9b}\n forged"] }
+
+/// Whether all that is in it may be sent to a terminal, apart from the line ends.
+private func isHarmless(_ text: String) -> Bool {
+  text.unicodeScalars.allSatisfy { scalar in
+    switch scalar.properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: scalar == "\n"
+    default: true
+    }
+  }
+}
+
+@Suite("Text of others", .timeLimit(.minutes(5)))
+struct EscapeTests {
+  private func ask(
+    _ answers: [String: [String]], _ command: String, _ arguments: [String] = []
+  ) throws -> Ended {
+    let folder = try TemporaryFolder()
+    let daemon = try ScriptedDaemon(in: folder.path, answers)
+    let words = command.split(separator: " ").map(String.init)
+    let ended = try TestSupport.run(
+      "\(Place.programs)/keymodectl", words + arguments + ["--socket-dir", folder.path])
+    withExtendedLifetime(daemon) {}
+    #expect(isHarmless(ended.output), "\(ended.output.debugDescription)")
+    #expect(isHarmless(ended.errors), "\(ended.errors.debugDescription)")
+    return ended
+  }
+
+  @Test(
+    "of a daemon is escaped wherever people read it",
+    arguments: [
+      ("state", "shift     NAME\nkeyboard  NAME\n"), ("state shift", "NAME\n"),
+      ("trigger x", "shift     NAME\nkeyboard  NAME\n"),
+      (
+        "watch --lines",
+        """
+             1.000000  shift is NAME, keyboard is NAME
+             1.000000  shift     NAME → NAME  NAME
+             1.000000  keyboard  NAME → NAME  NAME
+
+        """
+      ),
+    ])
+  func plain(_ command: String, _ expected: String) throws {
+    let ended = try ask(answers, command)
+    #expect(ended.output == expected.replacing("NAME", with: seen))
+  }
+
+  @Test("of a daemon is escaped in the devices")
+  func devices() throws {
+    let lines = try ask(answers, "devices").lines
+    #expect(lines.count == 1)
+    #expect(lines.first?.hasPrefix("\(seen)  \(seen):") == true)
+  }
+
+  @Test(
+    "of a daemon is whole in JSON, with escapes of JSON",
+    arguments: ["state", "trigger x", "devices", "watch"])
+  func json(_ command: String) throws {
+    let ended = try ask(answers, "\(command) --json")
+    #expect(ended.lines.count == (command == "watch" ? 3 : 1))
+    for line in ended.lines { _ = try JSON(parsing: Array(line.utf8)) }
+    let text = try JSON(parsing: Array(ended.lines[0].utf8))
+    let names = [text["shift"], text["state"]?["shift"], text["name"]].compactMap(\.self)
+    #expect(names == [.string(evil)])
+  }
+
+  @Test(
+    "of a daemon is escaped in what is wrong",
+    arguments: ["state", "trigger x", "devices", "watch --lines", "wait shift=off"])
+  func errors(_ command: String) throws {
+    let refused = try ask(refusals, command)
+    #expect(refused.status == 1)
+    #expect(refused.errors.hasPrefix("keymodectl: keymoded refused: \(seen) ["))
+    #expect(refused.errors.split(separator: "\n").count == 1)
+    let wrong = try ask(garbage, command)
+    #expect(wrong.status == 1)
+    #expect(wrong.errors.hasPrefix("keymodectl: keymoded replied with "))
+    #expect(wrong.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test("of a daemon is escaped in what there is to choose from, and in diagrams")
+  func names() throws {
+    let event = try ask(unknownEvent, "trigger x")
+    #expect(event.status == 2)
+    #expect(event.errors.contains(" \(seen)\n"))
+    let waiting = try ask(answers, "wait keyboard=x")
+    #expect(waiting.status == 2)
+    #expect(waiting.errors.contains("there are\n\(seen)\ntry "))
+    for format in ["dot", "mermaid"] {
+      let drawn = try ask(answers, "graph shift --current --format \(format)")
+      #expect(drawn.status == 0)
+    }
+  }
+
+  @Test("of a daemon is escaped in a bar, and the colours of the bar's own format stay")
+  func bar() throws {
+    let folder = try TemporaryFolder()
+    let daemon = try ScriptedDaemon(in: folder.path, answers)
+    // A bar watches for ever.
+    let ended = try run(
+      "/bin/sh", "-c",
+      """
+      '\(Place.programs)/keymodectl' watch --format "$(printf '\\033[1m{shift}\\033[m')" \
+        --socket-dir \(folder.path) | head -n 1
+      """)
+    withExtendedLifetime(daemon) {}
+    #expect(ended.output == "\u{1b}[1m\(seen)\u{1b}[m\n")
+  }
+
+  @Test("of a daemon is escaped in the live view")
+  func view() throws {
+    let folder = try TemporaryFolder()
+    let daemon = try ScriptedDaemon(in: folder.path, answers, staysAfterMonitor: true)
+    let screen = try TerminalScreen(
+      columns: 200, environment: ["KEYMODED_SOCKET_DIR": folder.path, "NO_COLOR": "1"])
+    try screen.type("keymodectl watch")
+    let text = try screen.wait("the view") { $0.contains("←") && $0.contains("forged") }
+    withExtendedLifetime(daemon) {}
+    #expect(text.contains("\u{fffd}[31m\u{fffd}2J\u{fffd}\u{fffd}forged"))
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.prefix(2) == ["connected to keymoded in \(folder.path)", ""])
+    #expect(lines.count == 8 && lines.allSatisfy { !$0.hasPrefix("forged") })
+    #expect(try !screen.text(withColors: true).contains("\u{1b}"))
+  }
+
+  @Test(
+    "of the command line is escaped",
+    arguments: [
+      ("keymodectl", [evil]), ("keymodectl", ["--\(evil)"]), ("keymodectl", ["state", evil]),
+      ("keymodectl", ["wait", evil]), ("keymodectl", ["wait", "shift=\(evil)"]),
+      ("keymodectl", ["wait", "shift=on", "--timeout", evil]),
+      ("keymodectl", ["graph", "shift", "--format", evil]),
+      ("keymodectl", ["graph", "shift", "--config", evil]),
+      ("keymodectl", ["replay", evil]), ("keymodectl", ["replay", "--from", evil, "x"]),
+      ("keymodectl", ["replay", "--expect", evil, "/dev/null"]),
+      ("keymodectl", ["record", evil]), ("keymodectl", ["state", "--socket-dir", "/\(evil)"]),
+      ("keymoded", [evil]), ("keymoded", ["--config", evil]), ("keymoded", ["--recording", evil]),
+      ("keymoded", ["--recording", "x", "--speed", evil]),
+    ])
+  func arguments(_ program: String, _ arguments: [String]) throws {
+    let ended = try TestSupport.run("\(Place.programs)/\(program)", arguments)
+    #expect(ended.status != 0)
+    #expect(isHarmless(ended.output + ended.errors), "\(ended.errors.debugDescription)")
+    #expect(ended.errors.contains("Grün"))
+    #expect(!ended.errors.contains("\nforged"))
+  }
+
+  @Test("of files is escaped")
+  func files() throws {
+    let folder = try TemporaryFolder()
+    let version = try folder.write("libinput.yml", "version: \"\\e[31m\\x9b2\\n\"\nndevices: 1\n")
+    let recording = try run("keymodectl", "replay", version)
+    #expect(recording.status == 4)
+    #expect(
+      recording.errors == "\(version):1: version '\u{fffd}[31m\u{fffd}2\u{fffd}' of the format is "
+        + "not known; 1 is\n")
+    let expected = try folder.write("expected", change("shift").text + "\n")
+    let compared = try run(
+      "keymodectl", "replay", "--expect", expected, "-", input: "# EVEMU 1.3\n")
+    #expect(compared.status == 1)
+    #expect(isHarmless(compared.output))
+    #expect(compared.output.contains("shift     \(seen) → \(seen)  \(seen)\n"))
+    #expect(!compared.output.contains("\nforged"))
+  }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import KeymodeClient
+import Synchronization
+import TestSupport
+import Testing
+
+private let state =
+  #"{"instance":"i","sequence":1,"time":1,"shift":"off","keyboard":"prepareToEditText"}"#
+private let machines =
+  #"{"parameters":{"machines":[{"name":"shift","initial":"off","states":["off"],"events":[],"rows":[]}]}}"#
+
+/// A command that asks the daemon, and what it should have been told.
+struct Asking: CustomTestStringConvertible {
+  let command: String
+  let socket: String
+  let reply: String
+
+  var testDescription: String { command }
+
+  static let all = [
+    Asking(
+      command: "state", socket: "state.sock", reply: #"{"parameters":{"state":\#(state)}}"#),
+    Asking(
+      command: "trigger shiftPressed", socket: "control.sock",
+      reply: #"{"parameters":{"changed":true,"state":\#(state)}}"#),
+    Asking(
+      command: "devices", socket: "control.sock", reply: #"{"parameters":{"devices":[]}}"#),
+    Asking(
+      command: "stats", socket: "control.sock",
+      reply: #"{"parameters":{"started":0,"time":1,"changes":0,"clients":1,"missed":0,"#
+        + #""devices":0,"losses":0,"reloads":0}}"#),
+    Asking(command: "graph shift --current", socket: "state.sock", reply: machines),
+    Asking(
+      command: "wait shift=off", socket: "state.sock", reply: monitored),
+  ]
+
+  static let monitored =
+    #"{"parameters":{"state":\#(state),"changes":[],"missed":0},"continues":true}"#
+}
+
+@Suite("A daemon that does not answer", .timeLimit(.minutes(10)))
+struct PatienceTests {
+  @Test(
+    "is not waited for longer than is asked for, however it keeps the answer back",
+    arguments: Asking.all, SilentDaemon.Manner.allCases)
+  func timeout(_ asking: Asking, _ manner: SilentDaemon.Manner) throws {
+    let folder = try TemporaryFolder()
+    let path = "\(folder.path)/\(asking.socket)"
+    let daemon = try SilentDaemon(at: path, manner, asking.reply)
+    let ended = try withExtendedLifetime(daemon) {
+      try run(
+        "/bin/sh", "-c",
+        "'\(Place.programs)/keymodectl' \(asking.command) --timeout 0.3 --socket-dir \(folder.path)"
+      )
+    }
+    #expect(ended.output == "")
+    if asking.command.hasPrefix("wait") {
+      #expect((ended.status, ended.errors) == (1, ""))
+    } else {
+      #expect(ended.status == 3)
+      #expect(ended.errors == Self.message(path))
+    }
+  }
+
+  @Test("is waited for no longer than five seconds, and no watch begins, without being asked to")
+  func usual() throws {
+    let watching = [
+      ("watch --lines", SilentDaemon.Manner.letsNobodyIn), ("watch --lines", .saysNothing),
+      ("watch --json", .saysHalf), ("watch --json", .trickles),
+    ].map { (Asking(command: $0.0, socket: "state.sock", reply: Asking.monitored), $0.1) }
+    let cases = Asking.all.map { ($0, SilentDaemon.Manner.saysHalf) } + watching
+    let folders = try cases.map { _ in try TemporaryFolder() }
+    let daemons = try zip(cases, folders).map { asking, folder in
+      try SilentDaemon(at: "\(folder.path)/\(asking.0.socket)", asking.1, asking.0.reply)
+    }
+    // All at once, which takes no longer than one.
+    let ended = Mutex([Int: Ended]())
+    let group = DispatchGroup()
+    for (place, (asking, _)) in cases.enumerated() {
+      let arguments = asking.command.split(separator: " ").map(String.init)
+      let folder = folders[place].path
+      group.enter()
+      Thread {
+        let result = try? TestSupport.run(
+          "\(Place.programs)/keymodectl", arguments + ["--socket-dir", folder])
+        ended.withLock { $0[place] = result }
+        group.leave()
+      }.start()
+    }
+    try #require(group.wait(timeout: .now() + 120) == .success)
+    withExtendedLifetime(daemons) {}
+    for (place, (asking, _)) in cases.enumerated() {
+      let ended = try #require(ended.withLock { $0[place] })
+      #expect((ended.status, ended.output) == (3, ""), "\(cases[place])")
+      #expect(ended.errors == Self.message("\(folders[place].path)/\(asking.socket)"))
+    }
+  }
+
+  @Test("is an error to Swift programs too")
+  func library() async throws {
+    let folder = try TemporaryFolder()
+    let asking = Asking.all[0]
+    let path = "\(folder.path)/\(asking.socket)"
+    let daemon = try SilentDaemon(at: path, .saysHalf, asking.reply)
+    await #expect(throws: ClientError.noAnswer(path: path)) {
+      try await Client(directory: folder.path).state()
+    }
+    withExtendedLifetime(daemon) {}
+  }
+
+  private static func message(_ path: String) -> String {
+    """
+    keymodectl: keymoded does not answer at '\(path)';
+    'systemctl status keymoded' says how the service is
+
+    """
+  }
+}
