@@ -104,7 +104,7 @@ adversary: export KEYMODED_IDLE_SECONDS = 60
 adversary: export KEYMODED_PLUGS = 500
 adversary: export KEYMODED_ATTACKS = 5
 adversary: export KEYMODED_SLEEPS = 5
-adversary: export KEYMODED_SEARCH_SECONDS = 300
+adversary: export KEYMODED_SEARCH_SECONDS = 180
 adversary: build
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine

@@ -71,8 +71,7 @@ struct StatusLineTests {
     daemon.stop()
     #expect(try bar.line() == "", "nobody knows")
     // Its first change is that of a state that there is no more.
-    _ = try daemon.folder.write(
-      "deaf.yaml",
+    try daemon.configure(
       "devices: { ignore: [\"*\"] }\nkeyboard: { table: { replaces: true, initial: idle, "
         + "states: [idle, busy], events: [work], rows: { idle: { work: busy } } } }\n")
     try daemon.start()

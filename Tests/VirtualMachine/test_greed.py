@@ -13,7 +13,7 @@ from vm import VirtualMachine
 pytestmark = pytest.mark.attack
 
 # How many of the shapes of calls are tried that are known to take most; an emulator is slow.
-SHAPES = 10 if "KEYMODED_SEARCH_SECONDS" in os.environ else 2
+SHAPES = 4 if "KEYMODED_SEARCH_SECONDS" in os.environ else 2
 
 PID = "systemctl show --value --property MainPID keymoded"
 
