@@ -131,7 +131,7 @@ package-tests: deb
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest Tests/VirtualMachine/test_package.py \
-	  Tests/VirtualMachine/test_clients_page.py
+	  Tests/VirtualMachine/test_upgrade.py Tests/VirtualMachine/test_clients_page.py
 
 recordings: build
 	@scripts/install-packages test
@@ -196,6 +196,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
+	$(RM) -r .build .deb .former .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper*

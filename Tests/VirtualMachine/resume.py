@@ -1,0 +1,53 @@
+"""Makes changes, loses its connection in an upgrade, and has the last changes told again.
+
+Runs in the guest with nothing but Python's own library: `resume.py COUNT KEPT`.
+"""
+
+import sys
+
+from daemon import Client, Message
+
+SOCKETS = "/run/keymoded"
+
+
+def changes_after(sequence: int, instance: str) -> list[Message]:
+    """The changes since, as the daemon tells them now."""
+    client = Client(f"{SOCKETS}/state.sock")
+    client.send("Monitor", {"after": sequence, "instance": instance}, more=True)
+    reply = client.reply()
+    client.close()
+    assert reply["missed"] == 0, f"{reply['missed']} changes are lost"
+    changes: list[Message] = reply["changes"]
+    return changes
+
+
+def wait_for_end(client: Client) -> None:
+    """Waits until the daemon ends the connection, as it does in an upgrade."""
+    while True:
+        try:
+            raise AssertionError(f"a change that nobody made: {client.reply()}")
+        except TimeoutError:
+            pass  # an upgrade takes its time
+        except ConnectionError:
+            return
+
+
+def main(count: int, kept: int) -> None:
+    control = Client(f"{SOCKETS}/control.sock")
+    for _ in range(count):
+        reply = control.call("Trigger", {"event": "shiftPressed"})
+    state = reply["state"]
+    after = state["sequence"] - kept
+    before = changes_after(after, state["instance"])
+    assert len(before) == kept
+    subscriber = Client(f"{SOCKETS}/state.sock")
+    subscriber.send("Monitor", more=True)
+    subscriber.reply()
+    print("changed", flush=True)
+    wait_for_end(subscriber)
+    assert changes_after(after, state["instance"]) == before
+    print(f"the last {kept} changes are the same")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
