@@ -101,7 +101,8 @@ struct PatienceTests {
     let folder = try TemporaryFolder()
     let asking = Asking.all[0]
     let path = "\(folder.path)/\(asking.socket)"
-    let daemon = try SilentDaemon(at: path, .saysHalf, asking.reply)
+    // Other tests may hold all the threads of tasks for long.
+    let daemon = try SilentDaemon(at: path, .saysHalf, asking.reply, limit: 3600)
     await #expect(throws: ClientError.noAnswer(path: path)) {
       try await Client(directory: folder.path).state()
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A daemon that does not answer as it should, until the test is over or a minute has passed. Then
+/// A daemon that does not answer as it should, until the test is over or a time has passed. Then
 /// it answers after all, so that a program which waits for ever ends, and with another status.
 final class SilentDaemon {
   /// How it keeps its answer back.
@@ -13,8 +13,10 @@ final class SilentDaemon {
 
   private let done = DispatchSemaphore(value: 0)
 
-  /// - Parameter reply: what it should say, without NUL.
-  init(at path: String, _ manner: Manner, _ reply: String) throws {
+  /// - Parameters:
+  ///   - reply: what it should say, without NUL.
+  ///   - limit: after how many seconds it does.
+  init(at path: String, _ manner: Manner, _ reply: String, limit: Double = 60) throws {
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     try #require(withSocketAddress(path) { bind(listener, $0, $1) } == 0)
     try #require(listen(listener, 0) == 0)
@@ -32,7 +34,7 @@ final class SilentDaemon {
     let bytes = Array(reply.utf8) + [0]
     Thread {
       defer { for descriptor in waiting + [listener] { close(descriptor) } }
-      let limit = DispatchTime.now() + 60
+      let limit = DispatchTime.now() + limit
       if manner == .letsNobodyIn {
         _ = done.wait(timeout: limit)
         return
