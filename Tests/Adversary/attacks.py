@@ -78,16 +78,16 @@ def silent_socket(path: str) -> socket.socket:
 def fault(reply: Message, after: int) -> str:
     """What is wrong with a reply of Monitor to who has the changes up to this one; often nothing.
 
-    It has all that came since, or says how many those are where they are more than are kept: a
-    client that had no time for so long has nobody else to blame.
+    It has all that came since. Where those are more than are kept it has none and says how many
+    they are; where so many came while the client read the reply, it ends with how many are missing.
+    A client that had no time for so long has nobody else to blame.
     """
     sequence = reply["state"]["sequence"]
     numbers = [change["sequence"] for change in reply["changes"]]
     missed = reply["missed"]
-    if sequence - after <= RING:
-        right = numbers == [*range(after + 1, sequence + 1)] and missed == 0
-    else:
-        right = numbers == [] and missed == sequence - after
+    right = numbers == [*range(after + 1, after + 1 + len(numbers))]
+    right = right and missed == sequence - after - len(numbers)
+    right = right and (missed == 0 or (numbers == []) == (sequence - after > RING))
     return "" if right else f"{numbers} and {missed} missed, from {after} to {sequence}"
 
 
