@@ -43,12 +43,12 @@ public final class Connection {
 
   /// A connected socket.
   ///
-  /// - Parameter flags: of `socket`, such as `SOCK_NONBLOCK`.
+  /// - Parameter isNonblocking: whether calls on it return at once where they would have to wait.
   static func open(
-    _ path: String, flags: Int32 = 0, until deadline: SuspendingClock.Instant? = nil
+    _ path: String, isNonblocking: Bool = false, until deadline: SuspendingClock.Instant? = nil
   ) throws(ClientError) -> FileDescriptor {
     do throws(SystemError) {
-      return try Connection.connect(path, flags, until: deadline)
+      return try Connection.connect(path, isNonblocking, until: deadline)
     } catch {
       switch error.code {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
@@ -85,22 +85,13 @@ public final class Connection {
   }
 
   private static func connect(
-    _ path: String, _ flags: Int32, until deadline: SuspendingClock.Instant?
+    _ path: String, _ isNonblocking: Bool, until deadline: SuspendingClock.Instant?
   ) throws(SystemError) -> FileDescriptor {
-    var address = sockaddr_un()
-    guard address.set(path: path) else {
-      throw SystemError("connect to", path, code: ENAMETOOLONG)
-    }
-    let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue) | flags
-    let descriptor = FileDescriptor(
-      owning: try retrying("make", "a socket") { socket(AF_UNIX, type, 0) })
-    try retrying("connect to", path) {
+    let operation = "connect to"
+    let descriptor = try unixSocket(operation, path, isNonblocking: isNonblocking)
+    try withUnixAddress(path, operation) { address, size in
       if let deadline { limitWaiting(descriptor.number, until: deadline) }
-      return withUnsafePointer(to: &address) { address in
-        address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-          Glibc.connect(descriptor.number, address, socklen_t(MemoryLayout<sockaddr_un>.size))
-        }
-      }
+      return Glibc.connect(descriptor.number, address, size)
     }
     return descriptor
   }

@@ -19,7 +19,7 @@ final class Link {
   /// Connects to the daemon that serves in `directory`.
   init(_ endpoint: Connection.Endpoint, in directory: String) throws(ClientError) {
     path = endpoint.path(in: directory)
-    descriptor = try Connection.open(path, flags: Int32(SOCK_NONBLOCK.rawValue))
+    descriptor = try Connection.open(path, isNonblocking: true)
     deadline = .now.advanced(by: Connection.usualPatience)
   }
 

@@ -23,7 +23,7 @@ final class ListeningSocket {
   /// Makes a socket at `path`, where there is nothing.
   init(path: String, access: Access) throws(SystemError) {
     let operation = "listen on"
-    let descriptor = try unixSocket(operation, path)
+    let descriptor = try unixSocket(operation, path, isNonblocking: true)
     // Permissions must be right from the first moment that the socket exists.
     let mask = umask(0o177)
     defer { umask(mask) }

@@ -89,7 +89,7 @@ private enum Occupant: Equatable {
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw SystemError(operation, path, code: EEXIST)
     }
-    let socket = try unixSocket(operation, path)
+    let socket = try unixSocket(operation, path, isNonblocking: true)
     do throws(SystemError) {
       try withUnixAddress(path, operation) { connect(socket.number, $0, $1) }
       self = .server(PeerProcess(of: socket.number))

@@ -4,7 +4,7 @@ extension sockaddr_un {
   /// Makes this the address of a socket in the file system.
   ///
   /// - Returns: whether `path` fits; the kernel takes up to 107 bytes.
-  public mutating func set(path: String) -> Bool {
+  fileprivate mutating func set(path: String) -> Bool {
     sun_family = sa_family_t(AF_UNIX)
     return withUnsafeMutableBytes(of: &sun_path) { bytes in
       guard path.utf8.count < bytes.count else { return false }
@@ -34,8 +34,16 @@ public func withUnixAddress(
   }
 }
 
-/// A new socket for connections on this machine that is not waited for.
-public func unixSocket(_ operation: String, _ path: String) throws(SystemError) -> FileDescriptor {
-  let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-  return FileDescriptor(owning: try retrying(operation, path) { socket(AF_UNIX, type, 0) })
+/// A new socket for connections on this machine.
+///
+/// - Parameters:
+///   - operation: what it is made for, for the error.
+///   - isNonblocking: whether calls on it return at once where they would have to wait.
+public func unixSocket(
+  _ operation: String, _ path: String, isNonblocking: Bool
+) throws(SystemError) -> FileDescriptor {
+  let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+  let nonblocking = isNonblocking ? Int32(SOCK_NONBLOCK.rawValue) : 0
+  return FileDescriptor(
+    owning: try retrying(operation, path) { socket(AF_UNIX, type | nonblocking, 0) })
 }
