@@ -56,7 +56,9 @@ test: check vm-tests package-tests
 check: lint unit-tests fuzz-tests client-tests desktop-tests examples
 
 lint:
+	@scripts/install-packages test
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
+	scripts/architecture --check
 
 unit-tests:
 	@scripts/install-packages build test
