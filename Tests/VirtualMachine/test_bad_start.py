@@ -80,6 +80,9 @@ def test_bad_configuration_at_the_first_start_means_the_defaults(guest: VirtualM
     assert guest.run("systemctl show --value --property NRestarts keymoded").stdout == "0\n"
     statistics = json.loads(guest.run("keymodectl stats --json").stdout)
     assert statistics["configuration"] == "defaults"
+    log = "\n".join(service.log(guest))
+    assert f"{CONFIGURATION}:1:10: unknown key 'treshold'" in log
+    assert "the configuration is bad; the defaults are in force" in log
 
 
 def test_keymoded_by_hand_leaves_the_service_alone(guest: VirtualMachine) -> None:

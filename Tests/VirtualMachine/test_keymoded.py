@@ -248,22 +248,3 @@ def test_client_starts_the_service(installed: VirtualMachine) -> None:
     read = installed.run(as_user("reader", "keymodectl state shift"))
     assert read.stdout == "off\n"
     installed.run(f"systemctl stop {service.UNITS}")
-
-
-def test_bad_configuration_stops_the_service_and_says_why(installed: VirtualMachine) -> None:
-    installed.run(
-        "mkdir -p /etc/keymoded; echo 'shift: {treshold: 1s}' >/etc/keymoded/keymoded.yaml"
-    )
-    try:
-        failed = installed.run("systemctl start keymoded.service", check=False)
-        assert failed.exit_code != 0
-        shown = installed.run(
-            "systemctl show --property ExecMainStatus,NRestarts,ActiveState keymoded.service"
-        ).stdout
-        assert sorted(shown.split()) == ["ActiveState=failed", "ExecMainStatus=4", "NRestarts=0"]
-        log = "\n".join(service.journal(installed, "--unit keymoded"))
-        assert "/etc/keymoded/keymoded.yaml:1:9: unknown key 'treshold'" in log
-    finally:
-        installed.run(
-            f"rm -r /etc/keymoded; systemctl stop {service.UNITS}; systemctl reset-failed"
-        )
