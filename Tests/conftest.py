@@ -1,4 +1,4 @@
-"""Shows at the end what was attacked, how, and what came of it."""
+"""Prints a table of the attacks and their outcomes at the end of the run."""
 
 from typing import Protocol
 
@@ -10,7 +10,7 @@ _ROWS = pytest.StashKey[list[tuple[str, ...]]]()
 
 
 class Table(Protocol):
-    """Takes what came of one attack."""
+    """Adds the outcome of one attack to the table."""
 
     def __call__(
         self, attack: str, count: int, outcome: str, lost: int = 0, delay: str = "-"

@@ -1,6 +1,6 @@
 internal import CJansson
 
-/// Why bytes are not the JSON that was wanted.
+/// Why bytes are not JSON, or not the JSON value that was expected.
 public struct JSONError: Error, Hashable, CustomStringConvertible {
   /// What is wrong, in words.
   public let description: String
@@ -10,15 +10,15 @@ public struct JSONError: Error, Hashable, CustomStringConvertible {
 }
 
 extension JSON {
-  /// How deep lists and objects may be nested in what others send.
+  /// How deeply arrays and objects may be nested in JSON that is read.
   public static let maximumDepth = 16
 
   /// Reads one JSON value, and nothing else, from UTF-8 bytes.
   ///
-  /// - Throws: for anything that is not JSON, is nested deeper than ``maximumDepth``, names a member
-  ///   twice, or holds a number beyond 64 bits or the character NUL.
+  /// - Throws: ``JSONError`` if the bytes are not JSON, are nested deeper than ``maximumDepth``,
+  ///   name a member of an object twice, or hold a number beyond 64 bits or the character NUL.
   public init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
-    // The parser recurses. It has a bound of its own, but a far deeper one.
+    // The parser recurses, and its own limit on the depth is far higher.
     guard JSON.depth(of: bytes) <= JSON.maximumDepth else {
       throw JSONError("nested deeper than \(JSON.maximumDepth)")
     }
@@ -36,6 +36,8 @@ extension JSON {
   }
 
   /// Reads one JSON value, and nothing else, from UTF-8 bytes.
+  ///
+  /// - Throws: ``JSONError``, for the same reasons as for a raw buffer.
   public init(parsing bytes: some Collection<UInt8>) throws(JSONError) {
     let result: Result<JSON, JSONError> = Array(bytes).withUnsafeBytes { bytes in
       Result { () throws(JSONError) in try JSON(parsing: bytes) }
@@ -75,7 +77,7 @@ extension JSON {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// How deep lists and objects are nested, without a look at whether they are well-formed.
+  /// How deeply arrays and objects are nested. Does not check whether they are well-formed.
   private static func depth(of bytes: UnsafeRawBufferPointer) -> Int {
     var depth = 0
     var deepest = 0

@@ -43,14 +43,14 @@ extension JSON {
       bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
       rest /= 10
     } while rest > 0
-    // The array's own slice would be a copy.
+    // Reversing a slice of the array itself would copy it.
     bytes.withUnsafeMutableBufferPointer { $0[start...].reverse() }
   }
 
   private static func write(_ value: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var value = value
-    // Nearly every text stands for itself.
+    // Nearly every string needs no escapes.
     let isWritten = value.withUTF8 { text in
       guard text.allSatisfy(standsForItself) else { return false }
       bytes.append(contentsOf: text)
@@ -62,13 +62,14 @@ extension JSON {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a byte of a text is the same in JSON, on a terminal, and a character by itself.
+  /// Whether a byte of UTF-8 is a printable ASCII character that JSON does not escape.
   @inlinable public static func standsForItself(_ byte: UInt8) -> Bool {
     0x20..<0x7f ~= byte && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  /// JSON needs no more escapes than those above, but what is read by programs is also looked at on
-  /// terminals, and those act on more.
+  /// Writes a scalar, escaped if it is a quote, a backslash, or a control, format or separator
+  /// character. JSON does not require all of these escapes, but its text is also shown on
+  /// terminals, which interpret such characters.
   private static func write(_ scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator:

@@ -1,10 +1,10 @@
-/// A JSON value, as RFC 8259 has them. The members of an object keep their order.
+/// A JSON value (RFC 8259). The members of an object keep their order.
 public indirect enum JSON: Hashable, Sendable {
   /// `null`
   case null
   /// `true` or `false`
   case bool(Bool)
-  /// A number without fraction or exponent, in the range of 64 bits.
+  /// A number without fraction or exponent that fits 64 bits.
   case integer(Int64)
   /// Any other number.
   case real(Double)
@@ -15,7 +15,7 @@ public indirect enum JSON: Hashable, Sendable {
   /// Names and their values.
   case object([Member])
 
-  /// One name of an object, and its value.
+  /// A member of an object: a name and its value.
   public struct Member: Hashable, Sendable {
     /// The name.
     public let name: String
@@ -29,31 +29,31 @@ public indirect enum JSON: Hashable, Sendable {
     }
   }
 
-  /// The value of this member, where the value is an object that has it.
+  /// The value of the member with this name; `nil` unless this is an object that has it.
   public subscript(_ name: String) -> JSON? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
   }
 
-  /// The text, where the value is text.
+  /// The text, if the value is text.
   public var string: String? {
     guard case .string(let value) = self else { return nil }
     return value
   }
 
-  /// The number, where the value is a whole one.
+  /// The number, if the value is an integer.
   public var integer: Int64? {
     guard case .integer(let value) = self else { return nil }
     return value
   }
 
-  /// The truth value, where the value is one.
+  /// The truth value, if the value is `true` or `false`.
   public var bool: Bool? {
     guard case .bool(let value) = self else { return nil }
     return value
   }
 
-  /// The values, where the value is a list.
+  /// The elements, if the value is a list.
   public var array: [JSON]? {
     guard case .array(let value) = self else { return nil }
     return value

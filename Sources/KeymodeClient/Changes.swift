@@ -1,23 +1,27 @@
-/// What happens, as an asynchronous sequence.
+/// The updates of the daemon, as an asynchronous sequence.
 ///
-/// Each iteration is a subscription of its own. Nothing is read before it is asked for: a program
-/// that is slow holds no more than one message of the daemon, and is told what it missed by that.
+/// Each iteration is a subscription of its own. It reads a message only when the program asks for
+/// an update: a slow program holds at most one message, and learns how many changes it missed.
 public struct Changes: AsyncSequence, Sendable {
   let directory: String
   let patience: Patience
 
-  /// One subscription. Its connection closes when it is let go, or when the task is cancelled.
+  /// One subscription. Its connection closes when the iterator is released or its task cancelled.
   public struct Iterator: AsyncIteratorProtocol {
     private let subscription: Subscription
 
     fileprivate init(_ subscription: Subscription) { self.subscription = subscription }
 
     /// The next update; `nil` when the task is cancelled.
+    ///
+    /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission.
     public mutating func next() async throws(ClientError) -> Update? {
       try await subscription.next()
     }
 
     /// The next update; `nil` when the task is cancelled.
+    ///
+    /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ClientError) -> Update? {
@@ -25,7 +29,7 @@ public struct Changes: AsyncSequence, Sendable {
     }
   }
 
-  /// Subscribes, with the first update that is asked for.
+  /// An iterator, which subscribes when its first update is requested.
   public func makeAsyncIterator() -> Iterator {
     Iterator(Subscription(directory: directory, patience: patience))
   }

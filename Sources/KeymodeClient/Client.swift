@@ -2,7 +2,7 @@ import JSON
 public import KeymodeInterface
 import Varlink
 
-/// The daemon, as other programs see it.
+/// A client of the daemon.
 ///
 ///     let client = Client()
 ///     for try await update in client.changes {
@@ -12,7 +12,7 @@ import Varlink
 /// A client is only an address: it holds no connection and no thread. Each call, and each loop over
 /// ``changes``, has a connection of its own, which ends with it or with the cancellation of its task.
 public struct Client: Sendable {
-  /// The folder in which the daemon serves.
+  /// The directory of the daemon's sockets.
   public let directory: String
   private let patience: Patience
 
@@ -22,22 +22,22 @@ public struct Client: Sendable {
     self.init(directory: directory, patience: .usual)
   }
 
-  /// The daemon that serves in `directory`, waited for with this patience.
+  /// The daemon that serves in `directory`; subscriptions retry with this patience.
   package init(directory: String?, patience: Patience) {
     self.directory = Connection.directory(directory)
     self.patience = patience
   }
 
-  /// What happens from now on, for as long as it is iterated.
+  /// The updates from now on.
   ///
-  /// It never ends by itself: a daemon that is not there is waited for. It ends when the task is
-  /// cancelled, and throws where waiting would not help, such as for a permission.
+  /// The sequence does not end by itself: where there is no daemon, it waits for one. It ends when
+  /// the task is cancelled, and throws if waiting would not help, such as for lack of permission.
   public var changes: Changes { Changes(directory: directory, patience: patience) }
 
-  /// The states now.
+  /// The present states.
   ///
-  /// - Throws: ``ClientError/noDaemon(path:)`` where there is none; this does not wait for it. And
-  ///   ``ClientError/noAnswer(path:)`` where there is one that says nothing for five seconds.
+  /// - Throws: ``ClientError/noDaemon(path:)`` at once if there is no daemon, and
+  ///   ``ClientError/noAnswer(path:)`` if the daemon does not answer within five seconds.
   public func state() async throws(ClientError) -> StateMessage {
     let reply = try await Client.ask(
       Link.reading(in: directory), Call(ControllerInterface.getState))
@@ -50,9 +50,9 @@ public struct Client: Sendable {
   /// Sends an event in place of a key, by its name, such as `tapTextField`.
   ///
   /// - Returns: whether it changed anything, and the states after it.
-  /// - Throws: ``ClientError/noDaemon(path:)`` where there is none, ``ClientError/noAnswer(path:)``
-  ///   where there is one that says nothing for five seconds, and ``ClientError/cancelled`` with the
-  ///   task; by then the event may have been sent.
+  /// - Throws: ``ClientError/noDaemon(path:)`` if there is no daemon,
+  ///   ``ClientError/noAnswer(path:)`` if it does not answer within five seconds, and
+  ///   ``ClientError/cancelled`` if the task is cancelled; the event may have been sent by then.
   @discardableResult
   public func trigger(
     _ event: String

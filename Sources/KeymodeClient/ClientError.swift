@@ -2,27 +2,27 @@ public import JSON
 import KeymodeInterface
 public import SystemCalls
 
-/// Why the daemon could not be asked, or what it refused.
+/// Why a call or a subscription failed.
 public enum ClientError: Error, Hashable, TerminalTextConvertible {
-  /// Nobody listens on the socket at this path.
+  /// There is no socket at this path, or no process listens on it.
   case noDaemon(path: String)
-  /// The socket at this path is for others; `whom` says for whom, where that can be seen.
+  /// This user may not use the socket at this path; `whom` says who may, if that is known.
   case permissionDenied(path: String, whom: String?)
-  /// The daemon behind the socket at this path took no call, or did not answer one, for as long as
-  /// was to be waited.
+  /// The daemon behind the socket at this path did not accept a connection or a call, or did not
+  /// answer one, by the deadline.
   case noAnswer(path: String)
   /// The daemon ended the connection.
   case connectionLost
-  /// What came is no answer to what was asked.
+  /// The reply is not a valid answer to the call.
   case badReply(String)
   /// The daemon answered with this error.
   case refused(name: String, parameters: JSON)
-  /// The system refused something.
+  /// A system call failed.
   case failed(String)
-  /// The task that asked was cancelled.
+  /// The calling task was cancelled.
   case cancelled
 
-  /// What to tell the user.
+  /// The message for the user.
   public var text: TerminalText {
     switch self {
     case .noDaemon(let path):

@@ -4,17 +4,17 @@ public import KeymodeInterface
 import SystemCalls
 public import Varlink
 
-/// A connection to the daemon. Calls wait for their replies, but never longer than until the deadline:
-/// not for connecting, not for sending, and not for the last byte of a reply.
+/// A connection to the daemon whose calls block. The deadline bounds all waiting: to connect, to
+/// send, and for the last byte of a reply.
 public final class Connection {
-  /// For how long a daemon is usually waited for that has to answer at once.
+  /// How long a client usually waits for an answer that the daemon gives at once.
   public static let usualPatience = Duration.seconds(5)
 
   /// Which socket to use.
   public enum Endpoint: Sendable {
-    /// The one that tells states and changes.
+    /// The socket for reading states and changes.
     case state
-    /// The one that also takes events.
+    /// The socket that also accepts events.
     case control
 
     func path(in directory: String) -> String {
@@ -29,10 +29,14 @@ public final class Connection {
   private let path: String
   private var incoming = FrameBuffer(limit: 1 << 24)
 
-  /// Until when everything that is waited for has to be there; `nil` for ever.
+  /// When waiting ends with ``ClientError/noAnswer(path:)``; `nil`: never.
   public var deadline: SuspendingClock.Instant?
 
   /// Connects to the daemon that serves in `directory`.
+  ///
+  /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:whom:)``,
+  ///   ``ClientError/noAnswer(path:)`` if the daemon's backlog is full until the deadline, or
+  ///   ``ClientError/failed(_:)``.
   public init(
     _ endpoint: Endpoint, in directory: String, until deadline: SuspendingClock.Instant?
   ) throws(ClientError) {
@@ -43,7 +47,7 @@ public final class Connection {
 
   /// A connected socket.
   ///
-  /// - Parameter isNonblocking: whether calls on it return at once where they would have to wait.
+  /// - Parameter isNonblocking: whether calls on it fail with `EAGAIN` instead of blocking.
   static func open(
     _ path: String, isNonblocking: Bool = false, until deadline: SuspendingClock.Instant? = nil
   ) throws(ClientError) -> FileDescriptor {
@@ -52,7 +56,7 @@ public final class Connection {
     } catch {
       switch error.code {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
-      // As many are waiting for the daemon as can, now or until the deadline.
+      // The daemon's backlog is full: now, or, with a deadline, until then.
       case EAGAIN: throw .noAnswer(path: path)
       case EACCES, EPERM: throw .permissionDenied(path: path, whom: Connection.owner(of: path))
       default: throw .failed("\(error)")
@@ -60,19 +64,19 @@ public final class Connection {
     }
   }
 
-  /// The folder in which a daemon serves, found as every client finds it: the one given, that of
-  /// `KEYMODED_SOCKET_DIR`, the user's own if there is a socket in it, the system's.
+  /// The directory of the daemon's sockets, by the rule that every client follows: the one given,
+  /// else that of `KEYMODED_SOCKET_DIR`, else the user's own if it has a socket, else the system's.
   public static func directory(_ given: String?) -> String {
     if let directory = given ?? environment(SocketDirectory.variable) { return directory }
     if let runtime = environment("XDG_RUNTIME_DIR") {
-      // The folder alone may be left from a daemon that has ended.
+      // A daemon that has ended may have left the directory.
       let directory = SocketDirectory.user(runtimeDirectory: runtime)
       if access("\(directory)/\(SocketDirectory.stateSocket)", F_OK) == 0 { return directory }
     }
     return SocketDirectory.system
   }
 
-  /// Whom a socket is for: its group, where that may use it, otherwise its user.
+  /// Who may use a socket: its group if that has write permission, otherwise its user.
   private static func owner(of path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -96,9 +100,9 @@ public final class Connection {
     return descriptor
   }
 
-  /// Makes `connect` fail with `EAGAIN` if it waits for longer.
+  /// Makes `connect` fail with `EAGAIN` if it still waits at the deadline.
   private static func limitWaiting(_ socket: Int32, until deadline: SuspendingClock.Instant) {
-    // None at all would mean no limit.
+    // A timeout of zero would mean no limit.
     let left = max(SuspendingClock.now.duration(to: deadline), .microseconds(1))
     let (seconds, attoseconds) = left.components
     var time = timeval(
@@ -106,7 +110,7 @@ public final class Connection {
     setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// Waits until `poll` tells of one of these events.
+  /// Waits until `poll` reports one of these events.
   private func wait(for events: Int32) throws(ClientError) {
     while true {
       let left = deadline.map { SuspendingClock.now.milliseconds(to: $0) }
@@ -119,6 +123,8 @@ public final class Connection {
   }
 
   /// Sends a call.
+  ///
+  /// - Throws: ``ClientError/noAnswer(path:)`` if the daemon does not read the call in time.
   public func send(_ call: Call) throws(ClientError) {
     var rest = call.message[...]
     let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
@@ -131,18 +137,20 @@ public final class Connection {
       } else if errno == EAGAIN {
         try wait(for: POLLOUT)
       } else if errno != EINTR {
-        // The daemon has ended the connection. It may have said why, which comes as a reply.
+        // The daemon has closed the connection. If it sent an error before, `receive` throws that.
         return
       }
     }
   }
 
-  /// Waits for the next reply.
+  /// Waits for the next reply, and returns its parameters.
+  ///
+  /// - Throws: ``ClientError/refused(name:parameters:)`` if the reply is an error.
   public func receive() throws(ClientError) -> JSON {
     try Connection.parameters(of: nextMessage())
   }
 
-  /// What a reply says.
+  /// The parameters of a reply. Throws if the reply is an error.
   static func parameters(of message: [UInt8]) throws(ClientError) -> JSON {
     let reply: Reply
     do { reply = try Reply(parsing: message) } catch { throw .badReply("with \(error)") }
@@ -171,7 +179,7 @@ public final class Connection {
 // MARK: - The interface
 
 extension Connection {
-  /// The states now.
+  /// Asks for the present states.
   public func state() throws(ClientError) -> StateMessage {
     try send(Call(ControllerInterface.getState))
     guard let state = try receive()["state"].flatMap(StateMessage.init) else {
@@ -180,24 +188,24 @@ extension Connection {
     return state
   }
 
-  /// Subscribes to changes; each ``nextChanges()`` is then one reply.
+  /// Subscribes to changes; ``nextChanges()`` then returns one reply at a time.
   public func subscribe() throws(ClientError) {
     try send(Call(ControllerInterface.monitor, wantsMore: true))
   }
 
-  /// The devices that are followed.
+  /// Asks for the devices that the daemon follows.
   public func devices() throws(ClientError) -> [DeviceMessage] {
     try send(Call(ControllerInterface.listDevices))
     return try nextList("devices", of: DeviceMessage.init)
   }
 
-  /// What the machines are.
+  /// Asks for the states, events and transitions of both machines.
   public func machines() throws(ClientError) -> [MachineMessage] {
     try send(Call(ControllerInterface.listMachines))
     return try nextList("machines", of: MachineMessage.init)
   }
 
-  /// How much the daemon has done.
+  /// Asks for the statistics of the daemon.
   public func statistics() throws(ClientError) -> StatisticsMessage {
     try send(Call(ControllerInterface.getStatistics))
     guard let statistics = StatisticsMessage(try receive()) else {
@@ -206,7 +214,7 @@ extension Connection {
     return statistics
   }
 
-  /// Waits for a list, every element of which must be what the list is said to be of.
+  /// Waits for a reply with a list of this name. Throws if one of its elements is invalid.
   private func nextList<Element>(
     _ name: String, of element: (JSON) -> Element?
   ) throws(ClientError) -> [Element] {
@@ -216,7 +224,7 @@ extension Connection {
     return elements
   }
 
-  /// Waits for what a subscriber is sent next.
+  /// Waits for the next reply after ``subscribe()``.
   public func nextChanges() throws(ClientError) -> MonitorMessage {
     guard let message = MonitorMessage(try receive()) else {
       throw .badReply("without states and changes")

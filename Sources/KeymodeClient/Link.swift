@@ -4,16 +4,16 @@ import KeymodeInterface
 import SystemCalls
 import Varlink
 
-/// A connection to the daemon whose calls suspend the task that makes them, and no thread.
+/// A connection to the daemon whose calls suspend the calling task and block no thread.
 ///
-/// It closes when the value ends.
+/// The connection closes when the link is released.
 final class Link {
   private let descriptor: FileDescriptor
   private let path: String
   private var incoming = FrameBuffer(limit: 1 << 24)
 
-  /// Until when everything that is waited for has to be there; `nil` for ever. At first the daemon has
-  /// to answer as soon as one usually does.
+  /// When waiting ends with ``ClientError/noAnswer(path:)``; `nil`: never. At first this is
+  /// ``Connection/usualPatience`` after connecting.
   var deadline: ContinuousClock.Instant?
 
   /// Connects to the daemon that serves in `directory`.
@@ -23,7 +23,7 @@ final class Link {
     deadline = .now.advanced(by: Connection.usualPatience)
   }
 
-  /// Connects for reading. Whoever may only control may also read, through the control socket.
+  /// Connects for reading: through the control socket if this user may use only that one.
   static func reading(in directory: String) throws(ClientError) -> Link {
     do throws(ClientError) {
       return try Link(.state, in: directory)
@@ -48,7 +48,7 @@ final class Link {
           try await poller.wait(toWrite: descriptor.number, until: deadline)
         }
       } else if errno != EINTR {
-        // The daemon may have said why before it went.
+        // The daemon has closed the connection. If it sent an error before, `receive` throws that.
         return
       }
     }
@@ -81,7 +81,7 @@ final class Link {
   private nonisolated(nonsending) func suspend(
     _ wait: nonisolated(nonsending) (Poller) async throws(SystemError) -> Poller.Outcome
   ) async throws(ClientError) {
-    // Bytes that come one by one must not keep it from being noticed.
+    // Checked here too: while a reply arrives byte by byte, no single wait times out.
     if let deadline, deadline <= .now { throw .noAnswer(path: path) }
     let outcome: Poller.Outcome
     do { outcome = try await wait(.shared) } catch { throw .failed("\(error)") }

@@ -2,18 +2,17 @@ import Glibc
 import Synchronization
 import SystemCalls
 
-/// Waits for descriptors in place of tasks: one thread for all clients of a process.
+/// Waits for descriptors on behalf of tasks, with one thread for all clients of a process.
 ///
 /// A task that blocked in a system call would hold one of the few threads that all tasks share. So
-/// tasks only ever try, and where there is nothing yet they suspend until this thread resumes them.
-/// It is started with the first wait and sleeps in `poll` for as long as nothing happens. Signals
-/// are none of its business: they are blocked in it.
+/// tasks make only nonblocking calls, and suspend until this thread resumes them. The first wait
+/// starts the thread, which sleeps in `poll` while nothing happens. All signals are blocked in it.
 package final class Poller: Sendable {
   /// How a wait ended.
   package enum Outcome: Sendable {
-    /// There is something on the descriptor.
+    /// `poll` reported an event on the descriptor.
     case ready
-    /// The time is over.
+    /// The deadline passed.
     case timedOut
     /// The task was cancelled.
     case cancelled
@@ -28,14 +27,14 @@ package final class Poller: Sendable {
 
   private struct State {
     var waits: [UInt64: Wait] = [:]
-    /// What interrupts the thread's `poll`; there once the thread is.
+    /// Interrupts the thread's `poll`; `nil` until the thread is started.
     var interrupt: Interrupt?
   }
 
-  /// What debuggers and `ps -T` show the thread as.
+  /// The thread's name in debuggers and `ps -T`.
   package static let threadName = "keymode-client"
 
-  /// That of the process.
+  /// The poller of the process.
   package static let shared = Poller()
 
   private let state = Mutex(State())
@@ -45,7 +44,7 @@ package final class Poller: Sendable {
 
   /// Waits until there is something to read, the deadline has come or the task is cancelled.
   ///
-  /// - Parameter descriptor: the caller's, and open until this returns; -1 for time alone.
+  /// - Parameter descriptor: must stay open until this returns; -1 waits for the deadline alone.
   package func wait(
     toRead descriptor: Int32, until deadline: ContinuousClock.Instant? = nil
   ) async throws(SystemError) -> Outcome {
@@ -59,9 +58,9 @@ package final class Poller: Sendable {
     try await wait(for: Int16(POLLOUT), on: descriptor, until: deadline)
   }
 
-  /// Waits until nobody is at the other end any more, or the task is cancelled.
+  /// Waits until the other end of the descriptor is closed, or the task is cancelled.
   package func wait(toLose descriptor: Int32) async throws(SystemError) -> Outcome {
-    // That they are gone is told unasked.
+    // `poll` reports POLLHUP and POLLERR without being asked for them.
     try await wait(for: 0, on: descriptor, until: nil)
   }
 
@@ -84,7 +83,7 @@ package final class Poller: Sendable {
 
   private func add(_ wait: Wait, _ number: UInt64) {
     let refusal: Result<Outcome, SystemError>? = state.withLock { state in
-      // Cancelled before it was there to be found by `cancel`; what comes later finds it.
+      // `cancel` may have run before there was a wait to find. A later `cancel` finds this one.
       if Task.isCancelled { return .success(.cancelled) }
       do throws(SystemError) {
         if state.interrupt == nil { state.interrupt = try start() }
@@ -99,7 +98,7 @@ package final class Poller: Sendable {
 
   private func cancel(_ number: UInt64) {
     guard let wait = state.withLock({ $0.waits.removeValue(forKey: number) }) else { return }
-    // For as long as the thread polls a descriptor, the kernel keeps what is closed open.
+    // While the thread polls a descriptor, the kernel keeps its file open even if it is closed.
     wake()
     wait.continuation.resume(returning: .success(.cancelled))
   }
@@ -108,7 +107,9 @@ package final class Poller: Sendable {
 
   // MARK: - The thread
 
-  /// - Returns: what interrupts it.
+  /// Starts the thread.
+  ///
+  /// - Returns: what interrupts the thread's `poll`.
   private func start() throws(SystemError) -> Interrupt {
     let interrupt = try Interrupt()
     var all = sigset_t()
@@ -135,7 +136,7 @@ package final class Poller: Sendable {
         (state.interrupt, state.waits.map { (number: $0.key, wait: $0.value) })
       }
       var entries = [pollfd(fd: interrupt?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)]
-      // Those for time alone need no entry: the kernel takes no more than there may be descriptors.
+      // Waits without a descriptor need no entry: `poll` accepts at most RLIMIT_NOFILE entries.
       let polled = waits.filter { $0.wait.descriptor >= 0 }
       entries += polled.map { pollfd(fd: $0.wait.descriptor, events: $0.wait.events, revents: 0) }
       let deadline = waits.compactMap(\.wait.deadline).min()
@@ -159,7 +160,7 @@ package final class Poller: Sendable {
     }
   }
 
-  /// Whoever takes a wait out resumes it: this, or a cancellation.
+  /// Resumes a wait, unless `cancel` did: the one that removes it from the state resumes it.
   private func end(_ number: UInt64, _ result: Result<Outcome, SystemError>) {
     let wait = state.withLock { $0.waits.removeValue(forKey: number) }
     wait?.continuation.resume(returning: result)
@@ -167,10 +168,10 @@ package final class Poller: Sendable {
 }
 
 extension InstantProtocol where Duration == Swift.Duration {
-  /// The time until `deadline` as `poll` takes it, 0 if that has come; rounded up, because waking a
-  /// moment too early would be waking twice.
+  /// The milliseconds until `deadline`, for `poll`; 0 if it has passed. Rounded up, because a
+  /// wakeup before the deadline would need a second one.
   func milliseconds(to deadline: Self) -> Int32 {
-    // A day at most, which is no wakeup that anybody would notice.
+    // At most a day, which fits an Int32; one wakeup a day costs nothing.
     let left = min(max(.zero, duration(to: deadline)), .seconds(86_400))
     let (seconds, attoseconds) = left.components
     return Int32(seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)

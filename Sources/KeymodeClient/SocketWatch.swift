@@ -1,19 +1,19 @@
 import Glibc
 import SystemCalls
 
-/// Notices that a socket has appeared where there was none, by inotify.
+/// Notices, by inotify, that a missing socket has appeared.
 ///
-/// Where its folder is missing too, what is watched is the next folder above that is there.
+/// If the socket's directory is missing too, this watches the nearest parent that exists.
 final class SocketWatch: Sendable {
   private let descriptor: FileDescriptor
   private let name: String
 
-  /// Watches for the socket at `path`; `nil` where the system has no watch left to give.
+  /// Watches for the socket at `path`; `nil` if inotify refuses a watch.
   convenience init?(_ path: String) {
     let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     guard number >= 0 else { return nil }
     let descriptor = FileDescriptor(owning: number)
-    // Permissions count as well: a socket may be there before others may use it.
+    // IN_ATTRIB for permissions: a socket may exist before this user may use it.
     let mask = UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR)
     var parts = path.split(separator: "/", omittingEmptySubsequences: true)[...]
     let root = path.hasPrefix("/") ? "/" : "./"
@@ -32,7 +32,7 @@ final class SocketWatch: Sendable {
     self.name = name
   }
 
-  /// Waits until it may be worth trying to connect, for at most until `deadline`.
+  /// Waits until an attempt to connect may succeed, but at most until `deadline`.
   func wait(until deadline: ContinuousClock.Instant) async throws(SystemError) -> Poller.Outcome {
     while true {
       let outcome = try await Poller.shared.wait(toRead: descriptor.number, until: deadline)
@@ -40,7 +40,7 @@ final class SocketWatch: Sendable {
     }
   }
 
-  /// Whether any of what has happened is about the name that is waited for.
+  /// Reads all pending events, and returns whether one of them may concern the socket.
   private var isAboutIt: Bool {
     let header = MemoryLayout<inotify_event>.size
     return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
@@ -53,7 +53,7 @@ final class SocketWatch: Sendable {
           let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
           let end = offset + header + Int(event.len)
           let bytes = buffer[offset + header..<end].prefix { $0 != 0 }
-          // Without a name it is the folder itself that changed, or events were lost.
+          // An event without a name is about the directory itself, or says that events were lost.
           found = found || bytes.isEmpty || bytes.elementsEqual(name.utf8)
           offset = end
         }

@@ -5,7 +5,8 @@ import SystemCalls
 import Varlink
 
 /// How long a subscription waits before it tries again to connect. The watch for the socket usually
-/// ends this sooner; the time is for what it cannot see, such as a socket with nobody behind it.
+/// ends the wait sooner; the time covers what the watch cannot see, such as a daemon that begins to
+/// listen on an existing socket.
 package struct Patience: Sendable {
   let shortest: Duration
   let longest: Duration
@@ -13,25 +14,24 @@ package struct Patience: Sendable {
   static let settling = Duration.milliseconds(10)
   static let usual = Patience(shortest: .milliseconds(10), longest: .seconds(5))
 
-  /// The first time, and that up to which it doubles.
+  /// Waits `shortest` the first time, then twice as long each time, up to `longest`.
   package init(shortest: Duration, longest: Duration) {
     self.shortest = shortest
     self.longest = longest
   }
 }
 
-/// A subscription that outlives the connections it is made of.
+/// A subscription that outlives its connections.
 ///
 ///     connecting ── states ──> connected ── the daemon goes ──> connecting …
 ///
-/// What a new connection needs to go on from the last is the number of the last change and the
-/// instance that it belongs to.
+/// A new connection resumes after the last change, which it names by number and instance.
 actor Subscription {
   private let directory: String
   private let patience: Patience
   private var link: Link?
   private var pending: ArraySlice<Update> = []
-  /// The last change that was told, or that the states told of.
+  /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
   private var delay: Duration
   private var isAbsenceTold = false
@@ -43,7 +43,7 @@ actor Subscription {
     delay = patience.shortest
   }
 
-  /// The next update; `nil` when the task is cancelled, and ever after.
+  /// The next update; `nil` once the task is cancelled, and after an error.
   func next() async throws(ClientError) -> Update? {
     do throws(ClientError) {
       while !isOver {
@@ -61,7 +61,7 @@ actor Subscription {
     }
   }
 
-  /// One step; it may have made updates.
+  /// Connects, or receives one message; either may add updates to `pending`.
   private func advance() async throws(ClientError) {
     guard let link else { return try await connect() }
     do throws(ClientError) {
@@ -72,31 +72,32 @@ actor Subscription {
   }
 
   private func connect() async throws(ClientError) {
-    // Before it is tried, so that what comes in between is not overlooked.
+    // The watch begins before the attempt, so that a socket created in between is noticed.
     let watch = SocketWatch("\(directory)/\(SocketDirectory.stateSocket)")
     do throws(ClientError) {
       let link = try Link.reading(in: directory)
       take(try await subscribe(link), isFirst: true)
-      // Nothing may happen for hours.
+      // The next change may come hours later.
       link.deadline = nil
       self.link = link
       delay = patience.shortest
       isAbsenceTold = false
     } catch {
       guard isPassing(error) else { throw error }
-      // Whoever reads is told once, before the waiting.
+      // The reader receives one `.disconnected`, before the first wait.
       if !isAbsenceTold { return lose(error) }
       try await pause(watch)
     }
   }
 
-  /// Whether a failure to connect may be over soon.
+  /// Whether a failure to connect may pass by itself.
   private func isPassing(_ error: ClientError) -> Bool {
     switch error {
     case .noDaemon, .noAnswer, .connectionLost,
       .refused(name: ControllerInterface.tooManyClients, _):
       true
-    // A socket is made before it is given to its group; somebody who had it will have it again.
+    // The socket is created before its group may use it; a client that was connected before will
+    // be able to connect again.
     case .permissionDenied: last != nil
     case .badReply, .refused, .failed, .cancelled: false
     }
@@ -112,7 +113,8 @@ actor Subscription {
   private func pause(_ watch: SocketWatch?) async throws(ClientError) {
     var outcome = try await wait(delay, watch)
     if outcome == .ready {
-      // The socket is bound before somebody listens, and nobody who makes files shall keep this busy.
+      // The daemon binds the socket before it listens. The pause also bounds the attempts when
+      // another process keeps creating files.
       outcome = try await wait(Patience.settling, nil)
       delay = patience.shortest
     } else {
@@ -143,7 +145,7 @@ actor Subscription {
     do throws(ClientError) {
       return try await Subscription.message(link)
     } catch .refused(name: VarlinkError.invalidParameter("after").name, _) where last != nil {
-      // It knows the instance but not the change: its memory was not whole.
+      // The daemon knows the instance but not the change: it has restored an older state.
       last = nil
       pending.append(.missed(nil))
       return try await subscribe(link)
@@ -159,10 +161,10 @@ actor Subscription {
     return message
   }
 
-  /// What a message tells, in the order in which it happened.
+  /// Adds the updates of a message to `pending`, in the order in which they happened.
   private func take(_ message: MonitorMessage, isFirst: Bool) {
     pending += message.changes.map(Update.change)
-    // Those that are missing come between the changes and the state.
+    // The missed changes come between the changes of the message and its state.
     if message.missed != 0 { pending.append(.missed(message.missed)) }
     if isFirst || message.missed != 0 { pending.append(.states(message.state)) }
     last = (message.state.modes.sequence, message.state.instance)

@@ -1,21 +1,21 @@
 public import KeyboardModes
 public import KeymodeInterface
 
-/// What somebody who follows the daemon is told.
+/// One element of ``Client/changes``.
 ///
-/// All of it together is the whole truth: every change comes once and in order, or is counted as
-/// missed. `.states` comes whenever all that could be told of the time before has been told.
+/// The updates are complete: every change comes once and in order, or is counted as missed.
+/// `.states` comes after all updates about the time before it.
 ///
 ///     .states  .change .change  .disconnected  .change .states     restarted, nothing missed
 ///     .states  .change  .missed(12) .states  .change               read too slowly
 ///     .states  .disconnected  .missed(nil) .states                 restarted without a memory
 public enum Update: Sendable, Hashable {
-  /// The states now: at first, after a gap, and when the daemon is there again.
+  /// The present states: at first, after missed changes, and after reconnecting.
   case states(StateMessage)
   /// One transition of one machine.
   case change(Change)
-  /// So many changes could not be told; `nil` where nobody knows how many. `.states` follows.
+  /// This many changes were missed; `nil` if their number is unknown. `.states` follows.
   case missed(Int64?)
-  /// The daemon is not there, or no longer, and this is why. It is waited for.
+  /// There is no connection to the daemon, for this reason. The subscription tries again by itself.
   case disconnected(ClientError)
 }

@@ -2,10 +2,10 @@ internal import JSON
 public import KeyboardModes
 
 extension Change {
-  /// Appends the change as JSON: what ``json`` is when it is written compactly, but without the tree of
-  /// values in between, for which each change would take and free a dozen pieces of memory.
+  /// Appends the change as JSON, the same as ``json`` written compactly. This builds no tree of
+  /// values, which would take a dozen allocations for each change.
   public func writeJSON(to bytes: inout [UInt8]) {
-    // It is put together beside `bytes`, which is then asked for room once.
+    // A temporary buffer takes the parts, so that `bytes` grows only once.
     let isWritten = withTextBuffer(holding: 160 + lengthOfNames) { text in
       text.append("{\"sequence\":")
       text.append(sequence)
@@ -27,6 +27,6 @@ extension Change {
     if !isWritten { json.write(to: &bytes) }
   }
 
-  /// How many bytes all names have.
+  /// The length of the names of the states and the event together, in bytes of UTF-8.
   public var lengthOfNames: Int { from.utf8.count + to.utf8.count + event.utf8.count }
 }

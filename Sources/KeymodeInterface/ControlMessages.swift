@@ -3,13 +3,13 @@ public import KeyboardModes
 
 /// A device that the daemon follows.
 public struct DeviceMessage: Hashable, Sendable {
-  /// The name by which it calls itself.
+  /// The name that the device reports.
   public let name: String
-  /// Where it is, such as `/dev/input/event3`.
+  /// The device node, such as `/dev/input/event3`.
   public let node: String
-  /// The number of its maker, in four hexadecimal digits.
+  /// The vendor number, in four hexadecimal digits.
   public let vendor: String
-  /// The number by which its maker tells it from others, likewise.
+  /// The product number, in four hexadecimal digits.
   public let product: String
   /// Whether it is a whole keyboard, or only has a key that is bound.
   public let isKeyboard: Bool
@@ -30,7 +30,7 @@ public struct DeviceMessage: Hashable, Sendable {
     return String(repeating: "0", count: 4 - text.count) + text
   }
 
-  /// The device as the interface has it.
+  /// The device as JSON, members in the order of the interface.
   public var json: JSON {
     [
       "name": .string(name), "node": .string(node), "vendor": .string(vendor),
@@ -38,7 +38,7 @@ public struct DeviceMessage: Hashable, Sendable {
     ]
   }
 
-  /// Reads a device; `nil` where the value is none.
+  /// Reads a device; `nil` if the value is not a valid device.
   public init?(_ json: JSON) {
     guard let name = json["name"]?.string, let node = json["node"]?.string,
       let vendor = json["vendor"]?.string, let product = json["product"]?.string,
@@ -52,26 +52,26 @@ public struct DeviceMessage: Hashable, Sendable {
   }
 }
 
-/// How much the daemon has done. Nothing in it counts keys, or moves with one that changes no state.
+/// Statistics of the daemon. None of them counts keys, or changes with a key that changes no state.
 public struct StatisticsMessage: Hashable, Sendable {
   /// When the daemon was started, on `CLOCK_BOOTTIME`.
   public let started: Time
-  /// When this was said, on the same clock.
+  /// When the daemon replied, on the same clock.
   public let time: Time
-  /// How many changes there were since.
+  /// How many changes there were since `started`.
   public let changes: Int64
   /// How many clients are connected.
   public let clients: Int
-  /// How often a client was told that it had missed changes.
+  /// How often the daemon reported missed changes to a client.
   public let missed: Int
   /// How many devices are followed.
   public let devices: Int
-  /// How often the kernel had to drop events of a device.
+  /// How often the kernel dropped events of a device.
   public let losses: Int
-  /// How often the configuration was read again.
+  /// How often the daemon reloaded its configuration, refused reloads included.
   public let reloads: Int
-  /// Which configuration is in force: `current`, `lastGood` or `defaults`; `nil` where the daemon is
-  /// older than that and does not say.
+  /// Which configuration is in force: `current`, `lastGood` or `defaults`; `nil` if the daemon is
+  /// too old to report it.
   public let configuration: String?
 
   /// The statistics with these numbers.
@@ -102,7 +102,7 @@ public struct StatisticsMessage: Hashable, Sendable {
     return .object(members)
   }
 
-  /// Reads a reply's parameters; `nil` where they are none.
+  /// Reads a reply's parameters; `nil` if they are not valid statistics.
   public init?(_ json: JSON) {
     guard let started = json["started"]?.integer, let time = json["time"]?.integer,
       let changes = json["changes"]?.integer, let clients = json["clients"]?.integer,

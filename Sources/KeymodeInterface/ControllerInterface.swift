@@ -2,19 +2,19 @@
 public enum ControllerInterface {
   /// The name of the interface.
   public static let name = "org.keymoded.Controller"
-  /// Tells the states of both machines.
+  /// Returns the states of both machines.
   public static let getState = "\(name).GetState"
-  /// Tells the states, and then every change.
+  /// Returns the states, and then reports every change.
   public static let monitor = "\(name).Monitor"
-  /// Tells what the machines are.
+  /// Returns the states, events and transitions of both machines.
   public static let listMachines = "\(name).ListMachines"
   /// Sends an event to a machine.
   public static let trigger = "\(name).Trigger"
-  /// Tells which devices are followed.
+  /// Returns the devices that the daemon follows.
   public static let listDevices = "\(name).ListDevices"
-  /// Tells how much the daemon has done.
+  /// Returns the statistics of the daemon.
   public static let getStatistics = "\(name).GetStatistics"
-  /// The error that a connection gets for which there is no place.
+  /// The error for a connection beyond the limit of clients.
   public static let tooManyClients = "\(name).TooManyClients"
 
   /// The text of the interface, as `varlinkctl introspect` shows it.

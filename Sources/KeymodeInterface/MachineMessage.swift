@@ -1,29 +1,29 @@
 public import JSON
 public import StateMachines
 
-/// The type `Machine` of the interface: one machine, computed from the rules that run.
+/// The type `Machine` of the interface: one machine, computed from its rules.
 public struct MachineMessage: Hashable, Sendable {
   /// What an event does in a state.
   public struct Row: Hashable, Sendable {
-    /// The state that the event finds.
+    /// The state before the event.
     public let from: String
     /// The event.
     public let event: String
-    /// The state that it leads to.
+    /// The state after the event.
     public let to: String
-    /// What decides between rows of one state and event; `nil` where there is only one.
+    /// What decides between rows of one state and event; `nil` if there is only one.
     public let condition: String?
   }
 
-  /// The name that changes have it by.
+  /// The name of the machine, as in changes.
   public let name: String
-  /// The state that it begins in.
+  /// The initial state.
   public let initial: String
   /// All states, in the order of the rules.
   public let states: [String]
-  /// All events, likewise.
+  /// All events, in the order of the rules.
   public let events: [String]
-  /// All that can happen, likewise.
+  /// All transitions, in the order of the rules.
   public let rows: [Row]
 
   /// The machine of these rules.
@@ -40,7 +40,7 @@ public struct MachineMessage: Hashable, Sendable {
     }
   }
 
-  /// The machine of this JSON, or `nil` where it is none.
+  /// Reads a machine; `nil` if the value is not a valid machine.
   public init?(_ json: JSON) {
     guard let name = json["name"]?.string, let initial = json["initial"]?.string,
       let states = json["states"]?.strings, let events = json["events"]?.strings,
@@ -68,7 +68,7 @@ public struct MachineMessage: Hashable, Sendable {
 }
 
 extension Diagram {
-  /// The diagram of the machine that the message tells of: that of its rules.
+  /// The diagram of the machine in the message.
   public init(_ machine: MachineMessage) {
     self.init(
       states: machine.states, initial: machine.initial,
@@ -90,7 +90,7 @@ extension MachineMessage.Row {
 extension JSON {
   fileprivate init(_ names: [String]) { self = .array(names.map(JSON.string)) }
 
-  /// The texts of a list of nothing else.
+  /// The elements of a list of strings; `nil` for any other value.
   fileprivate var strings: [String]? {
     guard let array else { return nil }
     let strings = array.compactMap(\.string)

@@ -1,11 +1,11 @@
 internal import JSON
 public import KeyboardModes
 
-// What every subscriber is sent for every change, written as bytes: the tree of values in between would
-// cost more than all else that a change costs.
+// Every subscriber receives these for every change. They are written directly as bytes: a tree of
+// JSON values would cost more than everything else that a change costs.
 
 extension StateMessage {
-  /// Appends the state as JSON: what ``json`` is when it is written compactly.
+  /// Appends the state as JSON, the same as ``json`` written compactly.
   public func writeJSON(to bytes: inout [UInt8]) {
     let room =
       240 + instance.utf8.count + modes.shift.utf8.count + modes.keyboard.utf8.count
@@ -32,17 +32,17 @@ extension StateMessage {
   }
 }
 
-/// Writes the parameters of `Monitor`'s reply as JSON, a part at a time: what ``MonitorMessage/json`` is
-/// when it is written compactly.
+/// Writes the parameters of `Monitor`'s reply in parts, the same as ``MonitorMessage/json`` written
+/// compactly.
 extension MonitorMessage {
-  /// Appends all that comes before the changes.
+  /// Appends everything before the changes.
   public static func writeStart(_ state: StateMessage, to bytes: inout [UInt8]) {
     bytes.append(text: "{\"state\":")
     state.writeJSON(to: &bytes)
     bytes.append(text: ",\"changes\":[")
   }
 
-  /// Appends changes; `areFirst`: of the message.
+  /// Appends changes; `areFirst`: whether they are the first of the message.
   public static func write(
     _ changes: some Sequence<Change>, areFirst: Bool, to bytes: inout [UInt8]
   ) {
@@ -54,7 +54,7 @@ extension MonitorMessage {
     }
   }
 
-  /// Appends all that comes behind the changes.
+  /// Appends everything after the changes.
   public static func writeEnd(missed: Int64?, to bytes: inout [UInt8]) {
     bytes.append(text: "],\"missed\":")
     withTextBuffer(holding: 24) { text in

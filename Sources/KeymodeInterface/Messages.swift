@@ -3,9 +3,9 @@ public import KeyboardModes
 
 /// The type `State` of the interface.
 public struct StateMessage: Hashable, Sendable {
-  /// The life of the sequence.
+  /// Names the life of the sequence; with another instance, the numbers start anew.
   public let instance: String
-  /// When this was said.
+  /// When the daemon composed this message.
   public let time: Time
   /// The states.
   public let modes: Modes
@@ -30,7 +30,7 @@ public struct StateMessage: Hashable, Sendable {
     ]
   }
 
-  /// Reads a state; `nil` where the value is none.
+  /// Reads a state; `nil` if the value is not a valid state.
   public init?(_ json: JSON) {
     guard let instance = json["instance"]?.string, let sequence = json["sequence"]?.integer,
       let time = json["time"]?.integer, let shift = json["shift"]?.string,
@@ -65,7 +65,7 @@ extension Change {
     ]
   }
 
-  /// Reads a change; `nil` where the value is none.
+  /// Reads a change; `nil` if the value is not a valid change.
   public init?(_ json: JSON) {
     guard let sequence = json["sequence"]?.integer, let time = json["time"]?.integer,
       let machine = json["machine"]?.string.flatMap(Machine.init(rawValue:)),
@@ -78,13 +78,13 @@ extension Change {
   }
 }
 
-/// What `Monitor` replies.
+/// A reply of `Monitor`.
 public struct MonitorMessage: Hashable, Sendable {
   /// The states after the changes.
   public let state: StateMessage
   /// The changes, in order.
   public let changes: [Change]
-  /// How many changes could not be sent; `nil` where that is not known.
+  /// How many changes could not be sent; `nil` if their number is unknown.
   public let missed: Int64?
 
   /// The reply with these parts.
@@ -103,7 +103,7 @@ public struct MonitorMessage: Hashable, Sendable {
     ]
   }
 
-  /// Reads a reply's parameters; `nil` where they are none.
+  /// Reads a reply's parameters; `nil` if they are invalid.
   public init?(_ json: JSON) {
     guard let state = json["state"].flatMap(StateMessage.init), let list = json["changes"]?.array
     else { return nil }

@@ -1,15 +1,15 @@
-/// Where the sockets are.
+/// The sockets of the daemon and their directories.
 public enum SocketDirectory {
-  /// The socket that tells states and changes.
+  /// The socket for reading states and changes.
   public static let stateSocket = "state.sock"
-  /// The socket that also takes events.
+  /// The socket that also accepts events.
   public static let controlSocket = "control.sock"
-  /// The variable that names the folder to clients.
+  /// The environment variable that names the directory to clients.
   public static let variable = "KEYMODED_SOCKET_DIR"
-  /// The folder of the service.
+  /// The directory of the system service.
   public static let system = "/run/keymoded"
 
-  /// The folder of a user's own daemon.
+  /// The directory of a user's own daemon.
   ///
   /// - Parameter runtimeDirectory: the value of `XDG_RUNTIME_DIR`.
   public static func user(runtimeDirectory: String) -> String { "\(runtimeDirectory)/keymoded" }

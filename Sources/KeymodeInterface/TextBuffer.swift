@@ -1,8 +1,8 @@
 internal import JSON
 
-/// Text that is put together in memory that is there already.
+/// Builds text in a buffer of fixed size.
 ///
-/// - Precondition: it has room for all that is appended.
+/// - Precondition: the buffer has room for everything that is appended.
 public struct TextBuffer {
   private let room: UnsafeMutableBufferPointer<UInt8>
   private var count = 0
@@ -13,20 +13,21 @@ public struct TextBuffer {
   /// What was appended.
   public var written: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: room[..<count]) }
 
-  /// Appends text that is known when the program is compiled.
+  /// Appends a string literal.
   @inline(__always)
   public mutating func append(_ text: StaticString) {
     append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Appends a name of letters and the like, as those of all shipped machines are.
+  /// Appends a name of printable ASCII without `"` and `\`, as all names of the shipped machines
+  /// are.
   ///
-  /// - Returns: whether it is one. Others may need to be escaped, or be wider or narrower than they have
-  ///   bytes; of those nothing is appended.
+  /// - Returns: whether the name is like that. If not, nothing is appended: the name may need
+  ///   escapes, or take more or fewer columns than bytes.
   public mutating func append(name: String) -> Bool {
     var name = name
     return name.withUTF8 { text in
-      // All bytes are looked at, whatever they are, for that can be done to many at a time.
+      // Counts instead of stopping at the first, so that many bytes can be tested at a time.
       var others = 0
       for byte in text { others &+= JSON.standsForItself(byte) ? 0 : 1 }
       guard others == 0 else { return false }
@@ -35,7 +36,7 @@ public struct TextBuffer {
     }
   }
 
-  /// Appends a number, with zeros before it where it has fewer digits.
+  /// Appends a number, padded with leading zeros to at least `digits` digits.
   public mutating func append(_ number: Int64, digits: Int = 1) {
     if number < 0 { append("-") }
     var rest = number.magnitude
@@ -54,7 +55,7 @@ public struct TextBuffer {
   public static func width(of number: Int64) -> Int {
     var width = 1
     var limit: UInt64 = 10
-    // The largest has 19, and the limit above it is one that there is.
+    // An Int64 has at most 19 digits, and UInt64 can hold the limit 10^19.
     while number.magnitude >= limit {
       width += 1
       limit *= 10
@@ -78,7 +79,7 @@ public struct TextBuffer {
   }
 }
 
-/// Calls `body` with an empty text that holds so many bytes, on the stack unless they are very many.
+/// Calls `body` with an empty buffer for `capacity` bytes, on the stack unless it is large.
 public func withTextBuffer<Result>(
   holding capacity: Int, _ body: (inout TextBuffer) -> Result
 ) -> Result {

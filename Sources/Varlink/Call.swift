@@ -22,15 +22,17 @@ public struct Call: Hashable, Sendable {
     self.isOneway = isOneway
   }
 
-  /// Why a message is no call.
+  /// Why a message is not a valid call.
   public enum Fault: Error, Hashable {
-    /// It is not JSON. Varlink has no error for that.
+    /// The message is not a JSON object. Varlink has no error for that.
     case notJSON
-    /// It is JSON, but this member of it is missing or of another type.
+    /// This member is missing, has the wrong type, or is an `upgrade`, which is not supported.
     case member(String)
   }
 
   /// Reads a message, without its NUL.
+  ///
+  /// - Throws: ``Fault`` if the message is not a valid call.
   public init(parsing message: [UInt8]) throws(Fault) {
     let value: JSON
     do { value = try JSON(parsing: message) } catch { throw .notJSON }
@@ -44,7 +46,7 @@ public struct Call: Hashable, Sendable {
     }
     wantsMore = try Call.flag("more", of: value)
     isOneway = try Call.flag("oneway", of: value)
-    // After an upgrade the connection would speak another protocol; there is none here.
+    // An upgrade switches the connection to another protocol, and no other is supported.
     guard try !Call.flag("upgrade", of: value) else { throw .member("upgrade") }
   }
 
@@ -68,9 +70,9 @@ public struct Call: Hashable, Sendable {
 
 /// One answer to a call.
 public struct Reply: Hashable, Sendable {
-  /// The name of an error, or `nil` where the call succeeded.
+  /// The name of an error, or `nil` if the call succeeded.
   public let error: String?
-  /// What the method, or the error, returns by name.
+  /// The results of the method, or the parameters of the error.
   public let parameters: JSON
   /// Whether another reply to the same call will follow.
   public let continues: Bool
@@ -82,7 +84,7 @@ public struct Reply: Hashable, Sendable {
     self.continues = continues
   }
 
-  /// The failure with this error of an interface, which has no parameters.
+  /// The failure with this error, by its full name and without parameters.
   public init(error name: String) {
     error = name
     parameters = [:]
@@ -97,6 +99,8 @@ public struct Reply: Hashable, Sendable {
   }
 
   /// Reads a message, without its NUL.
+  ///
+  /// - Throws: ``JSONError`` if the message is not a JSON object.
   public init(parsing message: [UInt8]) throws(JSONError) {
     let value = try JSON(parsing: message)
     guard case .object = value else { throw JSONError("not an object") }
@@ -105,13 +109,13 @@ public struct Reply: Hashable, Sendable {
     continues = value["continues"]?.bool ?? false
   }
 
-  /// Appends the beginning of a success with another reply to follow, as a server sends it. The results,
-  /// as JSON, come next, and then ``writeEndOfContinuing(to:)``.
+  /// Appends the beginning of a success that another reply will follow, as a server sends it. The
+  /// caller then appends the results as JSON, and calls ``writeEndOfContinuing(to:)``.
   public static func writeStartOfContinuing(to bytes: inout [UInt8]) {
     bytes.append(contentsOf: "{\"parameters\":".utf8)
   }
 
-  /// Appends what comes after the results of ``writeStartOfContinuing(to:)``, NUL included.
+  /// Appends the end of a reply begun with ``writeStartOfContinuing(to:)``, NUL included.
   public static func writeEndOfContinuing(to bytes: inout [UInt8]) {
     bytes.append(contentsOf: ",\"continues\":true}\0".utf8)
   }
@@ -137,13 +141,13 @@ extension JSON {
 
 /// The errors that the Varlink protocol itself defines, of the interface `org.varlink.service`.
 public enum VarlinkError: Error, Hashable {
-  /// There is no such interface here.
+  /// The service does not have this interface.
   case interfaceNotFound(String)
   /// The interface has no such method.
   case methodNotFound(String)
-  /// This parameter is missing, unknown, of another type or out of range.
+  /// This parameter is missing, unknown, of the wrong type or out of range.
   case invalidParameter(String)
-  /// Whoever called is not allowed to.
+  /// The client may not call this method.
   case permissionDenied
   /// The method replies more than once, and the call did not ask for that.
   case expectedMore
@@ -159,11 +163,11 @@ public enum VarlinkError: Error, Hashable {
     }
   }
 
-  /// How many bytes of a name that the caller chose an error repeats.
+  /// How many bytes of a name chosen by the caller an error repeats at most.
   public static let longestName = 256
 
-  /// What the error says by name. Names are cut after ``longestName`` bytes: a caller who does not read
-  /// must not choose how much memory the reply takes.
+  /// The parameters of the error. Names are cut after ``longestName`` bytes: a client that does not
+  /// read must not choose how much memory its reply takes.
   public var parameters: JSON {
     switch self {
     case .interfaceNotFound(let interface): ["interface": Self.cut(interface)]
@@ -177,7 +181,7 @@ public enum VarlinkError: Error, Hashable {
     guard name.utf8.count > longestName else { return .string(name) }
     let characters = name.unicodeScalars
     var end = name.utf8.index(name.startIndex, offsetBy: longestName)
-    // Between two characters, so that the rest is UTF-8.
+    // Cuts between two scalars, so that the result is valid UTF-8.
     while end.samePosition(in: characters) == nil { end = name.utf8.index(before: end) }
     return .string(String(name[..<end]))
   }

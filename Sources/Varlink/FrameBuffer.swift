@@ -1,6 +1,6 @@
 /// Collects bytes as they arrive and cuts them into messages, each ended by NUL.
 public struct FrameBuffer: Sendable {
-  /// The longest message, without its NUL, that is taken.
+  /// The greatest length of a message in bytes, without its NUL.
   public let limit: Int
   private var bytes: [UInt8] = []
   private var searched = 0
@@ -11,26 +11,26 @@ public struct FrameBuffer: Sendable {
   /// An empty buffer for messages of up to `limit` bytes.
   public init(limit: Int) { self.limit = limit }
 
-  /// Adds what arrived.
+  /// Adds received bytes.
   public mutating func append(_ arrived: UnsafeRawBufferPointer) {
     let count = bytes.count + arrived.count
-    // An array would double its memory each time, and end with twice what the longest message needs.
+    // By itself the array would double its capacity, up to twice what the longest message needs.
     if count > bytes.capacity {
       bytes.reserveCapacity(max(count, min(2 * bytes.count, limit)))
     }
     bytes.append(contentsOf: arrived)
   }
 
-  /// How many bytes of memory it holds.
+  /// The capacity of the buffer in bytes.
   public var capacity: Int { bytes.capacity }
 
-  /// Whether a whole message is there.
+  /// Whether a whole message has arrived.
   public var hasMessage: Bool { bytes[searched...].contains(0) }
 
-  /// Takes out the next whole message.
+  /// Removes and returns the next whole message.
   ///
-  /// - Returns: the message without its NUL, or `nil` where none is whole yet.
-  /// - Throws: where the message that has begun is too long, whether it is whole or not.
+  /// - Returns: the message without its NUL, or `nil` if the next message is not whole yet.
+  /// - Throws: ``TooLong`` if the next message exceeds the limit, whether it is whole or not.
   public mutating func next() throws(TooLong) -> [UInt8]? {
     guard let end = bytes[searched...].firstIndex(of: 0) else {
       searched = bytes.count
@@ -39,8 +39,8 @@ public struct FrameBuffer: Sendable {
     }
     guard end <= limit else { throw TooLong() }
     let message = Array(bytes[..<end])
-    // The rest moves to memory of its own size: a long message must not hold its memory for the life of
-    // the connection.
+    // The rest is copied to an array of its own size: otherwise the connection would hold the
+    // memory of a long message for all its life.
     bytes = Array(bytes[(end + 1)...])
     searched = 0
     return message

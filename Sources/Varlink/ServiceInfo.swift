@@ -1,13 +1,13 @@
 public import JSON
 
-/// What a Varlink service says of itself, through the interface that every one has.
+/// Answers calls of `org.varlink.service`, the interface that every Varlink service has.
 public struct ServiceInfo: Sendable {
   private let vendor: String
   private let product: String
   private let version: String
   private let url: String
 
-  /// The text of each interface by name, its own included.
+  /// The name and text of each interface, `org.varlink.service` included.
   private let interfaces: [(name: String, description: String)]
 
   /// A service with these interfaces, besides `org.varlink.service`.
@@ -24,7 +24,7 @@ public struct ServiceInfo: Sendable {
 
   /// Answers a call of `org.varlink.service`.
   ///
-  /// - Returns: the results, or `nil` where the call is of another interface.
+  /// - Returns: the results, or `nil` if the call is for another method.
   /// - Throws: the error to reply with.
   public func answer(_ call: Call) throws(VarlinkError) -> JSON? {
     switch call.method {
@@ -47,7 +47,7 @@ public struct ServiceInfo: Sendable {
     }
   }
 
-  /// The error for a method that nobody answered.
+  /// The error for a call of a method that does not exist.
   public func notFound(_ call: Call) -> VarlinkError {
     let dot = call.method.lastIndex(of: ".") ?? call.method.startIndex
     let name = String(call.method[..<dot])
@@ -100,6 +100,8 @@ public struct ServiceInfo: Sendable {
 
 extension Call {
   /// Refuses parameters that the method does not have, which are most likely misspelt.
+  ///
+  /// - Throws: ``VarlinkError/invalidParameter(_:)`` with the first of them.
   public func expectParameters(_ names: Set<String>) throws(VarlinkError) {
     for parameter in parameters where !names.contains(parameter.name) {
       throw .invalidParameter(parameter.name)

@@ -44,7 +44,7 @@ func run() throws {
     _ = try Configuration.load(file)
     return
   }
-  // What was typed last is in this memory until other keys take its place.
+  // The latest keystrokes stay in this process's memory until later ones overwrite them.
   forbidMemoryDumps()
   let daemon = try Daemon(configurationFile: file, source)
   try daemon.run(socketDirectory: arguments["--socket-dir"])

@@ -1,8 +1,8 @@
-"""What clients may do to the daemon, each for as long as it is told to.
+"""Attacks of clients on the daemon, each of which runs for a given time.
 
-Runs as a process of its own, `attacks.py NAME FOLDER SECONDS`, on whatever time others leave: what
-is measured meanwhile is the daemon, not how the kernel shares a processor. Its last line is what
-it did, as JSON: how often, and what was amiss.
+Runs as a process of its own, `attacks.py NAME FOLDER SECONDS`, with SCHED_IDLE: the tests measure
+the daemon, not how the kernel shares a processor. Its last line is the result as JSON: how often it
+attacked, and what was amiss.
 """
 
 import contextlib
@@ -21,10 +21,10 @@ from pathlib import Path
 
 from connection import GET_STATE, INTERFACE, MONITOR, Connection, Message
 
-# As many as the daemon serves on state.sock, but for the innocent one.
+# How many clients the daemon serves on state.sock besides the innocent one.
 PLACES = 495
 
-# How many changes it keeps.
+# How many changes the daemon keeps.
 RING = 1024
 
 BUSY = f'{{"error":"{INTERFACE}.TooManyClients","parameters":{{}}}}'.encode()
@@ -32,7 +32,7 @@ BUSY = f'{{"error":"{INTERFACE}.TooManyClients","parameters":{{}}}}'.encode()
 
 @dataclass
 class Result:
-    """How often something was done, and what should not have happened."""
+    """How often the attack was made, and what should not have happened."""
 
     count: int = 0
     amiss: str = ""
@@ -40,7 +40,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Target:
-    """Where the daemon is, and until when to attack it."""
+    """The folder of the daemon's sockets, and when the attack ends."""
 
     folder: Path
     deadline: float
@@ -56,19 +56,19 @@ class Target:
         return str(self.folder / "control.sock")
 
     def rounds(self, seconds: float = math.inf) -> Iterator[None]:
-        """Yields until it is enough, or for so long; once at least, however late it is."""
+        """Yields until the deadline, or for so many seconds; at least once, even after them."""
         end = min(self.deadline, time.monotonic() + seconds)
         yield
         while time.monotonic() < end:
             yield
 
     def wait(self) -> None:
-        """Waits until it is enough."""
+        """Waits until the deadline."""
         time.sleep(max(0.0, self.deadline - time.monotonic()))
 
 
 def silent_socket(path: str) -> socket.socket:
-    """A connection from which little is ever read."""
+    """A nonblocking connection, for attacks that read little or nothing."""
     client = socket.socket(socket.AF_UNIX)
     client.connect(path)
     client.setblocking(False)
@@ -76,11 +76,11 @@ def silent_socket(path: str) -> socket.socket:
 
 
 def fault(reply: Message, after: int) -> str:
-    """What is wrong with a reply of Monitor to who has the changes up to this one; often nothing.
+    """What is wrong with a reply of Monitor to a client that has the changes up to `after`, or "".
 
-    It has all that came since. Where those are more than are kept it has none and says how many
-    they are; where so many came while the client read the reply, it ends with how many are missing.
-    A client that had no time for so long has nobody else to blame.
+    The reply has all changes since. If the daemon no longer keeps all of them, the reply has none
+    and says how many are missing. If the daemon drops some of them while the client reads, the
+    reply ends with how many are missing: the client was too slow, so that is not a fault.
     """
     sequence = reply["state"]["sequence"]
     numbers = [change["sequence"] for change in reply["changes"]]
@@ -101,7 +101,7 @@ def come_and_go(target: Target) -> Result:
 
 
 def take_all_places(target: Target) -> Result:
-    """Connects past the limit and leaves again: who comes too late is told so, and served later."""
+    """Connects more clients than the limit: those beyond it receive an error. Then closes them."""
     result = Result()
     for _ in target.rounds():
         held = [Connection(target.state) for _ in range(PLACES + 40)]
@@ -112,7 +112,7 @@ def take_all_places(target: Target) -> Result:
         answers = [client.message() for client in held]
         served = [answer for answer in answers if answer and b'"state":' in answer]
         refused = [answer for answer in answers if answer == BUSY]
-        # Places of the round before may be taken for a moment after they were left.
+        # Clients of the round before may still count for a moment after they were closed.
         if len(served) + len(refused) != len(held) or not 1 <= len(served) <= PLACES or not refused:
             result.amiss = f"{len(served)} served, {len(refused)} refused of {len(held)}"
         control = Connection(target.control)
@@ -123,7 +123,7 @@ def take_all_places(target: Target) -> Result:
 
 
 def never_read(target: Target) -> Result:
-    """Subscribes on all places and reads nothing."""
+    """Subscribes with as many clients as the daemon serves, and reads nothing."""
     clients = [silent_socket(target.state) for _ in range(PLACES)]
     for client in clients:
         client.send(MONITOR)
@@ -132,7 +132,7 @@ def never_read(target: Target) -> Result:
 
 
 def half_never_read(target: Target) -> Result:
-    """Subscribes on all places; half of them read, and must get everything."""
+    """Subscribes with as many clients as served; half of them read, and must get everything."""
     silent = [silent_socket(target.state) for _ in range(PLACES // 2)]
     reading = [silent_socket(target.state) for _ in range(PLACES - len(silent))]
     for client in [*silent, *reading]:
@@ -199,7 +199,7 @@ def _ask(target: Target, reading: bool) -> Result:
 
 
 def close_one_half(target: Target) -> Result:
-    """Closes the sending side behind a call, or the receiving side before one."""
+    """Closes the sending side after a call, or the receiving side before one."""
     result = Result()
     for _ in target.rounds():
         sending = [Connection(target.state) for _ in range(50)]
@@ -235,7 +235,7 @@ def die_in_the_middle(target: Target) -> Result:
 
 
 def talk_nonsense(target: Target) -> Result:
-    """Sends what is no call, or none that can be answered."""
+    """Sends messages that are not valid calls, or that the daemon cannot answer."""
     result = Result()
     nonsense = [
         b"\0",
@@ -259,7 +259,7 @@ def talk_nonsense(target: Target) -> Result:
 
 
 def send_long_messages(target: Target) -> Result:
-    """Sends the longest calls there may be, with as much in them to read as fits."""
+    """Sends calls of the greatest length, with as many JSON values in them as fit."""
     head = f'{{"method":"{INTERFACE}.GetState","parameters":{{"a":['.encode()
     call = head + b"0," * ((65_536 - len(head) - 4) // 2) + b"0]}}\0"
     clients = [Connection(target.state) for _ in range(100)]
@@ -274,7 +274,7 @@ def send_long_messages(target: Target) -> Result:
 
 
 def resume_from_long_ago(target: Target) -> Result:
-    """Asks again and again for all the changes that are kept."""
+    """Asks again and again for the last 900 changes."""
     result = Result()
     for _ in target.rounds():
         first = Connection(target.state)

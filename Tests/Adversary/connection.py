@@ -6,7 +6,7 @@ from typing import Any
 
 INTERFACE = "org.keymoded.Controller"
 
-# For how long to wait for what has to come: no measure of anything.
+# A timeout for what has to happen. No test measures the daemon by it.
 BOUND_SECONDS = 120.0
 
 GET_STATE = f'{{"method":"{INTERFACE}.GetState"}}'.encode() + b"\0"
@@ -20,7 +20,7 @@ class Connection:
 
     def __init__(self, path: str) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
-        # Waits where many others wait to be accepted, which a socket with a bound does not.
+        # Blocks while the daemon's backlog is full; with a timeout, connect() would fail instead.
         self.socket.connect(path)
         self.socket.settimeout(BOUND_SECONDS)
         self._rest = b""
@@ -43,7 +43,7 @@ class Connection:
         return message
 
     def reply(self) -> Message:
-        """The next message, as what it says."""
+        """The next message, parsed as JSON."""
         message = self.message()
         assert message is not None, "the daemon has ended the connection"
         reply: Message = json.loads(message)
@@ -59,5 +59,5 @@ class Connection:
         return parameters_of_reply
 
     def close(self) -> None:
-        """Hangs up."""
+        """Closes the connection."""
         self.socket.close()

@@ -1,11 +1,11 @@
-"""Searches for what makes the daemon take the most memory, with as many clients as it serves.
+"""Searches for the calls that cost the daemon most memory, with as many clients as it serves.
 
-Runs as a process of its own, with nothing but Python's own library:
+Runs as a process of its own, and needs only Python's standard library:
 `greed.py FOLDER PID SECONDS [COUNT]`. FOLDER has the sockets. It tries the shapes that are known to
-cost most, or the first COUNT of them, and for so many SECONDS it changes those that cost most. Each
-shape is tried by 512 clients at once, none of which reads more than it says, and each on the same
-daemon, so that what one leaves in its memory counts for the next. Its last line is what it found,
-as JSON.
+cost most, or the first COUNT of them, and then varies those that cost most until SECONDS have
+passed. All clients send a shape at once, and none reads more than the shape says. All shapes are
+tried on the same daemon, so that memory left over from one counts for the next. The last line is
+the result as JSON.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ from pathlib import Path
 from connection import INTERFACE, Connection
 
 STATE_PLACES = 496
-CONTROL_PLACES = 15  # and one that asks
+CONTROL_PLACES = 15  # and one for this program's own calls
 LONGEST = 65_536
 SETTLED_SECONDS = 0.05
 BOUND_SECONDS = 60.0
@@ -38,7 +38,7 @@ FILLINGS = {
     "two bytes": "é",
 }
 
-# JSON that takes much more memory when it is read than as text.
+# List elements that take much more memory as parsed JSON than as text.
 TREES = {"objects": "{}", "lists": "[]", "numbers": "0", "texts": '""', "members": '{"a":0}'}
 
 
@@ -50,10 +50,10 @@ class Shape:
     filling: str = "DEL"
     length: int = 65_000
     tail: int = 4_000
-    """How many bytes of another call follow, without its end."""
+    """How many bytes of another, unfinished call follow."""
     reading: int = 0
     back: int = 1000
-    """How many changes ago a subscriber says that it lost its connection."""
+    """How many changes before the latest one a subscriber resumes."""
     repeated: int = 1
 
     def message(self, state: dict[str, object]) -> bytes:
@@ -108,15 +108,15 @@ CALLS = (
 KNOWN = (
     # Names that an error repeats, six times as long as they were sent.
     Shape(),
-    # The longest call, without its end, behind what was read and takes much memory.
+    # The longest unfinished call, after a call that takes much memory once parsed.
     Shape(call="objects", tail=LONGEST),
     Shape(call="method"),
     Shape(call="interface"),
     Shape(call="description"),
-    # Calls that are as long as they may be, and never end.
+    # Unfinished calls of the greatest length.
     Shape(call="own description", tail=LONGEST),
     Shape(call="devices", tail=LONGEST),
-    # All changes there are, from a different one on for each.
+    # The changes that the daemon keeps, for each client from a different one on.
     Shape(call="resume", back=1000, tail=LONGEST),
     Shape(call="resume", back=1000, tail=LONGEST, reading=20_000),
     Shape(call="members", tail=LONGEST),
@@ -139,7 +139,7 @@ def mutated(shape: Shape, source: random.Random) -> Shape:
 
 
 class Daemon:
-    """The daemon, as the kernel shows it."""
+    """The daemon's memory and CPU time, as /proc shows them."""
 
     def __init__(self, folder: Path, pid: int) -> None:
         self.folder = folder
@@ -147,7 +147,7 @@ class Daemon:
         self.control = Connection(str(folder / "control.sock"))
 
     def anonymous_kib(self) -> int:
-        """How much memory it has that is not in a file."""
+        """The daemon's anonymous memory (RssAnon), in KiB."""
         lines = (self._process / "status").read_text().splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
 
@@ -156,7 +156,7 @@ class Daemon:
         return int(fields[11]) + int(fields[12])
 
     def settle(self) -> None:
-        """Waits until it has nothing more to do."""
+        """Waits until the daemon uses no more CPU time."""
         end = time.monotonic() + BOUND_SECONDS
         before = -1
         while (now := self._cpu()) != before:
@@ -166,7 +166,7 @@ class Daemon:
             self.control.call("GetState")
 
     def wait_for_places(self) -> None:
-        """Waits until all clients but the one that asks are gone."""
+        """Waits until this program's own connection is the daemon's only one."""
         end = time.monotonic() + BOUND_SECONDS
         while self.control.call("GetStatistics")["clients"] > 1:
             assert time.monotonic() < end, "those who have gone are not let go"
@@ -175,7 +175,7 @@ class Daemon:
 
 @contextlib.contextmanager
 def clients(folder: Path) -> Iterator[list[socket.socket]]:
-    """As many as are served."""
+    """Connects as many clients as the daemon serves, and closes them at the end."""
     held: list[socket.socket] = []
     try:
         for name, count in (("state", STATE_PLACES), ("control", CONTROL_PLACES)):
@@ -191,13 +191,13 @@ def clients(folder: Path) -> Iterator[list[socket.socket]]:
 
 
 def cost(daemon: Daemon, shape: Shape) -> int:
-    """How much memory the daemon has at most while all clients do this; in KiB."""
+    """The most anonymous memory of the daemon while all clients send this shape, in KiB."""
     state = daemon.control.call("GetState")["state"]
     worst = 0
     with clients(daemon.folder) as held:
         rest = {}
         for number, client in enumerate(held):
-            # Each from another change on, or they could share what they are sent.
+            # Each client resumes from a different change, or they could share a reply's bytes.
             own = replace(shape, back=max(0, shape.back - number % 500))
             rest[client] = own.message(state)
         unread = dict.fromkeys(held, shape.reading)

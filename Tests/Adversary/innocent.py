@@ -1,6 +1,6 @@
 """A subscriber that does everything right, and notes when each change reaches it.
 
-Runs as a process of its own, `innocent.py SOCKET FILE`, so that no attacker takes its time. The
+Runs as a process of its own, `innocent.py SOCKET FILE`, so that attackers do not slow it down. The
 file gets a line for each change: its number, and how late it came, in microseconds.
 """
 
@@ -23,7 +23,7 @@ def now() -> int:
 
 
 def clock_offset(path: str) -> int:
-    """What to add to a time of the recording to get the real one, by the quickest of many calls."""
+    """The real time minus the recording's, in microseconds, by the quickest of 200 calls."""
     connection = Connection(path)
     best = (1 << 62, 0)
     for _ in range(200):
@@ -36,7 +36,7 @@ def clock_offset(path: str) -> int:
 
 
 def follow(path: str, file: Path) -> None:
-    """Notes every change until nobody wants to know any more."""
+    """Notes every change until the daemon ends the connection."""
     take_time_from_others()
     offset = clock_offset(path)
     connection = Connection(path)
@@ -55,7 +55,7 @@ def follow(path: str, file: Path) -> None:
 
 
 class Innocent:
-    """The subscriber, from the outside."""
+    """The process of the subscriber, and its notes."""
 
     def __init__(self, path: str, file: Path) -> None:
         self._file = file
@@ -67,7 +67,7 @@ class Innocent:
             time.sleep(0.01)
 
     def mark(self) -> int:
-        """A place in what it noted, for `since`."""
+        """The present end of the notes, for `since`."""
         return self._file.stat().st_size
 
     def since(self, start: int, end: int) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ KEY_LEFTSHIFT = 42
 
 
 def write_recording(path: Path, seconds: float, interval_us: int = 5000) -> int:
-    """Writes presses of Shift at this interval, of which each is a change; returns how many."""
+    """Writes presses of Shift at this interval, each a change; returns their number."""
     count = int(seconds * 1_000_000 / interval_us)
     with open(path, "w") as file:
         file.write("# EVEMU 1.3\n")
@@ -31,7 +31,7 @@ def write_recording(path: Path, seconds: float, interval_us: int = 5000) -> int:
 
 
 class Daemon:
-    """A running keymoded, and what the kernel says of it."""
+    """A running keymoded, and what /proc says about it."""
 
     def __init__(
         self, folder: Path, recording: Path, speed: str = "1", files: int | None = None
@@ -63,22 +63,22 @@ class Daemon:
 
     @property
     def state_socket(self) -> str:
-        """Where states are told."""
+        """The path of state.sock."""
         return str(self.folder / "state.sock")
 
     @property
     def control_socket(self) -> str:
-        """Where events are taken."""
+        """The path of control.sock."""
         return str(self.folder / "control.sock")
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the daemon still runs."""
         return self._process.poll() is None
 
     @property
     def clients(self) -> int:
-        """How many clients are connected, without the one that asks."""
+        """How many clients are connected, without the connection of this call."""
         asking = Connection(self.control_socket)
         count: int = asking.call("GetStatistics")["clients"]
         asking.close()
@@ -86,22 +86,22 @@ class Daemon:
 
     @property
     def open_files(self) -> int:
-        """How many descriptors it has, which only root can see."""
+        """How many descriptors the daemon has open; only root can see them."""
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     @property
     def resident_kib(self) -> int:
-        """How much memory it takes, in KiB."""
+        """The daemon's resident memory, in KiB."""
         return self._status("VmRSS")
 
     @property
     def wakeups(self) -> int:
-        """How often it has waited."""
+        """How often the daemon has waited: its voluntary context switches."""
         return self._status("voluntary_ctxt_switches")
 
     @property
     def cpu_seconds(self) -> float:
-        """How long it has run, in the program and in the kernel."""
+        """The daemon's CPU time, user and system, in seconds."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -110,12 +110,12 @@ class Daemon:
         return next(int(line.split()[1]) for line in lines if line.startswith(f"{name}:"))
 
     def stop(self) -> int:
-        """Ends it as a service manager would, and returns its exit status."""
+        """Ends the daemon as a service manager would, and returns its exit status."""
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(BOUND_SECONDS)
 
     def kill(self) -> None:
-        """Ends it at once, whatever it does."""
+        """Kills the daemon."""
         self._process.kill()
         self._process.wait()
 
@@ -127,9 +127,9 @@ def _prepare(files: int | None) -> None:
 
 
 def take_time_from_others() -> None:
-    """Lets this process go before whatever else this machine does, where that is allowed.
+    """Gives this process a higher priority than others, where that is allowed.
 
-    What is measured is the daemon, not how the kernel shares two processors among attackers.
+    The tests measure the daemon, not how the kernel shares two processors among attackers.
     """
     with contextlib.suppress(PermissionError):
         os.nice(-15)

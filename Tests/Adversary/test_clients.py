@@ -21,17 +21,18 @@ pytestmark = pytest.mark.attack
 # How long each attack lasts.
 SECONDS = float(os.environ.get("KEYMODED_ATTACK_SECONDS", "3"))
 
-# What delay under attack may be, in terms of the worst without one. Only `make adversary` judges
-# by it: a machine that runs other things delays one process or another whatever the daemon does.
+# The limit of the worst delay under attack, as a multiple of the worst without one. Only `make
+# adversary` sets it: a machine that runs other things delays processes whatever the daemon does.
 FACTOR = float(os.environ.get("KEYMODED_DELAY_FACTOR", "inf"))
 
-# Such a machine does so now and then; a fault of the daemon shows every time.
+# The machine delays processes now and then; a fault of the daemon shows in every attempt.
 ATTEMPTS = 5
 
-# Who is this much later than the bystander was waited for.
+# A worst delay this much greater than the bystander's is a fault of the daemon, whatever FACTOR is.
 LATEST_US = 1_000_000
 
-# How much longer an attack may take that a busy machine gives little time: it runs on what is left.
+# How much longer than SECONDS an attack may take: with SCHED_IDLE it gets little time on a busy
+# machine.
 PATIENCE_SECONDS = 120
 
 # More than all attacks and the quiet between them take, if each needs every attempt.
@@ -40,13 +41,13 @@ LONGEST = 60 + len(attacks.ATTACKS) * (ATTEMPTS * (2 * SECONDS + 2) + PATIENCE_S
 
 @dataclass
 class Watched:
-    """A daemon, and who watches how it does."""
+    """A daemon, and the innocent subscriber that watches it."""
 
     daemon: Daemon
     innocent: Innocent
 
     def worst_delay(self, begin: int) -> int:
-        """How late the latest change came since a mark, none of them missing; in microseconds."""
+        """The worst delay of the changes since a mark, in microseconds; none may be missing."""
         wait_until(lambda: self.innocent.mark() > begin, "another change")
         noted = self.innocent.since(begin, self.innocent.mark())
         assert_gapless(noted)
@@ -55,7 +56,7 @@ class Watched:
 
 @dataclass
 class Scene:
-    """The daemon under attack, and another one that does the same and that nobody attacks.
+    """The daemon under attack, and a bystander that does the same and is not attacked.
 
     What delays both of them is the machine, of which an attack takes all that it can get.
     """
@@ -68,13 +69,13 @@ class Scene:
     beside: int = 0
 
     def watch_in_quiet(self) -> None:
-        """Lets nobody do anything for a while, and notes how late changes come then."""
+        """Notes the worst delay of changes while no attack runs."""
         begin = self.target.innocent.mark()
         time.sleep(SECONDS)
         self.quiet = max(self.quiet, self.target.worst_delay(begin))
 
     def watch_attack(self, name: str) -> tuple[attacks.Result, int]:
-        """Attacks for a while, in another process; returns what came of it, and the worst delay."""
+        """Attacks for a while, in another process; returns its result and the worst delay."""
         both = (self.target, self.bystander)
         begin = [watched.innocent.mark() for watched in both]
         ended = subprocess.run(
@@ -90,7 +91,7 @@ class Scene:
         return attacks.Result(**json.loads(ended.stdout.splitlines()[-1])), worst
 
     def accepts(self, worst: int) -> bool:
-        """Whether no client was to blame for this delay, in microseconds."""
+        """Whether this delay, in microseconds, is not due to the attack."""
         usual = max(self.quiet, self.unharmed)
         return worst <= FACTOR * usual and worst < self.beside + LATEST_US
 
@@ -136,7 +137,7 @@ def test_innocent_subscriber_loses_nothing(
 ) -> None:
     worst, attempt = 0, 0
     while attempt == 0 or (not scene.accepts(worst) and attempt < ATTEMPTS):
-        # The worst of more is worse, so quiet is watched for as long.
+        # The maximum grows with the number of attempts, so the quiet is watched once more, too.
         if attempt > 0:
             scene.watch_in_quiet()
         attempt += 1
@@ -156,7 +157,7 @@ def test_innocent_subscriber_loses_nothing(
 
 
 def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Waits until something is so."""
+    """Waits until a condition holds."""
     deadline = time.monotonic() + BOUND_SECONDS
     while not holds():
         assert time.monotonic() < deadline, f"never: {what}"
@@ -177,7 +178,7 @@ def test_without_descriptors_left_it_waits_instead_of_spinning(
         time.sleep(SECONDS)
         share = (daemon.cpu_seconds - cpu) / (time.monotonic() - begin)
         worst = watched.worst_delay(mark)
-        # 200 changes a second take a few hundredths; spinning would take all.
+        # 200 changes a second take a few hundredths of a processor; spinning would take all of it.
         assert share < 1 / 4
         for client in held:
             client.close()

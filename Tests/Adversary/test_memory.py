@@ -1,4 +1,4 @@
-"""However greedy its clients are, the daemon's memory has a bound that the unit's MemoryMax is made of."""
+"""The daemon's memory has a bound, however greedy its clients are. MemoryMax is based on it."""
 
 import json
 import os
@@ -14,10 +14,10 @@ pytestmark = pytest.mark.attack
 
 HERE = Path(__file__).resolve().parent
 
-# For how long other shapes of calls are searched for, besides those that are known to cost most.
+# How many seconds to search for other shapes of calls, besides those that are known to cost most.
 SECONDS = float(os.environ.get("KEYMODED_SEARCH_SECONDS", "0"))
 
-# 64 MB, and of those that stay when all clients have gone.
+# At most 64 MB with all clients connected, and 24 MB after they have gone.
 MOST_KIB = 64_000_000 // 1024
 MOST_LEFT_KIB = 24_000_000 // 1024
 

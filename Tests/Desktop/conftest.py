@@ -1,4 +1,4 @@
-"""Fixtures for tests of what people see of keymoded on a desktop."""
+"""Fixtures for tests of what users see of keymoded on a desktop."""
 
 import os
 from collections.abc import Iterator
@@ -20,5 +20,5 @@ def seat() -> Iterator[Seat]:
 
 @pytest.fixture
 def pictures_are_remade() -> bool:
-    """Whether the pictures of the documentation are to be taken again."""
+    """Whether to take the pictures of the documentation again."""
     return os.environ.get("REMAKE_PICTURES") == "1"

@@ -53,7 +53,7 @@ class Picture:
         return Picture(width, rows)
 
     def write_png(self, path: Path) -> None:
-        """Writes it as PNG with a palette, which a picture of a few colours and letters fits."""
+        """Writes it as PNG with a palette, the colours rounded until 256 are enough."""
         coarseness = next(step for step in (1, 2, 4, 8, 16, 32) if len(self._palette(step)) <= 256)
         palette = self._palette(coarseness)
         number = {color: index for index, color in enumerate(palette)}
@@ -76,6 +76,6 @@ class Picture:
 
 
 def _rounded(row: bytes, coarseness: int) -> list[Color]:
-    """The colours of a row, each part of them a multiple of this, or as light as there is."""
+    """The colours of a row, each component rounded to a multiple of `coarseness`, or to 255."""
     parts = [min(255, (part + coarseness // 2) // coarseness * coarseness) for part in row]
     return list(zip(parts[::3], parts[1::3], parts[2::3], strict=True))

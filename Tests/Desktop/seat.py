@@ -1,6 +1,7 @@
 """A person at a desk: a home, a session bus, a compositor without a screen, and a keymoded.
 
-Programs of a desktop refuse to run as root, or should. Where the tests do, that person is nobody.
+Desktop programs refuse to run as root, or should. If root runs the tests, the person is the user
+nobody.
 """
 
 import contextlib
@@ -20,12 +21,12 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 PROGRAMS = Path(os.environ.get("KEYMODED_PROGRAMS", CHECKOUT / ".build/release"))
 EXAMPLES = CHECKOUT / "examples"
 
-# For how long to wait for what has to come: no measure of anything.
+# A timeout for what has to happen. No test measures anything by it.
 BOUND_SECONDS = 120.0
 
 NOBODY = 65534
 
-# One that starts nothing by itself: what others would have started stays behind.
+# A bus that activates no services: those that a usual session bus starts would outlive the test.
 BUS = """
 <busconfig>
   <type>session</type>
@@ -38,8 +39,8 @@ BUS = """
 </busconfig>
 """
 
-# What the tests' packages have, so that signs that are not in it are found missing, and pictures
-# are the same everywhere.
+# Only the fonts in the tests' packages, so that a test notices a missing glyph, and pictures are
+# the same everywhere.
 FONTS = """
 <fontconfig>
   <dir>/usr/share/fonts/truetype/dejavu</dir>
@@ -47,7 +48,7 @@ FONTS = """
 </fontconfig>
 """
 
-# A press of Shift by a program is later than one by a finger. The state is one that no example has.
+# The threshold is long because triggers are slower than a finger. No example knows the state.
 SETTINGS = """
 devices: { ignore: ["*"] }
 shift: { threshold: 60s }
@@ -62,11 +63,11 @@ keyboard:
 
 
 class NotSeenError(AssertionError):
-    """What was waited for never came."""
+    """An awaited condition did not become true in time."""
 
 
 def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    """Waits until something is so that nobody tells of."""
+    """Waits, by polling, until a condition holds."""
     deadline = time.monotonic() + BOUND_SECONDS
     while not is_so():
         if time.monotonic() > deadline:
@@ -75,21 +76,21 @@ def wait_until(is_so: Callable[[], bool], what: str) -> None:
 
 
 class Seat:
-    """The person's home and programs. All that was started there ends with it."""
+    """The person's home and programs. `close` ends all programs that were started there."""
 
     def __init__(self) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="keymoded-desktop.")
         self.folder = Path(self._home.name)
-        # Whoever is not root remains who they are.
+        # A user other than root runs the programs as themselves.
         self._user = NOBODY if os.getuid() == 0 else None
         self._groups: list[int] | None = [] if os.getuid() == 0 else None
-        # In the environment of all that is started here, and of all that that starts.
+        # In the environment of all programs that are started here, and of their children.
         self._mark = f"KEYMODED_SEAT={secrets.token_hex(8)}"
         self._started: list[subprocess.Popen[bytes]] = []
         self._daemon: subprocess.Popen[bytes] | None = None
         for name in ("bin", "run", "fonts"):
             (self.folder / name).mkdir(mode=0o700)
-        # The checkout may be where only root can go.
+        # The checkout may be where only root has access.
         for name in ("keymoded", "keymodectl"):
             shutil.copy(PROGRAMS / name, self.folder / "bin" / name)
         shutil.copytree(EXAMPLES, self.folder / "examples", ignore=shutil.ignore_patterns(".build"))
@@ -107,7 +108,7 @@ class Seat:
             "XDG_RUNTIME_DIR": str(self.folder / "run"),
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.folder}/run/bus",
             "FONTCONFIG_FILE": str(self.folder / "fonts.conf"),
-            # GTK would ask the bus for both.
+            # Otherwise GTK asks the bus for accessibility and for settings.
             "GTK_A11Y": "none",
             "NO_AT_BRIDGE": "1",
             "GSETTINGS_BACKEND": "memory",
@@ -127,10 +128,10 @@ class Seat:
             os.chown(path, self._user, self._user)
 
     def start(self, *command: str, folder: str = ".") -> subprocess.Popen[bytes]:
-        """Starts a program of the person, in a process group of its own."""
+        """Starts a program as the person, in a process group of its own."""
         with open(self.folder / "log", "ab") as log:
             process = subprocess.Popen(
-                # Whoever runs the tests in the background has them ignore Ctrl+C.
+                # A shell that runs the tests in the background makes them ignore SIGINT.
                 ["env", "--default-signal", *command],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -146,7 +147,7 @@ class Seat:
         return process
 
     def run(self, *command: str, folder: str = ".") -> str:
-        """Runs a program of the person to its end, and returns what it printed."""
+        """Runs a program as the person to its end, and returns what it printed."""
         ended = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
@@ -163,7 +164,7 @@ class Seat:
 
     @property
     def log(self) -> str:
-        """What programs complained of."""
+        """The output of the programs that were started."""
         return (self.folder / "log").read_text(errors="replace")
 
     # MARK: - keymoded
@@ -180,7 +181,7 @@ class Seat:
         return asked.wait(BOUND_SECONDS) == 0
 
     def kill_keymoded(self) -> None:
-        """Ends the daemon in the worst way."""
+        """Kills the daemon with SIGKILL."""
         assert self._daemon
         self._daemon.kill()
         self._daemon.wait()
@@ -193,7 +194,7 @@ class Seat:
     # MARK: - What is left
 
     def processes(self, name: str = "") -> dict[int, str]:
-        """What runs here, whoever started it, or what of it has this name."""
+        """The command lines of all processes of this seat, or of those with this name, by PID."""
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
             try:
@@ -207,7 +208,7 @@ class Seat:
         return found
 
     def wait_for(self, is_so: Callable[[], bool], what: str) -> None:
-        """Waits until something is so; what programs complained of is told where it never is."""
+        """Waits until a condition holds; the error has the running programs and the log."""
         try:
             wait_until(is_so, what)
         except NotSeenError as error:
@@ -235,7 +236,7 @@ def kill(number: int) -> None:
 
 
 class Desktop:
-    """A compositor that draws for nobody but those who take pictures."""
+    """A compositor without a screen, of which tests take pictures."""
 
     BACKGROUND = (0x4C, 0x56, 0x6A)
 
@@ -261,12 +262,12 @@ exec sh -c 'echo $WAYLAND_DISPLAY $SWAYSOCK > {folder}/desktop.new; \
         seat.wait_for((seat.folder / "desktop").exists, "sway")
         display, socket = (seat.folder / "desktop").read_text().split()
         seat.environment |= {"WAYLAND_DISPLAY": display, "SWAYSOCK": socket}
-        # What draws it is started by sway and has its own time.
+        # Another process, which sway starts, draws the background.
         half = width * height // 2
         self.wait_for(lambda seen: seen.colors()[self.BACKGROUND] > half, "the background")
 
     def picture(self) -> Picture:
-        """What is seen now."""
+        """Takes a picture of the screen."""
         path = self.seat.folder / "picture.ppm"
         self.seat.run("grim", "-t", "ppm", str(path))
         return Picture.read(path)

@@ -1,4 +1,4 @@
-"""The notification of the example, as a daemon that shows notifications has it."""
+"""The notification example, as a notification daemon (mako) shows it."""
 
 import json
 import os
@@ -36,7 +36,7 @@ class Notifications:
 
     @property
     def shown(self) -> list[str]:
-        """What notifications say."""
+        """The summaries of the notifications that are shown."""
         listed = json.loads(self.seat.run("makoctl", "list"))
         return [shown["summary"]["data"] for group in listed["data"] for shown in group]
 
@@ -61,7 +61,7 @@ def test_it_is_shown_for_as_long_as_shift_is_locked(notifications: Notifications
     seat.trigger("shiftPressed")
     notifications.wait_for()
 
-    # Whoever closes it by hand is not bothered, nor is the example.
+    # After the user closes it by hand it stays closed, and the example goes on.
     seat.trigger("shiftPressed", "shiftPressed")
     notifications.wait_for("Shift is locked")
     seat.run("makoctl", "dismiss", "--all")
@@ -69,7 +69,7 @@ def test_it_is_shown_for_as_long_as_shift_is_locked(notifications: Notifications
     seat.trigger("shiftPressed", "shiftPressed", "shiftPressed")
     notifications.wait_for("Shift is locked")
 
-    # Nobody knows then.
+    # Without the daemon, the state of Shift is unknown.
     seat.kill_keymoded()
     notifications.wait_for()
     seat.start_keymoded()
@@ -82,7 +82,7 @@ def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Si
     seat = notifications.seat
     seat.trigger("shiftPressed", "shiftPressed")
     notifications.wait_for("Shift is locked")
-    # As systemd and a terminal end it: all of it at once.
+    # As systemd and a terminal do: a signal to all processes of the example at once.
     os.killpg(notifications.example.pid, end)
     notifications.wait_for()
     notifications.example.wait(BOUND_SECONDS)
@@ -91,7 +91,7 @@ def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Si
         "an empty desk",
     )
 
-    # What starts it while Shift is locked shows it at once.
+    # If it starts while Shift is locked, it shows the notification at once.
     notifications.start()
     notifications.wait_for("Shift is locked")
 

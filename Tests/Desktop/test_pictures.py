@@ -24,7 +24,7 @@ def test_the_live_view(seat: Seat, pictures_are_remade: bool) -> None:
     seat.write("foot.ini", TERMINAL)
     desktop = Desktop(seat, width=1360, height=500)
     seat.kill_keymoded()
-    # The folder is that of the person's, and shorter to read when it is seen from the home.
+    # The path relative to the home is shorter to read in the picture.
     watch = ("keymodectl", "watch", "--socket-dir", "run/keymoded")
     seat.start_keymoded("--recording", f"{seat.folder}/examples/demo.evemu")
     seat.start("foot", f"--config={seat.folder}/foot.ini", *watch)

@@ -1,4 +1,4 @@
-"""tmux with the example as it is installed: one tmux in another, which sees its status line."""
+"""The tmux example as installed, in an inner tmux whose status line an outer tmux captures."""
 
 from collections.abc import Callable
 
@@ -15,13 +15,13 @@ set -g window-status-current-format ''
 
 
 def installation() -> list[str]:
-    """What the comment at the beginning of the example tells to type."""
+    """The installation commands in the comment at the top of the example."""
     text = (EXAMPLES / "tmux/keymoded.conf").read_text().split("\n#\n")[1]
     return [line.removeprefix("#   ") for line in text.splitlines()]
 
 
 class StatusLine:
-    """The status line of a tmux that somebody looks at."""
+    """The status line of an inner tmux, captured by an outer tmux."""
 
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
@@ -34,26 +34,26 @@ class StatusLine:
         )
 
     def outer(self, *command: str) -> str:
-        """Tells the tmux that sees."""
+        """Sends a command to the outer tmux."""
         return self.seat.run("tmux", "-S", f"{self.seat.folder}/outer", *command)
 
     def inner(self, *command: str) -> str:
-        """Tells the tmux that is seen."""
+        """Sends a command to the inner tmux."""
         return self.seat.run("tmux", "-S", f"{self.seat.folder}/inner", *command)
 
     @property
     def line(self) -> str:
-        """The right part of it, with colours."""
+        """The status line, with escape sequences for its colours."""
         lines = self.outer("capture-pane", "-pe").rstrip("\n").splitlines()
         return lines[-1] if lines else ""
 
     def wait_for(self, is_so: Callable[[str], bool], what: str) -> str:
-        """Waits until it is so."""
+        """Waits until a condition holds for the line, and returns the line."""
         self.seat.wait_for(lambda: is_so(self.line), f"{what}, rather than {self.line!r}")
         return self.line
 
     def wait_for_text(self, text: str) -> str:
-        """Waits until this is in it."""
+        """Waits until the line has this text, and returns the line."""
         return self.wait_for(lambda line: text in line, text)
 
 
@@ -67,7 +67,7 @@ def test_the_status_line_shows_each_state_at_once(status: StatusLine) -> None:
     seat = status.seat
     first = status.wait_for(lambda line: line.rstrip().endswith("text |"), "text")
     looks = {first}
-    # tmux never draws this line by itself here: what is seen was told.
+    # With a status-interval of 0, tmux redraws the line only when the example changes it.
     for events, text in [
         (("shiftPressed",), " Shift "),
         (("shiftPressed",), " CAPS "),
@@ -85,7 +85,7 @@ def test_the_status_line_shows_each_state_at_once(status: StatusLine) -> None:
     seat.start_keymoded()
     status.wait_for(lambda line: line == first, "the same line again")
 
-    # Both presses come in one second, and more often than tmux would draw a command's output.
+    # tmux would redraw the output of a #(command) once a second; these presses come faster.
     seat.trigger("shiftPressed", "shiftPressed")
     status.wait_for_text(" CAPS ")
 
@@ -109,6 +109,6 @@ def test_nothing_outlives_tmux(status: StatusLine, how: str) -> None:
     else:
         number = status.inner("display-message", "-p", "#{pid}").strip()
         status.seat.run("kill", "-KILL", number)
-        # Nobody tells the shell that reads before there is something to be told.
+        # The example's shell notices that tmux has ended only at the next change.
         status.seat.trigger("tapTextField")
     status.seat.wait_for(lambda: not status.seat.processes("keymodectl"), "an empty desk")

@@ -1,4 +1,4 @@
-"""Waybar with the example as it is installed, by what is seen of it."""
+"""The Waybar example as installed, by pictures of the bar."""
 
 import os
 import re
@@ -9,13 +9,13 @@ import pytest
 from picture import Color, Picture
 from seat import CHECKOUT, EXAMPLES, Desktop, Seat
 
-# Points of the screen, of which there are two to each of the bar's in each direction.
+# In pixels of the screen; its scale is 2, so this is twice the bar's own height.
 BAR_HEIGHT = 56
 
-# At least so many points of a module have no letter on them.
+# A module shows more than this many pixels of its background around the letters.
 PLENTY = 300
 
-# What leads from each pair of states to the next, and back to the first.
+# The events that lead to each pair of states from the one before, and the states.
 WALK = [
     ((), "off", "prepareToEditText"),
     (("shiftPressed",), "on", "prepareToEditText"),
@@ -30,12 +30,12 @@ WALK = [
 
 
 def shell_blocks(page: Path) -> list[str]:
-    """What a page tells to type."""
+    """The shell commands of a page."""
     return re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
 
 
 def class_colors() -> dict[str, dict[str, Color]]:
-    """The background of each class of each module, as the style sheet asks for it."""
+    """The background of each class of each module in the style sheet."""
     colors: dict[str, dict[str, Color]] = {"shift": {}, "keyboard": {}}
     style = (EXAMPLES / "waybar/keymoded.css").read_text()
     rule = r"#custom-keymoded-(\w+)\.(\w+) \{[^}]*background-color: #(\w{6});"
@@ -57,7 +57,7 @@ class Bar:
         self.desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
 
     def wait_for(self, shift: str | None, keyboard: str | None) -> Picture:
-        """Waits until it shows these classes and no other, and returns how that looks."""
+        """Waits until the bar shows these classes and no other, and returns a picture of it."""
         wanted = {"shift": shift, "keyboard": keyboard}
 
         def is_shown(picture: Picture) -> bool:
@@ -72,7 +72,7 @@ class Bar:
         return picture.cut(0, 0, picture.width, BAR_HEIGHT)
 
     def wait_for_same(self, picture: Picture) -> None:
-        """Waits until it looks like this again."""
+        """Waits until the bar looks like this picture again."""
 
         def is_same(seen: Picture) -> bool:
             return seen.cut(0, 0, seen.width, BAR_HEIGHT) == picture
@@ -80,7 +80,7 @@ class Bar:
         self.desktop.wait_for(is_same, "the same picture")
 
     def wait_for_watches(self, count: int, old: frozenset[int] = frozenset()) -> frozenset[int]:
-        """Waits until so many watches run, none of which is an old one; returns which they are."""
+        """Waits until `count` watches run, none of them in `old`; returns their PIDs."""
         watches: frozenset[int] = frozenset()
 
         def are_there() -> bool:
@@ -94,7 +94,7 @@ class Bar:
 
 @pytest.fixture
 def bar(seat: Seat) -> Bar:
-    """A bar that shows what there was at first."""
+    """A bar with the example in it."""
     return Bar(seat)
 
 
@@ -110,7 +110,7 @@ def test_each_state_has_a_look_of_its_own(bar: Bar, pictures_are_remade: bool) -
             assert look not in looks.values(), "other states have another look"
         looks[shift, keyboard] = look
 
-    # One of the user's own has no colour, but it is there: Shift is not at the end of the bar.
+    # A user's own state has no colour, but is shown: Shift is not at the end of the bar.
     bar.seat.trigger("clickStickerButton")
     other = bar.wait_for("off", None)
     assert other not in looks.values()
@@ -165,7 +165,7 @@ def test_a_bar_leaves_nothing_behind(bar: Bar) -> None:
     watches = bar.wait_for_watches(2, watches)
     bar.wait_for_same(look)
 
-    # Waybar reads its files again when told so.
+    # Waybar reloads its files on SIGUSR2.
     for number in seat.processes("waybar"):
         os.kill(number, signal.SIGUSR2)
     bar.wait_for_watches(2, watches)

@@ -1,6 +1,6 @@
 import KeymodeClient
 
-/// What somebody did at the terminal.
+/// What the user did at the terminal.
 enum Key: Sendable {
   case character(Character)
   case enter
@@ -10,7 +10,7 @@ enum Key: Sendable {
   case click(row: Int)
 }
 
-/// The chat: what was said, what is being written, and the modes that keymoded told of.
+/// The chat: its messages, the draft, and the modes that keymoded reported.
 struct Chat {
   private var messages: [String] = []
   private var draft = ""
@@ -22,7 +22,7 @@ struct Chat {
 
   private let emoji = ["😀", "👍", "🎉"]
 
-  /// Takes over what keymoded tells.
+  /// Applies an update from keymoded.
   mutating func follow(_ update: Update) {
     switch update {
     case .states(let state):
@@ -39,9 +39,9 @@ struct Chat {
     }
   }
 
-  /// Takes what was done.
+  /// Applies what the user did.
   ///
-  /// - Returns: the event to be told to keymoded.
+  /// - Returns: the event to send to keymoded.
   mutating func take(_ key: Key, rows: Int) -> String? {
     problem = nil
     switch (key, keyboard) {
@@ -63,7 +63,7 @@ struct Chat {
     return nil
   }
 
-  /// What is seen: messages, and in the last two rows what the mode of the keyboard asks for.
+  /// The lines on the screen: messages, and in the last two rows the input area for the mode.
   func lines(rows: Int) -> [String] {
     let shown = messages.suffix(max(0, rows - 2)).map { "you: \($0)" }
     let blank = [String](repeating: "", count: max(0, rows - 2 - shown.count))

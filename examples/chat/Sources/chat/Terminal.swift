@@ -1,10 +1,10 @@
 import Foundation
 
-/// A terminal that tells keys and clicks one by one, and shows whole screens.
+/// A terminal that reports keys and clicks one by one, and shows whole screens.
 final class Terminal: Sendable {
   private let before: termios
 
-  /// Takes the screen, and asks for clicks.
+  /// Turns off echo and line editing, switches to the alternate screen, and asks for clicks.
   init() {
     var settings = termios()
     tcgetattr(STDIN_FILENO, &settings)
@@ -14,7 +14,7 @@ final class Terminal: Sendable {
     write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?1000h\u{1b}[?1006h")
   }
 
-  /// Gives it back.
+  /// Restores the screen and the settings.
   func restore() {
     write("\u{1b}[?1006l\u{1b}[?1000l\u{1b}[?25h\u{1b}[?1049l")
     var settings = before
@@ -57,13 +57,15 @@ final class Terminal: Sendable {
     }
   }
 
-  /// Whether a terminal has sent more than Esc: it does so at once, and people do not.
+  /// Whether more bytes follow Esc: a terminal sends a whole sequence at once, a person does not.
   private static func hasMore() -> Bool {
     var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 50) > 0
   }
 
-  /// The row of a press of a button, `ESC [ < BUTTON ; COLUMN ; ROW M`, of which two bytes are read.
+  /// Reads a button press, `ESC [ < BUTTON ; COLUMN ; ROW M`, after its first two bytes.
+  ///
+  /// - Returns: its row, or `nil` if the sequence is something else.
   private static func click() -> Int? {
     var text = ""
     while let byte = byte() {

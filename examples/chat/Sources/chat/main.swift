@@ -1,4 +1,4 @@
-// A chat program that talks to nobody, to show how one follows the modes of the keyboard.
+// A chat program without a network, which shows how a program follows the modes of the keyboard.
 //
 //     swift run --package-path examples/chat
 //
@@ -7,7 +7,7 @@
 
 import KeymodeClient
 
-/// All that can happen here.
+/// An input of this program.
 enum Input {
   case typed(Key)
   case told(Update)
@@ -29,8 +29,8 @@ for await input in inputs {
   switch input {
   case .told(let update): chat.follow(update)
   case .typed(let key):
-    // What is tapped is told to keymoded, and the chat changes when keymoded says so: it is the
-    // one place that knows the mode, however many programs and keyboards there are.
+    // The chat sends taps to keymoded, and takes over the mode only when keymoded reports it:
+    // keymoded alone knows the mode, however many programs and keyboards there are.
     if let event = chat.take(key, rows: terminal.rows) {
       do { try await client.trigger(event) } catch { chat.problem = "\(error)" }
     }
