@@ -1,4 +1,4 @@
-/// A key, with the modifiers that must be held with it: no more and no fewer.
+/// A key and the exact set of modifiers that must be held with it.
 public struct Chord: Hashable, Sendable {
   /// The modifiers that must be held.
   public let modifiers: Modifiers
@@ -18,13 +18,15 @@ public struct Chord: Hashable, Sendable {
     case endsInShift
     /// A key before the last is Right Alt, which is AltGr and never a modifier here.
     case rightAltIsNotAModifier
-    /// The key at this place, before the last, is not a modifier.
+    /// The key at this index, before the last key, is not a modifier.
     case notAModifier(place: Int)
-    /// The key at this place is the same modifier as one before it.
+    /// The key at this index is the same modifier as an earlier key.
     case modifierTwice(place: Int)
   }
 
   /// The chord of `keys`: modifiers in any order, then the key.
+  ///
+  /// - Throws: the first fault found, if `keys` are not a chord.
   public init(_ keys: [KeyCode]) throws(Fault) {
     guard let last = keys.last else { throw .empty }
     guard !last.isShift else { throw .endsInShift }
@@ -40,21 +42,21 @@ public struct Chord: Hashable, Sendable {
   }
 }
 
-/// Which chord means which event of the keyboard machine.
+/// The bindings of chords to events of the keyboard machine.
 public struct Bindings: Hashable, Sendable {
   private var events: [Chord: KeyboardTable.Event] = [:]
 
-  /// What is to be known of each key, by its number. Kept, because every press asks, and hardly any
-  /// needs the dictionary.
+  /// The kind of each key, indexed by its number. Cached, because every press needs it and hardly
+  /// any press needs the dictionary.
   private var kinds = KeyKind.all(bound: [])
 
-  /// No chord means anything.
+  /// Bindings without any chord.
   public init() {}
 
-  /// What is bound where the user says nothing.
+  /// The default bindings.
   ///
-  /// ScrollLock and KEY_DICTATE switch, Menu (KEY_COMPOSE) and KEY_EMOJI_PICKER show more, Insert
-  /// touches the text field, Esc leaves it.
+  /// ScrollLock and KEY_DICTATE send `clickSwitchButton`, Menu (KEY_COMPOSE) and KEY_EMOJI_PICKER
+  /// send `clickMoreButton`, Insert sends `tapTextField`, and Esc sends `tapBlankArea`.
   public static let standard: Bindings = {
     var bindings = Bindings()
     bindings.events = [
@@ -66,44 +68,44 @@ public struct Bindings: Hashable, Sendable {
     return bindings
   }()
 
-  /// The event that `chord` means, or `nil`.
+  /// The event that `chord` is bound to, or `nil`.
   public subscript(chord: Chord) -> KeyboardTable.Event? {
     kind(of: chord.key) == .special ? events[chord] : nil
   }
 
-  /// The keys that complete some chord.
+  /// The keys that complete a bound chord.
   public var keys: Set<KeyCode> { Set(events.keys.map(\.key)) }
 
-  /// Whether `key` completes some chord.
+  /// Whether `key` completes a bound chord.
   func usesKey(_ key: KeyCode) -> Bool { !key.isShift && kind(of: key) == .special }
 
-  /// What of `key` does not depend on the modifiers that are held.
+  /// The part of the meaning of `key` that does not depend on the held modifiers.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func kind(of key: KeyCode) -> KeyKind { kinds[Int(key.number)] }
 
   /// Binds `chord` to `event`.
   ///
-  /// - Returns: the event that the chord means already, in which case nothing changed; otherwise
-  ///   `nil`.
+  /// - Returns: the event that the chord is bound to already, in which case nothing changes;
+  ///   otherwise `nil`.
   public mutating func bind(
     _ chord: Chord, to event: KeyboardTable.Event
   ) -> KeyboardTable.Event? {
     if let bound = events[chord] { return bound }
     events[chord] = event
-    // All kinds anew for each chord would take longer the more chords there are.
+    // Recomputing all kinds here would take longer with each chord that is bound.
     kinds[Int(chord.key.number)] = .special
     return nil
   }
 
-  /// Takes away every chord of `event`.
+  /// Removes every chord bound to `event`.
   public mutating func unbind(_ event: KeyboardTable.Event) {
     events = events.filter { $0.value != event }
     kinds = KeyKind.all(bound: keys)
   }
 
-  /// Whether both mean the same.
+  /// Whether both bind the same chords to the same events.
   public static func == (lhs: Bindings, rhs: Bindings) -> Bool { lhs.events == rhs.events }
 
-  /// Hashes what the chords mean.
+  /// Hashes the chords and their events.
   public func hash(into hasher: inout Hasher) { hasher.combine(events) }
 }

@@ -1,4 +1,4 @@
-/// Which of the two machines.
+/// One of the two machines.
 public enum Machine: String, CaseIterable, Sendable {
   /// The Shift machine, ``ShiftRules``.
   case shift
@@ -6,25 +6,26 @@ public enum Machine: String, CaseIterable, Sendable {
   case keyboard
 }
 
-/// One transition of one machine: what programs are told.
+/// One transition of one machine, as programs receive it.
 ///
-/// States and events are names, because that is what programs compare.
+/// States and events are strings, because programs compare names.
 public struct Change: Hashable, Sendable {
   /// The number of the change, from 1, without a gap.
   public let sequence: Int64
-  /// When the event happened. Sequence, not time, is the order of changes: a tap of Shift is timed
-  /// at its press but counts at its release, after what happened in between.
+  /// When the event happened. Changes are ordered by `sequence`, not by time: a tap of Shift has
+  /// the time of its press but takes effect at its release, after any changes in between.
   public let time: Time
   /// The machine that changed.
   public let machine: Machine
-  /// The state that it left.
+  /// The state that the machine left.
   public let from: String
-  /// The state that it entered.
+  /// The state that the machine entered.
   public let to: String
-  /// The event that made it.
+  /// The event that caused the change.
   public let event: String
 
-  /// The event that is none of a table: a new configuration has the state that was left no more.
+  /// The event of a change that new settings cause: their table lacks the present state, and the
+  /// keyboard machine returns to its initial state. The configuration rejects this name for events.
   public static let configured = "configured"
 
   /// The change with these parts.
@@ -71,12 +72,12 @@ public enum ClientEvent: Hashable, Sendable {
   case shiftPressed
   /// A character was typed.
   case characterTyped
-  /// Something happened to the keyboard machine.
+  /// An event of the keyboard machine.
   case keyboard(KeyboardTable.Event)
 
-  /// The event of this name, or `nil` where there is none.
+  /// The event of this name, or `nil` if no machine has it.
   ///
-  /// - Parameter table: what says which events the keyboard machine has.
+  /// - Parameter table: the keyboard machine's table, which names its events.
   public init?(name: String, in table: KeyboardTable = .standard) {
     switch name {
     case "shiftPressed": self = .shiftPressed
@@ -87,6 +88,7 @@ public enum ClientEvent: Hashable, Sendable {
     }
   }
 
-  /// The names of those for the Shift machine, which has more where time makes them.
+  /// The names of the client events for the Shift machine. `timedOut` is not among them: only time
+  /// causes it.
   public static let namesForShift = ["shiftPressed", "characterTyped"]
 }

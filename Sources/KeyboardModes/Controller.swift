@@ -1,42 +1,45 @@
 import StateMachines
 
-/// Turns what keyboards and programs do into changes of the two machines.
+/// Turns the inputs of keyboards and programs into changes of the two machines.
 ///
-/// The controller is pure: it reads no clock and no file, and knows nothing but its inputs. Live
+/// The controller is pure: it reads no clock and no file, and depends only on its inputs. Live
 /// service, replay and tests run this same code, so the same inputs give the same changes.
 ///
-/// Key events act as they are read, one by one, not at the end of their frame. For each press:
+/// Key events take effect one by one as they are read, not at the end of their frame. For each
+/// press:
 ///
-/// 1. A Shift key belongs to the Shift machine: at once, or as a tap (``Settings/ShiftTrigger``).
-/// 2. A chord that is bound means its keyboard event and nothing more, until its release.
+/// 1. A Shift key sends `shiftPressed`, at once or as a tap (``Settings/ShiftTrigger``).
+/// 2. A bound chord sends its keyboard event; its autorepeats are ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
-/// 4. Anything else is nothing.
+/// 4. Any other press is ignored.
 ///
-/// A press that is a bounce of its key's switch is none (``Settings/debounce``): `Controller+Time.swift`.
+/// A press that is a bounce of its key's switch is ignored (``Settings/debounce``): see
+/// `Controller+Time.swift`.
 public struct Controller: Sendable {
-  /// All that can happen.
+  /// An input of the controller.
   public enum Input: Hashable, Sendable {
-    /// A device was opened while these keys were down. Their presses were not seen and count as
-    /// nothing, but modifiers among them are held.
+    /// A device was opened while these keys were down. The controller did not see their presses and
+    /// sends no events for them, but modifiers among them count as held.
     case opened(DeviceID, held: [KeyCode])
     /// A key of a device was pressed, released or repeated.
     case key(DeviceID, KeyEvent)
-    /// Events of a device were lost, and afterwards these keys were found changed. `at` is when
-    /// the loss was noticed; when the keys really changed is not known.
+    /// Events of a device were lost, and these keys turned out to have changed. `at` is when the
+    /// loss was noticed; the real times of the changes are unknown.
     case synchronized(DeviceID, [KeyDifference], at: Time)
-    /// A device went away. Only what it held is released.
+    /// A device went away. Only its own held keys are released.
     case gone(DeviceID)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
-    /// From now on these settings are in force. States and held keys stay as they are; a press of
-    /// Shift that may yet turn out to be a tap does not. Where the keyboard is in a state that it has
-    /// no more, it changes to the initial one, by the event ``Change/configured``.
+    /// These settings replace the previous ones. States and held keys stay as they are; a press of
+    /// Shift that could still become a tap is forgotten. If the new table lacks the keyboard
+    /// machine's state, that machine changes to its initial state by the event
+    /// ``Change/configured``.
     ///
-    /// Of many inputs that are kept, this one is rare and large.
+    /// This case is indirect because it is large and rare among many stored inputs.
     indirect case configured(Settings, at: Time)
 
-    /// The device that it happened to, if it was one.
+    /// The device of this input; `nil` for a client event and for settings.
     public var device: DeviceID? {
       switch self {
       case .opened(let device, _), .key(let device, _), .synchronized(let device, _, _),
@@ -46,7 +49,7 @@ public struct Controller: Sendable {
       }
     }
 
-    /// Whether `key` of `device` may be up after it.
+    /// Whether `key` of `device` may be up after this input.
     public func mayRelease(_ key: KeyCode, on device: DeviceID) -> Bool {
       switch self {
       case .key(device, let event): event.key == key && event.action == .release
@@ -56,7 +59,7 @@ public struct Controller: Sendable {
     }
   }
 
-  /// What is in force.
+  /// The settings in force.
   public private(set) var settings: Settings
   private(set) var shift: StateMachine<ShiftRules>
   private var keyboard: StateMachine<KeyboardTable>
@@ -65,9 +68,9 @@ public struct Controller: Sendable {
   private var sequence: Int64 = 0
   private(set) var shiftSince: Time?
 
-  /// Whether there can be a ``deadline``. Kept, because every event asks.
+  /// Whether a ``deadline`` is possible. Cached, because every event needs it.
   public private(set) var hasDeadlines: Bool
-  /// Whether there are bounces, likewise.
+  /// Whether debouncing is on. Cached for the same reason.
   private var isDebouncing: Bool
   private var keyboardSince: Time?
 
@@ -80,7 +83,8 @@ public struct Controller: Sendable {
     isDebouncing = settings.debounce > .zero
   }
 
-  /// What of a controller outlives it: all but the keys that are held, which the devices tell.
+  /// The part of a controller's state from which another controller can continue. Held keys are not
+  /// part of it: the devices report them.
   public struct Snapshot: Hashable, Sendable {
     /// The number of the last change.
     public let sequence: Int64
@@ -106,14 +110,14 @@ public struct Controller: Sendable {
     }
   }
 
-  /// A controller that goes on where another one, on the same clock, ended.
+  /// A controller that continues from the snapshot of another one on the same clock.
   ///
-  /// The settings may be others than that one had. What they change is handed to `publish`: a Shift that
-  /// by a shorter timeout was due before the last change, is off at the time of that; a state of the
-  /// keyboard that there is no more becomes the initial one at `time`, by the event
-  /// ``Change/configured``.
+  /// The settings may differ from those of the other controller. `publish` receives the changes
+  /// that this causes: if by a shorter timeout `on` should have ended by the time of the last
+  /// change, it ends at that time; if the table lacks the keyboard machine's state, that machine
+  /// changes to its initial state at `time`, by the event ``Change/configured``.
   ///
-  /// - Parameter last: when the last change was, if there was one.
+  /// - Parameter last: the time of the last change, if there was one.
   public init(
     settings: Settings = Settings(), resuming snapshot: Snapshot, changedLast last: Time?,
     at time: Time, publish: (Change) -> Void
@@ -130,7 +134,7 @@ public struct Controller: Sendable {
     configure(settings.keyboard, from: snapshot.keyboard, at: time, publish)
   }
 
-  /// What another controller can go on from.
+  /// A snapshot from which another controller can continue.
   public var snapshot: Snapshot {
     Snapshot(
       sequence: sequence, shift: shift.state, shiftSince: shiftSince,
@@ -144,8 +148,8 @@ public struct Controller: Sendable {
       keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince)
   }
 
-  /// Takes one input, and hands each change that it makes to `publish`, in order. Before an input that
-  /// has a time comes what was due by then.
+  /// Takes one input and passes each change that it causes to `publish`, in order. Everything due
+  /// by the time of an input happens before it.
   public mutating func take(_ input: Input, publish: (Change) -> Void) {
     switch input {
     case .opened(let device, let held):
@@ -175,12 +179,14 @@ public struct Controller: Sendable {
     }
   }
 
-  /// By new settings Shift may have been due long ago, when they were not in force.
+  /// Ends an `on` that by new settings is overdue. The change has the time `time`, because these
+  /// settings were not in force when `on` was due.
   private mutating func endOverdueShift(at time: Time, _ publish: (Change) -> Void) {
     if let due = shiftDeadline, due <= time { send(.timedOut, at: time, publish) }
   }
 
-  /// The keyboard goes on by a table, in the state of this name or, if there is none, the initial one.
+  /// Continues the keyboard machine with `table`, in the state called `name` or, if the table lacks
+  /// it, in the initial state.
   private mutating func configure(
     _ table: KeyboardTable, from name: String, at time: Time, _ publish: (Change) -> Void
   ) {
@@ -194,8 +200,8 @@ public struct Controller: Sendable {
     }
   }
 
-  /// Takes key events of one device, each as the input `.key(device, event)` would be taken, for those
-  /// who have many at once.
+  /// Takes several key events of one device. Each has the same effect as the input
+  /// `.key(device, event)`.
   public mutating func take(
     _ events: [KeyEvent], on device: DeviceID, publish: (Change) -> Void
   ) {
@@ -203,7 +209,7 @@ public struct Controller: Sendable {
     for event in events { take(event, index, publish) }
   }
 
-  /// Takes one input, after the releases before it that a grab kept back: see
+  /// Takes one input, and before it the releases that a grab hid: see
   /// ``missedReleases(before:followedBy:keysUp:)``.
   public mutating func take(
     _ input: Input, followedBy rest: ArraySlice<Input>,
@@ -215,7 +221,7 @@ public struct Controller: Sendable {
     take(input, publish: publish)
   }
 
-  /// What a press of `key` would mean now.
+  /// The meaning that a press of `key` would have now.
   public func meaning(ofPress key: KeyCode, on device: DeviceID) -> PressMeaning {
     let held = keys.devices.reduce(into: Modifiers()) { held, other in
       held.formUnion(other.device == device ? other.held(without: key) : other.held())
@@ -223,24 +229,24 @@ public struct Controller: Sendable {
     return settings.bindings.meaning(of: key, held)
   }
 
-  /// The releases that a grab kept from everyone else, which have to be taken before `input`.
+  /// The releases that a grab hid and that the controller must take before `input`.
   ///
-  /// A device that another program grabs in the middle of a key stroke never reports the release, not
-  /// even when it is given back. Before a press on any device rests on such a modifier, the kernel is
-  /// asked. It tells what is so now, and the press may be old; what the device still has to say comes
-  /// first: a release that is yet to act is no stuck key.
+  /// If another program grabs a device while a key is down, the device never reports the release,
+  /// not even after the grab ends. So before the meaning of a press on any device depends on a held
+  /// modifier, `keysUp` asks the kernel whether that modifier's key is up. The kernel reports the
+  /// present state, and the press may be older: a release that is still queued, in `rest` or unread
+  /// on the device, takes effect in its turn and is not a missed one.
   ///
   /// - Parameters:
-  ///   - rest: what happened after `input` and is known already.
-  ///   - keysUp: which of some keys are known to be up on a device although nothing more of it waits
-  ///     to be read.
+  ///   - rest: the known inputs after `input`.
+  ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
   public func missedReleases(
     before input: Input, followedBy rest: ArraySlice<Input>,
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
     guard case .key(let device, let event) = input, event.action == .press else { return [] }
     let deciding = modifiersDeciding(pressOf: event.key)
-    // Hardly ever is any of them held.
+    // These modifiers are hardly ever held, so this is the common path.
     guard keys.isAnyHeld(of: deciding) else { return [] }
     return keys.devices.compactMap { other in
       guard !other.held().isDisjoint(with: deciding) else { return nil }
@@ -256,11 +262,11 @@ public struct Controller: Sendable {
     }
   }
 
-  /// The modifiers on which it rests what a press of `key` means.
+  /// The modifiers on which the meaning of a press of `key` depends.
   private func modifiersDeciding(pressOf key: KeyCode) -> Modifiers {
     if key.isShift { return [] }
     if settings.bindings.usesKey(key) { return Modifiers.commands.union(.shift) }
-    // It is a character with Shift and without.
+    // Such a key types a character with and without Shift.
     return key.isCharacter ? .commands : []
   }
 }
@@ -284,7 +290,8 @@ extension Controller {
   ) {
     if hasDeadlines { advance(to: time, publish: publish) }
     settleTap(publish)
-    // What was pressed and released while events were lost is not known, so no tap is certain.
+    // Another key may have been pressed and released while events were lost, so the press of Shift
+    // may not be a tap.
     tap = nil
     for difference in KeyDifference.inOrderOfEffect(differences) {
       if difference.isDown {
@@ -296,13 +303,13 @@ extension Controller {
   }
 
   /// - Parameters:
-  ///   - time: when the key really went down; `nil` where that was lost.
-  ///   - stamp: what a change is stamped with.
+  ///   - time: when the key really went down; `nil` if that is unknown.
+  ///   - stamp: the time of a change that the press causes.
   private mutating func press(
     _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
   ) {
     if isDebouncing, keys[index].resume(key, at: stamp, settings.debounce) {
-      // It was down throughout, and so was what it may be.
+      // The key was down throughout, so its press may still become a tap.
       if tap?.isPress(of: key, keys[index].device) == true { tap?.released = nil }
       return
     }

@@ -1,15 +1,15 @@
-/// What several devices reported and has yet to act, in frames: what a device reported at once,
-/// everything up to its `SYN_REPORT`.
+/// Queues of inputs that have not taken effect yet, one queue per device, in frames. A frame is
+/// everything that a device reports up to a `SYN_REPORT`.
 ///
-/// The devices have places, from 0, in the order of opening. Memory that was needed once is kept, so
-/// that a key takes none.
+/// A device's index (`place`) is its position in the order of opening, from 0. The queues keep
+/// their capacity, so that a key event allocates no memory.
 public struct FrameQueues: Sendable {
   private struct Queue: Sendable {
     var inputs: [Controller.Input] = []
-    /// The time of each frame, and where it ends among the inputs.
+    /// The time of each frame, and the index in `inputs` at which the frame ends.
     var frames: [(time: Time, end: Int)] = []
     var isFrameOpen = false
-    /// How many frames have been taken, and where the next one begins.
+    /// How many frames have been taken, and the index in `inputs` at which the next one begins.
     var taken = 0
     var start = 0
 
@@ -32,7 +32,7 @@ public struct FrameQueues: Sendable {
       self.taken += 1
     }
 
-    /// Makes room of what was taken.
+    /// Removes the frames that were taken.
     mutating func forgetTaken() {
       guard taken > 0 else { return }
       if taken == frames.count {
@@ -50,43 +50,44 @@ public struct FrameQueues: Sendable {
 
   private var queues: [Queue] = []
 
-  /// Those of no device.
+  /// Queues for no devices.
   public init() {}
 
-  /// Adds the place of a device that was opened after all others.
+  /// Adds a queue for a device that was opened after all others.
   public mutating func addPlace() { queues.append(Queue()) }
 
-  /// Removes a place; those behind it move up.
+  /// Removes the queue at `place`; the indices of later queues decrease by one.
   ///
-  /// - Returns: what has yet to act of its device.
+  /// - Returns: the inputs of its device that have not taken effect yet.
   public mutating func removePlace(_ place: Int) -> [Controller.Input] {
     queues.remove(at: place).inputs
   }
 
-  /// What has yet to act of the device at a place.
+  /// The inputs of the device at `place` that have not taken effect yet.
   public func inputs(of place: Int) -> [Controller.Input] { queues[place].inputs }
 
-  /// Whether nothing has yet to act.
+  /// Whether all queues are empty.
   public var isEmpty: Bool { queues.allSatisfy { $0.frames.isEmpty } }
 
-  /// The time of the last frame of the device at a place; `nil` where it has none.
+  /// The time of the last frame of the device at `place`; `nil` if its queue is empty.
   public func lastTime(of place: Int) -> Time? { queues[place].frames.last?.time }
 
-  /// Adds to the frame of the device at a place; one that begins with it is of this `time`.
+  /// Adds `input` to the open frame of the device at `place`, or else begins a frame with this
+  /// `time`.
   public mutating func append(_ input: Controller.Input, at time: Time, of place: Int) {
     queues[place].append(input, at: time)
   }
 
-  /// Ends the frame of the device at a place: what comes next belongs to another.
+  /// Ends the open frame of the device at `place`: the next input begins a new frame.
   public mutating func endFrame(of place: Int) { queues[place].isFrameOpen = false }
 
-  /// Takes the frames up to a time, in the order in which they are to act: by time, then by the
-  /// order of opening.
+  /// Takes the frames that are not later than `limit`, in the order in which they take effect: by
+  /// time, then by the order of opening.
   ///
-  /// The frames of one device never change places among themselves, and frames stay whole: behind one
-  /// that is later than `limit` all of its device wait.
+  /// The frames of one device keep their order, and frames stay whole: if a frame is later than
+  /// `limit`, all frames behind it in its queue wait too.
   ///
-  /// - Parameter inputs: where what happened in them is appended.
+  /// - Parameter inputs: the array to which the inputs of these frames are appended.
   public mutating func take(upTo limit: Time, into inputs: inout [Controller.Input]) {
     while let place = earliest(upTo: limit) { queues[place].takeFrame(into: &inputs) }
     for place in queues.indices { queues[place].forgetTaken() }

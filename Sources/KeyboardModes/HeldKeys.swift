@@ -1,24 +1,25 @@
-/// What the controller knows of the keys of one device.
+/// The state of the keys of one device, as the controller knows it.
 struct HeldKeys: Sendable {
   let device: DeviceID
 
   /// The keys that are down.
   private(set) var down = KeySet()
 
-  /// The keys that are down and whose press meant a keyboard event. Their autorepeat is nothing.
+  /// The keys that are down and whose press sent a keyboard event. Their autorepeat is ignored.
   private var consumed = KeySet()
 
-  /// A release after which its key may turn out to have bounced.
+  /// A release that may turn out to be part of a bounce.
   private struct Release {
     let key: KeyCode
     let time: Time
     let wasConsumed: Bool
   }
 
-  /// The last releases, of keys that are up. Empty where nothing counts as a bounce.
+  /// Recent releases of keys that are up. Always empty if debouncing is off.
   private var releases: [Release] = []
 
-  /// The modifiers among the keys that are down. Kept, because every press on any device asks.
+  /// The modifiers among the keys that are down. Cached, because every press on any device needs
+  /// them.
   private var modifiers: Modifiers = []
 
   init(device: DeviceID) {
@@ -40,8 +41,8 @@ struct HeldKeys: Sendable {
     return true
   }
 
-  /// Releases `key` at `time`, such that for `debounce`, if that is any time at all, it may turn out to
-  /// have bounced.
+  /// Releases `key` at `time`. If `debounce` is above zero, ``resume(_:at:_:)`` can undo the
+  /// release within that interval.
   ///
   /// - Returns: whether the key was down.
   mutating func release(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
@@ -53,10 +54,10 @@ struct HeldKeys: Sendable {
     return true
   }
 
-  /// Undoes the last release of `key`, if that is less than `debounce` away from `time`: the switch
-  /// bounced, and its key has been down all the time.
+  /// Undoes the last release of `key` if it is less than `debounce` away from `time`: the switch
+  /// bounced, and the key was down all the time.
   ///
-  /// - Returns: whether it was.
+  /// - Returns: whether it undid a release.
   mutating func resume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
     guard !releases.isEmpty else { return false }
     forgetReleases(notWithin: debounce, of: time)
@@ -66,15 +67,16 @@ struct HeldKeys: Sendable {
     return true
   }
 
-  /// Whether ``resume(_:at:_:)`` would say so.
+  /// Whether ``resume(_:at:_:)`` would undo a release.
   func wouldResume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
     releases.contains { $0.key == key && $0.time.isWithin(debounce, of: time) }
   }
 
-  /// From now on no press is a bounce of a key that was released before.
+  /// Forgets all releases: no later press counts as a bounce after one of them.
   mutating func forgetReleases() { releases = [] }
 
-  /// So there are no more than a few, whatever is typed, and nothing of it stays for long.
+  /// Forgets releases that can no longer be part of a bounce. The list stays short however much is
+  /// typed, and typed keys do not stay in it for long.
   private mutating func forgetReleases(notWithin debounce: Duration, of time: Time) {
     releases.removeAll { !$0.time.isWithin(debounce, of: time) }
   }
@@ -84,7 +86,7 @@ struct HeldKeys: Sendable {
 
   /// The modifiers held on this device by keys other than `key`.
   func held(without key: KeyCode) -> Modifiers {
-    // Left and right are merged, so what is left is not simply the rest.
+    // Another key may hold the same modifier, since left and right are merged.
     if Modifiers(of: key).isEmpty { return modifiers }
     return Modifiers.keys.reduce(into: []) { held, other in
       if other != key && down.contains(other) { held.formUnion(Modifiers(of: other)) }
@@ -95,7 +97,7 @@ struct HeldKeys: Sendable {
   func isConsumed(_ key: KeyCode) -> Bool { consumed.contains(key) }
 }
 
-/// What is known of the keys of all devices.
+/// The state of the keys of all devices.
 struct HeldKeysOfAll: Sendable {
   private(set) var devices: [HeldKeys] = []
 
@@ -104,7 +106,7 @@ struct HeldKeysOfAll: Sendable {
     _modify { yield &devices[index] }
   }
 
-  /// The place of `device`, which gets one if it has none.
+  /// The index of `device`, which is added if it is missing.
   mutating func index(of device: DeviceID) -> Int {
     if let index = devices.firstIndex(where: { $0.device == device }) { return index }
     devices.append(HeldKeys(device: device))
@@ -121,7 +123,7 @@ struct HeldKeysOfAll: Sendable {
     return false
   }
 
-  /// The union over all devices, without the key in question.
+  /// The modifiers held on all devices, except by `key` on the device at `index`.
   func modifiersHeld(without key: KeyCode, _ index: Int) -> Modifiers {
     var held = devices[index].held(without: key)
     for other in devices.indices where other != index { held.formUnion(devices[other].held()) }

@@ -12,7 +12,7 @@ public struct KeyCode: Hashable, Sendable {
     self.number = number
   }
 
-  /// The same without a conversion, for those who have many, and inlined where they have them.
+  /// The same for a `UInt16`: needs no conversion and can be inlined into other modules.
   @inlinable
   public init?(_ number: UInt16) {
     guard number <= 0x2ff else { return nil }
@@ -25,7 +25,7 @@ public struct KeyCode: Hashable, Sendable {
   }
 }
 
-/// The keys that have a meaning of their own here; every other one is only a number.
+/// The keys that this module refers to by name.
 extension KeyCode {
   static let escape = KeyCode(known: 1)
   static let leftCtrl = KeyCode(known: 29)
@@ -42,7 +42,7 @@ extension KeyCode {
   static let dictate = KeyCode(known: 0x24a)
   static let emojiPicker = KeyCode(known: 0x249)
 
-  /// Whether this is one of the two Shift keys. They are one Shift to the machines.
+  /// Whether this is one of the two Shift keys. The machines do not distinguish them.
   public var isShift: Bool { self == .leftShift || self == .rightShift }
 
   /// Whether the key types a character: letters, digits, punctuation, space, the keypad (whatever

@@ -1,9 +1,9 @@
-/// Which keyboard a key event came from. Numbered in the order of opening, never used twice.
+/// Identifies the device of a key event. Numbers follow the order of opening and are never reused.
 public struct DeviceID: Hashable, Comparable, Sendable {
-  /// The place in the order of opening, from 0.
+  /// The position in the order of opening, from 0.
   public let order: Int
 
-  /// The device that was opened `order`th.
+  /// The device at position `order` in the order of opening.
   public init(order: Int) { self.order = order }
 
   /// Whether `lhs` was opened before `rhs`.
@@ -12,13 +12,13 @@ public struct DeviceID: Hashable, Comparable, Sendable {
 
 /// One `EV_KEY` event of one device.
 public struct KeyEvent: Hashable, Sendable {
-  /// What happened to the key; the raw value is the kernel's.
+  /// The change of the key; the raw value is the kernel's.
   public enum Action: Int32, Sendable {
     /// The key came up.
     case release = 0
     /// The key went down.
     case press = 1
-    /// The key is down for so long that the kernel or the keyboard repeats it.
+    /// The key has been down long enough for the kernel or the keyboard to repeat it.
     case autorepeat = 2
   }
 
@@ -26,7 +26,7 @@ public struct KeyEvent: Hashable, Sendable {
   public let time: Time
   /// The key.
   public let key: KeyCode
-  /// What happened to it.
+  /// The press, release or autorepeat of the key.
   public let action: Action
 
   /// The event of `key` at `time`.
@@ -44,7 +44,7 @@ public struct KeyDifference: Hashable, Sendable {
   /// Whether it is down now.
   public let isDown: Bool
 
-  /// The finding that `key` is down, or up, now.
+  /// The difference of `key`, which is down or up now.
   public init(key: KeyCode, isDown: Bool) {
     self.key = key
     self.isDown = isDown
@@ -52,9 +52,11 @@ public struct KeyDifference: Hashable, Sendable {
 }
 
 extension KeyDifference {
-  /// Differences come in the order of their codes, which says nothing about the order in which they
-  /// happened. Releases first, then modifiers, then the rest: a letter found down together with Ctrl
-  /// is a shortcut more likely than a letter.
+  /// The differences in the order in which they take effect: releases, then modifiers, then the
+  /// rest.
+  ///
+  /// They come in the order of their codes, which says nothing about the order in which they
+  /// happened. A letter found down together with Ctrl is more likely a shortcut than a letter.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {
     let down = differences.filter(\.isDown)
     let modifiers = down.filter { !Modifiers(of: $0.key).isEmpty }

@@ -1,13 +1,14 @@
-/// What a press of a key can mean, whatever is held with it.
+/// The possible meanings of a key's press, whatever modifiers are held.
 enum KeyKind: UInt8, Sendable {
   /// Nothing.
   case other
-  /// A character, unless a command is given.
+  /// A character, unless Ctrl, left Alt or Meta is held.
   case character
-  /// Shift, or that a chord is completed: more has to be asked.
+  /// The press of a Shift key, or of a key that completes a bound chord: the key and the held
+  /// modifiers decide.
   case special
 
-  /// The kinds of all keys, by their numbers, where chords end in the keys `bound`.
+  /// The kinds of all keys, indexed by key number. `bound` has the keys that complete chords.
   static func all(bound: Set<KeyCode>) -> [KeyKind] {
     var kinds = [KeyKind](repeating: .other, count: Int(KeyCode.max) + 1)
     for key in (0...KeyCode.max).lazy.compactMap({ KeyCode($0) }) where key.isCharacter {

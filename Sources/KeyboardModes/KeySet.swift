@@ -1,4 +1,4 @@
-/// A set of keys: one bit for each that the kernel knows, without allocation.
+/// A set of keys: one bit for each possible key code, without allocation.
 public struct KeySet: Sendable {
   private var words = InlineArray<12, UInt64>(repeating: 0)
 
@@ -16,14 +16,14 @@ public struct KeySet: Sendable {
     words[unchecked: Self.word(of: key)] & Self.bit(of: key) != 0
   }
 
-  /// Adds `key`; it may be there already.
+  /// Adds `key`, which may be in the set already.
   public mutating func insert(_ key: KeyCode) {
     words[unchecked: Self.word(of: key)] |= Self.bit(of: key)
   }
 
-  /// Takes `key` out.
+  /// Removes `key`.
   ///
-  /// - Returns: whether it was there.
+  /// - Returns: whether `key` was in the set.
   @discardableResult
   public mutating func remove(_ key: KeyCode) -> Bool {
     let wasThere = contains(key)
@@ -31,7 +31,7 @@ public struct KeySet: Sendable {
     return wasThere
   }
 
-  // No key has a number above those of the words, so there is nothing to check at each of them.
+  // The words have a bit for every number up to `KeyCode.max`, so indices need no bounds check.
   private static func word(of key: KeyCode) -> Int { Int(key.number / 64) }
   private static func bit(of key: KeyCode) -> UInt64 { 1 &<< UInt64(key.number % 64) }
 }

@@ -9,7 +9,7 @@ import StateMachines
 /// | tapTextField      | editingText       | ignored         | ignored           | editingText       |
 /// | tapBlankArea      | ignored           | ignored         | prepareToEditText | prepareToEditText |
 public struct KeyboardRules: DrawableRules, Hashable {
-  /// What the input area shows.
+  /// The contents of the input area.
   public enum State: String, CaseIterable, Sendable {
     /// A text field that is not being edited.
     case prepareToEditText
@@ -20,11 +20,11 @@ public struct KeyboardRules: DrawableRules, Hashable {
     /// The panel of emoji, pictures and files.
     case showingPanel
 
-    /// The name that programs are told.
+    /// The name that programs receive.
     public var name: String { rawValue }
   }
 
-  /// What the user did.
+  /// An action of the user.
   public enum Event: String, CaseIterable, Sendable {
     /// Pressed the button that switches between text and speech.
     case clickSwitchButton
@@ -35,7 +35,7 @@ public struct KeyboardRules: DrawableRules, Hashable {
     /// Touched somewhere outside of the input area.
     case tapBlankArea
 
-    /// The name that programs are told.
+    /// The name that programs receive.
     public var name: String { rawValue }
   }
 
@@ -64,7 +64,7 @@ public struct KeyboardRules: DrawableRules, Hashable {
     case (.tapTextField, .showingPanel): .editingText
 
     case (.tapBlankArea, .prepareToEditText): nil  // nothing is open
-    case (.tapBlankArea, .prepareToRecord): nil  // the record bar stays until it is switched
+    case (.tapBlankArea, .prepareToRecord): nil  // a tap elsewhere does not close the record bar
     case (.tapBlankArea, .editingText): .prepareToEditText
     case (.tapBlankArea, .showingPanel): .prepareToEditText
     }

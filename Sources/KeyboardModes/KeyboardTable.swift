@@ -1,16 +1,16 @@
 import StateMachines
 
-/// The keyboard machine that runs: the shipped table, ``KeyboardRules``, or what a user made of it.
+/// The rules of the keyboard machine: the shipped ``KeyboardRules`` or a user's own table.
 ///
-/// States and events are numbers within their table, so that a step is one look into an array, however
-/// many there are. What programs are told is their names.
+/// States and events are numbers within their table, so that a transition is one array lookup
+/// whatever the size of the table. Programs receive their names.
 public struct KeyboardTable: DrawableRules, Hashable {
   /// A state of one table.
   public struct State: Hashable, Sendable {
     fileprivate let number: UInt8
   }
 
-  /// An event. The shipped ones are the same in every table; others belong to theirs.
+  /// An event. Shipped events are the same in every table; other events belong to one table.
   public struct Event: Hashable, Sendable {
     fileprivate let number: UInt8
 
@@ -24,13 +24,13 @@ public struct KeyboardTable: DrawableRules, Hashable {
     public static let tapBlankArea = Event(number: 3)
   }
 
-  /// What one event does in one state, by their names.
+  /// The next state for one event in one state, by name.
   public typealias Row = TransitionTable<String, String>.Row
 
-  /// A table has at most so many states, and so many events.
+  /// The maximum number of states in a table, and of events.
   public static let most = 64
 
-  /// A name has at most so many bytes.
+  /// The maximum length of a name, in bytes.
   public static let longestName = 32
 
   /// The shipped table.
@@ -52,19 +52,20 @@ public struct KeyboardTable: DrawableRules, Hashable {
 
   /// The names of the states, in the order of their numbers.
   private let namesOfStates: [String]
-  /// The names of the events, likewise: first the shipped ones, whether the table has them or not.
+  /// The names of the events, in the order of their numbers: first the shipped events, whether or
+  /// not the table has them.
   private let namesOfEvents: [String]
   /// The events that the table has.
   public let events: [Event]
   /// The state that a new machine is in.
   public let initial: State
-  /// Where each event leads from each state.
+  /// The next state for each pair of state and event; `nil` if the state ignores the event.
   private var nextStates: [State?]
 
-  /// A table that is known to be sound: no name stands among the states, or among the events, twice;
-  /// there is at least one state; `initial` and all that is in a row is among them; and no two rows say
-  /// what one event does in one state. Otherwise the first of them counts, and rows that name what is
-  /// not there do not.
+  /// A table that the caller has checked: there is at least one state; state names are unique, and
+  /// so are event names; `initial` and every name in a row is among them; and each pair of state
+  /// and event has at most one row. Otherwise the first row of a pair counts, and rows with unknown
+  /// names are ignored.
   public init(states: [String], initial: String, events: [String], rows: [Row]) {
     namesOfStates = states
     namesOfEvents = Self.shippedEvents + events.filter { !Self.shippedEvents.contains($0) }
@@ -86,15 +87,15 @@ public struct KeyboardTable: DrawableRules, Hashable {
     namesOfStates.firstIndex(of: name).map { State(number: UInt8(clamping: $0)) }
   }
 
-  /// The event of this name, or `nil` where the table has none.
+  /// The event of this name, or `nil` if the table does not have it.
   public func event(named name: String) -> Event? {
     events.first { self.name(of: $0) == name }
   }
 
-  /// What programs are told.
+  /// The name of `state` that programs receive.
   public func name(of state: State) -> String { namesOfStates[Int(state.number)] }
 
-  /// What programs are told.
+  /// The name of `event` that programs receive.
   public func name(of event: Event) -> String { namesOfEvents[Int(event.number)] }
 
   /// Every state.
@@ -117,7 +118,7 @@ public struct KeyboardTable: DrawableRules, Hashable {
 
   /// The state in the row of this pair, or `nil` where there is no such row.
   public func next(_ state: State, on event: Event) -> State? {
-    // An event of another table means nothing in this one.
+    // An event of a larger table may be out of range here; it is ignored.
     event.number < namesOfEvents.count ? nextStates[place(state, event)] : nil
   }
 

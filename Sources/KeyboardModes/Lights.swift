@@ -1,38 +1,37 @@
-/// Lights of a keyboard, such as that of Caps Lock.
+/// A set of keyboard LEDs, such as the Caps Lock LED.
 public struct Lights: OptionSet, Hashable, Sendable {
-  /// A bit for each, at the place of its number.
+  /// One bit for each LED, at the position of its number.
   public let rawValue: UInt16
 
-  /// The lights whose bits are set in `rawValue`.
+  /// The LEDs whose bits are set in `rawValue`.
   public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-  /// The light with this number, an `LED_*` of the kernel's `linux/input-event-codes.h`; none where
-  /// no light can have it.
+  /// The LED with this number, an `LED_*` of the kernel's `linux/input-event-codes.h`; empty if the
+  /// number is out of range.
   public init(number: UInt16) { rawValue = number < UInt16.bitWidth ? 1 << number : 0 }
 
-  /// The numbers of the lights, in ascending order.
+  /// The numbers of the LEDs, in ascending order.
   public var numbers: [UInt16] {
     (0..<UInt16(UInt16.bitWidth)).filter { rawValue & (1 << $0) != 0 }
   }
 }
 
-/// Which lights of the keyboards tell of which states.
+/// The LEDs that show each state.
 ///
-/// No state of one machine has the name of one of the other, so that a name is enough.
+/// The two machines share no state name, so a name identifies a state.
 public struct LightRules: Hashable, Sendable {
   private let lights: [String: Lights]
 
-  /// The lights that tell of any state. All others are somebody else's.
+  /// The LEDs that show any state. All others belong to other programs.
   public let used: Lights
 
-  /// The rules by which each of these states, by its name, has these lights on for as long as it
-  /// lasts.
+  /// Rules that keep these LEDs on while a machine is in the state of that name.
   public init(_ lights: [String: Lights] = [:]) {
     self.lights = lights
     used = lights.values.reduce(into: []) { $0.formUnion($1) }
   }
 
-  /// Which lights are on in these states; of those that are ``used``, all others are off.
+  /// The LEDs that are on in these states; the rest of ``used`` are off.
   public func lit(in modes: Modes) -> Lights {
     (lights[modes.shift] ?? []).union(lights[modes.keyboard] ?? [])
   }

@@ -1,8 +1,8 @@
 /// The modifiers that can be part of a chord, with left and right merged.
 ///
-/// Right Alt is not among them: it is AltGr on most layouts of the world and types characters.
+/// Right Alt is not among them: on most layouts it is AltGr, which types characters.
 public struct Modifiers: OptionSet, Hashable, Sendable {
-  /// One bit a modifier.
+  /// One bit per modifier.
   public let rawValue: UInt8
 
   /// The modifiers whose bits are set in `rawValue`.
@@ -17,10 +17,10 @@ public struct Modifiers: OptionSet, Hashable, Sendable {
   /// Either Meta (Super, Windows, Command) key.
   public static let meta = Modifiers(rawValue: 8)
 
-  /// With one of these held a key is a command, not a character.
+  /// While one of these is held, a key gives a command and types no character.
   static let commands: Modifiers = [.ctrl, .alt, .meta]
 
-  /// The modifier that `key` is, or none.
+  /// The modifier of `key`; empty if `key` is not a modifier.
   public init(of key: KeyCode) {
     self =
       switch key {

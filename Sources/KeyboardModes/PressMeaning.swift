@@ -1,8 +1,8 @@
-/// What the press of a key means, given the modifiers that are held.
+/// The meaning of a key's press with the held modifiers.
 public enum PressMeaning: Hashable, Sendable {
-  /// It is a Shift key, which belongs to the Shift machine.
+  /// It is a Shift key: the press goes to the Shift machine.
   case shift
-  /// It completes a chord that means this event of the keyboard machine.
+  /// It completes a chord that is bound to this event of the keyboard machine.
   case bound(KeyboardTable.Event)
   /// It types a character.
   case character
@@ -11,8 +11,8 @@ public enum PressMeaning: Hashable, Sendable {
 }
 
 extension Bindings {
-  /// What the press of `key` means with these modifiers held.
-  @inline(__always)  // As with the kind.
+  /// The meaning of a press of `key` with these modifiers held.
+  @inline(__always)  // For the same reason as `kind(of:)`.
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
     switch kind(of: key) {
     case .other: return .other

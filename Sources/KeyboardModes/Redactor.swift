@@ -1,22 +1,24 @@
-/// Takes out of recorded inputs what was typed, such that they still make the same changes.
+/// Hides the typed keys of recorded inputs such that the inputs still cause the same changes.
 ///
-/// By press, and whatever is not known to be needed is denied: Shift, the other modifiers, and presses
-/// that complete a bound chord keep their codes. Every other press of a character key gets the lowest
-/// code of a character key that is neither down nor in any binding, and every other press that of
-/// another key likewise. A release and a repeat have the code of their press. What is left says that a
-/// character was typed, and when, but not which.
+/// The redactor decides for each press, and hides every key that is not known to be needed: Shift,
+/// the other modifiers, and presses that complete a bound chord keep their codes. Every other press
+/// of a character key gets the lowest code of a character key that is neither down nor in any
+/// binding, and every other press of a non-character key gets such a code of a non-character key. A
+/// release or autorepeat has the code of its press. The result shows that and when a character was
+/// typed, but not which one.
 ///
-/// Where presses can be bounces (``Settings/debounce``), a bounce has the code of the press that goes on,
-/// and for as long as a release can be followed by one, its code stands for no other press.
+/// With debouncing (``Settings/debounce``), a bounce has the code of the press that it continues,
+/// and the code of a released key is not given to another press while the key may still bounce.
 public struct Redactor: Sendable {
   private struct Device: Sendable {
-    /// The keys that the device has. Codes that it lacks would be lost in playing the recording.
+    /// The keys that the device has; `nil` if they are unknown. Playing the recording would lose
+    /// codes that the device lacks.
     let present: KeySet?
 
-    /// The keys that are down, in the order of their presses, and the code that each is written with.
+    /// The keys that are down, in the order of their presses, with the code written for each.
     var written: [(key: KeyCode, code: KeyCode)] = []
 
-    /// The keys that were released last, so that a press may be a bounce, likewise.
+    /// The keys released so recently that a press of them may be a bounce, with their codes.
     var released: [(key: KeyCode, code: KeyCode)] = []
   }
 
@@ -26,28 +28,29 @@ public struct Redactor: Sendable {
   private var keys = HeldKeysOfAll()
   private var devices: [DeviceID: Device] = [:]
 
-  /// A redactor that leaves the keys of these bindings, and what bounces by `debounce`.
+  /// A redactor that keeps the chords of `bindings` and the bounces within `debounce`.
   public init(bindings: Bindings, debounce: Duration = .zero) {
     self.bindings = bindings
     self.debounce = debounce
     boundKeys = bindings.keys
   }
 
-  /// Tells which keys a device has, before its first input.
+  /// Sets which keys a device has. Call it before the device's first input.
   public mutating func add(_ device: DeviceID, keys: KeySet) {
     devices[device] = Device(present: keys)
   }
 
-  /// What of `input` may be written; `nil` where nothing may, and nothing is needed.
+  /// The redacted `input`; `nil` if it must be left out of the recording.
   public mutating func redact(_ input: Controller.Input) -> Controller.Input? {
     switch input {
     case .opened(let id, let held):
       let index = keys.index(of: id)
       keys[index].forgetReleases()
       devices[id]?.released = []
-      // The kernel tells of them in the order of their codes, of which nothing may be left.
+      // The kernel reports held keys in code order. Replacing them in that order would reveal how
+      // their codes compare.
       let codes = held.shuffled().compactMap { key in
-        // These presses were not seen, so none of them completed a chord.
+        // The controller did not see these presses, so they completed no chord.
         keys[index].press(key)
         return write(key, as: isModifier(key) ? key : replacement(of: key, on: id), on: id)
       }
@@ -66,9 +69,9 @@ public struct Redactor: Sendable {
     }
   }
 
-  /// Differences come in the order of their codes too. It stays where it makes a difference: among
-  /// modifiers, which can be bound themselves, the presses of bound keys, and the first of a
-  /// character.
+  /// Redacts differences, which come in code order, as held keys do. Keeps that order only where it
+  /// affects the changes: among modifiers (which can be bound themselves), presses of bound keys,
+  /// and the first press of a character. Sorts the rest by the written codes.
   private mutating func redact(
     _ differences: [KeyDifference], on id: DeviceID, at time: Time
   ) -> [KeyDifference] {
@@ -78,7 +81,7 @@ public struct Redactor: Sendable {
       let action: KeyEvent.Action = difference.isDown ? .press : .release
       let isBounce = keys[keys.index(of: id)].wouldResume(difference.key, at: time, debounce)
       guard let code = code(of: difference.key, action, on: id, at: time) else { continue }
-      // A bound key has its own code only where it completes a chord, and then types nothing.
+      // A bound key keeps its own code only if it completes a chord; then it types nothing.
       let isChord = boundKeys.contains(difference.key) && code == difference.key
       let types = difference.key.isCharacter && !isBounce && !isChord
       let written = KeyDifference(key: code, isDown: difference.isDown)
@@ -91,8 +94,8 @@ public struct Redactor: Sendable {
       }
     }
     rest.sort { $0.key.number < $1.key.number }
-    // Releases act before all others wherever they stand; presses that are left make no difference
-    // only behind what does.
+    // Releases take effect first wherever they stand. The remaining presses have no effect only if
+    // they come after those in `ordered`.
     return rest.filter { !$0.isDown } + ordered + rest.filter(\.isDown)
   }
 
@@ -133,10 +136,10 @@ public struct Redactor: Sendable {
 
   private func isModifier(_ key: KeyCode) -> Bool { !Modifiers(of: key).isEmpty }
 
-  /// - Returns: `nil` where every such key is bound.
+  /// - Returns: an unbound code of the same class, character or not; `nil` if all are bound.
   private func replacement(of key: KeyCode, on id: DeviceID) -> KeyCode? {
     let device = devices[id] ?? Device(present: nil)
-    // A key that is pressed again without a release has its code back.
+    // A key that is pressed again without a release keeps its code.
     if let before = device.written.first(where: { $0.key == key })?.code,
       before.isCharacter == key.isCharacter, !boundKeys.contains(before)
     {

@@ -1,12 +1,12 @@
-/// What of the configuration decides the states; the same settings and the same inputs always
-/// give the same changes.
+/// The part of the configuration that decides the states: the same settings and the same inputs
+/// always give the same changes.
 public struct Settings: Hashable, Sendable {
   /// When a press of Shift counts.
   public enum ShiftTrigger: Hashable, Sendable {
     /// At once, whatever else happens.
     case press
-    /// At its release, timed at its press, where no other key went down in between and it was held
-    /// for less than `timeout`. A shortcut such as Ctrl+Shift+C then leaves Shift alone.
+    /// At its release, with the time of its press, if no other key went down in between and it was
+    /// held for less than `timeout`. A shortcut such as Ctrl+Shift+C then does not change Shift.
     case tap(timeout: Duration)
   }
 
@@ -16,13 +16,13 @@ public struct Settings: Hashable, Sendable {
   public var shiftTrigger: ShiftTrigger
   /// The rules of the keyboard machine.
   public var keyboard: KeyboardTable
-  /// Which chords mean which of its events.
+  /// The bindings of chords to events of the keyboard machine.
   public var bindings: Bindings
-  /// A press of a key less than this after its release is a bounce of its switch, and no press; zero
-  /// where every press is one.
+  /// A press less than this after the key's release is a bounce of its switch and is ignored; with
+  /// zero, every press counts.
   public var debounce: Duration
 
-  /// The settings that are in force where the user says nothing.
+  /// The default settings, except for the given arguments.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
     keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,

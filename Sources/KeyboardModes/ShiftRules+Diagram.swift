@@ -4,8 +4,8 @@ extension ShiftRules {
   /// `off`, `on` since the clock's zero, and `capsLock`.
   public var states: [State] { [.off, .on(since: Time(microseconds: 0)), .capsLock] }
 
-  /// A press just within the threshold of `on`, one at the threshold, a character, and, where there is
-  /// a timeout, that it is over.
+  /// A press just within the threshold after `on` began, a press at the threshold, a typed
+  /// character and, if there is a timeout, its end.
   public var samples: [Sample<Event>] {
     let microseconds = threshold.wholeMicroseconds
     let within = Event.shiftPressed(at: Time(microseconds: microseconds - 1))

@@ -9,19 +9,19 @@ import StateMachines
 /// | capsLock      | off                                              | ignored        | ignored  |
 ///
 /// `on` remembers when it was entered, because the same press means capsLock or off depending on
-/// how long ago that was. The absolute value lets two keyboards whose stamps cross by a hair agree
-/// with one keyboard.
+/// how long ago that was. The absolute value makes the result the same for two keyboards whose
+/// timestamps are slightly out of order as for one keyboard.
 public struct ShiftRules: DrawableRules, Hashable {
-  /// What the next character will be.
+  /// How Shift affects the next character.
   public enum State: Hashable, Sendable {
-    /// As it is on the key.
+    /// Not shifted.
     case off
-    /// Shifted, once. `since` is when Shift was pressed; `nil` where the time was lost.
+    /// Shifted, once. `since` is when Shift was pressed; `nil` if that time is unknown.
     case on(since: Time?)
     /// Shifted, until Shift is pressed again.
     case capsLock
 
-    /// The name that programs are told.
+    /// The name that programs receive.
     public var name: String {
       switch self {
       case .off: "off"
@@ -31,16 +31,16 @@ public struct ShiftRules: DrawableRules, Hashable {
     }
   }
 
-  /// What can happen to it.
+  /// An event of the Shift machine.
   public enum Event: Hashable, Sendable {
-    /// Shift was pressed at this time; `nil` where the press was found after events were lost.
+    /// Shift was pressed at this time; `nil` if the press was found after events were lost.
     case shiftPressed(at: Time?)
     /// A key that types a character was pressed, or repeated.
     case characterTyped
-    /// Nobody used `on` within the timeout, if there is one. When that is, the ``Controller`` knows.
+    /// No character used `on` within the timeout, if there is one. The ``Controller`` sends this.
     case timedOut
 
-    /// The name that programs are told.
+    /// The name that programs receive.
     public var name: String {
       switch self {
       case .shiftPressed: "shiftPressed"
@@ -54,14 +54,14 @@ public struct ShiftRules: DrawableRules, Hashable {
   /// microseconds, at least one.
   public let threshold: Duration
 
-  /// How long after its press an `on` that nobody used is off; `nil` for never. Whole microseconds, at
-  /// least one.
+  /// How long after its press an unused `on` ends; `nil` for never. Whole microseconds, at least
+  /// one.
   public let timeout: Duration?
 
-  /// Rules with this threshold and timeout, which count as the next whole microsecond: since times are
-  /// whole microseconds, it is the same.
+  /// Rules with this threshold and timeout, both rounded up to a whole microsecond. Since times are
+  /// whole microseconds, this does not change any result.
   ///
-  /// - Precondition: both are above zero, or there would be no capsLock, or no `on`.
+  /// - Precondition: both are above zero; otherwise capsLock, or `on`, would be impossible.
   public init(threshold: Duration = .milliseconds(500), timeout: Duration? = nil) {
     precondition(threshold > .zero, "a threshold of zero or less is never met")
     self.threshold = threshold.roundedUpToMicroseconds
@@ -90,8 +90,8 @@ public struct ShiftRules: DrawableRules, Hashable {
     }
   }
 
-  /// A press whose time was lost is never part of a double press: to guess would be to type in
-  /// capitals unasked.
+  /// A press with an unknown time is never part of a double press: a wrong guess would turn on
+  /// capsLock unasked.
   private func isDoublePress(_ first: Time?, _ second: Time?) -> Bool {
     guard let first, let second else { return false }
     return second.isWithin(threshold, of: first)

@@ -5,7 +5,8 @@ struct TapCandidate: Sendable {
   let pressed: Time
   let timeout: Duration
 
-  /// When it was released as a tap is, where the switch may yet bounce; `nil` while it is held.
+  /// When the key was released in time for a tap; the switch may still bounce. `nil` while the key
+  /// is held.
   var released: Time?
 
   init(_ key: KeyCode, of device: DeviceID, pressed: Time, timeout: Duration) {
@@ -15,7 +16,7 @@ struct TapCandidate: Sendable {
     self.timeout = timeout
   }
 
-  /// Whether it is the press of this key.
+  /// Whether this is the press of `key` on `device`.
   func isPress(of key: KeyCode, _ device: DeviceID) -> Bool {
     self.key == key && self.device == device
   }

@@ -1,7 +1,7 @@
-/// A point in time in microseconds, on whatever clock the source of an event uses.
+/// A point in time in microseconds, on the clock of the event's source.
 ///
-/// Live events carry `CLOCK_BOOTTIME`; those of a recording carry the time written there. Only
-/// differences mean anything, and only between times of one source.
+/// Live events have `CLOCK_BOOTTIME`; those of a recording have the time written in it. Only
+/// differences between times of the same source have a meaning.
 public struct Time: Hashable, Comparable, Sendable {
   /// Microseconds since the clock's own zero; negative before it.
   public let microseconds: Int64
@@ -11,16 +11,16 @@ public struct Time: Hashable, Comparable, Sendable {
     self.microseconds = microseconds
   }
 
-  /// Whether less than `interval` lies between the two, whichever came first.
+  /// Whether the two times are less than `interval` apart, in either order.
   ///
-  /// The order does not matter because the stamps of two keyboards can cross by a hair.
+  /// The order does not matter because timestamps of two keyboards can be slightly out of order.
   public func isWithin(_ interval: Duration, of other: Time) -> Bool {
     // `Duration` is wider than Int64 microseconds, so no pair of times overflows.
     let difference = Duration.microseconds(microseconds) - .microseconds(other.microseconds)
     return difference < interval && .zero - difference < interval
   }
 
-  /// The first time that is not within `interval`; `nil` where the clock never gets there.
+  /// The first time at least `interval` later; `nil` if it does not fit into an `Int64`.
   func advanced(by interval: Duration) -> Time? {
     let (sum, overflow) = microseconds.addingReportingOverflow(
       interval.roundedUpToMicroseconds.wholeMicroseconds)
@@ -34,12 +34,13 @@ public struct Time: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// The microseconds in it; what is finer is left out.
+  /// The duration in whole microseconds; a fraction is dropped.
   var wholeMicroseconds: Int64 {
     components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
   }
 
-  /// The next whole microsecond: since times are whole microseconds, to be less than it is the same.
+  /// The duration rounded up to a whole microsecond. Times are whole microseconds, so their
+  /// differences are less than the rounded duration exactly if they are less than the original.
   var roundedUpToMicroseconds: Duration {
     let (seconds, attoseconds) = components
     return .seconds(seconds) + .microseconds((attoseconds + 999_999_999_999) / 1_000_000_000_000)

@@ -1,9 +1,10 @@
 public import StateMachines
 
-/// A state machine that others can watch.
+/// A state machine with observers.
 ///
-/// It belongs to one isolation: it is not `Sendable`, and everything is called where ``send(_:)`` is.
-/// To watch it from elsewhere, take a stream of ``changes(keepingNewest:)``.
+/// It is not `Sendable`, and calls every callback in the isolation in which
+/// ``send(_:result:action:)`` is called. To observe it from another isolation, use a stream of
+/// ``changes(keepingNewest:)``.
 ///
 /// For each event that changes the state, in this order:
 ///
@@ -15,13 +16,14 @@ public import StateMachines
 /// 6. the observers' `didEnter`, with the state that is entered; then the streams
 /// 7. the sender's result
 ///
-/// Of an ignored event only the sender's result tells. A step between two states of one name changes
-/// a payload, not the state: nothing is left or entered, and all but 1 and 6 happens.
+/// An ignored event calls only the sender's result. A step between two states of the same name
+/// changes a payload, not the state: no state is left or entered, so 1 and 6 do not happen.
 ///
-/// A callback that is kept by the machine must not keep the machine: capture it `weak` or `unowned`.
+/// A callback that the machine keeps must not retain the machine: capture the machine `weak` or
+/// `unowned`.
 ///
-/// An event that is sent in the middle of all that waits until it is over, behind those that wait
-/// already, so that every callback sees one step at a time. Who begins to watch in the middle of a step sees the next one.
+/// An event sent during a step is queued until the step is over, so that every callback sees one
+/// step at a time. An observer added during a step sees the next one.
 public final class ObservedMachine<R: Rules> {
   /// One step of the machine.
   public struct Step: Sendable {
@@ -29,15 +31,15 @@ public final class ObservedMachine<R: Rules> {
     public let from: R.State
     /// The state that was entered.
     public let to: R.State
-    /// The event that made the step.
+    /// The event that caused the step.
     public let event: R.Event
   }
 
-  /// What became of an event.
+  /// The outcome of an event.
   public enum Outcome: Sendable {
-    /// It made this step.
+    /// The event caused this step.
     case changed(Step)
-    /// It is ignored in the state that it found.
+    /// The state ignored the event.
     case ignored
   }
 
@@ -63,7 +65,7 @@ public final class ObservedMachine<R: Rules> {
   private var waiting: [Waiting] = []
   private var isBusy = false
 
-  /// A machine in the initial state of `rules`, which nobody watches.
+  /// A machine in the initial state of `rules`, without observers.
   public init(_ rules: R) {
     self.rules = rules
     state = rules.initial
@@ -73,14 +75,14 @@ public final class ObservedMachine<R: Rules> {
     for stream in streams.values { stream.finish() }
   }
 
-  /// Whether `event` would change something now. Nobody is told.
+  /// Whether `event` would change something now. Calls no observer.
   public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }
 
   /// Sends an event.
   ///
   /// - Parameters:
-  ///   - result: is called at the end with what became of the event.
-  ///   - action: is called on the step, before the state is assigned.
+  ///   - result: is called last, with the outcome of the event.
+  ///   - action: is called with the step, if there is one, before the state is assigned.
   public func send(
     _ event: R.Event, result: @escaping (Outcome) -> Void = { _ in },
     action: @escaping (Step) -> Void = { _ in }
@@ -96,7 +98,7 @@ public final class ObservedMachine<R: Rules> {
     guard let next = rules.next(state, on: sent.event) else { return sent.result(.ignored) }
     let step = Step(from: state, to: next, event: sent.event)
     let isMove = rules.name(of: step.from) != rules.name(of: step.to)
-    // As they are now: who comes in the middle would see half a step.
+    // Copies, because an observer added during the step would see only half of it.
     let (observers, beforeActions, afterActions) = (observers, beforeActions, afterActions)
     let streams = streams
     if isMove { observers.forEach { $0.willExit(step.from) } }
@@ -115,7 +117,7 @@ public final class ObservedMachine<R: Rules> {
 }
 
 extension ObservedMachine where R: DrawableRules {
-  /// The names of the states that some event leads to from here, by name; see
+  /// The names of the states to which an event can lead from the present state; see
   /// ``StateMachine/nextStates``.
   public var nextStates: [String] { rules.nextStates(from: state) }
 }
@@ -123,7 +125,8 @@ extension ObservedMachine where R: DrawableRules {
 // MARK: - Watching
 
 extension ObservedMachine {
-  /// Watches states being left and entered, until the returned registration is ended.
+  /// Calls `willExit` and `didEnter` for each state that is left and entered, until the returned
+  /// registration is ended.
   @discardableResult
   public func observe(
     willExit: @escaping (R.State) -> Void = { _ in },
@@ -132,23 +135,23 @@ extension ObservedMachine {
     observers.add((willExit, didEnter))
   }
 
-  /// Does something before each step, until the returned registration is ended.
+  /// Calls `action` before each step, until the returned registration is ended.
   @discardableResult
   public func before(_ action: @escaping (Step) -> Void) -> Registration {
     beforeActions.add(action)
   }
 
-  /// Does something after each step, until the returned registration is ended.
+  /// Calls `action` after each step, until the returned registration is ended.
   @discardableResult
   public func after(_ action: @escaping (Step) -> Void) -> Registration {
     afterActions.add(action)
   }
 
-  /// The steps from one state to another from now on, until the machine goes. There can be several
-  /// streams at once, and each gets all steps.
+  /// The future steps from one state to another, until the machine is deallocated. There can be
+  /// several streams at once, and each receives all steps.
   ///
-  /// - Parameter count: how many steps are kept for a reader that is slow; of more, the oldest are
-  ///   dropped. At least 1.
+  /// - Parameter count: how many steps the stream keeps for a slow reader, at least 1. Beyond that,
+  ///   it drops the oldest.
   public func changes(keepingNewest count: Int) -> AsyncStream<Step> {
     precondition(count > 0, "a stream that keeps nothing would tell nothing")
     let (stream, continuation) = AsyncStream.makeStream(

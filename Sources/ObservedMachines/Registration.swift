@@ -1,18 +1,18 @@
-/// Something that was asked to be called; it is called until this is ended, or the machine goes.
+/// The registration of a callback, which lasts until ``end()`` or until the machine is deallocated.
 public final class Registration {
   private var letGo: (() -> Void)?
 
   fileprivate init(_ letGo: @escaping () -> Void) { self.letGo = letGo }
 
-  /// Ends it: from now on nothing is called, not even in the step that is under way, and what was to
-  /// be called is let go.
+  /// Ends the registration: the callback is released and not called again, not even in the step
+  /// that is under way.
   public func end() {
     letGo?()
     letGo = nil
   }
 }
 
-/// Those who asked to be called, in the order of asking.
+/// The registered callbacks, in the order of registration.
 struct Registrations<Callback> {
   private final class Entry {
     var callback: Callback?
@@ -28,7 +28,8 @@ struct Registrations<Callback> {
     return Registration { entry.callback = nil }
   }
 
-  /// Calls all who are there now, and are still when it is their turn.
+  /// Calls the callbacks that are registered now, except those whose registration ends before their
+  /// call.
   func forEach(_ call: (Callback) -> Void) {
     for entry in entries {
       if let callback = entry.callback { call(callback) }

@@ -1,7 +1,7 @@
 extension Diagram {
   /// The diagram in the DOT language of Graphviz.
   public var dot: String {
-    // The point that the initial arrow begins at, called as no state is.
+    // The node at which the initial arrow begins, with a name that no state has.
     var point = "initial"
     while states.contains(point) { point += "_" }
     var lines = [

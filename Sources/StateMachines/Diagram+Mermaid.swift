@@ -17,13 +17,14 @@ extension Diagram {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Words of the language's own in any of its versions, which no state can be called by.
+  /// Reserved words of any version of Mermaid, in lower case. They cannot be used for states.
   private static let reserved: Set = [
     "class", "classdef", "click", "default", "direction", "end", "hide", "href", "note", "scale",
     "state", "statediagram", "style",
   ]
 
-  /// What a state is called in the text: its name, where that is a plain word.
+  /// The identifier of a state in the text: its name if that is a plain word, otherwise `s` and its
+  /// index.
   private func node(_ state: String) -> String {
     let isWord =
       !state.isEmpty
@@ -34,13 +35,14 @@ extension Diagram {
     return "s\(states.firstIndex(of: state) ?? states.count)"
   }
 
-  /// The signs that end a label, or begin a tag or an entity in it, as entities of Mermaid.
+  /// Replaces the characters that end a label, or begin a tag or an entity in it, with entities of
+  /// Mermaid.
   private func escaped(_ text: String) -> String {
     let parts = text.split(separator: "<", omittingEmptySubsequences: false).map { part in
       String(part).replacingEach(
         ["#": "#35;", "&": "#amp;", "\"": "#quot;", ":": "#58;", ";": "#59;"], lineBreak: "<br/>")
     }
-    // Before a space it is a plain "less than", which is easier to read as it is.
+    // Before a space, "<" begins no tag, and is easier to read unescaped.
     return parts.dropFirst().reduce(parts[0]) { text, part in
       text + (part.hasPrefix(" ") ? "<" : "#lt;") + part
     }
@@ -48,7 +50,8 @@ extension Diagram {
 }
 
 extension String {
-  /// The text with each of these signs replaced, and without control characters.
+  /// The text with these characters and line breaks replaced. Carriage returns are removed, and
+  /// other control characters become U+FFFD.
   func replacingEach(_ replacements: [Unicode.Scalar: String], lineBreak: String) -> String {
     var text = ""
     for scalar in unicodeScalars where scalar != "\r" {

@@ -4,18 +4,18 @@
 /// shown only where samples of the same event do different things. The order of everything is that of
 /// the rules, so the same rules always give the same text.
 public struct Diagram: Hashable, Sendable {
-  /// What one event does in one state.
+  /// One event's transition from one state.
   public struct Arrow: Hashable, Sendable {
-    /// The name of the state that the event finds.
+    /// The name of the state before the event.
     public let from: String
-    /// The name of the state that it leads to; the same where only a payload changes.
+    /// The name of the state after the event; the same as `from` if only a payload changes.
     public let to: String
     /// The name of the event.
     public let event: String
-    /// What the event's payload must be like, where that decides.
+    /// The condition on the event's payload; `nil` if the payload does not affect the transition.
     public let condition: String?
 
-    /// What `event` does in the state `from`, where `condition` holds.
+    /// The arrow of `event` from one state to another, under `condition`.
     public init(from: String, to: String, event: String, condition: String? = nil) {
       (self.from, self.to, self.event, self.condition) = (from, to, event, condition)
     }
@@ -28,17 +28,17 @@ public struct Diagram: Hashable, Sendable {
   public let states: [String]
   /// The name of the initial state.
   public let initial: String
-  /// All that can happen.
+  /// The arrows, in the order of the rules.
   public let arrows: [Arrow]
   /// The name of the state to highlight, if any.
   public var current: String?
 
-  /// The diagram of a machine of which another program told this.
+  /// The diagram of a machine that another program described.
   public init(states: [String], initial: String, arrows: [Arrow]) {
     (self.states, self.initial, self.arrows) = (states, initial, arrows)
   }
 
-  /// The diagram of a machine's rules, with the state that it is in highlighted.
+  /// The diagram of a machine's rules, with its present state highlighted.
   public init<R: DrawableRules>(of machine: StateMachine<R>) {
     self.init(of: machine.rules, current: machine.rules.name(of: machine.state))
   }
@@ -70,7 +70,7 @@ public struct Diagram: Hashable, Sendable {
     self.arrows = arrows
   }
 
-  /// The arrows between each pair of states, together: the labels of an edge as it is drawn.
+  /// The edges to draw: the arrows between the same two states share one edge with several labels.
   var edges: [(from: String, to: String, labels: [String])] {
     var edges: [(from: String, to: String, labels: [String])] = []
     for arrow in arrows {

@@ -1,29 +1,29 @@
-/// Rules that say which states and events there are, so that all of the machine can be walked:
-/// drawn, checked, or listed.
+/// Rules that list their states and events, so that the whole machine can be drawn, checked or
+/// listed.
 ///
-/// Where states and events are enumerations that list their cases (`CaseIterable`), there is nothing
-/// to write. Otherwise name a state for each case, and a sample of an event for each way in which its
-/// payload can decide.
+/// For states and events that are `CaseIterable` enumerations, the lists have default
+/// implementations. Otherwise list one state for each case, and for each event one sample for each
+/// way in which its payload can decide the next state.
 public protocol DrawableRules: Rules {
-  /// Every state, the initial one among them. One of each name is enough where a payload is decided
-  /// against by ``samples``.
+  /// Every state, including the initial one. One state of each name is enough if ``samples`` are
+  /// chosen to match its payload.
   var states: [State] { get }
 
-  /// Every event, in every way that makes a difference.
+  /// Every event, with a payload for each different effect.
   var samples: [Sample<Event>] { get }
 }
 
-/// An event that stands for all that do the same.
+/// An event that represents all events with the same effect.
 public struct Sample<Event: Sendable>: Sendable {
-  /// What the event is called, without its payload.
+  /// The name of the event, without its payload.
   public let name: String
-  /// What its payload must be like to do what it does, such as `< 500 ms`; `nil` where there is only
-  /// one way. Shown only where it decides.
+  /// The condition on the payload for this effect, such as `< 500 ms`; `nil` if the payload never
+  /// decides. Diagrams show it only where it decides.
   public let condition: String?
   /// The event.
   public let event: Event
 
-  /// The sample `event`, which stands for all of its name, or for those `where` this holds.
+  /// A sample that represents all events of its name, or those for which `condition` holds.
   ///
   /// - Parameter name: by default the name of the enumeration's case.
   public init(_ event: Event, named name: String? = nil, where condition: String? = nil) {
@@ -51,16 +51,16 @@ extension DrawableRules {
     }
   }
 
-  /// The names of the states that some event leads to from a state of this state's name, in the order
-  /// of the rules.
+  /// The names of the states to which an event can lead from a state with the same name as `state`,
+  /// in the order of the rules.
   public func nextStates(from state: State) -> [String] {
     let from = name(of: state)
     let next = Set(Diagram(of: self).arrows.filter { $0.from == from }.map(\.to))
     return stateNames.filter(next.contains)
   }
 
-  /// The names of states that can be reached, or begun with, but are not among ``states``. There should
-  /// be none.
+  /// The names of states that are initial, or that an event leads to, but that are missing from
+  /// ``states``. Should be empty.
   public var unknownStates: [String] {
     let named = [name(of: initial)] + Diagram(of: self).arrows.map(\.to)
     return named.reduce(into: []) { unknown, name in
@@ -68,8 +68,8 @@ extension DrawableRules {
     }
   }
 
-  /// Arrows from one state with one label that go to several states. There should be none: δ is a
-  /// function, so ``samples`` then lack the conditions that tell them apart.
+  /// Arrows with the same origin and label but different targets. Should be empty: δ is a function,
+  /// so if there are any, ``samples`` lack the conditions that distinguish them.
   public var ambiguousArrows: [Diagram.Arrow] {
     let arrows = Diagram(of: self).arrows
     return arrows.filter { arrow in
@@ -77,7 +77,7 @@ extension DrawableRules {
     }
   }
 
-  /// The names of the states that no sequence of events leads to from the initial one.
+  /// The names of the states that no sequence of events can reach from the initial state.
   public var unreachableStates: [String] {
     let arrows = Diagram(of: self).arrows
     var reached: Set = [name(of: initial)]
@@ -89,7 +89,7 @@ extension DrawableRules {
     return stateNames.filter { !reached.contains($0) }
   }
 
-  /// The names of the states that no event leads out of. Some machines are meant to end.
+  /// The names of the states that no event leaves. Some machines are meant to end in one.
   public var deadStates: [String] {
     let left = Set(Diagram(of: self).arrows.filter { $0.from != $0.to }.map(\.from))
     return stateNames.filter { !left.contains($0) }

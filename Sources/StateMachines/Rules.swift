@@ -1,7 +1,7 @@
-/// What a deterministic finite automaton does: its first state and its transition function δ.
+/// The rules of a deterministic finite automaton: its initial state and its transition function δ.
 ///
 /// Rules are values. Whatever they depend on (a threshold, the rows of a table) is part of the
-/// value, so two equal rules are the same machine and a test can make any variant it wants.
+/// value, so equal rules are the same machine and a test can make any variant that it needs.
 ///
 ///     struct Turnstile: Rules {
 ///       enum State { case locked, unlocked }
@@ -26,14 +26,14 @@ public protocol Rules: Sendable {
 
   /// The transition function: the state after `event` in `state`.
   ///
-  /// - Returns: the next state, or `nil` where the event is ignored in this state. An ignored
-  ///   event is no error: nothing changes and nobody is told.
+  /// - Returns: the next state, or `nil` if the state ignores the event. An ignored event is not an
+  ///   error: it changes nothing and calls no observer.
   ///
   /// Write it as one exhaustive `switch` over the pair, without `default:`, so that the compiler
   /// names a forgotten pair when a state or an event is added.
   func next(_ state: State, on event: Event) -> State?
 
-  /// What a state is called, without its payload. By default the name of the enumeration's case, or
+  /// The name of a state, without its payload. By default the name of the enumeration's case, or
   /// the value's description if it has one of its own.
   ///
   /// A step between two states of one name changes a payload, not the state.

@@ -1,6 +1,6 @@
-/// A state, and the rules by which alone it changes.
+/// A state and the rules that change it.
 ///
-/// A plain value: it holds no closure and no reference, and it cannot be set from outside.
+/// A plain value: it holds no closure and no reference, and only events can change the state.
 ///
 ///     var machine = StateMachine(Turnstile())
 ///     machine.accepts(.push)  // false, and still locked
@@ -25,7 +25,7 @@ public struct StateMachine<R: Rules>: Sendable {
   /// The rules in force.
   public let rules: R
 
-  // Inlinable code may use this one but not a setter that others cannot.
+  // Inlinable code may use this property, but not a setter that is private.
   @usableFromInline var current: R.State
 
   /// The state that the machine is in.
@@ -38,14 +38,14 @@ public struct StateMachine<R: Rules>: Sendable {
     current = rules.initial
   }
 
-  /// A machine that goes on from a state that one with such rules was in.
+  /// A machine that starts in `state`, to continue from where another machine stopped.
   @inlinable
   public init(_ rules: R, in state: R.State) {
     self.rules = rules
     current = state
   }
 
-  /// Whether `event` would change something now. Nothing changes by asking.
+  /// Whether `event` would change something now. This call changes nothing.
   @inlinable
   public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }
 
@@ -62,7 +62,7 @@ public struct StateMachine<R: Rules>: Sendable {
 }
 
 extension StateMachine where R: DrawableRules {
-  /// The names of the states that some event leads to from the state that the machine is in, by name:
-  /// where the arrows of the ``Diagram`` go.
+  /// The names of the states to which an event can lead from the present state, judged by its name:
+  /// the targets of its arrows in the ``Diagram``.
   public var nextStates: [String] { rules.nextStates(from: state) }
 }

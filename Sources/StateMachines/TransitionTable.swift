@@ -1,21 +1,21 @@
-/// Rules that are data: a row for each pair of state and event that does something.
+/// Rules that are data: a row for each pair of state and event that is not ignored.
 ///
 ///     let turnstile = try TransitionTable(
 ///       states: ["locked", "unlocked"], initial: "locked",
 ///       rows: [("locked", "coin", "unlocked"), ("unlocked", "push", "locked")])
 ///
-/// Take it where the rows come from outside, or say more than code would. Otherwise a `switch` is
-/// checked by the compiler.
+/// Use a table if the rows come from outside or are clearer than code. Otherwise prefer a `switch`,
+/// which the compiler checks.
 public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Sendable>:
   DrawableRules, Equatable
 {
-  /// What one event does in one state.
+  /// The next state for one event in one state.
   public struct Row: Hashable, Sendable {
-    /// The state that the event finds.
+    /// The state before the event.
     public let state: State
     /// The event.
     public let event: Event
-    /// The state that it leads to.
+    /// The state after the event.
     public let next: State
 
     /// The row with these parts.
@@ -26,13 +26,13 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     }
   }
 
-  /// Why rows make no table.
+  /// Why rows are not a valid table.
   public enum Fault: Error, Equatable {
-    /// Both rows say what one event does in one state, so the machine would not be deterministic.
+    /// Both rows are for the same state and event, so the machine would not be deterministic.
     case twoRows(Row, Row)
     /// The row names a state that is not among the table's.
     case unknownState(State, in: Row)
-    /// Two states are called the same, so that nobody could tell them apart.
+    /// Two states have the same name, so names could not tell them apart.
     case sameName(State, State)
     /// The initial state is not among the table's.
     case unknownInitialState(State)
@@ -55,8 +55,8 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
 
   /// A table of `rows`.
   ///
-  /// - Throws: the first fault that is found; a table that was made is deterministic, and every state
-  ///   of it is known and can be reached.
+  /// - Throws: the first fault that is found. A table without faults is deterministic, and all its
+  ///   states are known and reachable.
   public init(states: [State], initial: State, rows: [Row]) throws(Fault) {
     let known = Set(states)
     var named: [String: State] = [:]
@@ -85,6 +85,8 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   }
 
   /// A table of rows written as tuples.
+  ///
+  /// - Throws: the first fault that is found.
   public init(
     states: [State], initial: State, rows: [(State, Event, State)]
   ) throws(Fault) {
@@ -96,10 +98,10 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     nextStates[Pair(state: state, event: event)]
   }
 
-  /// The description of the state. To a table, a payload makes another state.
+  /// The description of the state. In a table, states with different payloads are different states.
   public func name(of state: State) -> String { String(describing: state) }
 
-  /// Every event of some row, in the order of the rows.
+  /// Every event that has a row, in the order of the rows.
   public var samples: [Sample<Event>] {
     var seen: Set<Event> = []
     return rows.map(\.event).filter { seen.insert($0).inserted }

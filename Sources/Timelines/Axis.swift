@@ -1,28 +1,30 @@
-/// The axis of time: where a time is drawn, and which times are labelled.
+/// The time axis: maps times to x coordinates and chooses which times are labelled.
 struct Axis {
   /// A labelled time.
   struct Mark {
-    /// Where its line is.
+    /// The x coordinate of the line.
     let x: Double
     /// The time, in seconds: `2.5 s`.
     let label: String
-    /// Where the middle of the label is, which is not quite `x` at the picture's edges.
+    /// The x coordinate of the label's middle, which differs from `x` near the picture's right
+    /// edge.
     let labelX: Double
 
-    /// How wide the label may be.
+    /// The estimated width of the label.
     var width: Double { label.width(fontSize: Style.smallSize) }
   }
 
-  /// Where the axis begins.
+  /// The x coordinate at which the axis begins.
   static let left = 104.0
-  /// Where it ends.
+  /// The x coordinate at which the axis ends.
   static let right = 784.0
-  /// Labels do not come closer to the picture's edges than this.
+  /// The minimum distance of labels from each other, and from the picture's right edge.
   private static let margin = 8.0
 
-  /// What is drawn, in microseconds. It is at least 1 µs long, the shortest difference there is.
+  /// The period that is drawn, in microseconds; at least 1 µs long, the shortest difference of
+  /// times.
   let period: ClosedRange<Int64>
-  /// The time that is called 0 s.
+  /// The time that is labelled 0 s.
   let zero: Int64
 
   /// The axis of `period`.
@@ -32,15 +34,15 @@ struct Axis {
     self.zero = zero
   }
 
-  /// How long the period is, in microseconds.
+  /// The length of the period, in microseconds.
   var duration: Int64 { period.upperBound - period.lowerBound }
 
-  /// The shortest time that takes so many pixels, in whole microseconds.
+  /// The shortest duration that is `pixels` pixels wide, in whole microseconds.
   func duration(ofPixels pixels: Double) -> Int64 {
     Int64((Double(duration) / (Self.right - Self.left) * pixels).rounded(.up))
   }
 
-  /// Where `time` is drawn; times outside of the period at its edges.
+  /// The x coordinate of `time`; a time outside the period is drawn at the nearer end.
   func x(_ time: Int64) -> Double {
     let clamped = min(max(time, period.lowerBound), period.upperBound)
     let share = Double(clamped - period.lowerBound) / Double(duration)
@@ -50,7 +52,7 @@ struct Axis {
   /// `time` in seconds, with six digits after the point.
   func text(_ time: Int64) -> String { seconds(time - zero, digits: 6) }
 
-  /// As many marks as fit, but no more than eleven: 1, 2 or 5 of a power of ten seconds apart.
+  /// As many marks as fit, at most eleven, at intervals of 1, 2 or 5 times a power of ten.
   var marks: [Mark] {
     var power: Int64 = 1
     for digits in stride(from: 6, through: -11, by: -1) {
@@ -67,7 +69,7 @@ struct Axis {
   }
 
   private func marks(each step: Int64, digits: Int) -> [Mark] {
-    // What is less than half a pixel outside is inside: a recording from 0.000001 s has its 0 s.
+    // Include marks up to half a pixel outside: a recording that begins at 0.000001 s shows 0 s.
     let hair = duration / (2 * Int64(Self.right - Self.left))
     var marks: [Mark] = []
     var value = (period.lowerBound - zero - hair) / step * step

@@ -1,37 +1,39 @@
-/// The states that one machine was in, one after the other.
+/// The successive states of one machine.
 ///
-/// While they are few, each has a span of its own. When they are too many, neighbours that are
-/// shorter than a grain of time become one span of many changes, and the grain doubles until few
-/// enough are left. What lasts longer than the grain is never merged, so a lane of duration T and
-/// grain g has at most 2T/g + 1 spans. Merging with one grain and then with a larger one is merging
-/// with the larger one: what has become coarse is drawn as if it had not, down to 1/255 of T.
+/// While there are few states, each has its own span. When there are too many, adjacent spans
+/// shorter than a duration, the grain, are merged into one span of many changes, and the grain
+/// doubles until few enough spans are left. A span that is not shorter than the grain is never
+/// merged, so a lane of duration T and grain g has at most 2T/g + 1 spans. Merging with one grain
+/// and then with a larger one gives the same spans as merging with the larger one alone. So a
+/// picture with a grain of 1/255 of T or more does not show whether spans were merged before.
 struct Lane: Sendable {
-  /// A stretch of time in one state, or in many.
+  /// A period in one state, or in many.
   struct Span: Hashable, Sendable {
-    /// The index of the state; `nil` where there were many.
+    /// The index of the state; `nil` if there were many.
     var state: Int?
-    /// When it begins, in microseconds; it ends where the next one begins.
+    /// When the span begins, in microseconds; it ends when the next one begins.
     var start: Int64
-    /// How many states were entered in it, the first included.
+    /// How many states were entered in the span, including the first.
     var states = 1
   }
 
-  /// More spans than this are never kept. Of a grain of 1/255 of the whole duration or more, no
-  /// more than half as many are left.
+  /// The maximum number of spans that are kept. With a grain of 1/255 of the whole duration or
+  /// more, at most half as many are left.
   static let mostSpans = 2048
-  /// More states than this are not told apart, unless the rules have them; the last of them then
-  /// stands for all others.
+  /// The maximum number of distinct states, unless the rules have more. The last one represents all
+  /// further states.
   static let mostStates = 7
-  /// Longer names than this are shown by their beginning.
+  /// The length to which longer names are cut, in Unicode scalars.
   static let longestName = 20
 
-  /// The names of the states: first those of the rules, then others in their order of coming.
+  /// The names of the states: first those of the rules, then others in the order in which they
+  /// appear.
   private(set) var names: [String]
-  /// The spans, in their order; none before the first change.
+  /// The spans, in order of time; empty before the first change.
   private(set) var spans: [Span] = []
-  /// The indices of the states that were entered, or begun with.
+  /// The indices of the states that the machine was in.
   private(set) var used: Set<Int>
-  /// How many changes there were.
+  /// The number of changes.
   private(set) var changes = 0
   private var current: Int
   private var grain: Int64 = 1
@@ -43,13 +45,13 @@ struct Lane: Sendable {
     used = [current]
   }
 
-  /// Puts a machine that has not changed yet into another state.
+  /// Sets the state of a machine that has not changed yet.
   mutating func begin(in state: String) {
     current = index(of: state)
     used = [current]
   }
 
-  /// The name of the state that it is in.
+  /// The name of the present state.
   var state: String { names[current] }
 
   /// Adds a change at `time`.
@@ -57,8 +59,8 @@ struct Lane: Sendable {
     if spans.isEmpty {
       let first = index(of: from)
       used = [first]
-      // Nobody knows how long it had been in that state. The picture shows it from its own start,
-      // which only the end of the recording can tell.
+      // It is unknown when the machine entered that state. The picture shows the state from its own
+      // start, which is known only at the end of the recording.
       spans = [Span(state: first, start: -Timeline.furthest)]
     }
     current = index(of: to)
@@ -68,8 +70,8 @@ struct Lane: Sendable {
     if spans.count > Self.mostSpans { coarsen() }
   }
 
-  /// Merges until half of the room is free. Those that came since the last time may be enough, so
-  /// the grain does not grow at once.
+  /// Merges spans until at most half of the maximum are left. Merging those added since the last
+  /// time may be enough, so the grain does not grow at once.
   private mutating func coarsen() {
     spans = Self.merged(spans, shorterThan: grain)
     while spans.count > Self.mostSpans / 2 {
@@ -78,18 +80,18 @@ struct Lane: Sendable {
     }
   }
 
-  /// The spans of a picture of `period`, in which nothing shorter than `grain` can be seen.
+  /// The spans of a picture of `period`, in which spans shorter than `grain` are too narrow to see.
   func spans(in period: ClosedRange<Int64>, grain: Int64) -> [Span] {
     var all = spans.isEmpty ? [Span(state: current, start: period.lowerBound)] : spans
     all[0].start = period.lowerBound
-    // A picture that begins with a change has nothing to show of the state before it.
+    // If the picture begins with a change, the state before it takes no time.
     if all.count > 1, all[0].states == 1, all[1].start == period.lowerBound { all.removeFirst() }
     return Self.merged(all, shorterThan: grain, end: period.upperBound)
   }
 
-  /// `spans` with those neighbours merged that are each shorter than `grain`.
+  /// `spans`, with adjacent spans merged if each is shorter than `grain`.
   ///
-  /// - Parameter end: where the last of them ends; `nil` while that is open.
+  /// - Parameter end: when the last span ends; `nil` while that is unknown.
   private static func merged(
     _ spans: [Span], shorterThan grain: Int64, end: Int64? = nil
   ) -> [Span] {
@@ -109,7 +111,7 @@ struct Lane: Sendable {
     return result
   }
 
-  /// The index of the state of this name, which is made known.
+  /// The index of the state called `name`, which is added if it is new and there is room.
   private mutating func index(of name: String) -> Int {
     if let known = names.firstIndex(of: name) { return known }
     let shown = name.clipped(to: Self.longestName)

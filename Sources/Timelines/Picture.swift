@@ -1,8 +1,8 @@
-/// What is drawn below the heading, from top to bottom.
+/// The drawing below the heading, built from top to bottom.
 struct Picture {
-  /// How far all text keeps from the picture's edges.
+  /// The distance of text from the picture's left and right edges.
   static let edge = 16.0
-  /// What is shorter than this many pixels is not drawn by itself next to its like.
+  /// Adjacent spans narrower than this many pixels are merged.
   private static let grain = 3.0
   private static let laneTop = 66.0
   private static let laneHeight = 36.0
@@ -11,9 +11,9 @@ struct Picture {
   private static let legendHeight = 20.0
   private static let legendColumn = (Axis.right - Axis.left) / 4
 
-  /// The elements so far, a line each.
+  /// The elements so far, one line each.
   private(set) var elements: [String] = []
-  /// How high the picture is, so far.
+  /// The height of the picture so far.
   private(set) var height = laneTop
 
   private let timeline: Timeline
@@ -50,7 +50,7 @@ struct Picture {
     let placed = zip(spans, ends).map { span, end in
       (span: span, end: end, isWide: axis.x(end) - axis.x(span.start) >= Self.grain)
     }
-    // What is narrow comes last, on top of its neighbours, so that it can be seen.
+    // Narrow spans are drawn last, on top of their neighbours, so that they are visible.
     for isWide in [true, false] {
       for part in placed where part.isWide == isWide {
         drawSpan(part.span, end: part.end, lane, colours)
@@ -78,7 +78,7 @@ struct Picture {
     if let name { drawLabel(name, colour, x: x + width / 2, width: width - 8) }
   }
 
-  /// The name of a state in its span: on one line, on two, or not at all.
+  /// Draws the name of a state in its span: on one line, on two, or not at all.
   private mutating func drawLabel(_ name: String, _ colour: String, x: Double, width: Double) {
     let (size, small) = (Style.stateSize, Style.smallSize)
     let middle = height + Self.laneHeight / 2
@@ -102,8 +102,8 @@ struct Picture {
     add(text(press.name, "small\(quiet)", x: Self.edge, y: middle + 4))
     let base = "M\(decimal(Axis.left)) \(decimal(middle))H\(decimal(Axis.right))"
     add(#"<path class="grid" d="\#(base)"/>"#)
-    // Ticks lie on halves of a pixel, and one less than a pixel from another would touch it. More
-    // could not be seen, and would only make the file longer.
+    // Ticks lie on half pixels. A tick less than a pixel from the one before would touch it: it
+    // would not be visible and would only make the file longer.
     var columns: [Double] = []
     for time in presses.times {
       let column = (axis.x(time) * 2).rounded() / 2
@@ -117,10 +117,11 @@ struct Picture {
     height += Self.rowHeight
   }
 
-  /// - Parameter place: where among the elements the grid comes, below all that it passes.
+  /// - Parameter place: the index in `elements` at which the grid is inserted, below all that it
+  ///   crosses.
   private mutating func drawAxis(gridAt place: Int) {
     height += 4
-    // Nothing is known of the time where nothing happened.
+    // An empty timeline has no times to label.
     let marks = timeline.period == nil ? [] : axis.marks
     let lines = marks.map { "M\(decimal($0.x)) \(decimal(Self.laneTop))V\(decimal(height))" }
     let teeth = marks.map { "M\(decimal($0.x)) \(decimal(height))v4" }

@@ -1,20 +1,19 @@
-/// When keys of one class were pressed: exactly while that is few times, and coarser as they grow
-/// many.
+/// The times of the presses of one class: exact while there are few, and coarser as there are more.
 struct PressTimes: Sendable {
-  /// More slots than this are never kept. The picture has fewer pixels.
+  /// The maximum number of slots that are kept. The picture is fewer pixels wide.
   static let mostSlots = 2048
 
-  /// How many presses there were.
+  /// The number of presses.
   private(set) var count = 0
-  /// The slots of time in which there were any; each is so many ``width`` after the clock's zero.
+  /// The time slots with presses; each begins its number times ``width`` after the clock's zero.
   private(set) var slots: Set<Int64> = []
   /// The width of a slot is 2 to the power of this, in microseconds.
   private var exponent = 0
 
-  /// How long a slot is, in microseconds.
+  /// The length of a slot, in microseconds.
   var width: Int64 { 1 << exponent }
 
-  /// The middles of the slots, in their order.
+  /// The middles of the slots, in ascending order.
   var times: [Int64] { slots.sorted().map { $0 << exponent + width / 2 } }
 
   /// Adds a press at `time`.

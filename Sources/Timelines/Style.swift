@@ -1,4 +1,4 @@
-/// What the picture looks like, in the light and in the dark.
+/// The colours and text sizes of the picture, in light and dark mode.
 ///
 /// Colours are from the palette of Okabe and Ito, which the colour-blind can tell apart; the grey of
 /// initial states differs from all of them in lightness too. Classes `c0` to `c6` are the colours.
@@ -10,12 +10,12 @@ enum Style {
 
   /// The size of the letters of a state's name in a lane and in the legend, in pixels.
   static let stateSize = 12.0
-  /// The size of a state's name that takes two lines, and of what stands beside rows and axis.
+  /// The size of a state's name on two lines, and of the labels of rows and the axis, in pixels.
   static let smallSize = 11.0
-  /// The size of the title.
+  /// The size of the title, in pixels.
   static let titleSize = 16.0
 
-  /// The style sheet. No variables: librsvg, which many viewers use, does not know them.
+  /// The style sheet. It has no variables: librsvg, which many viewers use, does not support them.
   static let sheet = """
     text { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; \
     font-size: \(decimal(stateSize))px; fill: #1f2328 }

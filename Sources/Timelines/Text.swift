@@ -1,17 +1,18 @@
 extension String {
-  /// How wide this may be drawn: a guess that is rather too wide than too narrow, because nobody
-  /// knows which font there will be.
+  /// An estimate of the drawn width, rather too wide than too narrow, because the viewer's font is
+  /// unknown.
   func width(fontSize: Double) -> Double {
     fontSize * unicodeScalars.reduce(0) { $0 + ($1.isASCII ? 0.62 : 1) }
   }
 
-  /// This, as long as it may be, and otherwise its beginning with an ellipsis.
+  /// The string itself if it has at most `count` Unicode scalars, otherwise its beginning and an
+  /// ellipsis.
   func clipped(to count: Int) -> String {
     guard unicodeScalars.count > count else { return self }
     return String(String.UnicodeScalarView(unicodeScalars.prefix(count - 1))) + "…"
   }
 
-  /// This, where it fits into `width`, and otherwise its beginning with an ellipsis.
+  /// The string itself if it fits into `width`, otherwise its beginning and an ellipsis.
   func clipped(toWidth width: Double, fontSize: Double) -> String {
     guard self.width(fontSize: fontSize) > width else { return self }
     var kept = ""
@@ -24,16 +25,16 @@ extension String {
     return kept + "…"
   }
 
-  /// This in two lines, `prepareTo` and `Record`, broken before the capital letter that leaves the
-  /// shortest lines; `nil` where it has no capital letter.
+  /// The string in two lines, such as `prepareTo` and `Record`, broken before the capital letter
+  /// that gives the shortest lines; `nil` if there is no capital letter after the first character.
   var brokenAtCapital: (String, String)? {
     indices.dropFirst().filter { self[$0].isUppercase }
       .map { (String(self[..<$0]), String(self[$0...])) }
       .min { max($0.0.count, $0.1.count) < max($1.0.count, $1.1.count) }
   }
 
-  /// This as the text or an attribute of an XML document, on one line. What XML cannot hold, control
-  /// characters, is shown as a replacement character.
+  /// The string as text or an attribute value of an XML document, on one line. Control characters,
+  /// which XML cannot hold, become replacement characters.
   var escaped: String {
     var result = ""
     for scalar in unicodeScalars {
@@ -53,7 +54,8 @@ extension String {
   }
 }
 
-/// `microseconds` in seconds with so many digits after the point, at most six; the rest is left out.
+/// `microseconds` in seconds with `digits` digits after the point, at most six; the rest is cut
+/// off.
 func seconds(_ microseconds: Int64, digits: Int) -> String {
   let magnitude = microseconds.magnitude
   let fraction = String(magnitude % 1_000_000)
@@ -62,14 +64,14 @@ func seconds(_ microseconds: Int64, digits: Int) -> String {
   return digits == 0 ? whole : "\(whole).\(padded.prefix(digits))"
 }
 
-/// `microseconds` in seconds, with no more digits than it takes: `12.5`.
+/// `microseconds` in seconds, with no more digits than needed: `12.5`.
 func shortSeconds(_ microseconds: Int64) -> String {
   var (digits, rest) = (6, microseconds)
   while digits > 0 && rest.isMultiple(of: 10) { (digits, rest) = (digits - 1, rest / 10) }
   return seconds(microseconds, digits: digits)
 }
 
-/// A coordinate, with two digits after the point where it needs them.
+/// A coordinate, with at most two digits after the point.
 func decimal(_ number: Double) -> String {
   let hundredths = Int((number * 100).rounded())
   let (whole, rest) = hundredths.magnitude.quotientAndRemainder(dividingBy: 100)

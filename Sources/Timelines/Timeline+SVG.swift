@@ -1,14 +1,14 @@
 extension Timeline {
-  /// How wide the picture is, in its own units; pixels, where it is not scaled.
+  /// The width of the picture in its own units, which are pixels unless a viewer scales it.
   static let pictureWidth = 800.0
 
-  /// The picture, an SVG document of less than 300 kB that needs nothing but itself.
+  /// The picture, a self-contained SVG document of less than 300 kB.
   ///
   /// It has a lane for each machine, a row of ticks for each class of presses, an axis in seconds
-  /// and a legend. It follows the reader's choice of light or dark. The text of a tooltip is there
-  /// for every span of a lane, with its state, its times and its duration.
+  /// and a legend. It follows the viewer's light or dark mode. Every span of a lane has a tooltip
+  /// with its state, its times and its duration.
   ///
-  /// - Parameter title: what stands above it, such as the recording's name. It may hold anything.
+  /// - Parameter title: the heading, such as the recording's name. Any text is allowed.
   public func svg(title: String) -> String {
     var picture = Picture(of: self)
     picture.draw()
@@ -36,7 +36,7 @@ extension Timeline {
       """
   }
 
-  /// How much of everything there is, on one line.
+  /// The duration, and the numbers of changes and presses, on one line.
   private var summary: String {
     guard let period else { return "Nothing was recorded." }
     let parts = [
@@ -48,7 +48,7 @@ extension Timeline {
     return (parts + start).joined(separator: " · ")
   }
 
-  /// The picture in words, for those who do not see it.
+  /// A description of the picture in words, for users who cannot see it.
   private var description: String {
     let machines = [("Shift", shift), ("The keyboard", keyboard)].map { name, lane in
       "\(name) changed \(counted(lane.changes, "time", "times")) and ended in \(lane.state)."
@@ -59,7 +59,7 @@ extension Timeline {
 }
 
 extension Timeline.Press {
-  /// What its row is called.
+  /// The label of its row.
   var name: String {
     switch self {
     case .shift: "Shift keys"

@@ -1,13 +1,13 @@
 import KeyboardModes
 
-/// What happened while a recording was replayed, to be drawn as one picture.
+/// The changes and presses of a replayed recording, to be drawn as one picture.
 ///
-/// A timeline never holds more than a few thousand times, however long the recording is. Where more
+/// A timeline never holds more than a few thousand times, however long the recording is. If more
 /// happens, it becomes coarser: states that changed faster than can be seen are drawn as "many
-/// changes", and presses that fall into one sliver of time are one tick. What is drawn as a state
-/// was that state, and nothing that lasted is left out.
+/// changes", and presses within one short slot of time are one tick. A span that is drawn as a
+/// state was in that state only, and no state that lasted long enough to be seen is left out.
 public struct Timeline: Sendable {
-  /// What a press was; never which key.
+  /// The class of a press. A timeline never holds which key it was.
   public enum Press: Int, CaseIterable, Sendable {
     /// Either Shift key.
     case shift
@@ -21,15 +21,15 @@ public struct Timeline: Sendable {
 
   /// The earliest and the latest time, in microseconds; `nil` before anything was added.
   private(set) var period: ClosedRange<Int64>?
-  /// The time that the picture calls 0 s, in microseconds.
+  /// The time that the picture labels 0 s, in microseconds.
   private(set) var zero: Int64 = 0
   private(set) var shift: Lane
   private(set) var keyboard: Lane
   private(set) var presses = Press.allCases.map { _ in PressTimes() }
 
-  /// A timeline on which nothing happened.
+  /// An empty timeline.
   ///
-  /// - Parameter table: the states of the keyboard machine.
+  /// - Parameter table: the table of the keyboard machine, which has the names of its states.
   public init(keyboard table: KeyboardTable = .standard) {
     let shiftRules = ShiftRules()
     shift = Lane(states: shiftRules.states.map(\.name), initial: shiftRules.initial.name)
@@ -41,24 +41,24 @@ public struct Timeline: Sendable {
     shift.spans.count + keyboard.spans.count + presses.reduce(0) { $0 + $1.slots.count }
   }
 
-  /// The bound of ``stored``.
+  /// The maximum of ``stored``.
   static let mostStored =
     Machine.allCases.count * Lane.mostSpans
     + Press.allCases.count * PressTimes.mostSlots
 
-  /// Times further from the clock's zero, 36 000 years, count as this many microseconds, so that no
-  /// difference of two overflows.
+  /// The maximum distance of a time from the clock's zero: 36 000 years, in microseconds. Times
+  /// further away are clamped, so that no difference of two times overflows.
   static let furthest: Int64 = 1 << 60
 
-  /// Lets the picture begin at `time`, where that is before everything else.
+  /// Makes the picture begin at `time`, unless something else is earlier.
   ///
-  /// Called first, with the time of a recording's first event, it makes the axis count as the
-  /// recording does even where that event is not a press.
+  /// Call this first, with the time of the recording's first event, so that this event decides
+  /// which time is labelled 0 s, even if it is not a press.
   public mutating func begin(at time: Time) {
     _ = cover(time)
   }
 
-  /// Lets the picture begin at `time` with the machines in these states.
+  /// Makes the picture begin at `time`, with the machines in these states.
   public mutating func begin(at time: Time, shift: String, keyboard: String) {
     self.shift.begin(in: shift)
     self.keyboard.begin(in: keyboard)
@@ -70,8 +70,8 @@ public struct Timeline: Sendable {
     presses[press.rawValue].add(cover(time))
   }
 
-  /// Adds a change. Those of one machine come in the order of their sequence, without a gap; where
-  /// the time of one steps back, it counts as the time of the one before it.
+  /// Adds a change. The changes of one machine must come in the order of their sequence, without a
+  /// gap. If a change is earlier than the one before, it counts at the time of that one.
   public mutating func add(_ change: Change) {
     let time = cover(change.time)
     switch change.machine {
@@ -80,13 +80,13 @@ public struct Timeline: Sendable {
     }
   }
 
-  /// Lets the picture end at `time`, where that is after everything else: the time of a recording's
-  /// last event.
+  /// Makes the picture end at `time`, the time of the recording's last event, unless something else
+  /// is later.
   public mutating func end(at time: Time) {
     _ = cover(time)
   }
 
-  /// Stretches the period to `time`.
+  /// Extends the period to `time`.
   ///
   /// - Returns: `time` in microseconds, no further from zero than ``furthest``.
   private mutating func cover(_ time: Time) -> Int64 {
@@ -95,8 +95,8 @@ public struct Timeline: Sendable {
       period = min(known.lowerBound, microseconds)...max(known.upperBound, microseconds)
     } else {
       period = microseconds...microseconds
-      // Recordings of old carry seconds since 1970. Of such the whole seconds of the first event
-      // are left out, as in the lines that replay prints.
+      // Old recordings have times since 1970. Their axis counts from the whole second of the first
+      // event, as do the lines that replay prints.
       let second: Int64 = 1_000_000
       if microseconds > 100_000_000 * second { zero = microseconds / second * second }
     }
