@@ -1,4 +1,4 @@
 #include <jansson.h>
 
-/* json_decref is an inline function on a macro-guarded field; one name for Swift. */
+/* For Swift: json_decref is an inline function that changes the reference count by a macro. */
 static inline void json_release(json_t *value) { json_decref(value); }

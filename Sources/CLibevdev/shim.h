@@ -6,15 +6,15 @@
 #include <libevdev/libevdev.h>
 #include <linux/input.h>
 
-/* Swift sees neither the _IOW macros nor unions inside structs, so the few
- * ioctls that libevdev has no call for are made here. Each returns 0 or -errno. */
+/* Swift imports neither the _IOW macros nor unions inside structs, so the few
+ * ioctls that libevdev does not wrap are wrapped here. Each returns 0 or -errno. */
 
-/* One bit for each type of event; EV_SYN always comes. */
+/* Sets which types of event the kernel delivers, one bit each; it never filters EV_SYN. */
 static inline int keymoded_deliver_types(int fd, unsigned long types) {
   struct input_mask mask;
   memset(&mask, 0, sizeof mask);
   mask.type = EV_SYN; /* the mask of EV_SYN is the mask of event types */
-  mask.codes_size = sizeof types; /* the kernel takes whole longs only */
+  mask.codes_size = sizeof types; /* the kernel accepts only a multiple of sizeof(long) */
   mask.codes_ptr = (unsigned long)&types;
   return ioctl(fd, EVIOCSMASK, &mask) < 0 ? -errno : 0;
 }
@@ -28,7 +28,7 @@ static inline int keymoded_stamp_with_boottime(int fd) {
   return ioctl(fd, EVIOCSCLOCKID, &clock) < 0 ? -errno : 0;
 }
 
-/* The fields behind input_event_sec and input_event_usec differ between machines. */
+/* input_event_sec and input_event_usec are macros for fields that differ by architecture. */
 static inline long long keymoded_microseconds(const struct input_event *event) {
   return event->input_event_sec * 1000000LL + event->input_event_usec;
 }

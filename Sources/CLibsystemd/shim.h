@@ -7,7 +7,8 @@
 #include <systemd/sd-event.h>
 #include <systemd/sd-id128.h>
 
-/* How many messages the kernel had no room for on this socket: since it was made, or -errno. */
+/* The number of messages that the kernel has dropped on this socket since its creation, because
+ * the receive buffer was full, or -errno. */
 static inline long long keymoded_lost_messages(int fd) {
   unsigned int values[SK_MEMINFO_VARS];
   socklen_t size = sizeof values;

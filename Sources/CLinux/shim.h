@@ -8,8 +8,8 @@
 
 #include <linux/memfd.h>
 
-/* Swift sees no variadic functions, and the C library declares these only for _GNU_SOURCE;
- * <linux/fcntl.h>, which has them too, clashes with <fcntl.h>. */
+/* Swift cannot call the variadic functions below. The C library defines these constants only for
+ * _GNU_SOURCE; <linux/fcntl.h>, which has them too, clashes with <fcntl.h>. */
 #ifndef F_ADD_SEALS
 #define F_ADD_SEALS 1033
 #define F_GET_SEALS 1034
@@ -18,8 +18,8 @@
 #define F_SEAL_GROW 4
 #endif
 
-/* A file in memory whose size is sealed, so that nobody who holds it can make reading it
- * a SIGBUS. Returns a descriptor or -errno. */
+/* Creates a memfd of a sealed size: no process that holds it can shrink it, which would make
+ * reading it raise SIGBUS. Returns a descriptor or -errno. */
 static inline int keymoded_sealed_memory(const char *name, long long size) {
   int fd = (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0)
@@ -33,22 +33,22 @@ static inline int keymoded_sealed_memory(const char *name, long long size) {
   return fd;
 }
 
-/* Whether the size of the file can change no more. */
+/* Whether the file is sealed against shrinking. */
 static inline int keymoded_is_sealed(int fd) {
   int seals = fcntl(fd, F_GET_SEALS);
   return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
 
-/* Gives the calling thread a name, of which the kernel takes 15 bytes. */
+/* Names the calling thread; the kernel keeps the first 15 bytes. */
 static inline void keymoded_name_thread(const char *name) {
   (void)prctl(PR_SET_NAME, name, 0, 0, 0);
 }
 
-/* Swift sees no variadic functions. */
+/* See PR_SET_DUMPABLE in prctl(2). */
 static inline int keymoded_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-/* The number of the process at the other end of a Unix socket, 0 where it is in another namespace, or
- * -errno. The C library declares struct ucred only for _GNU_SOURCE. */
+/* The ID of the process at the other end of a Unix socket, 0 if it is outside this process's PID
+ * namespace, or -errno. The C library declares struct ucred only for _GNU_SOURCE. */
 static inline int keymoded_peer_process(int socket) {
   struct {
     int process;

@@ -1,12 +1,12 @@
 public import KeyboardModes
 
-/// All that a device says of itself: enough to make another one that looks the same.
+/// What a device reports about itself: enough to create another device that looks the same.
 public struct DeviceDescription: Hashable, Sendable {
-  /// What an absolute axis says of itself; see `struct input_absinfo` in `linux/input.h`.
+  /// The parameters of an absolute axis; see `struct input_absinfo` in `linux/input.h`.
   public struct Axis: Hashable, Sendable {
     /// The number of the axis.
     public let code: UInt16
-    /// The smallest and the largest value, filter noise, and the value around which noise is ignored.
+    /// The smallest and the largest value, the threshold of the noise filter, and the dead zone.
     public let minimum, maximum, fuzz, flat: Int32
     /// Units per millimetre, or per radian.
     public let resolution: Int32
@@ -41,13 +41,13 @@ public struct DeviceDescription: Hashable, Sendable {
     }
   }
 
-  /// The name by which the device calls itself.
+  /// The name that the device reports.
   public var name: String
   /// Its node, such as `/dev/input/event3`.
   public var node: String
   /// How it is connected, a `BUS_*` of `linux/input.h`.
   public var bus: UInt16
-  /// The numbers by which its maker tells it from others.
+  /// Its numbers in `struct input_id` of `linux/input.h`.
   public var vendor, product, version: UInt16
   /// Its properties, `INPUT_PROP_*` of `linux/input-event-codes.h`, in ascending order.
   public var properties: [UInt16] = []
@@ -55,9 +55,9 @@ public struct DeviceDescription: Hashable, Sendable {
   public var types: [EventType] = []
   /// Its absolute axes.
   public var axes: [Axis] = []
-  /// Those of its lights that are on.
+  /// The codes of its LEDs that are on.
   public var lightsOn: Set<UInt16> = []
-  /// Those of its switches that are on.
+  /// The codes of its switches that are on.
   public var switchesOn: Set<UInt16> = []
 
   /// The description of a device without any events.

@@ -1,7 +1,7 @@
 internal import CLibevdev
 
 extension InputDevice {
-  /// All that the device says of itself, as it was when it was opened.
+  /// What the device reports about itself, with LEDs and switches as they were when it was opened.
   public var description: DeviceDescription {
     var description = DeviceDescription(
       name: name, node: path, bus: number(libevdev_get_id_bustype),

@@ -3,17 +3,17 @@ internal import Glibc
 public import KeyboardModes
 public import SystemCalls
 
-/// One open evdev node, delivering keys and nothing else.
+/// An open evdev node that delivers key events only.
 ///
-/// The device is only listened to: it is not grabbed, and other programs see every key.
+/// The device is not grabbed: other programs receive every key event too.
 public final class InputDevice {
-  /// What a read of the device found.
+  /// The result of reading from the device.
   public enum Reading: Equatable {
     /// A key event.
     case key(KeyEvent)
-    /// The kernel's buffer overflowed. These are all differences to what was reported before.
+    /// The kernel's buffer overflowed (`SYN_DROPPED`); these keys differ from what was read before.
     case synchronized([KeyDifference], at: Time)
-    /// The end of what the device reported at once.
+    /// The end of a frame (`SYN_REPORT`).
     case frameEnd
     /// There is nothing more to read now.
     case drained
@@ -26,19 +26,19 @@ public final class InputDevice {
   /// The path at which it was opened.
   public let path: String
 
-  /// A second descriptor that the kernel sends nothing to; opened when first needed.
+  /// A second descriptor, on which all events are masked; opened when first needed.
   private var observer: FileDescriptor?
 
   /// Opens the device at `path`.
   ///
-  /// - Throws: where the file cannot be opened or is no evdev node.
+  /// - Throws: if the file cannot be opened or is not an evdev node.
   public init(path: String) throws(SystemError) {
     let descriptor = try FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK)
-    // To change the clock empties the kernel's buffer, so it comes before libevdev takes note of
-    // which keys are down; otherwise a press could fall between the two.
+    // Setting the clock flushes the kernel's buffer. Do it before libevdev reads which keys are
+    // down; otherwise a press in between would be lost.
     try InputDevice.check("follow", path, keymoded_stamp_with_boottime(descriptor.number))
     try InputDevice.deliver(types: 1 << UInt(EV_KEY), to: descriptor.number, path)
-    // What libevdev has to say can name keys, and nothing that names keys is ever logged.
+    // libevdev's messages can name keys, and no log may name keys.
     libevdev_set_log_function(nil, nil)
     var device: OpaquePointer?
     try InputDevice.check("follow", path, libevdev_new_from_fd(descriptor.number, &device))
@@ -53,13 +53,13 @@ public final class InputDevice {
   /// The descriptor to wait on for reading.
   public var fileDescriptor: Int32 { descriptor.number }
 
-  /// The name by which the device calls itself.
+  /// The name that the device reports.
   public var name: String { String(cString: libevdev_get_name(device)) }
 
-  /// The number of its maker.
+  /// Its vendor number.
   public var vendor: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_vendor(device)) }
 
-  /// The number by which its maker tells it from others.
+  /// Its product number.
   public var product: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_product(device)) }
 
   /// Whether the device has this key.
@@ -74,7 +74,7 @@ public final class InputDevice {
     return keys
   }
 
-  /// The lights that the device has.
+  /// The LEDs that the device has.
   public var lights: Lights {
     (0..<UInt16(LED_MAX)).reduce(into: []) { lights, number in
       guard libevdev_has_event_code(device, UInt32(EV_LED), UInt32(number)) == 1 else { return }
@@ -82,22 +82,22 @@ public final class InputDevice {
     }
   }
 
-  /// Whether the device was removed, even if that was not yet read.
+  /// Whether the device was removed, even if ``next()`` has not yet returned ``Reading/gone``.
   public var isGone: Bool {
     var entry = pollfd(fd: descriptor.number, events: 0, revents: 0)
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
   }
 
-  /// The keys that are down, as far as has been read.
+  /// The keys that are down after the events read so far.
   public var keysDown: [KeyCode] {
     (0...KeyCode.max).compactMap(KeyCode.init).filter { key in
       libevdev_get_event_value(device, UInt32(EV_KEY), UInt32(key.number)) != 0
     }
   }
 
-  /// Reads the next thing that happened, without waiting.
+  /// Reads the next event, without waiting.
   ///
-  /// - Throws: where reading failed for another reason than that the device is gone.
+  /// - Throws: if reading fails for a reason other than the device's removal.
   public func next() throws(SystemError) -> Reading {
     var event = input_event()
     while true {
@@ -108,7 +108,7 @@ public final class InputDevice {
         return .synchronized(synchronize(), at: time)
       case Int32(LIBEVDEV_READ_STATUS_SUCCESS.rawValue):
         if event.type == EV_SYN && event.code == SYN_REPORT { return .frameEnd }
-        // A value that the kernel does not define means nothing, here as in a recording.
+        // Key events with a value that the kernel does not define are ignored, as in recordings.
         guard event.type == EV_KEY, let key = KeyCode(event.code),
           let action = KeyEvent.Action(rawValue: event.value)
         else { continue }
@@ -132,16 +132,15 @@ public final class InputDevice {
     return differences
   }
 
-  /// Which of `keys` the kernel says are up now, although nothing that was not read yet can have
-  /// released them.
+  /// Which of `keys` the kernel reports as up now, although no unread event releases them.
   ///
-  /// - Returns: those keys; none where there is more to read, or where the kernel cannot be asked.
+  /// - Returns: those keys; empty if there are unread events, or if the kernel cannot be asked.
   public func keysUp(among keys: [KeyCode]) -> [KeyCode] {
-    // To ask through the descriptor that is read from would throw away its unread key events.
+    // `EVIOCGKEY` on the descriptor that is read from would flush its unread key events.
     guard let observer = openObserver() else { return [] }
     var bits = [UInt8](repeating: 0, count: Int(KeyCode.max) / 8 + 1)
     guard keymoded_keys_down(observer, &bits, UInt32(bits.count)) == 0 else { return [] }
-    // Asked last: what came in before the kernel's answer is there by now.
+    // Checked last: events from before the kernel's answer are pending by now.
     guard libevdev_has_event_pending(device) == 0 else { return [] }
     return keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
   }
@@ -149,7 +148,7 @@ public final class InputDevice {
   private func openObserver() -> Int32? {
     if observer == nil,
       let opened = try? FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK),
-      // The path may lead elsewhere by now.
+      // The path may lead to a different device by now.
       let number = try? Self.deviceNumber(opened.number, path),
       number == (try? Self.deviceNumber(descriptor.number, path)),
       (try? InputDevice.deliver(types: 0, to: opened.number, path)) != nil
@@ -159,15 +158,15 @@ public final class InputDevice {
     return observer?.number
   }
 
-  /// Which device a descriptor is of. While a device is there, no other has its number.
+  /// The number of the device of a descriptor, unique among the devices that are present.
   static func deviceNumber(_ descriptor: Int32, _ path: String) throws(SystemError) -> dev_t {
     var status = stat()
     try retrying("look at", path) { fstat(descriptor, &status) }
     return status.st_rdev
   }
 
-  /// Tells the kernel which types of event to deliver, as bits. What is not delivered wakes nobody
-  /// and takes no room in the kernel's buffer. Reports of type `EV_SYN` always come.
+  /// Tells the kernel which types of event to deliver, one bit each. Masked events do not wake the
+  /// reader and take no room in the kernel's buffer. `EV_SYN` cannot be masked.
   static func deliver(
     types: UInt, to descriptor: Int32, _ path: String
   ) throws(SystemError) {
@@ -178,7 +177,7 @@ public final class InputDevice {
     _ operation: String, _ path: String, _ result: Int32
   ) throws(SystemError) {
     guard result < 0 else { return }
-    // Other files, such as a terminal, know none of evdev's calls.
+    // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`.
     throw SystemError(operation, path, code: result == -ENOTTY ? ENODEV : -result)
   }
 }

@@ -3,23 +3,23 @@ internal import Glibc
 public import KeyboardModes
 public import SystemCalls
 
-/// The lights of an evdev node, which is opened a second time for them, for writing.
+/// Sets the LEDs of an evdev node, through a second descriptor that is open for writing.
 ///
-/// The descriptor that keys are read from stays as it is, so that lights can be used from now on, or
-/// no more, without a key being lost. The kernel tells neither of the two of lights that change.
+/// The descriptor that keys are read from is not reopened, so that no key is lost when LEDs come
+/// into use or go out of use. On both descriptors, LED events are masked.
 public final class LightSwitch {
   private let descriptor: FileDescriptor
   private let device: OpaquePointer
   private let path: String
   private let all: Lights
-  /// What was switched on here.
+  /// The LEDs that this object has switched on.
   private var lit: Lights = []
-  /// What was switched on or off here, and is known to be so.
+  /// The LEDs that this object has set, on or off, and that have been in use since.
   private var known: Lights = []
 
   /// Opens the node of a device that is followed.
   ///
-  /// - Throws: where it may not be written, and where it is not that device's any more.
+  /// - Throws: if the node cannot be opened for writing, or is no longer that device's.
   public init(of followed: InputDevice) throws(SystemError) {
     let path = followed.path
     let number: Int32
@@ -29,7 +29,7 @@ public final class LightSwitch {
     } catch {
       throw SystemError("write", path, code: error.code)
     }
-    // The path may lead elsewhere by now.
+    // The path may lead to a different device by now.
     let isSame =
       try InputDevice.deviceNumber(number, path)
       == InputDevice.deviceNumber(followed.fileDescriptor, path)
@@ -45,10 +45,12 @@ public final class LightSwitch {
 
   deinit { libevdev_free(device) }
 
-  /// Has, of the lights that are `used`, those on that are in `lit`, and the others off. What was
-  /// switched on here before, and is used no more, is switched off too.
+  /// Switches each LED in `used` on if it is in `lit`, and off otherwise. Also switches off the
+  /// LEDs that this object switched on and that are no longer in `used`.
   ///
-  /// Only what is another is written.
+  /// Writes only the LEDs that changed, or that come into use.
+  ///
+  /// - Throws: if an LED cannot be written.
   public func show(_ lit: Lights, of used: Lights) throws(SystemError) {
     let lit = lit.intersection(used).intersection(all)
     let used = used.intersection(all)
@@ -60,7 +62,7 @@ public final class LightSwitch {
       known.formUnion(light)
       if isOn { self.lit.formUnion(light) } else { self.lit.subtract(light) }
     }
-    // What is used again later may have been switched by others.
+    // Another program may switch an LED while it is not in use, so its state is not known then.
     known.formIntersection(used)
   }
 

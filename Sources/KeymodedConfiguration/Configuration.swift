@@ -4,7 +4,7 @@ public import LinuxInput
 internal import SystemCalls
 internal import YAML
 
-/// The configuration of the daemon, as its file has it.
+/// The configuration of the daemon, as read from its file.
 ///
 ///     shift:    { threshold: 500ms, timeout: off, trigger: press, tap_timeout: 200ms }
 ///     debounce: off
@@ -14,13 +14,13 @@ internal import YAML
 ///     devices:  { ignore: ["*Yubi*", "046d:c52b"] }
 ///     leds:     { capsLock: LED_CAPSL }
 public struct Configuration: Hashable, Sendable {
-  /// What decides the states.
+  /// The settings that decide the states.
   public var settings = Settings()
 
-  /// What decides which devices are followed.
+  /// The rules that decide which devices are followed.
   public var devices = DeviceRules()
 
-  /// Which of their lights tell of which states.
+  /// Which LEDs of the devices show which states.
   public var lights = LightRules()
 
   /// Where the service looks for its file.
@@ -29,27 +29,28 @@ public struct Configuration: Hashable, Sendable {
   /// The largest file that is read, in bytes.
   public static let sizeLimit = 1 << 20
 
-  /// What is in force without a file.
+  /// The defaults, which are in force without a file.
   public init() {}
 
-  /// Reads the file at `path`; or, where none is given, that of the system if there is one.
+  /// Reads the file at `path`. If `path` is `nil`, reads the file at ``systemPath``; without that
+  /// file, the defaults apply.
   ///
-  /// - Throws: everything that is wrong with it.
+  /// - Throws: why the file cannot be read, or the errors in it.
   public static func load(_ path: String?) throws(ConfigurationErrors) -> Configuration {
     try Configuration(parsing: text(of: path), file: path ?? systemPath)
   }
 
-  /// The text of the file at `path`; or, where none is given, of that of the system, which is empty if
-  /// there is none.
+  /// The text of the file at `path`. If `path` is `nil`, the text of the file at ``systemPath``;
+  /// empty if that file does not exist.
   ///
-  /// - Throws: why it cannot be read, or that it is larger than ``sizeLimit``.
+  /// - Throws: why the file cannot be read, or that it is larger than ``sizeLimit``.
   public static func text(of path: String?) throws(ConfigurationErrors) -> [UInt8] {
     let file = path ?? systemPath
     let bytes: [UInt8]?
     do throws(SystemError) {
       bytes = try contents(of: file, limit: sizeLimit)
     } catch {
-      // A file that cannot be read is not the same as none.
+      // Only a missing file means the defaults, not one that cannot be read.
       if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return [] }
       throw ConfigurationErrors(file: file, error.reason)
     }
@@ -59,10 +60,10 @@ public struct Configuration: Hashable, Sendable {
     return bytes
   }
 
-  /// Reads the text of a file.
+  /// Parses the text of a file.
   ///
-  /// - Parameter file: the name for errors.
-  /// - Throws: everything that is wrong with it.
+  /// - Parameter file: the name of the file, for errors.
+  /// - Throws: the errors in the file.
   public init(parsing bytes: [UInt8], file: String) throws(ConfigurationErrors) {
     let root: Node?
     do {

@@ -1,11 +1,11 @@
 public import SystemCalls
 public import YAML
 
-/// What is wrong with a configuration file, and where.
+/// An error in a configuration file, with its position.
 public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
   /// The file, as the user named it.
   public let file: String
-  /// The place; `nil` where the whole file is meant.
+  /// The position; `nil` if the error concerns the whole file.
   public let mark: Mark?
   /// What is wrong, in words.
   public let message: String
@@ -17,9 +17,9 @@ public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
   }
 }
 
-/// What is wrong with a configuration file, in the order of the file; never empty.
+/// The errors in a configuration file, in the order of the file; never empty.
 public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
-  /// How many errors are told of one file; the others are only counted.
+  /// How many errors of one file are reported; the rest are only counted.
   public static let limit = 20
 
   /// The file, as the user named it.

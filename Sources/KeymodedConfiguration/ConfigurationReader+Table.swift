@@ -12,9 +12,9 @@ internal import YAML
 ///         editingText: { clickStickerButton: showingStickers }
 ///         showingStickers: { clickStickerButton: editingText }
 ///
-/// It adds to the shipped one, or with `replaces: true` and an `initial` state stands in its place.
+/// It extends the shipped table or, with `replaces: true` and an `initial` state, replaces it.
 extension ConfigurationReader {
-  /// A name, and where it stands; `nil` where it is shipped.
+  /// A name, and its node in the file; `nil` for a name of the shipped table.
   private typealias Name = (text: String, node: Node?)
 
   mutating func readTable(_ node: Node) {
@@ -40,7 +40,7 @@ extension ConfigurationReader {
     guard !states.isEmpty else { return }
     let table = KeyboardTable(
       states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows)
-    // With a mistake in it, it is still what the bindings and LEDs that follow are for.
+    // Even with errors, the bindings and LEDs that follow are checked against this table.
     configuration.settings.keyboard = table
     if faults.count == faultsBefore { check(table, states: states, events: events) }
   }
@@ -97,7 +97,8 @@ extension ConfigurationReader {
     return names
   }
 
-  /// Whether programs can tell it, keep it, and have it for a class or a variable.
+  /// Whether `text` is a name that programs can transmit and store, and can use as the name of a
+  /// class or a variable.
   private func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= KeyboardTable.longestName else {
       return false
@@ -144,12 +145,12 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// Finds what was declared in vain.
+  /// Reports declared states that are unreachable, and declared events that no row uses.
   private mutating func check(_ table: KeyboardTable, states: [Name], events: [Name]) {
     let unreachable = table.unreachableStates
     let initial = table.name(of: table.initial)
     for (state, node) in states where unreachable.contains(state) {
-      // Where only the initial state is another, a shipped one has no place of its own.
+      // A shipped state, which a new initial state can make unreachable, has no node to report.
       if let node { fail("'\(state)' is never reached: the first state is '\(initial)'", at: node) }
     }
     let used = Set(table.rows.map(\.event))

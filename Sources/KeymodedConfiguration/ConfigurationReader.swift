@@ -4,10 +4,10 @@ internal import LinuxInput
 internal import SystemCalls
 internal import YAML
 
-/// Turns a YAML document into a configuration, and collects all that is wrong on the way.
+/// Turns a YAML document into a configuration, and collects its errors.
 ///
-/// The time that this takes grows with the file and no faster, whatever is in it: a daemon that takes
-/// long over a bad file is ended by its watchdog.
+/// This takes time linear in the size of the file, whatever is in it: the watchdog kills a daemon
+/// that takes long over a bad file.
 struct ConfigurationReader {
   var configuration = Configuration()
   private(set) var faults = Faults()
@@ -23,7 +23,7 @@ struct ConfigurationReader {
     if let keyboard = sections["keyboard"] { readKeyboard(keyboard) }
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
-    // They are named by states, which the keyboard's table may have added.
+    // Read last: LEDs are listed by state, and the keyboard's table may have added states.
     if let lights = sections["leds"] { readLights(lights) }
   }
 
@@ -33,7 +33,7 @@ struct ConfigurationReader {
     configuration.devices.ignore = lists["ignore"].map { patterns($0) } ?? []
   }
 
-  /// Names of devices, or `vendor:product`.
+  /// Reads a list of patterns: names of devices, or `vendor:product`.
   private mutating func patterns(_ list: Node) -> [DeviceRules.Pattern] {
     var patterns: [DeviceRules.Pattern] = []
     var seen: Set<DeviceRules.Pattern> = []
@@ -92,7 +92,7 @@ struct ConfigurationReader {
     }
     guard let bindings = values["bindings"] else { return }
     let lists = members(of: bindings, "bindings", known: table.eventNames)
-    // An event with nothing behind it keeps its keys; an empty list takes them away.
+    // An event without a value keeps its default keys; an empty list removes them.
     let named = table.events.filter {
       lists[table.name(of: $0)].map { $0.content != .scalar("") } ?? false
     }
@@ -144,7 +144,7 @@ extension ConfigurationReader {
     of node: Node, _ what: String, known: [String]
   ) -> [String: Node] {
     guard case .mapping(let pairs) = node.content else {
-      // `shift:` with nothing behind it says nothing, and is no mistake.
+      // A key without a value, such as `shift:`, is not an error.
       if node.content != .scalar("") {
         fail("\(what) is not a mapping with \(listed(known, "or"))", at: node)
       }
@@ -181,7 +181,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// Whether a time is said not to be wanted; so are those that stand there without a value.
+  /// Whether a time is turned off: `off`, `0`, or no value.
   private func isOff(_ node: Node) -> Bool {
     ["off", "0", ""].contains { node.content == .scalar($0) }
   }

@@ -1,12 +1,12 @@
-/// Why a text is no time.
+/// Why a text is not a valid time.
 enum DurationFault: Error {
-  /// It is no decimal number with a unit.
+  /// It is not a decimal number with a unit.
   case noTime
-  /// It is a number alone.
+  /// It is a number without a unit.
   case noUnit
   /// It is not a whole number of microseconds.
   case tooFine
-  /// It is longer or shorter than it may be.
+  /// It is longer or shorter than allowed.
   case outside
 }
 

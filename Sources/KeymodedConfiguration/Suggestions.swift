@@ -2,23 +2,23 @@ internal import Evdev
 internal import KeyboardModes
 internal import SystemCalls
 
-/// The one of `candidates` that `name` was most likely meant to be, or all of them.
+/// A hint about an unknown `name`: the most similar of `candidates`, or all of them.
 func suggestion(for name: String, among candidates: [String]) -> String {
   nearest(to: name, among: candidates).map { "did you mean '\($0)'?" } ?? only(candidates)
 }
 
-/// The LED that was most likely meant, or all of them.
+/// A hint about an unknown name of an LED: the most similar name, or all names.
 func lightSuggestion(for name: String) -> String {
   let known = Lights.allNames
   let meant = nearest(to: name, among: known) ?? nearest(to: "LED_\(name)", among: known)
   return meant.map { "did you mean \($0)?" } ?? only(known)
 }
 
-/// The key that was most likely meant, to be put behind the error; empty where none is near.
+/// A hint to append to the error about an unknown key: the most similar name; empty without one.
 func keySuggestion(for name: String) -> String {
   func meant() -> String? {
     if let number = UInt16(name) {
-      // A digit is what the key types; anything longer is the kernel's number.
+      // A digit is what the key types; a longer number is the kernel's code.
       return number < 10 ? "KEY_\(number)" : eventCodeName(1, number)
     }
     let known = KeyCode.allNames
@@ -27,7 +27,7 @@ func keySuggestion(for name: String) -> String {
   return meant().map { "; did you mean \($0)?" } ?? ""
 }
 
-/// All that there is.
+/// The sentence that lists all names.
 private func only(_ names: [String]) -> String {
   switch names.count {
   case 0: "there is none"
@@ -36,7 +36,7 @@ private func only(_ names: [String]) -> String {
   }
 }
 
-/// For longer names, in bytes, no suggestion is looked for.
+/// The longest name, in bytes, for which a similar one is searched.
 private let longestName = 64
 
 /// The one of `candidates` that comes closest to `name`, if any comes close.
@@ -47,7 +47,7 @@ func nearest(to name: String, among candidates: [String]) -> String? {
   var best: (candidate: String, distance: Int)?
   for candidate in candidates {
     let other = Array(candidate.lowercased().utf8)
-    // Each letter more or fewer is a change, so these need not be compared.
+    // Each extra or missing letter is a change, so these names differ too much.
     guard abs(other.count - letters.count) <= limit else { continue }
     let distance = distance(letters, other)
     if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
@@ -71,7 +71,7 @@ private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
       }
       row[j + 1] = best
     }
-    // The oldest row is the memory of the next.
+    // The memory of the oldest row is reused for the next one.
     (beforeLast, last, row) = (last, row, beforeLast)
   }
   return last[right.count]

@@ -2,15 +2,15 @@ internal import Glibc
 internal import SystemCalls
 internal import Systemd
 
-/// Finds evdev nodes: through udev, or, where none runs, by looking into the folder of the nodes.
+/// Finds evdev nodes: through udev or, if udev does not run, in the folder of the nodes.
 final class DeviceFinder {
-  /// An evdev node that is there.
+  /// An evdev node that is present.
   struct Node {
     /// Its path, such as `/dev/input/event3`.
     let path: String
-    /// What udev says of it; `nil` where none runs, and only the device itself can tell.
+    /// The kind that udev assigned; `nil` without udev, when only the device itself tells its kind.
     let kind: DeviceKind?
-    /// Whether udev's rules say that it is to be left alone.
+    /// Whether udev's rules exclude it, by the property `KEYMODED_IGNORE`.
     let isIgnored: Bool
 
     fileprivate init(_ device: UdevDevice) {
@@ -27,7 +27,7 @@ final class DeviceFinder {
     }
   }
 
-  /// Where nodes are, and what is there while udev runs.
+  /// The folder of the nodes, and a file that exists while udev runs.
   struct Places {
     var nodes = "/dev/input"
     var udev = "/run/udev/control"
@@ -40,15 +40,15 @@ final class DeviceFinder {
 
   private let means: Means
 
-  /// Calls `appeared`, from the loop, for each evdev node that comes or changes: permissions may be
-  /// given late.
+  /// Calls `appeared`, from the loop, for each evdev node that appears or changes: its permissions
+  /// may be set late.
   ///
   /// Make the finder before calling ``forEachPresent(_:)``, so that no node is missed in between.
   init(
     _ loop: EventLoop, in places: Places, appeared: @escaping (Node) -> Void
   ) throws(SystemError) {
-    // Where it runs, its word is waited for: only then have its rules been applied, and what they
-    // say is to be left alone is not even opened.
+    // If udev runs, wait for its message: only then are its rules applied, and a node that they
+    // exclude must not even be opened.
     if access(places.udev, F_OK) == 0 {
       means = .udev(try DeviceMonitor(loop) { appeared(Node($0)) })
     } else {
@@ -59,7 +59,7 @@ final class DeviceFinder {
     }
   }
 
-  /// Calls `body` for each evdev node that is there now.
+  /// Calls `body` for each evdev node that is present now.
   func forEachPresent(_ body: (Node) -> Void) throws(SystemError) {
     switch means {
     case .udev(let monitor): try monitor.forEachPresent { body(Node($0)) }

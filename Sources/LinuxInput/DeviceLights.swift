@@ -2,8 +2,8 @@ internal import Evdev
 internal import KeyboardModes
 internal import SystemCalls
 
-/// The lights of a device that is followed. The device is opened for them, which may be refused, only
-/// when some of those that it has are used.
+/// The LEDs of a device that is followed. Opens the device for writing, which may be refused, only
+/// when some of its LEDs are in use.
 final class DeviceLights {
   private let device: InputDevice
   private let all: Lights
@@ -16,14 +16,14 @@ final class DeviceLights {
     all = device.lights
   }
 
-  /// Has, of the lights that are `used`, those on that are in `lit`, and the others off. Where the
-  /// device refused it before, nothing is tried.
+  /// Switches each LED in `used` on if it is in `lit`, and off otherwise. After an error, does
+  /// nothing until ``tryAgain()``, or until the device's LEDs go out of use.
   ///
-  /// - Returns: why it was refused; `nil` where it was not, or said the same before.
+  /// - Returns: the error; `nil` if there was none, or the same one as before.
   func show(_ lit: Lights, of used: Lights) -> SystemError? {
     let isUsed = !all.isDisjoint(with: used)
     if !isUsed {
-      // What it was told before is forgotten with its use.
+      // An error is forgotten when the LEDs go out of use.
       (isRefused, refusal) = (false, nil)
     }
     guard isUsed || lightSwitch != nil, !isRefused else { return nil }
@@ -35,7 +35,7 @@ final class DeviceLights {
       return nil
     } catch {
       lightSwitch = nil
-      // Whoever reads the device learns that it is gone, and says so.
+      // Reading the device reports its removal.
       guard !device.isGone else { return nil }
       isRefused = true
       defer { refusal = error }
@@ -43,6 +43,6 @@ final class DeviceLights {
     }
   }
 
-  /// Has the next ``show(_:of:)`` try what was refused before.
+  /// Makes the next ``show(_:of:)`` try again after an error.
   func tryAgain() { isRefused = false }
 }

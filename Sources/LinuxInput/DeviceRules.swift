@@ -1,22 +1,22 @@
 internal import Evdev
 internal import Glibc
 
-/// Which devices are followed, of those that are keyboards or have a bound key.
+/// Which devices to follow, of those that are keyboards or have a bound key.
 public struct DeviceRules: Hashable, Sendable {
-  /// What a device is known by.
+  /// A pattern that devices match.
   public enum Pattern: Hashable, Sendable {
-    /// Its name, where `*`, `?` and `[…]` stand for what they do in a shell.
+    /// The name of a device; `*`, `?` and `[…]` match as in a shell, see `fnmatch(3)`.
     case name(String)
-    /// The numbers of its maker and kind.
+    /// The vendor and product numbers of a device.
     case product(vendor: UInt16, product: UInt16)
 
-    /// `046d:c52b`, or the name of a device.
+    /// Reads a pattern such as `046d:c52b`, or the name of a device.
     ///
-    /// - Returns: `nil` for what looks like numbers but has not four digits each: as a name it would
-    ///   match nothing, and nobody would know why.
+    /// - Returns: `nil` if the text looks like two numbers but does not have four digits for each:
+    ///   as a name it would match nothing, and the user would not learn why.
     public init?(_ text: String) {
       let colon = UInt8(ascii: ":")
-      // There can be very many, and most have nothing to split.
+      // There can be very many patterns, and most have no colon.
       guard text.utf8.contains(colon) else {
         self = .name(text)
         return
@@ -34,7 +34,7 @@ public struct DeviceRules: Hashable, Sendable {
       self = .product(vendor: vendor, product: product)
     }
 
-    /// Whether these are hexadecimal digits, with or without what C puts before them.
+    /// Whether these are hexadecimal digits, with or without `0x` before them.
     private static func isNumeric(_ text: Substring) -> Bool {
       let digits = text.hasPrefix("0x") ? text.dropFirst(2) : text
       return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
@@ -49,12 +49,12 @@ public struct DeviceRules: Hashable, Sendable {
     }
   }
 
-  /// Only devices that one of these matches; all where there are none.
+  /// If not empty, only devices that match one of these are followed.
   public var only: [Pattern]
-  /// No device that one of these matches.
+  /// Devices that match one of these are not followed.
   public var ignore: [Pattern]
 
-  /// All devices, unless other rules are given.
+  /// Rules with these patterns; without any, all devices are allowed.
   public init(only: [Pattern] = [], ignore: [Pattern] = []) {
     self.only = only
     self.ignore = ignore

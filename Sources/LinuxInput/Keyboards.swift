@@ -4,15 +4,15 @@ public import KeyboardModes
 public import SystemCalls
 public import Systemd
 
-/// The keyboards that are followed: found, opened, read and let go.
+/// Finds, opens, reads and closes the keyboards that are followed.
 public final class Keyboards {
   /// Which devices to follow.
   public enum Selection {
-    /// All that udev calls keyboards, or would, and those with other keys that have one of these
-    /// keys, where the rules allow them. Consumer keys, such as the one for dictation, arrive on a
-    /// node of their own.
+    /// All devices that udev classifies as keyboards, or would if it ran, and devices with other
+    /// keys (`ID_INPUT_KEY`) that have one of `boundKeys`, if the rules allow them. Consumer keys,
+    /// such as the one for dictation, arrive on a node of their own.
     case all(boundKeys: Set<KeyCode>, DeviceRules)
-    /// Those at these paths, now or whenever they appear.
+    /// The devices at these paths, now or when they appear.
     case named([String])
   }
 
@@ -22,11 +22,11 @@ public final class Keyboards {
     case followed(DeviceID, InputDevice)
     /// The device was removed.
     case gone(DeviceID, InputDevice)
-    /// The device is there, but not followed any more.
+    /// The device is present, but no longer followed.
     case released(DeviceID, InputDevice)
-    /// A device cannot be opened, or can be read no more.
+    /// A device cannot be opened, or can no longer be read.
     case failed(SystemError)
-    /// The device is followed, but its lights cannot be switched.
+    /// The device is followed, but its LEDs cannot be switched.
     case unlit(DeviceID, InputDevice, SystemError)
   }
 
@@ -41,11 +41,11 @@ public final class Keyboards {
     /// Whether there may be something to read now.
     var isReady = false
 
-    /// Whether there may be more than was read so far.
+    /// Whether the last read may have left events unread.
     var hasMore = false
   }
 
-  /// How many key events are read of one device before the others have their turn.
+  /// After this many key events, at the next end of a frame, the other devices are served.
   private static let turn = 64
 
   private let loop: EventLoop
@@ -54,10 +54,10 @@ public final class Keyboards {
   private let report: (Report) -> Void
   private var followed: [Followed] = []
 
-  /// What was read and has yet to act; the places are those of ``followed``.
+  /// Inputs that were read but not yet delivered, by the indices of ``followed``.
   private var waiting = FrameQueues()
 
-  /// Memory for what is delivered next.
+  /// An empty array whose memory is reused by each delivery.
   private var due: [Controller.Input] = []
   private var opened = 0
   private var finder: DeviceFinder?
@@ -66,11 +66,11 @@ public final class Keyboards {
   private var unopened: [String: SystemError] = [:]
   private var lights: (lit: Lights, used: Lights) = ([], [])
 
-  /// Keyboards that are not yet looked for.
+  /// Keyboards without devices; ``start(followingNewcomers:)`` finds them.
   ///
   /// - Parameters:
-  ///   - deliver: takes what happened, in the order in which it is to act.
-  ///   - report: takes what belongs in a log.
+  ///   - deliver: receives inputs, in the order in which they are to act.
+  ///   - report: receives what belongs in a log.
   public convenience init(
     _ loop: EventLoop, _ selection: Selection, deliver: @escaping ([Controller.Input]) -> Void,
     report: @escaping (Report) -> Void
@@ -89,7 +89,7 @@ public final class Keyboards {
     self.report = report
   }
 
-  /// The devices that are followed, in the order of opening, and which of them are whole keyboards.
+  /// The devices that are followed, in the order of opening, and whether each is a whole keyboard.
   public var devices: [(device: InputDevice, isKeyboard: Bool)] {
     followed.map { ($0.device, $0.isKeyboard) }
   }
@@ -97,7 +97,10 @@ public final class Keyboards {
   /// How many devices are followed.
   public var count: Int { followed.count }
 
-  /// Opens all that are there, and from now on those that come, unless only the former are wanted.
+  /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
+  /// later.
+  ///
+  /// - Throws: if devices cannot be watched or listed. A device that cannot be opened is reported.
   public func start(followingNewcomers: Bool = true) throws(SystemError) {
     let continuation = try loop.addDeferred { [unowned self] in _ = readAll() }
     continuation.take(.first)
@@ -111,23 +114,25 @@ public final class Keyboards {
     if !followingNewcomers { self.finder = nil }
   }
 
-  /// Follows other devices from now on: lets go of those that are not wanted any more, and opens those
-  /// that are now.
+  /// Changes the selection: closes the devices that are no longer selected, and opens those that
+  /// are selected now.
+  ///
+  /// - Throws: if devices cannot be listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
     readAll()
     try finder?.forEachPresent { appeared($0) }
   }
 
-  /// Has, of the lights that are `used`, those on that are in `lit` and the others off, on every device
-  /// that has them, now and when it comes. While none is used, no device is opened for writing.
+  /// Switches each LED in `used` on if it is in `lit`, and off otherwise, on all devices that are
+  /// followed now or later. While `used` is empty, no device is opened for writing.
   public func light(_ lit: Lights, of used: Lights) {
     lights = (lit, used)
     for keyboard in followed { light(keyboard) }
   }
 
-  /// Which of `keys` the kernel says are up on this device, although nothing of it that waits to act
-  /// or to be read can have released them.
+  /// Which of `keys` the kernel reports as up on this device, although no undelivered input and no
+  /// unread event of the device releases them.
   public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
     guard let place = followed.firstIndex(where: { $0.id == id }) else { return [] }
     let waiting = waiting.inputs(of: place)
@@ -141,10 +146,10 @@ public final class Keyboards {
 extension Keyboards {
   private func appeared(_ node: DeviceFinder.Node) {
     switch selection {
-    // Any of them may be a link that is there only now.
+    // Any of the paths may be a link that has only now been created.
     case .named(let paths): openNamed(paths)
     case .all(let boundKeys, let rules):
-      // What cannot be wanted is not even opened.
+      // A device that cannot be selected is not even opened.
       let isHopeless = node.kind == .other || node.isIgnored
       guard let keyboard = followedDevice(at: node.path) else {
         if !isHopeless { open(node.path, node.kind) { Self.wants($0, $1, boundKeys, rules) } }
@@ -155,7 +160,7 @@ extension Keyboards {
         letGo(keyboard, .released(keyboard.id, keyboard.device))
       }
     }
-    // It may have been given permissions, or all are looked at because somebody changed something.
+    // Try again: its permissions may have changed, or the configuration was reloaded.
     guard !lights.used.isEmpty, let keyboard = followedDevice(at: node.path) else { return }
     keyboard.lights.tryAgain()
     light(keyboard)
@@ -180,10 +185,10 @@ extension Keyboards {
     for path in paths where followedDevice(at: path) == nil { open(path, nil) { _, _ in true } }
   }
 
-  /// The followed device that this path leads to, by whatever path it was opened.
+  /// The followed device that this path leads to, even if it was opened by a different path.
   ///
-  /// The kernel gives the number of a device that was removed to the next one, at once. What is gone
-  /// is therefore no answer, though it may still have to be read.
+  /// A removed device does not count, even if it still has unread events: the kernel can give its
+  /// number to the next device at once.
   private func followedDevice(at path: String) -> Followed? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
@@ -200,7 +205,7 @@ extension Keyboards {
       try follow(device, isKeyboard: kind == .keyboard)
       unopened[path] = nil
     } catch {
-      // Of a device is told more than once; say the same only once.
+      // The same node can appear more than once; report the same error only once.
       if unopened.updateValue(error, forKey: path) != error { report(.failed(error)) }
     }
   }
@@ -212,7 +217,7 @@ extension Keyboards {
     let source = try loop.addIO(device.fileDescriptor, .readable) { [unowned self] _ in
       _ = readAll()
     }
-    // A key waits for one client at most, however many there are.
+    // Served first, so that a key waits for at most one client, however many there are.
     source.take(.first)
     opened += 1
     let keyboard = Followed(
@@ -239,21 +244,21 @@ extension Keyboards {
 // MARK: - Reading
 
 extension Keyboards {
-  /// What one device had to say.
+  /// The result of reading one device.
   private enum Outcome {
     case drained
     case more
     case ended(SystemError?)
   }
 
-  /// Reads what has happened by now on any keyboard, and delivers it.
+  /// Reads all devices, and delivers their events up to now in the order of time.
   ///
-  /// Which of them made the loop wake up does not matter: by the time that a busy machine lets the
-  /// daemon go on, others may have been typed on, before and after. What happens while they are read,
-  /// one after the other, waits until all have been read again, so that nothing overtakes what
-  /// happened before it.
+  /// It does not matter which device woke the loop: on a busy machine, other devices may have
+  /// earlier and later events by the time that the daemon runs. Events that occur while the devices
+  /// are read, one after the other, wait until all devices have been read again, so that no event
+  /// overtakes an earlier one.
   ///
-  /// - Returns: the time up to which all that the kernel had to tell has been delivered.
+  /// - Returns: the time up to which all events that the kernel had have been delivered.
   @discardableResult
   public func readAll() -> Time {
     var limit = Time(microseconds: microsecondsSinceBoot())
@@ -276,14 +281,14 @@ extension Keyboards {
       guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
       letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
     }
-    // Nothing of this makes a descriptor readable again, libevdev's having read ahead included.
+    // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
     if !waiting.isEmpty || followed.contains(where: \.hasMore) { continuation?.callSoon() }
     return limit
   }
 
   private func deliver(upTo limit: Time) {
-    // While they act, none of them waits any more: the kernel is not asked about a device of which
-    // more is known.
+    // Take them out of `waiting` before they act: ``keysUp(among:on:)``, called meanwhile, does not
+    // ask the kernel about keys that an input in `waiting` may release.
     var inputs: [Controller.Input] = []
     swap(&inputs, &due)
     waiting.take(upTo: limit, into: &inputs)
@@ -295,7 +300,7 @@ extension Keyboards {
 
   /// Finds out which devices have something to read.
   private func findReady() {
-    // With one, there is nobody else to ask.
+    // A single device is read without `poll`.
     guard followed.count > 1 else {
       for place in followed.indices { followed[place].isReady = true }
       return
@@ -306,7 +311,7 @@ extension Keyboards {
           at: place,
           to: pollfd(fd: keyboard.device.fileDescriptor, events: Int16(POLLIN), revents: 0))
       }
-      // Where the kernel does not say, the reading does.
+      // If `poll` fails, read every device.
       let isKnown = poll(entries.baseAddress, nfds_t(entries.count), 0) >= 0
       for place in followed.indices {
         followed[place].isReady =

@@ -1,4 +1,4 @@
-/// Why the arguments of a program do not fit.
+/// Why a program's arguments are invalid.
 public struct UsageError: Error, Hashable, TerminalTextConvertible {
   /// What is wrong, in a few words.
   public let text: TerminalText
@@ -7,9 +7,10 @@ public struct UsageError: Error, Hashable, TerminalTextConvertible {
   public init(_ text: TerminalText) { self.text = text }
 }
 
-/// The arguments that the program was called with.
+/// The arguments of this program, without its name.
 ///
-/// - Throws: where one is no UTF-8: it could not be what it was, such as the name of a file.
+/// - Throws: if an argument is not UTF-8: as a `String` it would differ, and no longer name the
+///   same file, for example.
 public func commandLine() throws(UsageError) -> [String] {
   var arguments: [String] = []
   for number in 1..<max(1, Int(CommandLine.argc)) {
@@ -35,7 +36,8 @@ public struct Arguments: Sendable {
   ///   - flags: the names of options without a value, with their dashes.
   ///   - options: the names of options with a value, with their dashes.
   ///   - lists: the names of options with a value that may be repeated.
-  /// - Throws: for an unknown option, one without its value, with one too many, or given twice.
+  /// - Throws: for an unknown option, a missing or superfluous value, or one of `options` that is
+  ///   given twice.
   public init(
     _ arguments: some Sequence<String>, flags knownFlags: Set<String>, options: Set<String>,
     lists: Set<String> = []

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An open file, socket or device; closed when the value ends.
+/// An open file, socket or device; closed when the value is destroyed.
 public struct FileDescriptor: ~Copyable, Sendable {
   /// The kernel's number, for calls that borrow it.
   public let number: Int32
@@ -11,14 +11,18 @@ public struct FileDescriptor: ~Copyable, Sendable {
   deinit { close(number) }
 
   /// Opens a file, for reading unless `flags` say otherwise. The corresponding C function is `open`.
+  ///
+  /// - Throws: the error of `open`.
   public static func opening(
     _ path: String, flags: Int32 = O_RDONLY, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("open", path) { open(path, flags | O_CLOEXEC, mode) })
   }
 
-  /// A new file without a name, for reading and writing, which is gone when it is closed. The
-  /// corresponding C function is `mkstemp`.
+  /// Creates a file without a name, open for reading and writing, which the kernel deletes when it
+  /// is closed. The corresponding C function is `mkstemp`.
+  ///
+  /// - Throws: if the file cannot be created or unlinked.
   public static func unnamed(in folder: String) throws(SystemError) -> FileDescriptor {
     var template = Array("\(folder)/keymoded-XXXXXX".utf8CString)
     let number = try retrying("create a file in", folder) { mkstemp(&template) }
@@ -28,29 +32,33 @@ public struct FileDescriptor: ~Copyable, Sendable {
     return file
   }
 
-  /// Reads what comes next. The corresponding C function is `read`.
+  /// Reads the next bytes. The corresponding C function is `read`.
   ///
-  /// - Returns: how many bytes; 0 at the end.
+  /// - Returns: how many bytes were read; 0 at the end.
+  /// - Throws: the error of `read`.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }
   }
 
-  /// Reads what stands at `offset`. The corresponding C function is `pread`.
+  /// Reads the bytes at `offset`. The corresponding C function is `pread`.
   ///
-  /// - Returns: how many bytes; 0 at the end.
+  /// - Returns: how many bytes were read; 0 at the end.
+  /// - Throws: the error of `pread`.
   public func read(
     at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(SystemError) -> Int {
     try retrying("read") { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// A copy of standard input.
+  /// A duplicate of the descriptor of standard input.
+  ///
+  /// - Throws: if it cannot be duplicated, for example because standard input is closed.
   public static func standardInput() throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })
   }
 }
 
-/// What `read` and `recv` found.
+/// The result of `read` or `recv`.
 public enum ReadResult: Equatable, Sendable {
   /// This many bytes, at least one.
   case bytes(Int)
@@ -60,7 +68,9 @@ public enum ReadResult: Equatable, Sendable {
   case end
 }
 
-/// Reads what is there into `buffer`. The corresponding C function is `read`.
+/// Reads the available bytes into `buffer`. The corresponding C function is `read`.
+///
+/// - Throws: the error of `read`, except `EINTR` and `EAGAIN`.
 public func readSome(
   from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
 ) throws(SystemError) -> ReadResult {
@@ -76,7 +86,10 @@ public func readSome(
   }
 }
 
-/// Writes all of `bytes`. The corresponding C function is `write`.
+/// Writes all of `bytes`, and waits if `descriptor` is non-blocking. The corresponding C function
+/// is `write`.
+///
+/// - Throws: the error of `write`, except `EINTR` and `EAGAIN`.
 public func writeAll(
   _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String
 ) throws(SystemError) {
@@ -87,7 +100,8 @@ public func writeAll(
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     } catch {
       guard error.code == EAGAIN else { throw error }
-      // Somebody who has the same open file does not want to wait, but nothing must be cut.
+      // Another process that shares the open file may have made it non-blocking. Wait, so that the
+      // output is complete.
       var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
       _ = poll(&entry, 1, -1)
     }
@@ -96,8 +110,9 @@ public func writeAll(
 
 /// A whole file as bytes.
 ///
-/// - Parameter limit: the most that is read.
-/// - Returns: the bytes, or `nil` where there are more than `limit`.
+/// - Parameter limit: the largest size, in bytes.
+/// - Returns: the bytes, or `nil` if there are more than `limit`.
+/// - Throws: if the file cannot be opened or read.
 public func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8]? {
   let file = try FileDescriptor.opening(path)
   var bytes: [UInt8] = []
@@ -122,7 +137,10 @@ public func environment(_ name: String) -> String? {
   return value.pointee == 0 ? nil : String(cString: value)
 }
 
-/// The names of what is in a folder, in no order. The corresponding C function is `readdir`.
+/// The names of a folder's entries except `.` and `..`, in no particular order. The corresponding C
+/// function is `readdir`.
+///
+/// - Throws: if the folder cannot be opened.
 public func names(inFolder path: String) throws(SystemError) -> [String] {
   guard let folder = opendir(path) else { throw .last("list", path) }
   defer { closedir(folder) }

@@ -1,16 +1,18 @@
 internal import CLinux
 import Glibc
 
-/// What one thread can end another's wait with: a descriptor that is readable once it was sent.
+/// Ends another thread's wait: a descriptor that is readable from ``send()`` until ``clear()``.
 ///
 /// The corresponding C function is `eventfd`.
 public final class Interrupt: Sendable {
   private let file: FileDescriptor
 
-  /// The descriptor, to be waited for.
+  /// The descriptor to wait on for reading.
   public var descriptor: Int32 { file.number }
 
-  /// One that was not sent yet.
+  /// An interrupt that has not been sent.
+  ///
+  /// - Throws: the error of `eventfd`.
   public init() throws(SystemError) {
     let flags = Int32(EFD_CLOEXEC | EFD_NONBLOCK)
     file = FileDescriptor(owning: try retrying("make", "an eventfd") { eventfd(0, flags) })
@@ -22,7 +24,7 @@ public final class Interrupt: Sendable {
     _ = write(file.number, &one, 8)
   }
 
-  /// Makes it ready to be sent again.
+  /// Makes the descriptor unreadable until the next ``send()``.
   public func clear() {
     var count: UInt64 = 0
     _ = read(file.number, &count, 8)

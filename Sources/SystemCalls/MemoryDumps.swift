@@ -1,11 +1,11 @@
 internal import CLinux
 
-/// Keeps the memory of this process out of core dumps, and out of reach for others of the same user.
+/// Keeps this process's memory out of core dumps, and prevents other processes of the same user
+/// from reading it.
 ///
-/// A limit of 0 (`RLIMIT_CORE`) is not enough: the kernel ignores it where `core_pattern` names a
-/// program that takes the dump; see `core(5)`. The corresponding C function is
-/// `prctl(PR_SET_DUMPABLE)`.
+/// An `RLIMIT_CORE` of 0 is not enough: the kernel ignores it if `core_pattern` pipes the dump to a
+/// program; see `core(5)`. The corresponding C function is `prctl(PR_SET_DUMPABLE)`.
 public func forbidMemoryDumps() {
-  // It fails for no reason but a wrong argument.
+  // This fails only for an invalid argument.
   _ = keymoded_forbid_dumps()
 }

@@ -2,8 +2,8 @@ import Glibc
 
 /// A buffered stream of text to an open descriptor.
 ///
-/// When whoever reads standard output has gone, the program ends quietly, as `head` and `grep -q`
-/// expect of what they read from.
+/// When the reader of standard output has closed it, as `head` and `grep -q` do, the program ends
+/// quietly, with exit status 0.
 public struct Output: ~Copyable {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
@@ -30,8 +30,8 @@ public struct Output: ~Copyable {
     output.flush()
   }
 
-  /// Adds bytes, by letting `body` append them, and a line end. They are written as they are: what
-  /// others wrote is to be escaped by what makes them, as JSON does.
+  /// Adds the bytes that `body` appends, and a line end. They are written unchanged: `body` must
+  /// escape untrusted text itself, as a JSON writer does.
   public mutating func line(_ body: (inout [UInt8]) -> Void) {
     body(&buffer)
     endLine()
@@ -42,7 +42,7 @@ public struct Output: ~Copyable {
     if buffer.count >= Self.capacity - 1024 { flush() }
   }
 
-  /// Writes out what is still here.
+  /// Writes the buffer; ends the program if that fails.
   public mutating func flush() {
     let result = buffer.withUnsafeBytes { bytes in
       Result { () throws(SystemError) in try writeAll(bytes, to: descriptor, "standard output") }
@@ -62,7 +62,7 @@ public let programName: String = {
   return path.split(separator: "/").last.map(String.init) ?? path
 }()
 
-/// `a, b and c`
+/// Joins words into a list, such as `a, b and c`.
 public func listed(_ words: [String], _ conjunction: String = "and") -> String {
   guard words.count > 1, let last = words.last else { return words.joined() }
   return "\(words.dropLast().joined(separator: ", ")) \(conjunction) \(last)"

@@ -2,14 +2,14 @@ internal import CLinux
 
 /// The process at the other end of a Unix socket: the one that connected, or the one that listens.
 public struct PeerProcess: Hashable, Sendable, TerminalTextConvertible {
-  /// Its number.
+  /// Its process ID.
   public let number: Int32
-  /// The kernel's name of it, of up to 15 bytes; `nil` where the process has ended.
+  /// The kernel's name for it, of up to 15 bytes; `nil` if the process has ended.
   public let name: String?
 
   /// The process at the other end of this connected socket.
   ///
-  /// - Returns: `nil` where that cannot be told, as for a process outside this one's namespace.
+  /// - Returns: `nil` if the kernel does not say, as for a process outside this PID namespace.
   public init?(of socket: Int32) {
     number = keymoded_peer_process(socket)
     guard number > 0 else { return nil }

@@ -1,27 +1,31 @@
 internal import CLinux
 import Glibc
 
-/// A file in memory that outlives the process, where somebody else holds its descriptor too.
+/// A file in memory (memfd) that outlives this process if another process holds its descriptor too.
 ///
-/// Its size is sealed. What is written is there for whoever maps it next, however this process ends.
+/// Its size is sealed. The next process that maps it finds what was written, however this process
+/// ends.
 public final class SharedMemory {
-  /// The bytes.
+  /// The mapped bytes.
   public let bytes: UnsafeMutableRawBufferPointer
   private let file: FileDescriptor
 
-  /// The descriptor, to be handed on.
+  /// The descriptor, to pass to another process.
   public var descriptor: Int32 { file.number }
 
   /// A new file of this size, all zero.
+  ///
+  /// - Throws: if the file cannot be created or mapped.
   public convenience init(name: String, size: Int) throws(SystemError) {
     let number = keymoded_sealed_memory(name, Int64(size))
     guard number >= 0 else { throw SystemError("create memory", name, code: -number) }
     try self.init(mapping: FileDescriptor(owning: number), size)
   }
 
-  /// A file that a process before this one made.
+  /// A file that an earlier process created.
   ///
-  /// - Returns: `nil` where it is none that could be safely read, or of another size.
+  /// - Returns: `nil` if the file is not sealed against shrinking, does not have this `size`, or
+  ///   cannot be mapped.
   public convenience init?(adopting file: consuming FileDescriptor, size: Int) {
     var status = stat()
     guard keymoded_is_sealed(file.number) == 1, fstat(file.number, &status) == 0,

@@ -1,19 +1,21 @@
 import Glibc
 import Synchronization
 
-/// Signals that are read from a descriptor, as they came.
+/// Signals, read from a descriptor in the order in which they were caught.
 ///
-/// They are caught by a handler, for all threads: the Swift runtime has threads of its own that take
-/// signals whatever others block, so that signalfd would not get them.
+/// A handler catches them for all threads. A signalfd would miss some, because threads of the Swift
+/// runtime take signals even if all other threads block them.
 public final class Signals: Sendable {
-  /// Where the handler writes to. One program has one set of handlers.
+  /// The end of the pipe that the handler writes to; static, as handlers belong to the process.
   private static let inlet = Atomic<Int32>(-1)
   private let outlet: FileDescriptor
 
-  /// The descriptor, to be waited for.
+  /// The descriptor to wait on for reading.
   public var descriptor: Int32 { outlet.number }
 
-  /// Catches these signals, for the rest of the program.
+  /// Catches these signals, for the rest of the process's life.
+  ///
+  /// - Throws: if the pipe cannot be created.
   public init(_ numbers: [Int32]) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     try retrying("make", "a pipe") { pipe(&ends) }
@@ -34,16 +36,16 @@ public final class Signals: Sendable {
     for number in numbers { sigaction(number, &action, nil) }
   }
 
-  /// The next signal that has come, or `nil`.
+  /// The next signal that was caught; `nil` if there is none.
   public func next() -> Int32? {
     var byte: UInt8 = 0
     return read(outlet.number, &byte, 1) == 1 ? Int32(byte) : nil
   }
 
-  /// Does to this program what the signal would have done.
+  /// Applies the signal's default action to this process.
   public static func deliver(_ number: Int32) {
     signal(number, SIG_DFL)
-    // Some of the runtime's threads block it.
+    // Some of the runtime's threads block the signal, and this may run on one of them.
     var set = sigset_t()
     sigemptyset(&set)
     sigaddset(&set, number)

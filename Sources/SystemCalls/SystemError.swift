@@ -31,10 +31,10 @@ public struct SystemError: Error, Hashable, TerminalTextConvertible {
   }
 }
 
-/// Makes a call again for as long as it only fails because a signal came in between.
+/// Repeats a call for as long as it fails with `EINTR`, because a signal interrupted it.
 ///
 /// - Returns: what the call returned.
-/// - Throws: the `errno` of a call that returned a negative number.
+/// - Throws: the `errno` of a call that returned a negative number, except `EINTR`.
 @discardableResult
 public func retrying<Result: SignedInteger>(
   _ operation: String, _ subject: String? = nil, _ call: () -> Result

@@ -1,12 +1,12 @@
 import Glibc
 
-/// The terminal that standard output is, with its screen taken for as long as somebody draws on it.
+/// The terminal on standard output, and its alternate screen for drawing.
 public final class Terminal {
   private var before = termios()
   private var hasInput = false
   private var isTaken = false
 
-  /// The terminal; `nil` where standard output is none, or one that can only print lines.
+  /// The terminal; `nil` if standard output is not a terminal, or `TERM` is unset or `dumb`.
   public init?() {
     let kind = environment("TERM") ?? "dumb"
     guard isatty(STDOUT_FILENO) == 1, kind != "dumb" else { return nil }
@@ -22,17 +22,17 @@ public final class Terminal {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// The descriptor on which typed characters come one by one while the screen is taken; `nil`
-  /// where standard input is no terminal.
+  /// The descriptor on which typed characters arrive one by one, from ``enter()`` to ``leave()``;
+  /// `nil` if standard input is not a terminal.
   public var input: Int32? { isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil }
 
-  /// Takes the screen; what was on it is kept.
+  /// Switches to the alternate screen without a cursor, and turns off echo and line editing.
   public func enter() {
     guard !isTaken else { return }
     isTaken = true
     hasInput = input != nil && tcgetattr(STDIN_FILENO, &before) == 0
     if hasInput {
-      // Ctrl+C and Ctrl+Z remain what they are; what is typed is not shown.
+      // `ISIG` stays set, so that Ctrl+C and Ctrl+Z keep working.
       var changed = before
       changed.c_lflag &= ~tcflag_t(ECHO | ICANON)
       tcsetattr(STDIN_FILENO, TCSANOW, &changed)
@@ -40,7 +40,7 @@ public final class Terminal {
     write("\u{1b}[?1049h\u{1b}[?25l")
   }
 
-  /// Gives it back.
+  /// Restores the main screen, the cursor and the input settings.
   public func leave() {
     guard isTaken else { return }
     isTaken = false

@@ -1,24 +1,25 @@
-/// What a program says to people, on a terminal or in a log.
+/// Text that a program shows to people, on a terminal or in a log.
 ///
-/// It is written as a literal. What is put into the literal (names, paths, what the daemon or a file
-/// said) is made ``printable(_:)`` on its way, so that text of others cannot reach people as it is:
+/// It is written as a literal. Values interpolated into the literal (names, paths, text from the
+/// daemon or a file) pass through ``printable(_:)``, so that untrusted text cannot control the
+/// terminal:
 ///
 ///     complain("unknown state '\(name)'; there are\n\(wrapped(names))")
 ///
-/// Only the literals themselves have line ends and what terminals act on.
+/// Only the literals themselves contain line ends and control sequences.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {
   fileprivate var text: String
 
-  /// The text of the program itself.
+  /// A literal, unchanged.
   public init(stringLiteral text: String) { self.text = text }
 
-  /// The text of the program, and what was put into it.
+  /// A literal with its interpolated values.
   public init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
-  /// A text that is shown as it is, because it is the user's own wish.
+  /// A text that is shown unchanged, because the user asked for it.
   public init(verbatim text: String) { self.text = text }
 
-  /// One text behind the other.
+  /// The two texts joined.
   public static func + (first: TerminalText, second: TerminalText) -> TerminalText {
     TerminalText(verbatim: first.text + second.text)
   }
@@ -27,18 +28,19 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
   public struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var text = ""
 
-    /// An empty one.
+    /// An empty literal.
     public init(literalCapacity: Int, interpolationCount: Int) {
       text.reserveCapacity(literalCapacity)
     }
 
-    /// Adds what the program says.
+    /// Adds a part of the literal itself.
     public mutating func appendLiteral(_ literal: String) { text += literal }
 
-    /// Adds another text of the program.
+    /// Adds a text unchanged: its own interpolated values are printable already.
     public mutating func appendInterpolation(_ other: TerminalText) { text += other.text }
 
-    /// Adds what may be anything.
+    /// Adds any other value: its ``TerminalTextConvertible/text`` if it has one, otherwise its
+    /// ``printable(_:)`` description.
     public mutating func appendInterpolation<Value>(_ value: Value) {
       if let own = value as? any TerminalTextConvertible {
         text += own.text.text
@@ -55,27 +57,28 @@ extension TerminalText: CustomStringConvertible {
 }
 
 extension Sequence<TerminalText> {
-  /// All of them, with `separator` in between.
+  /// The texts joined, with `separator` between them.
   public func joined(separator: TerminalText = "") -> TerminalText {
     TerminalText(verbatim: map(\.text).joined(separator: separator.text))
   }
 }
 
-/// What says of itself what people are to read, such as an error.
+/// A value with a text for people, such as an error.
 public protocol TerminalTextConvertible: CustomStringConvertible {
-  /// What people read.
+  /// The text for people.
   var text: TerminalText { get }
 }
 
 extension TerminalTextConvertible {
-  /// What people read.
+  /// The ``text`` as a string.
   public var description: String { text.description }
 }
 
-/// A text that somebody else made up, without what a terminal would act on, without line ends, and
-/// without what cannot be seen but turns the text around or makes two of them look the same.
+/// Makes an untrusted text safe to show: replaces each control character, line or paragraph
+/// separator and format character with U+FFFD. Format characters are invisible, but can reverse the
+/// direction of a text or make two different texts look the same.
 public func printable(_ text: String) -> String {
-  // Nearly every text is so already.
+  // Nearly every text is printable ASCII.
   guard !text.utf8.allSatisfy({ 0x20..<0x7f ~= $0 }) else { return text }
   return String(
     String.UnicodeScalarView(

@@ -19,7 +19,8 @@ extension sockaddr_un {
 ///
 /// - Parameters:
 ///   - operation: what is attempted, for the error.
-///   - call: is given the address and its size, and returns what the call does.
+///   - call: receives the address and its size, and returns the result of the system call.
+/// - Throws: if the path is too long, or the error of the call.
 public func withUnixAddress(
   _ path: String, _ operation: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
 ) throws(SystemError) {
@@ -38,7 +39,8 @@ public func withUnixAddress(
 ///
 /// - Parameters:
 ///   - operation: what it is made for, for the error.
-///   - isNonblocking: whether calls on it return at once where they would have to wait.
+///   - isNonblocking: whether calls on the socket fail instead of waiting.
+/// - Throws: the error of `socket`.
 public func unixSocket(
   _ operation: String, _ path: String, isNonblocking: Bool
 ) throws(SystemError) -> FileDescriptor {

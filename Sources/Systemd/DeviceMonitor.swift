@@ -15,7 +15,7 @@ public struct UdevDevice {
     return String(cString: value)
   }
 
-  /// The device behind `handle`, where it is an evdev node.
+  /// The device of `handle`; `nil` if it is not an evdev node.
   fileprivate init?(eventNode handle: OpaquePointer) {
     var name: UnsafePointer<CChar>?
     var node: UnsafePointer<CChar>?
@@ -28,21 +28,23 @@ public struct UdevDevice {
   }
 }
 
-/// Watches the evdev nodes come, through udev: when it tells of one, its rules have been applied.
+/// Reports evdev nodes that appear, once udev has applied its rules to them.
 ///
-/// The kernel keeps a hundred or so of udev's messages for a process that has no time to read them,
-/// and forgets the others. libsystemd says nothing of it, so the monitor asks, and looks at all
-/// devices again.
+/// The kernel queues about a hundred of udev's messages for a process that does not read them, and
+/// drops the rest. libsystemd does not report this, so the monitor asks the kernel how many were
+/// dropped, and then enumerates all devices again.
 public final class DeviceMonitor {
   private let monitor: OpaquePointer
   private let appeared: (UdevDevice) -> Void
   private var lost: Int64 = 0
   private var lookAgain: EventSource?
 
-  /// Calls `appeared`, from the loop, for each evdev node that appears or changes, and at times for
-  /// one that does not.
+  /// Calls `appeared`, from the loop, for each evdev node that appears or changes, and, after a
+  /// loss of messages, for each one that is present.
   ///
   /// Make the monitor before calling ``forEachPresent(_:)``, so that no device is missed in between.
+  ///
+  /// - Throws: if libsystemd cannot create or start its device monitor.
   public init(
     _ loop: EventLoop, appeared: @escaping (UdevDevice) -> Void
   ) throws(SystemError) {
@@ -64,7 +66,7 @@ public final class DeviceMonitor {
           let monitor = Unmanaged<DeviceMonitor>.fromOpaque(context).takeUnretainedValue()
           monitor.checkForLosses()
           var action = SD_DEVICE_ADD
-          // Removal shows on the open device itself, and sooner.
+          // An open device reports its own removal, and sooner.
           guard sd_device_get_action(device, &action) >= 0, action != SD_DEVICE_REMOVE,
             let device = UdevDevice(eventNode: device)
           else { return 0 }
@@ -75,14 +77,15 @@ public final class DeviceMonitor {
       do throws(SystemError) {
         try forEachPresent(self.appeared)
       } catch {
-        // The next message, or the next loss, is another chance.
+        // The next loss of messages is another chance.
       }
     }
-    // Messages are lost until all that did not get lost were read, so before that it is too soon.
+    // More messages may be lost until those in the queue have been read, so enumerate only then.
     lookAgain?.take(.last)
   }
 
-  /// Whatever is lost, a message that was not is read after it.
+  /// Called for each message. The kernel drops messages only while others are queued, so at least
+  /// one is read after every loss.
   private func checkForLosses() {
     let source = sd_device_monitor_get_event_source(monitor)
     let count = keymoded_lost_messages(sd_event_source_get_io_fd(source))
@@ -96,7 +99,9 @@ public final class DeviceMonitor {
     sd_device_monitor_unref(monitor)
   }
 
-  /// Calls `body` for each evdev node that is there now.
+  /// Calls `body` for each evdev node that is present now.
+  ///
+  /// - Throws: if libsystemd cannot enumerate devices.
   public func forEachPresent(_ body: (UdevDevice) -> Void) throws(SystemError) {
     var enumerator: OpaquePointer?
     try checked("list devices", sd_device_enumerator_new(&enumerator))

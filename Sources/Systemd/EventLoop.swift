@@ -2,7 +2,7 @@ internal import CLibsystemd
 internal import Glibc
 public import SystemCalls
 
-/// What can be waited for on a descriptor; the kernel's `EPOLL*` bits.
+/// Events to wait for on a descriptor; the kernel's `EPOLL*` bits.
 public struct IOEvents: OptionSet, Hashable, Sendable {
   /// The kernel's bits.
   public let rawValue: UInt32
@@ -20,13 +20,15 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
   public static let failure = IOEvents(rawValue: EPOLLERR.rawValue)
 }
 
-/// An sd-event loop: one thread that waits for whatever comes first.
+/// An sd-event loop: waits on one thread for the events of all its sources.
 ///
-/// A source ends when its ``EventSource`` is let go.
+/// The loop removes a source when its ``EventSource`` is released.
 public final class EventLoop {
   let handle: OpaquePointer
 
   /// A new loop.
+  ///
+  /// - Throws: the error of `sd_event_new`.
   public init() throws(SystemError) {
     var handle: OpaquePointer?
     try checked("make an event loop", sd_event_new(&handle))
@@ -37,13 +39,16 @@ public final class EventLoop {
   deinit { sd_event_unref(handle) }
 
   /// Runs until ``stop()``.
+  ///
+  /// - Throws: the error of `sd_event_loop`.
   public func run() throws(SystemError) {
     try checked("run the event loop", sd_event_loop(handle))
   }
 
-  /// Handles what comes next of all that is ready, and waits for nothing.
+  /// Runs the handler of one ready source, without waiting.
   ///
-  /// - Returns: whether there was anything.
+  /// - Returns: whether a source was ready.
+  /// - Throws: the error of `sd_event_run`.
   public func runOnce() throws(SystemError) -> Bool {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
@@ -51,14 +56,18 @@ public final class EventLoop {
   /// Ends ``run()`` after the handler that calls this.
   public func stop() { sd_event_exit(handle, 0) }
 
-  /// Lets the service manager know regularly that the loop turns, where it wants to know.
+  /// Sends watchdog notifications to the service manager from the loop, if it asked for them.
+  ///
+  /// - Throws: the error of `sd_event_set_watchdog`.
   public func reportToWatchdog() throws(SystemError) {
     try checked("set the watchdog", sd_event_set_watchdog(handle, 1))
   }
 
-  /// Calls `handler` whenever one of `events` is there on `descriptor`.
+  /// Calls `handler` whenever one of `events` occurs on `descriptor`.
   ///
-  /// The descriptor stays the caller's and must outlive the source.
+  /// The caller keeps the descriptor, which must outlive the source.
+  ///
+  /// - Throws: the error of `sd_event_add_io`.
   public func addIO(
     _ descriptor: Int32, _ events: IOEvents, handler: @escaping (IOEvents) -> Void
   ) throws(SystemError) -> EventSource {
@@ -73,7 +82,9 @@ public final class EventLoop {
     return source
   }
 
-  /// Calls `handler` when the process gets the signal, which is blocked for this purpose.
+  /// Blocks `signal`, and calls `handler` when the process receives it.
+  ///
+  /// - Throws: the error of `sd_event_add_signal`.
   public func addSignal(
     _ signal: Int32, handler: @escaping () -> Void
   ) throws(SystemError) -> EventSource {
@@ -89,11 +100,13 @@ public final class EventLoop {
     return source
   }
 
-  /// A timer that is off until it is set.
+  /// A timer that is off until ``EventSource/set(at:)``.
+  ///
+  /// - Throws: the error of `sd_event_add_time`.
   public func addTimer(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
     let source = EventSource { _ in handler() }
     try source.start("make a timer") { slot, context in
-      // An accuracy of 1 µs; 0 would stand for a quarter of a second.
+      // An accuracy of 1 µs; 0 would mean the default, 250 ms.
       sd_event_add_time(
         handle, slot, CLOCK_BOOTTIME, UInt64.max, 1,
         { _, _, context in EventSource.called(context, []) }, context)
@@ -101,8 +114,9 @@ public final class EventLoop {
     return source
   }
 
-  /// A handler that is called once after each ``EventSource/callSoon()``, when all else that is
-  /// ready now had its turn.
+  /// A handler that a later iteration of the loop runs once after each ``EventSource/callSoon()``.
+  ///
+  /// - Throws: the error of `sd_event_add_defer`.
   public func addDeferred(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
     let source = EventSource { _ in handler() }
     try source.start("defer work") { slot, context in
@@ -113,7 +127,7 @@ public final class EventLoop {
   }
 }
 
-/// Something that a loop waits for; letting go of it ends the waiting.
+/// A source of events in a loop; releasing it removes it from the loop.
 public final class EventSource {
   private let handler: (IOEvents) -> Void
   private var handle: OpaquePointer?
@@ -122,15 +136,15 @@ public final class EventSource {
 
   deinit { end() }
 
-  /// Ends the waiting at once: to be called before the descriptor is closed, if somebody else may
-  /// still hold the source.
+  /// Removes the source from the loop at once. Call this before closing the descriptor if another
+  /// reference to the source may remain.
   public func end() { handle = sd_event_source_disable_unref(handle) }
 
   fileprivate func start(
     _ operation: String,
     _ add: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutableRawPointer) -> Int32
   ) throws(SystemError) {
-    // Unretained: the loop's reference ends in `deinit`, so the object outlives every call.
+    // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
     try checked(operation, add(&handle, Unmanaged.passUnretained(self).toOpaque()))
   }
 
@@ -138,30 +152,30 @@ public final class EventSource {
     _ context: UnsafeMutableRawPointer?, _ events: IOEvents
   ) -> Int32 {
     guard let context else { return 0 }
-    // A strong reference for as long as the handler runs, since it may let go of its own source.
+    // A strong reference while the handler runs, since it may release its own source.
     let source = Unmanaged<EventSource>.fromOpaque(context).takeUnretainedValue()
     source.handler(events)
     return 0
   }
 
-  /// Waits for other events on the descriptor from now on.
+  /// Changes the events to wait for on the descriptor.
   public func wait(for events: IOEvents) {
     sd_event_source_set_io_events(handle, events.rawValue)
   }
 
-  /// When a source has its turn, of those that are ready.
+  /// A source's priority: of those that are ready, the one with the lowest value is served first.
   public enum Turn: Int64, Sendable {
-    /// Before all others.
+    /// Served before all others.
     case first = -100
-    /// Before the usual ones.
+    /// Served before sources of usual priority.
     case early = -50
-    /// Whoever waited longest; that of a source for which nothing else was said.
+    /// The default; the source that has been ready longest is served first.
     case usual = 0
-    /// After all others.
+    /// Served after all others.
     case last = 100
   }
 
-  /// Takes its turns like this from now on.
+  /// Sets the priority of the source.
   public func take(_ turn: Turn) { sd_event_source_set_priority(handle, turn.rawValue) }
 
   /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`.
@@ -170,19 +184,19 @@ public final class EventSource {
     sd_event_source_set_enabled(handle, Int32(SD_EVENT_ONESHOT))
   }
 
-  /// Calls a deferred handler once.
+  /// Schedules the deferred handler to be called once.
   public func callSoon() {
     sd_event_source_set_enabled(handle, Int32(SD_EVENT_ONESHOT))
   }
 
-  /// Stops waiting, until ``enable()`` or another setting.
+  /// Stops waiting, until ``enable()``, ``set(at:)`` or ``callSoon()``.
   public func disable() { sd_event_source_set_enabled(handle, Int32(SD_EVENT_OFF)) }
 
   /// Waits again.
   public func enable() { sd_event_source_set_enabled(handle, Int32(SD_EVENT_ON)) }
 }
 
-/// Throws what systemd's functions return as a negative `errno`.
+/// Throws if a function of libsystemd returned a negative `errno`; otherwise returns its result.
 @discardableResult
 func checked(
   _ operation: String, _ result: Int32
@@ -191,10 +205,10 @@ func checked(
   throw SystemError(operation, code: -result)
 }
 
-/// The time on `CLOCK_MONOTONIC`, on which systemd counts, in microseconds.
+/// The monotonic time (`CLOCK_MONOTONIC`), which systemd uses, in microseconds.
 public func microsecondsSinceStart() -> Int64 { microseconds(CLOCK_MONOTONIC) }
 
-/// The time on `CLOCK_BOOTTIME`, which goes on while the machine sleeps, in microseconds.
+/// The boot time (`CLOCK_BOOTTIME`), which includes time in suspend, in microseconds.
 public func microsecondsSinceBoot() -> Int64 { microseconds(CLOCK_BOOTTIME) }
 
 private func microseconds(_ clock: clockid_t) -> Int64 {

@@ -2,11 +2,11 @@ internal import CLibsystemd
 internal import Glibc
 public import SystemCalls
 
-/// Watches what comes into a folder, which may itself come later, go, and come again.
+/// Reports files that appear in a folder, which may itself be created later, removed and recreated.
 ///
 /// The corresponding kernel interface is `inotify(7)`.
 public final class FolderMonitor {
-  /// One watched folder; letting go of it ends the watching.
+  /// An inotify watch on a folder; releasing it ends the watch.
   private final class Watch {
     private let handler: (Int32, String?) -> Void
     private var source: OpaquePointer?
@@ -16,12 +16,12 @@ public final class FolderMonitor {
       handler: @escaping (Int32, String?) -> Void
     ) throws(SystemError) {
       self.handler = handler
-      // Unretained: the loop's reference ends in `deinit`, so the object outlives every call.
+      // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
       let result = sd_event_add_inotify(
         loop.handle, &source, path, UInt32(mask | IN_ONLYDIR),
         { _, event, context in
           guard let event, let context else { return 0 }
-          // A strong reference for as long as the handler runs, since it may let go of the watch.
+          // A strong reference while the handler runs, since it may release the watch.
           let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
           watch.handler(Int32(bitPattern: event.pointee.mask), Watch.name(in: event))
           return 0
@@ -31,7 +31,7 @@ public final class FolderMonitor {
 
     deinit { sd_event_source_disable_unref(source) }
 
-    /// The name behind the event, which C has as an array without a length.
+    /// The name of the file, which follows the event; C declares it as an array without a length.
     private static func name(in event: UnsafePointer<inotify_event>) -> String? {
       guard event.pointee.len > 0 else { return nil }
       let name = UnsafeRawPointer(event) + MemoryLayout<inotify_event>.size
@@ -46,12 +46,13 @@ public final class FolderMonitor {
   private var parent: Watch?
   private var folder: Watch?
 
-  /// Calls `appeared`, from the loop, with the path of each file that comes into the folder, or of
-  /// which the permissions change.
+  /// Calls `appeared`, from the loop, with the path of each file that appears in the folder, or
+  /// whose permissions change.
   ///
   /// Make the monitor before calling ``forEachPresent(_:)``, so that no file is missed in between.
   ///
-  /// - Parameter path: the folder, which need not be there; the one that it is in must.
+  /// - Parameter path: the folder, which need not exist; its parent must.
+  /// - Throws: if the parent, or the folder while it exists, cannot be watched.
   public init(
     _ loop: EventLoop, path: String, appeared: @escaping (String) -> Void
   ) throws(SystemError) {
@@ -67,7 +68,9 @@ public final class FolderMonitor {
     try watch()
   }
 
-  /// Calls `body` with the path of each file that is there now, `event2` before `event10`.
+  /// Calls `body` with the path of each file that is in the folder now, `event2` before `event10`.
+  ///
+  /// - Throws: if the folder exists but cannot be listed.
   public func forEachPresent(_ body: (String) -> Void) throws(SystemError) {
     do throws(SystemError) {
       let names = try names(inFolder: path)
@@ -79,7 +82,7 @@ public final class FolderMonitor {
     }
   }
 
-  /// Watches the folder, if it is there.
+  /// Watches the folder, if it exists.
   private func watch() throws(SystemError) {
     folder = nil
     do throws(SystemError) {
@@ -99,13 +102,14 @@ public final class FolderMonitor {
     }
   }
 
-  /// Starts with the folder as it is now: what came into it before it was watched is there already.
+  /// Watches the folder as it is now, and reports all its files: some may have appeared before the
+  /// watch began.
   private func begin() {
     do throws(SystemError) {
       try watch()
       try forEachPresent(appeared)
     } catch {
-      // It is no folder, or gone again. Another one that comes is told of.
+      // The path is not a folder, or is gone again. The parent's watch reports a new one.
     }
   }
 }

@@ -4,30 +4,32 @@ public import SystemCalls
 
 /// The service manager that started this program, if one did.
 public enum ServiceManager {
-  /// Tells it that the program is ready, or of any other variable of `sd_notify(3)`.
+  /// Sends the service manager variables of `sd_notify(3)`, such as `READY=1`.
   public static func notify(_ state: String) {
-    // Without a service manager this does nothing, and one that has gone cannot be told.
+    // Does nothing without a service manager. A failure means that it is gone, and is ignored.
     sd_notify(0, state)
   }
 
-  /// Whether there is one that wants to be told anything.
+  /// Whether there is a service manager that accepts notifications.
   public static var isPresent: Bool { environment("NOTIFY_SOCKET") != nil }
 
-  /// Gives it a descriptor to keep, under a name, and to pass to the next process of the service, in
-  /// place of what it has kept under that name.
+  /// Has the service manager store a descriptor under a name, in place of those stored under that
+  /// name, and pass it to the next process of the service.
   public static func keep(_ descriptor: Int32, name: String) {
     drop(name)
     var descriptor = descriptor
     sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &descriptor, 1)
   }
 
-  /// Has it let go of the descriptors that it keeps under a name.
+  /// Has the service manager close the descriptors that it stores under a name.
   public static func drop(_ name: String) { sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)") }
 
-  /// The descriptors that it passed: listening sockets, by the names that their units give them, and
-  /// what it was given to keep.
+  /// The descriptors that the service manager passed, with their names: listening sockets, named by
+  /// their units, and those stored by ``keep(_:name:)``.
   ///
-  /// The environment that told of them is cleared, so that they are taken once.
+  /// The environment variables that announce them are unset, so that they are taken only once.
+  ///
+  /// - Throws: the error of `sd_listen_fds_with_names`.
   public static func takeDescriptors() throws(SystemError) -> [(name: String, number: Int32)] {
     var names: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
     let count = try checked("take the passed sockets", sd_listen_fds_with_names(1, &names))
