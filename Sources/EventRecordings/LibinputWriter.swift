@@ -1,5 +1,6 @@
 public import Evdev
 internal import KeyboardModes
+internal import SystemCalls
 
 /// Writes a recording of one or more devices as `libinput record` does, in version 1 of its format, so
 /// that `libinput replay` makes the same devices of it and plays it.
@@ -70,8 +71,8 @@ public struct LibinputWriter: RecordingWriter {
     let escaped = text.unicodeScalars.map { scalar -> String in
       switch scalar {
       case "\"", "\\": "\\\(scalar)"
-      // Also what YAML does not let stand for itself, such as the control characters above ASCII.
-      case _ where scalar.value < 0x20 || 0x7f..<0xa0 ~= scalar.value || scalar.value >= 0xfffe:
+      // Also what YAML does not let stand for itself, and what a terminal would act on.
+      case _ where !scalar.isShown || scalar.value >= 0xfffe:
         "\\U" + right(scalar.value, 8, radix: 16, "0")
       default: "\(scalar)"
       }

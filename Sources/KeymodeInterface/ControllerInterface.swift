@@ -126,9 +126,10 @@ public enum ControllerInterface {
     # missed: how often a client was told that it had missed changes.
     # devices: that are followed now.
     # losses: how often the kernel had to drop events of a device.
-    # reloads: of the configuration, those that were refused included.
-    # configuration: which one is in force. current: that of the file. Where the
-    # file is bad, lastGood: that before it, or defaults: none was kept.
+    # reloads: of the configuration, by SIGHUP, those that were refused included.
+    # configuration: which one is in force. current: what the file had when the
+    # daemon read it last. If it was bad then, lastGood: the one before it, or
+    # defaults: there was none before it.
     # Only on control.sock.
     method GetStatistics() -> (
       started: int,

@@ -45,12 +45,14 @@ public final class Daemon {
     passed = try PassedDescriptors()
     switch source {
     case .allKeyboards, .devices:
+      // Before the configuration, which matters less where the unit has room for one of them.
+      let states = passed.takeStates()
       let file = ConfigurationFile(configurationFile, keptIn: passed.takeConfiguration())
       self.file = file
       configuration = try file.start()
       let input = KeyboardSource()
       service = ModeService(
-        settings: configuration.settings, source: input, store: passed.takeStates())
+        settings: configuration.settings, source: input, store: states)
       let notifyStatus = { [unowned input] in
         let warning = file.inForce.warning.map { "; \($0)" } ?? ""
         ServiceManager.notify("STATUS=devices followed: \(input.count)\(warning)")

@@ -259,6 +259,8 @@ extension ModeService {
       guard after < ring.latest else {
         return (MonitorMessage(state: state, changes: [], missed: 0), latest)
       }
+      // The bytes of a message that others were sent earlier tell the time of then.
+      lastMessage.after = .min
       return (nil, SubscriberPosition(sequence: after))
     }
   }

@@ -39,12 +39,20 @@ final class PassedDescriptors {
     let isFormerKept = has(.statesOfFirstLayout)
     let isKept = has(.states) || isFormerKept
     let former = take(.statesOfFirstLayout, size: StateStore.sizeOfFirstLayout(capacity: capacity))
-    defer { if isFormerKept { ServiceManager.drop(Kept.statesOfFirstLayout.rawValue) } }
+    var made: SharedMemory?
+    defer {
+      if isFormerKept { ServiceManager.drop(Kept.statesOfFirstLayout.rawValue) }
+      // A unit that an administrator copied from version 0.1.0 has room for one: now there is.
+      if isFormerKept, let made {
+        ServiceManager.store(made.descriptor, name: Kept.states.rawValue)
+      }
+    }
     if let memory = take(.states, size: StateStore.size(capacity: capacity)) {
       let store = StateStore(memory)
       if store.read() != nil { return store }
     }
-    guard let memory = make(.states, size: StateStore.size(capacity: capacity)) else { return nil }
+    made = make(.states, size: StateStore.size(capacity: capacity))
+    guard let memory = made else { return nil }
     if let former, let store = StateStore(memory, migrating: former) { return store }
     if isKept { Log.warning("what was kept of the states makes no sense; starting anew") }
     return StateStore(memory)

@@ -75,17 +75,23 @@ extension TerminalTextConvertible {
 }
 
 /// Makes an untrusted text safe to show: replaces each control character, line or paragraph
-/// separator and format character with U+FFFD. Format characters are invisible, but can reverse the
-/// direction of a text or make two different texts look the same.
+/// separator and invisible character with U+FFFD. Invisible characters can reverse the direction of a
+/// text or make two different texts look the same.
 public func printable(_ text: String) -> String {
   // Nearly every text is printable ASCII.
   guard !text.utf8.allSatisfy({ 0x20..<0x7f ~= $0 }) else { return text }
   return String(
     String.UnicodeScalarView(
-      text.unicodeScalars.map { scalar in
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: "\u{fffd}"
-        default: scalar
-        }
-      }))
+      text.unicodeScalars.map { $0.isShown ? $0 : "\u{fffd}" }))
+}
+
+extension Unicode.Scalar {
+  /// Whether the character is visible, or a space, and acts on nothing around it.
+  public var isShown: Bool {
+    if properties.isDefaultIgnorableCodePoint { return false }
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator: return false
+    default: return true
+    }
+  }
 }

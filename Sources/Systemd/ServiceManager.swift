@@ -10,13 +10,25 @@ public enum ServiceManager {
     sd_notify(0, state)
   }
 
-  /// Whether there is a service manager that accepts notifications.
-  public static var isPresent: Bool { environment("NOTIFY_SOCKET") != nil }
+  /// Whether a service manager started this process and accepts its notifications.
+  public static var isPresent: Bool {
+    guard environment("NOTIFY_SOCKET") != nil else { return false }
+    // A shell in a service passes NOTIFY_SOCKET on to what is started by hand. Since version 248
+    // systemd also says which process it means.
+    guard let process = environment("SYSTEMD_EXEC_PID") else { return true }
+    return process == "\(getpid())"
+  }
 
   /// Has the service manager store a descriptor under a name, in place of those stored under that
   /// name, and pass it to the next process of the service.
   public static func keep(_ descriptor: Int32, name: String) {
     drop(name)
+    store(descriptor, name: name)
+  }
+
+  /// Has the service manager store a descriptor under a name, besides others. It ignores a descriptor
+  /// that it stores already, and one for which the unit has no room (`FileDescriptorStoreMax=`).
+  public static func store(_ descriptor: Int32, name: String) {
     var descriptor = descriptor
     sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &descriptor, 1)
   }

@@ -127,6 +127,8 @@ func run() async throws -> Int32 {
   let timeout = try arguments["--timeout"].map(seconds).map {
     Duration.microseconds($0.microseconds)
   }
+  // Only `wait` has a use for it: to ask for the states as they are.
+  if timeout == .zero, command != "wait" { throw UsageError("'--timeout 0' is for wait") }
   let daemon = DaemonAddress(directory, timeout: timeout)
   switch command {
   case "state": return try state(operands, daemon, asJSON: asJSON)

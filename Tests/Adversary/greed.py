@@ -106,8 +106,10 @@ CALLS = (
 )
 
 KNOWN = (
-    # Names that an error repeats, six times as long as they were sent.
+    # Names that an error repeats, each byte as six.
     Shape(),
+    # As many replies as the socket has room for, and an unfinished call of the greatest length.
+    Shape(call="own description", repeated=6, tail=LONGEST),
     # The longest unfinished call, after a call that takes much memory once parsed.
     Shape(call="objects", tail=LONGEST),
     Shape(call="method"),

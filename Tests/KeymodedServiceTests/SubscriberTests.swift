@@ -92,6 +92,20 @@ struct SubscriberTests {
     #expect(numbers(try parameters(bytes)) == Array(65...97))
   }
 
+  @Test("tells a client that subscribes the time of now, whatever others were sent before")
+  func freshTime() throws {
+    let keyboards = FakeKeyboards()
+    let service = ModeService(settings: Settings(), source: keyboards)
+    change(service, 2)
+    let instance = try #require(service.getState()["state"]?["instance"]?.string)
+    for time: Int64 in [7, 3_000_007] {
+      keyboards.now = Time(microseconds: time)
+      let first = try service.firstMessage(after: 1, instance: instance)
+      #expect(first.state.time == keyboards.now)
+      #expect(first.changes.map(\.sequence) == [2])
+    }
+  }
+
   @Test("shares its memory with all who are at the same change")
   func shared() throws {
     let service = service(100)

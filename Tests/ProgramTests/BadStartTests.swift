@@ -71,6 +71,11 @@ struct BadStartTests {
     let file = try folder.write("bad.yaml", bad)
     let ended = try run("keymoded", "--config", file, "--socket-dir", folder.path)
     #expect(ended.status == 4)
+    // A shell in another service passes these on.
+    let inService = try run(
+      "keymoded", "--config", file, "--socket-dir", folder.path,
+      environment: ["NOTIFY_SOCKET": "\(folder.path)/notify", "SYSTEMD_EXEC_PID": "1"])
+    #expect((inService.status, inService.errors) == (4, ended.errors))
     #expect(ended.errors == "\(file):1:10: unknown key 'treshold'; did you mean 'threshold'?\n")
   }
 }
@@ -106,6 +111,17 @@ struct UpgradeTests {
       daemon.kill()
       try daemon.start()
     }
+  }
+
+  @Test("keeps the states where the unit has room for one descriptor, as that of 0.1.0 had")
+  func noRoom() throws {
+    let daemon = try KeptDaemon(keeping: ["states": try memory()], limit: 1)
+    #expect(daemon.keptNames == ["states-2"])
+    daemon.kill()
+    try daemon.start()
+    #expect(daemon.keptNames == ["states-2"])
+    let state = try JSON(parsing: try daemon.ask("state", "--json").output.utf8)
+    #expect(state["sequence"] == 10)
   }
 
   @Test("goes on from the newer memory where both are there, and lets the other go")

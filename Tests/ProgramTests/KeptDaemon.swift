@@ -9,6 +9,8 @@ final class KeptDaemon {
   private var process = Process()
   /// The descriptors that are kept, by name.
   private var kept: [String: Int32] = [:]
+  /// How many descriptors are kept at most; more are refused.
+  private let limit: Int
   /// The last line of its status.
   private(set) var status = ""
 
@@ -22,8 +24,10 @@ final class KeptDaemon {
 
   /// - Parameter keeping: memory, by name, that a daemon before this one had kept.
   init(
-    configuration: String = KeptDaemon.configuration, keeping kept: [String: Int32] = [:]
+    configuration: String = KeptDaemon.configuration, keeping kept: [String: Int32] = [:],
+    limit: Int = 3
   ) throws {
+    self.limit = limit
     self.kept = kept
     folder = try TemporaryFolder()
     _ = try folder.write("keymoded.yaml", configuration)
@@ -144,7 +148,9 @@ final class KeptDaemon {
     let values = Dictionary(uniqueKeysWithValues: lines.map { ($0[0], String($0[1])) })
     if let name = values["FDNAME"] {
       if values["FDSTOREREMOVE"] == "1" { forget(name) }
-      if let passed { kept[name] = passed }
+      if let passed {
+        if kept.count < limit { kept[name] = passed } else { close(passed) }
+      }
     }
     status = values["STATUS"] ?? status
     return told
