@@ -4,7 +4,7 @@ import Testing
 @Suite("JSON")
 struct JSONTests {
   @Test(
-    "is written compactly and read back the same",
+    "a value is written compactly and parses to the same value",
     arguments: [
       "null", "true", "false", "0", "-1", "9223372036854775807", "-9223372036854775808",
       #""""#, #""text""#, #""→ ü 😀""#, #""a\"b\\c""#, "[]", "{}", "[1,[2,[]],{}]",
@@ -14,7 +14,7 @@ struct JSONTests {
     #expect(try JSON(parsing: text.utf8).text == text)
   }
 
-  @Test("is read with white space, escapes and fractions")
+  @Test("white space, escapes and fractions are parsed")
   func reading() throws {
     #expect(
       try JSON(parsing: #" { "a" : [ 1 , 2.5, "\u00e9\n" ] } "#.utf8)
@@ -22,7 +22,7 @@ struct JSONTests {
     #expect(JSON.string("\u{1}\n").text == #""\u0001\u000a""#)
   }
 
-  @Test("shows a terminal nothing that it would act on, and loses nothing")
+  @Test("unprintable characters are written as escapes that parse to the same text")
   func unprintable() throws {
     let name = "é\u{7f}\u{9b}31m\u{2028}\u{202e}\u{e0041}\"\n😀"
     let text = #""é\u007f\u009b31m\u2028\u202e\udb40\udc41\"\u000a😀""#
@@ -31,7 +31,7 @@ struct JSONTests {
   }
 
   @Test(
-    "is not everything",
+    "invalid JSON is refused",
     arguments: [
       "", " ", "{", "[1,]", "nul", "1 2", "{1:2}", "'x'", #"{"a":1,"a":2}"#,
       "9223372036854775808", #""\ud800""#, #""\u0000""#, "\u{0}", "{}\u{0}", "01", "+1", "NaN",
@@ -40,12 +40,14 @@ struct JSONTests {
     #expect(throws: JSONError.self) { try JSON(parsing: text.utf8) }
   }
 
-  @Test("is UTF-8", arguments: [[0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22]] as [[UInt8]])
+  @Test(
+    "bytes that are not UTF-8 are refused",
+    arguments: [[0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22]] as [[UInt8]])
   func encoding(_ bytes: [UInt8]) {
     #expect(throws: JSONError.self) { try JSON(parsing: bytes) }
   }
 
-  @Test("is nested up to 16 deep")
+  @Test("a value may be nested up to 16 deep")
   func depth() throws {
     func nested(_ depth: Int) -> String {
       String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
@@ -56,7 +58,7 @@ struct JSONTests {
     #expect(throws: Never.self) { try JSON(parsing: #""[[[[[[[[[[[[[[[[[[[[\"[[[[""#.utf8) }
   }
 
-  @Test("gives members by name and values by type")
+  @Test("members are accessed by name and values by type")
   func access() {
     let json: JSON = ["a": 1, "b": "x", "c": [true], "d": nil]
     #expect(json["a"]?.integer == 1)

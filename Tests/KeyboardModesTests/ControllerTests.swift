@@ -8,10 +8,10 @@ private let second = DeviceID(order: 1)
 
 private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds * 1000) }
 
-@Suite("The controller: Shift")
+@Suite("Controller: Shift")
 struct ControllerShiftTests {
   @Test(
-    "takes two presses as capsLock or off by the time between them",
+    "the time between two presses of Shift decides between capsLock and off",
     arguments: [
       ("LEFTSHIFT 300 LEFTSHIFT", ["on", "capsLock"]),
       ("LEFTSHIFT 700 LEFTSHIFT", ["on", "off"]),
@@ -23,36 +23,36 @@ struct ControllerShiftTests {
     #expect(try states(line) == expected)
   }
 
-  @Test("has one Shift: left and then right is a double press")
+  @Test("left Shift and then right Shift are a double press")
   func leftAndRight() throws {
     #expect(try states("LEFTSHIFT 300 RIGHTSHIFT") == ["on", "capsLock"])
     #expect(try states("LEFTSHIFT+ 300 2:RIGHTSHIFT+") == ["on", "capsLock"])
   }
 
-  @Test("has one Shift on all keyboards, also where their stamps crossed")
+  @Test("presses of Shift on two keyboards are a double press, even with crossed timestamps")
   func crossedStamps() throws {
     #expect(try states("300 LEFTSHIFT -300 2:LEFTSHIFT") == ["on", "capsLock"])
     #expect(try states("600 LEFTSHIFT -600 2:LEFTSHIFT") == ["on", "off"])
   }
 
-  @Test("takes autorepeat of Shift as nothing")
+  @Test("autorepeat of Shift is ignored")
   func autorepeat() throws {
     #expect(try states("LEFTSHIFT+ 250 LEFTSHIFT* 33 LEFTSHIFT* 33 LEFTSHIFT*") == ["on"])
   }
 
-  @Test("takes a press of a Shift that is held already as a press")
+  @Test("a second press of a held Shift counts as a press")
   func pressWhileHeld() throws {
     #expect(try states("LEFTSHIFT+ 300 LEFTSHIFT+") == ["on", "capsLock"])
   }
 
-  @Test("uses `on` up with the next character, by press or by autorepeat")
+  @Test("the next character ends `on`, pressed or autorepeated")
   func characters() throws {
     #expect(try states("LEFTSHIFT A B") == ["on", "off"])
     #expect(try states("A+ LEFTSHIFT 250 A*") == ["on", "off"])
     #expect(try states("LEFTSHIFT LEFTSHIFT A B") == ["on", "capsLock"])
   }
 
-  @Test("tells the whole change")
+  @Test("a change has its sequence, time, machine, states and event")
   func change() throws {
     var timeline = Timeline()
     try timeline.play("7us LEFTSHIFT 1 A")
@@ -73,12 +73,12 @@ struct ControllerShiftTests {
   }
 }
 
-@Suite("The controller: a tap of Shift")
+@Suite("Controller: taps of Shift")
 struct ControllerTapTests {
   private let settings = Settings(shiftTrigger: .tap(timeout: .milliseconds(200)))
 
   @Test(
-    "is a short press with no other key in between",
+    "a tap is a short press with no other key in between",
     arguments: [
       ("LEFTSHIFT+ 50 LEFTSHIFT-", ["on"]),
       ("LEFTSHIFT+ 199_999us LEFTSHIFT-", ["on"]),
@@ -98,7 +98,7 @@ struct ControllerTapTests {
     #expect(try states(line, settings) == expected)
   }
 
-  @Test("counts from press to press for capsLock, and is timed at the press")
+  @Test("taps carry the time of their press, and the capsLock threshold applies to those times")
   func doubleTap() throws {
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT+ 150 LEFTSHIFT- 349_999us LEFTSHIFT+ 150 LEFTSHIFT-")
@@ -109,7 +109,7 @@ struct ControllerTapTests {
         == ["on", "off"])
   }
 
-  @Test("of the second Shift while the first is held counts once")
+  @Test("two overlapping presses of Shift are one tap")
   func bothShifts() throws {
     #expect(
       try states("LEFTSHIFT+ 10 RIGHTSHIFT+ 10 RIGHTSHIFT- 10 LEFTSHIFT-", settings) == ["on"])
@@ -117,7 +117,7 @@ struct ControllerTapTests {
       try states("LEFTSHIFT+ 10 2:LEFTSHIFT+ 10 LEFTSHIFT- 10 2:LEFTSHIFT-", settings) == ["on"])
   }
 
-  @Test("is not what was held when the device was opened")
+  @Test("releasing a Shift that was held at opening is not a tap")
   func heldAtOpening() throws {
     var timeline = Timeline(settings)
     timeline.take(.opened(first, held: [try key("LEFTSHIFT")]))
@@ -125,7 +125,7 @@ struct ControllerTapTests {
     #expect(timeline.changes.isEmpty)
   }
 
-  @Test("is not what events were lost in")
+  @Test("a press of Shift that loses events, or that a sync finds, is not a tap")
   func lostEvents() throws {
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT+ 20")
@@ -136,7 +136,7 @@ struct ControllerTapTests {
     #expect(timeline.changes.isEmpty)
   }
 
-  @Test("ends with its device")
+  @Test("a press of Shift whose device goes away is not a tap")
   func gone() throws {
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT+ 20")
@@ -146,7 +146,7 @@ struct ControllerTapTests {
   }
 }
 
-@Suite("The controller: characters and modifiers")
+@Suite("Controller: characters and modifiers")
 struct ControllerCharacterTests {
   /// Whether a line of keys, played while Shift is `on`, types a character.
   private func types(_ line: String) throws -> Bool {
@@ -159,7 +159,7 @@ struct ControllerCharacterTests {
     }
   }
 
-  @Test("takes every character key as a character, and no other key")
+  @Test("every character key types a character, and no other key does")
   func characterKeys() throws {
     let ranges: [ClosedRange<Int>] = [
       2...13, 16...27, 30...41, 43...53, 55...55, 57...57, 71...83, 86...86, 89...89, 98...98,
@@ -179,7 +179,7 @@ struct ControllerCharacterTests {
   }
 
   @Test(
-    "takes a letter with Ctrl, left Alt or Meta held as a command, not a character",
+    "a letter with Ctrl, left Alt or Meta held is a command, not a character",
     arguments: ["LEFTCTRL", "RIGHTCTRL", "LEFTALT", "LEFTMETA", "RIGHTMETA"])
   func commands(_ modifier: String) throws {
     #expect(try !types("\(modifier)+ C"))
@@ -188,31 +188,31 @@ struct ControllerCharacterTests {
     #expect(try types("\(modifier)+ \(modifier)- C"))
   }
 
-  @Test("takes a letter with AltGr or Shift held as a character")
+  @Test("a letter with AltGr or Shift held is a character")
   func altGr() throws {
     #expect(try types("RIGHTALT+ E"))
     #expect(try states("LEFTSHIFT+ A") == ["on", "off"])
   }
 
-  @Test("holds Ctrl for as long as one of two Ctrl keys is down")
+  @Test("Ctrl is held while either of two Ctrl keys is down")
   func bothCtrl() throws {
     #expect(try !types("LEFTCTRL+ RIGHTCTRL+ LEFTCTRL- C"))
     #expect(try !types("LEFTCTRL+ 2:LEFTCTRL+ LEFTCTRL- C"))
     #expect(try types("LEFTCTRL+ RIGHTCTRL+ LEFTCTRL- RIGHTCTRL- C"))
   }
 
-  @Test("ignores the release of a key that is not held")
+  @Test("the release of a key that is not held is ignored")
   func strayRelease() throws {
     #expect(try !types("LEFTCTRL+ 2:LEFTCTRL- C"))
     #expect(try types("LEFTCTRL- C"))
   }
 
-  @Test("holds a key pressed twice until its one release")
+  @Test("one release ends a key that was pressed twice")
   func pressedTwice() throws {
     #expect(try types("LEFTCTRL+ LEFTCTRL+ LEFTCTRL- C"))
   }
 
-  @Test("holds modifiers that were down when the device was opened")
+  @Test("modifiers that were down when the device was opened are held")
   func heldAtOpening() throws {
     var timeline = Timeline()
     try timeline.play("2:LEFTSHIFT 600")
@@ -223,7 +223,7 @@ struct ControllerCharacterTests {
     #expect(timeline.changes.map(\.to) == ["on", "off"])
   }
 
-  @Test("frees what a device held when it goes, and only that")
+  @Test("a device that goes away releases only its own keys")
   func gone() throws {
     var timeline = Timeline()
     try timeline.play("LEFTSHIFT 600 LEFTCTRL+ 2:LEFTALT+")
@@ -236,9 +236,9 @@ struct ControllerCharacterTests {
   }
 }
 
-@Suite("The controller: bindings")
+@Suite("Controller: bindings")
 struct ControllerBindingTests {
-  @Test("walks the keyboard machine with the default keys")
+  @Test("the default keys drive the keyboard machine")
   func walk() throws {
     #expect(
       try states("SCROLLLOCK SCROLLLOCK COMPOSE INSERT ESC DICTATE EMOJI_PICKER ESC")
@@ -248,12 +248,12 @@ struct ControllerBindingTests {
         ])
   }
 
-  @Test("takes autorepeat of a bound key as nothing")
+  @Test("autorepeat of a bound key is ignored")
   func autorepeat() throws {
     #expect(try states("COMPOSE+ 250 COMPOSE* 33 COMPOSE*") == ["showingPanel"])
   }
 
-  @Test("wants the modifiers of a chord held, no more and no fewer")
+  @Test("a chord needs exactly its modifiers")
   func exactModifiers() throws {
     #expect(try states("LEFTCTRL+ ESC") == [])
     #expect(try states("LEFTSHIFT+ INSERT") == ["on"])
@@ -267,7 +267,7 @@ struct ControllerBindingTests {
     return settings
   }
 
-  @Test("takes a chord as its event, and its letter as no character, until released")
+  @Test("a chord sends its event, and its letter types no character until released")
   func chord() throws {
     let settings = try settings(["LEFTMETA", "V"])
     #expect(try states("RIGHTMETA+ V", settings) == ["prepareToRecord"], "right is as good as left")
@@ -283,7 +283,7 @@ struct ControllerBindingTests {
       try states("LEFTMETA+ LEFTSHIFT+ V", settings) == ["on"], "Shift is a modifier of chords too")
   }
 
-  @Test("does not count the key in question among the modifiers of its chord")
+  @Test("the last key of a chord does not count as one of its modifiers")
   func modifierAsKey() throws {
     let settings = try settings(["LEFTCTRL", "LEFTALT"])
     #expect(try states("LEFTCTRL+ LEFTALT+", settings) == ["prepareToRecord"])
@@ -293,7 +293,7 @@ struct ControllerBindingTests {
       "nor if it was down already")
   }
 
-  @Test("refuses keys that make no chord")
+  @Test("an invalid chord is refused with its fault")
   func faults() throws {
     #expect(throws: Chord.Fault.empty) { try Chord([]) }
     #expect(throws: Chord.Fault.endsInShift) { try Chord([try key("LEFTSHIFT")]) }
@@ -311,7 +311,7 @@ struct ControllerBindingTests {
     }
   }
 
-  @Test("refuses one chord for two events, where left and right are the same")
+  @Test("a chord cannot be bound to two events, whether with left or right modifiers")
   func conflict() throws {
     var bindings = Bindings()
     #expect(bindings.bind(try Chord([key("LEFTCTRL"), key("V")]), to: .tapTextField) == nil)
@@ -322,9 +322,9 @@ struct ControllerBindingTests {
   }
 }
 
-@Suite("The controller: lost events and clients")
+@Suite("Controller: lost events and client events")
 struct ControllerInputTests {
-  @Test("takes a Shift found down as pressed at a time that nobody knows")
+  @Test("a Shift that a sync finds down has an unknown press time")
   func unknownTime() throws {
     var timeline = Timeline()
     timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: at(1000)))
@@ -333,7 +333,7 @@ struct ControllerInputTests {
     #expect(timeline.changes.map(\.time) == [at(1000), at(1100)])
   }
 
-  @Test("takes a second press found by a synchronization as no double press")
+  @Test("a second press of Shift found by a sync is not a double press")
   func unknownSecondTime() throws {
     var timeline = Timeline()
     try timeline.play("LEFTSHIFT 100")
@@ -341,7 +341,7 @@ struct ControllerInputTests {
     #expect(timeline.changes.map(\.to) == ["on", "off"])
   }
 
-  @Test("takes what is found as releases, then modifiers, then the rest")
+  @Test("a sync applies releases, then modifiers, then the other keys")
   func order() throws {
     var timeline = Timeline()
     try timeline.play("LEFTSHIFT 600 LEFTALT+")
@@ -351,7 +351,7 @@ struct ControllerInputTests {
     #expect(timeline.changes.map(\.to) == ["on", "off"], "Meta was released before D")
   }
 
-  @Test("takes a bound key that is found down as its event")
+  @Test("a bound key that a sync finds down sends its event")
   func boundKey() throws {
     var timeline = Timeline()
     timeline.take(.synchronized(first, try differences("COMPOSE+"), at: at(5)))
@@ -361,7 +361,7 @@ struct ControllerInputTests {
   }
 
   @Test(
-    "takes a client's events as those of keys",
+    "a client's event acts like the same event from a key",
     arguments: ClientEvent.namesForShift + KeyboardTable.standard.eventNames)
   func client(_ name: String) throws {
     let event = try #require(ClientEvent(name: name))
@@ -377,13 +377,13 @@ struct ControllerInputTests {
     #expect(timeline.changes.dropFirst().allSatisfy { $0.event == name && $0.time == at(2) })
   }
 
-  @Test("knows no other event of clients")
+  @Test("an unknown name is not a client event")
   func unknownClientEvent() {
     #expect(ClientEvent(name: "vcDidTapped") == nil)
     #expect(ClientEvent(name: "") == nil)
   }
 
-  @Test("numbers changes from 1 without a gap, whatever happens")
+  @Test("changes are numbered from 1 without gaps, whatever the inputs")
   func sequence() throws {
     var generator = SplitMix64(seed: 20_261_121)
     var timeline = Timeline()
@@ -406,7 +406,7 @@ struct ControllerInputTests {
       }
     }
     #expect(timeline.changes.map(\.sequence) == Array(1...Int64(timeline.changes.count)))
-    // Each machine goes on from where it was.
+    // Each change of a machine starts in the state that its previous change led to.
     for machine in Machine.allCases {
       let own = timeline.changes.filter { $0.machine == machine }
       #expect(own.count > 100)
@@ -416,9 +416,9 @@ struct ControllerInputTests {
   }
 }
 
-@Suite("The controller: a change of the configuration")
+@Suite("Controller: reload of the configuration")
 struct ControllerConfigurationTests {
-  @Test("leaves states, sequence and held keys as they are")
+  @Test("a reload keeps states, sequence and held keys")
   func stays() throws {
     var timeline = Timeline()
     try timeline.play("LEFTSHIFT 1000 INSERT LEFTCTRL+")
@@ -433,7 +433,7 @@ struct ControllerConfigurationTests {
   }
 
   @Test(
-    "judges the second press of Shift by the threshold that is in force at that press",
+    "the threshold in force at the second press of Shift decides",
     arguments: [
       (300, 200, "off"), (300, 400, "capsLock"), (600, 500, "off"), (600, 601, "capsLock"),
     ])
@@ -445,7 +445,7 @@ struct ControllerConfigurationTests {
     #expect(timeline.changes.map(\.to) == ["on", state])
   }
 
-  @Test("gives up a press of Shift that might have become a tap")
+  @Test("a press of Shift before a reload does not become a tap after it")
   func tap() throws {
     var settings = Settings()
     settings.shiftTrigger = .tap(timeout: .milliseconds(200))
@@ -458,7 +458,7 @@ struct ControllerConfigurationTests {
     #expect(timeline.changes.map(\.to) == ["on"])
   }
 
-  @Test("binds other keys, and what was a bound press stays one until its release")
+  @Test("a reload changes the bindings, but a bound press stays bound until its release")
   func bindings() throws {
     var settings = Settings()
     settings.bindings = Bindings()
@@ -476,9 +476,9 @@ struct ControllerConfigurationTests {
   }
 }
 
-@Suite("The controller: modifiers that may be held no more")
+@Suite("Controller: modifiers whose release a grab may hide")
 struct ControllerGrabTests {
-  /// The devices that the kernel would be asked about, and for which keys, before the press.
+  /// The modifiers, by device, that the controller asks the kernel about before the press.
   private func asked(
     _ timeline: Timeline, _ name: String, on device: DeviceID, rest: [Controller.Input] = []
   ) throws -> [DeviceID: [KeyCode]] {
@@ -494,7 +494,7 @@ struct ControllerGrabTests {
     return asked
   }
 
-  @Test("are asked about before a press that rests on them, and only then")
+  @Test("the kernel is asked about held modifiers only before a press that depends on them")
   func deciding() throws {
     var timeline = Timeline()
     try timeline.play("LEFTCTRL+ 2:A+ 3:LEFTMETA+")
@@ -513,7 +513,7 @@ struct ControllerGrabTests {
     #expect(try asked(timeline, "C", on: second, rest: [.gone(first)]) == [third: [meta]])
   }
 
-  @Test("are not asked about where their release is known already, and is yet to act")
+  @Test("the kernel is not asked about a modifier whose release has already been read")
   func knownReleases() throws {
     var timeline = Timeline()
     try timeline.play("LEFTCTRL+ LEFTALT+")
@@ -534,7 +534,7 @@ struct ControllerGrabTests {
     }
   }
 
-  @Test("are released first where the kernel says that they are up")
+  @Test("a modifier that the kernel reports as up is released before the press")
   func releases() throws {
     var timeline = Timeline()
     try timeline.play("LEFTCTRL+ 250")

@@ -4,13 +4,13 @@ import Testing
 
 private let first = DeviceID(order: 0)
 
-@Suite("The controller: switches that bounce")
+@Suite("Controller: debounce")
 struct DebounceTests {
   private let settings = Settings(debounce: .milliseconds(5))
   private let tapping = Settings(
     shiftTrigger: .tap(timeout: .milliseconds(200)), debounce: .milliseconds(5))
 
-  /// The states that a line leads through where bounces are known, once time has gone by.
+  /// The states that a line of keys leads through, with one second of silence after it.
   private func states(_ line: String, _ settings: Settings) throws -> [String] {
     var timeline = Timeline(settings)
     try timeline.play(line)
@@ -20,33 +20,33 @@ struct DebounceTests {
   }
 
   @Test(
-    "make one press of Shift, to the microsecond",
+    "a bouncing Shift is one press, with a limit that is exact to the microsecond",
     arguments: [
-      // At the press, at the release, both, and several times.
+      // Bounces at the press, at the release, at both, and several times.
       ("LEFTSHIFT+ 1 LEFTSHIFT- 1 LEFTSHIFT+ 80 LEFTSHIFT-", ["on"]),
       ("LEFTSHIFT+ 80 LEFTSHIFT- 1 LEFTSHIFT+ 1 LEFTSHIFT-", ["on"]),
       ("LEFTSHIFT 4 LEFTSHIFT 4 LEFTSHIFT 4 LEFTSHIFT+ 80 LEFTSHIFT- 4 LEFTSHIFT", ["on"]),
       ("LEFTSHIFT+ 80 LEFTSHIFT- 4_999us LEFTSHIFT+", ["on"]),
       ("LEFTSHIFT+ 80 LEFTSHIFT- 5_000us LEFTSHIFT+", ["on", "capsLock"]),
       ("LEFTSHIFT+ 80 LEFTSHIFT- 0us LEFTSHIFT+", ["on"]),
-      // It is the last release that counts.
+      // The debounce time starts again with each release.
       ("LEFTSHIFT+ 80 LEFTSHIFT- 4 LEFTSHIFT 5_000us LEFTSHIFT", ["on", "capsLock"]),
-      // Another key, and the same key of another keyboard, are presses.
+      // A press of another key, or of the same key on another keyboard, is not a bounce.
       ("LEFTSHIFT 1 RIGHTSHIFT", ["on", "capsLock"]),
       ("LEFTSHIFT 1 2:LEFTSHIFT", ["on", "capsLock"]),
-      // A release of a bounce is one.
+      // The release that follows a bounce counts.
       ("LEFTSHIFT 1 LEFTSHIFT+ 100 LEFTSHIFT- 100 LEFTSHIFT", ["on", "capsLock"]),
     ])
   func shift(_ line: String, _ expected: [String]) throws {
     #expect(try states(line, settings) == expected)
   }
 
-  @Test("are presses where nothing is said")
+  @Test("without a debounce time, every press counts")
   func off() throws {
     #expect(try states("LEFTSHIFT 1 LEFTSHIFT", Settings()) == ["on", "capsLock"])
   }
 
-  @Test("delay no press, and no release")
+  @Test("debouncing delays neither presses nor releases")
   func eager() throws {
     var timeline = Timeline(settings)
     try timeline.play("7us LEFTSHIFT+")
@@ -58,14 +58,14 @@ struct DebounceTests {
   }
 
   @Test(
-    "make one press of characters, chords and bound keys",
+    "a bouncing character key, modifier or bound key is one press",
     arguments: [
       ("COMPOSE 4 COMPOSE", ["showingPanel"]),
       ("COMPOSE 5 COMPOSE", ["showingPanel", "prepareToEditText"]),
       ("COMPOSE+ 4 COMPOSE- 1 COMPOSE+ 250 COMPOSE* 33 COMPOSE*", ["showingPanel"]),
       ("A 1 LEFTSHIFT 1 A", ["on"]),
       ("A 2 LEFTSHIFT 3 A", ["on", "off"]),
-      // A modifier that bounced is held.
+      // A modifier stays held after a bounce.
       ("LEFTSHIFT 600 LEFTCTRL 1 LEFTCTRL+ 100 C", ["on"]),
       ("LEFTSHIFT 600 LEFTCTRL 1 LEFTCTRL+ 100 LEFTCTRL- C", ["on", "off"]),
       ("LEFTCTRL 1 LEFTCTRL+ 9 INSERT", []),
@@ -74,7 +74,7 @@ struct DebounceTests {
     #expect(try states(line, settings) == expected)
   }
 
-  @Test("leave a press what it was, though modifiers are others by now")
+  @Test("a bounce means what its press meant, even if other modifiers are held by now")
   func consumed() throws {
     var settings = settings
     let chord = try Chord([key("LEFTMETA"), key("V")])
@@ -90,7 +90,7 @@ struct DebounceTests {
   }
 
   @Test(
-    "are no end of a tap, and no second one",
+    "a bounce neither ends a tap nor starts a second one",
     arguments: [
       ("LEFTSHIFT+ 1 LEFTSHIFT- 1 LEFTSHIFT+ 100 LEFTSHIFT-", ["on"]),
       ("LEFTSHIFT+ 100 LEFTSHIFT- 1 LEFTSHIFT+ 1 LEFTSHIFT-", ["on"]),
@@ -100,9 +100,9 @@ struct DebounceTests {
       ("LEFTSHIFT+ 199 LEFTSHIFT- 500us LEFTSHIFT+ 500us LEFTSHIFT-", []),
       ("LEFTSHIFT+ 50 LEFTSHIFT- 4_999us LEFTSHIFT+ 50 LEFTSHIFT-", ["on"]),
       ("LEFTSHIFT+ 50 LEFTSHIFT- 5_000us LEFTSHIFT+ 50 LEFTSHIFT-", ["on", "capsLock"]),
-      // A key that bounces is no key in between.
+      // A bounce of another key is not a key in between.
       ("A+ 50 LEFTSHIFT+ A- 1 A+ 50 LEFTSHIFT-", ["on"]),
-      // What comes after the release comes after the tap.
+      // Keys after the release act after the tap.
       ("LEFTSHIFT+ 50 LEFTSHIFT- 1 A", ["on", "off"]),
       ("A+ LEFTSHIFT+ 50 LEFTSHIFT- 1 A*", ["on", "off"]),
       ("LEFTSHIFT+ 50 LEFTSHIFT- 1 A 1 LEFTSHIFT+ 50 LEFTSHIFT-", ["on", "off"]),
@@ -111,7 +111,7 @@ struct DebounceTests {
     #expect(try states(line, tapping) == expected)
   }
 
-  @Test("let a tap count when they are over, or before anything else, timed at its press")
+  @Test("a tap counts when its debounce time ends or before the next input, with its press time")
   func tapDeadline() throws {
     var timeline = Timeline(tapping)
     try timeline.play("LEFTSHIFT+ 50 LEFTSHIFT-")
@@ -142,7 +142,7 @@ struct DebounceTests {
     #expect(ended.changes.map(\.to) == ["on"], "nothing more comes")
   }
 
-  @Test("are seen through a loss, where the times allow it")
+  @Test("bounces are recognized across a sync by its time")
   func lost() throws {
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT+ 80")
@@ -157,7 +157,7 @@ struct DebounceTests {
     #expect(timeline.changes.map(\.to) == ["on", "off"])
   }
 
-  @Test("end with their device")
+  @Test("a press on a reopened device is not a bounce")
   func gone() throws {
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT+ 80 LEFTSHIFT- 1")
@@ -168,7 +168,7 @@ struct DebounceTests {
       timeline.changes.map(\.to) == ["on", "capsLock"], "another device, though of its number")
   }
 
-  @Test("are told to whoever counts presses")
+  @Test("isBounce depends on the device and on the time since its release")
   func counted() throws {
     var timeline = Timeline(settings)
     try timeline.play("A+ 10 A-")

@@ -1,10 +1,10 @@
 import KeyboardModes
 import Testing
 
-@Suite("Frames of several devices")
+@Suite("Frame queues")
 struct FrameQueuesTests {
-  /// A queue for each list, of frames of these times. What happens in a frame has its device and its
-  /// place there, so that all of them can be told apart.
+  /// One queue per list, with a frame at each of the list's times. Each frame holds two inputs with
+  /// an ID made of the indices of queue and frame, so that a test can tell all frames apart.
   private func queues(_ times: [[Int64]]) -> FrameQueues {
     var queues = FrameQueues()
     for (place, times) in times.enumerated() {
@@ -22,7 +22,7 @@ struct FrameQueuesTests {
   }
 
   private func input(_ place: Int, _ number: Int, _ isPress: Bool) -> Controller.Input {
-    // The time of what is in a frame is not that by which the frame acts.
+    // The input's time carries the ID; the queue orders frames by their own time.
     .client(isPress ? .shiftPressed : .characterTyped, at: Time(microseconds: id(place, number)))
   }
 
@@ -41,14 +41,14 @@ struct FrameQueuesTests {
     return ids
   }
 
-  @Test("act by time, then by the order of opening")
+  @Test("frames of several devices are taken by time, then by the order of opening")
   func merged() {
     var queues = queues([[10, 30, 50], [10, 20], [], [5, 60]])
     #expect(taken(&queues) == [300, 0, 100, 101, 1, 2, 301])
     #expect(queues.isEmpty)
   }
 
-  @Test("of one device stay in the order in which they were read")
+  @Test("frames of one device are taken in the order in which they were read")
   func ofOneDevice() {
     var alone = queues([[30, 10, 20]])
     #expect(taken(&alone) == [0, 1, 2])
@@ -56,7 +56,7 @@ struct FrameQueuesTests {
     #expect(taken(&beside) == [100, 0, 1, 2])
   }
 
-  @Test("wait where they are later than what all devices were read up to, and none is overtaken")
+  @Test("frames later than the limit wait, and no frame of the same device overtakes them")
   func upToALimit() {
     var queues = queues([[10, 30, 20], [31, 12], [11, 20]])
     #expect(taken(&queues, upTo: 20) == [0, 200, 201])
@@ -69,7 +69,7 @@ struct FrameQueuesTests {
     #expect(queues.isEmpty)
   }
 
-  @Test("go with their device, and those of others stay")
+  @Test("removing a device removes its frames and keeps the others")
   func removed() {
     var queues = queues([[10], [11, 12], [13]])
     #expect(taken(&queues, upTo: 11) == [0, 100])
@@ -77,7 +77,7 @@ struct FrameQueuesTests {
     #expect(taken(&queues) == [200])
   }
 
-  @Test("are none where there are none")
+  @Test("queues without frames are empty")
   func none() {
     var none = queues([])
     #expect(none.isEmpty)

@@ -2,9 +2,9 @@ import KeyboardModes
 import StateMachines
 import Testing
 
-@Suite("The rules of the keyboard")
+@Suite("Keyboard rules")
 struct KeyboardRulesTests {
-  /// The table of the design, as it stands there: a row for each event, `/` for ignored.
+  /// The table of section 2 of the design: one row per event, `/` where the event is ignored.
   static let table = """
     event             prepareToEditText prepareToRecord editingText       showingPanel
     clickSwitchButton prepareToRecord   editingText     prepareToRecord   prepareToRecord
@@ -32,18 +32,18 @@ struct KeyboardRulesTests {
     }
   }()
 
-  @Test("hold in every state for every event", arguments: entries)
+  @Test("every event leads from every state to the state in the design's table", arguments: entries)
   func next(_ entry: Entry) {
     #expect(KeyboardRules().next(entry.state, on: entry.event) == entry.next)
   }
 
-  @Test("are tested for every pair")
+  @Test("the expected table covers every pair of state and event")
   func complete() {
     #expect(Self.entries.count == 16)
     #expect(Set(Self.entries.map(\.testDescription)).count == 16)
   }
 
-  @Test("are the same machine as a table")
+  @Test("a transition table with the same rows is the same machine")
   func table() throws {
     let rows = Self.entries.compactMap { entry in
       entry.next.map { TransitionTable.Row(entry.state, entry.event, $0) }
@@ -58,7 +58,7 @@ struct KeyboardRulesTests {
     #expect(arrows == Set(Diagram(of: KeyboardRules()).arrows))
   }
 
-  @Test("start in prepareToEditText")
+  @Test("the initial state is prepareToEditText")
   func initial() {
     #expect(KeyboardRules().initial == .prepareToEditText)
   }

@@ -2,9 +2,9 @@ import KeyboardModes
 import StateMachines
 import Testing
 
-@Suite("A keyboard table of the user's own")
+@Suite("Keyboard table")
 struct KeyboardTableTests {
-  /// The shipped one, and stickers.
+  /// The shipped table with one more state and event.
   private let more = KeyboardTable(
     states: KeyboardTable.standard.stateNames + ["showingStickers"], initial: "editingText",
     events: KeyboardTable.standard.eventNames + ["clickStickerButton"],
@@ -13,12 +13,12 @@ struct KeyboardTableTests {
       .init("showingStickers", "tapBlankArea", "prepareToEditText"),
     ])
 
-  /// One that has but one of the shipped events.
+  /// A table that has only one of the shipped events.
   private let other = KeyboardTable(
     states: ["idle", "talking"], initial: "idle", events: ["pushToTalk", "tapBlankArea"],
     rows: [.init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle")])
 
-  @Test("is the shipped one where the user has none, pair by pair")
+  @Test("the standard table has the transitions of the keyboard rules, pair by pair")
   func shipped() throws {
     let table = KeyboardTable.standard
     let rules = KeyboardRules()
@@ -38,7 +38,7 @@ struct KeyboardTableTests {
     #expect(events.map(table.name(of:)) == KeyboardRules.Event.allCases.map(\.name))
   }
 
-  @Test("has its own rows, and no others")
+  @Test("a table has its own rows and no others")
   func rows() throws {
     for table in [more, other] {
       for state in table.states {
@@ -59,7 +59,7 @@ struct KeyboardTableTests {
     #expect(KeyboardTable.standard.next(KeyboardTable.standard.initial, on: sticker) == nil)
   }
 
-  @Test("is what keys and programs drive, by its names")
+  @Test("keys and clients send a table's events by name")
   func drives() throws {
     var settings = Settings(keyboard: more)
     _ = settings.bindings.bind(
@@ -77,7 +77,7 @@ struct KeyboardTableTests {
     #expect(ClientEvent(name: "clickMoreButton", in: other) == nil)
   }
 
-  @Test("that comes into force keeps a state that it has, by name")
+  @Test("a reload keeps the present state if the new table has its name")
   func keepsState() throws {
     var timeline = Timeline(Settings(keyboard: more))
     try timeline.play("ESC")
@@ -86,7 +86,7 @@ struct KeyboardTableTests {
     #expect(timeline.controller.modes.keyboard == "prepareToEditText")
   }
 
-  @Test("that comes into force without the state begins in its initial one, and says so")
+  @Test("a reload that removes the present state changes to the new table's initial state")
   func resets() throws {
     var timeline = Timeline()
     try timeline.play("INSERT")
@@ -102,7 +102,7 @@ struct KeyboardTableTests {
     #expect(timeline.controller.modes.sequence == 2)
   }
 
-  @Test("goes on from a snapshot by name, and where it has no such state from the initial one")
+  @Test("a resumed table keeps the state by name, or changes to its initial state")
   func resumes() throws {
     var timeline = Timeline()
     try timeline.play("INSERT")

@@ -1,7 +1,7 @@
 import KeyboardModes
 import Testing
 
-@Suite("Lights that tell of states")
+@Suite("LED rules")
 struct LightRulesTests {
   private let capsLock = Lights(number: 1)
   private let scrollLock = Lights(number: 2)
@@ -11,7 +11,7 @@ struct LightRulesTests {
     Modes(sequence: 0, shift: shift, shiftSince: nil, keyboard: keyboard, keyboardSince: nil)
   }
 
-  @Test("are on while either machine is in a state of theirs, and off otherwise")
+  @Test("an LED is on exactly while either machine is in one of its states")
   func lit() {
     let rules = LightRules([
       "capsLock": capsLock, "on": [], "prepareToRecord": [scrollLock, capsLock], "own": misc,
@@ -25,14 +25,14 @@ struct LightRulesTests {
     #expect(rules.lit(in: modes("capsLock", "own")) == [capsLock, misc])
   }
 
-  @Test("are none where no state has any")
+  @Test("empty rules use no LED")
   func none() {
     #expect(LightRules().used == [])
     #expect(LightRules().lit(in: modes("capsLock", "editingText")) == [])
     #expect(LightRules() == LightRules([:]))
   }
 
-  @Test("have the kernel's numbers")
+  @Test("LEDs have the kernel's numbers")
   func numbers() {
     #expect(Lights([misc, capsLock]).numbers == [1, 8])
     #expect(Lights(number: 0).numbers == [0])

@@ -6,9 +6,9 @@ import Testing
 
 private let first = DeviceID(order: 0)
 
-@Suite("Redaction")
+@Suite("Redactor")
 struct RedactorTests {
-  /// Plays a line of keys, and returns what of it may be written, in the same notation with numbers.
+  /// The redacted form of a line of keys, in the same notation with code numbers for names.
   private func redacted(_ line: String, bindings: Bindings = .standard) throws -> String {
     var redactor = Redactor(bindings: bindings)
     return try line.split(separator: " ").compactMap { step -> String? in
@@ -31,7 +31,7 @@ struct RedactorTests {
     return bindings
   }
 
-  @Test("leaves Shift, the modifiers and bound keys, and of the rest only the class")
+  @Test("Shift, modifiers and bound keys keep their codes, other keys only their class")
   func classes() throws {
     #expect(
       try redacted(
@@ -46,7 +46,7 @@ struct RedactorTests {
     #expect(try redacted("KP1+ KP1- KP9+ KP9- KP5+ KP5-") == "2+ 2- 2+ 2- 2+ 2-")
   }
 
-  @Test("gives keys that are down together different codes, each its own to the end")
+  @Test("keys that are down together get different codes and keep them until released")
   func rollover() throws {
     #expect(try redacted("H+ I+ H- I-") == "2+ 3+ 2- 3-")
     #expect(try redacted("H+ I+ I- O+ H- O* O- X+ X-") == "2+ 3+ 3- 3+ 2- 3* 3- 2+ 2-")
@@ -56,7 +56,7 @@ struct RedactorTests {
     #expect(try redacted("H+ H+ H- I+") == "2+ 2+ 2- 2+", "pressed again without a release")
   }
 
-  @Test("leaves a bound key only where its chord is complete")
+  @Test("a bound key keeps its code only if its chord is complete")
   func chords() throws {
     let bindings = try bound("LEFTMETA", "V")
     #expect(
@@ -66,18 +66,18 @@ struct RedactorTests {
       try redacted("LEFTMETA+ V+ LEFTMETA- V* V-", bindings: bindings)
         == "125+ 47+ 125- 47* 47-")
     #expect(try redacted("LEFTCTRL+ ESC+ ESC-") == "29+ 14+ 14-", "with more modifiers, not bound")
-    // A code that is in any binding stands for nothing else.
+    // A code that any binding uses never replaces another key's code.
     #expect(try redacted("V+ V-", bindings: bound("LEFTMETA", "1")) == "3+ 3-")
     #expect(try redacted("1+ 1-", bindings: bound("LEFTMETA", "1")) == "3+ 3-")
   }
 
-  @Test("leaves nothing of a release whose press was not seen")
+  @Test("a release without a press is dropped")
   func unseen() throws {
     #expect(try redacted("H- LEFTSHIFT- ESC- A+ A- A-") == "2+ 2-")
     #expect(try redacted("H* LEFTSHIFT* ESC* UP*") == "2* 42* 14* 14*")
   }
 
-  @Test("has codes that the device has, where it has any")
+  @Test("replacement codes are codes of the device, if it has any in the class")
   func presentKeys() throws {
     var redactor = Redactor(bindings: .standard)
     var pad = KeySet()
@@ -95,7 +95,7 @@ struct RedactorTests {
     #expect(try written("A") == 2, "of a device that has no other, any")
   }
 
-  @Test("gives a bounce the code of the press that goes on, and that code to no other press")
+  @Test("a bounce gets the code of its press, which no other press gets in the meantime")
   func bounces() throws {
     var redactor = Redactor(bindings: .standard, debounce: .milliseconds(5))
     func written(_ line: String) throws -> String {
@@ -121,7 +121,7 @@ struct RedactorTests {
     #expect(try written("A+ 1000 A- 5000 A+ A-") == "2+ 2- 2+ 2-", "nor of a double letter")
   }
 
-  @Test("covers keys held at opening, and what was found after a loss")
+  @Test("keys held at opening and keys found by a sync are redacted")
   func heldAndLost() throws {
     var redactor = Redactor(bindings: .standard)
     let names = ["A", "LEFTCTRL", "ESC", "B"]
@@ -147,7 +147,7 @@ struct RedactorTests {
     #expect(releases == releases.sorted())
   }
 
-  @Test("keeps a character found after a loss before what follows it, behind a bound one")
+  @Test("a character that a sync finds between bound keys stays between them")
   func boundAndLost() throws {
     let bindings = try bound("V")
     var redactor = Redactor(bindings: bindings)
@@ -166,9 +166,9 @@ struct RedactorTests {
     #expect(changes.0 == changes.1)
   }
 
-  @Test("leaves nothing of the order of codes in which the kernel lists keys")
+  @Test("the order of codes in which the kernel lists keys is not preserved")
   func order() throws {
-    // Q and Z lie on either side of Shift.
+    // The code of Q is less than that of left Shift, the code of Z is greater.
     func written(_ names: [String]) throws -> [[UInt16]] {
       var redactor = Redactor(bindings: .standard)
       let keys = try names.map { try key($0) }
@@ -184,9 +184,9 @@ struct RedactorTests {
     #expect(try written(["LEFTSHIFT", "Z", "X"]) == [[2, 3, 42], [2, 3, 42]])
   }
 
-  @Test("leaves modifiers found after a loss in the order in which they were found")
+  @Test("modifiers found by a sync keep their order")
   func orderOfModifiers() throws {
-    // Bound by itself, Ctrl means something only before Meta is held.
+    // Ctrl is bound without modifiers, so its press matches only before Meta is held.
     let settings = Settings(bindings: try bound("LEFTCTRL"))
     for (line, states) in [
       ("LEFTCTRL+ LEFTMETA+", ["editingText"]), ("LEFTMETA+ LEFTCTRL+", []),
@@ -203,7 +203,7 @@ struct RedactorTests {
     }
   }
 
-  @Test("leaves bound keys found after a loss before the characters that follow them")
+  @Test("bound keys found by a sync stay before the characters that follow them")
   func orderOfBoundKeys() throws {
     let lost = Controller.Input.synchronized(
       first, try differences("ESC+ A+ S+"), at: Time(microseconds: 5))
@@ -219,18 +219,18 @@ struct RedactorTests {
     }
   }
 
-  @Test("gives a key that is pressed again without a release its code back")
+  @Test("a key that is pressed again without a release keeps its code")
   func pressedAgain() throws {
     #expect(try redacted("A+ S+ A- S+ S- A+ A-") == "2+ 3+ 2- 3+ 3- 2+ 2-")
   }
 
-  /// The keys that mean something, and some that do not.
+  /// Keys with a meaning, and some without.
   private static let names = [
     "A", "V", "1", "KP5", "SPACE", "ENTER", "UP", "F5", "RIGHTALT", "LEFTCTRL", "RIGHTCTRL",
     "LEFTALT", "LEFTSHIFT", "RIGHTSHIFT", "LEFTMETA", "ESC", "INSERT", "SCROLLLOCK", "COMPOSE",
   ]
 
-  @Test("changes nothing about what a recording replays to", arguments: 0..<200)
+  @Test("a redacted recording replays to the same changes", arguments: 0..<200)
   func sameChanges(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
     var settings = Settings(bindings: try bound("LEFTMETA", "V"))
@@ -249,14 +249,14 @@ struct RedactorTests {
       if case .key(_, let event) = written { #expect(!typed.contains(event.key)) }
       copy.take(written) { copied.append($0) }
     }
-    // Of releases whose press was not seen nothing is written, not even that time went by.
+    // The copy may lag behind: a dropped release does not advance its time.
     original.advance(to: Time(microseconds: .max)) { changes.append($0) }
     copy.advance(to: Time(microseconds: .max)) { copied.append($0) }
     #expect(changes.count > 20)
     #expect(copied == changes)
   }
 
-  /// Keys that are tapped, pressed, repeated and released on two devices, with losses in between.
+  /// Presses, releases and autorepeats on two devices that are opened, synced and removed.
   private func randomInputs(
     _ count: Int, _ generator: inout SplitMix64
   ) throws -> [Controller.Input] {

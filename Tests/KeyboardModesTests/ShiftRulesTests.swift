@@ -3,15 +3,14 @@ import StateMachines
 import TestSupport
 import Testing
 
-@Suite("The rules of Shift")
+@Suite("Shift rules")
 struct ShiftRulesTests {
   typealias State = ShiftRules.State
   typealias Event = ShiftRules.Event
 
   private static func at(_ microseconds: Int64) -> Time { Time(microseconds: microseconds) }
 
-  /// Every state with every event, and every way in which time can decide. A press at `t` meets an
-  /// `on` of `since`.
+  /// Every state with every event, and every case that the times decide.
   static let matrix: [(State, Event, State?)] = [
     (.off, .shiftPressed(at: at(7)), .on(since: at(7))),
     (.off, .shiftPressed(at: nil), .on(since: nil)),
@@ -34,28 +33,28 @@ struct ShiftRulesTests {
     (.on(since: at(9_700_000)), .shiftPressed(at: at(10_199_999)), .capsLock),
     (.on(since: at(9_700_000)), .shiftPressed(at: at(10_200_000)), .off),
 
-    // Stamps of two keyboards that crossed.
+    // Crossed timestamps of two keyboards.
     (.on(since: at(499_999)), .shiftPressed(at: at(0)), .capsLock),
     (.on(since: at(500_000)), .shiftPressed(at: at(0)), .off),
     (.on(since: at(1)), .shiftPressed(at: at(0)), .capsLock),
 
-    // A time that was lost, on either side.
+    // An unknown time on either side.
     (.on(since: nil), .shiftPressed(at: at(1)), .off),
     (.on(since: at(0)), .shiftPressed(at: nil), .off),
     (.on(since: nil), .shiftPressed(at: nil), .off),
 
-    // The ends of time.
+    // The least and greatest times.
     (.on(since: at(.min)), .shiftPressed(at: at(.max)), .off),
     (.on(since: at(.max)), .shiftPressed(at: at(.min)), .off),
     (.on(since: at(.max)), .shiftPressed(at: at(.max)), .capsLock),
   ]
 
-  @Test("hold in every state for every event", arguments: matrix)
+  @Test("every event leads to the expected state", arguments: matrix)
   func next(_ state: State, _ event: Event, _ expected: State?) {
     #expect(ShiftRules().next(state, on: event) == expected)
   }
 
-  @Test("round a threshold up to what times can tell apart")
+  @Test("a threshold is rounded up to whole microseconds")
   func rounding() {
     #expect(ShiftRules(threshold: .nanoseconds(1)).threshold == .microseconds(1))
     #expect(
@@ -63,12 +62,14 @@ struct ShiftRulesTests {
     #expect(ShiftRules(threshold: .nanoseconds(1_500)).threshold == .microseconds(2))
   }
 
-  @Test("start in off")
+  @Test("the initial state is off")
   func initial() {
     #expect(ShiftRules().initial == .off)
   }
 
-  @Test("use the threshold that they are given", arguments: [1, 200_000, 60_000_000] as [Int64])
+  @Test(
+    "the given threshold separates capsLock from off",
+    arguments: [1, 200_000, 60_000_000] as [Int64])
   func threshold(_ microseconds: Int64) {
     let rules = ShiftRules(threshold: .microseconds(microseconds))
     let on = State.on(since: Self.at(0))
@@ -77,7 +78,7 @@ struct ShiftRulesTests {
   }
 
   @Test(
-    "are drawn with the threshold that they have",
+    "the diagram shows the threshold",
     arguments: [
       (500_000, "500 ms"), (1_000_000, "1 s"), (1_500_000, "1500 ms"), (499_999, "499999 µs"),
       (1, "1 µs"),
@@ -92,7 +93,7 @@ struct ShiftRulesTests {
       ])
   }
 
-  @Test("are drawn with a timeout where they have one")
+  @Test("the diagram shows the timeout if there is one")
   func timeoutDiagram() {
     let rules = ShiftRules(timeout: .seconds(3))
     let arrows = Diagram(of: rules).arrows
@@ -104,7 +105,7 @@ struct ShiftRulesTests {
     #expect(ShiftRules(timeout: .nanoseconds(1500)).timeout == .microseconds(2))
   }
 
-  @Test("take in a random run only steps that are drawn, each under its condition, and all of them")
+  @Test("a random run takes exactly the arrows of the diagram, under their conditions")
   func randomRun() {
     let rules = ShiftRules()
     let arrows = Diagram(of: rules).arrows
@@ -135,7 +136,7 @@ struct ShiftRulesTests {
     #expect(taken == Set(arrows.indices))
   }
 
-  @Test("have the names that programs are told")
+  @Test("states and events have the names that clients see")
   func names() {
     #expect(ShiftRules().stateNames == ["off", "on", "capsLock"])
     #expect([State.off, .on(since: nil), .capsLock].map(\.name) == ["off", "on", "capsLock"])

@@ -1,11 +1,11 @@
 import Evdev
 import KeyboardModes
 
-/// Plays keys that are written as a line of text into a controller, in virtual time.
+/// Feeds a controller keys that are written as a line of text, in virtual time.
 ///
-/// A line is made of steps: `A+` presses the key A, `A-` releases it, `A*` repeats it, `A` presses
-/// and releases it at once; a number lets so many milliseconds go by, `499_999us` so many
-/// microseconds; `2:A+` does it on a second keyboard. `A` stands for `KEY_A`.
+/// A line consists of steps: `A+` presses the key A, `A-` releases it, `A*` repeats it, `A` presses
+/// and releases it at once; a number advances the time by that many milliseconds, `499_999us` by
+/// microseconds; `2:A+` presses A on a second keyboard. `A` stands for `KEY_A`.
 struct Timeline {
   private(set) var controller: Controller
   private var now: Int64 = 0
@@ -21,13 +21,12 @@ struct Timeline {
     controller.take(input) { changes.append($0) }
   }
 
-  /// Lets happen what is due by now.
+  /// Processes the deadlines that are due by now.
   mutating func passTime() { controller.advance(to: time) { changes.append($0) } }
 
-  /// Lets the controller know that nothing more comes.
+  /// Tells the controller that there is no more input.
   mutating func end() { controller.end(at: time) { changes.append($0) } }
 
-  /// Changes the configuration.
   mutating func configure(_ settings: Settings) { take(.configured(settings, at: time)) }
 
   var time: Time { Time(microseconds: now) }
@@ -69,7 +68,7 @@ func key(_ name: String) throws -> KeyCode {
   return key
 }
 
-/// The keys `KEY_…` as findings of a synchronization: `A+` is down, `A-` is up.
+/// Differences found by a sync, from a line of keys: `A+` is down, `A-` is up.
 func differences(_ line: String) throws -> [KeyDifference] {
   try line.split(separator: " ").map {
     KeyDifference(key: try key(String($0.dropLast())), isDown: $0.hasSuffix("+"))

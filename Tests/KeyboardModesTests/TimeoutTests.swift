@@ -6,7 +6,7 @@ private let first = DeviceID(order: 0)
 
 private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds * 1000) }
 
-@Suite("The controller: an on that nobody uses")
+@Suite("Controller: timeout of Shift")
 struct TimeoutTests {
   private let settings = Settings(shift: ShiftRules(timeout: .seconds(3)))
 
@@ -16,7 +16,7 @@ struct TimeoutTests {
     return timeline
   }
 
-  @Test("is off when the timeout is over, at that microsecond")
+  @Test("`on` ends at the timeout, to the microsecond")
   func timedOut() throws {
     var timeline = try timeline("7us LEFTSHIFT 2999_999us")
     #expect(timeline.controller.deadline == Time(microseconds: 3_000_007))
@@ -36,7 +36,7 @@ struct TimeoutTests {
   }
 
   @Test(
-    "is off before what comes at that time or later, whoever comes",
+    "the timeout acts before a key event of the same time or later",
     arguments: [
       ("LEFTSHIFT 2999_999us A", ["characterTyped"]), ("LEFTSHIFT 3000 A", ["timedOut"]),
       ("LEFTSHIFT 2999_999us LEFTSHIFT", ["shiftPressed"]),
@@ -51,7 +51,7 @@ struct TimeoutTests {
     for change in changes where change.event == "timedOut" { #expect(change.time == at(3000)) }
   }
 
-  @Test("is off before what is found after a loss, and what a program sends")
+  @Test("the timeout acts before a sync or a client's event of the same time")
   func otherInputs() throws {
     for input in [
       Controller.Input.synchronized(first, try differences("A+"), at: at(3000)),
@@ -63,7 +63,7 @@ struct TimeoutTests {
     }
   }
 
-  @Test("has a time only where it has been used neither by a character nor by Shift")
+  @Test("the timeout is pending only until a character or Shift ends `on`")
   func used() throws {
     #expect(try timeline("LEFTSHIFT A").controller.deadline == nil)
     #expect(try timeline("LEFTSHIFT 100 LEFTSHIFT").controller.deadline == nil, "capsLock lasts")
@@ -74,14 +74,14 @@ struct TimeoutTests {
     #expect(never.controller.deadline == nil)
   }
 
-  @Test("whose press was lost counts from when it was found")
+  @Test("the timeout of a Shift found by a sync counts from the time of the sync")
   func lost() throws {
     var timeline = try timeline("")
     timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: at(50)))
     #expect(timeline.controller.deadline == at(3050))
   }
 
-  @Test("of a tap counts from its press, however late it was a tap")
+  @Test("the timeout of a tap counts from its press, however late the tap is settled")
   func tap() throws {
     var settings = settings
     settings.shiftTrigger = .tap(timeout: .milliseconds(200))
@@ -90,7 +90,7 @@ struct TimeoutTests {
     try timeline.play("LEFTSHIFT+ 100 LEFTSHIFT- 5")
     timeline.passTime()
     #expect(timeline.controller.deadline == at(3000))
-    // A tap that is over comes first, though it may yet bounce.
+    // At the end, a tap that could still bounce is settled before the timeout.
     var short = Timeline(
       Settings(
         shift: ShiftRules(timeout: .milliseconds(50)),
@@ -102,7 +102,7 @@ struct TimeoutTests {
     #expect(short.controller.modes.sequence == 2)
   }
 
-  @Test("keeps its time where another controller goes on")
+  @Test("a resumed controller keeps the deadline")
   func resumed() throws {
     let snapshot = try timeline("LEFTSHIFT 1000").controller.snapshot
     func resume(_ settings: Settings) -> Controller {
@@ -116,7 +116,7 @@ struct TimeoutTests {
     #expect(resume(Settings()).deadline == nil)
   }
 
-  @Test("is not off before a later change, where one with a shorter timeout goes on")
+  @Test("resuming with a shorter timeout ends `on` no earlier than the last change")
   func resumedWithAnother() throws {
     let snapshot = try timeline("LEFTSHIFT 1000 INSERT 500").controller.snapshot
     func resume(_ timeout: Int) throws -> (Controller, [Change]) {
@@ -140,7 +140,7 @@ struct TimeoutTests {
     #expect(controller.deadline == at(1001))
   }
 
-  @Test("has the time that a changed configuration gives it, counted from its press")
+  @Test("a reload sets a new timeout, counted from the press")
   func configured() throws {
     var timeline = try timeline("LEFTSHIFT 1000")
     func configure(_ timeout: Duration?, at time: Int64) {
@@ -152,17 +152,17 @@ struct TimeoutTests {
     #expect(timeline.controller.deadline == nil)
     timeline.passTime()
     #expect(timeline.changes.map(\.to) == ["on"])
-    // What would have been due when it was not in force is due now.
+    // A new timeout that is already over acts at the time of the reload.
     configure(.milliseconds(500), at: 1700)
     #expect(timeline.changes.last?.event == "timedOut")
     #expect(timeline.changes.last?.time == at(1700))
-    // What was due comes first, by the old settings.
+    // A timeout that is already due acts first, by the old settings.
     try timeline.play("LEFTSHIFT 1000")
     configure(nil, at: 9000)
     #expect(timeline.changes.last?.time == at(1500))
   }
 
-  @Test("never is off where the clock does not get that far")
+  @Test("a timeout beyond the end of the clock sets no deadline")
   func endOfTime() throws {
     var timeline = Timeline(settings)
     timeline.take(.client(.shiftPressed, at: Time(microseconds: .max - 1)))

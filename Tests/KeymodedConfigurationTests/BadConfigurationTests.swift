@@ -2,7 +2,7 @@ import Foundation
 import KeymodedConfiguration
 import Testing
 
-/// A bad configuration, and what is said of it.
+/// A bad configuration and the messages about it.
 struct BadConfiguration: CustomTestStringConvertible {
   let name: String
   let bytes: [UInt8]
@@ -27,14 +27,14 @@ struct BadConfiguration: CustomTestStringConvertible {
   fileprivate static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("Bad.txt")
 
-  /// Those of `Bad.txt`, and what stands there before the first.
+  /// The cases of `Bad.txt`, and the text before the first of them.
   fileprivate static let (comment, readable): (String, [BadConfiguration]) = {
     let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
     let parts = text.components(separatedBy: "\n=== ")
     return (parts[0], parts.dropFirst().map(BadConfiguration.init))
   }()
 
-  /// Those with bytes that cannot be seen in an editor, or are no UTF-8, or without a line end.
+  /// Cases with bytes that editors do not show or that are not UTF-8, or without a line end.
   fileprivate static let unreadable: [BadConfiguration] = [
     .init(
       "brace-open-without-line-end", Array("shift: {\n  threshold: 500ms".utf8),
@@ -63,7 +63,7 @@ struct BadConfiguration: CustomTestStringConvertible {
       "utf-8-torn.yaml:2:12: not UTF-8: incomplete UTF-8 octet sequence\n"),
   ]
 
-  /// What is said of it now.
+  /// The messages of the parser; empty if it accepts the configuration.
   fileprivate func said() -> String {
     do {
       _ = try Configuration(parsing: bytes, file: "\(name).yaml")
@@ -82,10 +82,10 @@ extension String {
   }
 }
 
-@Suite("A bad configuration")
+@Suite("Bad configurations")
 struct BadConfigurationTests {
   @Test(
-    "is told of, with all that is wrong and where",
+    "every error of a bad configuration is reported with its line and column",
     arguments: BadConfiguration.readable + BadConfiguration.unreadable)
   func told(_ bad: BadConfiguration) {
     let said = bad.said()
@@ -93,7 +93,7 @@ struct BadConfigurationTests {
     #expect(said.split(separator: "\n").allSatisfy { $0.hasPrefix("\(bad.name).yaml:") })
   }
 
-  @Test("is one of many, each with a name of its own")
+  @Test("there are many cases, each with a unique name")
   func many() {
     let names = (BadConfiguration.readable + BadConfiguration.unreadable).map(\.name)
     #expect(names.count >= 115)
@@ -101,7 +101,7 @@ struct BadConfigurationTests {
   }
 
   @Test(
-    "has its messages in Bad.txt made anew where REMAKE_EXPECTATIONS says so",
+    "REMAKE_EXPECTATIONS rewrites the messages in Bad.txt",
     .enabled(if: ProcessInfo.processInfo.environment["REMAKE_EXPECTATIONS"] != nil))
   func remake() throws {
     let cases = BadConfiguration.readable.map { bad in

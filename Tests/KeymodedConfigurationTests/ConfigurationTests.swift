@@ -12,10 +12,10 @@ private func chord(_ names: String...) throws -> Chord {
   try Chord(names.compactMap(KeyCode.init(name:)))
 }
 
-@Suite("A configuration")
+@Suite("Configuration")
 struct ConfigurationTests {
   @Test(
-    "that says nothing leaves everything as it is",
+    "an empty configuration has the defaults",
     arguments: [
       "", "# nothing\n", "shift:\n", "keyboard: {}\n", "shift: {}\nkeyboard:\n  bindings:\n",
     ])
@@ -23,7 +23,7 @@ struct ConfigurationTests {
     #expect(try read(text) == Configuration())
   }
 
-  @Test("names the devices to follow, or not to follow, by name or by numbers")
+  @Test("devices are followed or ignored by name or by vendor and product")
   func devices() throws {
     let rules = try read(
       """
@@ -52,7 +52,7 @@ struct ConfigurationTests {
     #expect(name.allow(name: "logi K120", vendor: 0xa, product: 0xb))
   }
 
-  @Test("adds states, events and rows to the keyboard's table, and binds its events")
+  @Test("a table adds states, events and rows to the shipped one, and its events can be bound")
   func addsToTable() throws {
     let settings = try read(
       """
@@ -83,7 +83,7 @@ struct ConfigurationTests {
     #expect(settings.bindings[try chord("KEY_INSERT")] == .tapTextField)
   }
 
-  @Test("begins the shipped table in another state")
+  @Test("the shipped table can have another initial state")
   func beginsElsewhere() throws {
     let table = try read("keyboard: { table: { initial: editingText } }").settings.keyboard
     #expect(table.name(of: table.initial) == "editingText")
@@ -91,7 +91,7 @@ struct ConfigurationTests {
     #expect(try read("keyboard: { table: {} }") == Configuration())
   }
 
-  @Test("replaces the keyboard's table, and with it the keys of events that are gone")
+  @Test("a table that replaces the shipped one drops the bindings of events it lacks")
   func replacesTable() throws {
     let settings = try read(
       """
@@ -118,7 +118,7 @@ struct ConfigurationTests {
     #expect(settings.bindings.keys == Set(names.compactMap(KeyCode.init(name:))))
   }
 
-  @Test("has lights tell of states, of both machines and of the user's own")
+  @Test("LEDs show states of both machines, and of the user's table")
   func lights() throws {
     let configuration = try read(
       """
@@ -146,7 +146,7 @@ struct ConfigurationTests {
     for text in ["leds:", "leds: {}"] { #expect(try read(text) == Configuration()) }
   }
 
-  @Test("knows each light by the kernel's name")
+  @Test("every LED has the kernel's name")
   func lightNames() throws {
     #expect(Lights.allNames.count == 11)
     for (number, name) in Lights.allNames.enumerated() {
@@ -158,7 +158,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("sets the rules of Shift")
+  @Test("shift sets the threshold, the trigger and the tap timeout")
   func shift() throws {
     let settings = try read("shift: { threshold: 300ms, trigger: tap, tap_timeout: 0.15s }")
       .settings
@@ -171,7 +171,7 @@ struct ConfigurationTests {
     #expect(try read("shift: { trigger: press }").settings.shiftTrigger == .press)
   }
 
-  @Test("sets how long Shift is on, and what a bounce is; off by default, and where it says so")
+  @Test("the timeout of Shift and debounce can be set, and are off by default")
   func habits() throws {
     let settings = try read("shift: { timeout: 3s }\ndebounce: 5ms").settings
     #expect(settings.shift.timeout == .seconds(3))
@@ -185,7 +185,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "has times with units, exact to the microsecond",
+    "durations have units and are exact to the microsecond",
     arguments: [
       ("500ms", 500_000), ("0.5s", 500_000), ("500000us", 500_000), ("499.999ms", 499_999),
       ("1us", 1), ("60s", 60_000_000), ("0.000001s", 1), ("1.50s", 1_500_000),
@@ -195,7 +195,7 @@ struct ConfigurationTests {
     #expect(settings.shift.threshold == .microseconds(microseconds))
   }
 
-  @Test("binds chords to events, in place of the default ones of each event it names")
+  @Test("bindings replace the default chords of each event that they name")
   func bindings() throws {
     let bindings = try read(
       """
@@ -216,7 +216,7 @@ struct ConfigurationTests {
     #expect(bindings[try chord("KEY_COMPOSE")] == .clickMoreButton, "not named, so by default")
   }
 
-  @Test("leaves an event that has nothing behind it as it is")
+  @Test("an event without a value keeps its default chords")
   func nothingBound() throws {
     let bindings = try read("keyboard: { bindings: { tapTextField: , tapBlankArea: [] } }")
       .settings.bindings
@@ -224,13 +224,13 @@ struct ConfigurationTests {
     #expect(bindings[try chord("KEY_ESC")] == nil)
   }
 
-  @Test("may give a default chord of one event to another, if it names both")
+  @Test("a default chord can move to another event if both events are named")
   func moved() throws {
     let text = "keyboard: { bindings: { tapBlankArea: KEY_F1, clickMoreButton: KEY_ESC } }"
     #expect(try read(text).settings.bindings[try chord("KEY_ESC")] == .clickMoreButton)
   }
 
-  @Test("has in keymoded.yaml(5) the defaults, and all of them")
+  @Test("keymoded.yaml(5) has valid examples, the first with all defaults")
   func manual() throws {
     let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
     let page = try String(
@@ -240,14 +240,14 @@ struct ConfigurationTests {
     for block in blocks { _ = try read(block) }
     let block = try #require(blocks.first)
     #expect(try read(block) == Configuration())
-    // The default of a tap's length shows only where there are taps.
+    // The default of tap_timeout takes effect only with the trigger tap.
     let tap = block.replacing("trigger: press", with: "trigger: tap")
     #expect(try read(tap) == read("shift: {trigger: tap}"))
     for event in KeyboardRules.Event.allCases { #expect(block.contains("\(event.name): [KEY_")) }
     #expect(block.contains("threshold: 500ms"))
   }
 
-  @Test("is not nested without end, and is UTF-8")
+  @Test("deep nesting and invalid UTF-8 are refused")
   func hostile() {
     #expect(throws: ConfigurationErrors.self) {
       try read(String(repeating: "[", count: 100_000))
@@ -257,7 +257,9 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("is a file that can be read", arguments: ["/nowhere", "/", "/dev/zero"])
+  @Test(
+    "a file that cannot be read or is too large is refused",
+    arguments: ["/nowhere", "/", "/dev/zero"])
   func files(_ path: String) {
     let reasons = [
       "/nowhere": "No such file or directory", "/": "Is a directory",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeymodedConfiguration
 
-/// What is said of a text, line by line; nothing where it is good.
+/// The messages about a text, by line; none if it is valid.
 private func said(of text: String) -> [String] {
   said(of: Array(text.utf8))
 }
@@ -18,7 +18,7 @@ private func said(of bytes: [UInt8]) -> [String] {
   }
 }
 
-/// A text of as many bytes as a configuration may have: `start`, `part` again and again, and `end`.
+/// A text up to the size limit of configurations: `start`, as many parts as fit, and `end`.
 private func filled(_ start: String, _ end: String, with part: (Int) -> String) -> String {
   var text = start
   var number = 0
@@ -35,7 +35,7 @@ private func filled(_ start: String, _ end: String, with part: (Int) -> String) 
 @Suite("Many errors")
 struct ManyErrorsTests {
   @Test(
-    "are told up to the twentieth, and the others counted",
+    "the first twenty errors are reported, the others counted",
     arguments: [
       (1, nil), (20, nil), (21, "k.yaml: 1 more error"), (22, "k.yaml: 2 more errors"),
       (133, "k.yaml: 113 more errors"),
@@ -49,7 +49,7 @@ struct ManyErrorsTests {
     #expect(said(of: text) == told + (last.map { [$0] } ?? []))
   }
 
-  @Test("are told in the order of the file, in whatever order they are found")
+  @Test("errors are reported in the order of the file")
   func sorted() {
     let devices = "devices: { ignore: [\(String(repeating: "'',", count: 30))] }\n"
     let shift = "shift: { x: 1, y: 1 }\n"
@@ -61,7 +61,7 @@ struct ManyErrorsTests {
     #expect(said(of: shift + devices) == ofShift + later + ["k.yaml: 12 more errors"])
   }
 
-  @Test("cost no text for those that are not told, in whatever order they are found")
+  @Test("no message is made for an error that is not reported")
   func lazy() throws {
     var made = 0
     var faults = Faults()
@@ -80,13 +80,13 @@ struct ManyErrorsTests {
   }
 }
 
-@Suite("A suggestion")
+@Suite("Suggestions")
 struct SuggestionTests {
-  @Test("is looked for where the name has at most 64 bytes", arguments: [63, 64, 65, 66])
+  @Test("only a name of at most 64 bytes gets a suggestion", arguments: [63, 64, 65, 66])
   func longest(_ length: Int) {
     let name = String(repeating: "a", count: length)
     #expect(nearest(to: name, among: ["b", "\(name)b"]) == (length <= 64 ? "\(name)b" : nil))
-    // The sign of Kelvin has three bytes, and its small letter one.
+    // The Kelvin sign has three bytes, and its lower-case letter has one.
     let state = String(repeating: "k", count: length - 42)
     let wrong =
       String(repeating: "\u{212a}", count: 21) + String(repeating: "k", count: length - 63)
@@ -99,7 +99,7 @@ struct SuggestionTests {
   }
 
   @Test(
-    "is the first of those with the fewest changes",
+    "the first of the names with the fewest changes is suggested",
     arguments: [
       ("shfit", ["shift", "shaft"], "shift"), ("acb", ["abx", "abc", "acbd"], "abc"),
       ("SHIFT", ["keyboard", "shift"], "shift"), ("ab", ["abcd", "a", "b"], "a"),
@@ -111,9 +111,9 @@ struct SuggestionTests {
   }
 }
 
-@Suite("A large configuration")
+@Suite("Large configurations")
 struct LargeConfigurationTests {
-  @Test("has at most 1 MiB")
+  @Test("a configuration has at most 1 MiB")
   func size() throws {
     let folder = try TemporaryFolder()
     let text = "shift: { trigger: tap }\n#"
@@ -128,7 +128,7 @@ struct LargeConfigurationTests {
     }
   }
 
-  @Test("is read no further than its limit from what has no end")
+  @Test("an endless file is read only up to the limit")
   func endless() throws {
     let folder = try TemporaryFolder()
     let pipe = "\(folder.path)/pipe"
@@ -144,11 +144,11 @@ struct LargeConfigurationTests {
         "\(error)" == "\(file): larger than 1 MiB, the limit for a configuration"
       }
     }
-    // It ends because nobody reads any more.
+    // The writer ends because its pipe has no reader any more.
     writer.waitUntilExit()
   }
 
-  @Test("has no text of more than 256 bytes", arguments: ["a", "é", "a\u{323}\u{307}"])
+  @Test("a text of more than 256 bytes is refused", arguments: ["a", "é", "a\u{323}\u{307}"])
   func texts(_ letter: String) {
     let length = letter.utf8.count
     let most =
@@ -162,7 +162,7 @@ struct LargeConfigurationTests {
     #expect(said(of: filled("", ": 1", with: { _ in letter })).count == 1)
   }
 
-  @Test("has no %TAG lines, and is not read to the end where it has many")
+  @Test("a %TAG line is refused, and the rest of the file is not read")
   func tagDirectives() throws {
     #expect(said(of: "%TAG !a! b\n--- {}\n") == ["k.yaml:1:1: tags are not supported"])
     #expect(said(of: "%YAML 1.1\n--- {}\n") == [])
@@ -174,10 +174,10 @@ struct LargeConfigurationTests {
     #expect(line < 3000)
   }
 
-  /// Each took longer than a minute where every name was compared with all known ones, or with all
-  /// before it. Without optimisation each now takes about a second.
+  /// Each case took longer than a minute when every name was compared with all known names, or with
+  /// all names before it. Without optimisation each now takes about a second.
   @Test(
-    "is read in a time that grows with its size alone", .timeLimit(.minutes(1)),
+    "a configuration of the largest size is read in reasonable time", .timeLimit(.minutes(1)),
     arguments: [
       ("keyboard: {bindings: {tapTextField: [", "KEY_BRIGHTNES", "]}}", false),
       ("devices: {ignore: [", "n", "]}", true),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeymodedService
 
-@Suite("The ring of changes")
+@Suite("Change ring")
 struct ChangeRingTests {
   private func change(_ sequence: Int64) -> Change {
     Change(
@@ -11,7 +11,7 @@ struct ChangeRingTests {
       event: "e")
   }
 
-  @Test("holds the last changes, and no more", arguments: [1, 2, 7])
+  @Test("the ring holds the latest changes, up to its capacity", arguments: [1, 2, 7])
   func capacity(_ capacity: Int) {
     var ring = ChangeRing(capacity: capacity)
     #expect(ring.latest == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeymodedService
 
-@Suite("What is kept of the configuration")
+@Suite("Configuration store")
 struct ConfigurationStoreTests {
   private let memory: SharedMemory
 
@@ -14,7 +14,7 @@ struct ConfigurationStoreTests {
     [UInt8](repeating: UInt8(number), count: length)
   }
 
-  @Test("is nothing at first, and then the last text, however long it is")
+  @Test("a new store is empty, and then holds the latest text of any length")
   func last() {
     #expect(ConfigurationStore(memory).read() == nil)
     for (number, length) in [0, 1, 7, 8, Configuration.sizeLimit, 0, 100].enumerated() {
@@ -23,7 +23,7 @@ struct ConfigurationStoreTests {
     }
   }
 
-  @Test("is not written again where it is the same")
+  @Test("storing the same text again writes nothing")
   func same() {
     let store = ConfigurationStore(memory)
     store.keep(text(1))
@@ -32,7 +32,7 @@ struct ConfigurationStoreTests {
     #expect(memory.bytes.elementsEqual(before))
   }
 
-  @Test("is the text before where one was left half written, at whatever byte")
+  @Test("after a write that stopped at any byte, the previous text is read")
   func torn() throws {
     let store = ConfigurationStore(memory)
     store.keep(text(1))
@@ -51,7 +51,7 @@ struct ConfigurationStoreTests {
   }
 
   @Test(
-    "is nothing where its length is impossible",
+    "a text with an impossible length is not read",
     arguments: [UInt64(Configuration.sizeLimit + 9), .max, 1 << 63])
   func impossible(_ length: UInt64) {
     ConfigurationStore(memory).keep(text(1))

@@ -4,19 +4,19 @@ import KeymodeInterface
 
 @testable import KeymodedService
 
-/// Keyboards of which a test says what the kernel would say.
+/// An input source whose times and key states a test sets.
 final class FakeKeyboards: InputSource {
   var now = Time(microseconds: 0)
   var up: [KeyCode] = []
   private(set) var asked = 0
 
-  /// What the lights were told, each time.
+  /// The orders that the LEDs received.
   private(set) var lights: [LightOrder] = []
 
-  /// Lets the service take what was not read yet.
+  /// Gives the service the inputs that were not read yet; called by `catchUp()`.
   var unread: () -> Void = {}
 
-  /// How far it has read, if not to the end.
+  /// The time up to which all events have been read; `nil` for `now`.
   var reached: Time?
 
   func catchUp() -> Time {
@@ -35,7 +35,7 @@ final class FakeKeyboards: InputSource {
   func light(_ lit: Lights, of used: Lights) { lights.append(LightOrder(lit, of: used)) }
 }
 
-/// Which lights were to be on, of which.
+/// Which of the LEDs in use were to be on.
 struct LightOrder: Equatable {
   let lit: Lights
   let used: Lights

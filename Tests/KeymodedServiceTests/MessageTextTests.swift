@@ -4,10 +4,10 @@ import KeymodeInterface
 import Testing
 import Varlink
 
-@Suite("A change written as bytes")
+@Suite("Change: bytes")
 struct ChangeTextTests {
   @Test(
-    "is its JSON",
+    "the bytes of a change are its JSON",
     arguments: [
       ("off", "on", "shiftPressed"), ("", "", ""), ("a\"b", "c", "d"), ("a", "b\\c", "d"),
       ("a", "b", "c\n"), ("é", "→", "\u{7f}\u{1b}"),
@@ -30,10 +30,10 @@ struct ChangeTextTests {
   }
 }
 
-@Suite("What subscribers are sent, written as bytes")
+@Suite("Monitor message: bytes")
 struct MessageTextTests {
   @Test(
-    "is its JSON",
+    "the bytes of a message, written in any number of parts, are its JSON",
     arguments: [
       ("0123456789abcdef", "on", "prepareToEditText"), ("", "", ""), ("a\"", "b", "c"),
       ("a", "b\\", "c"), ("a", "b", "é\n"),

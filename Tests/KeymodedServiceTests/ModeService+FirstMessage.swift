@@ -5,7 +5,7 @@ import Varlink
 @testable import KeymodedService
 
 extension ModeService {
-  /// The whole first message of a client that subscribes.
+  /// The complete first reply to a new subscriber.
   func firstMessage(after: Int64?, instance: String?) throws -> MonitorMessage {
     var (first, position) = try monitor(after: after, instance: instance)
     if let first { return first }

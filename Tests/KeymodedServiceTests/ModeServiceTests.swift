@@ -18,13 +18,13 @@ private func input(
       action: action))
 }
 
-@Suite("The service: modifiers that a grab leaves held")
+@Suite("Service: modifiers whose release a grab hid")
 struct ModeServiceTests {
   private let shift = 42
   private let ctrl = 29
   private let c = 46
 
-  @Test("are released before a press on another device rests on them")
+  @Test("a modifier that the kernel reports as up is released before a press on another device")
   func released() throws {
     let keyboards = FakeKeyboards()
     let service = ModeService(settings: Settings(), source: keyboards)
@@ -39,7 +39,7 @@ struct ModeServiceTests {
     #expect(keyboards.asked == 2, "nothing is held any more")
   }
 
-  @Test("are none where their release is read in the same wakeup, and comes after the press")
+  @Test("a modifier is held for a press that precedes its release in the same wakeup")
   func sameWakeup() throws {
     func final(_ batches: [[Controller.Input]]) -> String {
       let keyboards = FakeKeyboards()
@@ -57,13 +57,13 @@ struct ModeServiceTests {
   }
 }
 
-@Suite("The service: what is due though nothing happens")
+@Suite("Service: deadlines")
 struct ModeServiceTimeTests {
   private let settings = Settings(shift: ShiftRules(timeout: .seconds(3)))
 
   private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds * 1000) }
 
-  /// A service, and the times at which it asks to be woken; `nil` for never.
+  /// A service, and the times at which it asked to be woken; `nil` cancels the wakeup.
   private func service(
     _ settings: Settings, _ keyboards: FakeKeyboards, _ store: StateStore? = nil
   ) -> (ModeService, () -> [Time?]) {
@@ -73,7 +73,7 @@ struct ModeServiceTimeTests {
     return (service, { asked })
   }
 
-  @Test("is asked for once, and given up when it is not due any more")
+  @Test("a wakeup is requested once, and cancelled when nothing is due any more")
   func asked() throws {
     let keyboards = FakeKeyboards()
     let (service, asked) = service(settings, keyboards)
@@ -87,7 +87,7 @@ struct ModeServiceTimeTests {
     #expect(asked() == [at(3010), nil])
   }
 
-  @Test("happens when the clock is there, and is told at once")
+  @Test("a deadline acts when the clock reaches it, and its change is published at once")
   func due() throws {
     let keyboards = FakeKeyboards()
     let (service, asked) = service(settings, keyboards)
@@ -105,7 +105,7 @@ struct ModeServiceTimeTests {
     #expect(asked().count == 2 && told == 2)
   }
 
-  @Test("how long the service runs is told by the clock that counts it")
+  @Test("statistics have boot time, not the time of the input source")
   func uptime() throws {
     let keyboards = FakeKeyboards()
     var clock: Int64 = 7
@@ -117,7 +117,7 @@ struct ModeServiceTimeTests {
     #expect(statistics["time"] == 5_000_007)
   }
 
-  @Test("an event that is sent comes before the keys that have yet to be read")
+  @Test("a client's event comes before key events that are yet to be read")
   func sent() throws {
     let keyboards = FakeKeyboards()
     let (service, _) = service(settings, keyboards)
@@ -130,7 +130,7 @@ struct ModeServiceTimeTests {
     #expect(service.controller.modes.shiftSince == Time(microseconds: 4_200_000))
   }
 
-  @Test("comes behind what happened before it and was not read yet")
+  @Test("a deadline acts after earlier events that were not read yet")
   func late() throws {
     let keyboards = FakeKeyboards()
     let (service, _) = service(settings, keyboards)
@@ -142,7 +142,7 @@ struct ModeServiceTimeTests {
     #expect(service.controller.modes.shiftSince == at(2999), "used in time")
   }
 
-  @Test("is not forgotten by a restart")
+  @Test("a deadline survives a restart")
   func restart() throws {
     let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
     let keyboards = FakeKeyboards()
@@ -160,7 +160,7 @@ struct ModeServiceTimeTests {
     #expect(StateStore(memory).read()?.changes.last?.event == "timedOut")
   }
 
-  @Test("is what the configuration that was read again makes of it")
+  @Test("a reload changes the deadline, and what was due by the old settings acts first")
   func reload() throws {
     let keyboards = FakeKeyboards()
     let (service, asked) = service(Settings(), keyboards)
@@ -177,9 +177,9 @@ struct ModeServiceTimeTests {
   }
 }
 
-@Suite("The log")
+@Suite("Log")
 struct LogTests {
-  @Test("shows no control characters, whatever a device calls itself")
+  @Test("control and format characters in a device name are replaced")
   func controlCharacters() {
     #expect(printable("Müller 键盘 \"x\"") == "Müller 键盘 \"x\"")
     #expect(
@@ -191,7 +191,7 @@ struct LogTests {
   }
 }
 
-@Suite("The service: lights")
+@Suite("Service: LEDs")
 struct ModeServiceLightTests {
   private let capsLock = Lights(number: 1)
   private let misc = Lights(number: 8)
@@ -199,7 +199,7 @@ struct ModeServiceLightTests {
   private let insert = 110
   private let a = 30
 
-  @Test("are switched when they are others, and by no other change or key")
+  @Test("LEDs are set when they change, and by no other change or key")
   func switched() throws {
     let keyboards = FakeKeyboards()
     let service = ModeService(settings: Settings(), source: keyboards)
@@ -227,7 +227,7 @@ struct ModeServiceLightTests {
     #expect(keyboards.lights == expected)
   }
 
-  @Test("are others by another configuration")
+  @Test("a reload sets the LEDs by the new rules")
   func configured() throws {
     let keyboards = FakeKeyboards()
     let service = ModeService(settings: Settings(), source: keyboards)
@@ -241,7 +241,7 @@ struct ModeServiceLightTests {
     #expect(keyboards.lights.last == LightOrder([], of: []))
   }
 
-  @Test("tell of the states that the daemon before this one left")
+  @Test("LEDs show the states that the previous daemon left")
   func resumed() throws {
     let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
     let before = ModeService(

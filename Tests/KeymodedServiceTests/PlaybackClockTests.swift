@@ -3,12 +3,12 @@ import Testing
 
 @testable import KeymodedService
 
-@Suite("The clock of a playback")
+@Suite("Playback clock")
 struct PlaybackClockTests {
   private func at(_ microseconds: Int64) -> Time { Time(microseconds: microseconds) }
 
   @Test(
-    "makes events due by its speed, and tells the recorded time by it",
+    "events are due and recorded time passes at the given speed",
     arguments: [(1.0, 3_000_000), (2.0, 1_500_000), (0.5, 6_000_000), (0.001, 3_000_000_000)])
   func speed(_ factor: Double, _ real: Int64) {
     let clock = PlaybackClock(.times(factor), reaching: at(1_000_000), at: 500)
@@ -19,7 +19,7 @@ struct PlaybackClockTests {
     #expect(clock.reached(at(4_000_000)) == 500 + real)
   }
 
-  @Test("without waiting is where the last event was, and goes on after it")
+  @Test("at unlimited speed, recorded time goes on from the last event")
   func unlimited() {
     var clock = PlaybackClock(.unlimited, reaching: at(1_000_000), at: 500)
     #expect(clock.due(at(.max)) < 0)
@@ -30,7 +30,7 @@ struct PlaybackClockTests {
     #expect(clock.reached(at(9_001_000)) == 1700)
   }
 
-  @Test("does not overflow", arguments: [0.001, 1000])
+  @Test("extreme times do not overflow", arguments: [0.001, 1000])
   func extremes(_ factor: Double) {
     for recorded in [Int64.min, .max] {
       let clock = PlaybackClock(.times(factor), reaching: at(recorded), at: .max)
@@ -39,7 +39,7 @@ struct PlaybackClockTests {
     }
   }
 
-  @Test("has speeds from 0.001 to 1000, or max")
+  @Test("a speed is from 0.001 to 1000, or max")
   func speeds() {
     #expect(PlaybackSpeed("max") == .unlimited)
     #expect(PlaybackSpeed("0.5") == .times(0.5))

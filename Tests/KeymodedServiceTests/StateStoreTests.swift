@@ -15,7 +15,7 @@ private enum GoldenFile {
   }
 }
 
-@Suite("What is kept of the states")
+@Suite("State store")
 struct StateStoreTests {
   private static let capacity = 8
   private let size = StateStore.size(capacity: capacity)
@@ -43,12 +43,12 @@ struct StateStoreTests {
     .init(instance: instance, snapshot: snapshot(sequence), changes: changes.map(change))
   }
 
-  @Test("is nothing at first")
+  @Test("a new store is empty")
   func empty() throws {
     #expect(store(try memory()).read() == nil)
   }
 
-  @Test("is what was committed last, whoever reads it")
+  @Test("a second store on the same memory reads the last commit")
   func committed() throws {
     let memory = try memory()
     let writer = store(memory)
@@ -65,7 +65,7 @@ struct StateStoreTests {
     #expect(store(memory).read() == contents(33, 26...33))
   }
 
-  @Test("is the commit before where one was left half done, at whatever byte")
+  @Test("after a commit that stopped at any byte, the previous commit is read")
   func torn() throws {
     let (memory, copy) = (try memory(), try memory())
     let writer = store(memory)
@@ -77,7 +77,7 @@ struct StateStoreTests {
     let after = Array(memory.bytes)
     let written = before.indices.filter { before[$0] != after[$0] }
     #expect(written.count > 20)
-    // Records are written before the header, whichever of the two that is.
+    // A commit writes its record first, then one of the two headers.
     let headers = 1024
     let order = written.filter { $0 >= headers } + written.filter { $0 < headers }
     for count in 0..<order.count {
@@ -90,7 +90,7 @@ struct StateStoreTests {
   }
 
   @Test(
-    "is all that was there before where a commit of many was left half done",
+    "after an interrupted commit of many changes, the previous commit is read",
     arguments: [2, capacity - 1, capacity, 100, 1000])
   func tornBatch(_ count: Int) throws {
     let (memory, copy) = (try memory(), try memory())
@@ -103,7 +103,7 @@ struct StateStoreTests {
     let first = max(21, last - Int64(Self.capacity) + 1)
     writer.commit((first...last).map(change), snapshot(last), instance: instance)
     let after = Array(memory.bytes)
-    // All records, and of the header all but the last byte.
+    // All records are written, and the header but for its last byte.
     copy.bytes.copyBytes(from: before)
     for index in before.indices where index >= 1024 { copy.bytes[index] = after[index] }
     #expect(store(copy).read() == contents(20, 13...20))
@@ -114,16 +114,16 @@ struct StateStoreTests {
     }
     copy.bytes.copyBytes(from: after)
     let kept = min(last, Int64(Self.capacity))
-    // Those before a batch that is longer than what is kept are not told of.
+    // A batch longer than the capacity leaves none of the earlier changes.
     let oldest = count > Self.capacity ? first : last - kept + 1
     #expect(store(copy).read() == contents(last, oldest...last))
   }
 
-  @Test("of version 0.1.0 is read, and kept in the present layout")
+  @Test("a store of version 0.1.0 is migrated to the present layout")
   func migration() throws {
     let size = StateStore.sizeOfFirstLayout(capacity: StateStore.capacity)
     let former = try SharedMemory(name: "test", size: size)
-    // What a daemon of that version kept, and what it replied then.
+    // The stored bytes of a daemon of version 0.1.0, and its reply with that state.
     let kept = try Data(contentsOf: GoldenFile.url("states-0.1.0"))
     former.bytes.copyBytes(from: kept)
     let reply = try Reply(
@@ -143,14 +143,15 @@ struct StateStoreTests {
     #expect(migrated.read() == contents)
   }
 
-  @Test("of version 0.1.0 is nothing where it is damaged")
+  @Test("an invalid store of version 0.1.0 is not migrated")
   func damagedMigration() throws {
     let size = StateStore.sizeOfFirstLayout(capacity: Self.capacity)
     let former = try SharedMemory(name: "test", size: size)
     #expect(StateStore(try memory(), migrating: former, capacity: Self.capacity) == nil)
   }
 
-  @Test("is nothing where it is corrupt, and never a trap", arguments: 0..<200)
+  @Test(
+    "a corrupt store reads as an intact commit or as empty, and never traps", arguments: 0..<200)
   func corrupt(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
     let memory = try memory()
@@ -170,7 +171,7 @@ struct StateStoreTests {
   }
 
   @Test(
-    "is nothing where nothing could come after it",
+    "a sequence is read up to 2^53",
     arguments: [
       (1 << 53, true), ((1 << 53) + 1, false), (.max - 1, false), (.max, false),
     ] as [(Int64, Bool)])
@@ -190,7 +191,7 @@ struct StateStoreTests {
   }
 
   @Test(
-    "is what was committed last, however often that was",
+    "the last commit is read, whatever its generation",
     arguments: [1, 1 << 53 - 1, UInt64(Int64.max), .max])
   func generations(_ generation: UInt64) throws {
     let memory = try memory()
@@ -210,7 +211,7 @@ struct StateStoreTests {
     #expect(store(memory).read() == contents(5, 1...5))
   }
 
-  @Test("is adopted only where it has the right size and nobody can change that")
+  @Test("memory is adopted only if it is sealed and has the right size")
   func adopted() throws {
     let memory = try memory()
     func copy() throws -> FileDescriptor {
@@ -226,7 +227,7 @@ struct StateStoreTests {
   }
 }
 
-@Suite("A service that goes on where another one ended")
+@Suite("Service: restart")
 struct RestartTests {
   private let memory: SharedMemory
   private let keyboards = FakeKeyboards()
@@ -239,7 +240,7 @@ struct RestartTests {
     ModeService(settings: settings, source: keyboards, store: StateStore(memory))
   }
 
-  @Test("has its states, its changes and its name")
+  @Test("a restarted service has the states, changes and instance of the one before")
   func restart() throws {
     var first: ModeService? = service()
     var published = 0
@@ -271,7 +272,7 @@ struct RestartTests {
     #expect(later.changes.map(\.sequence) == [5])
   }
 
-  @Test("goes on by a table that has the keyboard's state no more, as after a reload")
+  @Test("a restart with a table that lacks the present state acts like a reload")
   func otherTable() throws {
     var first: ModeService? = service()
     for event in ["tapTextField", "shiftPressed"] { _ = try first?.trigger(event) }
@@ -298,7 +299,7 @@ struct RestartTests {
       ])
   }
 
-  @Test("ends a Shift that is overdue by a shorter timeout, and keeps that")
+  @Test("a restart with a shorter timeout ends an overdue Shift and stores the change")
   func overdue() throws {
     var first: ModeService? = service()
     for (event, time) in [("shiftPressed", 1_000_000), ("tapTextField", 5_000_000)] {
@@ -316,7 +317,7 @@ struct RestartTests {
     #expect(changes == kept.changes.suffix(1))
   }
 
-  @Test("ends the Shift that was pressed before, by the clock that goes on")
+  @Test("the threshold applies to a Shift that was pressed before the restart")
   func shiftGoesOn() throws {
     let pressed = Controller.Snapshot(
       sequence: 1, shift: .on(since: Time(microseconds: 1_000_000)),

@@ -6,11 +6,11 @@ import Varlink
 
 @testable import KeymodedService
 
-@Suite("What a subscriber is sent")
+@Suite("Subscriber messages")
 struct SubscriberTests {
   private static let atOnce = Int64(ModeService.changesAtOnce)
 
-  /// A service that has made so many changes.
+  /// A service that has made `count` changes.
   private func service(_ count: Int, ringCapacity: Int = 1024) -> ModeService {
     let service = ModeService(
       settings: Settings(), ringCapacity: ringCapacity, source: FakeKeyboards())
@@ -34,7 +34,7 @@ struct SubscriberTests {
   }
 
   @Test(
-    "comes in parts of 32 changes, and is one message",
+    "one message is sent in parts of 32 changes",
     arguments: [1, atOnce - 1, atOnce, atOnce + 1, 2 * atOnce, 1000, 1024])
   func parts(_ count: Int64) throws {
     let service = service(Int(count))
@@ -55,7 +55,7 @@ struct SubscriberTests {
     #expect(message["missed"] == 0)
   }
 
-  @Test("begins with what it has, whatever has changed before all of it was sent")
+  @Test("a message has the changes known at its start, though more happen while it is sent")
   func changedMeanwhile() throws {
     let service = service(100)
     var position = SubscriberPosition(sequence: 0)
@@ -73,7 +73,7 @@ struct SubscriberTests {
     #expect(service.next(for: &position) == nil)
   }
 
-  @Test("ends with how many changes are missing where the ring has lost them meanwhile")
+  @Test("a message ends with `missed` if the ring loses its changes while it is sent")
   func lostMeanwhile() throws {
     let service = service(64, ringCapacity: 64)
     var position = SubscriberPosition(sequence: 0)
@@ -86,13 +86,13 @@ struct SubscriberTests {
     #expect(message["state"]?["sequence"] == 64)
     #expect(message["missed"] == 32)
     #expect(service.getStatistics(clients: 0)["missed"] == 1)
-    // The other 33 are all there.
+    // The next message has all 33 later changes.
     bytes = try #require(service.next(for: &position))
     bytes += try #require(service.next(for: &position))
     #expect(numbers(try parameters(bytes)) == Array(65...97))
   }
 
-  @Test("tells a client that subscribes the time of now, whatever others were sent before")
+  @Test("a client that subscribes gets the present time, whatever was sent to others before")
   func freshTime() throws {
     let keyboards = FakeKeyboards()
     let service = ModeService(settings: Settings(), source: keyboards)
@@ -106,7 +106,7 @@ struct SubscriberTests {
     }
   }
 
-  @Test("shares its memory with all who are at the same change")
+  @Test("subscribers at the same sequence share memory")
   func shared() throws {
     let service = service(100)
     let addresses = (0..<3).map { _ in
@@ -117,9 +117,9 @@ struct SubscriberTests {
   }
 }
 
-@Suite("A long reply")
+@Suite("Long replies")
 struct LongReplyTests {
-  @Test("shares its memory with the same one of another client")
+  @Test("equal long replies share memory, short ones do not")
   func shared() {
     let service = ModeService(settings: Settings(), source: FakeKeyboards())
     func address(_ bytes: [UInt8]) -> UnsafeRawPointer? { bytes.withUnsafeBytes(\.baseAddress) }

@@ -11,9 +11,9 @@ private func keySet(_ ranges: ClosedRange<UInt16>...) -> KeySet {
   return keys
 }
 
-@Suite("Where no udev says what a device is")
+@Suite("Device kind without udev")
 struct DeviceKindTests {
-  @Test("it is a keyboard if it has all of the first keys, whatever else it has")
+  @Test("a device with all keys from 1 to 31 is a keyboard, whatever else it has")
   func keyboard() {
     #expect(DeviceKind(keySet(1...31)) == .keyboard)
     #expect(DeviceKind(keySet(0...248)) == .keyboard)
@@ -26,18 +26,18 @@ struct DeviceKindTests {
   }
 
   @Test(
-    "it has keys if there is any, wherever the kernel has room for them",
+    "a device with any key code outside the button ranges has keys",
     arguments: [0, 116, 0xff, 0x160, 0x1ff, 0x21f, 0x230, 0x24a, 0x2bf])
   func keys(_ number: UInt16) {
     #expect(DeviceKind(keySet(number...number)) == .keys)
   }
 
-  @Test("and buttons are no keys", arguments: [0x100...0x15f, 0x220...0x22f, 0x2c0...0x2ff])
+  @Test("buttons are not keys", arguments: [0x100...0x15f, 0x220...0x22f, 0x2c0...0x2ff])
   func buttons(_ numbers: ClosedRange<UInt16>) {
     #expect(DeviceKind(keySet(numbers)) == .other)
   }
 
-  @Test("and a device without either is none")
+  @Test("a device without keys and buttons is neither a keyboard nor has keys")
   func none() {
     #expect(DeviceKind(KeySet()) == .other)
   }

@@ -1,12 +1,12 @@
 import LinuxInput
 import Testing
 
-@Suite("Rules for devices")
+@Suite("Device rules")
 struct DeviceRulesTests {
-  /// As long as names of devices can be.
+  /// A name of the maximum length.
   private static let longName = String(repeating: "a", count: 255)
 
-  @Test("may be very many; the last counts as much as the first", .timeLimit(.minutes(1)))
+  @Test("all of 100,000 rules are applied in reasonable time", .timeLimit(.minutes(1)))
   func many() throws {
     let numbers = (0..<50_000).map { String($0 + 0x10000, radix: 16) }
     let texts = numbers.flatMap { ["device \($0)", "\($0.suffix(4)):0001"] }
@@ -23,9 +23,9 @@ struct DeviceRulesTests {
     }
   }
 
-  /// A matcher that tries all ways to divide a name among the stars would not end.
+  /// A matcher that tries all ways to divide a name among the stars would take too long.
   @Test(
-    "may have very many stars", .timeLimit(.minutes(1)),
+    "a pattern with very many stars is matched in reasonable time", .timeLimit(.minutes(1)),
     arguments: ["*a", "*?", "?*", "**", "*[a-c]", "*[!b]"])
   func stars(_ part: String) {
     let stars = String(repeating: part, count: 120)

@@ -6,12 +6,12 @@ import Testing
 
 @testable import LinuxInput
 
-/// Real keyboards are typed on in `Tests/VirtualMachine`. What is no keyboard is told from one
-/// here: ordinary files in place of the nodes, none of which can be followed.
-@Suite("Without udev")
+/// `Tests/VirtualMachine` tests real input devices. These tests have ordinary files in place of
+/// device nodes, none of which can be followed.
+@Suite("Keyboards without udev")
 struct KeyboardsTests {
-  /// What is reported of the nodes in `folder` while these steps are done, each when something was
-  /// reported of the one before.
+  /// The errors reported for nodes in `folder` while the steps run. The first step runs at the start
+  /// or after the first report, each later one after a report on the step before.
   private func reports(
     _ folder: TemporaryFolder, _ selection: Keyboards.Selection,
     while steps: [(Keyboards) throws -> Void]
@@ -20,9 +20,9 @@ struct KeyboardsTests {
     var rest = steps[...]
     var reports: [String] = []
     var keyboards: Keyboards?
-    // They know what is deferred, and what is deferred knows them.
+    // Breaks the cycle: `keyboards` and the deferred source refer to each other.
     defer { keyboards = nil }
-    // A step that is done within the report of the one before would be done in the middle of it.
+    // Deferred, because a step must not run inside the report of the step before.
     let next = try loop.addDeferred {
       do {
         guard let step = rest.popFirst(), let keyboards else { return loop.stop() }
@@ -62,7 +62,7 @@ struct KeyboardsTests {
 
   private let all = Keyboards.Selection.all(boundKeys: [], DeviceRules())
 
-  @Test("each evdev node is tried that is there or comes, and said once to be none")
+  @Test("every evdev node that exists or appears is tried, and each error is reported once")
   func nodes() throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(
@@ -77,7 +77,7 @@ struct KeyboardsTests {
           try make(folder, "mouse0")
           try make(folder, "event0")
         },
-        // What it is now is another error, and so is told.
+        // Opening the node fails differently now, which is a new report.
         { _ in
           #expect(symlink("nothing", "\(path)/link") == 0)
           #expect(rename("\(path)/link", "\(path)/event0") == 0)
@@ -97,7 +97,7 @@ struct KeyboardsTests {
       ])
   }
 
-  @Test("a device that is named is tried again when anything comes")
+  @Test("a named device is tried again when a node appears")
   func named() throws {
     let folder = try TemporaryFolder()
     let link = "\(folder.path)/my keyboard"

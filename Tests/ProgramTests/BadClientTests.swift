@@ -2,13 +2,13 @@ import Foundation
 import JSON
 import Testing
 
-/// In each test an innocent subscriber must get every change, whatever another client does.
-@Suite("Beside a bad client")
+/// Whatever a bad client does, an innocent subscriber must get every change.
+@Suite("Bad clients")
 struct BadClientTests {
   private let getState = #"{"method":"org.keymoded.Controller.GetState"}"# + "\u{0}"
   private let monitor = #"{"method":"org.keymoded.Controller.Monitor","more":true}"# + "\u{0}"
 
-  @Test("that never reads, others get everything; when it reads, it learns what it missed")
+  @Test("a client that never reads delays no other, and learns later what it missed")
   func neverReads() throws {
     let daemon = try RunningDaemon()
     let innocent = try daemon.subscriber()
@@ -42,14 +42,14 @@ struct BadClientTests {
     #expect(try silent.sequences(1) == [count + 1], "and goes on")
   }
 
-  @Test("that asks without end and never reads, others get everything, and it all its answers")
+  @Test("a client that calls without reading delays no other, and gets all its replies")
   func asksWithoutReading() throws {
     let daemon = try RunningDaemon()
     let innocent = try daemon.subscriber()
     let greedy = try daemon.client()
     let flags = fcntl(greedy.descriptor, F_GETFL)
     _ = fcntl(greedy.descriptor, F_SETFL, flags | O_NONBLOCK)
-    // Until the daemon, which waits for this client to read, takes no more.
+    // Sends until the daemon, which waits for this client to read, accepts no more.
     let calls = Array(String(repeating: getState, count: 50_000).utf8)
     let sent = greedy.send(calls)
     #expect(sent < calls.count)
@@ -63,12 +63,12 @@ struct BadClientTests {
     #expect(try greedy.reply()["parameters"]?["state"]?["sequence"] == 200)
   }
 
-  @Test("that asks without end, an event goes before all that it asked and was not yet told")
+  @Test("a client's event is served before the queued calls of others")
   func eventsFirst() throws {
     let daemon = try RunningDaemon()
     let greedy = try (0..<100).map { _ in try daemon.client() }
     let control = try daemon.client(\.controlSocket)
-    // The one that asks last is the one that the kernel tells of last.
+    // The kernel reports the client that called last after the others.
     for client in [control] + greedy { _ = try client.result("org.keymoded.Controller.GetState") }
     try daemon.whileStopped {
       for client in greedy { client.send(String(repeating: getState, count: 100)) }
@@ -83,7 +83,7 @@ struct BadClientTests {
     }
   }
 
-  @Test("that may act and asks without end, others who ask have their turn")
+  @Test("a client that sends many events does not keep other clients waiting")
   func bulk() throws {
     let daemon = try RunningDaemon()
     let greedy = try daemon.client(\.controlSocket)
@@ -103,7 +103,7 @@ struct BadClientTests {
     #expect(state?["sequence"] == 100)
   }
 
-  @Test("that may act and asks without end, it ends when it is told to")
+  @Test("SIGTERM ends the daemon before queued calls are answered")
   func endsAtOnce() throws {
     let daemon = try RunningDaemon()
     let clients = try (0..<15).map { _ in try daemon.client(\.controlSocket) }
@@ -117,7 +117,7 @@ struct BadClientTests {
     #expect(try clients.allSatisfy { try $0.message() == nil }, "none of them comes before that")
   }
 
-  @Test("that reads none of the longest replies, all of them share the memory")
+  @Test("long replies to clients that do not read share memory")
   func longReplies() throws {
     let names = (0..<60).map { "averylongnameofsomething\($0)" }
     let rows = names.map { state in
@@ -141,13 +141,13 @@ struct BadClientTests {
     let before = try daemon.residentKiB()
     let clients = try (0..<200).map { _ in try daemon.client() }
     for client in clients { client.send(call) }
-    // All have been answered, as far as there was room.
+    // The daemon has answered every client, as far as the sockets had room.
     for client in clients { try awaitInput(client.descriptor, "a part of the reply") }
     let grown = try daemon.residentKiB() - before
     #expect(grown < 20 * length / 1024, "\(grown) KiB for 200 replies of \(length) bytes")
   }
 
-  @Test("that stops in the middle of a long message, its message tells later what was lost")
+  @Test("a client that stops within a long message learns in it what it missed")
   func stopsInTheMiddle() throws {
     let daemon = try RunningDaemon()
     try daemon.change(1000)
@@ -174,7 +174,7 @@ struct BadClientTests {
     #expect(try slow.sequences(1) == [3001])
   }
 
-  @Test("that never reads, little waits for it in the kernel, which is memory of the daemon too")
+  @Test("little waits in the kernel for a client that never reads")
   func memory() throws {
     let daemon = try RunningDaemon()
     let silent = try daemon.client()
@@ -185,7 +185,7 @@ struct BadClientTests {
     #expect(0 < waiting && waiting <= 32_768, "\(waiting)")
   }
 
-  @Test("that sends half a message, others get everything, and so does it once it is whole")
+  @Test("a client that sends half a message delays no other, and is answered once it is whole")
   func halfMessage() throws {
     let daemon = try RunningDaemon()
     let innocent = try daemon.subscriber()
@@ -197,7 +197,7 @@ struct BadClientTests {
     #expect(try slow.reply()["parameters"]?["state"]?["sequence"] == 50)
   }
 
-  @Test("that sends 1 MiB without an end, the connection is closed", arguments: [0x20, 0x41, 0x5b])
+  @Test("a client that sends 1 MiB without NUL is disconnected", arguments: [0x20, 0x41, 0x5b])
   func endless(_ byte: UInt8) throws {
     let daemon = try RunningDaemon()
     let innocent = try daemon.subscriber()
@@ -208,7 +208,7 @@ struct BadClientTests {
     #expect(try innocent.sequences(3) == [1, 2, 3])
   }
 
-  @Test("the longest message is 64 KiB, to the byte", arguments: [65_535, 65_536, 65_537])
+  @Test("a message has at most 64 KiB, to the byte", arguments: [65_535, 65_536, 65_537])
   func longest(_ size: Int) throws {
     let daemon = try RunningDaemon()
     let client = try daemon.client()
@@ -221,7 +221,7 @@ struct BadClientTests {
     }
   }
 
-  @Test("that hangs up at any moment, others get everything")
+  @Test("clients that hang up at any moment disturb no other and leave no connection behind")
   func hangsUp() throws {
     let daemon = try RunningDaemon()
     let innocent = try daemon.subscriber()
@@ -234,14 +234,14 @@ struct BadClientTests {
         case 2: fleeting.send("{\"meth")
         default: break
         }
-        // Or gone for reading alone at first, with calls on the way.
+        // Some shut down reading first, with calls still on the way.
         if round % 8 < 4 { shutdown(fleeting.descriptor, Int32(SHUT_RD)) }
       }
       try daemon.change(1)
       #expect(try innocent.sequences(1) == [Int64(round)])
     }
-    // No connection is left behind: there is the innocent one, and these two that ask. Who connects
-    // now has a turn after those who have gone, so a few turns are all they need.
+    // Three connections are left: the innocent one and these two. The daemon serves new clients after
+    // those that have gone, so a few calls are enough.
     let control = try daemon.client(\.controlSocket)
     let last = try daemon.client()
     func clients() throws -> JSON? {
@@ -253,7 +253,7 @@ struct BadClientTests {
     #expect(try clients() == 3)
   }
 
-  @Test("512 of them, the next is turned away, and places for control are kept")
+  @Test("one client too many is refused, and connections are reserved for control")
   func tooMany() throws {
     let daemon = try RunningDaemon()
     var clients: [RawClient] = []

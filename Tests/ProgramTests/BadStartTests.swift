@@ -4,7 +4,7 @@ import SystemCalls
 import TestSupport
 import Testing
 
-@Suite("A service that is started with a bad configuration")
+@Suite("Start with a bad configuration")
 struct BadStartTests {
   private let bad = "shift: { treshold: 1s }\n"
 
@@ -16,7 +16,7 @@ struct BadStartTests {
     try daemon.ask("stats").lines.last
   }
 
-  @Test("goes on with the last good one, and with its states, and says so")
+  @Test("the service goes on with the last good configuration and its states, and says so")
   func lastGood() throws {
     let daemon = try KeptDaemon(
       configuration: KeptDaemon.configuration
@@ -27,7 +27,7 @@ struct BadStartTests {
     let before = try state(daemon)
     #expect(before["keyboard"] == "loud")
     try daemon.configure(bad)
-    // Twice, as the second one must not take the bad one for the last good one.
+    // Twice, because the second start must not take the bad one for the last good one.
     for _ in 0..<2 {
       daemon.kill()
       try daemon.start()
@@ -51,7 +51,7 @@ struct BadStartTests {
     #expect(try state(daemon)["keyboard"] == "prepareToEditText")
   }
 
-  @Test("goes on with the defaults where none was kept")
+  @Test("the service uses the defaults if no good configuration was stored")
   func defaults() throws {
     let daemon = try KeptDaemon()
     daemon.stop()
@@ -65,7 +65,7 @@ struct BadStartTests {
     #expect(json["configuration"] == "defaults")
   }
 
-  @Test("is refused when it is started by hand")
+  @Test("a start by hand is refused")
   func byHand() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("bad.yaml", bad)
@@ -80,19 +80,19 @@ struct BadStartTests {
   }
 }
 
-@Suite("A service that comes after one of version 0.1.0")
+@Suite("Upgrade from version 0.1.0")
 struct UpgradeTests {
   private let kept = "\(Place.checkout)/Tests/KeymodedServiceTests/states-0.1.0"
 
-  /// The memory that such a service kept.
+  /// The memory that a service of version 0.1.0 stored.
   private func memory() throws -> Int32 {
-    // That of 1,024 changes.
+    // The size for 1,024 changes.
     let memory = try SharedMemory(name: "states", size: 164_864)
     memory.bytes.copyBytes(from: try Data(contentsOf: URL(fileURLWithPath: kept)))
     return dup(memory.descriptor)
   }
 
-  @Test("has its states, and tells its clients what they do not have")
+  @Test("the service has the stored states, and sends clients the changes that they lack")
   func states() throws {
     let daemon = try KeptDaemon(keeping: ["states": try memory()])
     #expect(daemon.keptNames == ["states-2", "configuration"])
@@ -113,7 +113,7 @@ struct UpgradeTests {
     }
   }
 
-  @Test("keeps the states where the unit has room for one descriptor, as that of 0.1.0 had")
+  @Test("the states are stored even if the unit has room for one descriptor, as in version 0.1.0")
   func noRoom() throws {
     let daemon = try KeptDaemon(keeping: ["states": try memory()], limit: 1)
     #expect(daemon.keptNames == ["states-2"])
@@ -124,7 +124,7 @@ struct UpgradeTests {
     #expect(state["sequence"] == 10)
   }
 
-  @Test("goes on from the newer memory where both are there, and lets the other go")
+  @Test("of two stores the newer is used, and the other is removed")
   func both() throws {
     let daemon = try KeptDaemon(keeping: ["states": try memory()])
     try daemon.trigger("shiftPressed")

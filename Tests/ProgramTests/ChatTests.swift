@@ -12,12 +12,12 @@ struct ChatTests {
     return screen
   }
 
-  /// Clicks in a row, from 1, as terminals tell it.
+  /// Clicks in a row, counted from 1, with the bytes that terminals send.
   private func click(_ screen: TerminalScreen, row: Int) throws {
     try screen.write("\u{1b}[<0;5;\(row)M\u{1b}[<0;5;\(row)m")
   }
 
-  @Test("follows the keyboard, and tells it what was tapped")
+  @Test("the chat follows the keyboard machine, and sends it what was tapped")
   func conversation() throws {
     let daemon = try KeptDaemon()
     let screen = try chatting(daemon)
@@ -39,7 +39,7 @@ struct ChatTests {
     try see("\n⇧ > he▏")
     try screen.write("y")
     try see("\n⇧ > heY▏")
-    // A key that types tells the daemon itself; here there is none.
+    // A real key would send this event; the test types without a keyboard.
     try daemon.trigger("characterTyped")
     try see("\n> heY▏")
 
@@ -58,7 +58,7 @@ struct ChatTests {
     try click(screen, row: 3)
     try see("\n> tap to write")
     #expect(try keyboard() == "prepareToEditText\n")
-    // Esc, a key of its own, takes no other with it.
+    // Esc alone does not swallow the next key.
     try screen.press("Escape")
     try screen.press("Tab")
     try see("\n> ▏")

@@ -4,7 +4,7 @@ import KeymodeInterface
 import TestSupport
 import Testing
 
-/// A subscription, and what it has been told.
+/// A subscription, which a test reads update by update.
 private struct Follower {
   private var iterator: Changes.Iterator
 
@@ -12,14 +12,14 @@ private struct Follower {
 
   mutating func next() async throws -> Update { try #require(try await iterator.next()) }
 
-  /// The states that come next.
+  /// The next update, which must be states.
   mutating func states() async throws -> StateMessage {
     let update = try await next()
     guard case .states(let state) = update else { throw Unexpected(update: update) }
     return state
   }
 
-  /// The numbers of the changes that come next, and what comes after them.
+  /// The sequences of the next changes, and the first update after them.
   mutating func changes() async throws -> (numbers: [Int64], then: Update) {
     var numbers: [Int64] = []
     while true {
@@ -32,9 +32,9 @@ private struct Follower {
 
 private struct Unexpected: Error { let update: Update }
 
-@Suite("A Swift program that follows the daemon", .timeLimit(.minutes(10)))
+@Suite("KeymodeClient", .timeLimit(.minutes(10)))
 struct ClientTests {
-  @Test("is told the states, and then each change")
+  @Test("a subscription yields the states, and then each change")
   func changes() async throws {
     let daemon = try KeptDaemon()
     var follower = Follower(Client(directory: daemon.folder.path))
@@ -47,7 +47,7 @@ struct ClientTests {
     #expect((second.sequence, second.from, second.to) == (2, "on", "capsLock"))
   }
 
-  @Test("goes on after a restart where it was, with what has happened in between")
+  @Test("a subscription resumes after a restart, with the changes in between")
   func resume() async throws {
     let daemon = try KeptDaemon()
     var follower = Follower(Client(directory: daemon.folder.path))
@@ -58,7 +58,7 @@ struct ClientTests {
     #expect(try await follower.next() == .disconnected(.connectionLost))
     try daemon.start()
     try daemon.change(3)
-    // It has not tried since: it does what it is asked for.
+    // The client has not reconnected meanwhile: it does so when the next update is requested.
     let (numbers, then) = try await follower.changes()
     #expect(numbers == [2, 3, 4])
     guard case .states(let state) = then else { throw Unexpected(update: then) }
@@ -69,7 +69,7 @@ struct ClientTests {
     #expect(fifth.sequence == 5)
   }
 
-  @Test("that was away too long is told how many changes it missed")
+  @Test("a subscription that was disconnected too long yields how many changes it missed")
   func tooLong() async throws {
     let daemon = try KeptDaemon()
     var follower = Follower(Client(directory: daemon.folder.path))
@@ -82,7 +82,7 @@ struct ClientTests {
     #expect(try await follower.states().modes.sequence == 1025)
   }
 
-  @Test("is told that nobody knows how many, by a daemon that has forgotten")
+  @Test("a daemon without its old states makes the number of missed changes unknown")
   func forgotten() async throws {
     let daemon = try KeptDaemon()
     var follower = Follower(Client(directory: daemon.folder.path))
@@ -99,7 +99,7 @@ struct ClientTests {
     #expect((state.modes.sequence, state.modes.shift) == (0, "off"))
   }
 
-  @Test("that does not ask holds nothing, and every change is told or counted")
+  @Test("a subscription buffers nothing, and yields or counts every change")
   func backPressure() async throws {
     let daemon = try KeptDaemon()
     var follower = Follower(Client(directory: daemon.folder.path))
@@ -123,11 +123,11 @@ struct ClientTests {
     #expect(told > 0)
   }
 
-  @Test("waits for a daemon whose folder is not there yet, without asking again and again")
+  @Test("a subscription waits for a folder that does not exist yet, without polling")
   func appearance() async throws {
     let outer = try TemporaryFolder()
     let folder = "\(outer.path)/a/b"
-    // So patient that only the folder, then the socket, can end its waiting.
+    // With so long a delay, only the folder, and then the socket, can end the waiting.
     let patience = Patience(shortest: .seconds(3600), longest: .seconds(3600))
     var follower = Follower(Client(directory: folder, patience: patience))
     #expect(
@@ -140,7 +140,7 @@ struct ClientTests {
     #expect(try await state.instance == "one")
   }
 
-  @Test("tries again where a socket is there and nobody listens")
+  @Test("a subscription retries if no process listens on the socket")
   func refusal() async throws {
     let folder = try TemporaryFolder()
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
@@ -149,14 +149,14 @@ struct ClientTests {
     var follower = Follower(Client(directory: folder.path))
     #expect(try await follower.next() == .disconnected(.noDaemon(path: path)))
     async let state = follower.states()
-    // Nothing can be seen of this from outside.
+    // The test cannot observe when the client retries.
     try #require(listen(listener, 1) == 0)
     let server = Listener(adopting: listener)
     _ = try await server.answer(instance: "two")
     #expect(try await state.instance == "two")
   }
 
-  @Test("that is cancelled ends at once and closes its connection")
+  @Test("a cancelled subscription ends at once and closes its connection")
   func cancellation() async throws {
     let folder = try TemporaryFolder()
     let server = try Listener(at: "\(folder.path)/state.sock")
@@ -190,7 +190,7 @@ struct ClientTests {
     #expect(try await waiting.value <= 1)
   }
 
-  @Test("needs one thread, however many of them there are")
+  @Test("all subscriptions share one thread")
   func threads() async throws {
     let daemon = try KeptDaemon()
     var followers = (0..<50).map { _ in Follower(Client(directory: daemon.folder.path)) }
@@ -204,7 +204,7 @@ struct ClientTests {
     #expect(names.filter { $0 == "\(Poller.threadName)\n" }.count == 1)
   }
 
-  @Test("asks for the states and sends events")
+  @Test("a client gets the states and sends events")
   func calls() async throws {
     let daemon = try KeptDaemon()
     let client = Client(directory: daemon.folder.path)
@@ -225,7 +225,7 @@ struct ClientTests {
 
 private struct Fault: Error {}
 
-/// Waits until this process watches a folder with inotify, as the kernel tells.
+/// Waits until this process watches a folder with inotify, as /proc/self/fdinfo shows.
 private func untilWatched(_ path: String) async throws {
   var status = stat()
   try #require(stat(path, &status) == 0)
@@ -241,7 +241,7 @@ private func untilWatched(_ path: String) async throws {
   throw TimedOut(waitingFor: "a watch on \(path)")
 }
 
-/// Does something that blocks, where it keeps no task from running.
+/// Runs a blocking function on a thread of its own, where it blocks no task.
 private func onThread<Result: Sendable>(
   _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
@@ -250,7 +250,7 @@ private func onThread<Result: Sendable>(
   }
 }
 
-/// A daemon that only ever says that nothing has happened.
+/// A daemon that replies with states and without changes.
 private final class Listener {
   private let descriptor: Int32
 
@@ -258,7 +258,7 @@ private final class Listener {
 
   convenience init(at path: String) throws {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    // It gets its name when it listens: a client that is refused may be patient.
+    // Renamed once it listens: a client that is refused may wait for a long time.
     try #require(withSocketAddress("\(path).new") { bind(descriptor, $0, $1) } == 0)
     try #require(listen(descriptor, 8) == 0)
     try #require(rename("\(path).new", path) == 0)
@@ -267,9 +267,9 @@ private final class Listener {
 
   deinit { close(descriptor) }
 
-  /// Lets one client in and tells it the states.
+  /// Accepts one client and sends it the states.
   ///
-  /// - Returns: its connection.
+  /// - Returns: the connection to the client.
   func answer(instance: String) async throws -> Int32 {
     let descriptor = descriptor
     let modes = #""sequence":0,"time":0,"shift":"off","keyboard":"prepareToEditText""#

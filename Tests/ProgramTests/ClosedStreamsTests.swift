@@ -3,8 +3,8 @@ import JSON
 import TestSupport
 import Testing
 
-/// The programs where whoever starts them closed some of standard input, output and error: what is
-/// meant for people must reach no socket and no file that got such a number.
+/// The programs, started with some of standard input, output and error closed: what they print must
+/// not reach a socket or file that got the number of such a descriptor.
 @Suite("Closed standard streams", .timeLimit(.minutes(5)))
 struct ClosedStreamsTests {
   static let combinations = [
@@ -21,7 +21,7 @@ struct ClosedStreamsTests {
     "keymoded --version",
   ]
 
-  /// Commands that write what the daemon said.
+  /// Commands that print a reply of the daemon.
   static let questions = [
     "state", "state --json", "trigger shiftPressed", "devices", "stats", "graph shift --current",
     "watch --lines", "watch --json", "watch --format x", "watch --waybar",
@@ -33,7 +33,9 @@ struct ClosedStreamsTests {
     !streams.contains(" >") && !streams.hasPrefix(">")
   }
 
-  @Test("are never written into what has their number", arguments: commands, combinations)
+  @Test(
+    "output never goes into a file that got the number of a standard stream", arguments: commands,
+    combinations)
   func alone(_ command: String, _ streams: String) throws {
     let folder = try TemporaryFolder()
     let recording = try folder.write("recording.evemu", Self.recording)
@@ -53,7 +55,7 @@ struct ClosedStreamsTests {
     }
   }
 
-  @Test("are never a socket to the daemon", arguments: questions, combinations)
+  @Test("output never goes to the daemon", arguments: questions, combinations)
   func asking(_ command: String, _ streams: String) throws {
     let folder = try TemporaryFolder()
     let modes = #"{"instance":"i","sequence":1,"time":1,"shift":"off","keyboard":"x"}"#
@@ -73,14 +75,14 @@ struct ClosedStreamsTests {
         ],
         "Monitor": [#"{"parameters":{"state":\#(modes),"changes":[],"missed":0}}"#],
       ])
-    // A bar watches for ever, so the reader ends it; where it cannot write it ends by itself.
+    // The output for bars is endless, so its reader ends it; if it cannot write, it ends by itself.
     let isBar = command.contains("--format") || command.contains("--waybar")
     let reader = isBar && Self.isWritable(streams) ? "| head -n 1" : ""
     let ended = try run(
       "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) \(streams) \(reader)",
       environment: ["KEYMODED_SOCKET_DIR": folder.path])
     let calls = daemon.calls
-    // The last thing that a watch tells is that the daemon has ended.
+    // A watch ends because the daemon ends, with status 3.
     let isWatch = command == "watch --lines" || command == "watch --json"
     #expect(ended.status == (!Self.isWritable(streams) ? 1 : isWatch ? 3 : 0))
     #expect(ended.output.isEmpty != Self.isWritable(streams))
@@ -91,7 +93,7 @@ struct ClosedStreamsTests {
   }
 
   @Test(
-    "of the daemon are never one of its sockets",
+    "the daemon's sockets never get the number of a standard stream",
     arguments: ["<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
   func daemon(_ streams: String) throws {
     let folder = try TemporaryFolder()
@@ -131,7 +133,7 @@ struct ClosedStreamsTests {
       #expect(
         !target.hasPrefix("socket:") && !target.hasPrefix("anon_inode:"), "\(number): \(target)")
     }
-    // What it logs when it reads its configuration again is no reply.
+    // What the daemon logs at a reload must not appear in a reply.
     let client = try RawClient("\(folder.path)/control.sock")
     kill(process.processIdentifier, SIGHUP)
     try awaitNotification("RELOADING=1")

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("The programs, as a user calls them")
+@Suite("Commands")
 struct CommandTests {
   @Test("state prints the states, or one of them")
   func state() throws {
@@ -44,9 +44,9 @@ struct CommandTests {
     #expect(unknown.errors.hasPrefix("keymodectl: unknown event 'tapNothing'; there are\n"))
   }
 
-  @Test("wait ends when the machines are in the states that are waited for")
+  @Test("wait ends when the machines are in all of the given states")
   func wait() throws {
-    // However long it takes to start a program, a second press is one of capsLock.
+    // However long a program takes to start, a second press is within the threshold.
     let daemon = try RunningDaemon(configuration: "shift: { threshold: 60s }\n")
     let directory = daemon.folder.path
     let now = try run(
@@ -60,7 +60,7 @@ struct CommandTests {
       "--socket-dir", directory)
     #expect(other.status == 1, "one of two is not enough")
 
-    // What lasts for a moment is enough. When it has subscribed it does not tell, so there are many.
+    // A moment in the states is enough. The test cannot see when wait has subscribed, so it repeats.
     let script = """
       PATH='\(Place.programs)':$PATH
       keymodectl wait shift=capsLock keyboard=showingPanel --timeout \(boundSeconds) & waiting=$!
@@ -78,7 +78,7 @@ struct CommandTests {
   }
 
   @Test(
-    "wait gives up where the daemon does not answer at all",
+    "wait ends at its timeout if the daemon does not answer",
     arguments: ["shift=on", "keyboard=editingText"])
   func waitForTheSilent(_ condition: String) throws {
     let daemon = try RunningDaemon()
@@ -89,7 +89,7 @@ struct CommandTests {
     }
   }
 
-  @Test("devices and stats tell what whoever may control is told, and nobody else")
+  @Test("devices and stats work, and their methods need the control socket")
   func devicesAndStatistics() throws {
     let beginning = ContinuousClock.now
     let daemon = try RunningDaemon(recording: "# EVEMU 1.3\nE: 5.000001 0001 001e 0001\n")
@@ -129,7 +129,7 @@ struct CommandTests {
     }
   }
 
-  @Test("devices prints a table for people, and all that there is as JSON")
+  @Test("devices prints a table, and with --json all members of every device")
   func devices() throws {
     let folder = try TemporaryFolder()
     let name = String(repeating: "long ", count: 20)
@@ -164,7 +164,7 @@ struct CommandTests {
     }
   }
 
-  @Test("graph draws the settings that it is given, and marks the state that the daemon is in")
+  @Test("graph draws the given settings, and marks the daemon's state")
   func graph() throws {
     let daemon = try RunningDaemon()
     try daemon.change(1)
@@ -190,7 +190,7 @@ struct CommandTests {
     #expect(svg.output.contains("prepareToEditText"))
   }
 
-  @Test("graph says where the daemon is in a state that is not of the settings")
+  @Test("graph reports a state of the daemon that the given settings lack")
   func graphOfOther() throws {
     let daemon = try RunningDaemon(
       configuration: "keyboard: { table: { states: [asleep], events: [yawn], "
@@ -217,7 +217,7 @@ struct CommandTests {
   }
 
   @Test(
-    "say that nothing can be written",
+    "a program reports that standard output cannot be written",
     arguments: [
       "keymodectl graph shift", "keymodectl --help", "keymodectl --version", "keymoded --help",
       "keymoded --version", "keymodectl state", "keymodectl trigger clickMoreButton",
@@ -238,7 +238,7 @@ struct CommandTests {
     }
   }
 
-  @Test("watch prints the state, then exactly the lines of replay, until the daemon ends")
+  @Test("watch --json prints the state, then lines as replay does, until the daemon ends")
   func watch() throws {
     let daemon = try RunningDaemon()
     let process = Process()
@@ -270,7 +270,8 @@ struct CommandTests {
     #expect(process.terminationStatus == 3)
   }
 
-  @Test("without a daemon say so", arguments: ["state", "watch", "trigger tapTextField"])
+  @Test(
+    "a command without a daemon says so", arguments: ["state", "watch", "trigger tapTextField"])
   func noDaemon(_ command: String) throws {
     let folder = try TemporaryFolder()
     let ended = try run(
@@ -281,7 +282,7 @@ struct CommandTests {
   }
 
   @Test(
-    "refuse what they do not know",
+    "a wrong command line is refused",
     arguments: [
       ("keymodectl", "", "no command is given"),
       ("keymodectl", "stat", "unknown command 'stat'"),
@@ -372,7 +373,9 @@ struct CommandTests {
     #expect(ended.output == "")
   }
 
-  @Test("tell of themselves in 80 columns", arguments: ["keymoded", "keymodectl"])
+  @Test(
+    "--help fits into 80 columns, and --version has the version",
+    arguments: ["keymoded", "keymodectl"])
   func help(_ program: String) throws {
     let help = try run(program, "--help")
     #expect(help.status == 0)
@@ -382,7 +385,8 @@ struct CommandTests {
   }
 
   @Test(
-    "refuse a bad configuration with its place", arguments: ["keymoded", "keymodectl replay x"])
+    "a bad configuration is refused with file, line and column",
+    arguments: ["keymoded", "keymodectl replay x"])
   func badConfiguration(_ command: String) throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("k.yaml", "shift: {\n  treshold: 1s }\n")
@@ -395,7 +399,7 @@ struct CommandTests {
     #expect(missing.errors == "/nowhere: No such file or directory\n")
   }
 
-  @Test("The daemon keeps its sockets private, removes them at the end, and is alone in its folder")
+  @Test("the daemon has private sockets, removes them at its end, and is alone in its folder")
   func sockets() throws {
     let daemon = try RunningDaemon()
     for socket in [daemon.stateSocket, daemon.controlSocket] {
@@ -417,7 +421,7 @@ struct CommandTests {
     #expect(!FileManager.default.fileExists(atPath: daemon.controlSocket))
   }
 
-  @Test("The daemon removes nothing that is not its own")
+  @Test("the daemon does not remove a file of another program")
   func foreignFiles() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("state.sock", "mine")
@@ -431,7 +435,7 @@ struct CommandTests {
     #expect(inFile.errors == "keymoded: cannot serve in '\(recording)': Not a directory\n")
   }
 
-  @Test("A folder that a daemon left does not hide the service's")
+  @Test("the empty folder of an ended daemon does not hide the service's folder")
   func leftFolder() throws {
     let folder = try TemporaryFolder()
     try FileManager.default.createDirectory(
@@ -440,7 +444,7 @@ struct CommandTests {
     #expect(!ended.errors.contains(folder.path))
   }
 
-  @Test("The daemon takes the place of one that was killed")
+  @Test("the daemon replaces the sockets of one that was killed")
   func staleSockets() throws {
     let folder = try TemporaryFolder()
     for name in ["state.sock", "control.sock"] {

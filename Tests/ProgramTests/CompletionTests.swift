@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A shell that completes, by the files that `make install` installs.
+/// A shell with the completion files that `make install` installs.
 enum CompletingShell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// Asks for everything that each of these lines may go on with.
+  /// The completions that the shell offers for each line.
   func completions(of lines: [String]) throws -> [Set<String>] {
     let files = "\(Place.checkout)/completions"
     switch self {
@@ -49,10 +49,10 @@ enum CompletingShell: String, CaseIterable {
       return try lines.map { line in
         try screen.write(line)
         try screen.wait("the line") { $0 == "r> \(line)".trimmingCharacters(in: .whitespaces) }
-        // Ctrl+D lists what there is, but for one alone, which Tab would put in.
+        // Ctrl+D lists the completions without inserting any, unlike Tab.
         try screen.press("C-d")
         try screen.wait("a list") { $0.contains("\n") }
-        // At its end the cursor goes back to the line.
+        // After the list the cursor returns to the line.
         try wait(for: "the end of the list") { try screen.property("#{cursor_y}") == "0" }
         let text = try screen.text()
         try screen.press("C-u")
@@ -70,15 +70,15 @@ enum CompletingShell: String, CaseIterable {
 
 @Suite("Completion")
 struct CompletionTests {
-  /// What `--help` has.
+  /// The contents of `--help`.
   private struct Help {
     /// The commands, in order.
     let commands: [String]
-    /// The options of all, and of some commands.
+    /// The options of all commands (under ""), and of some.
     var options: [String: Set<String>] = [:]
     let events: Set<String>
 
-    /// What of the options of all some commands do not have.
+    /// For some options of all commands: the commands that do not have them.
     var exceptions: [String: [String]] = [:]
 
     init() throws {
@@ -87,7 +87,7 @@ struct CompletionTests {
       for paragraph in paragraphs[3...] {
         let first = paragraph.firstMatch(of: /^([a-z]+)\n/).map { String($0.1) } ?? ""
         guard first != "" || paragraph.hasPrefix("  --") else { continue }
-        // An option stands at the beginning of a line, or after another and a comma.
+        // An option is at the beginning of a line, or after another option and a comma.
         let names = paragraph.matches(of: /(?m)(?:^ {2}|, )(--[a-z-]+)/).map { String($0.1) }
         options[first] = Set(names)
       }
@@ -109,7 +109,7 @@ struct CompletionTests {
   }
 
   @Test(
-    "knows every command and option that --help has, and no other",
+    "completion offers exactly the commands and options of --help",
     arguments: CompletingShell.allCases)
   func agreement(_ shell: CompletingShell) throws {
     let help = try Help()
@@ -126,7 +126,9 @@ struct CompletionTests {
     #expect(try shell.completions(of: ["keymoded --"]) == [Set(daemon)])
   }
 
-  @Test("knows the machines, states, events and formats", arguments: CompletingShell.allCases)
+  @Test(
+    "completion offers the machines, states, events and formats",
+    arguments: CompletingShell.allCases)
   func values(_ shell: CompletingShell) throws {
     let found = try shell.completions(of: [
       "keymodectl state ", "keymodectl --socket-dir /tmp trigger ",
@@ -136,7 +138,7 @@ struct CompletionTests {
     #expect(found[0] == ["shift", "keyboard"])
     #expect(try found[1] == Help().events)
     func last(_ words: Set<String>) -> Set<String> {
-      // fish tells the whole word.
+      // fish completes the whole word.
       Set(words.compactMap { $0.split(separator: "=").last.map(String.init) })
     }
     #expect(last(found[2]) == ["dot", "mermaid"])
@@ -148,10 +150,12 @@ struct CompletionTests {
     }
   }
 
-  @Test("is found by the shells where make install puts it", arguments: ["/usr", "/usr/local"])
+  @Test(
+    "make install puts completions where the shells look for them",
+    arguments: ["/usr", "/usr/local"])
   func installed(_ prefix: String) throws {
     let folder = try TemporaryFolder()
-    // The programs are none of this test's business.
+    // This test does not need the real programs.
     let built = "\(folder.path)/.build/release"
     try FileManager.default.createDirectory(atPath: built, withIntermediateDirectories: true)
     let script = """

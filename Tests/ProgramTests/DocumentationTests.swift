@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is written about keymoded must be what it does.
-@Suite("The documentation")
+/// The documentation must say what keymoded does.
+@Suite("Documentation")
 struct DocumentationTests {
   private static func text(_ path: String) throws -> String {
     try String(contentsOfFile: "\(Place.checkout)/\(path)", encoding: .utf8)
@@ -16,7 +16,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("shows in README what the bundled recording really does")
+  @Test("README shows the changes of the bundled recording")
   func session() throws {
     let shown = changes(try Self.text("README.md"))
     let replayed = try run("keymodectl", "replay", "\(Place.checkout)/examples/demo.evemu")
@@ -24,7 +24,7 @@ struct DocumentationTests {
     #expect(shown == changes(replayed.output))
   }
 
-  @Test("shows in README the picture that is drawn of the bundled recording")
+  @Test("README shows the timeline of the bundled recording")
   func picture() throws {
     let folder = try TemporaryFolder()
     let drawn = "\(folder.path)/demo.svg"
@@ -36,7 +36,7 @@ struct DocumentationTests {
     #expect(try Self.text("README.md").contains("](examples/demo.svg)"))
   }
 
-  @Test("has in README configurations that are accepted, and an error that is really told")
+  @Test("README has valid configurations, and a real error message")
   func configurations() throws {
     let readme = try Self.text("README.md")
     let blocks = readme.split(separator: "```yaml\n").dropFirst().compactMap {
@@ -57,7 +57,7 @@ struct DocumentationTests {
   }
 
   @Test(
-    "has in each man page every option that --help has",
+    "the man pages have exactly the options of --help",
     arguments: [("keymoded", "man/keymoded.8"), ("keymodectl", "man/keymodectl.1")])
   func options(_ program: String, _ path: String) throws {
     let page = try Self.text(path)
@@ -70,7 +70,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("has in keymodectl(1) every command that --help has, in its synopsis and below")
+  @Test("keymodectl(1) has the commands of --help, in its synopsis and below")
   func commands() throws {
     let page = try Self.text("man/keymodectl.1")
     let help = try run("keymodectl", "--help").output
@@ -85,7 +85,7 @@ struct DocumentationTests {
     #expect(synopsis == described)
   }
 
-  @Test("has in README commands that keymodectl knows")
+  @Test("README has only commands that keymodectl knows")
   func commandsOfReadme() throws {
     let help = try run("keymodectl", "--help").output
     let commands = try Self.text("README.md").matches(of: /keymodectl'? ([a-z]+)/).map { $0.1 }
@@ -93,14 +93,14 @@ struct DocumentationTests {
     for command in Set(commands) { #expect(help.contains("\n  \(command) "), "\(command)") }
   }
 
-  @Test("shows in README the diagrams that are computed", arguments: ["shift", "keyboard"])
+  @Test("README shows the computed diagrams", arguments: ["shift", "keyboard"])
   func diagrams(_ machine: String) throws {
     let diagram = try run("keymodectl", "graph", machine, "--format", "mermaid")
     #expect(diagram.status == 0)
     #expect(try Self.text("README.md").contains("```mermaid\n\(diagram.output)```\n"))
   }
 
-  @Test("shows Swift programs as they are")
+  @Test("README and docs/clients.md show the example program as it is")
   func swiftClient() throws {
     let program = try Self.text("examples/follow/Sources/follow/main.swift")
     let package = try Self.text("examples/follow/Package.swift")
@@ -110,14 +110,14 @@ struct DocumentationTests {
     #expect(page.contains("```swift\n\(package)```\n"))
   }
 
-  @Test("has one version")
+  @Test("CHANGELOG has the version of the programs")
   func version() throws {
     let version = try run("keymoded", "--version").output.split(separator: " ")[1]
       .trimmingCharacters(in: .newlines)
     #expect(try Self.text("CHANGELOG.md").contains("## \(version) "))
   }
 
-  @Test("keeps its word: no Foundation in the programs")
+  @Test("the programs do not import Foundation")
   func foundation() throws {
     let sources = try run(
       "/bin/sh", "-c",

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// What terminals act on, what forges a line, and what turns text around; then what is left alone.
+/// Control sequences, a forged line and format characters, and then text that is left alone.
 private let evil = "\u{1b}[31m\u{9b}2J\u{7f}\nforged\r\u{2028}\u{202e}\u{200b} Grün"
 private let seen =
   "\u{fffd}[31m\u{fffd}2J\u{fffd}\u{fffd}forged\u{fffd}\u{fffd}\u{fffd}\u{fffd} Grün"
@@ -57,7 +57,7 @@ private let answers = [
   ],
 ]
 
-/// Another daemon, which refuses everything.
+/// The answers of a daemon that refuses every call.
 private let refusals = answers.mapValues { _ in
   [(["error": .string(evil), "parameters": [.init(stringLiteral: evil)]] as JSON).text]
 }
@@ -66,10 +66,10 @@ private let unknownEvent = answers.merging([
   "Trigger": [#"{"error":"org.varlink.service.InvalidParameter","parameters":{}}"#]
 ]) { $1 }
 
-/// JSON that is none; what is wrong is told in its own words.
+/// Answers that are invalid JSON, with control characters that an error may quote.
 private let garbage = answers.mapValues { _ in ["{\u{1b}[31m\u{9b}\n forged"] }
 
-/// Whether all that is in it may be sent to a terminal, apart from the line ends.
+/// Whether `text` has no control or format characters except line ends.
 private func isHarmless(_ text: String) -> Bool {
   text.unicodeScalars.allSatisfy { scalar in
     switch scalar.properties.generalCategory {
@@ -79,7 +79,7 @@ private func isHarmless(_ text: String) -> Bool {
   }
 }
 
-@Suite("Text of others", .timeLimit(.minutes(5)))
+@Suite("Foreign text", .timeLimit(.minutes(5)))
 struct EscapeTests {
   private func ask(
     _ answers: [String: [String]], _ command: String, _ arguments: [String] = []
@@ -96,7 +96,7 @@ struct EscapeTests {
   }
 
   @Test(
-    "of a daemon is escaped wherever people read it",
+    "text of a daemon is escaped in plain output",
     arguments: [
       ("state", "shift     NAME\nkeyboard  NAME\n"), ("state shift", "NAME\n"),
       ("trigger x", "shift     NAME\nkeyboard  NAME\n"),
@@ -115,7 +115,7 @@ struct EscapeTests {
     #expect(ended.output == expected.replacing("NAME", with: seen))
   }
 
-  @Test("of a daemon is escaped in the devices")
+  @Test("text of a daemon is escaped in the list of devices")
   func devices() throws {
     let lines = try ask(answers, "devices").lines
     #expect(lines.count == 1)
@@ -123,7 +123,7 @@ struct EscapeTests {
   }
 
   @Test(
-    "of a daemon is whole in JSON, with escapes of JSON",
+    "text of a daemon is complete in JSON, with JSON's escapes",
     arguments: ["state", "trigger x", "devices", "watch"])
   func json(_ command: String) throws {
     let ended = try ask(answers, "\(command) --json")
@@ -135,7 +135,7 @@ struct EscapeTests {
   }
 
   @Test(
-    "of a daemon is escaped in what is wrong",
+    "text of a daemon is escaped in error messages",
     arguments: ["state", "trigger x", "devices", "watch --lines", "wait shift=off"])
   func errors(_ command: String) throws {
     let refused = try ask(refusals, command)
@@ -148,7 +148,7 @@ struct EscapeTests {
     #expect(wrong.errors.split(separator: "\n").count == 1)
   }
 
-  @Test("of a daemon is escaped in what there is to choose from, and in diagrams")
+  @Test("text of a daemon is escaped in lists of choices and in diagrams")
   func names() throws {
     let event = try ask(unknownEvent, "trigger x")
     #expect(event.status == 2)
@@ -162,11 +162,11 @@ struct EscapeTests {
     }
   }
 
-  @Test("of a daemon is escaped in a bar, and the colours of the bar's own format stay")
+  @Test("text of a daemon is escaped in a bar, and the escapes of the bar's format stay")
   func bar() throws {
     let folder = try TemporaryFolder()
     let daemon = try ScriptedDaemon(in: folder.path, answers)
-    // A bar watches for ever.
+    // The output for bars is endless.
     let ended = try run(
       "/bin/sh", "-c",
       """
@@ -177,7 +177,7 @@ struct EscapeTests {
     #expect(ended.output == "\u{1b}[1m\(seen)\u{1b}[m\n")
   }
 
-  @Test("of a daemon is escaped in the live view")
+  @Test("text of a daemon is escaped in the live view")
   func view() throws {
     let folder = try TemporaryFolder()
     let daemon = try ScriptedDaemon(in: folder.path, answers, staysAfterMonitor: true)
@@ -199,7 +199,7 @@ struct EscapeTests {
   }
 
   @Test(
-    "of the command line is escaped",
+    "text of the command line is escaped",
     arguments: [
       ("keymodectl", [evil]), ("keymodectl", ["--\(evil)"]), ("keymodectl", ["state", evil]),
       ("keymodectl", ["wait", evil]), ("keymodectl", ["wait", "shift=\(evil)"]),
@@ -220,7 +220,7 @@ struct EscapeTests {
     #expect(!ended.errors.contains("\nforged"))
   }
 
-  @Test("of files is escaped")
+  @Test("text of files is escaped")
   func files() throws {
     let folder = try TemporaryFolder()
     let version = try folder.write("libinput.yml", "version: \"\\e[31m\\x9b2\\n\"\nndevices: 1\n")

@@ -14,7 +14,7 @@ private func modes(_ number: () -> Int64) -> JSON {
   ]
 }
 
-/// A stream of states and changes with such numbers, and a last change into the state `done`.
+/// A stream of states and changes with these numbers, and a last change to the state `done`.
 private func stream(_ number: () -> Int64) -> [String] {
   func change(_ machine: String, to: String) -> JSON {
     [
@@ -34,10 +34,10 @@ private func stream(_ number: () -> Int64) -> [String] {
     } + [message([change("shift", to: "done")], missed: 0)]
 }
 
-/// Numbers that no daemon of ours sends must not end a client.
-@Suite("Extreme numbers of a daemon", .timeLimit(.minutes(5)))
+/// Numbers that keymoded does not send must not crash a client.
+@Suite("Extreme numbers from a daemon", .timeLimit(.minutes(5)))
 struct ExtremeNumbersTests {
-  @Test("are statistics", arguments: extremes)
+  @Test("stats prints extreme numbers", arguments: extremes)
   func statistics(_ started: Int64) throws {
     for time in extremes {
       let folder = try TemporaryFolder()
@@ -59,7 +59,7 @@ struct ExtremeNumbersTests {
     }
   }
 
-  @Test("are states and changes", arguments: 0..<8)
+  @Test("commands take states and changes with extreme numbers", arguments: 0..<8)
   func changes(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let number = { extremes.randomElement(using: &random) ?? 0 }
@@ -94,7 +94,7 @@ struct ExtremeNumbersTests {
     withExtendedLifetime(daemon) {}
   }
 
-  @Test("are shown live", arguments: 0..<4)
+  @Test("the live view shows changes with extreme numbers", arguments: 0..<4)
   func view(_ seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let folder = try TemporaryFolder()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("examples/follow")
 struct FollowTests {
-  @Test("prints the states and what becomes of them, and goes on after a restart")
+  @Test("the program prints the states and their changes, and goes on after a restart")
   func follow() throws {
     let daemon = try KeptDaemon()
     let screen = try TerminalScreen(

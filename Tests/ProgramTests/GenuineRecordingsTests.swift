@@ -3,12 +3,12 @@ import JSON
 import TestSupport
 import Testing
 
-/// One person's typing on a real kernel, as six programs recorded it at once: `make recordings`.
-@Suite("The genuine recordings")
+/// The same typing on a real kernel in six recordings, which `make recordings` makes.
+@Suite("Genuine recordings")
 struct GenuineRecordingsTests {
   private static let folder = "\(Place.checkout)/Tests/EventRecordingsTests/Recordings"
 
-  /// Each with the format that it is in.
+  /// The recordings and their formats.
   private static let files = [
     ("typing.evemu", "evemu"), ("typing.libinput.yaml", "libinput"), ("typing.evtest", "evtest"),
     ("typing.raw64", "raw64"), ("typing.keymodectl.evemu", "evemu"),
@@ -20,7 +20,7 @@ struct GenuineRecordingsTests {
   }
 
   @Test(
-    "replay to the changes that are kept beside them, in whatever way they are read",
+    "every recording replays to its expected changes, however it is read",
     arguments: files)
   func expected(_ name: String, _ format: String) throws {
     let file = "\(Self.folder)/\(name)"
@@ -34,7 +34,7 @@ struct GenuineRecordingsTests {
     }
   }
 
-  @Test("all tell the same, but for the zero of their clocks")
+  @Test("all recordings have the same changes, except for the zero of their clocks")
   func same() throws {
     let replays = try Self.files.map { name, _ in
       try text("\(name).jsonl").split(separator: "\n").map { try JSON(parsing: Array($0.utf8)) }
@@ -58,11 +58,11 @@ struct GenuineRecordingsTests {
     }
     let states = Set(replays[0].compactMap { $0["to"]?.string })
     #expect(states.isSuperset(of: ["off", "on", "capsLock", "prepareToRecord", "showingPanel"]))
-    // keymodectl alone records on the clock of the daemon, and redaction does not touch it.
+    // Only keymodectl records on the daemon's clock, and redaction keeps the times.
     #expect(try text("typing.redacted.evemu.jsonl") == text("typing.keymodectl.evemu.jsonl"))
   }
 
-  @Test("hold nothing of what was typed where they are redacted")
+  @Test("a redacted recording does not show what was typed")
   func redacted() throws {
     // A H I J K C E Q W R T Y, four keys of the keypad, F5, AltGr and Pause.
     let typed = [30, 35, 23, 36, 37, 46, 18, 16, 17, 19, 20, 21, 71, 81, 73, 79, 63, 100, 119]

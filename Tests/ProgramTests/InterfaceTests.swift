@@ -3,11 +3,11 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("The interface, on real sockets")
+@Suite("Interface on real sockets")
 struct InterfaceTests {
   private let controller = "org.keymoded.Controller"
 
-  @Test("GetState tells the states")
+  @Test("GetState returns the states")
   func getState() throws {
     let daemon = try RunningDaemon()
     let state = try daemon.client().result("\(controller).GetState")["state"]
@@ -20,7 +20,7 @@ struct InterfaceTests {
     #expect(try #require(state?["time"]?.integer) >= 0)
   }
 
-  @Test("Trigger changes the states, on the control socket alone")
+  @Test("Trigger changes the states, on the control socket only")
   func trigger() throws {
     let daemon = try RunningDaemon()
     let control = try daemon.client(\.controlSocket)
@@ -47,7 +47,7 @@ struct InterfaceTests {
     #expect(try reading.result("\(controller).GetState")["state"]?["sequence"] == 1)
   }
 
-  @Test("Monitor tells the states and then each change")
+  @Test("Monitor replies with the states and then with each change")
   func monitor() throws {
     let daemon = try RunningDaemon()
     let client = try daemon.client()
@@ -70,7 +70,7 @@ struct InterfaceTests {
     #expect(second["parameters"]?["state"]?["shiftSince"] == change["time"])
   }
 
-  @Test("Monitor goes on where a client left off")
+  @Test("Monitor resumes where a client left off")
   func resume() throws {
     let daemon = try RunningDaemon()
     let instance = try #require(
@@ -107,7 +107,7 @@ struct InterfaceTests {
     #expect(numbers(try first(["after": nil, "instance": nil])) == [], "null is not given")
   }
 
-  @Test("Monitor tells how many changes the ring holds no more")
+  @Test("Monitor reports how many changes the ring no longer holds")
   func fellOut() throws {
     let daemon = try RunningDaemon()
     let instance = try #require(
@@ -124,7 +124,7 @@ struct InterfaceTests {
     }
   }
 
-  @Test("Monitor without 'more' is an error, and so is what nobody knows")
+  @Test("Monitor without 'more' is an error, and so is an unknown method or interface")
   func errors() throws {
     let daemon = try RunningDaemon()
     let client = try daemon.client()
@@ -144,7 +144,7 @@ struct InterfaceTests {
     }
   }
 
-  @Test("ListMachines tells the rules that are in force")
+  @Test("ListMachines returns the rules in force")
   func machines() throws {
     let daemon = try RunningDaemon(configuration: "shift: { threshold: 300ms }")
     let machines = try daemon.client().result("\(controller).ListMachines")["machines"]?.array ?? []
@@ -168,7 +168,7 @@ struct InterfaceTests {
         ["from": "on", "event": "characterTyped", "to": "off", "condition": nil],
         ["from": "capsLock", "event": "shiftPressed", "to": "off", "condition": nil],
       ])
-    // The table of the design, a row a line: what is not here is ignored.
+    // The table of the design, one transition per line; all other pairs are ignored.
     let rows = (machines.last?["rows"]?.array ?? []).map { row in
       ["from", "event", "to"].map { row[$0]?.string ?? "" }.joined(separator: " ")
     }
@@ -189,11 +189,11 @@ struct InterfaceTests {
     #expect(rows.count == 12)
   }
 
-  @Test("GetStatistics does not move with keys that change no state")
+  @Test("GetStatistics is not changed by keys that change no state")
   func statistics() throws {
     func statistics(_ recording: String) throws -> [JSON?] {
       let daemon = try RunningDaemon(recording: recording)
-      // By the time of the reply, what is played without waiting has been played.
+      // At the speed max, the recording has been played by the time of the reply.
       let control = try daemon.client(\.controlSocket)
       _ = try control.result("\(controller).Trigger", ["event": "tapBlankArea"])
       let reply = try control.result("\(controller).GetStatistics")
@@ -210,7 +210,7 @@ struct InterfaceTests {
     #expect(try statistics("# EVEMU 1.3\n") == [0, 1, 0, 0, 0, 0, "current"])
   }
 
-  @Test("Calls that come at once are answered in order; a oneway call gets no answer")
+  @Test("calls sent at once are answered in order, and oneway calls get no reply")
   func pipelined() throws {
     let daemon = try RunningDaemon()
     let client = try daemon.client(\.controlSocket)
@@ -226,7 +226,7 @@ struct InterfaceTests {
     }
   }
 
-  @Test("A oneway call takes effect even if its sender is gone at once")
+  @Test("a oneway call takes effect even if its sender hangs up at once")
   func onewayAndGone() throws {
     let daemon = try RunningDaemon()
     let subscriber = try daemon.subscriber()
@@ -234,7 +234,7 @@ struct InterfaceTests {
       do {
         let client = try daemon.client(\.controlSocket)
         if round % 2 == 0 {
-          // Gone with a reply unread, which the kernel tells as an error of the connection.
+          // Hangs up with a reply unread, which the kernel reports as an error of the connection.
           try client.call("\(controller).GetState")
           try awaitInput(client.descriptor, "a reply")
         }
@@ -254,7 +254,7 @@ struct InterfaceTests {
     #expect(try subscriber.sequences(100) == Array(101...200))
   }
 
-  @Test("A oneway call behind one whose reply nobody takes any more takes effect")
+  @Test("a oneway call takes effect after a call whose reply cannot be sent")
   func onewayBehindUnwantedReply() throws {
     let daemon = try RunningDaemon()
     let subscriber = try daemon.subscriber()
@@ -263,14 +263,14 @@ struct InterfaceTests {
       + "\u{0}"
     for round in Int64(1)...100 {
       let client = try daemon.client(\.controlSocket)
-      // Whatever the daemon replies from here on fails.
+      // From here on, the daemon cannot send replies.
       shutdown(client.descriptor, Int32(SHUT_RD))
       client.send(#"{"method":"\#(controller).GetState"}"# + "\u{0}" + trigger)
       #expect(try subscriber.sequences(1) == [round])
     }
   }
 
-  @Test("A client that has closed its sending side still gets its answers")
+  @Test("a client that has shut down sending still gets its replies")
   func halfClosed() throws {
     let daemon = try RunningDaemon()
     let client = try daemon.client()

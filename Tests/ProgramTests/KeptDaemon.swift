@@ -2,27 +2,27 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A daemon that follows no device, with a service manager that keeps its memory when it ends.
+/// A daemon without devices, and a service manager that stores its descriptors for the next one.
 final class KeptDaemon {
   let folder: TemporaryFolder
   private let manager: Int32
   private var process = Process()
-  /// The descriptors that are kept, by name.
+  /// The stored descriptors, by name.
   private var kept: [String: Int32] = [:]
-  /// How many descriptors are kept at most; more are refused.
+  /// How many descriptors are stored at most. More are refused, as by `FileDescriptorStoreMax=`.
   private let limit: Int
-  /// The last line of its status.
+  /// The daemon's last `STATUS=`.
   private(set) var status = ""
 
-  /// A second press that a slow test sends is one of capsLock, too.
+  /// In a slow test, too, a second press is within the threshold.
   static let configuration = "devices: { ignore: [\"*\"] }\nshift: { threshold: 60s }\n"
 
-  /// What it wrote since it was started last.
+  /// What the daemon has logged since its last start.
   var log: String {
     (try? String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)) ?? ""
   }
 
-  /// - Parameter keeping: memory, by name, that a daemon before this one had kept.
+  /// - Parameter keeping: descriptors of memory, by name, that an earlier daemon stored.
   init(
     configuration: String = KeptDaemon.configuration, keeping kept: [String: Int32] = [:],
     limit: Int = 3
@@ -43,10 +43,10 @@ final class KeptDaemon {
     forget()
   }
 
-  /// Writes the configuration that it reads when it is started.
+  /// Writes the configuration that the daemon reads when it is started.
   func configure(_ text: String) throws { _ = try folder.write("keymoded.yaml", text) }
 
-  /// Starts it, with the memory that was kept, and waits until it is ready.
+  /// Starts the daemon with the stored descriptors, and waits until it is ready.
   func start() throws {
     process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -72,19 +72,19 @@ final class KeptDaemon {
     while try !notification().contains("READY=1") {}
   }
 
-  /// Ends it.
+  /// Ends the daemon with SIGTERM.
   func stop() {
     process.terminate()
     process.waitUntilExit()
   }
 
-  /// Ends it in the middle of what it does.
+  /// Ends the daemon with SIGKILL.
   func kill() {
     Glibc.kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Forgets what was kept under these names, or everything.
+  /// Removes the stored descriptors of these names, or all of them.
   func forget(_ names: String...) {
     for (name, descriptor) in kept where names.isEmpty || names.contains(name) {
       close(descriptor)
@@ -92,36 +92,36 @@ final class KeptDaemon {
     }
   }
 
-  /// Keeps something more.
+  /// Stores a descriptor.
   func keep(_ name: String, _ descriptor: Int32) { kept[name] = descriptor }
 
-  /// The names under which something is kept.
+  /// The names of the stored descriptors.
   var keptNames: Set<String> { Set(kept.keys) }
 
-  /// What `keymodectl` says with these arguments.
+  /// Runs `keymodectl` with these arguments.
   func ask(_ arguments: String...) throws -> Ended {
     try TestSupport.run(
       "\(Place.programs)/keymodectl", arguments + ["--socket-dir", folder.path])
   }
 
-  /// Makes changes, by pressing Shift as a client.
+  /// Makes `count` changes, by sending `shiftPressed`.
   func change(_ count: Int) throws {
     try trigger(Array(repeating: "shiftPressed", count: count))
   }
 
-  /// Sends events that each change something.
+  /// Sends events, each of which must change a state.
   func trigger(_ events: String...) throws { try trigger(events) }
 
   private func trigger(_ events: [String]) throws {
     try RawClient("\(folder.path)/control.sock").trigger(events)
   }
 
-  /// What it tells its service manager next; memory that it hands over is kept.
+  /// The daemon's next notification; stores the descriptor that the daemon passes with it.
   private func notification() throws -> String {
     try awaitInput(manager, "a notification")
     var passed: Int32?
     var text = [UInt8](repeating: 0, count: 4096)
-    // The header that the kernel puts before what is passed, and one descriptor.
+    // Room for the header of a control message and one descriptor.
     var control = [UInt64](repeating: 0, count: 8)
     let count = text.withUnsafeMutableBytes { text in
       control.withUnsafeMutableBytes { control in

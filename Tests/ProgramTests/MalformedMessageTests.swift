@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import Testing
 
-/// What a client may send that is no good call, each with the replies to it in `Malformed.expected`.
-@Suite("A malformed message")
+/// Malformed messages from clients; `Malformed.expected` has the replies to each.
+@Suite("Malformed messages")
 struct MalformedMessageTests {
   private struct Message {
     let name: String
@@ -22,7 +22,7 @@ struct MalformedMessageTests {
 
   private static let controller = "org.keymoded.Controller"
 
-  /// A call of `GetState` with this in place of its parameters.
+  /// A call of `GetState` with `text` as its parameters.
   private static func parameters(_ text: String) -> String {
     #"{"method":"\#(controller).GetState","parameters":\#(text)}"#
   }
@@ -44,7 +44,7 @@ struct MalformedMessageTests {
     return call + String(repeating: " ", count: bytes - call.utf8.count)
   }
 
-  /// What is no JSON.
+  /// Messages that are not JSON.
   private static let notJSON: [Message] = [
     Message("nothing", ""), Message("a space", " "), Message("a word", "hello"),
     Message("HTTP", "GET / HTTP/1.1\r\n\r\n"),
@@ -66,7 +66,7 @@ struct MalformedMessageTests {
     Message("half an escape", #"{"method":"\u12"}"#),
   ]
 
-  /// JSON, but not what is taken.
+  /// Messages that are JSON, but are refused before they are read as calls.
   private static let notTaken: [Message] = [
     Message("a high surrogate alone", #"{"method":"\ud800"}"#),
     Message("a low surrogate alone", #"{"method":"\udc00"}"#),
@@ -96,7 +96,7 @@ struct MalformedMessageTests {
     Message("a string of 64 KiB", "\"" + String(repeating: "a", count: 65_536)),
   ]
 
-  /// Calls with something wrong in them.
+  /// Calls with an invalid or unusual member.
   private static let wrongCalls: [Message] = [
     Message("an empty object", "{}"), Message("a method that is a number", #"{"method":7}"#),
     Message("a method that is null", #"{"method":null}"#),
@@ -150,7 +150,7 @@ struct MalformedMessageTests {
     ),
   ]
 
-  /// What is no UTF-8.
+  /// Messages with invalid or unusual bytes.
   private static let notUTF8: [Message] = [
     Message("a byte that is never UTF-8", [0x22, 0xff, 0x22]),
     Message("UTF-8 cut off", [0x22, 0x61, 0xe2, 0x82, 0x22]),
@@ -164,7 +164,7 @@ struct MalformedMessageTests {
 
   private static let messages = notJSON + notUTF8 + notTaken + wrongCalls
 
-  @Test("gets what Varlink has for it, and nobody else learns of it")
+  @Test("every malformed message gets its Varlink error, and does not disturb other clients")
   func replies() throws {
     #expect(Self.messages.count >= 60)
     let daemon = try RunningDaemon()
@@ -179,7 +179,7 @@ struct MalformedMessageTests {
         text.contains("INSTANCE")
           ? Array(text.replacingOccurrences(of: "INSTANCE", with: instance).utf8) : message.bytes)
       client.send([0])
-      // Whoever is still connected behind it is told of a method that there is not.
+      // A client that is still connected gets an error for this unknown method.
       client.send(#"{"method":"end.Method"}"# + "\u{0}")
       var replies: [String] = []
       while replies.last?.contains(#"{"interface":"end"}"#) != true {
@@ -187,7 +187,7 @@ struct MalformedMessageTests {
           replies.append("(closed)")
           break
         }
-        // When it was said, and by whom, is no part of what is wrong.
+        // Times and the instance differ from run to run.
         replies.append(
           reply.replacing(/"(time|shiftSince)":\d+/) { match in #""\#(match.output.1)":TIME"# }
             .replacing(

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A daemon that gives one answer to whatever it is asked first.
+/// A daemon that answers its first call, whatever it is, and then ends.
 final class OneAnswer {
   private let thread: Thread
   private let done = DispatchSemaphore(value: 0)
@@ -25,7 +25,7 @@ final class OneAnswer {
     thread.start()
   }
 
-  /// Waits until it has answered.
+  /// Waits until the daemon has answered.
   func end() throws {
     try #require(done.wait(timeout: .now() + .seconds(boundSeconds)) == .success)
   }

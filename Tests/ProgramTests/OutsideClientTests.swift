@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The reference implementation of Varlink in Python, which shares no code with keymoded.
-@Suite("The Python varlink package")
+@Suite("Python varlink package")
 struct OutsideClientTests {
   private func varlink(_ arguments: String) throws -> Ended {
     try #require(
@@ -13,7 +13,7 @@ struct OutsideClientTests {
     return try run("/bin/sh", "-c", "'\(Place.python)' -m varlink.cli \(arguments)")
   }
 
-  @Test("gets the info and the description of the interface")
+  @Test("the package gets the service info and the description of the interface")
   func info() throws {
     let daemon = try RunningDaemon()
     let info = try varlink("info unix:\(daemon.stateSocket)")
@@ -25,7 +25,7 @@ struct OutsideClientTests {
     #expect(help.output.contains("method Monitor(after: ?int, instance: ?string)"))
   }
 
-  @Test("gets the state, and changes it")
+  @Test("the package gets the state, and changes it")
   func call() throws {
     let daemon = try RunningDaemon()
     let state = try varlink("call unix:\(daemon.stateSocket)/org.keymoded.Controller.GetState")
@@ -45,7 +45,7 @@ struct OutsideClientTests {
       refused.errors.contains("PermissionDenied") || refused.output.contains("PermissionDenied"))
   }
 
-  @Test("gets the devices and the statistics")
+  @Test("the package gets the devices and the statistics")
   func control() throws {
     let daemon = try RunningDaemon()
     try daemon.change(2)
@@ -65,7 +65,7 @@ struct OutsideClientTests {
     }
   }
 
-  @Test("gets a stream of changes")
+  @Test("the package gets a stream of changes")
   func stream() throws {
     let daemon = try RunningDaemon()
     let python = try RunningPython(
@@ -86,7 +86,7 @@ struct OutsideClientTests {
     #expect(replies.last?["state"]?["sequence"] == 3)
   }
 
-  @Test("does what README's example is shown for")
+  @Test("README's Python example prints the states and their changes")
   func readme() throws {
     let readme = try String(contentsOfFile: "\(Place.checkout)/README.md", encoding: .utf8)
     let block = try #require(readme.components(separatedBy: "```python\n").dropFirst().first)
@@ -99,7 +99,7 @@ struct OutsideClientTests {
   }
 }
 
-/// A Python program that goes on until a test has seen enough.
+/// A Python program that `deinit` ends.
 private final class RunningPython {
   private let process = Process()
   private let pipe = Pipe()
@@ -114,14 +114,14 @@ private final class RunningPython {
   }
 
   deinit {
-    // The number of one that could not be started is that of everybody.
+    // A program that did not start has no process ID that may be given to kill.
     guard process.isRunning else { return }
-    // Started by a thread that has other signals blocked, it has them blocked too.
+    // The program may have inherited other signals as blocked from the thread that started it.
     kill(process.processIdentifier, SIGKILL)
     process.waitUntilExit()
   }
 
-  /// Waits for the first `count` lines that it prints.
+  /// Waits for the first `count` lines that the program prints.
   func lines(_ count: Int) throws -> [String] {
     while text.split(separator: "\n").count < count {
       try awaitInput(pipe.fileHandleForReading.fileDescriptor, "the program in Python")

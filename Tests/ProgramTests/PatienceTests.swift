@@ -9,7 +9,7 @@ private let state =
 private let machines =
   #"{"parameters":{"machines":[{"name":"shift","initial":"off","states":["off"],"events":[],"rows":[]}]}}"#
 
-/// A command that asks the daemon, and what it should have been told.
+/// A command that calls the daemon, its socket, and the reply that it should get.
 struct Asking: CustomTestStringConvertible {
   let command: String
   let socket: String
@@ -38,10 +38,10 @@ struct Asking: CustomTestStringConvertible {
     #"{"parameters":{"state":\#(state),"changes":[],"missed":0},"continues":true}"#
 }
 
-@Suite("A daemon that does not answer", .timeLimit(.minutes(10)))
+@Suite("Daemon that does not answer", .timeLimit(.minutes(10)))
 struct PatienceTests {
   @Test(
-    "is not waited for longer than is asked for, however it keeps the answer back",
+    "a command waits no longer than --timeout, however the reply is withheld",
     arguments: Asking.all, SilentDaemon.Manner.allCases)
   func timeout(_ asking: Asking, _ manner: SilentDaemon.Manner) throws {
     let folder = try TemporaryFolder()
@@ -62,7 +62,7 @@ struct PatienceTests {
     }
   }
 
-  @Test("is waited for no longer than five seconds, and no watch begins, without being asked to")
+  @Test("without --timeout, commands and the start of a watch give up too")
   func usual() throws {
     let watching = [
       ("watch --lines", SilentDaemon.Manner.letsNobodyIn), ("watch --lines", .saysNothing),
@@ -73,7 +73,7 @@ struct PatienceTests {
     let daemons = try zip(cases, folders).map { asking, folder in
       try SilentDaemon(at: "\(folder.path)/\(asking.0.socket)", asking.1, asking.0.reply)
     }
-    // All at once, which takes no longer than one.
+    // All commands at once, which takes no longer than one of them.
     let ended = Mutex([Int: Ended]())
     let group = DispatchGroup()
     for (place, (asking, _)) in cases.enumerated() {
@@ -96,12 +96,12 @@ struct PatienceTests {
     }
   }
 
-  @Test("is an error to Swift programs too")
+  @Test("Client throws noAnswer")
   func library() async throws {
     let folder = try TemporaryFolder()
     let asking = Asking.all[0]
     let path = "\(folder.path)/\(asking.socket)"
-    // Other tests may hold all the threads of tasks for long.
+    // The limit is long because other tests may block the threads of tasks for long.
     let daemon = try SilentDaemon(at: path, .saysHalf, asking.reply, limit: 3600)
     await #expect(throws: ClientError.noAnswer(path: path)) {
       try await Client(directory: folder.path).state()

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Where things are.
+/// The paths of what tests use.
 enum Place {
   /// The folder of the programs that were built with these tests.
   static let programs: String = {
@@ -9,7 +9,7 @@ enum Place {
     return (path as NSString).deletingLastPathComponent
   }()
 
-  /// The checkout.
+  /// The root of the checkout.
   static let checkout: String = {
     let url = URL(fileURLWithPath: #filePath)
     return url.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -20,7 +20,7 @@ enum Place {
   static var python: String { "\(checkout)/.tools/venv/bin/python" }
 }
 
-/// Runs one of the programs under test to its end.
+/// Runs a program under test, or the program at a path, and waits for its end.
 func run(
   _ program: String, _ arguments: String..., input: String = "", environment: [String: String] = [:]
 ) throws -> Ended {

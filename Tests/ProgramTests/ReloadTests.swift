@@ -3,11 +3,11 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("A daemon that is told to read its configuration again")
+@Suite("Reload of the configuration")
 struct ReloadTests {
   private let controller = "org.keymoded.Controller"
 
-  /// Waits until the daemon has logged `line` once more than before.
+  /// Sends SIGHUP, and waits until the daemon has logged `line` once more than before.
   private func hangUp(_ daemon: RunningDaemon, until line: String) throws {
     let before = daemon.log.components(separatedBy: line).count
     kill(daemon.process.processIdentifier, SIGHUP)
@@ -19,7 +19,7 @@ struct ReloadTests {
     try hangUp(daemon, until: line)
   }
 
-  @Test("applies a good one, and loses neither states nor subscribers")
+  @Test("a good configuration is applied, and the daemon keeps its states and subscribers")
   func good() throws {
     let daemon = try RunningDaemon()
     let subscriber = try daemon.subscriber()
@@ -40,7 +40,7 @@ struct ReloadTests {
     #expect(daemon.stop() == 0)
   }
 
-  @Test("refuses a bad one, tells all that is wrong, and goes on with the old one")
+  @Test("a bad configuration is refused with all its errors, and the old one stays")
   func bad() throws {
     let daemon = try RunningDaemon()
     let control = try daemon.client(\.controlSocket)
@@ -64,7 +64,7 @@ struct ReloadTests {
     #expect(daemon.stop() == 0)
   }
 
-  @Test("tells its service manager when it begins, on whose clock, and when it is done")
+  @Test("the service manager learns when a reload starts, in monotonic time, and when it is done")
   func notifications() throws {
     func now() -> Int64 {
       var time = timespec()
@@ -72,7 +72,7 @@ struct ReloadTests {
       return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
     let daemon = try RunningDaemon()
-    // Bad or good, it is ready again.
+    // With a bad or a good configuration, the daemon is ready again.
     for (text, line) in [
       ("shift: 1\n", "stays as it was"), ("shift: {}\n", "was read again"),
     ] {
@@ -90,7 +90,7 @@ struct ReloadTests {
       try daemon.client(\.controlSocket).result("\(controller).GetStatistics")["reloads"] == 2)
   }
 
-  @Test("can tell beforehand what is wrong with it")
+  @Test("keymoded --check reports what is wrong with a configuration")
   func check() throws {
     let folder = try TemporaryFolder()
     let good = try folder.write("good.yaml", "shift: { threshold: 1s }\n")

@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// A minute of a chat, as a person would type it.
+/// Two seconds of a chat, as a person would type it.
 private let chat = """
   # EVEMU 1.3
   N: a keyboard
@@ -48,7 +48,7 @@ struct ReplayTests {
 
     """
 
-  @Test("prints a JSON line a change, exactly")
+  @Test("--json prints exactly one JSON line per change")
   func json() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("chat.evemu", chat)
@@ -59,7 +59,7 @@ struct ReplayTests {
     #expect(try run("keymodectl", "--json", "replay", "-", input: chat).output == Self.expected)
   }
 
-  @Test("prints a line of at most 80 columns a change for people")
+  @Test("without --json, a change is a line of at most 80 columns")
   func human() throws {
     let ended = try run("keymodectl", "replay", "-", input: chat)
     #expect(ended.status == 0)
@@ -75,7 +75,7 @@ struct ReplayTests {
   }
 
   @Test(
-    "is what the daemon publishes of the same recording, at any speed", arguments: ["max", "10"])
+    "the daemon publishes the changes of replay, at any speed", arguments: ["max", "10"])
   func likeLive(_ speed: String) throws {
     let daemon = try RunningDaemon(recording: chat, speed: speed)
     let client = try daemon.client()
@@ -95,7 +95,7 @@ struct ReplayTests {
     #expect(try #require(after?["time"]?.integer) >= 2_100_001, "the recorded time goes on")
   }
 
-  @Test("uses the settings that it is given")
+  @Test("--config gives the settings")
   func settings() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(
@@ -106,7 +106,7 @@ struct ReplayTests {
     #expect(ended.lines[1].contains(#""from":"on","to":"off""#))
   }
 
-  /// A press of Shift whose switch bounces, and 10 s later F5, which means nothing.
+  /// A press of Shift whose switch bounces, and 10 s later F5, a key without a meaning.
   private static let habits = """
     # EVEMU 1.3
     N: a keyboard
@@ -119,7 +119,7 @@ struct ReplayTests {
     """
   private static let habitual = "shift: { timeout: 3s }\ndebounce: 5ms\n"
 
-  @Test("has what is due at its own time, and no press that is a bounce")
+  @Test("a timeout acts at its own time, and a bounce is not a press")
   func habits() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("k.yaml", Self.habitual)
@@ -135,7 +135,7 @@ struct ReplayTests {
       #"{"sequence":2,"time":4000000,"machine":"shift","from":"on","to":"off","event":"timedOut"}"#
     #expect(try replayed() == [on, off])
     #expect(try run("keymodectl", "replay", "-", "--json", input: Self.habits).lines.count == 2)
-    // The window has what is due in it, though nothing else happens there.
+    // A timeout that is due in the window is shown, though there are no events in it.
     #expect(try replayed("--until", "3.999999") == [on])
     #expect(try replayed("--until", "4") == [on, off])
     #expect(try replayed("--from", "2", "--until", "5") == [off])
@@ -144,12 +144,13 @@ struct ReplayTests {
     #expect(counted.contains(#""presses":{"shift":1,"bound":0,"characters":0,"others":1}"#))
     #expect(counted.contains(#""bounces":1,"#))
     #expect(counted.contains(#""changes":{"shift":2,"#))
-    // After the last event no time goes by.
+    // No deadline acts after the last event.
     let short = Self.habits.split(separator: "\n").dropLast().joined(separator: "\n") + "\n"
     #expect(try replayed(input: short) == [on])
   }
 
-  @Test("has what is due as the daemon has it that plays the recording", arguments: ["max", "100"])
+  @Test(
+    "a timeout acts in replay as in the daemon that plays the recording", arguments: ["max", "100"])
   func habitsLikeLive(_ speed: String) throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("k.yaml", Self.habitual)
@@ -169,7 +170,7 @@ struct ReplayTests {
     #expect(lines == replayed.lines)
   }
 
-  @Test("says where a bad line is, after the changes before it")
+  @Test("a bad line is reported with its number, after the changes before it")
   func badLine() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("typing.evemu", chat + "E: 3.000000 0001 01zz 0001\n")
@@ -185,7 +186,9 @@ struct ReplayTests {
     #expect(torn.output == Self.expected)
   }
 
-  @Test("refuses what is no recording", arguments: ["/", "/dev/zero", "/nowhere", "/dev/null"])
+  @Test(
+    "a file that is not a recording is refused",
+    arguments: ["/", "/dev/zero", "/nowhere", "/dev/null"])
   func noRecording(_ path: String) throws {
     let ended = try run("keymodectl", "replay", path)
     #expect(ended.status == 4)
@@ -195,7 +198,7 @@ struct ReplayTests {
     #expect(daemon.errors.hasPrefix("\(path):"))
   }
 
-  @Test("merges several files by time")
+  @Test("several files are merged by time")
   func severalFiles() throws {
     let folder = try TemporaryFolder()
     let shift = try folder.write("shift", "# EVEMU 1.3\nE: 1.000000 0001 002a 0001\n")
@@ -212,7 +215,7 @@ struct ReplayTests {
       ])
   }
 
-  @Test("says whether the changes are those that were expected, and how they differ")
+  @Test("--expect reports whether and how the changes differ from those expected")
   func expect() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("chat.evemu", chat)
@@ -267,7 +270,7 @@ struct ReplayTests {
     #expect(none.errors == "/nowhere: No such file or directory\n")
   }
 
-  @Test("passes over what is wrong where that is wanted, counts it and says so")
+  @Test("--lenient skips faults, counts them and says so")
   func lenient() throws {
     let bad = chat.replacing("E: 0.900001 0001 0046 0001", with: "E: 0.900001 0001 zz")
     let ended = try run("keymodectl", "replay", "-", "--lenient", input: bad + "E: 3.0")
@@ -281,7 +284,7 @@ struct ReplayTests {
     #expect(ended.lines.count == 9)
   }
 
-  @Test("tells of faults, counts and draws where the changes are not those expected, too")
+  @Test("--expect with other changes still reports faults, statistics and the timeline")
   func different() throws {
     let folder = try TemporaryFolder()
     let expected = try folder.write("expected", Self.expected)
@@ -305,7 +308,7 @@ struct ReplayTests {
     #expect(picture.hasSuffix("</svg>\n"))
   }
 
-  @Test("refuses to compare with what has gaps, or numbers that no daemon counts to")
+  @Test("--expect refuses a file with gaps or with impossible sequences")
   func unfitExpectation() throws {
     let folder = try TemporaryFolder()
     for (name, text, message) in [
@@ -324,7 +327,7 @@ struct ReplayTests {
     }
   }
 
-  @Test("is printed whole where whoever reads is slow and lets nobody wait for room")
+  @Test("a slow reader of a non-blocking pipe gets the complete output")
   func slowReader() throws {
     let folder = try TemporaryFolder()
     let presses = (1...2000).map { number in
@@ -340,7 +343,7 @@ struct ReplayTests {
     process.standardOutput = pipe
     try process.run()
     try pipe.fileHandleForWriting.close()
-    // Until there is no more room.
+    // Waits until the pipe has no more room.
     let reading = pipe.fileHandleForReading
     let capacity = 65_536
     var waiting: Int32 = 0
@@ -355,7 +358,7 @@ struct ReplayTests {
     #expect(text.utf8.count > 2 * capacity)
   }
 
-  @Test("counts what a recording holds, by kind")
+  @Test("--stats counts the events of a recording by kind")
   func statistics() throws {
     let ended = try run("keymodectl", "replay", "-", "--stats", input: chat)
     #expect(
@@ -371,14 +374,14 @@ struct ReplayTests {
         + #""changes":{"shift":5,"keyboard":4}}}"# + "\n")
   }
 
-  @Test("counts from the earliest to the latest time, whichever comes first")
+  @Test("--stats measures from the earliest to the latest time, in any order")
   func statisticsOfStepsBack() throws {
     let text = "E: 9223372036854.000000 0001 002a 0001\nE: 0.000001 0001 002a 0000\n"
     let ended = try run("keymodectl", "replay", "-", "--stats", input: text)
     #expect(ended.lines.contains("devices   1, for 9223372036853.9 s"))
   }
 
-  @Test("shows a part, with the states that all before it led to")
+  @Test("--from and --until show a part, with the states that the events before it led to")
   func window() throws {
     let ended = try run("keymodectl", "replay", "-", "--from", "0.9", "--until", "1.2", input: chat)
     #expect(
@@ -404,7 +407,7 @@ struct ReplayTests {
     }
   }
 
-  @Test("keeps several devices in the folder for such files, or says why it cannot")
+  @Test("several devices are stored in TMPDIR, and a failure is reported")
   func temporaryFolder() throws {
     let folder = try TemporaryFolder()
     let text = "devices:\n- events:\n  - evdev: [[1, 0, 1, 42, 1]]\n- events: []\n"
@@ -421,7 +424,7 @@ struct ReplayTests {
       refused.errors == "\(file): cannot be kept in /nowhere: No such file or directory\n")
   }
 
-  @Test("tells on a terminal how far it is where that takes long, and takes the line away")
+  @Test("a long replay shows its progress on a terminal, and removes the line at the end")
   func progress() throws {
     let program = """
       import os, pty, select, subprocess, sys
@@ -449,7 +452,7 @@ struct ReplayTests {
     #expect(output.hasSuffix(#"\r\x1b[K'"# + "\n"))
   }
 
-  @Test("draws the recording")
+  @Test("--timeline draws the recording")
   func timeline() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("chat & more.evemu", chat)
@@ -466,7 +469,7 @@ struct ReplayTests {
     #expect(refused.errors.contains("cannot open '/nowhere/out.svg': No such file or directory"))
   }
 
-  @Test("draws a part with the states that all before led to")
+  @Test("--timeline draws a part with the states that the events before it led to")
   func timelineOfPart() throws {
     let folder = try TemporaryFolder()
     let picture = "\(folder.path)/out.svg"
@@ -479,7 +482,7 @@ struct ReplayTests {
     #expect(!svg.contains("<title>off, "))
   }
 
-  @Test("draws over a picture, but over nothing else")
+  @Test("--timeline overwrites a picture, but no other file")
   func pictureInPlaceOfRecording() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("chat.evemu", chat)
@@ -493,7 +496,8 @@ struct ReplayTests {
     #expect(try String(contentsOfFile: file, encoding: .utf8) == chat)
   }
 
-  @Test("needs less than 16 MB however much it reads", arguments: ["evemu", "libinput", "64"])
+  @Test(
+    "replay needs less than 16 MB, however much it reads", arguments: ["evemu", "libinput", "64"])
   func memory(_ kind: String) throws {
     let program = """
       import resource, subprocess, sys
@@ -524,7 +528,7 @@ struct ReplayTests {
     #expect(try #require(numbers.last) < 16 << 10, "KiB")
   }
 
-  @Test("ends quietly when nobody reads")
+  @Test("replay ends quietly when its output has no reader")
   func closedPipe() throws {
     let folder = try TemporaryFolder()
     var text = chat
@@ -540,7 +544,7 @@ struct ReplayTests {
     #expect(status.lines.last == "0")
   }
 
-  @Test("of a recording of keymodectl is served from its first event on")
+  @Test("the daemon plays a recording of keymodectl from its first event on")
   func servedWithHeldKeys() throws {
     // The machine had been up for a day, and Enter was down when the recording began.
     let daemon = try RunningDaemon(

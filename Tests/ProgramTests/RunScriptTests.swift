@@ -4,7 +4,7 @@ import Testing
 
 @Suite("make run")
 struct RunScriptTests {
-  @Test("shows the states, and names commands that work as they stand; nothing stays behind")
+  @Test("the script shows the states and commands that work, and leaves nothing behind")
   func run() throws {
     let process = Process()
     let pipe = Pipe()

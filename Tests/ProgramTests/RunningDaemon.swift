@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// Waits until there is something to read.
+/// Waits until `descriptor` is readable; throws `TimedOut` otherwise.
 func awaitInput(_ descriptor: Int32, _ what: String) throws {
   var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
   guard poll(&entry, 1, Int32(boundSeconds * 1000)) == 1 else { throw TimedOut(waitingFor: what) }
@@ -38,11 +38,11 @@ final class RunningDaemon {
     (try? String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)) ?? ""
   }
 
-  /// Starts the daemon and waits until it says that it is ready, as to a service manager.
+  /// Starts the daemon, and waits until it notifies this service manager that it is ready.
   ///
   /// - Parameters:
   ///   - recording: the recording that it plays; by default one without events.
-  ///   - sockets: where it makes its sockets; by default in a folder of its own.
+  ///   - sockets: the folder in which it makes its sockets; by default one of its own.
   init(
     recording: String = "# EVEMU 1.3\n", speed: String = "max", configuration: String = "",
     sockets: String? = nil
@@ -51,7 +51,7 @@ final class RunningDaemon {
     self.sockets = sockets ?? folder.path
     let file = try folder.write("recording.evemu", recording)
     _ = try folder.write("log", "")
-    // Whatever configuration this machine has is none of the tests' business.
+    // The tests must not use a configuration of this machine.
     let configuration = try folder.write("keymoded.yaml", configuration)
     manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     let manager = manager
@@ -68,7 +68,7 @@ final class RunningDaemon {
     try #require(try notification() == "READY=1")
   }
 
-  /// What it tells its service manager next.
+  /// The daemon's next notification.
   func notification() throws -> String {
     var buffer = [UInt8](repeating: 0, count: 4096)
     try awaitInput(manager, "a notification")
@@ -84,14 +84,16 @@ final class RunningDaemon {
     }
   }
 
-  /// Ends it as a service manager would.
+  /// Ends the daemon with SIGTERM.
+  ///
+  /// - Returns: its exit status.
   func stop() -> Int32 {
     process.terminate()
     process.waitUntilExit()
     return process.terminationStatus
   }
 
-  /// Does something while the daemon has no time.
+  /// Runs `body` while SIGSTOP keeps the daemon from running.
   func whileStopped(_ body: () throws -> Void) throws {
     let pid = process.processIdentifier
     kill(pid, SIGSTOP)
@@ -101,7 +103,7 @@ final class RunningDaemon {
     try body()
   }
 
-  /// How much memory it takes.
+  /// The resident memory of the daemon.
   func residentKiB() throws -> Int {
     let status = try String(
       contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
@@ -121,13 +123,13 @@ final class RunningDaemon {
     return client
   }
 
-  /// Makes `count` changes, by pressing Shift as a client.
+  /// Makes `count` changes, by sending `shiftPressed`.
   func change(_ count: Int) throws {
     try client(\.controlSocket).trigger(Array(repeating: "shiftPressed", count: count))
   }
 }
 
-/// A connection that sends whatever bytes a test wants.
+/// A connection to a daemon, for any bytes that a test sends.
 final class RawClient {
   let descriptor: Int32
   private var received: [UInt8] = []
@@ -139,9 +141,9 @@ final class RawClient {
 
   deinit { close(descriptor) }
 
-  /// Sends bytes, as many as the daemon takes.
+  /// Sends as many of the bytes as the daemon accepts.
   ///
-  /// - Returns: how many that were.
+  /// - Returns: the number of bytes sent.
   @discardableResult
   func send(_ bytes: some Sequence<UInt8>) -> Int {
     let bytes = Array(bytes)
@@ -183,7 +185,7 @@ final class RawClient {
     try JSON(parsing: try #require(try message(), "the connection ended").utf8)
   }
 
-  /// The result of a call.
+  /// Makes a call, and returns the parameters of the reply, which must not be an error.
   func result(_ method: String, _ parameters: JSON = [:]) throws -> JSON {
     try call(method, parameters)
     let reply = try reply()
@@ -191,7 +193,7 @@ final class RawClient {
     return try #require(reply["parameters"])
   }
 
-  /// Sends events that each change something.
+  /// Sends events, each of which must change a state.
   func trigger(_ events: [String]) throws {
     for event in events {
       let result = try result("org.keymoded.Controller.Trigger", ["event": .string(event)])
@@ -199,7 +201,7 @@ final class RawClient {
     }
   }
 
-  /// The numbers of the next changes, until there are `count`.
+  /// The sequences of the next changes, at least `count`; none may be missed.
   func sequences(_ count: Int) throws -> [Int64] {
     var numbers: [Int64] = []
     while numbers.count < count {

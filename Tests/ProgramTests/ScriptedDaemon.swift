@@ -3,13 +3,13 @@ import JSON
 import Synchronization
 import Testing
 
-/// A daemon that says to each call what a test wants, on both sockets, to one client at a time.
+/// A daemon with given answers to each method, on both sockets, for one client at a time.
 final class ScriptedDaemon {
   let folder: String
   private let listeners: [Int32]
   private let received = Received()
 
-  /// What was sent to it, cut at each NUL; what came without one is the last.
+  /// The messages that clients sent, without NUL, and incomplete ones when their client has gone.
   var calls: [String] { received.calls.withLock { $0 } }
 
   private final class Received: Sendable {
@@ -22,8 +22,8 @@ final class ScriptedDaemon {
   }
 
   /// - Parameters:
-  ///   - answers: the messages that follow a call, without NUL, by the name of the method.
-  ///   - staysAfterMonitor: whether a connection goes on behind the answers to `Monitor`.
+  ///   - answers: the replies to a call, without NUL, by the name of the method.
+  ///   - staysAfterMonitor: whether a connection stays open after the answers to `Monitor`.
   init(in folder: String, _ answers: [String: [String]], staysAfterMonitor: Bool = false) throws {
     self.folder = folder
     listeners = try ["state", "control"].map { name in
@@ -55,7 +55,7 @@ final class ScriptedDaemon {
   ) {
     var received: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    // What is no call is kept too.
+    // An incomplete message is stored too.
     defer {
       if !received.isEmpty { all.add(received) }
     }

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// A daemon that does not answer as it should, until the test is over or a time has passed. Then
-/// it answers after all, so that a program which waits for ever ends, and with another status.
+/// A daemon that withholds its reply until the test is over or a time limit has passed. Then it
+/// replies, so that a program that waits without a limit ends too, but with another status.
 final class SilentDaemon {
-  /// How it keeps its answer back.
+  /// How the daemon withholds its reply.
   enum Manner: CaseIterable, CustomTestStringConvertible {
     case letsNobodyIn, saysNothing, saysHalf, trickles
 
@@ -14,8 +14,8 @@ final class SilentDaemon {
   private let done = DispatchSemaphore(value: 0)
 
   /// - Parameters:
-  ///   - reply: what it should say, without NUL.
-  ///   - limit: after how many seconds it does.
+  ///   - reply: the reply that it withholds, without NUL.
+  ///   - limit: the seconds after which it replies.
   init(at path: String, _ manner: Manner, _ reply: String, limit: Double = 60) throws {
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     try #require(withSocketAddress(path) { bind(listener, $0, $1) } == 0)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("The daemon's sockets")
+@Suite("Sockets of the daemon")
 struct SocketTests {
   private let folder: TemporaryFolder
   private let recording: String
@@ -12,7 +12,7 @@ struct SocketTests {
     recording = try folder.write("silence.evemu", "# EVEMU 1.3\n")
   }
 
-  /// A daemon that cannot serve in the folder, and says so.
+  /// Runs a daemon that cannot serve in the folder.
   private func refused() throws -> Ended {
     try run("keymoded", "--recording", recording, "--socket-dir", folder.path)
   }
@@ -21,7 +21,7 @@ struct SocketTests {
     FileManager.default.fileExists(atPath: "\(folder.path)/\(name)")
   }
 
-  /// A socket at this path, on which this process listens.
+  /// A socket in the folder, on which this process listens.
   private func listener(_ name: String, waiting: Int32 = 5) throws -> Int32 {
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     try #require(withSocketAddress("\(folder.path)/\(name)") { bind(listener, $0, $1) } == 0)
@@ -29,12 +29,14 @@ struct SocketTests {
     return listener
   }
 
-  @Test("are not taken from a process that listens, even without a lock", arguments: [true, false])
+  @Test(
+    "the sockets of a listening process are not replaced, even without a lock",
+    arguments: [true, false])
   func served(_ isControl: Bool) throws {
     let name = isControl ? "control.sock" : "state.sock"
     let listener = try listener(name)
     defer { close(listener) }
-    // One that nobody serves beside one that is served is left alone as well.
+    // An abandoned socket beside the served one is left alone too.
     let second = isControl ? "state.sock" : "control.sock"
     close(try self.listener(second))
     let ended = try refused()
@@ -46,11 +48,11 @@ struct SocketTests {
         + "\(ProcessInfo.processInfo.processIdentifier) (\(own)) serves there; choose another folder "
         + "with --socket-dir\n")
     #expect(isThere("state.sock") && isThere("control.sock"))
-    // The one that listens is still the one that is connected to.
+    // Clients still connect to the listening process.
     let client = try RawClient("\(folder.path)/\(name)")
     client.send("x")
     _ = fcntl(listener, F_SETFL, O_NONBLOCK)
-    // The daemon that asked comes first.
+    // The first connection is that of the daemon, which tried whether a process listens.
     var received: [UInt8] = [0]
     for count in [0, 1] {
       let accepted = accept(listener, nil, nil)
@@ -60,7 +62,7 @@ struct SocketTests {
     #expect(received == Array("x".utf8))
   }
 
-  @Test("are not taken from a process that has no time to accept")
+  @Test("the socket of a process that is too busy to accept is not replaced")
   func busy() throws {
     let listener = try listener("state.sock", waiting: 0)
     defer { close(listener) }
@@ -75,7 +77,7 @@ struct SocketTests {
     _ = waiting
   }
 
-  @Test("take the place of those that an ended process left")
+  @Test("the sockets that an ended process left are replaced")
   func abandoned() throws {
     for name in ["state.sock", "control.sock"] { close(try listener(name)) }
     let daemon = try RunningDaemon(sockets: folder.path)
@@ -84,7 +86,7 @@ struct SocketTests {
     #expect(!isThere("state.sock") && !isThere("control.sock"))
   }
 
-  @Test("of a successor in a new folder of the same name stay when the daemon ends")
+  @Test("a daemon that ends leaves the sockets of a successor in a new folder of the same name")
   func successor() throws {
     let sockets = "\(folder.path)/sockets"
     let first = try RunningDaemon(sockets: sockets)
@@ -96,7 +98,7 @@ struct SocketTests {
     #expect(!isThere("sockets/state.sock") && !isThere("sockets/control.sock"))
   }
 
-  @Test("are not made where the lock is a link, and nothing is made where it leads")
+  @Test("a lock that is a symbolic link is refused, and its target is not created")
   func linkedLock() throws {
     let lock = "\(folder.path)/keymoded.lock"
     try FileManager.default.createSymbolicLink(

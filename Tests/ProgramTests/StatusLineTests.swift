@@ -5,7 +5,7 @@ import Testing
 
 @Suite("keymodectl watch in a status bar")
 struct StatusLineTests {
-  /// What a bar reads.
+  /// A watch whose output a bar reads.
   private final class Bar {
     private let process = Process()
     private let pipe = Pipe()
@@ -23,7 +23,7 @@ struct StatusLineTests {
       process.waitUntilExit()
     }
 
-    /// Reads no more, and returns the exit status of what was read.
+    /// Closes the pipe, and returns the exit status of the watch.
     func close() throws -> Int32 {
       try pipe.fileHandleForReading.close()
       try wait(for: "the end of what nobody reads") { !process.isRunning }
@@ -45,7 +45,7 @@ struct StatusLineTests {
     }
   }
 
-  @Test("prints a text of one's own whenever it is another, through restarts")
+  @Test("--format prints its text whenever it changes, through restarts")
   func format() throws {
     let daemon = try KeptDaemon()
     let folder = daemon.folder.path
@@ -63,14 +63,14 @@ struct StatusLineTests {
     #expect(try keyboard.line() == "prepareToEditText")
   }
 
-  @Test("never shows half of the states, also where changes come before them")
+  @Test("a line never has a state of the old table beside one of the new")
   func halves() throws {
     let daemon = try KeptDaemon()
     let bar = try Bar(daemon.folder.path, "--format", "{shift}|{keyboard}")
     #expect(try bar.line() == "off|prepareToEditText")
     daemon.stop()
     #expect(try bar.line() == "", "nobody knows")
-    // Its first change is that of a state that there is no more.
+    // The first change of the new daemon leaves a state that its table does not have.
     try daemon.configure(
       "devices: { ignore: [\"*\"] }\nkeyboard: { table: { replaces: true, initial: idle, "
         + "states: [idle, busy], events: [work], rows: { idle: { work: busy } } } }\n")
@@ -78,7 +78,7 @@ struct StatusLineTests {
     #expect(try bar.line() == "off|idle")
   }
 
-  @Test("is there before the daemon is")
+  @Test("a watch for a bar can start before the daemon")
   func early() throws {
     let daemon = try KeptDaemon()
     daemon.stop()
@@ -94,7 +94,7 @@ struct StatusLineTests {
     #expect(line == present)
   }
 
-  @Test("shows nothing of a daemon that does not answer, and tries again")
+  @Test("a daemon that does not answer gives an empty line, and is tried again")
   func silent() throws {
     let folder = try TemporaryFolder()
     let path = "\(folder.path)/state.sock"
@@ -111,7 +111,7 @@ struct StatusLineTests {
   }
 
   @Test(
-    "ends when nobody reads any more, though nothing happens",
+    "a watch ends when its output has no reader, even without changes",
     arguments: ["--waybar", "--format=x", "--lines", "--json"])
   func abandoned(_ option: String) throws {
     let daemon = try KeptDaemon()
@@ -120,7 +120,7 @@ struct StatusLineTests {
     #expect(try bar.close() == 0)
   }
 
-  @Test("prints what Waybar takes")
+  @Test("--waybar prints what Waybar reads")
   func waybar() throws {
     let daemon = try KeptDaemon()
     let bar = try Bar(daemon.folder.path, "--waybar")
@@ -136,7 +136,7 @@ struct StatusLineTests {
   }
 
   @Test(
-    "refuses what makes no sense",
+    "invalid formats and options are refused",
     arguments: [
       ("--format '{caps}'", "a format has {shift} and {keyboard}, and {{ for a brace"),
       ("--format '{shift'", "a format has {shift} and {keyboard}, and {{ for a brace"),

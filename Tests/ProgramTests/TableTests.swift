@@ -3,7 +3,7 @@ import JSON
 import TestSupport
 import Testing
 
-@Suite("A daemon with a keyboard table of the user's own")
+@Suite("Daemon with a user's keyboard table")
 struct TableTests {
   private let controller = "org.keymoded.Controller"
 
@@ -38,7 +38,7 @@ struct TableTests {
       "\(Place.programs)/keymodectl", arguments + ["--socket-dir", daemon.folder.path])
   }
 
-  @Test("takes its keys and events, and tells its states and rows under their names")
+  @Test("the daemon takes the table's keys and events, and lists its states and rows")
   func serves() throws {
     let daemon = try RunningDaemon(
       recording: """
@@ -64,7 +64,7 @@ struct TableTests {
     #expect(rows.map { $0["to"]?.string } == ["showingStickers", "editingText"])
   }
 
-  @Test("lets nobody wait for a state, or send an event, that there is not")
+  @Test("waiting for a state or sending an event that the table lacks is refused")
   func unknown() throws {
     let daemon = try RunningDaemon(configuration: Self.talking)
     let wait = try ask(["wait", "keyboard=editingText"], daemon)
@@ -86,7 +86,7 @@ struct TableTests {
     #expect(known.output == "shift     off\nkeyboard  talking\n")
   }
 
-  @Test("that takes it away begins anew in the initial state, and tells subscribers")
+  @Test("a reload that removes the present state changes to the initial state")
   func reload() throws {
     let daemon = try RunningDaemon()
     let subscriber = try daemon.subscriber()
@@ -105,7 +105,7 @@ struct TableTests {
     #expect(daemon.stop() == 0)
   }
 
-  @Test("is drawn, and drives a replay")
+  @Test("the table is drawn, and drives a replay")
   func drawnAndReplayed() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("k.yaml", Self.stickers)

@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A real pseudo-terminal with a shell in it, and tmux in place of eyes.
+/// A shell in a pseudo-terminal of tmux, which shows tests what is on the screen.
 final class TerminalScreen {
   private let folder: TemporaryFolder
 
-  /// Starts a shell; by default one that is as simple as there is.
+  /// Starts a shell; by default dash, which is simple.
   init(
     columns: Int = 80, rows: Int = 16, environment: [String: String] = [:],
     shell: String = "/bin/dash -i"
@@ -27,9 +27,10 @@ final class TerminalScreen {
 
   deinit { _ = try? tmux("kill-server") }
 
-  /// Starting a session leaves a server behind. It must not hold open what Foundation waits to see closed when the
-  /// program that it has started ends, and it must not block the signals that threads of the tests
-  /// block: `kill-server` is one.
+  /// Runs a program without inherited descriptors and blocked signals. Starting a session leaves a
+  /// server behind, which must not hold open the descriptor by whose end Foundation sees that the
+  /// program has ended, and must not block the signals that threads of the tests block, because
+  /// `kill-server` sends one.
   private static let asByALogin = """
     import os, signal, sys
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
@@ -60,18 +61,18 @@ final class TerminalScreen {
     try tmux("resize-window", "-x", "\(columns)", "-y", "\(rows)")
   }
 
-  /// The lines that are seen, without empty ones at the end.
+  /// The lines on the screen, without empty ones at the end.
   func text(withColors: Bool = false) throws -> String {
     try tmux("capture-pane", withColors ? "-pe" : "-p").replacing(/\n+$/, with: "")
   }
 
-  /// What tmux knows of the screen, such as `#{cursor_flag}`.
+  /// The value of a tmux format for the screen, such as `#{cursor_flag}`.
   func property(_ format: String) throws -> String {
     try tmux("display-message", "-p", format).trimmingCharacters(in: .newlines)
   }
 
-  /// Waits until this is seen. What a program draws at once may be seen in parts, so all of it that
-  /// a test is about belongs here.
+  /// Waits until `isThere` is true of the text on the screen, and returns that text. A program's
+  /// output may appear in parts, so `isThere` must check everything that the test needs.
   @discardableResult
   func wait(
     _ what: String, withColors: Bool = false, until isThere: (String) throws -> Bool

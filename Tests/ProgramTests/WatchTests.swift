@@ -15,7 +15,7 @@ struct WatchTests {
     return screen
   }
 
-  /// Without what the clock says, however long that is.
+  /// The text with placeholders for times of day and durations.
   private func steady(_ text: String) -> String {
     text.replacing(/\d\d:\d\d:\d\d/, with: "HH:MM:SS")
       .replacing(/for \d+ (?:s|min) */) { match in
@@ -23,13 +23,13 @@ struct WatchTests {
       }.replacing(/(?m) +$/, with: "")
   }
 
-  /// Waits until this is seen, but for what the clock says, and returns what it says too.
+  /// Waits until the screen shows `text`, except for times, and returns it with its times.
   @discardableResult
   private func wait(for text: String, on screen: TerminalScreen) throws -> String {
     try screen.wait(text) { steady($0) == text }
   }
 
-  @Test("shows both machines side by side, and what has happened")
+  @Test("the view shows both machines side by side, and the latest changes")
   func view() throws {
     let daemon = try KeptDaemon()
     let screen = try watching(daemon)
@@ -41,7 +41,7 @@ struct WatchTests {
                   shift                      keyboard
                   off                        prepareToEditText
         """, on: screen)
-    // A second before, as each clock may have been rounded.
+    // One second earlier, because each clock may have been rounded.
     let beginning = Int(Date().timeIntervalSince1970) - 1
     try daemon.trigger("shiftPressed", "tapTextField", "characterTyped", "clickSwitchButton")
     let text = try wait(
@@ -69,7 +69,7 @@ struct WatchTests {
     }
   }
 
-  @Test("stands times as far apart as a recording can have them", arguments: [80, 12])
+  @Test("the view shows times as far apart as a recording can have them", arguments: [80, 12])
   func farTimes(_ columns: Int) throws {
     let daemon = try RunningDaemon(
       recording: """
@@ -86,7 +86,7 @@ struct WatchTests {
     #expect(text.hasPrefix("connected"))
   }
 
-  @Test("says that the daemon has ended, waits for it, and goes on where it was")
+  @Test("the view says that the daemon has ended, waits for it, and resumes")
   func restart() throws {
     let daemon = try KeptDaemon()
     let screen = try watching(daemon)
@@ -141,7 +141,7 @@ struct WatchTests {
   }
 
   @Test(
-    "fits whatever terminal there is",
+    "the view fits a terminal of any size",
     arguments: [(200, 50), (80, 16), (73, 12), (38, 12), (30, 8), (12, 5), (3, 2), (1, 1)])
   func size(_ columns: Int, _ rows: Int) throws {
     let daemon = try KeptDaemon()
@@ -151,7 +151,7 @@ struct WatchTests {
       "clickSwitchButton")
     try screen.wait("the last change") { $0.contains("← clickSwitchButton") }
     try screen.resize(columns: columns, rows: rows)
-    // Each size has its own first line, cut where the terminal ends; the next is never wrapped.
+    // The first line is cut at the edge of the terminal, and no line is wrapped.
     let first = "connected to keymoded in \(daemon.folder.path)"
     let cut = first.count <= columns ? first : first.prefix(columns - 1) + "…"
     try screen.wait("the view for \(columns) columns") { text in
@@ -164,7 +164,7 @@ struct WatchTests {
     }
   }
 
-  @Test("has colours, but for who wants none")
+  @Test("the view has colours, except with NO_COLOR")
   func colors() throws {
     let daemon = try KeptDaemon()
     try daemon.trigger("shiftPressed", "shiftPressed")
@@ -175,7 +175,7 @@ struct WatchTests {
     #expect(!text.contains("\u{1b}"))
   }
 
-  @Test("gives the terminal back as it was", arguments: ["C-c", "q", "C-\\"])
+  @Test("the terminal is restored at the end", arguments: ["C-c", "q", "C-\\"])
   func end(_ key: String) throws {
     let daemon = try KeptDaemon()
     let screen = try watching(daemon)
@@ -189,7 +189,7 @@ struct WatchTests {
     #expect(try screen.property("#{alternate_on} #{cursor_flag}") == "0 1")
   }
 
-  @Test("can be stopped, and draws anew when it goes on")
+  @Test("the view can be stopped, and is drawn again when it is continued")
   func stop() throws {
     let daemon = try KeptDaemon()
     let screen = try watching(daemon)
@@ -202,7 +202,7 @@ struct WatchTests {
     #expect(try screen.property("#{alternate_on} #{cursor_flag}") == "1 0")
   }
 
-  @Test("says what is wrong where there is no daemon, and prints lines where that is wanted")
+  @Test("watch reports a missing daemon, and prints lines with --lines or on a dumb terminal")
   func lines() throws {
     let daemon = try KeptDaemon()
     let folder = daemon.folder.path

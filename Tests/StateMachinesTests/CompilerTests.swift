@@ -2,16 +2,16 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the compiler says of machines, as programmers would see it.
-@Suite("The compiler")
+/// The compiler's diagnostics for code that uses StateMachines.
+@Suite("Compiler")
 struct CompilerTests {
   private static let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
 
-  /// Compiles `source` as another module, which sees what is public and nothing else, in the language
-  /// mode of the project.
+  /// Compiles `source` as a module of its own, which sees only what is public, in the language mode
+  /// of the project.
   ///
-  /// - Parameter output: the program to make, if more than a check is wanted.
+  /// - Parameter output: the path of the program to build; `nil` to check the types only.
   private func compile(
     _ source: String, in folder: TemporaryFolder, to output: String? = nil
   ) throws -> Ended {
@@ -49,7 +49,7 @@ struct CompilerTests {
   }
 
   @Test(
-    "names what a machine forgets",
+    "the compiler names a pair of state and event that a machine does not handle",
     arguments: [
       ("locked, unlocked", "coin, push", nil),
       ("locked, unlocked, broken", "coin, push", "(.broken, _)"),
@@ -67,7 +67,7 @@ struct CompilerTests {
     #expect(ended.errors.contains("add missing case: '\(missing)'"), "\(ended.errors)")
   }
 
-  @Test("does not let the state be set from outside")
+  @Test("the state cannot be set from outside")
   func stateIsPrivate() throws {
     let folder = try TemporaryFolder()
     let source =
@@ -85,7 +85,7 @@ struct CompilerTests {
     #expect(ended.errors.contains("'current' is inaccessible due to 'internal' protection level"))
   }
 
-  @Test("takes README's example as it stands, and it prints what README says")
+  @Test("README's example compiles, and prints what README says")
   func readme() throws {
     let readme = try String(contentsOfFile: "\(Self.checkout)/README.md", encoding: .utf8)
     let section = try #require(

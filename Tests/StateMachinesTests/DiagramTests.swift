@@ -1,7 +1,7 @@
 import StateMachines
 import Testing
 
-/// Two ways to go, by how much there is; and one that changes nothing but the amount.
+/// The amount decides whether `poured` is ignored; when filled, it changes only the payload.
 private struct Tank: DrawableRules {
   enum State: Hashable { case empty, filled(Int) }
   enum Event: Hashable { case poured(Int), drained }
@@ -23,7 +23,7 @@ private struct Tank: DrawableRules {
   }
 }
 
-/// Rules with a state that nothing leads to, and one that nothing leads out of.
+/// Rules with an unreachable state and a dead state.
 private struct Broken: DrawableRules {
   enum State: CaseIterable { case start, end, lost }
   enum Event: CaseIterable { case go }
@@ -37,7 +37,7 @@ private struct Broken: DrawableRules {
   }
 }
 
-/// Rules that do not say what decides between two ways, nor where one of them leads.
+/// Rules whose samples lack their conditions, and whose states lack `c`.
 private struct Forgetful: DrawableRules {
   enum State { case a, b, c }
   enum Event { case go(Int) }
@@ -53,9 +53,9 @@ private struct Forgetful: DrawableRules {
   var samples: [Sample<Event>] { [Sample(.go(1)), Sample(.go(2))] }
 }
 
-@Suite("A diagram")
+@Suite("Diagram")
 struct DiagramTests {
-  @Test("shows a condition where the same event does different things, ignoring among them")
+  @Test("an arrow has a condition where the payload decides, including whether to ignore")
   func conditions() throws {
     #expect(
       Diagram(of: Tank()).arrows.map { "\($0.from) → \($0.to): \($0.label)" } == [
@@ -64,7 +64,7 @@ struct DiagramTests {
     try expectSound(Tank(), diagram: "tank")
   }
 
-  @Test("finds what cannot be reached and what cannot be left")
+  @Test("unreachable and dead states are found")
   func walk() {
     #expect(Broken().unreachableStates == ["lost"])
     #expect(Broken().deadStates == ["end"])
@@ -72,7 +72,7 @@ struct DiagramTests {
     #expect(Turnstile().deadStates == [])
   }
 
-  @Test("finds what its rules forgot to tell apart or to name")
+  @Test("ambiguous arrows and unknown states are found")
   func forgetful() {
     #expect(
       Forgetful().ambiguousArrows.map { "\($0.from) → \($0.to): \($0.label)" }
@@ -80,7 +80,7 @@ struct DiagramTests {
     #expect(Forgetful().unknownStates == ["c"])
   }
 
-  @Test("marks the current state in both languages, and only where there is one")
+  @Test("the current state is marked in Mermaid and DOT, if there is one")
   func current() throws {
     var machine = StateMachine(Turnstile())
     machine.take(.coin)
@@ -97,7 +97,7 @@ struct DiagramTests {
     #expect(Diagram(of: Turnstile(), current: "gone").mermaid == plain.mermaid)
   }
 
-  @Test("is always the same text")
+  @Test("the text of a diagram is always the same")
   func deterministic() {
     #expect(Diagram(of: BetterFridge()).dot == Diagram(of: BetterFridge()).dot)
     #expect(
@@ -117,7 +117,7 @@ struct DiagramTests {
         """)
   }
 
-  @Test("can have states of any name")
+  @Test("states may have any name")
   func oddNames() throws {
     let names = [
       "initial", "initial_", "end", "State", "default", "note", "node", "graph", "a \"b\"",

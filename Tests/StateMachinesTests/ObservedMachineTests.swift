@@ -3,7 +3,7 @@ import StateMachines
 import TestSupport
 import Testing
 
-/// Counts, and changes its state's payload without changing the state.
+/// A counter: `counted` changes the payload of `counting`, not the state.
 private struct Counter: Rules {
   enum State: Equatable { case counting(Int), done }
   enum Event: Equatable { case counted, ended }
@@ -17,9 +17,9 @@ private struct Counter: Rules {
   }
 }
 
-@Suite("An observed machine")
+@Suite("Observed machine")
 struct ObservedMachineTests {
-  @Test("calls everyone in the order that is promised")
+  @Test("callbacks run in the documented order")
   func order() {
     let machine = ObservedMachine(Turnstile())
     var log: [String] = []
@@ -44,7 +44,7 @@ struct ObservedMachineTests {
       ])
   }
 
-  @Test("tells of an ignored event the sender alone")
+  @Test("only the sender hears of an ignored event")
   func ignored() {
     let machine = ObservedMachine(Turnstile())
     machine.observe(
@@ -62,7 +62,7 @@ struct ObservedMachineTests {
     #expect(!machine.accepts(.push) && machine.accepts(.coin))
   }
 
-  @Test("leaves and enters nothing where only a payload changes")
+  @Test("a change of the payload alone exits and enters no state")
   func payload() async {
     let machine = ObservedMachine(Counter())
     let changes = machine.changes(keepingNewest: 10)
@@ -84,7 +84,7 @@ struct ObservedMachineTests {
     #expect(first?.from == .counting(1) && first?.to == .done)
   }
 
-  @Test("takes an event that is sent by a callback after all that waits already")
+  @Test("an event sent by a callback is handled after the events already queued")
   func reentrant() {
     let machine = ObservedMachine(Turnstile())
     var log: [String] = []
@@ -114,7 +114,7 @@ struct ObservedMachineTests {
     first.end()
   }
 
-  @Test("calls nobody whose registration was ended, not even in the step that is under way")
+  @Test("an ended registration gets no more calls, even within the present step")
   func ended() {
     let machine = ObservedMachine(Turnstile())
     var calls = 0
@@ -130,7 +130,7 @@ struct ObservedMachineTests {
     #expect(calls == 2)
   }
 
-  @Test("tells who begins to watch in the middle of a step of the next one")
+  @Test("an observer added during a step is called from the next step on")
   func late() async {
     let machine = ObservedMachine(Turnstile())
     var log: [String] = []
@@ -151,14 +151,14 @@ struct ObservedMachineTests {
     #expect(await iterator?.next()?.event == .push)
   }
 
-  @Test("goes when nobody has it any more, and lets go of what was ended")
+  @Test("an ended registration releases its callback, and with it the machine")
   func lifetime() {
     final class Owner {}
     var machine: ObservedMachine<Turnstile>? = ObservedMachine(Turnstile())
     var owner: Owner? = Owner()
     weak let weakOwner = owner
     weak let weakMachine = machine
-    // A mistake, kept until it is ended.
+    // A reference cycle by mistake, which lasts until the registration ends.
     let kept = machine?.observe(didEnter: { [machine, owner] _ in _ = (machine, owner) })
     owner = nil
     machine = nil
@@ -167,7 +167,7 @@ struct ObservedMachineTests {
     #expect(weakMachine == nil && weakOwner == nil)
   }
 
-  @Test("can be asked where it can go, and drawn as it stands")
+  @Test("the next states and the diagram show the present state")
   func nextStates() {
     let machine = ObservedMachine(Turnstile())
     #expect(machine.nextStates == ["unlocked"])
@@ -177,7 +177,7 @@ struct ObservedMachineTests {
     #expect(Diagram(of: machine.rules, current: current).mermaid.contains("class unlocked current"))
   }
 
-  @Test("leaves one state and enters the next, by turns, once for each change, in a random run")
+  @Test("every change of a random run exits one state and enters the next")
   func alternation() {
     let machine = ObservedMachine(BetterFridge())
     var plain = StateMachine(BetterFridge())
@@ -196,9 +196,9 @@ struct ObservedMachineTests {
   }
 }
 
-@Suite("The streams of an observed machine")
+@Suite("Observed machine: streams")
 struct ObservedMachineStreamTests {
-  @Test("tell all changes to each of several readers, and end with the machine")
+  @Test("every stream yields all changes, and ends with the machine")
   func several() async {
     var machine: ObservedMachine<Turnstile>? = ObservedMachine(Turnstile())
     let streams = (0..<3).compactMap { _ in machine?.changes(keepingNewest: 100) }
@@ -215,7 +215,7 @@ struct ObservedMachineStreamTests {
     }
   }
 
-  @Test("drop the oldest where a reader is slow", arguments: [1, 3])
+  @Test("a slow reader loses the oldest changes", arguments: [1, 3])
   func slow(_ count: Int) async {
     var machine: ObservedMachine<Fridge>? = ObservedMachine(Fridge())
     guard let stream = machine?.changes(keepingNewest: count) else { return }
@@ -229,7 +229,7 @@ struct ObservedMachineStreamTests {
     #expect(events == Array([.becameWarm, .becameCold, .becameWarm, .becameCold].suffix(count)))
   }
 
-  @Test("can be read in another task while the machine goes on")
+  @Test("a stream can be read in another task while the machine runs")
   func otherTask() async {
     let machine = ObservedMachine(Turnstile())
     let stream = machine.changes(keepingNewest: 1000)
@@ -247,7 +247,7 @@ struct ObservedMachineStreamTests {
       await Task.yield()
     }
     #expect(await reader.value == 200)
-    // The reader is gone; the machine finds out and goes on.
+    // The reader has ended; the machine goes on.
     machine.send(.coin)
     #expect(machine.state == .unlocked)
   }

@@ -2,15 +2,15 @@ import KeyboardModes
 import StateMachines
 import Testing
 
-@Suite("The machines that keymoded ships")
+@Suite("Shipped machines")
 struct ShippedMachineTests {
-  @Test("The keyboard is sound, and nothing in it is an end")
+  @Test("the keyboard machine is sound and has no dead state")
   func keyboard() throws {
     try expectSound(KeyboardRules(), diagram: "keyboard")
     #expect(KeyboardRules().deadStates == [])
   }
 
-  @Test("Shift is drawn as it is, and nothing in it is an end")
+  @Test("the Shift machine matches its diagram and has no dead state")
   func shift() throws {
     let rules = ShiftRules()
     try expectDiagram(Diagram(of: rules), "shift")
@@ -20,7 +20,7 @@ struct ShippedMachineTests {
     #expect(rules.deadStates == [])
   }
 
-  @Test("Shift can go where the diagram says, whenever it was pressed")
+  @Test("the next states of Shift are those of its diagram, whatever the time of the press")
   func nextStates() {
     var machine = StateMachine(ShiftRules())
     #expect(machine.nextStates == ["on"])

@@ -1,7 +1,7 @@
 import StateMachines
 import Testing
 
-@Suite("A transition table")
+@Suite("Transition table")
 struct TransitionTableTests {
   typealias Table = TransitionTable<String, String>
 
@@ -11,7 +11,7 @@ struct TransitionTableTests {
 
   private let rows = [("locked", "coin", "unlocked"), ("unlocked", "push", "locked")]
 
-  @Test("is the machine that its rows say")
+  @Test("a table has the transitions of its rows and no others")
   func rules() throws {
     let turnstile = try table(rows)
     #expect(StateMachinesTests.table(of: turnstile) == StateMachinesTests.table(of: Turnstile()))
@@ -20,7 +20,7 @@ struct TransitionTableTests {
     #expect(turnstile.next("broken", on: "coin") == nil)
   }
 
-  @Test("has one row for a state and an event; a second one is refused, naming both")
+  @Test("a second row for one state and event is refused, naming both rows")
   func twoRows() {
     let fault = Table.Fault.twoRows(
       .init("locked", "coin", "unlocked"), .init("locked", "coin", "locked"))
@@ -28,7 +28,7 @@ struct TransitionTableTests {
     #expect(throws: Table.Fault.self) { try table(rows + [("locked", "coin", "unlocked")]) }
   }
 
-  @Test("knows all its states")
+  @Test("an unknown state in a row or as the initial state is refused")
   func unknownStates() {
     #expect(throws: Table.Fault.unknownState("broken", in: .init("locked", "kick", "broken"))) {
       try table(rows + [("locked", "kick", "broken")])
@@ -41,7 +41,7 @@ struct TransitionTableTests {
     }
   }
 
-  @Test("takes states with other payloads as other states, and their events as other events")
+  @Test("different payloads make different states and events")
   func payloads() throws {
     enum Level: Hashable { case level(Int) }
     enum Step: Hashable { case by(Int) }
@@ -56,7 +56,7 @@ struct TransitionTableTests {
     try expectSound(table, diagram: "levels")
   }
 
-  @Test("cannot have two states that look the same")
+  @Test("two states with the same name are refused")
   func sameName() {
     struct Twin: Hashable, CustomStringConvertible {
       let number: Int
@@ -68,7 +68,7 @@ struct TransitionTableTests {
     }
   }
 
-  @Test("can reach all its states")
+  @Test("an unreachable state is refused")
   func unreachable() {
     #expect(throws: Table.Fault.unreachableState("unlocked")) {
       try table([("unlocked", "push", "locked")])

@@ -3,7 +3,7 @@ import StateMachines
 import TestSupport
 import Testing
 
-/// What rules do for every pair of state and event, a line each; `/` is ignored.
+/// The next state for every pair of state and event, one line each; `/` if the event is ignored.
 func table<R: DrawableRules>(of rules: R) -> String {
   rules.states.flatMap { state in
     rules.samples.map { sample in
@@ -13,14 +13,14 @@ func table<R: DrawableRules>(of rules: R) -> String {
   }.joined(separator: "\n").replacing(/StateMachinesTests\.(\w+\.)*/, with: "")
 }
 
-/// The pairs that do something, of a machine that has so many pairs in all.
+/// The lines of ``table(of:)`` that are not ignored, of a machine with `pairs` pairs in all.
 func steps<R: DrawableRules>(of rules: R, pairs: Int) -> [String] {
   let lines = table(of: rules).split(separator: "\n")
   #expect(lines.count == pairs)
   return lines.filter { !$0.hasSuffix("/") }.map(String.init)
 }
 
-/// What must be true of every machine, whatever it is for.
+/// Checks what must be true of every machine.
 ///
 /// - Parameter diagram: the name of the golden files of its diagram.
 func expectSound<R: DrawableRules>(_ rules: R, diagram name: String) throws {
@@ -77,12 +77,12 @@ func expectDiagram(_ diagram: Diagram, _ name: String) throws {
   let drawn = try svg(of: diagram)
   #expect(drawn.status == 0, "\(drawn.errors)")
   #expect(drawn.errors == "")
-  // Each state is a box of its own, besides the point that the initial arrow begins at.
+  // Each state is one node, and the start of the initial arrow is another.
   let nodes = drawn.output.components(separatedBy: "class=\"node\"").count - 1
   #expect(nodes == diagram.states.count + 1)
 }
 
-/// What Graphviz makes of the diagram.
+/// The diagram as SVG, drawn by Graphviz.
 func svg(of diagram: Diagram) throws -> Ended {
   try run("/usr/bin/dot", ["-Tsvg"], input: diagram.dot)
 }

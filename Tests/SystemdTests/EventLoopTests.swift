@@ -3,9 +3,9 @@ import SystemCalls
 import Systemd
 import Testing
 
-@Suite("An event loop")
+@Suite("Event loop")
 struct EventLoopTests {
-  @Test("calls for what can be read, and no more once its source is let go")
+  @Test("a handler is called while its descriptor is readable, until its source is released")
   func io() throws {
     let loop = try EventLoop()
     var ends: [Int32] = [0, 0]
@@ -27,7 +27,7 @@ struct EventLoopTests {
     #expect(calls == [.readable, .readable])
   }
 
-  @Test("takes one turn after the other, and none where nothing is ready")
+  @Test("runOnce() dispatches one event, and none if nothing is ready")
   func turns() throws {
     let loop = try EventLoop()
     var ends: [Int32] = [0, 0]
@@ -49,7 +49,7 @@ struct EventLoopTests {
     }
   }
 
-  @Test("calls for a signal")
+  @Test("a signal calls its handler")
   func signal() throws {
     let loop = try EventLoop()
     var called = false
@@ -57,15 +57,15 @@ struct EventLoopTests {
       called = true
       loop.stop()
     }
-    // To this thread, which alone has the signal blocked.
+    // Sent to this thread, because the signal is blocked in no other.
     pthread_kill(pthread_self(), SIGUSR1)
     try withExtendedLifetime(source) { try loop.run() }
     #expect(called)
   }
 
-  @Test("calls for timers in their order, and for deferred work once")
+  @Test("timers are called in the order of their times, and deferred work once")
   func timers() throws {
-    // What is due at once has no order, so a machine that is late is given more time.
+    // Timers due at the same time have no order, so on a slow machine the interval grows.
     for interval in [10_000, 100_000, 1_000_000, 10_000_000] as [Int64] {
       let (calls, isLate) = try timerCalls(interval)
       if isLate, interval < 10_000_000 { continue }
@@ -74,8 +74,8 @@ struct EventLoopTests {
     }
   }
 
-  /// What is called for, in order, by deferred work and by timers this many microseconds apart; and
-  /// whether two of them may have been due at once.
+  /// The order in which deferred work and timers `interval` microseconds apart are called, and
+  /// whether two of them may have been due at the same time.
   private func timerCalls(_ interval: Int64) throws -> (calls: [String], isLate: Bool) {
     let loop = try EventLoop()
     var calls: [String] = []
@@ -102,7 +102,7 @@ struct EventLoopTests {
     return (calls, isLate)
   }
 
-  @Test("lets go of a source in the middle of its own call")
+  @Test("a handler may release its own source")
   func letGo() throws {
     let loop = try EventLoop()
     var sources: [EventSource] = []

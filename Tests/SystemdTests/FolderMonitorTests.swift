@@ -3,9 +3,9 @@ import Systemd
 import TestSupport
 import Testing
 
-@Suite("A folder that is watched")
+@Suite("Folder monitor")
 struct FolderMonitorTests {
-  /// What is told while these steps are done, each when something was told of the one before.
+  /// The files reported while the steps run, each after a report on the step before.
   private func told(
     of path: String, while steps: [() throws -> Void]
   ) throws -> [String] {
@@ -43,7 +43,7 @@ struct FolderMonitorTests {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
   }
 
-  @Test("tells of what is made in it, moved into it, and given other permissions")
+  @Test("files that are created, moved in or given other permissions are reported")
   func changes() throws {
     let folder = try TemporaryFolder()
     let input = "\(folder.path)/input"
@@ -56,7 +56,7 @@ struct FolderMonitorTests {
         { try make("\(input)/event1") },
         { #expect(chmod("\(input)/event0", 0o640) == 0) },
         { #expect(rename("\(folder.path)/elsewhere", "\(input)/event2") == 0) },
-        // Of what goes, or is written to, nothing is told.
+        // Removing a file and writing to it are not reported.
         {
           #expect(unlink("\(input)/event1") == 0)
           try Data("x".utf8).write(to: URL(fileURLWithPath: "\(input)/event2"))
@@ -66,7 +66,7 @@ struct FolderMonitorTests {
     #expect(found == ["event1", "event0", "event2", "event1"])
   }
 
-  @Test("may come later, go, and come again")
+  @Test("the folder may appear later, vanish and appear again")
   func comesAndGoes() throws {
     let folder = try TemporaryFolder()
     let input = "\(folder.path)/input"
@@ -79,7 +79,7 @@ struct FolderMonitorTests {
           try make("\(input)/event10")
           try make("\(input)/event2")
         },
-        {},  // for the second of the two
+        {},  // after the report of the second file
         { try make("\(input)/event3") },
         {
           try FileManager.default.removeItem(atPath: input)
@@ -97,7 +97,7 @@ struct FolderMonitorTests {
     #expect(found == ["event2", "event10", "event3", "event4", "event5", "event7"])
   }
 
-  @Test("lists what is in it, the lower number first, and nothing where it is not there")
+  @Test("present files are listed by number, and a missing folder has none")
   func list() throws {
     let folder = try TemporaryFolder()
     let loop = try EventLoop()
@@ -111,7 +111,7 @@ struct FolderMonitorTests {
     try missing.forEachPresent { Issue.record("\($0)") }
   }
 
-  @Test("is in one that is there")
+  @Test("a missing parent folder is an error")
   func nowhere() throws {
     let loop = try EventLoop()
     #expect {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// How a program ended.
+/// The result of a program that has ended.
 public struct Ended: Sendable {
-  /// Its exit status; of a signal, 128 and its number.
+  /// Its exit status; if a signal ended it, 128 plus the signal's number.
   public let status: Int32
   /// What it wrote to standard output.
   public let output: String
@@ -12,13 +12,15 @@ public struct Ended: Sendable {
   public var lines: [String] { output.split(separator: "\n").map(String.init) }
 }
 
-/// What programs under test need to know of the environment of the tests: where a sanitizer is to
-/// write what it finds.
+/// The sanitizers' variables in the environment of the tests, which programs under test need too:
+/// they say where a sanitizer writes its reports.
 public let sanitizerOptions = ProcessInfo.processInfo.environment.filter { name, _ in
   ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"].contains(name)
 }
 
-/// Runs the program at `path` to its end.
+/// Runs the program at `path` and waits for its end.
+///
+/// - Throws: an error of Foundation if the program cannot be started, or if its output is not UTF-8.
 public func run(
   _ path: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
 ) throws -> Ended {

@@ -1,8 +1,8 @@
-/// Random numbers that are the same in every run, so that a failure can be looked at again.
+/// Random numbers that are the same in every run, so that a failure can be reproduced.
 public struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
-  /// The numbers that follow from `seed`.
+  /// Creates the generator of the numbers that follow from `seed`.
   public init(seed: UInt64) { state = seed }
 
   /// The next number.

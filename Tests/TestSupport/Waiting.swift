@@ -1,19 +1,21 @@
 import Foundation
 
-/// For how long tests wait for what has to come. No test measures anything by it: it only has to be
-/// longer than the busiest machine takes.
+/// The time limit, in seconds, for everything that tests wait for. No test measures anything with
+/// it: it only has to be longer than the busiest machine takes.
 public let boundSeconds = 120
 
-/// What was waited for did not come.
+/// An error: what a test waited for did not happen within ``boundSeconds``.
 public struct TimedOut: Error {
-  /// What that is.
+  /// What the test waited for.
   public let waitingFor: String
 
-  /// An error that names what was waited for.
+  /// Creates an error that names what the test waited for.
   public init(waitingFor: String) { self.waitingFor = waitingFor }
 }
 
-/// Looks again and again until something is so that nobody tells of.
+/// Polls every 5 ms until `isSo` returns `true`, for conditions that no event reports.
+///
+/// - Throws: ``TimedOut`` after ``boundSeconds``, and what `isSo` throws.
 public func wait(for what: String, until isSo: () throws -> Bool) throws {
   let deadline = ContinuousClock.now + .seconds(boundSeconds)
   while try !isSo() {

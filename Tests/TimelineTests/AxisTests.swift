@@ -3,10 +3,10 @@ import Testing
 
 @testable import Timelines
 
-@Suite("The axis of a timeline")
+@Suite("Timeline: axis")
 struct AxisTests {
   @Test(
-    "has round marks",
+    "marks are at round times",
     arguments: [
       (0, 12_600_000, ["0 s", "2 s", "4 s", "6 s", "8 s", "10 s", "12 s"]),
       (
@@ -30,7 +30,7 @@ struct AxisTests {
     #expect(Axis(period: start...end, zero: 0).marks.map(\.label) == labels)
   }
 
-  @Test("has marks that are apart, true and inside of the picture, whatever the period")
+  @Test("marks of any period are apart, accurate and inside the picture")
   func random() throws {
     var random = SplitMix64(seed: 7)
     func any() -> Int64 { Int64(bitPattern: random.next()) >> Int64(3 + random.next() % 60) }
@@ -46,7 +46,7 @@ struct AxisTests {
         #expect(mark.labelX - half >= 7.99 && mark.labelX + half <= 792.01)
         #expect(abs(mark.labelX - mark.x) <= half)
         #expect((104...784).contains(mark.x))
-        // The label tells the time at which its line stands.
+        // The label has the time of its line.
         let seconds = try #require(Double(mark.label.dropLast(2)))
         let share = (seconds * 1_000_000 + Double(axis.zero - start)) / Double(axis.duration)
         let error =

@@ -4,16 +4,16 @@ import Testing
 
 @testable import Timelines
 
-@Suite("The picture of a timeline, at the limits")
+@Suite("Timeline: limits of the picture")
 struct BoundaryTests {
-  @Test("can be of nothing at all")
+  @Test("an empty timeline is drawn")
   func nothing() throws {
     let picture = try drawing(Timeline())
     #expect(picture.shift.count == 1 && picture.keyboard.count == 1)
     #expect(picture.labels.isEmpty && picture.ticks.isEmpty)
   }
 
-  @Test("can be of an instant, which is drawn as a microsecond")
+  @Test("a timeline of zero duration is drawn as one microsecond")
   func instant() throws {
     var timeline = Timeline()
     timeline.add(.shift, at: at(5_000_000))
@@ -28,7 +28,7 @@ struct BoundaryTests {
   }
 
   @Test(
-    "can be of any duration, anywhere in time",
+    "timelines of any duration and start are drawn",
     arguments: [1, 10, 1000, 1_000_000, 60_000_000, 242_000_000_000_000, 10_000_000_000_000_000],
     [0, 1, 99_999_999_999_999, 1_700_000_000_000_000, -1, -1_000_000_000_000_000_000, 1 << 59])
   func durations(_ scale: Int64, _ start: Int64) throws {
@@ -38,7 +38,7 @@ struct BoundaryTests {
     #expect((1...11).contains(picture.labels.count))
   }
 
-  @Test("can be of the furthest times there are")
+  @Test("the least and greatest times are drawn")
   func furthest() throws {
     var timeline = Timeline()
     timeline.add(change(.shift, "off", "on", at: .min))
@@ -49,7 +49,7 @@ struct BoundaryTests {
     #expect(picture.labels.count >= 2)
   }
 
-  @Test("ends with a state that was entered at its end")
+  @Test("a state that is entered at the end is drawn")
   func last() throws {
     var timeline = example()
     timeline.add(change(.shift, "capsLock", "off", at: 13_000_000))
@@ -59,7 +59,7 @@ struct BoundaryTests {
   }
 
   @Test(
-    "can have any title",
+    "any title is escaped and shortened to fit",
     arguments: [
       "", "a<b>&\"c\" ]]> <!-- --",
       "nul\u{0} bell\u{7} \u{9b}2J \u{fffe}\u{ffff} \u{2028}two\nlines\r\n",
@@ -83,7 +83,7 @@ struct BoundaryTests {
     #expect(python.status == 0, "\(python.errors)")
   }
 
-  @Test("shows states of any name, and no more of them than can be told apart")
+  @Test("states of any name are drawn, up to the number that can be told apart")
   func names() throws {
     var timeline = Timeline()
     let names = [

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Timelines
 
-/// An SVG document as its elements, read by a parser that refuses what is not well-formed.
+/// The elements of an SVG document, which must be well-formed.
 final class Drawing: NSObject, XMLParserDelegate {
   struct Element {
     let name: String
     let parent: String
     let attributes: [String: String]
-    /// The text in it, and that of a tooltip in it.
+    /// The text of the element, and the text of a tooltip in it.
     var text = ""
     var tooltip = ""
 
@@ -18,13 +18,13 @@ final class Drawing: NSObject, XMLParserDelegate {
 
     func number(_ name: String) -> Double { Double(attributes[name, default: ""]) ?? .nan }
 
-    /// The size of the letters of a text, as the style sheet says.
+    /// The font size of a text, as in the style sheet.
     var fontSize: Double {
       if classes.contains("title") { return 16 }
       return classes.contains("small") || classes.contains("mark") ? 11 : 12
     }
 
-    /// From where to where a text goes, with letters of 0.62 em.
+    /// The horizontal extent of a text, at 0.62 em per letter.
     var extent: ClosedRange<Double> {
       let width = Double(text.unicodeScalars.count) * 0.62 * fontSize
       let isCentred = classes.contains("middle") || classes.contains("mark")
@@ -32,7 +32,7 @@ final class Drawing: NSObject, XMLParserDelegate {
       return start...(start + width)
     }
 
-    /// Where the ticks or lines of a path begin.
+    /// The x coordinates at which the ticks or lines of a path start.
     var starts: [Double] {
       attributes["d", default: ""].split(separator: "M").map { start in
         Double(start.prefix { $0 != " " }) ?? .nan
@@ -75,12 +75,12 @@ final class Drawing: NSObject, XMLParserDelegate {
     }
   }
 
-  // MARK: What is in it
+  // MARK: Contents
 
   var height: Double { elements[0].number("height") }
   var texts: [Element] { elements.filter { $0.name == "text" } }
   var labels: [Element] { texts.filter { $0.classes.contains("mark") } }
-  /// The spans of the lane that begins at this height.
+  /// The spans of the lane whose upper edge is at `y`.
   func spans(y: Double) -> [Element] {
     elements.filter {
       $0.name == "rect" && $0.parent == "svg" && $0.number("y") == y && $0.number("height") == 36
@@ -89,11 +89,11 @@ final class Drawing: NSObject, XMLParserDelegate {
   }
   var shift: [Element] { spans(y: 66) }
   var keyboard: [Element] { spans(y: 110) }
-  /// The ticks of each class of presses that has any.
+  /// The paths of ticks, one for each class of presses that has any.
   var ticks: [Element] { elements.filter { $0.classes.contains("press") } }
 }
 
-/// Reads a picture, and checks what must be true of each.
+/// Parses the picture of a timeline, and checks what must be true of every picture.
 @discardableResult
 func drawing(_ timeline: Timeline, title: String = "a title") throws -> Drawing {
   let svg = timeline.svg(title: title)
@@ -127,7 +127,7 @@ func drawing(_ timeline: Timeline, title: String = "a title") throws -> Drawing 
     #expect(lane.allSatisfy { $0.number("width") >= 1 && $0.tooltip != "" })
     let end = lane.map { $0.number("x") + $0.number("width") }.max() ?? 0
     #expect(abs(end - 784) < 0.02)
-    // There is no gap, and only what is narrow lies on its neighbours.
+    // Spans have no gaps, and only narrow ones overlap their neighbours.
     for (one, next) in zip(lane, lane.dropFirst()) {
       let gap = next.number("x") - one.number("x") - one.number("width")
       #expect(gap < 0.02 && gap > -2.02)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Timelines
 
-/// Changes and presses with pauses of all lengths: bursts, breaks, and times that step back.
+/// Random changes and presses with pauses of all lengths: bursts, breaks, and times that step back.
 private struct Typist {
   var random: SplitMix64
   var time: Int64 = 0
@@ -17,7 +17,7 @@ private struct Typist {
   }
 
   mutating func pause() {
-    // Short ones are as likely as long ones, by powers of ten.
+    // The longest pause is divided by ten a random number of times, so short ones are common too.
     var longest = longestPause
     while longest > 1 && random.next() % 2 == 0 { longest /= 10 }
     time += Int64(random.next() % UInt64(longest + 1)) - longest / 1000
@@ -36,9 +36,9 @@ private struct Typist {
   mutating func nextPress() -> Timeline.Press { Timeline.Press.allCases[Int(random.next() % 4)] }
 }
 
-@Suite("A timeline of very much")
+@Suite("Timeline: many changes")
 struct ManyTests {
-  @Test("of two million presses and as many changes stays small, and so does its picture")
+  @Test("a timeline of two million presses and changes stays small, and so does its picture")
   func millions() throws {
     var timeline = Timeline()
     var typist = Typist(seed: 1, longestPause: 10_000_000)
@@ -56,7 +56,7 @@ struct ManyTests {
     #expect(picture.texts.contains { $0.text == "many changes" })
   }
 
-  @Test("is drawn from what it keeps as it would be from everything", arguments: 1...12)
+  @Test("the spans that a timeline keeps match all of its changes", arguments: 1...12)
   func truth(_ seed: UInt64) throws {
     var timeline = Timeline()
     var typist = Typist(seed: seed, longestPause: [30, 3_000_000, 300_000_000_000][Int(seed % 3)])
@@ -98,7 +98,7 @@ struct ManyTests {
     }
   }
 
-  @Test("still shows each state that lasted, after a burst of changes")
+  @Test("a burst of changes does not hide the states before it")
   func burst() throws {
     var timeline = Timeline()
     for second: Int64 in 1...200 {
@@ -113,12 +113,12 @@ struct ManyTests {
     let picture = try drawing(timeline)
     #expect(timeline.shift.spans.count < 2000)
     #expect(picture.shift.count { $0.tooltip.hasPrefix("off") } == 200)
-    // The last one is part of the burst.
+    // The last `on` is part of the burst.
     #expect(picture.shift.count { $0.tooltip.hasPrefix("on") } == 199)
     #expect(picture.shift.count { $0.tooltip.hasPrefix("10000 changes") } == 1)
   }
 
-  @Test("has a tick for every press, and a press for every tick", arguments: 1...8)
+  @Test("every press has a tick, and every tick a press", arguments: 1...8)
   func ticks(_ seed: UInt64) throws {
     var timeline = Timeline()
     var typist = Typist(seed: seed, longestPause: [30, 3_000_000, 300_000_000_000][Int(seed % 3)])
@@ -138,9 +138,9 @@ struct ManyTests {
     }
   }
 
-  @Test("has a picture of bounded size in the worst case")
+  @Test("the size of the picture is bounded in the worst case")
   func worst() throws {
-    // A state of three pixels and one of no time, in turn, with names and times as long as can be.
+    // States of three pixels and of zero duration alternate, with the longest names and times.
     var timeline = Timeline()
     let names = ["a", "b", "c", "d"].map { String(repeating: "&", count: 19) + $0 }
     let step: Int64 = (1 << 61) / 226

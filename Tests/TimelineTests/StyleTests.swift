@@ -3,9 +3,9 @@ import Testing
 
 @testable import Timelines
 
-@Suite("The texts of a timeline")
+@Suite("Timeline: numbers")
 struct TextTests {
-  @Test("have coordinates of at most two digits after the point")
+  @Test("coordinates have at most two decimals")
   func decimals() {
     let numbers = [0, 1, 0.004, 0.005, 0.1, 0.05, 12.999, -0.25, -0.001, 123.456]
     #expect(
@@ -13,7 +13,7 @@ struct TextTests {
         == ["0", "1", "0", "0.01", "0.1", "0.05", "13", "-0.25", "0", "123.46"])
   }
 
-  @Test("have times in seconds")
+  @Test("times are written in seconds")
   func times() {
     #expect(seconds(-1_500_000, digits: 6) == "-1.500000")
     #expect(seconds(.min, digits: 2) == "-9223372036854.77")
@@ -24,9 +24,9 @@ struct TextTests {
   }
 }
 
-@Suite("The colours of a timeline")
+@Suite("Timeline: colours")
 struct StyleTests {
-  @Test("leave text readable, in the light and in the dark")
+  @Test("text has enough contrast in the light and the dark theme")
   func contrast() throws {
     let parts = Style.sheet.split(separator: "@media")
     let light = try colours(String(parts[0]))

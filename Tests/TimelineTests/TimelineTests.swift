@@ -12,7 +12,7 @@ func change(_ machine: Machine, _ from: String, _ to: String, at time: Int64) ->
     sequence: 1, time: at(time), machine: machine, from: from, to: to, event: "characterTyped")
 }
 
-/// Some of everything, in thirteen seconds; each time is multiplied by `scale` and put after `start`.
+/// Changes and presses of all kinds from `start` to `start + 13 * scale`, in microseconds.
 func example(start: Int64 = 0, scale: Int64 = 1_000_000) -> Timeline {
   var timeline = Timeline()
   timeline.begin(at: at(start))
@@ -35,9 +35,9 @@ func example(start: Int64 = 0, scale: Int64 = 1_000_000) -> Timeline {
   return timeline
 }
 
-@Suite("A timeline")
+@Suite("Timeline: contents")
 struct ContentTests {
-  @Test("is drawn as the golden picture")
+  @Test("the example matches the golden picture")
   func golden() throws {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appending(path: "Pictures/example.svg")
@@ -50,7 +50,7 @@ struct ContentTests {
     #expect(try svg == String(contentsOf: file, encoding: .utf8))
   }
 
-  @Test("has a span for each state, with its times, and its name where that fits")
+  @Test("each state has a span with its times, and its name if it fits")
   func spans() throws {
     let picture = try drawing(example())
     #expect(
@@ -61,7 +61,7 @@ struct ContentTests {
       ])
     #expect(picture.shift.map { $0.number("x") } == [104, 156.31, 260.92, 313.23, 365.54])
     #expect(picture.keyboard.count == 5)
-    // The labels stand in the middles of their spans. prepareToRecord has no room, even in two lines.
+    // The labels are centred in their spans. prepareToRecord does not fit, even in two lines.
     let names = picture.texts.filter { $0.classes.contains("on") }
     #expect(
       names.map(\.text) == [
@@ -79,7 +79,7 @@ struct ContentTests {
     }
   }
 
-  @Test("names a state in two lines where one is too long, and not at all where two are")
+  @Test("a name that is too long for one line is written in two, or left out")
   func twoLines() throws {
     let names = [Int64](arrayLiteral: 2_000_000, 1_200_000, 800_000).map { length in
       var timeline = Timeline()
@@ -93,7 +93,7 @@ struct ContentTests {
     #expect(names == [["prepareToRecord"], ["prepare", "ToRecord"], []])
   }
 
-  @Test("tells presses apart by their rows, and says which there were none of")
+  @Test("presses have a row per class, and a row without presses is greyed")
   func presses() throws {
     var timeline = Timeline()
     timeline.add(.shift, at: at(0))
@@ -110,7 +110,7 @@ struct ContentTests {
     #expect(ticks == ["M104 159v10", "M444 191v10M784 191v10"])
   }
 
-  @Test("marks in the legend which states there were")
+  @Test("the legend greys the states that did not occur")
   func legend() throws {
     let picture = try drawing(example())
     let unused = picture.texts.filter { $0.classes == ["quiet"] }.map(\.text)
@@ -123,7 +123,7 @@ struct ContentTests {
     #expect(!picture.texts.contains { $0.text == "many changes" })
   }
 
-  @Test("counts time as the recording does, and dates from the second of the first event")
+  @Test("times are those of the recording, and dates count from the second of the first event")
   func clocks() throws {
     let late = try drawing(example(start: 99_999_000_000_000))
     #expect(late.labels.first?.text == "99999000 s")
@@ -135,7 +135,7 @@ struct ContentTests {
     #expect(try drawing(example(start: -5_000_000)).labels.first?.text == "-4 s")
   }
 
-  @Test("takes a time that steps back as the one before it, and no press is lost for it")
+  @Test("a change whose time steps back gets the time of the one before, and no press is lost")
   func stepsBack() throws {
     var timeline = Timeline()
     timeline.add(.other, at: at(0))

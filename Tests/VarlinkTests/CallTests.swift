@@ -2,9 +2,9 @@ import JSON
 import Testing
 import Varlink
 
-@Suite("A call")
+@Suite("Call")
 struct CallTests {
-  @Test("is read from its message")
+  @Test("a call is parsed from its message")
   func reading() throws {
     let text = #"{"method":"a.b.C","parameters":{"x":1},"more":true,"oneway":false,"other":[]}"#
     #expect(try Call(parsing: Array(text.utf8)) == Call("a.b.C", [.init("x", 1)], wantsMore: true))
@@ -13,7 +13,7 @@ struct CallTests {
         == Call("C", isOneway: true))
   }
 
-  @Test("is read back from what a client sends")
+  @Test("the message of a call parses to the same call")
   func roundTrip() throws {
     let call = Call("a.B", [.init("x", ["y": nil])], wantsMore: true, isOneway: true)
     #expect(call.message.last == 0)
@@ -21,7 +21,7 @@ struct CallTests {
   }
 
   @Test(
-    "without its members is refused by the member",
+    "a call with a missing or invalid member is refused, naming the member",
     arguments: [
       ("{}", "method"), (#"{"method":1}"#, "method"),
       (#"{"method":"m","parameters":[]}"#, "parameters"),
@@ -32,15 +32,16 @@ struct CallTests {
     #expect(throws: Call.Fault.member(name)) { try Call(parsing: Array(text.utf8)) }
   }
 
-  @Test("is a JSON object", arguments: ["", "[]", "1", "{", #""method""#])
+  @Test(
+    "a message that is not a JSON object is refused", arguments: ["", "[]", "1", "{", #""method""#])
   func notJSON(_ text: String) {
     #expect(throws: Call.Fault.notJSON) { try Call(parsing: Array(text.utf8)) }
   }
 }
 
-@Suite("A reply")
+@Suite("Reply")
 struct ReplyTests {
-  @Test("is written as the protocol has it")
+  @Test("replies are written as the protocol defines")
   func writing() {
     func text(_ reply: Reply) -> String { String(decoding: reply.message, as: UTF8.self) }
     #expect(text(Reply()) == "{\"parameters\":{}}\u{0}")
@@ -54,7 +55,7 @@ struct ReplyTests {
   }
 
   @Test(
-    "repeats no more than 256 bytes of a name, and no part of a character",
+    "an error repeats at most 256 bytes of a name, in whole code points",
     arguments: [
       (String(repeating: "a", count: 256), String(repeating: "a", count: 256)),
       (String(repeating: "a", count: 257), String(repeating: "a", count: 256)),
@@ -73,7 +74,7 @@ struct ReplyTests {
     #expect(VarlinkError.interfaceNotFound(name).parameters["interface"] == .string(repeated))
   }
 
-  @Test("is read back the same")
+  @Test("the message of a reply parses to the same reply")
   func roundTrip() throws {
     for reply in [Reply(["a": [1]]), Reply(["b": 2], continues: true), Reply(.expectedMore)] {
       #expect(try Reply(parsing: reply.message.dropLast()) == reply)
@@ -81,13 +82,13 @@ struct ReplyTests {
   }
 }
 
-@Suite("What a service says of itself")
+@Suite("Service info")
 struct ServiceInfoTests {
   private let info = ServiceInfo(
     vendor: "v", product: "p", version: "1", url: "u",
     interfaces: [("org.example.A", "interface org.example.A\n")])
 
-  @Test("is who it is and what interfaces it has")
+  @Test("GetInfo names the service and its interfaces")
   func getInfo() throws {
     #expect(
       try info.answer(Call("org.varlink.service.GetInfo")) == [
@@ -96,7 +97,7 @@ struct ServiceInfoTests {
       ])
   }
 
-  @Test("is the text of each interface")
+  @Test("GetInterfaceDescription returns the text of an interface")
   func getInterfaceDescription() throws {
     func describe(_ parameters: [JSON.Member]) throws -> JSON? {
       try info.answer(Call("org.varlink.service.GetInterfaceDescription", parameters))
@@ -118,7 +119,9 @@ struct ServiceInfoTests {
     }
   }
 
-  @Test("is no answer to a call of another interface, which is named by what is missing")
+  @Test(
+    "a call of another interface gets no answer, and its error names the missing interface or method"
+  )
   func others() throws {
     #expect(try info.answer(Call("org.example.A.M")) == nil)
     #expect(info.notFound(Call("org.example.A.M")) == .methodNotFound("org.example.A.M"))

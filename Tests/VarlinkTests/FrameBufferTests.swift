@@ -1,7 +1,7 @@
 import Testing
 import Varlink
 
-@Suite("The bytes of a connection")
+@Suite("Frame buffer")
 struct FrameBufferTests {
   private func append(_ text: String, to buffer: inout FrameBuffer) {
     Array(text.utf8).withUnsafeBytes { buffer.append($0) }
@@ -11,7 +11,7 @@ struct FrameBufferTests {
     try buffer.next().map { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test("are cut into messages at NUL, however they arrive")
+  @Test("bytes are cut into messages at NUL, however they arrive")
   func messages() throws {
     let text = "one\u{0}\u{0}three\u{0}rest"
     for size in 1...text.utf8.count {
@@ -30,7 +30,7 @@ struct FrameBufferTests {
     }
   }
 
-  @Test("take no more memory than the longest message, and give it back when that is taken out")
+  @Test("memory is bounded by the longest message, and freed when that is taken")
   func memory() throws {
     let limit = 65536
     let chunk = String(repeating: "x", count: 4096)
@@ -49,7 +49,7 @@ struct FrameBufferTests {
     }
   }
 
-  @Test("of one message have a limit, to the byte")
+  @Test("the limit of a message's length is exact to the byte")
   func limit() throws {
     var buffer = FrameBuffer(limit: 4)
     append("1234\u{0}", to: &buffer)

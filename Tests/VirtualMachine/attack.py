@@ -1,7 +1,7 @@
 """Attacks the daemon, in the guest, as root: `attack.py NAME COUNT`.
 
-What it attacks with needs nothing but Python's own library. Each attack checks the states and every
-change that comes of it. The line that is printed says how often it was done, and what came of it.
+The attacks need only Python's standard library. Each attack checks the states and every change
+that it causes. The printed line has the number of repetitions and the outcome.
 """
 
 import sys

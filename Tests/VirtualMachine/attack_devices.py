@@ -1,4 +1,4 @@
-"""What keyboards and those who use them can do to the daemon, done to it again and again."""
+"""Attacks by keyboards and their users, each repeated many times."""
 
 import contextlib
 import fcntl
@@ -27,17 +27,17 @@ from uinput import (
     Keyboard,
 )
 
-# Losses
+# Lost events
 
 
 def overflow(daemon: Daemon, count: int) -> str:
-    """More events than the kernel keeps for a daemon that does not read, with modifiers held."""
+    """Overflows the kernel's buffer of a daemon that does not read, with modifiers held."""
     letters = [(B, value) for _ in range(100) for value in (PRESS, RELEASE)]
     double_press = [(LEFTSHIFT, value) for _ in range(2) for value in (RELEASE, PRESS)]
     losses = daemon.statistics()["losses"]
     with daemon.following("Stormy keyboard", "Calm keyboard") as (stormy, calm):
         for _ in range(count):
-            # Shift and Ctrl are held before and after; a double press between is lost for good.
+            # Shift and Ctrl are held before and after; the double press in between is lost.
             stormy.press(LEFTSHIFT, LEFTCTRL)
             daemon.expect("on")
             with daemon.stopped():
@@ -49,8 +49,8 @@ def overflow(daemon: Daemon, count: int) -> str:
             calm.tap(A)
             daemon.expect("off")
 
-            # A double press is lost, and Shift, Ctrl and a letter turn out to be down: one batch,
-            # modifiers first. The time of that Shift is not known, so it is half of none.
+            # A double press is lost, and the sync finds Shift, Ctrl and a letter down: one batch,
+            # modifiers first. That Shift has an unknown time, so it cannot start a double press.
             with daemon.stopped():
                 stormy.send(*letters)
                 stormy.tap(LEFTSHIFT)
@@ -60,7 +60,7 @@ def overflow(daemon: Daemon, count: int) -> str:
             stormy.release(C, LEFTSHIFT)
             stormy.press(LEFTSHIFT)
             daemon.expect("off")
-            # Both are up again, which is lost too.
+            # Both are released again, and these events are lost too.
             with daemon.stopped():
                 stormy.send(*letters)
                 stormy.release(LEFTSHIFT, LEFTCTRL)
@@ -70,7 +70,7 @@ def overflow(daemon: Daemon, count: int) -> str:
             calm.tap(LEFTSHIFT)
             daemon.expect("off")
 
-            # Without Ctrl, the letter that turns out to be down is a character, after Shift.
+            # Without Ctrl, the letter that the sync finds down is a character, after Shift.
             with daemon.stopped():
                 stormy.press(A)
                 stormy.send(*letters)
@@ -85,7 +85,7 @@ def overflow(daemon: Daemon, count: int) -> str:
 
 
 def flood(daemon: Daemon, count: int) -> str:
-    """As many events as the kernel takes, from two keyboards, to a daemon that reads them."""
+    """Sends events from two keyboards as fast as the kernel takes them, while the daemon reads."""
     losses = daemon.statistics()["losses"]
     with daemon.following("Flooding keyboard", "Other flooding keyboard") as keyboards:
         first, second = keyboards
@@ -95,7 +95,7 @@ def flood(daemon: Daemon, count: int) -> str:
             first.tap(*[B] * 200)
             second.tap(*[C] * 200)
             sent += 800
-        # Shift and Ctrl are held as before, so nothing typed was a character.
+        # Shift and Ctrl are still held, so no typed letter was a character.
         daemon.expect("on")
         second.tap(A, INSERT)
         daemon.expect()
@@ -106,11 +106,11 @@ def flood(daemon: Daemon, count: int) -> str:
     return f"{sent} events at once, {daemon.statistics()['losses'] - losses} overflows, none stuck"
 
 
-# Coming and going
+# Plugging and unplugging
 
 
 def unplug_held(daemon: Daemon, count: int) -> str:
-    """Keyboards that go with modifiers held."""
+    """Unplugs keyboards with modifiers held."""
     with daemon.following("Staying keyboard") as (staying,):
         for _ in range(count):
             with daemon.following("Leaving keyboard") as (leaving,):
@@ -130,7 +130,7 @@ def unplug_held(daemon: Daemon, count: int) -> str:
 
 
 def plug(daemon: Daemon, count: int) -> str:
-    """Keyboards that are gone again before anybody can look at them."""
+    """Plugs keyboards that are unplugged before udev or the daemon has handled them."""
     before = daemon.nodes()
     with daemon.following("Warming keyboard"):
         pass
@@ -142,7 +142,7 @@ def plug(daemon: Daemon, count: int) -> str:
         name = f"Fleeting keyboard {number if stays else number % 7}"
         keyboard = Keyboard(name)
         keyboard.press(LEFTSHIFT, LEFTCTRL)
-        # Some stay until they are found. By their names: nodes are used again at once.
+        # Some stay until the daemon follows them, by name: the kernel reuses nodes at once.
         if stays:
             daemon.wait_until_named(name)
         keyboard.remove()
@@ -154,19 +154,19 @@ def plug(daemon: Daemon, count: int) -> str:
     grown = daemon.resident_kib() - resident
     assert grown <= 512, f"{grown} KiB more than before"
     with daemon.following("Last keyboard") as (last,):
-        # Whether Shift was seen depends on how quick udev was.
+        # Whether the daemon saw a press of Shift depends on udev's speed.
         daemon.changes()
         expect_no_stuck_key(daemon, last)
     return f"in {plugged:.0f} s ({time.monotonic() - begin:.0f} s until all was told), {grown} KiB"
 
 
 def many(daemon: Daemon, count: int) -> str:
-    """Many keyboards at once, all of them typing."""
+    """Plugs many keyboards at once, which all type."""
     return _many(daemon, count, contextlib.nullcontext())
 
 
 def many_while_stopped(daemon: Daemon, count: int) -> str:
-    """Many keyboards that come while the daemon gets no time to listen to udev."""
+    """Plugs many keyboards while the daemon is stopped and cannot read udev's messages."""
     before = lost_messages(daemon)
     outcome = _many(daemon, count, daemon.stopped())
     lost = lost_messages(daemon) - before
@@ -175,7 +175,7 @@ def many_while_stopped(daemon: Daemon, count: int) -> str:
 
 
 def lost_messages(daemon: Daemon) -> int:
-    """How many messages of udev the kernel had no room for."""
+    """The number of udev messages that the kernel dropped for lack of room."""
     sockets = {path.readlink().name for path in (daemon.process / "fd").iterdir()}
     rows = [line.split() for line in Path("/proc/net/netlink").read_text().splitlines()[1:]]
     return sum(int(row[8]) for row in rows if f"socket:[{row[9]}]" in sockets)
@@ -193,7 +193,7 @@ def _many(daemon: Daemon, count: int, meanwhile: contextlib.AbstractContextManag
         daemon.wait_until_followed(*keyboards)
         followed = time.monotonic() - begin
         assert len(daemon.nodes()) == len(before) + count
-        # Each press of it leads to another state.
+        # Each press of Scroll Lock changes the state.
         for keyboard in keyboards:
             keyboard.tap(SCROLLLOCK)
             if keyboard is keyboards[0]:
@@ -211,7 +211,7 @@ def _many(daemon: Daemon, count: int, meanwhile: contextlib.AbstractContextManag
 
 
 def late_permission(daemon: Daemon, count: int) -> str:
-    """Nodes that the daemon may not open when they come, but later."""
+    """Plugs keyboards whose nodes the daemon may open only after a change of permissions."""
     rules = Path("/run/udev/rules.d/99-late.rules")
     rules.parent.mkdir(parents=True, exist_ok=True)
     rules.write_text('ACTION=="add", ATTRS{name}=="Late keyboard", MODE="0000"\n')
@@ -233,7 +233,7 @@ def late_permission(daemon: Daemon, count: int) -> str:
 
 
 def wait_until_logged(daemon: Daemon, line: str, times: int) -> None:
-    """Waits until the daemon has said something so many times, and no more."""
+    """Waits until the daemon has logged `line` the given number of times, and not more often."""
     wait_until(lambda: log(daemon).count(line) >= times, f"{line!r} in the log")
     assert log(daemon).count(line) == times
 
@@ -243,7 +243,7 @@ def wait_until_logged(daemon: Daemon, line: str, times: int) -> None:
 
 @contextlib.contextmanager
 def grabbed(keyboard: Keyboard) -> Iterator[None]:
-    """Nobody else sees what the keyboard sends, as with `evtest --grab`."""
+    """Grabs the keyboard as `evtest --grab` does, so that the daemon does not get its events."""
     grabber = os.open(keyboard.node, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.ioctl(grabber, EVIOCGRAB, 1)
@@ -253,21 +253,21 @@ def grabbed(keyboard: Keyboard) -> Iterator[None]:
 
 
 def grab(daemon: Daemon, count: int) -> str:
-    """Another program takes a keyboard for itself while a modifier is down, and gives it back."""
+    """Grabs a keyboard while a modifier is down, and ends the grab."""
     with daemon.following("Grabbed keyboard", "Free keyboard") as (taken, free):
         for _ in range(count):
             for modifier in (LEFTCTRL, LEFTALT, LEFTMETA):
-                # The release is seen by the grabber alone. The other keyboard must not suffer ...
+                # Only the grabber gets the release. The other keyboard must not be affected ...
                 taken.press(modifier)
                 with grabbed(taken):
                     taken.release(modifier)
                     use(daemon, free)
-                # ... nor this one, when it is given back.
+                # ... nor this one, when the grab has ended.
                 taken.press(modifier)
                 with grabbed(taken):
                     taken.release(modifier)
                 use(daemon, taken)
-                # It is still held when it is given back: a chord, for both.
+                # The modifier is still held when the grab has ended: a chord, on both keyboards.
                 taken.press(modifier)
                 with grabbed(taken):
                     pass
@@ -276,7 +276,7 @@ def grab(daemon: Daemon, count: int) -> str:
                 daemon.expect()
                 taken.release(modifier)
                 use(daemon, free)
-            # Pressed and released unseen, or pressed unseen and released for all to see.
+            # Pressed and released during the grab, or pressed during it and released after it.
             with grabbed(taken):
                 taken.tap(LEFTSHIFT)
                 taken.press(LEFTCTRL)

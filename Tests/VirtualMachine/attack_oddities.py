@@ -1,4 +1,4 @@
-"""Devices that no person would make: all keys or none, values and names that nobody expects."""
+"""Odd devices: with all keys or without keys, with unexpected values and names."""
 
 import contextlib
 import subprocess
@@ -19,14 +19,14 @@ from uinput import (
     Keyboard,
 )
 
-# Design, section 3: characters, modifiers, and what is bound where nothing was configured.
+# Design, section 3: characters, modifiers, and the default bindings.
 CHARACTERS = {
     *(*range(2, 14), *range(16, 28), *range(30, 42), *range(43, 54), 55, 57, *range(71, 84)),
     *(86, 89, 98, 117, 121, 124, 179, 180),
 }
 MODIFIERS = {29, 97, 42, 54, 56, 125, 126}
 BOUND = {1, 70, 110, 127, 0x24A, 0x249}
-# By these the guest would be switched off, by logind: power, sleep, suspend, power2, restart.
+# On these keys logind would switch the guest off: power, sleep, suspend, power2, restart.
 POWER = {116, 142, 205, 356, 408}
 MEANINGFUL = CHARACTERS | MODIFIERS | BOUND
 
@@ -34,7 +34,7 @@ MEANINGFUL = CHARACTERS | MODIFIERS | BOUND
 
 
 def odd_keys(daemon: Daemon, count: int) -> str:
-    """A device with every key that there is, one with none, and values that mean nothing."""
+    """Uses a device with every key, a device without keys, and invalid values."""
     with (
         Keyboard("No keyboard", keys=[]) as keyless,
         Keyboard("Every key", range(1, LAST_KEY)) as all,
@@ -42,12 +42,12 @@ def odd_keys(daemon: Daemon, count: int) -> str:
         daemon.wait_until_followed(all)
         assert keyless.node not in daemon.nodes()
         for _ in range(count):
-            # A repeat without a press is a character to every program, and so it is here.
+            # An autorepeat without a press is a character to every program, and to keymoded too.
             all.tap(LEFTSHIFT)
             all.send((A, REPEAT))
             daemon.expect("on", "off")
-            # A repeat of Shift is no press of it. The kernel lets no other release through than
-            # that of a key that is down, and takes 7 for a press; to evdev it is none.
+            # An autorepeat of Shift is not a press. The kernel drops the release of a key that is
+            # up, and takes the value 7 as a press, which it is not to evdev.
             all.send((LEFTSHIFT, REPEAT), (LEFTSHIFT, RELEASE), (LEFTCTRL, RELEASE))
             all.send((RIGHTSHIFT, 7), (LEFTCTRL, 7), (A, 7), (LEFTALT, -1))
             daemon.expect()
@@ -55,8 +55,8 @@ def odd_keys(daemon: Daemon, count: int) -> str:
             daemon.expect()
             all.tap(LEFTSHIFT, A)
             daemon.expect("on", "off")
-        # Each key that is no character, modifier or bound, and with them the buttons of mice and
-        # joysticks, means nothing.
+        # Keys that are not characters, modifiers or bound have no meaning, like the buttons of
+        # mice and joysticks.
         meaningless = [key for key in range(1, LAST_KEY) if key not in MEANINGFUL | POWER]
         all.tap(LEFTSHIFT)
         daemon.expect("on")
@@ -73,7 +73,7 @@ def odd_keys(daemon: Daemon, count: int) -> str:
 
 
 def odd_names(daemon: Daemon, count: int) -> str:
-    """Devices whose names no terminal and no log should see as they are."""
+    """Uses device names that must be escaped in terminals and logs."""
     names = [
         b"\xff\xfe" * (LONGEST_NAME // 2),
         b"\xe2\x82" * (LONGEST_NAME // 2),

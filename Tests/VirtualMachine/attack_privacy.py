@@ -1,4 +1,4 @@
-"""Nobody who may not know learns from the daemon what was typed, or that something was."""
+"""The daemon does not reveal what was typed, nor that keys were typed."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from pathlib import Path
 from daemon import Client, Daemon, expect_no_stuck_key, log, settle
 from uinput import LEFTCTRL, LEFTSHIFT, B
 
-# Letters that no sentence has in this order.
+# Letters in an order that does not occur in other text.
 MARKED = {"Q": 16, "J": 36, "X": 45, "V": 47, "Z": 44, "K": 37, "W": 17, "Y": 21}
 CODES = [*MARKED.values()]
 
@@ -17,7 +17,7 @@ CONTROL = (*READING, "ListDevices", "GetStatistics")
 
 
 def told(sockets: list[Client]) -> str:
-    """All that can be asked, without the times at which it was told."""
+    """The replies to all calls, without their times."""
     state, control = sockets
     replies = [state.call(method) for method in READING]
     replies += [control.call(method) for method in CONTROL]
@@ -30,7 +30,7 @@ def told(sockets: list[Client]) -> str:
 
 
 def kept(daemon: Daemon) -> bytes:
-    """What outlives the daemon."""
+    """The memory of the states, which outlives the daemon."""
     (memory,) = (
         path
         for path in (daemon.process / "fd").iterdir()
@@ -40,7 +40,7 @@ def kept(daemon: Daemon) -> bytes:
 
 
 def visible(daemon: Daemon, sockets: list[Client]) -> dict[str, object]:
-    """All that anybody but the daemon can see of it."""
+    """Everything about the daemon that other processes can see."""
     return {
         "replies": told(sockets),
         "memory": kept(daemon),
@@ -50,7 +50,7 @@ def visible(daemon: Daemon, sockets: list[Client]) -> dict[str, object]:
 
 
 def privacy(daemon: Daemon, count: int) -> str:
-    """A marked text, typed where it changes no state, moves nothing that anybody can see."""
+    """Types a marked text that changes no state, and checks that nothing visible changes."""
     sockets = [Client(f"/run/keymoded/{name}.sock") for name in ("state", "control")]
     with daemon.following("Marked keyboard") as (keyboard,):
         for presses, shift in ((0, "off"), (2, "capsLock")):
@@ -60,7 +60,7 @@ def privacy(daemon: Daemon, count: int) -> str:
             before = visible(daemon, sockets)
             for _ in range(count):
                 keyboard.tap(*CODES)
-                # Asked in between, so that no event is lost: that would be told.
+                # The call keeps the daemon reading: a lost event would show in the statistics.
                 daemon.state()
                 keyboard.press(LEFTCTRL)
                 keyboard.tap(*CODES)
@@ -73,7 +73,7 @@ def privacy(daemon: Daemon, count: int) -> str:
         keyboard.tap(LEFTSHIFT, LEFTSHIFT, *CODES, B)
         daemon.expect("off", "on", "off")
         expect_no_stuck_key(daemon, keyboard)
-        # Now with changes between. None of them names a key.
+        # This time the text causes changes, but they must not name a key.
         everything = [
             told(sockets).encode(),
             kept(daemon),
@@ -91,7 +91,7 @@ def privacy(daemon: Daemon, count: int) -> str:
 
 
 def patterns() -> dict[str, bytes]:
-    """The forms in which the text could be somewhere."""
+    """The forms in which the text could appear."""
     forms = {f"KEY_{name}": f"key_{name}".lower().encode() for name in MARKED}
     forms["letters"] = "".join(MARKED).lower().encode()
     for separator in ("", " ", ",", ", ", "\n"):
@@ -107,12 +107,12 @@ def limits(daemon: Daemon) -> str:
 
 
 def idle(daemon: Daemon, count: int) -> str:
-    """Keyboards that nobody types on: the daemon sleeps, but for what the watchdog wants."""
+    """Checks that only the watchdog wakes the daemon while keyboards are idle."""
     with daemon.following("Idle keyboard", "Other idle keyboard") as (first, second):
         daemon.changes()
         first.tap(B)
         second.tap(B)
         daemon.expect()
-        # Of the keyboards that have come udev may have more to tell.
+        # udev may still have messages about the new keyboards.
         settle()
         return f"seconds, {daemon.expect_asleep(count)}"

@@ -1,4 +1,4 @@
-"""Two keyboards, a daemon that gets no time, a clock that jumps: the kernel's stamps decide."""
+"""Two keyboards, a stopped daemon, a clock that jumps: the kernel's timestamps decide."""
 
 import contextlib
 import functools
@@ -19,7 +19,7 @@ MOST_TRIES = 20
 
 
 def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str]]:
-    """What the Shift machine makes of presses, from off: the time of each change and its state."""
+    """The changes of the Shift machine from off on these key events: times and states."""
     changes: list[tuple[int, str]] = []
     state, since = "off", 0
     for stamp, code, value in sorted(events, key=lambda event: event[0]):
@@ -37,7 +37,7 @@ def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str
 
 
 def expect_by_stamps(daemon: Daemon, *keyboards: Keyboard) -> list[str]:
-    """Checks the changes against what the kernel's stamps say that they must be."""
+    """Checks that the changes are those that follow from the kernel's timestamps."""
     events = [event for keyboard in keyboards for event in keyboard.stamps()]
     expected = shift_changes(events)
     changes = daemon.changes()
@@ -51,10 +51,10 @@ def double_presses(
     pairs: Iterable[tuple[Keyboard, Keyboard]],
     press: Callable[[Keyboard, Keyboard, float], None],
 ) -> list[str]:
-    """Has Shift pressed on one keyboard of each pair and again on the other, in time and too late.
+    """Presses Shift on one keyboard of each pair and then on the other, in time and too late.
 
-    Whatever comes is judged by the stamps. A guest that is busy may press too late where it should
-    be in time, and then does it again.
+    The changes are checked by the kernel's timestamps. A busy guest may press too late for
+    capsLock; then the presses are repeated.
     """
     states = []
     for seconds, wanted in ((0.3, "capsLock"), (0.7, "off")):
@@ -76,7 +76,7 @@ def double_presses(
 
 
 class Interrupter(threading.Thread):
-    """Stops the daemon for moments, as a busy machine does, whatever it is doing."""
+    """Stops the daemon for short, random times, as a busy machine would."""
 
     def __init__(self, daemon: Daemon) -> None:
         super().__init__(daemon=True)
@@ -99,7 +99,7 @@ class Interrupter(threading.Thread):
 
 
 def interleave(daemon: Daemon, count: int) -> str:
-    """Two keyboards at once, Shift and letters on both, for a daemon that is interrupted or not."""
+    """Types Shift and letters on two keyboards, with and without stopping the daemon."""
     source = random.Random(count)
     total = 0
     with daemon.following("Left keyboard", "Right keyboard") as (left, right):
@@ -126,7 +126,7 @@ def tap_twice(first: Keyboard, second: Keyboard, seconds: float) -> None:
 
 
 def stopped(daemon: Daemon, count: int) -> str:
-    """The daemon gets no time for 2 s, and Shift is pressed twice meanwhile."""
+    """Presses Shift twice while the daemon is stopped for 2 s."""
 
     def tap(first: Keyboard, second: Keyboard, seconds: float) -> None:
         end = time.monotonic() + 2
@@ -145,7 +145,7 @@ def stopped(daemon: Daemon, count: int) -> str:
 
 
 def clock(daemon: Daemon, count: int) -> str:
-    """The wall clock jumps by hours between two presses of Shift, and back before the next two."""
+    """Sets the wall clock by hours between two presses of Shift, and back before the next two."""
     jumps = 0
     real, steady = time.time(), time.monotonic()
 
@@ -175,7 +175,7 @@ def clock(daemon: Daemon, count: int) -> str:
 
 
 def suspend(daemon: Daemon, count: int) -> str:
-    """The machine sleeps between two presses of Shift, with Ctrl held; for a threshold of 3 s."""
+    """Suspends the machine between two presses of Shift, with Ctrl held and a threshold of 3 s."""
     slept = 0.0
     with daemon.following("Sleeping keyboard") as (keyboard,):
         for _ in range(count):
@@ -188,9 +188,9 @@ def suspend(daemon: Daemon, count: int) -> str:
                 awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
                 slept += total - awake
                 daemon.expect("on", "off")
-                # The kernel lets go of all keys before it sleeps.
+                # The kernel releases all keys before it suspends.
                 use(daemon, keyboard)
-                # Where a busy host takes that long without the sleep, it proves nothing.
+                # If the host takes that long without the suspend, the presses prove nothing.
                 if awake < SLEEP_THRESHOLD:
                     break
             assert awake < SLEEP_THRESHOLD < total, "or it would prove nothing"
@@ -206,7 +206,7 @@ def suspend(daemon: Daemon, count: int) -> str:
 
 
 def sleep_longer_than_shift_lasts(daemon: Daemon, keyboard: Keyboard) -> float:
-    """The machine sleeps while Shift is on, which nobody uses for 4 s: it is off at that time."""
+    """Suspends the machine while Shift is on, with a timeout of 4 s, which includes the suspend."""
     reloads = daemon.statistics()["reloads"]
     Path("/etc/keymoded/keymoded.yaml").write_text("shift: {timeout: 4s}\n")
     os.kill(daemon.pid, signal.SIGHUP)
@@ -218,7 +218,7 @@ def sleep_longer_than_shift_lasts(daemon: Daemon, keyboard: Keyboard) -> float:
         Path("/sys/power/state").write_text("mem")
         awake, total = (end - start for start, end in zip(begin, clocks(), strict=True))
         slept += total - awake
-        # To ask for the state makes nothing happen: that is the timer's part.
+        # GetState does not advance the machine; only the daemon's timer does.
         wait_until(lambda: daemon.state()["shift"] == "off", "Shift to be off")
         on, off = daemon.changes()
         assert (on["to"], off["event"]) == ("on", "timedOut"), (on, off)
@@ -231,5 +231,5 @@ def sleep_longer_than_shift_lasts(daemon: Daemon, keyboard: Keyboard) -> float:
 
 
 def clocks() -> tuple[float, float]:
-    """The time without the machine's sleep, and with it."""
+    """The monotonic time, without suspends, and the boot time, with them."""
     return time.clock_gettime(time.CLOCK_MONOTONIC), time.clock_gettime(time.CLOCK_BOOTTIME)

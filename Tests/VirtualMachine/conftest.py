@@ -9,7 +9,7 @@ import service
 from build_image import Images, ensure_images, missing_requirements
 from vm import VirtualMachine
 
-# Its assertions then tell what differs, as those in tests do.
+# Failed assertions in this module then show the values, as those in tests do.
 pytest.register_assert_rewrite("recordings")
 
 Wrapper = Generator[None, pytest.TestReport, pytest.TestReport]
@@ -19,15 +19,15 @@ _SKIP_REASON = pytest.StashKey[str]()
 
 @pytest.fixture(scope="session")
 def images(request: pytest.FixtureRequest) -> Images:
-    """What a guest boots from, for tests that want a guest of their own."""
+    """The images that a guest boots from, for tests with a guest of their own."""
     if problem := missing_requirements():
         if os.environ.get("KEYMODED_REQUIRE_VM") == "1":
             pytest.fail(f"KEYMODED_REQUIRE_VM=1, but {problem}")
         request.config.stash[_SKIP_REASON] = problem
         pytest.skip(problem)
     images = ensure_images()
-    # QEMU's keyboard forgets what a guest without time does not take, and keys are typed by the
-    # clock: so the guest, and who types, go before whatever else this machine does.
+    # QEMU's keyboard drops events that a slow guest does not read, and keys are typed at fixed
+    # times. So QEMU and this process get a higher priority than others.
     with contextlib.suppress(PermissionError):
         os.nice(-10)
     return images
@@ -49,7 +49,7 @@ def installed(vm: VirtualMachine) -> VirtualMachine:
 
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started."""
+    """The guest, with a service that was just started; it is stopped at the end."""
     service.restart(installed)
     yield installed
     installed.run(f"systemctl stop {service.UNITS}")
@@ -57,7 +57,7 @@ def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
 
 @pytest.fixture(autouse=True)
 def _end_leftovers(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The next test finds no process of this one, even if this one failed half way."""
+    """Ends the processes that a test left in the guest, even if the test failed."""
     yield
     machine = request.node.funcargs.get("vm")
     if isinstance(machine, VirtualMachine):

@@ -1,6 +1,6 @@
-"""The daemon as a program in the guest sees it: what it answers, what it streams, what it costs.
+"""The daemon as a program in the guest sees it: replies, changes and resources.
 
-For programs that run in the guest, as root, with nothing but Python's own library.
+For programs that run in the guest, as root, with only Python's standard library.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ Message = dict[str, Any]
 
 
 def wait_until(condition: Callable[[], object], what: str, seconds: float = BOUND_SECONDS) -> None:
-    """Looks again and again, for what tells nobody when it happens."""
+    """Polls the condition, for what no event reports."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"waited {seconds} s for {what}"
@@ -81,7 +81,7 @@ class Client:
 
 
 class Daemon:
-    """The running daemon, with all its changes from now on."""
+    """The running daemon, with a subscription to all its changes from now on."""
 
     def __init__(self, sockets: str = "/run/keymoded") -> None:
         self.control = Client(f"{sockets}/control.sock")
@@ -95,10 +95,10 @@ class Daemon:
         self.pid = int(pid)
         self.process = Path("/proc") / pid
 
-    # What it tells
+    # Replies
 
     def state(self) -> Message:
-        """The states now, without the time at which they were told."""
+        """The present states, without the time of the reply."""
         state: Message = self.control.call("GetState")["state"]
         del state["time"]
         return state
@@ -123,7 +123,7 @@ class Daemon:
 
     @contextlib.contextmanager
     def following(self, *names: str) -> Iterator[list[Keyboard]]:
-        """Keyboards of these names, from when they are followed until they are so no more."""
+        """Keyboards of these names; waits until they are followed, and at the end until not."""
         with contextlib.ExitStack() as stack:
             keyboards = [stack.enter_context(Keyboard(name)) for name in names]
             self.wait_until_followed(*keyboards)
@@ -134,10 +134,10 @@ class Daemon:
         return self.control.call("Trigger", {"event": event})
 
     def changes(self) -> list[Message]:
-        """The changes since the last call, once all that was typed has acted.
+        """The changes since the last call, after all typed keys have acted.
 
-        Asked for by an event that changes nothing in a keyboard that shows nothing, and before
-        which all devices are read.
+        Sends an event before which the daemon reads all devices, and which is ignored while the
+        keyboard machine shows nothing.
         """
         answer = self.trigger("tapBlankArea")
         assert not answer["changed"], "only for a keyboard that shows nothing"
@@ -163,7 +163,7 @@ class Daemon:
         return [change["to"] for change in self.changes()]
 
     def expect(self, *states: str) -> None:
-        """Checks the changes since the last call, and the state, which is that of the last one."""
+        """Checks the states of the changes since the last call, and that GetState has the last."""
         changes = self.changes()
         assert [change["to"] for change in changes] == [*states], (states, changes)
         now = self.state()
@@ -171,15 +171,15 @@ class Daemon:
         assert {machine: now[machine] for machine in last} == last, (changes, now)
 
     def bytes_streamed(self) -> int:
-        """How much has ever come to somebody who follows the changes."""
+        """The number of bytes that this subscriber has received in all."""
         assert not [*self._stream.replies_there()], "nothing is left to come"
         return self._stream.bytes_received
 
-    # What it is to the kernel
+    # The process
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:
-        """It gets no time, until it goes on with what has come meanwhile."""
+        """Stops the daemon with SIGSTOP, and continues it at the end."""
         os.kill(self.pid, signal.SIGSTOP)
         try:
             wait_until(lambda: self._status("State").startswith("T"), "the daemon to stop")
@@ -194,7 +194,7 @@ class Daemon:
         return int(self._status("VmRSS").split()[0])
 
     def switches(self) -> dict[str, list[int]]:
-        """How often each of its threads went to sleep or was sent to sleep."""
+        """The voluntary and involuntary context switches of each thread."""
         return {
             task.name: [
                 int(line.split()[1])
@@ -205,7 +205,7 @@ class Daemon:
         }
 
     def expect_asleep(self, seconds: float) -> str:
-        """Checks that for so long nothing but the watchdog wakes it, and says what was seen."""
+        """Checks that only the watchdog wakes the daemon during this time; returns a summary."""
         wait_until(self._sleeps, "the daemon to sleep")
         begin, before = time.monotonic(), self.switches()
         time.sleep(seconds)
@@ -213,19 +213,19 @@ class Daemon:
         assert after.keys() == before.keys()
         moved = sum(sum(after[task]) - sum(before[task]) for task in after)
         period = self.watchdog_seconds()
-        # It is due after half of the time at the earliest; to tell of it may take a second sleep.
+        # The watchdog wakes it after half the period at the earliest, for up to two switches.
         allowed = 2 * (int(took / (period / 2)) + 1) if period else 0
         assert moved <= allowed, f"{moved} switches in {took} s, not {allowed}: {before} {after}"
         return f"{moved} context switches of {len(after)} thread, watchdog {period or 'off'}"
 
     def _sleeps(self) -> bool:
-        """Whether it has done nothing for a moment: a reply that is here it may just have sent."""
+        """Whether the daemon did nothing for 0.2 s: it may still be busy after its last reply."""
         before = self.switches()
         time.sleep(0.2)
         return self._status("State").startswith("S") and self.switches() == before
 
     def watchdog_seconds(self) -> float:
-        """How often the service manager wants to hear of it; 0 for never."""
+        """The watchdog timeout in seconds; 0 without a watchdog."""
         environment = (self.process / "environ").read_bytes().split(b"\0")
         values = [
             int(line.split(b"=")[1]) for line in environment if line.startswith(b"WATCHDOG_USEC")
@@ -238,7 +238,7 @@ class Daemon:
 
 
 def forget(daemon: Daemon, keyboard: Keyboard) -> None:
-    """Leads the Shift machine back to off, with the same events on each way there."""
+    """Leads the Shift machine back to off."""
     if daemon.state()["shift"] == "on":
         keyboard.tap(A)
     elif daemon.state()["shift"] == "capsLock":
@@ -248,7 +248,7 @@ def forget(daemon: Daemon, keyboard: Keyboard) -> None:
 
 
 def expect_no_stuck_key(daemon: Daemon, keyboard: Keyboard) -> None:
-    """With any of Ctrl, Alt, Shift and Meta held, Insert would not be bound, and mean nothing."""
+    """Checks that no modifier is held: with one, Insert would not be bound and be ignored."""
     forget(daemon, keyboard)
     keyboard.tap(LEFTSHIFT, A)
     daemon.expect("on", "off")
@@ -263,7 +263,7 @@ def expect_no_stuck_key(daemon: Daemon, keyboard: Keyboard) -> None:
 
 
 def use(daemon: Daemon, keyboard: Keyboard) -> None:
-    """A key that is bound, and means nothing with any modifier held; then all is as before."""
+    """Uses a bound key, which needs that no modifier is held; then restores the state."""
     keyboard.press(SCROLLLOCK)
     daemon.expect("prepareToRecord")
     keyboard.release(SCROLLLOCK)
@@ -273,7 +273,7 @@ def use(daemon: Daemon, keyboard: Keyboard) -> None:
 
 
 def log(daemon: Daemon) -> list[str]:
-    """All that the daemon has logged."""
+    """The lines that the daemon has logged."""
     subprocess.run(["journalctl", "--sync"], check=True)
     journal = ["journalctl", "--boot", "--output=cat", f"_PID={daemon.pid}"]
     return subprocess.run(journal, check=True, capture_output=True, text=True).stdout.split("\n")[
@@ -282,5 +282,5 @@ def log(daemon: Daemon) -> list[str]:
 
 
 def settle() -> None:
-    """Waits until udev has told of everything."""
+    """Waits until udev has processed all events."""
     subprocess.run(["udevadm", "settle", "--timeout=600"], check=True)

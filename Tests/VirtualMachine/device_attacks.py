@@ -1,4 +1,4 @@
-"""Attacks on the service from inside the guest, and the proof that it is the same afterwards."""
+"""Attacks on the service from inside the guest, and checks that it is unharmed."""
 
 import contextlib
 import re
@@ -16,13 +16,13 @@ LONGEST_SECONDS = 1800
 
 
 class Table(Protocol):
-    """Takes what came of one attack: the fixture `told`."""
+    """The fixture `told`, which takes the outcome of one attack."""
 
     def __call__(self, attack: str, count: int, outcome: str) -> None: ...
 
 
 def attack(guest: VirtualMachine, told: Table, name: str, count: int, sockets: str = "") -> None:
-    """Runs one of the attacks of attack.py, which checks what comes of it, for the table."""
+    """Runs an attack of attack.py, which checks its effects, and adds the outcome to the table."""
     service.copy_programs(guest, *PARTS)
     ended = guest.run(
         f"exec python3 /host/attack.py {name} {count} {sockets}", LONGEST_SECONDS, check=False
@@ -32,7 +32,7 @@ def attack(guest: VirtualMachine, told: Table, name: str, count: int, sockets: s
 
 
 def tell(told: Table, printed: str) -> None:
-    """Adds what an attack printed to the table; fails if it did not go well."""
+    """Adds the line that an attack printed to the table; fails if the attack failed."""
     outcome = re.fullmatch(r"attack: (\w+) count (\d+) outcome (.*)\n", printed)
     assert outcome, printed
     told(outcome[1], int(outcome[2]), outcome[3])
@@ -40,13 +40,13 @@ def tell(told: Table, printed: str) -> None:
 
 @contextlib.contextmanager
 def unharmed(guest: VirtualMachine) -> Iterator[None]:
-    """The service is the same process afterwards, and no key of any keyboard is stuck."""
+    """Checks at the end that the service is the same process and that no key is stuck."""
     before = life(guest)
     assert "NRestarts=0" in before
     yield
     assert life(guest) == before
     watch = Watch(guest)
-    # With a modifier held, a letter would be no character, and Insert not be bound.
+    # With a modifier held, a letter would not be a character, and Insert not be bound.
     guest.play("tap shift; wait 30; tap a; wait 30; tap insert; wait 30; tap esc")
     assert watch.states(4) == ["on", "off", "editingText", "prepareToEditText"]
     now = service.state(guest)
@@ -54,14 +54,14 @@ def unharmed(guest: VirtualMachine) -> Iterator[None]:
 
 
 def life(guest: VirtualMachine) -> str:
-    """Which process the service is, and how often it was started again."""
+    """The service's process and how often systemd has restarted it."""
     shown = "systemctl show --property MainPID,NRestarts,ActiveState,InvocationID keymoded"
     return guest.run(shown).stdout
 
 
 @contextlib.contextmanager
 def without_udev(guest: VirtualMachine) -> Iterator[GuestProcess]:
-    """A daemon that sees no udev in place of the service, serving in /run/own."""
+    """Runs a daemon that sees no udev in place of the service, with sockets in /run/own."""
     guest.run(f"systemctl stop {service.UNITS}; mv {CONTROL} {CONTROL}.hidden")
     try:
         daemon = guest.start("exec keymoded --socket-dir /run/own")

@@ -15,7 +15,7 @@ FOLDER = CHECKOUT / ".former"
 
 
 def former_package() -> Path:
-    """The package, built first where it is missing; skips the test where the history is."""
+    """Returns the package, after building it if needed; skips the test without the history."""
     package = FOLDER / "keymoded.deb"
     FOLDER.mkdir(exist_ok=True)
     with open(FOLDER / "lock", "w") as lock:

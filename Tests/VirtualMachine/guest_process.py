@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar, overload
 
-# For how long to wait for what has to come, on a host as busy as can be: no measure of anything.
+# The limit for all waits, long enough for a very busy host; no test measures anything with it.
 BOUND_SECONDS = 120.0
 POLL_SECONDS = 0.01
 AGAIN_SECONDS = 1.0
@@ -24,7 +24,7 @@ class GuestDied(Exception):
 
 @dataclass(frozen=True)
 class Completed:
-    """What an ended command left behind. A signal N that ended it shows as exit code 128 + N."""
+    """The result of an ended command. Its exit code is 128 + N if signal N ended it."""
 
     command: str
     exit_code: int
@@ -33,7 +33,7 @@ class Completed:
 
 
 class CommandFailed(Exception):
-    """A command in the guest failed, or did not do in time what it should have done."""
+    """A command in the guest failed, or did not do in time what the test waited for."""
 
     def __init__(self, problem: str, command: str, stdout: str, stderr: str) -> None:
         super().__init__(
@@ -74,7 +74,7 @@ class Agent:
             raise GuestDied(f"the guest is gone; its console ended with\n{self._console_tail()}")
 
     def close(self) -> None:
-        """To be called when QEMU has ended: only that ends the reading."""
+        """Closes the connection. Only the end of QEMU, which must come first, ends the reader."""
         self._reader.join()
         self._connection.close()
 
@@ -119,7 +119,7 @@ class GuestProcess:
 
     @property
     def stderr(self) -> str:
-        """All it has complained about so far."""
+        """All it has written to stderr so far."""
         return self._read("stderr")
 
     def lines(self) -> list[str]:
@@ -128,7 +128,7 @@ class GuestProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """None while it runs."""
+        """The exit code; None while the command runs."""
         return self._agent.exit_codes.get(self._number)
 
     @overload
@@ -146,15 +146,14 @@ class GuestProcess:
         condition: str | re.Pattern[str] | Callable[[str], Result],
         timeout: float = BOUND_SECONDS,
     ) -> re.Match[str] | Result:
-        """Waits until stdout matches the regular expression, or the function says true of it.
+        """Waits until stdout matches the regular expression, or until the function accepts it.
 
         In a string, ^ and $ stand for the ends of lines. Returns the match, or what the function
-        returned. Fails when the time is up, or at once when the command ends without having
-        printed what was waited for.
+        returned. Fails after the timeout, or at once if the command ends without the wanted output.
         """
         deadline = time.monotonic() + timeout
         while True:
-            # Asked before stdout is read: what is printed in between must not be missed.
+            # Read before stdout, so that no output of an ended command is missed.
             exit_code = self.exit_code
             is_late = time.monotonic() > deadline
             if callable(condition):
@@ -186,10 +185,10 @@ class GuestProcess:
         return Completed(self.command, exit_code, self.stdout, self.stderr)
 
     def interrupt_until_it_ends(self, timeout: float = BOUND_SECONDS) -> Completed:
-        """Sends SIGINT again and again, to a program that takes it only while it waits.
+        """Sends SIGINT repeatedly, to a program that a single signal may not end.
 
-        evemu-record's handler does nothing but break off a wait for events, and Python's is not
-        called while a program waits for input that began to do so after the signal.
+        The handler of evemu-record only interrupts a wait for events, and that of Python does not
+        run while the program is in a wait for input that began after the signal.
         """
         deadline = time.monotonic() + timeout
         while self.exit_code is None and time.monotonic() < deadline:
@@ -203,11 +202,11 @@ class GuestProcess:
         self._signal("INT")
 
     def terminate(self) -> None:
-        """Sends SIGTERM likewise."""
+        """Sends SIGTERM to the same processes."""
         self._signal("TERM")
 
     def kill(self) -> None:
-        """Sends SIGKILL likewise."""
+        """Sends SIGKILL to the same processes."""
         self._signal("KILL")
 
     def _signal(self, name: str) -> None:

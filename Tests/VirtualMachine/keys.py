@@ -1,4 +1,4 @@
-"""The little language for keys typed by a person, and its timing.
+"""A small language for keys that a person types, and its timing.
 
 Commands are separated by newlines or `;`, and K is a QEMU key name (a qcode: shift, a, caps_lock):
 
@@ -15,13 +15,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-# QEMU's PS/2 queue holds 16 bytes and forgets what does not fit: closer events get lost.
+# QEMU's PS/2 queue holds 16 bytes and drops more, so events closer than this get lost.
 SMALLEST_GAP_MS = 5.0
 
 
 @dataclass(frozen=True)
 class KeyEvent:
-    """A press or a release, so many milliseconds after the script began."""
+    """A press or a release, `at_ms` milliseconds after the start of the script."""
 
     at_ms: float
     key: str
@@ -79,8 +79,8 @@ def parse(script: str) -> list[KeyEvent]:
 def play(events: list[KeyEvent], send: Callable[[str, bool], None]) -> float:
     """Sends each event at its time, counted from the first call, so that delays do not add up.
 
-    Returns by how many milliseconds the worst event was late: a test about timing may want to
-    know that the host, and not its subject, was slow.
+    Returns the largest delay of an event in milliseconds, so that a test of timing can see
+    whether the host was slow.
     """
     begin = time.monotonic()
     worst_ms = 0.0

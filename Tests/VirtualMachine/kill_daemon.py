@@ -1,8 +1,8 @@
-"""Kills the daemon again and again while its states change, and checks that nobody can tell.
+"""Kills the daemon repeatedly while its states change, and checks that no change is lost.
 
-Runs in the guest, as root, with nothing but Python's own library: `kill_daemon.py COUNT`. One
-thread sends events, one follows all changes and reconnects with the number of the last one it has.
-The last line that it prints says how many times the daemon was killed and how many changes came.
+Runs in the guest, as root, with only Python's standard library: `kill_daemon.py COUNT`. One thread
+sends events; one subscribes to all changes and reconnects with the sequence of its last one. The
+last line that it prints says how many times the daemon was killed and how many changes arrived.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ def connected(name: str) -> contextlib.closing[Client]:
 
 
 class Follower(threading.Thread):
-    """Follows the changes, over as many connections as it takes."""
+    """A subscriber that reconnects whenever the daemon is killed."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -41,7 +41,7 @@ class Follower(threading.Thread):
                     self.connections += 1
                     self._follow(client)
             except ConnectionError:
-                pass  # killed: again
+                pass  # the daemon was killed: reconnect
             except (AssertionError, TimeoutError) as error:
                 self._fail(f"{type(error).__name__}: {error}")
 
@@ -71,7 +71,7 @@ class Follower(threading.Thread):
             self.changed.notify_all()
 
     def wait_for(self, sequence: int) -> None:
-        """Waits until it has all changes up to this one."""
+        """Waits until the change of this sequence has arrived."""
         with self.changed:
             arrived = self.changed.wait_for(
                 lambda: self.problem or self.latest >= sequence, BOUND_SECONDS
@@ -81,7 +81,7 @@ class Follower(threading.Thread):
 
 
 class Sender(threading.Thread):
-    """Sends events that each change a state, and remembers what the daemon said of them."""
+    """Sends events that each change a state, and keeps the last sequence acknowledged."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -103,7 +103,7 @@ class Sender(threading.Thread):
 
 
 def next_daemon(killed: int) -> int:
-    """Waits for the daemon that comes after the one that was killed, which may be a zombie yet."""
+    """Waits for the daemon after the killed one, which may still be a zombie."""
     end = time.monotonic() + BOUND_SECONDS
     while time.monotonic() < end:
         if pid := next((pid for pid in daemons() if pid != killed), None):
@@ -130,8 +130,8 @@ def main(count: int) -> None:
     pid = 0
     for _ in range(count):
         pid = next_daemon(pid)
-        # It has to change something before it is killed. What was on its way from the one before is
-        # here by now.
+        # The daemon must make a change before it is killed. Changes of the daemon before it have
+        # arrived by now.
         follower.wait_for(follower.latest + 1)
         time.sleep(source.uniform(0, 0.02))
         os.kill(pid, signal.SIGKILL)

@@ -2,7 +2,7 @@
 
     lit_keyboard.py NAME
 
-It is there until it is ended.
+The keyboard exists until the program ends.
 """
 
 import sys

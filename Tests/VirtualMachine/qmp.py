@@ -23,12 +23,12 @@ class Qmp:
         self._lock = threading.RLock()
 
     def negotiate(self, timeout: float) -> None:
-        """Takes the greeting; QEMU accepts no command before this."""
+        """Reads the greeting and negotiates; QEMU accepts no other command before."""
         self._next_message(time.monotonic() + timeout)
         self.command("qmp_capabilities")
 
     def command(self, name: str, timeout: float = BOUND_SECONDS, **arguments: Any) -> Any:
-        """Runs one command and returns its answer; events that come meanwhile are kept."""
+        """Runs one command and returns its reply; stores events that arrive meanwhile."""
         request = {"execute": name, "arguments": arguments}
         deadline = time.monotonic() + timeout
         with self._lock:
@@ -44,7 +44,7 @@ class Qmp:
                     return message["return"]
 
     def remove_device(self, identifier: str, timeout: float) -> None:
-        """Unplugs a device, and returns when it is gone: device_del itself only asks for it."""
+        """Unplugs a device and waits until it is gone: device_del only requests that."""
         deadline = time.monotonic() + timeout
         with self._lock:
             self._events.clear()

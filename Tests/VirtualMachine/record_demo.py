@@ -1,4 +1,4 @@
-"""Makes examples/demo.evemu: evemu-record, while a person would try all that keymoded does."""
+"""Makes examples/demo.evemu with evemu-record, from keys that show what keymoded does."""
 
 from pathlib import Path
 

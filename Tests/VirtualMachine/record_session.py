@@ -1,7 +1,7 @@
-"""Makes the recordings of tests: one person's typing, as each program that records has it.
+"""Makes the recordings for tests: the same typing, recorded by several programs.
 
-All of them listen at once, so that all recordings must lead to the same changes. Of each they are
-kept beside it, in `<name>.jsonl`.
+All programs record at once, so all recordings must lead to the same changes. The changes of each
+recording are stored beside it, in `<name>.jsonl`.
 """
 
 import service
@@ -13,8 +13,8 @@ from vm import VirtualMachine
 
 FOLDER = CHECKOUT / "Tests/EventRecordingsTests/Recordings"
 
-# Fixed, so that making the recordings anew changes little but times. QEMU's PS/2 keyboard lacks
-# two of the keys that are bound by default, Dictate and Emoji.
+# A fixed script, so that new recordings differ in little but times. QEMU's PS/2 keyboard lacks two
+# of the keys that are bound by default, Dictate and Emoji.
 SCRIPT = """
     tap shift; wait 200; tap shift; wait 60; tap a; wait 60; tap shift; wait 560
     tap shift; wait 660; tap shift; wait 560
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def _replayed(recorder: Recorder) -> str:
-    """What `keymodectl replay --json` says of a recording, if it finds no fault in it."""
+    """The output of `keymodectl replay --json` for a recording; exits if it reports a fault."""
     replayed = replay(recorder.path)
     if replayed.returncode != 0 or replayed.stderr:
         raise SystemExit(f"{recorder.tool.suffix}: {replayed.stderr}")

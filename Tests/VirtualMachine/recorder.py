@@ -1,4 +1,4 @@
-"""What a keyboard of the guest sends, as its kernel stamped it, recorded by many programs."""
+"""Recordings of the guest's keyboards with the kernel's timestamps, by several programs."""
 
 import itertools
 import re
@@ -10,9 +10,9 @@ from guest_process import BOUND_SECONDS, Completed, GuestProcess
 from vm import PS2_KEYBOARD, VirtualMachine
 
 MARKER = "tap meta_r 20"
-"""A key script that says where a recording may end: nothing else of a test presses right Meta.
+"""A key script that marks the end of a recording: tests press right Meta for nothing else.
 
-It means nothing to keymoded, and a redacted recording shows it, as it does all modifiers.
+It has no effect on keymoded, and a redacted recording has it, as it has all modifiers.
 """
 
 _META_R = 126
@@ -33,37 +33,37 @@ class RecordedKey:
 
 @dataclass(frozen=True)
 class Tool:
-    """A program that records keyboards into a file, and how to know how far it is."""
+    """A program that records keyboards into a file, and how its progress shows."""
 
     suffix: str
-    """How the names of its recordings end."""
+    """The suffix of the names of its recordings."""
 
     command: str
-    """`{devices}` stands for what it records, and `{file}` for where to."""
+    """The command line; `{devices}` stands for the devices and `{file}` for the recording."""
 
     event: str
     """A regular expression for the line of a key event, with `{code}` and `{value}` in it.
 
-    Empty stands for the kernel's own `struct input_event`.
+    Empty for recordings of the kernel's `struct input_event`.
     """
 
     listens: bytes = b""
-    """A regular expression for what it says, in the recording or as an error, once it listens.
+    """A regular expression for what it writes, to the recording or stderr, once it listens.
 
-    Where it says nothing, that it has a device open has to do.
+    If empty, the program counts as listening once it has a device open.
     """
 
     loses_signals: bool = False
-    """Whether it may take more than one SIGINT to end it."""
+    """Whether more than one SIGINT may be needed to end the program."""
 
     def with_options(self, options: str) -> "Tool":
-        """The same tool, told more."""
+        """The same tool with more options."""
         return replace(self, command=f"{self.command} {options}")
 
     def has(self, code: int, value: int, recording: bytes) -> bool:
-        """Tells whether a recording has this key event, and something behind it.
+        """Whether a recording has this key event and at least one event after it.
 
-        Behind it is at least what ends the report: then the event's line is whole, too.
+        SYN_REPORT always comes after a key event; once it is there, the event's line is complete.
         """
         if not self.event:
             whole = recording[: len(recording) // _RAW_EVENT.size * _RAW_EVENT.size]
@@ -76,9 +76,9 @@ class Tool:
 _EVEMU_EVENT = r"^E: \S+ 0001 {code:04x} {value:04}"
 _LIBINPUT_EVENT = r"^ *- \[ *\d+, *\d+, *1, *{code}, *{value}\]"
 
-# Most programs print into a file or a pipe only every 4 KiB: hence stdbuf. A line at a time into
-# the shared folder is so slow that on a busy host the kernel dropped events: hence cat, which takes
-# many lines at once, and has to outlive the Ctrl+C that is for the program before it.
+# Most programs write to a file or a pipe in blocks of 4 KiB: hence stdbuf. Writing single lines to
+# the shared folder is so slow that on a busy host the kernel dropped events: hence cat, which reads
+# many lines at once. It ignores SIGINT, which is meant for the program before it.
 _LINES_INTO_FILE = "| (trap '' INT; exec cat >{file})"
 EVEMU = Tool(
     suffix=".evemu",
@@ -87,8 +87,8 @@ EVEMU = Tool(
     listens=rb"^# +Waiting for events",
     loses_signals=True,
 )
-# "Current time" is the first line behind the description. Of several devices it prints only what
-# the first one sends as it comes, the rest at its end; these need -o. It flushes by itself.
+# "Current time" is the first line after the description. Of several devices it writes only the
+# events of the first at once, those of the others at its end; they need -o. It flushes by itself.
 LIBINPUT = Tool(
     suffix=".libinput.yaml",
     command="libinput record --show-keycodes -o {file} {devices}",
@@ -121,13 +121,13 @@ ALL = (*FOREIGN, KEYMODECTL, REDACTED)
 
 
 class HostTooBusy(Exception):
-    """A recorder was not given the time to read all that was typed."""
+    """A recorder got too little processor time to read all that was typed."""
 
 
 class Recorder:
-    """A tool that reads devices of the guest into a file until the test ends or `stop()`.
+    """A tool that records devices of the guest into a file until the test ends or `stop()`.
 
-    When it is there, the tool listens already.
+    The tool is listening when `__init__` returns.
     """
 
     def __init__(
@@ -136,9 +136,9 @@ class Recorder:
         self.tool = tool
         name = f"recorded-{next(_names)}{tool.suffix}"
         self.file = file or f"/host/{name}"
-        """Where the recording is in the guest."""
+        """The path of the recording in the guest."""
         self.path = vm.shared / name
-        """Where the recording is on the host, unless a file elsewhere was asked for."""
+        """The path of the recording on the host, unless the parameter `file` was given."""
         places = {"devices": " ".join(devices or (PS2_KEYBOARD,)), "file": self.file}
         self.process: GuestProcess = vm.start(f"exec {tool.command.format(**places)}")
         if tool.listens:
@@ -148,13 +148,13 @@ class Recorder:
             vm.wait_until(f"readlink /proc/{self.process.pid}/fd/* | grep -q ^/dev/input/event")
 
     def recording(self) -> bytes:
-        """What the file has so far."""
+        """The contents of the recording so far."""
         return self.path.read_bytes() if self.path.exists() else b""
 
     def lost_events(self) -> bool:
-        """Tells whether the kernel dropped events because the tool did not read for too long.
+        """Whether the kernel dropped events because the tool did not read for too long.
 
-        What others record is then no longer what happened.
+        The recording of a foreign tool is then incomplete.
         """
         if not self.tool.event:
             return (0, 3) in [event[2:4] for event in _RAW_EVENT.iter_unpack(self.recording())]
@@ -169,7 +169,7 @@ class Recorder:
         self._wait_until(lambda: self.tool.has(code, value, self.recording()), timeout)
 
     def stop(self) -> Completed:
-        """Ends the tool as Ctrl+C does, which closes the device and makes the recording whole."""
+        """Ends the tool as Ctrl+C does, so that it closes the device and completes its file."""
         if self.tool.loses_signals:
             return self.process.interrupt_until_it_ends()
         self.process.interrupt()
@@ -193,21 +193,21 @@ class KeyRecorder(Recorder):
         ]
 
     def wait_for_events(self, count: int, timeout: float = BOUND_SECONDS) -> list[RecordedKey]:
-        """Waits for at least so many key events, and returns all there are."""
+        """Waits for at least `count` key events, and returns all that there are."""
         self._wait_until(lambda: len(self.events()) >= count, timeout)
         return self.events()
 
 
 def record(vm: VirtualMachine, script: str, tools: Sequence[Tool] = ALL) -> list[Recorder]:
-    """Types the script, and the marker, while all of these tools listen at once."""
+    """Types the script and the marker while all of these tools record at once."""
     recorders = [Recorder(vm, tool) for tool in tools]
-    # Where the host is slow QEMU's queue may overflow; the marker must not be among what is lost.
+    # On a slow host QEMU's queue may overflow; the wait keeps it from losing the marker.
     vm.play(f"{script}; wait 100; {MARKER}")
     for recorder in recorders:
         recorder.wait_for_marker()
         recorder.stop()
     for recorder in recorders:
-        # The kernel keeps 64 events for each program. Of keymodectl's this is no excuse.
+        # The kernel buffers 64 events for each program. Only foreign tools may lose events.
         if recorder.tool in FOREIGN and recorder.lost_events():
             raise HostTooBusy(f"the host was too busy for '{recorder.tool.command}'")
     return recorders

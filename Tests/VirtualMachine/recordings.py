@@ -1,4 +1,4 @@
-"""What recordings lead to, and random typing to record."""
+"""The changes of recordings, and random typing to record."""
 
 import json
 import random
@@ -14,7 +14,7 @@ THRESHOLD_MS = 500
 
 
 def replay(recording: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    """`keymodectl replay --json`, on this host: the program is the same, and emulation is slow."""
+    """Runs `keymodectl replay --json` on this host, because the emulated guest is slow."""
     return subprocess.run(
         [CHECKOUT / ".build/release/keymodectl", "replay", "--json", *options, recording],
         check=False,
@@ -24,7 +24,7 @@ def replay(recording: Path, *options: str | Path) -> subprocess.CompletedProcess
 
 
 def changes_in(recording: Path, *options: str | Path) -> list[Change]:
-    """The changes that a recording leads to, which has to be without fault."""
+    """The changes of a recording, which must not have faults."""
     replayed = replay(recording, *options)
     assert (replayed.returncode, replayed.stderr) == (0, "")
     return changes_of(replayed.stdout)
@@ -36,19 +36,19 @@ def changes_of(lines: str) -> list[Change]:
 
 
 def without_times(changes: list[Change]) -> list[Change]:
-    """What is left of changes when the same keys are typed at another time."""
+    """The changes without their times, which differ when the same keys are typed again."""
     return [{**change, "time": None} for change in changes]
 
 
 def assert_same_but_for_time_base(changes: list[Change], others: list[Change]) -> None:
-    """The clocks differ, and each rounds to microseconds by itself."""
+    """Checks that the changes differ only by a constant time, apart from rounding to 1 µs."""
     assert without_times(changes) == without_times(others)
     bases = [other["time"] - change["time"] for change, other in zip(changes, others, strict=True)]
     assert max(bases) - min(bases) <= 1
 
 
 def typing(source: random.Random, count: int) -> str:
-    """A script of `count` steps that press, hold and combine all that means something."""
+    """A script of `count` random steps that press, hold and combine keys with a meaning."""
     steps = [
         *("tap shift 30; wait 150; tap shift 30", "tap shift 30; wait 560; tap shift_r 30"),
         *("tap a 20", "tap e 20; tap kp_5 20", "hold b 400", "down shift; tap c 20; up shift"),
@@ -61,9 +61,9 @@ def typing(source: random.Random, count: int) -> str:
 
 
 def typing_to_be_played(seed: int, count: int) -> str:
-    """Random typing that means the same when it is played again a little slower or faster.
+    """Random typing with the same changes when it is played again a little slower or faster.
 
-    A second Shift is never pressed about as late as where capsLock ends.
+    The distance of two presses of Shift is never within 80 ms of the threshold.
     """
     for script in _scripts(seed, count):
         presses = [

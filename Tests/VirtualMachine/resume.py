@@ -1,6 +1,6 @@
-"""Makes changes, loses its connection in an upgrade, and has the last changes told again.
+"""Makes changes, loses its connection in an upgrade, and gets the last changes again.
 
-Runs in the guest with nothing but Python's own library: `resume.py COUNT KEPT`.
+Runs in the guest with only Python's standard library: `resume.py COUNT KEPT`.
 """
 
 import sys
@@ -11,7 +11,7 @@ SOCKETS = "/run/keymoded"
 
 
 def changes_after(sequence: int, instance: str) -> list[Message]:
-    """The changes since, as the daemon tells them now."""
+    """The changes after `sequence`, as the daemon sends them now."""
     client = Client(f"{SOCKETS}/state.sock")
     client.send("Monitor", {"after": sequence, "instance": instance}, more=True)
     reply = client.reply()

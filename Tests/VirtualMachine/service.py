@@ -17,16 +17,16 @@ Change = dict[str, Any]
 
 CONFIGURATION = "/etc/keymoded/keymoded.yaml"
 
-# Where the second press of Shift is of no matter: a host that is late types one late.
+# For tests that are not about the threshold: a slow host may type the second press late.
 PATIENT = "shift: { threshold: 60s }\n"
 
 THRESHOLD_US = 500_000
 
-# By how much the distance of two presses may be wrong.
+# The tolerance for the distance of two presses.
 ALLOWED_US = 100_000
 
-# How often something is done again whose time was not that which was asked for. A host does so now
-# and then; a fault shows every time.
+# How often a step is tried whose timing the host may spoil now and then. A real fault fails every
+# time.
 MOST_TRIES = 10
 
 UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
@@ -35,7 +35,7 @@ STATUS = "systemctl show --value --property StatusText keymoded"
 
 
 def install(vm: VirtualMachine) -> None:
-    """Installs what `make build` has built, and adds people who use it."""
+    """Installs what `make build` has built, and adds users for it."""
     target = vm.shared / "install"
     subprocess.run(
         ["make", "--no-print-directory", "install", f"DESTDIR={target}", "PREFIX=/usr"],
@@ -68,13 +68,13 @@ def add_people(vm: VirtualMachine) -> None:
 
 
 def restart(vm: VirtualMachine) -> None:
-    """Brings the service up, following the PS/2 keyboard, with both machines in their first state.
+    """Restarts the service with the PS/2 keyboard and both machines in their initial states.
 
-    Only a start that knows nothing of any before does that: no event leads every state back to the
-    first one. What is kept of the states is let go with the stop, or since systemd 254 on demand.
+    Only a start without stored states does that, because no event leads every state back to the
+    initial one. systemd drops the stored states at the stop, or since version 254 on `clean`.
     """
-    # One command, as each costs time and nearly every test begins with this. The status is that of
-    # the new start: systemd forgets the one before.
+    # One command, because each command takes time and nearly every test begins with this. The
+    # status is that of the new start: systemd clears the previous one.
     follows = f"{STATUS} | grep -q '^devices followed: [1-9]'"
     vm.run(
         f"systemctl stop {UNITS}; systemctl clean --what=fdstore keymoded 2>/dev/null; "
@@ -84,7 +84,7 @@ def restart(vm: VirtualMachine) -> None:
 
 @contextlib.contextmanager
 def cleared_away(vm: VirtualMachine) -> Iterator[None]:
-    """At the end the service is stopped, and has no configuration."""
+    """Stops the service at the end, and removes its configuration."""
     try:
         yield
     finally:
@@ -92,15 +92,15 @@ def cleared_away(vm: VirtualMachine) -> Iterator[None]:
 
 
 def configure(vm: VirtualMachine, text: str) -> None:
-    """Writes the configuration that the service reads when it is started or told to."""
+    """Writes the configuration that the service reads at its next start or reload."""
     (vm.shared / "keymoded.yaml").write_text(text)
     vm.run(f"install -D -m 644 /host/keymoded.yaml {CONFIGURATION}")
 
 
 def reload(vm: VirtualMachine, text: str) -> None:
-    """Has the service go on with another configuration, and waits until it does."""
+    """Reloads the service with another configuration, and waits until it is in force."""
     configure(vm, text)
-    # The reload has ended for systemd when the daemon was told, which may take a moment to act.
+    # systemctl returns when the daemon has received SIGHUP, which may be before it acts.
     vm.run(
         """
         reloads() { keymodectl stats | awk '$1 == "reloads" { print $2 }'; }
@@ -112,7 +112,7 @@ def reload(vm: VirtualMachine, text: str) -> None:
 
 @contextlib.contextmanager
 def settings(vm: VirtualMachine, text: str) -> Iterator[None]:
-    """The service, started anew with other settings of its unit, and at the end as it was."""
+    """Restarts the service with other settings in its unit, and removes them at the end."""
     folder = "/run/systemd/system/keymoded.service.d"
     vm.run(f"mkdir -p {folder}; printf '[Service]\n{text}\n' >{folder}/test.conf")
     vm.run("systemctl daemon-reload")
@@ -124,7 +124,7 @@ def settings(vm: VirtualMachine, text: str) -> Iterator[None]:
 
 
 def as_user(user: str, command: str, *groups: str) -> str:
-    """The command, run by an ordinary user with these groups, or with those that the user has."""
+    """The command line that runs `command` as a user, with these groups or the user's own."""
     member = f"--groups {','.join(groups)}" if groups else "--init-groups"
     return f"exec setpriv --reuid {user} --regid {user} {member} {command}"
 
@@ -152,7 +152,7 @@ class Watch:
         return [change["to"] for change in self.changes(count)]
 
     def rest(self, vm: VirtualMachine) -> list[Change]:
-        """The changes that are left, up to and with one that this makes itself."""
+        """The remaining changes, up to and including one that this method triggers."""
         answer = json.loads(vm.run("keymodectl trigger clickMoreButton --json").stdout)
         self._process.wait_for(rf'^{{"sequence":{answer["state"]["sequence"]},.*\n')
         lines = self._process.lines()[self._taken :]
@@ -167,9 +167,9 @@ def press_twice(
     second: str = "shift",
     meanwhile: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
 ) -> tuple[Change, Change]:
-    """Has Shift pressed twice at this distance, from off; returns the changes of both presses.
+    """Presses Shift twice at this distance, from off; returns the changes of both presses.
 
-    They must be what the kernel's stamps make of them. Where the host was late, it is done again.
+    The changes must follow from the kernel's timestamps. If the host was late, it tries again.
     """
     for _ in range(MOST_TRIES):
         with meanwhile():
@@ -188,7 +188,7 @@ def press_twice(
 
 @contextlib.contextmanager
 def stopped(vm: VirtualMachine) -> Iterator[None]:
-    """The daemon gets no time, until it goes on with what has come meanwhile."""
+    """Stops the daemon with SIGSTOP, and continues it at the end."""
     vm.run(
         """
         systemctl kill --signal STOP keymoded
@@ -202,7 +202,7 @@ def stopped(vm: VirtualMachine) -> Iterator[None]:
 
 
 def expect_asleep(vm: VirtualMachine, meanwhile: Callable[[], object]) -> None:
-    """Does something through which the daemon sleeps, but for what the watchdog wants."""
+    """Runs `meanwhile`, and checks that only the watchdog wakes the daemon during it."""
 
     def uptime_and_waits() -> tuple[float, int]:
         uptime, waits = vm.run(
@@ -214,12 +214,12 @@ def expect_asleep(vm: VirtualMachine, meanwhile: Callable[[], object]) -> None:
         ).stdout.split()
         return float(uptime), int(waits)
 
-    # At first it may still do what came before; what wakes it does so every time.
+    # The first time, it may still be busy with earlier events; a real wakeup recurs.
     for _ in range(3):
         begin, before = uptime_and_waits()
         meanwhile()
         end, after = uptime_and_waits()
-        # Half of WatchdogSec=30s; to tell of it may take a second sleep.
+        # Half of WatchdogSec=30s, for up to two waits each.
         allowed = 2 * (int((end - begin) / 15) + 1)
         if after - before <= allowed:
             return
@@ -227,7 +227,7 @@ def expect_asleep(vm: VirtualMachine, meanwhile: Callable[[], object]) -> None:
 
 
 def settled_state(vm: VirtualMachine) -> dict[str, Any]:
-    """The state once all that was typed has acted, by an event that changes nothing itself."""
+    """The state after all typed keys have acted, from an event that is ignored."""
     answer = vm.run("keymodectl trigger tapBlankArea --json", check=False)
     assert (answer.exit_code, answer.stderr) == (1, ""), "only for a keyboard that shows nothing"
     settled: dict[str, Any] = json.loads(answer.stdout)["state"]
@@ -235,12 +235,12 @@ def settled_state(vm: VirtualMachine) -> dict[str, Any]:
 
 
 def log(vm: VirtualMachine) -> list[str]:
-    """What the service that runs now has logged."""
+    """The lines that the present process of the service has logged."""
     return journal(vm, "_PID=$(systemctl show --value --property MainPID keymoded)")
 
 
 def journal(vm: VirtualMachine, selection: str) -> list[str]:
-    """What of the journal these options select, with all that was written until now."""
+    """The lines of the journal that these options select, up to now."""
     command = f"journalctl --sync; journalctl --boot --output cat {selection}"
     return vm.run(command).stdout.splitlines()
 
@@ -251,13 +251,13 @@ def systemd_version(vm: VirtualMachine) -> int:
 
 
 def copy_programs(vm: VirtualMachine, *names: str) -> None:
-    """Puts programs of this folder that run in the guest into /host, with all that they import."""
+    """Copies programs of this folder into /host, with the modules that they import."""
     for name in (*names, "daemon", "uinput"):
         shutil.copy(Path(__file__).with_name(f"{name}.py"), vm.shared)
 
 
 def state(vm: VirtualMachine) -> dict[str, Any]:
-    """What `keymodectl state` tells now."""
+    """The present output of `keymodectl state --json`."""
     answer: dict[str, Any] = json.loads(vm.run("keymodectl state --json").stdout)
     return answer
 
@@ -265,15 +265,15 @@ def state(vm: VirtualMachine) -> dict[str, Any]:
 class VirtualKeyboard:
     """A keyboard that a program in the guest makes through uinput, and types on.
 
-    It is like the PS/2 keyboard, or like one of which the guest has a recording of evemu's format.
+    It has the keys of the PS/2 keyboard, or those of a recording in evemu's format.
     """
 
     def __init__(self, vm: VirtualMachine, name: str, like: str | None = None) -> None:
         self._vm = vm
         self.name = name
         description = f"cat {like}" if like else f"evemu-describe {PS2_KEYBOARD}"
-        # Without EV_REP, which is type 20: the kernel would repeat what is held, beside the repeats
-        # that a test sends or a recording has.
+        # Without EV_REP (type 20), with which the kernel would repeat held keys, in addition to the
+        # autorepeats that a test or a recording sends.
         vm.run(f"{description} | sed 's/^N: .*/N: {name}/; /^B: 14/d' >/run/keyboard")
         self._start("exec stdbuf -oL evemu-device /run/keyboard")
 
@@ -291,9 +291,9 @@ class VirtualKeyboard:
         self._vm.run(" && ".join(commands))
 
     def overflow(self) -> None:
-        """Sends, Ctrl being held, more than the kernel keeps for a program that does not read.
+        """With Ctrl held, sends more events than the kernel buffers for a stopped program.
 
-        To such a program the release of Ctrl and Insert are lost; at the end Menu is held.
+        Such a program loses the release of Ctrl and the taps of Insert; at the end Menu is held.
         """
         insert = [(110, 1), (110, 0)]
         letters = [(48, value) for _ in range(200) for value in (1, 0)]
@@ -307,17 +307,17 @@ class VirtualKeyboard:
         self.play("/host/storm")
 
     def play(self, recording: str) -> None:
-        """Types what is in a file of the guest, of evemu's format, as it was typed then."""
+        """Plays a recording in evemu's format, which is a file of the guest."""
         self._vm.run(f"evemu-play {self.path} <{recording}")
 
     def remove(self) -> None:
-        """Takes the keyboard away, with whatever is held on it."""
+        """Removes the keyboard, with the keys that are held on it."""
         self._process.terminate()
         self._process.wait()
 
 
 class LitKeyboard(VirtualKeyboard):
-    """A keyboard with LEDs, which knows of each that is switched."""
+    """A keyboard with LEDs, which reports every LED that is switched."""
 
     def __init__(self, vm: VirtualMachine, name: str) -> None:
         self._vm = vm
@@ -346,7 +346,7 @@ Made = TypeVar("Made", bound=VirtualKeyboard)
 
 @contextlib.contextmanager
 def followed(vm: VirtualMachine, keyboard: Made) -> Iterator[Made]:
-    """The keyboard, once the daemon follows it; it is taken away at the end."""
+    """Waits until the daemon follows the keyboard, and removes it at the end."""
     try:
         wait_until_followed(vm, keyboard.name)
         yield keyboard
@@ -357,12 +357,12 @@ def followed(vm: VirtualMachine, keyboard: Made) -> Iterator[Made]:
 def followed_keyboard(
     vm: VirtualMachine, name: str, like: str | None = None
 ) -> contextlib.AbstractContextManager[VirtualKeyboard]:
-    """A keyboard made through uinput that the daemon follows; it is taken away at the end."""
+    """A keyboard of uinput that the daemon follows, and that is removed at the end."""
     return followed(vm, VirtualKeyboard(vm, name, like))
 
 
 def wait_until_followed(vm: VirtualMachine, name: str) -> None:
-    """Waits until the daemon says that it follows the device, once more than it was let go."""
+    """Waits until the daemon's log says that it follows the device, and not that it is gone."""
     vm.wait_until(
         f"""
         journalctl --unit keymoded --boot --output cat _PID=$(pgrep -x keymoded) |
@@ -372,5 +372,5 @@ def wait_until_followed(vm: VirtualMachine, name: str) -> None:
 
 
 def wait_until_following(vm: VirtualMachine, count: int) -> None:
-    """Waits until the daemon says that it follows so many devices."""
+    """Waits until the daemon's status says that it follows `count` devices."""
     vm.wait_until(f'[ "$({STATUS})" = "devices followed: {count}" ]')

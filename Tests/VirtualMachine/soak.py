@@ -1,9 +1,9 @@
 """Types, plugs, unplugs, connects and hangs up for a long time, and checks that nothing grows.
 
-Runs in the guest, as root, with nothing but Python's own library: `soak.py SECONDS`. A keyboard
-types a thousand events a second; another one comes and goes every second, with keys held; 64
-subscribers come and go, each of which goes on where it left off and must be told every change
-once, in order. The last line that is printed says what came of it, as JSON.
+Runs in the guest, as root, with only Python's standard library: `soak.py SECONDS`. A keyboard types
+a thousand events a second; another is plugged and unplugged every second, with keys held; 64
+subscribers come and go, each of which resumes where it left off and must get every change once, in
+order. The last line that is printed has the outcome, as JSON.
 """
 
 import itertools
@@ -25,7 +25,7 @@ EVENTS_PER_SECOND = 1000
 STEPS_PER_SECOND = 50
 EVENTS_PER_STEP = EVENTS_PER_SECOND // STEPS_PER_SECOND
 
-# What the C library keeps, caches that fill and pages that are touched for the first time.
+# The share of the time in which allocator, caches and first use of pages may add memory.
 WARM_UP = 0.2
 ALLOWED_GROWTH_KIB = 256
 
@@ -36,7 +36,7 @@ NOT_MISSED = b'"missed":0'
 
 @dataclass
 class Subscriber:
-    """Someone who follows the changes, over one connection after the other."""
+    """A subscriber that uses one connection after another."""
 
     instance: str
     latest: int
@@ -45,7 +45,7 @@ class Subscriber:
     changes: int = 0
 
     def connect(self) -> None:
-        """Goes on where it left off."""
+        """Connects, and subscribes from the last change that it has."""
         self.connection = socket.socket(socket.AF_UNIX)
         self.connection.connect(SOCKET)
         parameters = {"after": self.latest, "instance": self.instance}
@@ -54,7 +54,7 @@ class Subscriber:
         self.rest = b""
 
     def take(self) -> None:
-        """Reads what there is, and checks that it is what comes next."""
+        """Reads what has arrived, and checks that it has the next changes."""
         chunk = self.connection.recv(65536)
         assert chunk, "the daemon has hung up"
         *messages, self.rest = (self.rest + chunk).split(b"\0")
@@ -69,7 +69,7 @@ class Subscriber:
 
 
 class Subscribers:
-    """All of them, of whom some hang up and others connect every now and then."""
+    """All subscribers, some of which reconnect every second."""
 
     def __init__(self, instance: str, latest: int) -> None:
         self.all = [Subscriber(instance, latest) for _ in range(SUBSCRIBERS)]
@@ -87,14 +87,14 @@ class Subscribers:
         self._poll.register(number, select.EPOLLIN)
 
     def take(self, seconds: float) -> None:
-        """Reads what comes in this time."""
+        """Reads what arrives within this time."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             for number, _ in self._poll.poll(left):
                 self._by_number[number].take()
 
     def take_until(self, latest: int) -> None:
-        """Reads until all have the change of this number."""
+        """Reads until all subscribers have the change of this sequence."""
 
         def have_all() -> bool:
             self.take(0.01)
@@ -103,7 +103,7 @@ class Subscribers:
         wait_until(have_all, "the rest of the changes")
 
     def change_some(self, count: int) -> None:
-        """Some hang up, at whatever place, and connect again."""
+        """Closes the connections of some subscribers at any point, and connects them again."""
         for subscriber in itertools.islice(self._next, count):
             number = subscriber.connection.fileno()
             self._poll.unregister(number)
@@ -114,7 +114,7 @@ class Subscribers:
 
 
 def typing() -> list[list[tuple[int, int]]]:
-    """What is typed in each of the steps of a second: 1000 events, of which some change states."""
+    """The events of each step of a second: 1000 in all, some of which change states."""
     steps = []
     for step in range(STEPS_PER_SECOND):
         events = [(key, value) for key in (LEFTSHIFT, B) for value in (PRESS, RELEASE)]
@@ -128,7 +128,7 @@ def typing() -> list[list[tuple[int, int]]]:
 def soak(seconds: int) -> dict[str, int | str]:
     daemon = Daemon()
     descriptors_before = daemon.descriptors()
-    # One for each subscriber and keyboard; the visitor of the second before may be there still.
+    # One for each subscriber and keyboard; the previous second's visitor may still be open.
     most = descriptors_before + SUBSCRIBERS + 3
     answer = Client(SOCKET)
     state = answer.call("GetState")["state"]
@@ -145,14 +145,14 @@ def soak(seconds: int) -> dict[str, int | str]:
                 keyboard.send(*events)
                 due = started + second + number / STEPS_PER_SECOND
                 subscribers.take(max(0.001, due - time.monotonic()))
-            # It may not even be followed yet; whatever it held is held no more.
+            # The visitor may not be followed yet. Its keys are released when it is removed.
             visitor.press(LEFTCTRL, LEFTSHIFT)
             visitor.remove()
             visitor = Keyboard(f"visitor {second + 1}")
             subscribers.change_some(8)
             if second >= seconds * WARM_UP:
                 resident.append(daemon.resident_kib())
-                # Some of those who left may not have been let go yet.
+                # The daemon may not have closed all ended connections yet.
                 wait_until(lambda: daemon.descriptors() <= most, f"at most {most} descriptors")
         took = time.monotonic() - started
         visitor.remove()

@@ -1,4 +1,4 @@
-"""A service that runs is not harmed by a bad configuration, or by a keymoded started by hand."""
+"""A running service survives a bad configuration and a keymoded started by hand."""
 
 import json
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ WARNING = "the configuration is bad; the last good one is in force"
 
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started without a configuration, and ends so."""
+    """The guest, with a service that was just started without a configuration."""
     with service.cleared_away(installed):
         service.restart(installed)
         yield installed
@@ -44,7 +44,7 @@ def test_bad_configuration_at_a_crash_loses_nothing(guest: VirtualMachine) -> No
     killed(guest)
     after = service.state(guest)
     assert {**after, "time": 0} == {**before, "time": 0}
-    # What clients ask does not start another one.
+    # Calls of clients do not start another daemon.
     for _ in range(5):
         service.state(guest)
     assert int(guest.run(restarts).stdout) == counted + 1
@@ -72,7 +72,7 @@ def test_bad_configuration_at_the_first_start_means_the_defaults(guest: VirtualM
     forgotten = "systemctl clean --what=fdstore keymoded 2>/dev/null"
     guest.run(f"systemctl stop {UNITS}; {forgotten}", check=False)
     service.configure(guest, "shift: { treshold: 1s }\n")
-    # It is started by the first client, once, and that gets its answer.
+    # The first client starts the service, once, and gets its reply.
     guest.run("systemctl start keymoded-state.socket keymoded-control.socket")
     assert service.state(guest)["sequence"] == 0
     for _ in range(5):
@@ -102,7 +102,7 @@ def test_keymoded_by_hand_leaves_the_service_alone(guest: VirtualMachine) -> Non
     assert watch.states(1) == ["off"], "its clients go on"
     assert service.state(guest)["sequence"] == 2
 
-    # In a folder of its own it serves beside the service.
+    # With another socket folder, a daemon runs beside the service.
     guest.run("mkdir -p /run/other")
     other = guest.start("exec keymoded --socket-dir /run/other")
     guest.wait_until("keymodectl state --socket-dir /run/other")

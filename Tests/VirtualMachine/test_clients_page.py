@@ -13,20 +13,20 @@ PAGE = (CHECKOUT / "docs/clients.md").read_text()
 
 
 def example(language: str, number: int = 0) -> str:
-    """The text of an example in a language."""
+    """The text of the page's example of this language and number."""
     found = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
     return str(found[number])
 
 
 def share(guest: VirtualMachine, name: str, text: str) -> str:
-    """Puts a text into a file of the guest that every user may read, and returns its path."""
+    """Writes a text to a file of the guest that every user may read, and returns its path."""
     (guest.shared / name).write_text(text)
     (guest.shared / name).chmod(0o644)
     return f"/host/{name}"
 
 
 def require_systemd(guest: VirtualMachine, version: int) -> None:
-    """Skips the test where systemd does not have yet what the example is about."""
+    """Skips the test if the guest's systemd is older than the example needs."""
     if systemd_version(guest) < version:
         pytest.skip(f"came with systemd {version}")
 
@@ -56,7 +56,7 @@ def test_python(guest: VirtualMachine) -> None:
     script = share(guest, "example.py", example("python"))
     follower = as_user("reader", f"python3 -B -u {script} >/run/said")
     guest.start(f"cd /host; {follower}")
-    # That it has subscribed shows only when it prints something.
+    # Only its first output shows that the program has subscribed.
     guest.wait_until("keymodectl trigger clickMoreButton; [ -s /run/said ]")
     guest.run("keymodectl trigger tapTextField")
     guest.wait_until("tail -n 1 /run/said | grep -qx 'keyboard is now editingText'")

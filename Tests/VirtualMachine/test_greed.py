@@ -1,4 +1,4 @@
-"""512 greedy clients under the limits of the unit, of which one is its memory."""
+"""512 greedy clients against the limits of the unit, such as its memory."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from vm import VirtualMachine
 
 pytestmark = pytest.mark.attack
 
-# How many of the shapes of calls are tried that are known to take most; an emulator is slow.
+# How many of the most expensive shapes of calls are tried; an emulator is slow.
 SHAPES = 4 if "KEYMODED_SEARCH_SECONDS" in os.environ else 2
 
 PID = "systemctl show --value --property MainPID keymoded"
@@ -25,7 +25,7 @@ def test_greedy_clients_do_not_have_the_service_killed(
         shutil.copy(CHECKOUT / f"Tests/Adversary/{name}.py", guest.shared)
     before = service.state(guest)
     pid = guest.run(PID).stdout
-    # Somebody who may read, and also act; nobody else can fill all places.
+    # A user of both groups: only such a user can take all connections.
     greedy = as_user(
         "controller",
         f"python3 /host/greed.py /run/keymoded {pid.strip()} 0 {SHAPES}",
@@ -45,7 +45,7 @@ def test_greedy_clients_do_not_have_the_service_killed(
     )
     assert guest.run(PID).stdout == pid, "the kernel has killed it"
     assert "oom_kill 0" in guest.run(f"cat {group}/memory.events").stdout.splitlines()
-    # A third is left for what was not found.
+    # A third is left for attacks that the test does not know.
     assert peak < limit * 2 / 3
     after = service.state(guest)
     assert {**after, "time": 0} == {**before, "time": 0}

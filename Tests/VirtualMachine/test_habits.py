@@ -1,4 +1,4 @@
-"""Switches that bounce, and a Shift that nobody uses, on a real kernel with the daemon's timer."""
+"""Debouncing and the timeout of Shift, on a real kernel with the daemon's timer."""
 
 import json
 import random
@@ -15,7 +15,7 @@ from vm import PS2_KEYBOARD, VirtualMachine
 
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, at the end with a service that has no configuration, and is stopped."""
+    """The guest; at the end its service is stopped and has no configuration."""
     with service.cleared_away(installed):
         yield installed
 
@@ -27,19 +27,19 @@ def start(guest: VirtualMachine, configuration: str) -> None:
 
 @pytest.mark.parametrize("trigger", ["press", "tap"])
 def test_recordings_replay_to_what_the_daemon_told(guest: VirtualMachine, trigger: str) -> None:
-    # What a late host types is no bounce; then it has to be typed again.
+    # A slow host may type too late for bounces; then it types again.
     seeds = range(7, 7 + service.MOST_TRIES)
     assert any(recorded_bounces(guest, trigger, seed) > 3 for seed in seeds)
 
 
 def recorded_bounces(guest: VirtualMachine, trigger: str, seed: int) -> int:
-    """Checks that recordings replay to what the daemon told; returns how many bounces they have."""
-    # As long as a bounce may be, so that some of the typing is.
+    """Checks that recordings replay to the daemon's changes; returns their number of bounces."""
+    # The longest debounce time, so that some of the typing bounces.
     start(guest, f"shift: {{ timeout: 200ms, trigger: {trigger} }}\ndebounce: 100ms\n")
     options = f"--config {CONFIGURATION}"
     tools = [tool.with_options(options) for tool in (recorder.KEYMODECTL, recorder.REDACTED)]
     watch = Watch(guest)
-    # A recording ends with its last event: nothing must be due after that.
+    # A replay ends with the last event, so no deadline may be pending then.
     script = typing(random.Random(seed), 60)
     bounces = "; ".join(["tap shift 30; wait 40; tap shift 30; wait 300"] * 5)
     recordings = record(guest, f"{script}; {bounces}; tap a 20", tools)
@@ -65,7 +65,7 @@ def test_unused_shift_is_off_at_its_microsecond(guest: VirtualMachine) -> None:
     assert off["time"] - on["time"] == 300_000
     state = service.state(guest)
     assert state["time"] > off["time"]
-    # With nothing due, nothing wakes the daemon.
+    # Without a deadline, nothing wakes the daemon.
     service.expect_asleep(guest, lambda: guest.run("sleep 3"))
 
 
@@ -86,17 +86,17 @@ def test_restart_forgets_no_time(guest: VirtualMachine) -> None:
 
 
 def test_late_daemon_judges_by_the_kernels_stamps(guest: VirtualMachine) -> None:
-    # Without a watchdog, as the daemon gets no time for as long as the timeout lasts.
+    # Without a watchdog, because the daemon is stopped for longer than the timeout.
     with service.settings(guest, "WatchdogSec=0"):
-        # A host that is late types late; what the stamps say holds all the same.
+        # A slow host types late, but the timestamps decide in any case.
         if not any(is_character_in_time(guest, seconds) for seconds in (5, 15, 45)):
             raise AssertionError("the host was too slow to prove anything")
 
 
 def is_character_in_time(guest: VirtualMachine, seconds: int) -> bool:
-    """Types a character before the timeout is over, and has it read after that.
+    """Types a character before the end of the timeout, which the daemon reads after it.
 
-    Returns whether the host was quick enough for it to be in time.
+    Returns whether the host was fast enough to type it in time.
     """
     start(guest, f"shift: {{ timeout: {seconds}s }}\n")
     watch, keys = Watch(guest), KeyRecorder(guest, PS2_KEYBOARD)

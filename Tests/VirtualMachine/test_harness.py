@@ -1,4 +1,4 @@
-"""Tests of the harness itself: what other tests take for granted about the guest and its keys."""
+"""Tests of the harness itself: what other tests assume about the guest and its keys."""
 
 import statistics
 import subprocess
@@ -88,8 +88,8 @@ def test_ps2_presses_keep_their_distance(vm: VirtualMachine) -> None:
             second - first for first, second in zip(presses[::2], presses[1::2], strict=True)
         )
 
-    # What other tests rely on is only to be far from the 500 ms that decide. On an idle host it is
-    # 1 ms; on a busy one some are off, hence the median, and at times most of them.
+    # Other tests only need distances far from the threshold of 500 ms. On an idle host the error is
+    # 1 ms; on a busy host some distances are wrong, hence the median, and at times most of them.
     assert any(median_distance() == pytest.approx(0.300, abs=0.060) for _ in range(MOST_TRIES))
 
 
@@ -102,7 +102,7 @@ def test_no_ps2_event_is_lost(vm: VirtualMachine) -> None:
         recorder.stop()
         if len(keys) == 80:
             break
-        # QEMU's queue is full when a guest that gets no time has taken nothing for 40 ms.
+        # QEMU's queue overflows when a guest without processor time reads nothing for 40 ms.
         stamps = [key.seconds for key in keys]
         assert max(second - first for first, second in pairwise(stamps)) > 0.025, keys
         vm.play("up ctrl_r; wait 20; up a; wait 20")

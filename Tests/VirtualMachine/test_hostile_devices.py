@@ -1,4 +1,4 @@
-"""Keyboards, and those who use them, against the daemon on a real kernel."""
+"""Attacks by keyboards and their users on the daemon, on a real kernel."""
 
 import os
 import re
@@ -10,9 +10,9 @@ from vm import VirtualMachine
 
 pytestmark = pytest.mark.attack
 
-# 50 plugs take 4 s, 500 take 35 s, each of two times.
+# 50 plugs take 4 s, 500 take 35 s; two tests do it.
 PLUGS = int(os.environ.get("KEYMODED_PLUGS", "50"))
-# Multiplies what takes long only because it is done often.
+# Multiplies the repetitions of most attacks.
 TIMES = int(os.environ.get("KEYMODED_ATTACKS", "1"))
 
 
@@ -41,7 +41,7 @@ def test_keyboards_that_come_and_go_where_no_udev_slows_them_down(
 ) -> None:
     with device_attacks.without_udev(guest) as daemon:
         attack(guest, told, "plug", PLUGS, sockets="/run/own")
-        # It was quicker than udev would be, so it has met some that were gone while it opened them.
+        # Without waiting for udev, the daemon has opened some that were removed at that moment.
         assert daemon.exit_code is None
         lines = daemon.stderr.splitlines()
         followed = sum("following 'Fleeting" in line for line in lines)

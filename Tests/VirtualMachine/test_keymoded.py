@@ -97,7 +97,7 @@ def test_usb_keyboard_comes_and_goes_with_shift_held(guest: VirtualMachine) -> N
     guest.wait_until(
         "journalctl --boot -o cat _PID=$(pgrep -x keymoded) | grep -q 'USB Keyboard. is gone'"
     )
-    # Were Shift or Ctrl still held, neither of these would mean anything.
+    # If Shift or Ctrl were still held, neither key would have an effect.
     guest.play("tap a; wait 30; tap insert")
     assert watch.states(2) == ["off", "editingText"]
 
@@ -117,7 +117,7 @@ def test_two_keyboards_have_one_shift(guest: VirtualMachine) -> None:
         assert service.settled_state(guest)["keyboard"] == "prepareToEditText"
         keyboard.send("LEFTCTRL-", "LEFTSHIFT+", "LEFTSHIFT-")
         (change,) = watch.changes(1)
-        # Which of the two depends on how quickly the guest starts programs.
+        # The state depends on how quickly the guest starts programs.
         assert change["from"] == "on" and change["to"] in ("capsLock", "off")
         assert change["event"] == "shiftPressed"
 
@@ -146,7 +146,7 @@ def test_what_is_lost_in_an_overflow_is_found_again(guest: VirtualMachine) -> No
         guest.run("systemctl kill --signal STOP keymoded")
         keyboard.overflow()
         guest.run("systemctl kill --signal CONT keymoded")
-        # Insert is lost: only now does Ctrl turn out to be up, and Menu to be down.
+        # Insert is lost; only the sync finds Ctrl up and Menu down.
         assert watch.states(1) == ["showingPanel"]
         keyboard.send("COMPOSE-", "INSERT+", "INSERT-")
         assert watch.states(1) == ["editingText"]
@@ -181,7 +181,7 @@ def test_access_is_by_group(guest: VirtualMachine) -> None:
     refused = guest.run(as_user("reader", "keymodectl trigger tapTextField"), check=False)
     assert (refused.exit_code, refused.stdout) == (5, "")
     assert "for members of the group 'keymoded-control'" in refused.stderr
-    # Without keymodectl, and on the socket that may be used: the daemon itself refuses.
+    # Without keymodectl, on the socket that the user may open, the daemon itself refuses.
     (guest.shared / "ask").write_text(
         """printf '%s\\0' '{"method":"org.keymoded.Controller.Trigger",\
         "parameters":{"event":"tapTextField"}}' | socat - /run/keymoded/state.sock"""
@@ -203,7 +203,7 @@ def test_device_may_be_named(guest: VirtualMachine) -> None:
     guest.wait_until("keymodectl state --socket-dir /run/own")
     guest.play("tap insert")
     keyboard.send("COMPOSE+", "COMPOSE-")
-    # By now the daemon has read whatever Insert would have done.
+    # By now the daemon would have read Insert, if it followed that keyboard.
     state = guest.run("keymodectl trigger shiftPressed --socket-dir /run/own").stdout
     assert state == "shift     on\nkeyboard  showingPanel\n"
     assert daemon.stderr == (

@@ -1,4 +1,4 @@
-"""LEDs of keyboards that tell of the states, switched by the hardened service."""
+"""Keyboard LEDs that show states, switched by the hardened service."""
 
 import re
 from collections.abc import Iterator
@@ -21,19 +21,19 @@ EXAMPLE = CHECKOUT / "examples/leds/leds.conf"
 
 CAPS_LOCK = "tap shift; wait 100; tap shift"
 
-# Scroll Lock's and Caps Lock's keys are not typed: the kernel's console would switch their LEDs.
+# Tests do not type Scroll Lock and Caps Lock: the kernel's console would switch their LEDs.
 LEDS = PATIENT + "leds: { capsLock: LED_CAPSL, editingText: [LED_SCROLLL, LED_MISC] }\n"
 
 
 def unlock(guest: VirtualMachine) -> None:
-    """Switches off Caps Lock and its like, which the kernel shows on each new keyboard."""
-    # KDSKBLED of <linux/kd.h>. Whoever has typed on every key before has typed these too.
+    """Switches off the console's lock keys, whose LEDs the kernel sets on each new keyboard."""
+    # KDSKBLED of <linux/kd.h>. An earlier test that typed every key has typed these too.
     guest.run("python3 -c 'import fcntl; fcntl.ioctl(open(\"/dev/tty0\"), 0x4B65, 0)'")
 
 
 @pytest.fixture
 def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with the service as it is shipped, just started, and with LEDs to switch."""
+    """The guest, with the shipped service just started, configured to switch LEDs."""
     with service.cleared_away(installed):
         unlock(installed)
         configure(installed, LEDS)
@@ -43,7 +43,7 @@ def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
 
 @pytest.fixture
 def writing(reading: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The same, with the example's drop-in, installed as it says."""
+    """The same, with the example's drop-in, installed by the commands in its comments."""
     (reading.shared / EXAMPLE.name).write_text(EXAMPLE.read_text())
     commands = re.findall(r"^# {3}sudo (.*)$", EXAMPLE.read_text(), re.MULTILINE)
     assert commands[-1] == "systemctl restart keymoded.service"
@@ -56,7 +56,7 @@ def writing(reading: VirtualMachine) -> Iterator[VirtualMachine]:
 
 
 def opened_for_writing(guest: VirtualMachine) -> int:
-    """How many input devices the daemon has open for writing."""
+    """The number of input devices that the daemon has open for writing."""
     links = guest.run("ls -l /proc/$(pgrep -x keymoded)/fd").stdout.splitlines()
     return sum("/dev/input/" in link and "w" in link.split()[0] for link in links)
 
@@ -71,7 +71,7 @@ def test_state_is_shown_while_it_lasts(writing: VirtualMachine) -> None:
         assert keyboard.switched(1) == ["CAPSL on"]
         writing.play("tap insert")
         assert keyboard.switched(2) == ["SCROLLL on", "MISC on"]
-        # By keys of its own; and a letter switches nothing.
+        # Keys of this keyboard switch its LEDs; a letter switches nothing.
         keyboard.send("A+", "A-", "ESC+", "ESC-")
         assert keyboard.switched(2) == ["SCROLLL off", "MISC off"]
         writing.play("tap shift")
@@ -104,7 +104,7 @@ def test_reload_adds_and_removes_and_loses_no_key(writing: VirtualMachine) -> No
         assert keyboard.switched(1) == ["CAPSL on"]
         reload(writing, PATIENT + "leds: { capsLock: LED_MISC, prepareToEditText: LED_KANA }\n")
         assert sorted(keyboard.switched(3)) == ["CAPSL off", "KANA on", "MISC on"]
-        # Ctrl is held on it all the while, and so Insert is not bound.
+        # Ctrl is still held on it, so Insert is not bound.
         writing.play("tap insert")
         assert service.settled_state(writing)["sequence"] == 2
         keyboard.send("LEFTCTRL-", "INSERT+", "INSERT-")
@@ -131,7 +131,7 @@ def test_daemon_that_stops_switches_off_and_the_next_one_on(writing: VirtualMach
         assert keyboard.switched(1) == ["CAPSL on"]
         writing.run("systemctl restart keymoded")
         assert keyboard.switched(2) == ["CAPSL off", "CAPSL on"]
-        # One that is killed switches nothing off; the next one finds it as it is to be.
+        # A killed daemon switches nothing off; the next daemon finds the LEDs as they must be.
         writing.run("systemctl kill --signal KILL keymoded; systemctl start keymoded")
         wait_until_following(writing, 2)
         writing.play("tap insert; wait 30; tap esc")
@@ -179,7 +179,7 @@ def test_unit_as_it_is_shipped_refuses_it_once_and_keys_go_on(reading: VirtualMa
         keyboard.send("INSERT+", "INSERT-", "ESC+", "ESC-")
         assert watch.states(4) == ["on", "capsLock", "editingText", "prepareToEditText"]
         reload(reading, LEDS)
-        # What is switched next is not the daemon's.
+        # The next LED is switched by the test, not by the daemon.
         keyboard.switch("MISC", 1)
         assert keyboard.switched(1) == ["MISC on"]
         told = [line for line in warnings(reading) if "Dark" in line]

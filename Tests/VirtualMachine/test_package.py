@@ -1,6 +1,6 @@
-"""The Debian package, from its installation to its end, in a guest that has nothing else of it.
+"""The Debian package, from its installation to its removal, in a guest without other installations.
 
-These tests are one story: the first finds the package just installed, the last removes it.
+These tests build on each other: the first finds the package just installed, the last removes it.
 """
 
 import re
@@ -24,7 +24,7 @@ from service import (
 )
 from vm import VirtualMachine
 
-# The guest has no manual pages or documents, of other packages.
+# The guest's dpkg leaves out manual pages and documents; this package is installed with them.
 INSTALL = "dpkg --path-include='*' --install /host/keymoded.deb"
 
 # Half a minute is usual.
@@ -36,7 +36,7 @@ INTERFACE = "org.keymoded.Controller"
 
 @pytest.fixture(scope="module")
 def vm(images: Images) -> Iterator[VirtualMachine]:
-    """A guest of its own: that of the other tests has what `make install` installs."""
+    """A guest of its own, because the other tests' guest has the files of `make install`."""
     with VirtualMachine(images) as machine:
         yield machine
 
@@ -48,7 +48,7 @@ def files_before(vm: VirtualMachine) -> set[str]:
 
 @pytest.fixture(scope="module")
 def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
-    """The guest, with the package that `make deb` has built, and a keyboard plugged in before."""
+    """The guest, with the package of `make deb`, installed after its keyboard was plugged in."""
     (package,) = (CHECKOUT / ".deb").glob("*.deb")
     shutil.copy(package, vm.shared / "keymoded.deb")
     vm.run(INSTALL, timeout=INSTALL_SECONDS)
@@ -57,7 +57,7 @@ def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
 
 
 def files(vm: VirtualMachine) -> set[str]:
-    """What there is, but for what others write, and what they keep of accounts and packages."""
+    """All files of the root and /run/keymoded, except logs and backups of account files."""
     listing = vm.run("find / /run/keymoded -xdev -not -path '/var/log/*'", check=False).stdout
     return {line for line in listing.splitlines() if not re.fullmatch("/etc/.*-", line)}
 
@@ -85,7 +85,7 @@ def test_keyboard_that_was_there_before_is_followed(installed: VirtualMachine) -
 
 def test_units_are_well_formed(installed: VirtualMachine) -> None:
     verified = installed.run(f"systemd-analyze verify --man=no {UNIT_FILES}*", check=False)
-    # systemd 252 passes over what it does not know yet, and says so.
+    # systemd 252 warns about settings that it does not know, and ignores them.
     complaints = [line for line in verified.stderr.splitlines() if "StorePreserve'" not in line]
     assert (verified.exit_code, complaints) == (0, [])
 
@@ -97,7 +97,7 @@ def test_udev_finds_nothing_wrong_with_the_rules(installed: VirtualMachine) -> N
 
 
 def test_service_can_do_little_harm(installed: VirtualMachine) -> None:
-    # In tenths, as systemd judges exposure: from 0 to 100.
+    # systemd's exposure, from 0 to 100.
     threshold = 9 if systemd_version(installed) >= 257 else 10
     judged = installed.run(
         f"systemd-analyze security --offline=true --threshold={threshold} --no-pager "
@@ -122,7 +122,7 @@ def test_process_has_no_privilege(installed: VirtualMachine) -> None:
     assert int(dynamic) >= 61184, "the first of those that are given for a while"
     input_group = installed.run("getent group input | cut -d: -f3").stdout.strip()
     assert set(status["Groups"].split()) <= {dynamic, input_group}
-    # Nothing of what was typed last is in a dump.
+    # No core dump can have what was typed last.
     limits = installed.run(f"cat /proc/{pid}/limits").stdout
     assert re.search("^Max core file size +0 +0 ", limits, re.MULTILINE)
 
@@ -146,7 +146,7 @@ def test_keys_are_followed_and_the_journal_names_none(guest: VirtualMachine) -> 
         "following 'AT Translated Set 2 keyboard'",
         "following 'QEMU QEMU USB Keyboard'",
     ]
-    # Nobody else tells what was typed either, by name or by number. The kernel counts other things.
+    # No other program logs keys either, by name or code. Kernel messages have numbers of their own.
     others = "_TRANSPORT=journal + _TRANSPORT=stdout + _TRANSPORT=syslog"
     journal = "\n".join(service.journal(guest, f"--after-cursor '{cursor}' {others}"))
     assert "following 'QEMU" in journal
@@ -157,7 +157,7 @@ def test_keys_are_followed_and_the_journal_names_none(guest: VirtualMachine) -> 
 
 @dataclass(frozen=True)
 class Client:
-    """A Varlink client that others have made, by how to make it do what it can do."""
+    """The command lines of a foreign Varlink client."""
 
     info: str
     introspect: str
@@ -181,7 +181,7 @@ PYTHON = Client(
 
 @pytest.fixture
 def client(installed: VirtualMachine) -> Client:
-    """The one that systemd 255 and later bring along; before that, the one of Python's library."""
+    """varlinkctl of systemd 255 and later; before that, the client of the Python library."""
     if systemd_version(installed) >= 255:
         return VARLINKCTL
     library = installed.shared / "varlink"
@@ -199,7 +199,7 @@ def test_foreign_clients_are_served_by_group(guest: VirtualMachine, client: Clie
         return guest.run(command(*words)).stdout
 
     def refusal(*words: str) -> str:
-        # The exit code tells nothing: Python's client has 0 where the daemon refuses.
+        # The exit code does not help: the Python client exits with 0 if the daemon refuses.
         refused = guest.run(command(*words), check=False)
         return refused.stdout + refused.stderr
 
@@ -215,7 +215,7 @@ def test_foreign_clients_are_served_by_group(guest: VirtualMachine, client: Clie
     follower.wait_for('"to": ?"editingText"')
     follower.interrupt()
 
-    # On the socket that may be used it is the daemon that refuses, on the others the kernel.
+    # On a socket that the user may open, the daemon refuses; on others, the kernel.
     assert "org.varlink.service.PermissionDenied" in refusal(
         "reader", client.call, "state", *trigger
     )
@@ -251,7 +251,7 @@ def test_upgrade_turns_no_client_away_and_keeps_the_states(guest: VirtualMachine
 
 def test_upgrade_starts_nothing_that_was_stopped(guest: VirtualMachine) -> None:
     guest.run(f"systemctl stop {service.UNITS}; systemctl disable --quiet keymoded.service")
-    # What dpkg does at the end of an upgrade.
+    # The command that dpkg runs at the end of an upgrade.
     configure = "/var/lib/dpkg/info/keymoded.postinst configure 0.1.0"
     guest.run(f"DPKG_MAINTSCRIPT_PACKAGE=keymoded {configure}", timeout=INSTALL_SECONDS)
     guest.run("udevadm settle")

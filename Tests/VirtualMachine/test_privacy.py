@@ -1,4 +1,4 @@
-"""What was typed stays between the keyboard and the program that it was typed into."""
+"""What was typed does not leak from keymoded."""
 
 import contextlib
 import shlex
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.attack
 
 DUMP = "/run/core.dump"
 PATTERN = "/proc/sys/kernel/core_pattern"
-# With a limit, the one that crashed is there until the program that takes the dump has ended.
+# With a limit, a crashed process exists until the program that reads its dump has ended.
 PIPE_LIMIT = "/proc/sys/kernel/core_pipe_limit"
 
 
@@ -25,7 +25,7 @@ def test_text_that_changes_no_state_is_seen_nowhere(guest: VirtualMachine, told:
 
 @contextlib.contextmanager
 def dumps_to(guest: VirtualMachine, target: str) -> Iterator[None]:
-    """The memory of a program that crashes is left in DUMP, by way of this core_pattern."""
+    """Sets a core_pattern that stores the core dump of a crashed program in DUMP."""
     before = guest.run(f"cat {PATTERN}; echo 1 >{PIPE_LIMIT}").stdout.strip()
     try:
         guest.run(f"rm -f {DUMP}; echo {shlex.quote(target)} >{PATTERN}")
@@ -38,7 +38,7 @@ def dumps_to(guest: VirtualMachine, target: str) -> Iterator[None]:
 def test_crash_leaves_no_memory_behind(guest: VirtualMachine, told: Table) -> None:
     before = service.state(guest)
     dumped = 0
-    # A program that takes the dump gets it whatever LimitCORE says.
+    # A program in core_pattern gets the dump whatever LimitCORE is.
     for target in (f"|/usr/bin/tee {DUMP}", DUMP):
         with dumps_to(guest, target):
             guest.play("tap q; wait 30; tap x")

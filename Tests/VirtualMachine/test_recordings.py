@@ -1,4 +1,4 @@
-"""Recordings of a real kernel's keyboards: by keymodectl and others, replayed and played again."""
+"""Recordings of a real kernel's keyboards by several programs, replayed and played again."""
 
 import contextlib
 import random
@@ -40,7 +40,7 @@ def test_whatever_records_the_changes_are_those_of_the_daemon(guest: VirtualMach
 
 
 def recorded_and_live(guest: VirtualMachine) -> tuple[list[Recorder], list[Change]]:
-    """Random typing, as all programs record it, and the changes that the daemon makes of it."""
+    """Recordings of random typing by all programs, and the daemon's changes on it."""
     for seed in range(20261121, 20261121 + service.MOST_TRIES):
         watch = Watch(guest)
         try:
@@ -59,7 +59,7 @@ def test_what_keymodectl_recorded_plays_on_a_keyboard_of_uinput(guest: VirtualMa
         replayed = without_times(changes_in(recording.path))
         for _ in range(service.MOST_TRIES):
             live = played(guest, recording)
-            # A late host plays a second Shift late.
+            # A slow host may play a second Shift too late.
             if without_times(live) == replayed:
                 break
         assert len(live) > 5
@@ -67,9 +67,9 @@ def test_what_keymodectl_recorded_plays_on_a_keyboard_of_uinput(guest: VirtualMa
 
 
 def played(guest: VirtualMachine, recording: Recorder) -> list[Change]:
-    """The changes that the daemon makes of a recording that is played on a keyboard of uinput.
+    """The daemon's changes on a recording that is played on a keyboard of uinput.
 
-    Whenever it is played, they are what the kernel's stamps make of it.
+    Checks that they follow from the kernel's timestamps, with a recording of what is played.
     """
     service.restart(guest)
     with followed_keyboard(guest, "Played keyboard", like=recording.file) as keyboard:
@@ -98,12 +98,12 @@ def play_two_keyboards_with_libinput(guest: VirtualMachine) -> None:
         recorders = [Recorder(guest, tool, PS2_KEYBOARD, second.path) for tool in tools]
         guest.play("tap shift 40; wait 160; tap shift 40; wait 60; tap insert; wait 60")
         second.send("LEFTSHIFT+", "LEFTSHIFT-", "LEFTCTRL+")
-        # libinput replay plays each device in a process of its own, from when that began: those of
-        # the second come later than they did, so what follows them has to wait.
+        # libinput replay plays each device in a process of its own, whose time starts when it does:
+        # the second device's events come late, so later events of the first have to wait.
         guest.play("wait 1500; tap compose; wait 60; tap shift; wait 60")
         second.send("LEFTCTRL-", "A+", "A-", "COMPOSE+", "COMPOSE-")
         guest.play(f"wait 1500; tap esc; wait 60; {MARKER}")
-        # All that the second keyboard has sent was there to be read before the marker.
+        # The second keyboard sent all its events before the marker.
         for recording in recorders:
             recording.wait_for_marker()
             recording.stop()
@@ -114,7 +114,7 @@ def play_two_keyboards_with_libinput(guest: VirtualMachine) -> None:
     assert_same_but_for_time_base(recorded, changes_in(libinput.path, *used))
     assert changes_in(keymodectl.path, *used) == recorded
 
-    # On a busy host what one device sends may be played after what came later from the other.
+    # On a busy host, events of one device may be played after later events of the other.
     for _ in range(service.MOST_TRIES):
         service.restart(guest)
         with played_by_libinput(guest, keymodectl, devices=2):
@@ -130,10 +130,10 @@ def play_two_keyboards_with_libinput(guest: VirtualMachine) -> None:
 def played_by_libinput(vm: VirtualMachine, recording: Recorder, devices: int) -> Iterator[None]:
     """`libinput replay`, whose devices the daemon follows: a line in /run/enter makes it play.
 
-    It plays without the repeats that were recorded. What it holds the kernel repeats, sooner or
-    later than the recorded keyboard did: so these may decide nothing.
+    It leaves out the recorded autorepeats. The kernel repeats the held keys at other times than
+    the recorded keyboard did, so autorepeats must not matter.
     """
-    # Open for reading and writing the pipe never ends, and so it may ask again, as it does.
+    # Opened for reading and writing, the pipe never ends, so that the program can ask again.
     process = vm.start(
         f"rm -f /run/enter; mkfifo /run/enter; exec libinput replay {recording.file} 0<>/run/enter"
     )
@@ -143,14 +143,14 @@ def played_by_libinput(vm: VirtualMachine, recording: Recorder, devices: int) ->
         yield
         process.wait_for("(?s)Hit enter.*Hit enter")
     finally:
-        # Not killed: at its end it takes back what it told libinput of the devices.
+        # Interrupted, not killed: at its end it removes what it configured for libinput.
         process.interrupt_until_it_ends()
     wait_until_following(vm, 1)
 
 
-# What is typed below, by QEMU's names and by the kernel's. The two pairs of letters overlap, one
-# released in order and one crosswise. The first codes, of KEY_1 and so on, are those that a
-# redacted recording has for letters: here nobody types them.
+# The keys that the test types, by QEMU's and by the kernel's names. The two pairs of letters
+# overlap, one released in order and one crosswise. The test does not type the first codes, KEY_1
+# and so on, which a redacted recording has in place of letters.
 TYPED = """
     tap shift; wait 30; tap a; wait 30; tap q; tap z; tap p; tap 9; tap 7; tap kp_5; wait 30
     down shift; wait 30; down d; wait 20; down f; wait 20; up d; wait 20; up f; up shift; wait 30
@@ -184,7 +184,7 @@ def test_nothing_that_was_typed_is_in_a_redacted_recording(installed: VirtualMac
 
 
 def assert_nothing_typed(recording: bytes) -> None:
-    """All that may be there of what was typed is V, where it was pressed with Meta."""
+    """Checks that of the typed keys the recording has only V, where it was pressed with Meta."""
     events = key_events(recording)
     assert codes_in(recording) & set(TYPED_CODES.values()) == {V}
     chord = [(1, META, 1), (1, V, 1), (1, V, 0), (1, META, 0)]
@@ -196,12 +196,12 @@ def assert_nothing_typed(recording: bytes) -> None:
 
 
 def event_lines(recording: bytes) -> list[bytes]:
-    """The lines of a recording, of evemu's or libinput's format, that have events."""
+    """The lines with events of a recording in evemu's or libinput's format."""
     return re.findall(rb"^(?:E:| *- \[).*$", recording, re.MULTILINE)
 
 
 def key_events(recording: bytes) -> list[KeyEvent]:
-    """The events of a recording, of evemu's or libinput's format, without their times."""
+    """The events of a recording in evemu's or libinput's format, without their times."""
     events = []
     for line in event_lines(recording):
         kind, code, value = re.split(rb"[\s,\[\]]+", line.partition(b"#")[0].strip(b" ]\t"))[-3:]
@@ -266,7 +266,7 @@ def test_full_disk_is_an_error_and_keeps_what_was_written(guest: VirtualMachine)
         guest.run("umount /run/tiny")
     assert ended.exit_code != 0
     assert "No space left on device" in ended.stderr
-    # Where it ends within a line a replay says so, but tells what came before.
+    # If the file ends within a line, replay reports that after the changes before it.
     kept = changes_of(replay(guest.shared / "full.evemu").stdout)
     live = watch.rest(guest)[:-1]
     assert 10 < len(kept) < len(live)
@@ -293,7 +293,7 @@ def test_recording_knows_what_was_lost_in_an_overflow(guest: VirtualMachine) -> 
         recorders = [Recorder(guest, tool, keyboard.path) for tool in tools]
         watch = Watch(guest)
         keyboard.send("LEFTCTRL+")
-        # All have read all: what each of them loses is then the same.
+        # All recorders have read everything so far, so all lose the same events.
         for recording in recorders:
             recording.wait_for(29, 1)
         assert service.settled_state(guest)["sequence"] == 0

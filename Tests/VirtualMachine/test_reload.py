@@ -17,7 +17,7 @@ from vm import VirtualMachine
 
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started without a configuration, and ends so."""
+    """The guest, with a service that was just started without a configuration."""
     with service.cleared_away(installed):
         service.restart(installed)
         yield installed
@@ -40,7 +40,7 @@ def test_device_that_is_ignored_is_let_go_and_comes_back(guest: VirtualMachine) 
         keyboard.send("LEFTCTRL+")
         reload(guest, "devices: { ignore: ['Ignored*'] }\n")
         wait_until_following(guest, 1)
-        # Its Ctrl went with it, and its keys mean nothing.
+        # Its Ctrl is released, and its keys have no effect.
         keyboard.send("SCROLLLOCK+", "SCROLLLOCK-")
         guest.play("tap insert")
         assert watch.states(1) == ["editingText"]
@@ -73,7 +73,7 @@ def test_udev_can_have_a_device_ignored(guest: VirtualMachine) -> None:
         """
     )
     private = service.VirtualKeyboard(guest, "Private keyboard")
-    # The one that comes after it is followed, so that the first has been judged by then.
+    # Once the later keyboard is followed, the daemon has decided about the first.
     with followed_keyboard(guest, "Other keyboard") as other:
         watch = Watch(guest)
         private.send("SCROLLLOCK+", "SCROLLLOCK-")

@@ -14,7 +14,7 @@ KILLS = int(os.environ.get("KEYMODED_KILLS", "100"))
 
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started and knows nothing of any before."""
+    """The guest, with a service that was just started without stored states."""
     with service.cleared_away(installed):
         service.configure(installed, service.PATIENT)
         service.restart(installed)
@@ -52,7 +52,7 @@ def test_restart_is_no_reset(guest: VirtualMachine, end_and_begin: str) -> None:
     after = service.state(guest)
     assert {**after, "time": 0} == {**before, "time": 0}
     assert after["time"] > before["time"]
-    # It goes on from there.
+    # The service continues from these states.
     guest.wait_until(f"{service.STATUS} | grep -q '^devices followed: [1-9]'")
     watch = Watch(guest)
     guest.play("tap shift; wait 30; tap compose")
@@ -63,7 +63,7 @@ def test_restart_is_no_reset(guest: VirtualMachine, end_and_begin: str) -> None:
 def test_memory_that_makes_no_sense_is_let_go_with_a_word(guest: VirtualMachine) -> None:
     change_some_states(guest)
     before = service.state(guest)
-    # The daemon's own memory, in which the newest header and the one before are spoilt.
+    # Damages both headers in the memory of the states.
     guest.run(
         """
         pid=$(systemctl show --value --property MainPID keymoded)

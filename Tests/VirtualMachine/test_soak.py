@@ -1,4 +1,4 @@
-"""A long time of everything at once."""
+"""A long run with keyboards and subscribers that come and go."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from vm import VirtualMachine
 
 pytestmark = pytest.mark.attack
 
-# An hour is what is promised: `KEYMODED_SOAK_SECONDS=3600 make vm-tests`.
+# For a run of one hour: `KEYMODED_SOAK_SECONDS=3600 make vm-tests`.
 SECONDS = int(os.environ.get("KEYMODED_SOAK_SECONDS", "180"))
 
 

@@ -1,8 +1,8 @@
-"""The machine sleeps and wakes up, with the daemon and keyboards on it.
+"""Suspend and resume of the machine, with the daemon and keyboards.
 
-The sleep is the kernel's own test of it (`pm_test`, level `core`): everything is done that is done
-for suspend to memory, the clocks included, only that the firmware is not asked to switch off;
-QEMU's would not come back to a kernel that it was started with. It lasts 5 s.
+The suspend is the kernel's own test of it (`pm_test`, level `core`): the kernel does everything for
+a suspend to memory, the clocks included, but does not ask the firmware to switch off; QEMU's would
+not resume a kernel that QEMU loaded itself. It lasts 5 s.
 """
 
 import os
@@ -18,7 +18,7 @@ from vm import VirtualMachine
 
 pytestmark = pytest.mark.attack
 
-# The shared folder does not survive a sleep: its driver knows of none. So it is taken away before.
+# The shared folder's driver does not support suspend, so the folder is unmounted before.
 SCRIPT = """
 cd /run/attack
 until umount /host; do sleep 0.2; done
@@ -29,7 +29,7 @@ modprobe 9pnet_virtio
 mount -t 9p -o trans=virtio,version=9p2000.L,msize=262144 host /host
 mv /run/outcome /host/outcome.part && mv /host/outcome.part /host/outcome
 """
-# Each takes 8 s.
+# Each suspend takes 8 s.
 COUNT = int(os.environ.get("KEYMODED_SLEEPS", "1"))
 
 
@@ -42,7 +42,7 @@ def test_time_asleep_counts_and_keyboards_are_there_afterwards(images: Images, t
         wait_until_following(guest, 2)
         with unharmed(guest):
             tell(told, sleep(guest))
-            # It lost its power and came back, or is still the one from before.
+            # The USB keyboard has been found again, or was never lost.
             wait_until_following(guest, 2)
         guest.unplug("sleeper")
         wait_until_following(guest, 1)
@@ -51,11 +51,11 @@ def test_time_asleep_counts_and_keyboards_are_there_afterwards(images: Images, t
 
 
 def sleep(guest: VirtualMachine) -> str:
-    """Lets the guest sleep, and returns what the attack during it printed."""
+    """Runs the attack that suspends the guest, and returns what it printed."""
     service.copy_programs(guest, *PARTS)
     (guest.shared / "sleep").write_text(SCRIPT.format(count=COUNT))
     guest.run("mkdir /run/attack; cp /host/*.py /host/sleep /run/attack")
-    # None of the guest's commands may be running then: what they print goes to the shared folder.
+    # No command of the harness may run then, because its output goes to the shared folder.
     guest.run("systemd-run --quiet --on-active=1 bash /run/attack/sleep")
     return wait_for(guest.shared / "outcome")
 

@@ -1,4 +1,4 @@
-"""Two presses of Shift, and all that can happen to time in between."""
+"""Two presses of Shift, with stopped daemons and clock changes in between."""
 
 import os
 
@@ -19,8 +19,7 @@ def test_kernels_stamps_decide(guest: VirtualMachine, told: Table, name: str, co
 
 
 def test_wall_clock_means_nothing(guest: VirtualMachine, told: Table) -> None:
-    # Short for a watchdog, and long for a host that gives the guest no time; so it has to be done
-    # for longer than that.
+    # Short for a watchdog, but long enough for a busy host; the attack must take longer than that.
     with service.settings(guest, "WatchdogSec=10s"), unharmed(guest):
         attack(guest, told, "clock", 5)
 

@@ -1,4 +1,4 @@
-"""The upgrade from version 0.1.0, which keeps its states in another layout."""
+"""The upgrade from version 0.1.0, which stores its states in another layout."""
 
 import shutil
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from vm import VirtualMachine
 
 INSTALL_SECONDS = 240
 
-# More than are kept.
+# More changes than the ring holds.
 CHANGES = 1100
 KEPT = 1024
 
@@ -46,12 +46,12 @@ def test_upgrade_from_0_1_0_keeps_states_and_places(vm: VirtualMachine) -> None:
     assert {**service.state(vm), "time": 0} == {**before, "time": 0}
     log = "\n".join(service.log(vm))
     assert "makes no sense" not in log
-    # The first client that comes back has what it had, and all changes that are kept.
+    # A client that resumes gets the same last changes as before the upgrade.
     ended = follower.wait(timeout=60)
     assert (ended.exit_code, ended.stderr) == (0, "")
     assert ended.stdout.splitlines()[1:] == [f"the last {KEPT} changes are the same"]
 
-    # The next one finds them in the new layout.
+    # The next daemon reads the states in the new layout.
     vm.run("systemctl kill --signal KILL keymoded")
     wait_until_following(vm, 1)
     assert {**service.state(vm), "time": 0} == {**before, "time": 0}

@@ -1,7 +1,7 @@
-"""keymoded where it sees no udev, as in a container: it finds the keyboards by itself.
+"""keymoded without udev, as in a container: it finds the keyboards by itself.
 
-Udev goes on in the guest, as on a container's host: it gives each new node its group when the node
-has been there for a while.
+udev still runs in the guest, as on a container's host: it gives each new node its group shortly
+after the kernel has created the node.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ CONTROL = "/run/udev/control"
 
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, where what tells of udev is hidden, and with no service of its own."""
+    """The guest, with udev's control socket hidden and the service stopped."""
     installed.run(f"systemctl stop {service.UNITS}; mv {CONTROL} {CONTROL}.hidden")
     yield installed
     installed.run(f"mv {CONTROL}.hidden {CONTROL}; pkill -x keymoded; rm -rf /run/own")
@@ -31,13 +31,13 @@ def start(guest: VirtualMachine, options: str = "", user: str = "") -> GuestProc
 
 
 def devices(guest: VirtualMachine) -> dict[str, str]:
-    """The names of the devices that are followed, with the kind of each."""
+    """The names of the followed devices, with the kind of each."""
     lines = guest.run(f"keymodectl devices {SOCKETS}").stdout.splitlines()
     return {line.split(maxsplit=3)[3]: line.split(maxsplit=3)[2] for line in lines}
 
 
 def wait_until_followed(guest: VirtualMachine, name: str, is_followed: bool = True) -> None:
-    """Waits until the device is followed, or until it is not."""
+    """Waits until the device is followed, or until it is no longer followed."""
     negation = "" if is_followed else "! "
     guest.wait_until(f"{negation}keymodectl devices {SOCKETS} | grep -q '{name}$'")
 
@@ -83,7 +83,7 @@ def test_node_is_opened_when_its_permissions_come(guest: VirtualMachine) -> None
     assert daemon.stderr.count(f"cannot open '{node}': Permission denied\n") == 1
     guest.run(f"chmod 660 {node}")
     wait_until_followed(guest, "AT Translated Set 2 keyboard")
-    # Of this one udev gives the permissions, a moment after it has come.
+    # udev sets the permissions of this node shortly after its creation.
     keyboard = VirtualKeyboard(guest, "New keyboard")
     wait_until_followed(guest, "New keyboard")
     keyboard.send("SCROLLLOCK+", "SCROLLLOCK-")
@@ -95,7 +95,7 @@ def test_keyboard_that_takes_the_number_of_another_is_followed(guest: VirtualMac
     start(guest)
     keyboard = VirtualKeyboard(guest, "First keyboard")
     wait_until_followed(guest, "First keyboard")
-    # That one is gone and another there are told at once.
+    # The daemon is stopped, so it reads the removal and the new node together.
     guest.run("pkill -STOP -x keymoded")
     keyboard.remove()
     second = VirtualKeyboard(guest, "Second keyboard")

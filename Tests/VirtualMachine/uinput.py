@@ -1,7 +1,7 @@
-"""Keyboards that a program in the guest makes, types on and takes away, as fast as the kernel can.
+"""Keyboards that a program in the guest creates, types on and removes, as fast as the kernel can.
 
-For programs that run in the guest, with nothing but Python's own library. The kernel's headers
-linux/uinput.h and linux/input.h have the numbers.
+For programs that run in the guest, with only Python's standard library. The numbers are from the
+kernel's headers linux/uinput.h and linux/input.h.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ INSERT, SCROLLLOCK, COMPOSE = 110, 70, 127
 # In the order of their numbers.
 LED_NAMES = ("NUML", "CAPSL", "SCROLLL", "COMPOSE", "KANA", "SLEEP", "SUSPEND", "MUTE", "MISC")
 
-# What udev takes for a whole keyboard, and what of the keys above is not among them.
+# The keys that make udev see a full keyboard; they include the keys above.
 KEYBOARD_KEYS = (*range(1, 128),)
 LAST_KEY = 0x2FF
 LONGEST_NAME = 79
@@ -42,7 +42,7 @@ EVENT = struct.Struct("@llHHi")
 
 
 class Keyboard:
-    """A device of uinput, from its making until it is taken away with whatever is held on it."""
+    """A device of uinput, which exists until `remove`, even with keys held."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Keyboard:
         self._descriptor = os.open("/dev/uinput", os.O_RDWR | os.O_CLOEXEC)
         self._observer: int | None = None
         codes = [*keys]
-        # One that has no key at all moves instead, or the kernel would not have it.
+        # A device without keys gets relative axes instead, or the kernel would refuse it.
         fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_KEY if codes else EV_REL)
         for code in codes or [0, 1]:
             fcntl.ioctl(self._descriptor, UI_SET_KEYBIT if codes else UI_SET_RELBIT, code)
@@ -74,7 +74,7 @@ class Keyboard:
 
     @property
     def node(self) -> str:
-        """Where it is, such as /dev/input/event3."""
+        """The path of the node, such as /dev/input/event3."""
         name = bytearray(64)
         fcntl.ioctl(self._descriptor, UI_GET_SYSNAME, name)
         device = Path("/sys/devices/virtual/input") / name.rstrip(b"\0").decode()
@@ -96,7 +96,7 @@ class Keyboard:
         self.send(*((code, PRESS) for code in codes))
 
     def release(self, *codes: int) -> None:
-        """Lets go of keys, one after the other."""
+        """Releases keys, one after the other."""
         self.send(*((code, RELEASE) for code in codes))
 
     def tap(self, *codes: int) -> None:
@@ -104,7 +104,7 @@ class Keyboard:
         self.send(*((code, value) for code in codes for value in (PRESS, RELEASE)))
 
     def observe(self) -> None:
-        """From now on, what it sends is kept for `stamps`, on the clock that keymoded has."""
+        """Records the events from now on for `stamps`, in boot time, like keymoded."""
         self._observer = os.open(self.node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         fcntl.ioctl(self._observer, EVIOCSCLOCKID, struct.pack("@i", CLOCK_BOOTTIME))
 
@@ -122,7 +122,7 @@ class Keyboard:
         ]
 
     def leds_switched(self) -> Iterator[tuple[int, bool]]:
-        """Waits for each LED that is switched, by whomever."""
+        """Waits for each LED that any program switches; yields its number and state."""
         while True:
             for _, _, kind, code, value in EVENT.iter_unpack(
                 os.read(self._descriptor, EVENT.size * 64)
@@ -131,7 +131,7 @@ class Keyboard:
                     yield code, value != 0
 
     def remove(self) -> None:
-        """Takes it away. More than once is no more than once."""
+        """Removes the device. Further calls do nothing."""
         if self._observer is not None:
             os.close(self._observer)
             self._observer = None

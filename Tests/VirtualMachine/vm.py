@@ -1,4 +1,4 @@
-"""A Linux guest under QEMU, for tests that need a real kernel's keyboards.
+"""A Linux guest under QEMU, for tests that need keyboards of a real kernel.
 
 Used like this:
 
@@ -26,7 +26,7 @@ PS2_KEYBOARD = "/dev/input/by-path/platform-i8042-serio-0-event-kbd"
 
 BOOT_SECONDS = 300.0
 
-# No mitigations, no self-tests, no audit: a quicker boot.
+# Without mitigations, self-tests and audit, for a faster boot.
 KERNEL_COMMAND_LINE = (
     "console=ttyS0 quiet panic=-1 mitigations=off nokaslr random.trust_cpu=on audit=0 "
     "no_timer_check net.ifnames=0 cryptomgr.notests"
@@ -34,7 +34,7 @@ KERNEL_COMMAND_LINE = (
 # The clock is the HPET because the TSC's rate is measured at boot, and emulation makes that
 # measurement wrong by up to 0.2 %.
 RIGHT_CLOCK = "clocksource=hpet tsc=unstable"
-# Programs can read that one without a system call, as on nearly every real machine.
+# Programs can read the TSC without a system call, as on nearly every real machine.
 QUICK_CLOCK = "clocksource=tsc tsc=reliable"
 
 
@@ -42,10 +42,10 @@ class VirtualMachine:
     """One guest, running from `with` to the end of its block."""
 
     shared: Path
-    """The host folder that the guest has as /host."""
+    """The folder of the host that the guest mounts as /host."""
 
     system_state: str
-    """What `systemctl is-system-running` said at the end of the boot."""
+    """The output of `systemctl is-system-running` at the end of the boot."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class VirtualMachine:
         return process
 
     def end_leftovers(self) -> None:
-        """Kills what still runs of the commands started here, and waits for its end."""
+        """Kills the commands that still run, and waits until they have ended."""
         leftovers = [process for process in self._processes if process.exit_code is None]
         for process in leftovers:
             process.kill()
@@ -111,11 +111,11 @@ class VirtualMachine:
         self.run(f"until (\n{command}\n); do sleep 0.05; done", timeout)
 
     def play(self, script: str) -> float:
-        """Types keys on the emulated keyboard; keys.py has the language and what is returned."""
+        """Types keys on the emulated keyboard; keys.py describes the language and the result."""
         return keys.play(keys.parse(script), self._send_key)
 
     def plug_usb_keyboard(self, identifier: str) -> str:
-        """Plugs a USB keyboard in, waits for its device, and returns that path in the guest."""
+        """Plugs in a USB keyboard, waits for its node, and returns the node's path in the guest."""
         self._qmp.command(
             "device_add", driver="usb-kbd", id=identifier, bus="usb.0", serial=identifier
         )
@@ -140,7 +140,7 @@ class VirtualMachine:
     ) -> tuple[socket.socket, socket.socket]:
         """Starts QEMU and returns connections to its control port and to the agent's port.
 
-        QEMU inherits the other ends: no socket files, and nothing to wait for before connecting.
+        QEMU inherits the other ends, so there are no socket files and no wait before connecting.
         """
         control, control_of_qemu = socket.socketpair()
         agent, agent_of_qemu = socket.socketpair()

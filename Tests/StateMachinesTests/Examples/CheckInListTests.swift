@@ -2,7 +2,7 @@ import ObservedMachines
 import StateMachines
 import Testing
 
-/// The first version of a list of people to check in: it knows that loading can fail.
+/// The first version of a check-in list: loading can fail.
 struct CheckInList: DrawableRules {
   enum State: Hashable { case loading, loaded([String]), error(Failure) }
   enum Event: Hashable { case reloaded, listLoaded([String]), loadingFailed(Failure) }
@@ -32,7 +32,7 @@ struct CheckInList: DrawableRules {
   }
 }
 
-/// The second version: without authorization one is logged out, and can log in again.
+/// The second version: without authorization the user is logged out, and can log in again.
 struct CheckInListWithLogin: DrawableRules {
   typealias Failure = CheckInList.Failure
   enum State: Hashable { case loading, loaded([String]), error(Failure), loggedOut }
@@ -65,13 +65,13 @@ struct CheckInListWithLogin: DrawableRules {
   }
 }
 
-/// Somewhere people are listed, if one may see them.
+/// A service that returns the list or a failure.
 private final class ListService {
   var answers: [Result<[String], CheckInList.Failure>] = []
   func load() -> Result<[String], CheckInList.Failure> { answers.removeFirst() }
 }
 
-/// Somewhere one can log in.
+/// A service to log in to.
 private final class AuthService {
   private(set) var logins = 0
   func logIn() { logins += 1 }
@@ -98,7 +98,7 @@ private final class Interactor {
   }
 }
 
-/// The same for the second machine, with a service more.
+/// Does the work of the second machine's states, with both services.
 private final class InteractorWithLogin {
   let machine = ObservedMachine(CheckInListWithLogin())
   private let list: ListService
@@ -126,9 +126,9 @@ private final class InteractorWithLogin {
   }
 }
 
-@Suite("Example: a list to check in with")
+@Suite("Example: check-in list")
 struct CheckInListTests {
-  @Test("does what its table says, the failure of loading among it")
+  @Test("the check-in list follows its table, failed loading included")
   func first() throws {
     let rules = CheckInList()
     let loaded = CheckInList.State.loaded(["Ada"])
@@ -147,7 +147,7 @@ struct CheckInListTests {
     try expectSound(rules, diagram: "check-in-list")
   }
 
-  @Test("with login agrees with the first version on every pair but one")
+  @Test("the version with login agrees with the first version on every pair but one")
   func second() throws {
     let old = Set(table(of: CheckInList()).split(separator: "\n"))
     let new = Set(table(of: CheckInListWithLogin()).split(separator: "\n"))
@@ -160,7 +160,7 @@ struct CheckInListTests {
     try expectSound(CheckInListWithLogin(), diagram: "check-in-list-with-login")
   }
 
-  @Test("is driven by an interactor over its service")
+  @Test("an interactor drives the check-in list with its service")
   func interactor() {
     let list = ListService()
     list.answers = [.failure(.noAuth), .success(["Ada", "Bob"])]
@@ -172,7 +172,7 @@ struct CheckInListTests {
     #expect(list.answers.isEmpty)
   }
 
-  @Test("with login is driven by an interactor over both services")
+  @Test("an interactor drives the version with login with both services")
   func interactorWithLogin() {
     let (list, auth) = (ListService(), AuthService())
     list.answers = [.failure(.noAuth), .failure(.offline), .success(["Ada", "Bob"])]

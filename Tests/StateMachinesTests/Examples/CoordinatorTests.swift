@@ -2,7 +2,7 @@ import ObservedMachines
 import StateMachines
 import Testing
 
-/// Who is on the phone.
+/// A phone.
 private struct Phone: DrawableRules {
   enum State: CaseIterable { case idle, ringing, talking }
   enum Event: CaseIterable { case called, answered, hungUp }
@@ -20,7 +20,7 @@ private struct Phone: DrawableRules {
   }
 }
 
-/// What plays.
+/// A music player.
 private struct Music: DrawableRules {
   enum State: CaseIterable { case stopped, playing, paused }
   enum Event: CaseIterable { case started, interrupted, resumed, stopped }
@@ -39,7 +39,7 @@ private struct Music: DrawableRules {
   }
 }
 
-/// Knows both machines, which do not know each other.
+/// Connects the two machines, which do not know each other.
 private final class Coordinator {
   let phone = ObservedMachine(Phone())
   let music = ObservedMachine(Music())
@@ -55,9 +55,9 @@ private final class Coordinator {
   }
 }
 
-@Suite("Example: a coordinator")
+@Suite("Example: coordinator")
 struct CoordinatorTests {
-  @Test("has machines that do what their tables say")
+  @Test("the phone and the music follow their tables")
   func rules() throws {
     #expect(
       steps(of: Phone(), pairs: 9) == [
@@ -73,7 +73,7 @@ struct CoordinatorTests {
     try expectSound(Music(), diagram: "music")
   }
 
-  @Test("wires one machine's changes to another's events")
+  @Test("a change of the phone sends an event to the music")
   func wiring() {
     let both = Coordinator()
     both.music.send(.started)

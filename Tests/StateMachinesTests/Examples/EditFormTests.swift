@@ -2,7 +2,7 @@ import ObservedMachines
 import StateMachines
 import Testing
 
-/// A form that asks before it saves. What became of saving is part of the last state.
+/// A form that asks before it saves. The last state has the result as its payload.
 struct EditForm: DrawableRules {
   enum Saving: Hashable { case done, failed }
   enum State: Hashable { case editing, confirming, saving, saved(Saving) }
@@ -38,9 +38,9 @@ struct EditForm: DrawableRules {
   }
 }
 
-@Suite("Example: a form")
+@Suite("Example: edit form")
 struct EditFormTests {
-  @Test("does what its table says")
+  @Test("the form follows its table")
   func rules() throws {
     #expect(
       steps(of: EditForm(), pairs: 24) == [
@@ -51,7 +51,7 @@ struct EditFormTests {
     try expectSound(EditForm(), diagram: "edit-form")
   }
 
-  @Test("shows a condition only where it decides")
+  @Test("the form's diagram has a condition only where it decides")
   func conditions() {
     let labels = Diagram(of: EditForm()).arrows.map(\.label)
     #expect(
@@ -59,13 +59,13 @@ struct EditFormTests {
       "saved leads to the state saved, whatever the result")
   }
 
-  @Test("saves what was confirmed, and tells what became of it")
+  @Test("the form saves only what was confirmed, and its state has the result")
   func run() {
     let form = ObservedMachine(EditForm())
     var entered: [EditForm.State] = []
     form.observe(didEnter: { [unowned form] state in
       entered.append(state)
-      // The work of a state begins when it is entered; its end is an event like any other.
+      // The work of a state starts when the state is entered; its end is an event.
       if state == .saving { form.send(.saved(.failed)) }
     })
     for event in [.submitted, .confirm(false), .submitted, .confirm(true), .edited]

@@ -45,9 +45,9 @@ struct BetterFridge: DrawableRules {
   }
 }
 
-@Suite("Example: a fridge")
+@Suite("Example: fridge")
 struct FridgeTests {
-  @Test("does what its table says")
+  @Test("the fridge follows its table")
   func fridge() throws {
     #expect(
       table(of: Fridge()) == """
@@ -59,7 +59,7 @@ struct FridgeTests {
     try expectSound(Fridge(), diagram: "fridge")
   }
 
-  @Test("with fast cooling and a door does what its table says")
+  @Test("the fridge with fast cooling and a door follows its table")
   func betterFridge() throws {
     #expect(
       table(of: BetterFridge()) == """
@@ -87,7 +87,7 @@ struct FridgeTests {
     try expectSound(BetterFridge(), diagram: "better-fridge")
   }
 
-  @Test("grew without changing what it did")
+  @Test("the better fridge has all transitions of the first")
   func agreement() {
     let lines = Set(table(of: BetterFridge()).split(separator: "\n"))
     for line in table(of: Fridge()).split(separator: "\n") { #expect(lines.contains(line)) }

@@ -2,7 +2,7 @@ import ObservedMachines
 import StateMachines
 import Testing
 
-/// A list of news that can be empty, loading, there, or not to be had.
+/// A list of news.
 struct NewsList: DrawableRules {
   enum State: Hashable { case empty, loading, articles([String]), error(String) }
   enum Event: Hashable { case refreshed, received([String]), failed(String), cleared }
@@ -32,9 +32,9 @@ struct NewsList: DrawableRules {
   }
 }
 
-@Suite("Example: a list of news")
+@Suite("Example: news list")
 struct NewsListTests {
-  @Test("does what its table says")
+  @Test("the news list follows its table")
   func rules() throws {
     #expect(
       steps(of: NewsList(), pairs: 20) == [
@@ -46,7 +46,7 @@ struct NewsListTests {
     try expectSound(NewsList(), diagram: "news-list")
   }
 
-  @Test("knows from each state where it can go")
+  @Test("nextStates and accepts(_:) depend on the present state, and do not change it")
   func nextStates() {
     var machine = StateMachine(NewsList())
     #expect(machine.nextStates == ["loading"])
@@ -59,7 +59,7 @@ struct NewsListTests {
     #expect(machine.state == .articles(["x"]), "asking changed nothing")
   }
 
-  @Test("cleans up when a state is left, whichever way")
+  @Test("an observer of willExit cleans up on every way out of a state")
   func cleanUp() {
     let news = ObservedMachine(NewsList())
     var shown: String?

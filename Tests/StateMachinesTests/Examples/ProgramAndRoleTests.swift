@@ -37,7 +37,7 @@ struct ProgramLife: DrawableRules {
   }
 }
 
-/// Somebody in a game.
+/// A character in a game.
 struct Role: DrawableRules {
   enum State: CaseIterable { case standing, walking, running }
   enum Event: CaseIterable { case stickPushed, stickReleased, buttonPressed, buttonReleased }
@@ -58,9 +58,9 @@ struct Role: DrawableRules {
   }
 }
 
-@Suite("Examples: a program and a role")
+@Suite("Examples: program and role")
 struct ProgramAndRoleTests {
-  @Test("A program does what its table says, and nothing else")
+  @Test("the program has the transitions of its table and no others")
   func program() throws {
     #expect(
       steps(of: ProgramLife(), pairs: 36) == [
@@ -71,7 +71,7 @@ struct ProgramAndRoleTests {
     try expectSound(ProgramLife(), diagram: "program")
   }
 
-  @Test("A role does what its table says, and nothing else")
+  @Test("the role has the transitions of its table and no others")
   func role() throws {
     #expect(
       steps(of: Role(), pairs: 12) == [

@@ -1,7 +1,7 @@
 import StateMachines
 import Testing
 
-/// The machine of every textbook: a coin unlocks, a push locks.
+/// The textbook machine: a coin unlocks, a push locks.
 struct Turnstile: DrawableRules {
   enum State: CaseIterable { case locked, unlocked }
   enum Event: CaseIterable { case coin, push }
@@ -17,9 +17,9 @@ struct Turnstile: DrawableRules {
   }
 }
 
-@Suite("Example: a turnstile")
+@Suite("Example: turnstile")
 struct TurnstileTests {
-  @Test("does what its table says")
+  @Test("the turnstile follows its table")
   func rules() throws {
     #expect(
       table(of: Turnstile()) == """
