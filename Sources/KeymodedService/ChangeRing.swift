@@ -37,7 +37,7 @@ struct ChangeRing {
   /// The same, where they are: no memory is needed for them.
   func last(after sequence: Int64) -> Last? {
     guard latest - sequence <= Int64(changes.count) else { return nil }
-    return Last(ring: self, upcoming: sequence + 1)
+    return Last(ring: self, upcoming: sequence + 1, end: latest)
   }
 
   /// The last changes of a ring, in order.
@@ -45,11 +45,18 @@ struct ChangeRing {
     fileprivate let ring: ChangeRing
     fileprivate var upcoming: Int64
 
-    /// The number of the change before the next one.
-    var before: Int64 { upcoming - 1 }
+    /// The number of the last of them.
+    fileprivate(set) var end: Int64
+
+    /// The first of them, up to number `sequence`, and no more than `count`.
+    func first(upTo sequence: Int64, atMost count: Int64) -> Last {
+      var first = self
+      first.end = Swift.min(end, sequence, upcoming - 1 + count)
+      return first
+    }
 
     mutating func next() -> Change? {
-      guard upcoming <= ring.latest else { return nil }
+      guard upcoming <= end else { return nil }
       defer { upcoming += 1 }
       return ring.changes[ring.place(of: upcoming)]
     }

@@ -42,7 +42,7 @@ final class ModeService {
 
   /// How many changes of a message are written at once. The next ones are written when these have left,
   /// so that a subscriber who does not read keeps no more of it.
-  static let changesAtOnce = 32
+  static let changesAtOnce: Int64 = 32
 
   /// The reply to ListMachines, once somebody has asked, by the settings that are in force.
   private var machinesReply: [UInt8]?
@@ -317,10 +317,11 @@ extension ModeService {
   private func write(
     _ changes: ChangeRing.Last, upTo end: Int64, areFirst: Bool, to bytes: inout [UInt8]
   ) -> SubscriberPosition {
-    let last = min(end, changes.before + Int64(Self.changesAtOnce))
-    MonitorMessage.write(
-      changes.prefix(Int(last - changes.before)), areFirst: areFirst, to: &bytes)
-    guard last == end else { return SubscriberPosition(sequence: last, endOfMessage: end) }
+    let part = changes.first(upTo: end, atMost: Self.changesAtOnce)
+    MonitorMessage.write(part, areFirst: areFirst, to: &bytes)
+    guard part.end == end else {
+      return SubscriberPosition(sequence: part.end, endOfMessage: end)
+    }
     self.end(missed: 0, &bytes)
     return SubscriberPosition(sequence: end)
   }

@@ -8,7 +8,7 @@ import Varlink
 
 @Suite("Subscriber messages")
 struct SubscriberTests {
-  private static let atOnce = Int64(ModeService.changesAtOnce)
+  private static let atOnce = ModeService.changesAtOnce
 
   /// A service that has made `count` changes.
   private func service(_ count: Int, ringCapacity: Int = 1024) -> ModeService {
