@@ -184,6 +184,98 @@ struct RedactorTests {
     #expect(try written(["LEFTSHIFT", "Z", "X"]) == [[2, 3, 42], [2, 3, 42]])
   }
 
+  /// What can be written of a line of keys with numbers for those that nothing may be left of: `C1`
+  /// types a character, `N1` does not. `=` finds the keys that follow after a loss, `!` at opening, in
+  /// the order of their codes; a number is the time until the next step, in microseconds.
+  private func written(
+    _ line: String, _ names: [String: String], debounce: Duration = .zero
+  ) throws -> [Controller.Input?] {
+    var redactor = Redactor(bindings: .standard, debounce: debounce)
+    var time = Time(microseconds: 0)
+    func found(_ step: Substring) throws -> (key: KeyCode, sign: Character) {
+      let name = String(step.dropLast())
+      return (try key(names[name] ?? name), step.last ?? "+")
+    }
+    return try line.split(separator: " ").compactMap { step in
+      if let microseconds = Int64(step) {
+        time = Time(microseconds: time.microseconds + microseconds)
+        return nil
+      }
+      guard let kind = step.first, "=!".contains(kind) else {
+        let (key, sign) = try found(step)
+        let action: KeyEvent.Action = sign == "+" ? .press : sign == "-" ? .release : .autorepeat
+        return redactor.redact(.key(first, KeyEvent(time: time, key: key, action: action)))
+      }
+      let all = try step.dropFirst().split(separator: ",").map(found)
+        .sorted { $0.key.number < $1.key.number }
+      return redactor.redact(
+        kind == "!"
+          ? .opened(first, held: all.map(\.key))
+          : .synchronized(
+            first, all.map { KeyDifference(key: $0.key, isDown: $0.sign == "+") }, at: time))
+    }
+  }
+
+  @Test(
+    "says nothing of which keys were found down after a loss, whatever becomes of them",
+    arguments: [
+      ("=C1+,C2+ C1-", 0), ("=C1+,C2+ C2* C1-", 0), ("=C1+,C2+,C3+ =C1-,C3- C2-", 0),
+      ("=N1+,C1+,N2+,C2+ N2- C2-", 0), ("!C1+,C2+ C2-", 0), ("!N1+,C1+,N2+ =N2- N1*", 0),
+      ("=C1+,C2+ C1+ C2+ C1-", 0), ("=C1+,C2+,C3+ =C2+,C3+ C3-", 0),
+      ("=LEFTSHIFT+,C1+,C2+ LEFTSHIFT- C2- C1-", 0), ("=ESC+,C1+,C2+ C1- C2-", 0),
+      ("LEFTCTRL+ =C1+,C2+,SCROLLLOCK+ C1-", 0),
+      ("=C1+,C2+ 1000 =C1-,C2- 1000 C2+ C1+", 5000),
+      ("=C1+,C2+ 1000 =C1-,C2- 1000 =C1+,C2+ C1-", 5000),
+      ("=C1+,C2+,C3+ =C1-,C2- 9000 =C1+,C2+ C2- C3-", 5000),
+    ] as [(String, Int)])
+  func unordered(_ line: String, _ debounce: Int) throws {
+    let debounce = Duration.microseconds(debounce)
+    let names = [
+      ["C1": "A", "C2": "S", "C3": "D", "N1": "F1", "N2": "F2"],
+      ["C1": "M", "C2": "Q", "C3": "1", "N1": "F2", "N2": "F1"],
+      ["C1": "D", "C2": "A", "C3": "S", "N1": "UP", "N2": "F5"],
+      ["C1": "P", "C2": "SPACE", "C3": "2", "N1": "F5", "N2": "F1"],
+    ]
+    let all = try names.map { try written(line, $0, debounce: debounce) }
+    for other in all { #expect(other == all[0]) }
+  }
+
+  @Test("depends on nothing but the classes of keys, and on nothing random", arguments: 0..<1000)
+  func classesAlone(_ seed: Int) throws {
+    var generator = SplitMix64(seed: UInt64(seed))
+    let characters = ["Q", "W", "E", "R", "A", "S", "D", "Z", "1", "2", "SPACE", "COMMA"]
+    let others = ["F1", "F2", "F3", "UP", "LEFT", "HOME", "NUMLOCK", "ENTER", "BACKSPACE"]
+    let open = ["C1", "C2", "C3", "C4", "N1", "N2", "N3"]
+    let all = open + ["LEFTSHIFT", "LEFTCTRL", "ESC", "INSERT"]
+    var line: [String] = []
+    for _ in 0..<40 {
+      line.append("\(Int.random(in: 0..<8000, using: &generator))")
+      let some = all.shuffled(using: &generator).prefix(.random(in: 1...6, using: &generator))
+      switch Int.random(in: 0..<10, using: &generator) {
+      case 0: line.append("!" + some.map { "\($0)+" }.joined(separator: ","))
+      case 1...4:
+        let signs = some.map { "\($0)\(Bool.random(using: &generator) ? "+" : "-")" }
+        line.append("=" + signs.joined(separator: ","))
+      default:
+        for name in some {
+          line.append(name + (["+", "-", "*"].randomElement(using: &generator) ?? "+"))
+        }
+      }
+    }
+    func names() -> [String: String] {
+      let typed = characters.shuffled(using: &generator)
+      let rest = others.shuffled(using: &generator)
+      return Dictionary(
+        uniqueKeysWithValues: open.enumerated().map { place, name in
+          (name, name.hasPrefix("C") ? typed[place] : rest[place])
+        })
+    }
+    let debounce = Duration.milliseconds(seed % 2 * 5)
+    let text = line.joined(separator: " ")
+    let once = try written(text, names(), debounce: debounce)
+    #expect(try written(text, names(), debounce: debounce) == once)
+  }
+
   @Test("leaves modifiers found after a loss in the order in which they were found")
   func orderOfModifiers() throws {
     // Bound by itself, Ctrl means something only before Meta is held.
