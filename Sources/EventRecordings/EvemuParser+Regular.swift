@@ -51,7 +51,7 @@ extension EvemuParser {
       }
     }
     length.bytes = line - text.start
-    if length.parts > 0 { isRecognized = true }
+    if length.parts > 0 { (isRecognized, isInModalias) = (true, false) }
     if length.events > 0 { valueWidth = 4 }
     return length
   }

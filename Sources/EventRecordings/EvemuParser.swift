@@ -14,12 +14,30 @@ struct EvemuParser: LineParser {
   var isRecognized = false
   private var warning: String?
 
+  /// Whether the last line was a comment with what the firmware says of the machine, or went on with it:
+  /// so long a word that mail programs put the rest of it on lines of their own.
+  var isInModalias = false
+
   /// How many characters the value of the last key event had; it tells a cut value from a short one.
   var valueWidth = 0
 
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
   ) throws(LineFault) -> Entry? {
+    guard let spaced = line.replacingNoBreakSpaces() else {
+      return try parseText(line, isTerminated: isTerminated)
+    }
+    let result = spaced.withUnsafeBytes { text in
+      Result { () throws(LineFault) in try parseText(text, isTerminated: isTerminated) }
+    }
+    return try result.get()
+  }
+
+  private mutating func parseText(
+    _ line: UnsafeRawBufferPointer, isTerminated: Bool
+  ) throws(LineFault) -> Entry? {
+    let wasInModalias = isInModalias
+    isInModalias = false
     // Nearly all lines are events with nothing before them.
     if isEventMark(line, at: 0) {
       return try parseEvent(Fields(line, from: 2), isTerminated: isTerminated)
@@ -34,10 +52,14 @@ struct EvemuParser: LineParser {
       return try parseComment(line)
     }
     if isHeader(line) {
-      isRecognized = true
+      try checkHeader(line)
       return nil
     }
     guard let start = eventStart(in: line) else {
+      if wasInModalias, line.contains(UInt8(ascii: ":")) {
+        isInModalias = true
+        return nil
+      }
       throw LineFault(
         line.starts(with: "R: ".utf8) || line.starts(with: "D: ".utf8)
           ? "a line of hid-recorder, which records no key events"
@@ -52,6 +74,7 @@ struct EvemuParser: LineParser {
   }
 
   private mutating func parseComment(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
+    isInModalias = line.starts(with: "# DMI:".utf8) || line.starts(with: "# dmi:".utf8)
     if line.starts(with: "# EVEMU ".utf8) {
       try parseVersion(line)
     } else if line.starts(with: Note.mark.utf8) {
@@ -96,6 +119,21 @@ struct EvemuParser: LineParser {
   private func isHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     guard line.count >= 2, line[1] == UInt8(ascii: ":") else { return false }
     return "NIPBALS".utf8.contains(line[0])
+  }
+
+  /// What describes the device is passed over, unless it is an event whose letter is damaged.
+  private mutating func checkHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) {
+    guard line[0] != UInt8(ascii: "N") else {
+      isRecognized = true
+      return
+    }
+    var fields = Fields(line, from: 2)
+    guard let first = fields.next(orEndAt: UInt8(ascii: "#")) else { return }
+    guard !first.contains(UInt8(ascii: ".")) else {
+      throw LineFault("neither an evemu event nor a line of its header")
+    }
+    // Other listings of devices have lines of the same letters, but words in them.
+    isRecognized = isRecognized || UInt16(hexadecimal: first) != nil
   }
 
   /// Where the fields of an event begin.

@@ -10,8 +10,15 @@ internal import KeyboardModes
 /// wrapping by a mail program. Types and codes are taken by number, since the names have changed over
 /// the years. Source: evtest.c of freedesktop.org's evtest.
 struct EvtestParser: LineParser {
-  /// What only evtest prints.
-  static let marks: [StaticString] = ["Event: time ", "Input driver version is "]
+  /// What stands before the events.
+  private static let marks = [
+    "Event type ", "Event code ", "Supported events:", "Input device ID:", "Input device name:",
+  ]
+
+  static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
+    let text = line.drop { $0 == .space || $0 == .tab }
+    return marks.contains { text.starts(with: $0.utf8) } || isRecognized(line)
+  }
 
   private(set) var isRecognized = false
 
@@ -28,9 +35,13 @@ struct EvtestParser: LineParser {
         throw LineFault("the event before this one has no value")
       }
       wrapped = nil
-      return try parseEvent(Fields(line, from: start + 12))
+      return try parseEvent(Fields(line, from: start + 12), isTerminated)
     }
     if line.firstOffset(of: "Input driver version is ") != nil { isRecognized = true }
+    try refuseDamagedEvent(line)
+    guard isTerminated || line.isEmpty || !"Event: time ".utf8.starts(with: line) else {
+      throw LineFault("an event without a time")
+    }
     guard let event = wrapped, let start = line.firstOffset(of: "value ") else { return nil }
     wrapped = nil
     return try parseValue(Fields(line, from: start), event)
@@ -38,7 +49,18 @@ struct EvtestParser: LineParser {
 
   var isUnfinished: Bool { wrapped?.type == InputEvent.key }
 
-  private mutating func parseEvent(_ fields: Fields) throws(LineFault) -> Entry? {
+  /// Anything may stand between events, but not an event whose beginning is damaged.
+  private func refuseDamagedEvent(_ line: UnsafeRawBufferPointer) throws(LineFault) {
+    var fields = Fields(line, from: 0)
+    let isEvent = fields.skip(to: "type ") && fields.skip(to: "code ") && fields.skip(to: "value ")
+    guard !isEvent, line.firstOffset(of: "- SYN_REPORT -") == nil,
+      line.firstOffset(of: "> SYN_DROPPED <") == nil
+    else { throw LineFault("an event that does not begin with 'Event: time'") }
+  }
+
+  private mutating func parseEvent(
+    _ fields: Fields, _ isTerminated: Bool
+  ) throws(LineFault) -> Entry? {
     var fields = fields
     guard let timeField = fields.next(orEndAt: UInt8(ascii: ",")) else {
       throw LineFault("an event without a time")
@@ -46,7 +68,12 @@ struct EvtestParser: LineParser {
     let time = try Time(field: timeField)
     fields.skip(UInt8(ascii: ","))
     guard let word = fields.next() else { throw LineFault("an event without a type") }
-    if !word.elementsEqual("type".utf8) { return try parseSynchronization(word, fields, time) }
+    if !word.elementsEqual("type".utf8) {
+      let synchronization = try parseSynchronization(word, &fields, time)
+      // Something follows each name, so one that ends the file may be only the beginning of it.
+      guard isTerminated || fields.hasMore else { throw LineFault("a name that may not be whole") }
+      return synchronization
+    }
     let type = try number(&fields, "type")
     guard fields.skip(to: "code ") else { throw LineFault("an event without a code") }
     let code = try number(&fields, "code")
@@ -59,9 +86,8 @@ struct EvtestParser: LineParser {
 
   /// A line of dashes, pluses or arrows around the name of a synchronization.
   private func parseSynchronization(
-    _ decoration: UnsafeRawBufferPointer, _ rest: Fields, _ time: Time
+    _ decoration: UnsafeRawBufferPointer, _ rest: inout Fields, _ time: Time
   ) throws(LineFault) -> Entry? {
-    var rest = rest
     guard "-+>".utf8.contains(decoration[0]), let name = rest.next() else {
       throw LineFault("an event that is neither a type nor a synchronization")
     }

@@ -3,6 +3,22 @@ extension UInt8 {
   static let tab = UInt8(ascii: "\t")
 }
 
+extension UnsafeRawBufferPointer {
+  /// The same text with spaces for no-break spaces, which mail archives put in the place of spaces;
+  /// `nil` where there are none.
+  func replacingNoBreakSpaces() -> [UInt8]? {
+    guard firstOffset(of: "\u{a0}") != nil else { return nil }
+    var text: [UInt8] = []
+    var rest = self[...]
+    while let byte = rest.first {
+      let isNoBreakSpace = rest.starts(with: "\u{a0}".utf8)
+      text.append(isNoBreakSpace ? .space : byte)
+      rest = rest.dropFirst(isNoBreakSpace ? 2 : 1)
+    }
+    return text
+  }
+}
+
 /// The parts of a line between spaces and tabs.
 struct Fields {
   private let line: UnsafeRawBufferPointer

@@ -13,8 +13,10 @@ internal import KeyboardModes
 /// asked for. Old versions write the time with a dash and do not fill up its microseconds. Source:
 /// toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: LineParser {
-  /// What a line of it begins with.
-  static let marks: [StaticString] = ["add device ", "/dev/input/event"]
+  static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
+    // Without -t there are no times, which is told.
+    line.starts(with: "/dev/input/event".utf8) || isRecognized(line)
+  }
 
   private(set) var isRecognized = false
 
@@ -39,7 +41,9 @@ struct GeteventParser: LineParser {
       let valueField = fields.next(), let type = type(typeField)
     else {
       // Devices come and go between the events, and are described.
-      guard time == nil else { throw LineFault("neither an event nor about a device") }
+      guard time == nil, !hasEvent(line), isTerminated || !startsWithDigit(line) else {
+        throw LineFault("neither an event nor about a device")
+      }
       return nil
     }
     guard let time else { throw LineFault("an event without a time: getevent needs -t") }
@@ -104,6 +108,22 @@ struct GeteventParser: LineParser {
       let place = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }
     return .gone(device: devices.remove(at: place).number, at: nil)
+  }
+
+  /// Whether an event stands somewhere in the line, behind what is damaged.
+  private func hasEvent(_ line: UnsafeRawBufferPointer) -> Bool {
+    var fields = Fields(line, from: 0)
+    var last: [UnsafeRawBufferPointer] = []
+    while let field = fields.next() {
+      last = last.suffix(2) + [field]
+      guard last.count == 3, type(last[0]) != nil, value(last[2]) != nil else { continue }
+      return true
+    }
+    return false
+  }
+
+  private func startsWithDigit(_ line: UnsafeRawBufferPointer) -> Bool {
+    line.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
   }
 
   private func type(_ field: UnsafeRawBufferPointer) -> UInt16? {

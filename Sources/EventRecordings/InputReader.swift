@@ -90,22 +90,22 @@ struct InputReader: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: buffer[start..<start + count])
   }
 
-  /// Moves some bytes into `target`.
-  ///
-  /// - Returns: how many; 0 at the end.
-  mutating func take(into target: UnsafeMutableRawBufferPointer) throws(InputReaderError) -> Int {
+  /// The next bytes, of which there are none only at the end. They are there until the next call of any
+  /// method.
+  mutating func take(atMost size: Int) throws(InputReaderError) -> UnsafeRawBufferPointer {
     if bytesTaken == 0 { try skipMark() }
     if start == end, !isAtEnd { try fill() }
-    let count = min(target.count, end - start)
-    target.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<start + count]))
-    start += count
-    return count
+    let count = min(size, end - start)
+    defer { start += count }
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<start + count])
   }
 
-  /// The first bytes of what is still to come, without taking them: at least a few thousand, where
-  /// there are so many. They are there until the next call of any method.
-  mutating func peek() throws(InputReaderError) -> UnsafeRawBufferPointer {
-    while end - start < 4096, !isAtEnd { try fill() }
+  /// The first bytes of what is still to come, without taking them: all that are there, or as many as
+  /// it takes until they are `enough`. They are there until the next call of any method.
+  mutating func peek(
+    until enough: (UnsafeRawBufferPointer) -> Bool
+  ) throws(InputReaderError) -> UnsafeRawBufferPointer {
+    while !isAtEnd, !enough(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) { try fill() }
     // Formats are told apart by what stands near the start, not by how much is read at a time.
     return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
   }

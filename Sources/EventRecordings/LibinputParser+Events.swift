@@ -3,7 +3,10 @@ internal import YAML
 
 extension LibinputParser {
   func takeEvent(_ start: EventStream.Event) throws(RecordingError) -> Entry? {
+    open(start)
     let numbers = try takeNumbers(5, start, "event")
+    recovery.openLine = nil
+    recovery.lastTaken = line
     do throws(LineFault) {
       let event = try event(numbers)
       if event.type == InputEvent.key { _ = try KeyEvent(event) }
@@ -47,7 +50,11 @@ extension LibinputParser {
         wrong = wrong ?? fault("\(quoted(part.text.utf8)) of the \(what) is not a number", part)
       }
       try skip(part)
-      if numbers.count <= count ?? Int(KeyCode.max) { numbers.append(number ?? 0) }
+      if numbers.count <= count ?? Int(KeyCode.max) {
+        numbers.append(number ?? 0)
+      } else {
+        recovery.openLine = nil  // It may be as long as the recording, and is wrong anyway.
+      }
     }
     if let wrong { throw wrong }
     guard numbers.count <= count ?? Int(KeyCode.max), numbers.count == count ?? numbers.count else {
@@ -69,10 +76,14 @@ extension LibinputParser {
         switch key.text {
         case Note.held: found = try held(try takeNumbers(nil, value, "list of held keys"), value)
         case Note.gone: found = try gone(try takeNumbers(2, value, "time"), value)
-        default: try skip(value)
+        default:
+          recovery.openLine = nil
+          try skip(value)
         }
       }
-    case .sequenceStart, .sequenceEnd, .mappingEnd, .end: try skip(value)
+    case .sequenceStart, .sequenceEnd, .mappingEnd, .end:
+      recovery.openLine = nil
+      try skip(value)
     }
     return found
   }

@@ -7,6 +7,7 @@ final class LibinputStream: RecordingStream {
   private let file: String
   private let options: ReadingOptions
   private var wrong = SkippedFaults()
+  private var hasEnded = false
 
   /// Whether the recording says that it is of one device, and can be read as it comes.
   private let isOfOneDevice: Bool
@@ -38,11 +39,19 @@ final class LibinputStream: RecordingStream {
         }
         if let input = try interpreter.take(entry) { return input }
       } catch {
-        let error = RecordingError(error.message, file: file, line: parser.line)
-        guard options.isLenient else { throw error }
-        wrong.add(error)
+        try passOver(error.message)
       }
     }
+    if interpreter.isUnfinished, !hasEnded {
+      hasEnded = true
+      try passOver("the recording is cut off here")
+    }
     return nil
+  }
+
+  private func passOver(_ message: String) throws(RecordingError) {
+    let error = RecordingError(message, file: file, line: parser.line)
+    guard options.isLenient else { throw error }
+    wrong.add(error)
   }
 }

@@ -11,6 +11,12 @@ protocol LineParser {
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
   ) throws(LineFault) -> Entry?
 
+  /// Whether only such a recording has this line: an event, or what the tool writes before the first.
+  static func claims(_ line: UnsafeRawBufferPointer) -> Bool
+
+  /// A parser that has read nothing yet.
+  init()
+
   /// Whether there is a quicker way to read regular lines.
   static var hasRegularLines: Bool { get }
 
@@ -42,6 +48,15 @@ struct RegularText {
 }
 
 extension LineParser {
+  static func claims(_ line: UnsafeRawBufferPointer) -> Bool { isRecognized(line) }
+
+  /// Whether a line alone lets the parser know its format.
+  static func isRecognized(_ line: UnsafeRawBufferPointer) -> Bool {
+    var parser = Self()
+    _ = try? parser.parse(line, isTerminated: true)
+    return parser.isRecognized
+  }
+
   static var hasRegularLines: Bool { false }
   mutating func takeRegular(
     _ text: RegularText, into events: UnsafeMutableBufferPointer<KeyEvent>

@@ -46,17 +46,19 @@ final class LineStream<Parser: LineParser>: RecordingStream {
   }
 
   private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
-    do throws(InputReaderError) {
+    while true {
       do throws(InputReaderError) {
         return try input.nextLine()
       } catch {
-        guard case .tooLong = error, options.isLenient else { throw error }
-        skipped.add(RecordingError(error, file: file))
-        try input.skipLine()
-        return try input.nextLine()
+        let fault = RecordingError(error, file: file)
+        guard case .tooLong = error, options.isLenient else { throw fault }
+        skipped.add(fault)
       }
-    } catch {
-      throw RecordingError(error, file: file)
+      do throws(InputReaderError) {
+        try input.skipLine()
+      } catch {
+        throw RecordingError(error, file: file)
+      }
     }
   }
 

@@ -1,6 +1,10 @@
 /// A file of which the format is known, and in how many streams it is read.
 final class OpenedRecording {
   private let format: RecordingFormat
+
+  /// Whether the format was judged by content.
+  private let isJudged: Bool
+
   private let file: OpenFile
 
   /// The devices, where their events are lists of their own.
@@ -14,10 +18,13 @@ final class OpenedRecording {
     _ path: String, _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
     file = try OpenFile(path)
+    isJudged = format == nil
     var reader = InputReader(file)
     let isOfOneDevice: Bool
     do throws(InputReaderError) {
-      let start = try reader.peek()
+      let start = try reader.peek {
+        format == nil || format == .libinput ? RecordingFormat.isKnown(from: $0) : true
+      }
       self.format = format ?? RecordingFormat(of: start)
       isOfOneDevice = self.format != .libinput || start.hasLine(beginningWith: "ndevices: 1\n")
     } catch {
@@ -35,6 +42,9 @@ final class OpenedRecording {
 
   /// The file, as the user named it.
   var name: String { file.name }
+
+  /// The format, where it was judged by content.
+  var judgedFormat: RecordingFormat? { isJudged ? format : nil }
 
   /// Whether it can be read again: it is a file, not a pipe.
   var isRewindable: Bool { file.size != nil }

@@ -52,6 +52,16 @@ public struct Recording: ~Copyable {
     merge = StreamMerge(Recording.streams(files, options))
   }
 
+  /// A fault, with the format that its file was taken for, where the content decided that: perhaps it
+  /// is in none, or in another.
+  public func explained(_ fault: RecordingError) -> RecordingError {
+    guard let format = files.first(where: { $0.name == fault.file })?.judgedFormat else {
+      return fault
+    }
+    return RecordingError(
+      "\(fault.message) (read as \(format.rawValue))", file: fault.file, line: fault.line)
+  }
+
   /// What was wrong and passed over.
   public var skipped: SkippedFaults {
     var all = files.reduce(into: SkippedFaults()) { $0.add($1.skipped) }

@@ -1,25 +1,34 @@
-/// Hides the typed keys of recorded inputs such that the inputs still cause the same changes.
+/// Takes out of recorded inputs what was typed, such that they still make the same changes.
 ///
-/// The redactor decides for each press, and hides every key that is not known to be needed: Shift,
-/// the other modifiers, and presses that complete a bound chord keep their codes. Every other press
-/// of a character key gets the lowest code of a character key that is neither down nor in any
-/// binding, and every other press of a non-character key gets such a code of a non-character key. A
-/// release or autorepeat has the code of its press. The result shows that and when a character was
-/// typed, but not which one.
+/// By press, and whatever is not known to be needed is denied: Shift, the other modifiers, and presses
+/// that complete a bound chord keep their codes. Every other press of a character key gets the lowest
+/// code of a character key that is neither down nor in any binding, and every other press that of
+/// another key likewise. A release and a repeat have the code of their press. What is left says that a
+/// character was typed, and when, but not which.
 ///
-/// With debouncing (``Settings/debounce``), a bounce has the code of the press that it continues,
-/// and the code of a released key is not given to another press while the key may still bounce.
+/// Keys that are found down together, at opening or after a loss, come in the order of their codes, of
+/// which nothing may be left. So they share their codes until something happens to some of them and not
+/// to the others: those have the lowest of the codes, whichever keys they are.
+///
+/// Where presses can be bounces (``Settings/debounce``), a bounce has the code of the press that goes on,
+/// and for as long as a release can be followed by one, its code stands for no other press.
 public struct Redactor: Sendable {
+  /// The code that a key is written with.
+  private struct Written: Sendable {
+    let key: KeyCode
+    var code: KeyCode
+    /// Keys of one group share their codes: nothing that was written says which code is whose.
+    var group: Int
+    /// Whether the key is down. Otherwise it was released last, so that a press may be a bounce.
+    var isDown = true
+  }
+
   private struct Device: Sendable {
-    /// The keys that the device has; `nil` if they are unknown. Playing the recording would lose
-    /// codes that the device lacks.
+    /// The keys that the device has. Codes that it lacks would be lost in playing the recording.
     let present: KeySet?
 
-    /// The keys that are down, in the order of their presses, with the code written for each.
-    var written: [(key: KeyCode, code: KeyCode)] = []
-
-    /// The keys released so recently that a press of them may be a bounce, with their codes.
-    var released: [(key: KeyCode, code: KeyCode)] = []
+    /// The keys that are down, or may turn out to be.
+    var written: [Written] = []
   }
 
   private let bindings: Bindings
@@ -28,128 +37,214 @@ public struct Redactor: Sendable {
   private var keys = HeldKeysOfAll()
   private var devices: [DeviceID: Device] = [:]
 
-  /// A redactor that keeps the chords of `bindings` and the bounces within `debounce`.
+  /// The number of the newest group.
+  private var lastGroup = 0
+
+  /// A redactor that leaves the keys of these bindings, and what bounces by `debounce`.
   public init(bindings: Bindings, debounce: Duration = .zero) {
     self.bindings = bindings
     self.debounce = debounce
     boundKeys = bindings.keys
   }
 
-  /// Sets which keys a device has. Call it before the device's first input.
+  /// Tells which keys a device has, before its first input.
   public mutating func add(_ device: DeviceID, keys: KeySet) {
     devices[device] = Device(present: keys)
   }
 
-  /// The redacted `input`; `nil` if it must be left out of the recording.
+  /// What of `input` may be written; `nil` where nothing may, and nothing is needed.
   public mutating func redact(_ input: Controller.Input) -> Controller.Input? {
     switch input {
-    case .opened(let id, let held):
-      let index = keys.index(of: id)
-      keys[index].forgetReleases()
-      devices[id]?.released = []
-      // The kernel reports held keys in code order. Replacing them in that order would reveal how
-      // their codes compare.
-      let codes = held.shuffled().compactMap { key in
-        // The controller did not see these presses, so they completed no chord.
-        keys[index].press(key)
-        return write(key, as: isModifier(key) ? key : replacement(of: key, on: id), on: id)
-      }
-      return .opened(id, held: codes.sorted { $0.number < $1.number })
+    case .opened(let id, let held): return .opened(id, held: redact(held, on: id))
     case .key(let id, let event):
-      guard let code = code(of: event.key, event.action, on: id, at: event.time) else { return nil }
-      return .key(id, KeyEvent(time: event.time, key: code, action: event.action))
+      let codes = codes(of: [event.key], event.action, on: id, at: event.time)
+      return codes.first.map { .key(id, KeyEvent(time: event.time, key: $0, action: event.action)) }
     case .synchronized(let id, let differences, let time):
       return .synchronized(id, redact(differences, on: id, at: time), at: time)
     case .gone(let id):
       keys.remove(id)
       devices[id]?.written = []
-      devices[id]?.released = []
       return input
     case .client, .configured: return input
     }
   }
 
-  /// Redacts differences, which come in code order, as held keys do. Keeps that order only where it
-  /// affects the changes: among modifiers (which can be bound themselves), presses of bound keys,
-  /// and the first press of a character. Sorts the rest by the written codes.
+  private mutating func redact(_ held: [KeyCode], on id: DeviceID) -> [KeyCode] {
+    let index = keys.index(of: id)
+    keys[index].forgetReleases()
+    devices[id]?.written.removeAll { !$0.isDown }
+    let modifiers = held.filter(isModifier)
+    for key in modifiers {
+      keys[index].press(key)
+      write(key, as: key, on: id)
+    }
+    // These presses were not seen, so none of them completed a chord.
+    let codes = press(together: held.filter { !isModifier($0) }, on: id)
+    return (modifiers + codes).sorted { $0.number < $1.number }
+  }
+
+  /// Differences come in the order of their codes. It stays where it makes a difference: among
+  /// modifiers, which can be bound themselves, the presses of bound keys, and the first of a
+  /// character.
   private mutating func redact(
     _ differences: [KeyDifference], on id: DeviceID, at time: Time
   ) -> [KeyDifference] {
-    var (ordered, rest): ([KeyDifference], [KeyDifference]) = ([], [])
-    var hasCharacter = false
-    for difference in KeyDifference.inOrderOfEffect(differences) {
-      let action: KeyEvent.Action = difference.isDown ? .press : .release
-      let isBounce = keys[keys.index(of: id)].wouldResume(difference.key, at: time, debounce)
-      guard let code = code(of: difference.key, action, on: id, at: time) else { continue }
-      // A bound key keeps its own code only if it completes a chord; then it types nothing.
-      let isChord = boundKeys.contains(difference.key) && code == difference.key
-      let types = difference.key.isCharacter && !isBounce && !isChord
-      let written = KeyDifference(key: code, isDown: difference.isDown)
-      let isFirst = !hasCharacter && types
-      if difference.isDown, isModifier(code) || boundKeys.contains(code) || isFirst {
-        hasCharacter = hasCharacter || types
-        ordered.append(written)
-      } else {
-        rest.append(written)
-      }
+    let found = KeyDifference.inOrderOfEffect(differences)
+    let index = keys.index(of: id)
+    let released = codes(of: found.filter { !$0.isDown }.map(\.key), .release, on: id, at: time)
+    forgetReleases(on: id, index, at: time)
+    let down = found.filter(\.isDown).map(\.key)
+    var ordered = down.filter(isModifier).flatMap { codes(of: [$0], .press, on: id, at: time) }
+    let others = down.filter { !isModifier($0) }
+    let bounced = others.filter { keys[index].wouldResume($0, at: time, debounce) }
+    let needed = others.filter { !bounced.contains($0) && isNeeded($0, index) }
+    let replaced = others.filter { !bounced.contains($0) && !needed.contains($0) }
+    _ = codes(of: bounced, .press, on: id, at: time)
+    _ = codes(of: needed, .press, on: id, at: time)
+    _ = press(together: replaced, on: id)
+
+    let characters = replaced.filter { $0.types(with: keys.modifiersHeld(without: $0, index)) }
+    // Before what a character comes makes a difference, but not which of them it is.
+    let first = characters.compactMap { written($0, on: id) }.min { $0.number < $1.number }
+    var rest = others.compactMap { written($0, on: id) }.filter { !boundKeys.contains($0) }
+    for key in others {
+      if let code = written(key, on: id), boundKeys.contains(code) { ordered.append(code) }
+      guard key == characters.first, let first else { continue }
+      ordered.append(first)
+      rest.removeAll { $0 == first }
     }
-    rest.sort { $0.key.number < $1.key.number }
-    // Releases take effect first wherever they stand. The remaining presses have no effect only if
-    // they come after those in `ordered`.
-    return rest.filter { !$0.isDown } + ordered + rest.filter(\.isDown)
+    // Releases act before all others wherever they stand; presses that are left make no difference
+    // only behind what does.
+    return released.sorted { $0.number < $1.number }.map { KeyDifference(key: $0, isDown: false) }
+      + (ordered + rest.sorted { $0.number < $1.number }).map {
+        KeyDifference(key: $0, isDown: true)
+      }
+  }
+
+  /// Presses keys that were found down at once and that share their codes from now on.
+  private mutating func press(together found: [KeyCode], on id: DeviceID) -> [KeyCode] {
+    separate(found, on: id)
+    let index = keys.index(of: id)
+    let joining = Set(found.filter { kept($0, on: id) == nil })
+    let codes = found.compactMap { key in
+      keys[index].press(key)
+      return kept(key, on: id) ?? write(key, as: replacement(of: key, on: id), on: id)
+    }
+    lastGroup += 1
+    for place in devices[id]?.written.indices ?? 0..<0 {
+      guard let key = devices[id]?.written[place].key, joining.contains(key) else { continue }
+      devices[id]?.written[place].group = lastGroup
+    }
+    return codes
+  }
+
+  /// The codes of keys of which the same is known, at the same time.
+  private mutating func codes(
+    of found: [KeyCode], _ action: KeyEvent.Action, on id: DeviceID, at time: Time
+  ) -> [KeyCode] {
+    separate(found, on: id)
+    return found.compactMap { code(of: $0, action, on: id, at: time) }
+  }
+
+  /// Takes these keys out of their groups, with the lowest codes of those: whatever happens to them
+  /// now says no more than that it happens to some of the group.
+  private mutating func separate(_ found: [KeyCode], on id: DeviceID) {
+    guard var written = devices[id]?.written else { return }
+    var others = Set(written.indices)
+    var groups: [Int: Int] = [:]
+    for place in written.indices where found.contains(written[place].key) {
+      let (code, group) = (written[place].code, written[place].group)
+      let lowest = others.filter {
+        written[$0].group == group && written[$0].code.isCharacter == code.isCharacter
+      }.min { written[$0].code.number < written[$1].code.number }
+      guard let lowest else { continue }
+      written[place].code = written[lowest].code
+      written[lowest].code = code
+      others.remove(place)
+    }
+    for place in written.indices where !others.contains(place) {
+      let group = written[place].group
+      if groups[group] == nil {
+        lastGroup += 1
+        groups[group] = lastGroup
+      }
+      written[place].group = groups[group] ?? group
+    }
+    devices[id]?.written = written
   }
 
   private mutating func code(
     of key: KeyCode, _ action: KeyEvent.Action, on id: DeviceID, at time: Time
   ) -> KeyCode? {
     let index = keys.index(of: id)
+    let place = devices[id]?.written.firstIndex { $0.key == key }
     switch action {
     case .press:
-      let released = devices[id]?.released.first { $0.key == key }?.code
-      let isBounce = keys[index].resume(key, at: time, debounce)
-      let known = keys[index]
-      devices[id]?.released.removeAll { !known.wouldResume($0.key, at: time, debounce) }
-      if isBounce { return write(key, as: released, on: id) }
-      let held = keys.modifiersHeld(without: key, index)
+      if keys[index].resume(key, at: time, debounce) {
+        if let place { devices[id]?.written[place].isDown = true }
+        return written(key, on: id)
+      }
+      forgetReleases(on: id, index, at: time)
+      let isNeeded = isNeeded(key, index)
       keys[index].press(key)
-      let isNeeded = isModifier(key) || bindings[Chord(held, key)] != nil
       return write(key, as: isNeeded ? key : replacement(of: key, on: id), on: id)
     case .release:
-      guard keys[index].release(key, at: time, debounce) else { return nil }
-      let place = devices[id]?.written.firstIndex { $0.key == key }
-      let code = place.flatMap { devices[id]?.written.remove(at: $0).code }
-      if let code, debounce > .zero { devices[id]?.released.append((key, code)) }
+      guard keys[index].release(key, at: time, debounce), let place else { return nil }
+      let code = devices[id]?.written[place].code
+      devices[id]?.written[place].isDown = false
+      if debounce == .zero { devices[id]?.written.remove(at: place) }
       return code
     case .autorepeat:
-      let pressed = devices[id]?.written.first { $0.key == key }?.code
-      return pressed ?? (isModifier(key) ? key : replacement(of: key, on: id))
+      return written(key, on: id) ?? (isModifier(key) ? key : replacement(of: key, on: id))
     }
   }
 
+  /// Of releases that nothing can be a bounce of any more, nothing is kept.
+  private mutating func forgetReleases(on id: DeviceID, _ index: Int, at time: Time) {
+    let known = keys[index]
+    devices[id]?.written.removeAll {
+      !$0.isDown && !known.wouldResume($0.key, at: time, debounce)
+    }
+  }
+
+  /// The code that a key which is down is written with.
+  private func written(_ key: KeyCode, on id: DeviceID) -> KeyCode? {
+    devices[id]?.written.first { $0.key == key && $0.isDown }?.code
+  }
+
+  @discardableResult
   private mutating func write(_ key: KeyCode, as code: KeyCode?, on id: DeviceID) -> KeyCode? {
     var device = devices[id] ?? Device(present: nil)
     device.written.removeAll { $0.key == key }
-    if let code { device.written.append((key, code)) }
+    lastGroup += 1
+    if let code { device.written.append(Written(key: key, code: code, group: lastGroup)) }
     devices[id] = device
     return code
   }
 
   private func isModifier(_ key: KeyCode) -> Bool { !Modifiers(of: key).isEmpty }
 
-  /// - Returns: an unbound code of the same class, character or not; `nil` if all are bound.
-  private func replacement(of key: KeyCode, on id: DeviceID) -> KeyCode? {
-    let device = devices[id] ?? Device(present: nil)
-    // A key that is pressed again without a release keeps its code.
-    if let before = device.written.first(where: { $0.key == key })?.code,
-      before.isCharacter == key.isCharacter, !boundKeys.contains(before)
-    {
-      return before
+  /// Whether a press of `key` has to stay what it is.
+  private func isNeeded(_ key: KeyCode, _ index: Int) -> Bool {
+    isModifier(key) || bindings[Chord(keys.modifiersHeld(without: key, index), key)] != nil
+  }
+
+  /// The code that a key has back when it is pressed again without a release.
+  private func kept(_ key: KeyCode, on id: DeviceID) -> KeyCode? {
+    written(key, on: id).flatMap {
+      $0.isCharacter == key.isCharacter && !boundKeys.contains($0) ? $0 : nil
     }
-    let down = device.written.map(\.code) + device.released.map(\.code)
+  }
+
+  /// - Returns: `nil` where every such key is bound.
+  private func replacement(of key: KeyCode, on id: DeviceID) -> KeyCode? {
+    if let kept = kept(key, on: id) { return kept }
+    let device = devices[id] ?? Device(present: nil)
+    let used = device.written.map(\.code)
     let codes = (1...KeyCode.max).lazy.compactMap(KeyCode.init).filter { code in
       code.isCharacter == key.isCharacter && !isModifier(code) && !boundKeys.contains(code)
     }
-    return codes.first { device.present?.contains($0) != false && !down.contains($0) }
-      ?? codes.first { !down.contains($0) } ?? codes.first
+    return codes.first { device.present?.contains($0) != false && !used.contains($0) }
+      ?? codes.first { !used.contains($0) } ?? codes.first
   }
 }

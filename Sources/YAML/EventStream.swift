@@ -31,6 +31,8 @@ public final class EventStream {
     public let mark: Mark
     /// The text of a scalar.
     public let text: String
+    /// Whether a scalar goes on in the line behind that in which it begins.
+    public var hasLineEnds = false
   }
 
   private static let maximumDepth = 16
@@ -39,6 +41,7 @@ public final class EventStream {
 
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let read: (UnsafeMutableRawBufferPointer) -> Int?
+  private let firstLine: Int
   private var depth = 0
   private var hasDocument = false
 
@@ -53,10 +56,13 @@ public final class EventStream {
 
   /// The parts of what `read` yields.
   ///
-  /// - Parameter read: fills the buffer with the next bytes and returns how many, 0 at the end;
-  ///   `nil` where reading failed.
-  public init(read: @escaping (UnsafeMutableRawBufferPointer) -> Int?) {
+  /// - Parameters:
+  ///   - firstLine: the number of the first line, where the text is a part of a longer one.
+  ///   - read: fills the buffer with the next bytes and returns how many, 0 at the end; `nil` where
+  ///     reading failed.
+  public init(firstLine: Int = 1, read: @escaping (UnsafeMutableRawBufferPointer) -> Int?) {
     self.read = read
+    self.firstLine = firstLine
     parser = .allocate(capacity: 1)
     yaml_parser_initialize(parser)
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
@@ -85,7 +91,7 @@ public final class EventStream {
       guard yaml_parser_parse(parser, &event) == 1 else { throw problem() }
       defer { yaml_event_delete(&event) }
       bytesSinceEvent = 0
-      let mark = Mark(event.start_mark)
+      let mark = mark(event.start_mark)
       switch event.type {
       case YAML_NO_EVENT, YAML_STREAM_END_EVENT: return Event(kind: .end, mark: mark, text: "")
       case YAML_DOCUMENT_START_EVENT:
@@ -100,7 +106,9 @@ public final class EventStream {
         try refuse(anchor: scalar.anchor, tag: scalar.tag, at: mark)
         guard depth < Self.maximumDepth else { throw tooDeep(mark) }
         let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
-        return Event(kind: .scalar, mark: mark, text: String(decoding: bytes, as: UTF8.self))
+        return Event(
+          kind: .scalar, mark: mark, text: String(decoding: bytes, as: UTF8.self),
+          hasLineEnds: event.end_mark.line > event.start_mark.line)
       case YAML_SEQUENCE_START_EVENT:
         try refuse(
           anchor: event.data.sequence_start.anchor, tag: event.data.sequence_start.tag, at: mark)
@@ -115,13 +123,6 @@ public final class EventStream {
       default: continue
       }
     }
-  }
-
-  /// Passes over the rest of what began with `event`.
-  public func skip(_ event: Event) throws(YAMLError) {
-    guard event.kind == .sequenceStart || event.kind == .mappingStart else { return }
-    let outside = depth - 1
-    while depth > outside { _ = try next() }
   }
 
   private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int? {
@@ -159,28 +160,26 @@ public final class EventStream {
   }
 
   private func problem() -> YAMLError {
-    if let refusal { return YAMLError(refusal, at: Mark(parser.pointee.mark)) }
+    if let refusal { return YAMLError(refusal, at: mark(parser.pointee.mark)) }
     let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
     if parser.pointee.error == YAML_READER_ERROR {
       // The reader knows only an offset, and stops before any token of that line is seen.
       return YAMLError(
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
-        at: Mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
+        at: mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
     }
     // Where a bracket or a quote was opened is usually far from where its end was missed.
-    let mark = Mark(parser.pointee.problem_mark)
-    let start = Mark(parser.pointee.context_mark)
+    let mark = mark(parser.pointee.problem_mark)
+    let start = self.mark(parser.pointee.context_mark)
     guard let context = parser.pointee.context, start < mark else {
       return YAMLError(message, at: mark)
     }
     return YAMLError(
       "\(message) \(String(cString: context)) that begins in line \(start.line)", at: mark)
   }
-}
 
-extension Mark {
-  fileprivate init(_ mark: yaml_mark_t) {
-    self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+  private func mark(_ mark: yaml_mark_t) -> Mark {
+    Mark(line: Int(mark.line) + firstLine, column: Int(mark.column) + 1)
   }
 }
 

@@ -122,6 +122,18 @@ private struct Replay: ~Copyable {
     // The changes before a line that is wrong are right, and shown.
     defer { output.flush() }
     defer { progress.end() }
+    do {
+      try takeAll(&recording)
+    } catch let fault as RecordingError {
+      tellSkipped(recording)
+      throw recording.explained(fault)
+    }
+    tellSkipped(recording)
+    if !isCut { try endOfRecording() }
+    try end()
+  }
+
+  private mutating func takeAll(_ recording: inout Recording) throws {
     while true {
       if let run = recording.nextKeys() {
         guard try take(run) else { break }
@@ -132,15 +144,15 @@ private struct Replay: ~Copyable {
         progress.update(recording, after: 1)
       }
     }
-    if let fault = recording.skipped.first {
-      let count = recording.skipped.count
-      complain(
-        count == 1
-          ? "1 fault passed over:\n\(fault)"
-          : "\(count) faults passed over, the first of them:\n\(fault)")
-    }
-    if !isCut { try endOfRecording() }
-    try end()
+  }
+
+  private func tellSkipped(_ recording: borrowing Recording) {
+    guard let first = recording.skipped.first else { return }
+    let (count, fault) = (recording.skipped.count, recording.explained(first))
+    complain(
+      count == 1
+        ? "1 fault passed over:\n\(fault)"
+        : "\(count) faults passed over, the first of them:\n\(fault)")
   }
 
   private mutating func tell(_ difference: ReplayDifference) {

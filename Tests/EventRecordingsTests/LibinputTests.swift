@@ -238,7 +238,7 @@ struct LibinputTests {
     arguments: [
       ("- evdev:\n\t- [1, 0, 1, 30, 1]\n", 9),  // the tabs of a recording in libinput's own tests
       ("- evdev: &anchor []\n", 8), ("- evdev: *alias\n", 8), ("- evdev: !tag x\n", 8),
-      ("- evdev: \"\u{1}\"\n", 1), ("- } \n", 8),
+      ("- evdev: \"\u{1}\"\n", 8), ("- } \n", 8),
     ])
   func badYAML(_ text: String, _ line: Int) throws {
     let file = recording(["- evdev: [[0, 1, 1, 30, 1]]\n" + text])

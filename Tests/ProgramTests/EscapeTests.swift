@@ -228,7 +228,7 @@ struct EscapeTests {
     #expect(recording.status == 4)
     #expect(
       recording.errors == "\(version):1: version '\u{fffd}[31m\u{fffd}2\u{fffd}' of the format is "
-        + "not known; 1 is\n")
+        + "not known; 1 is (read as libinput)\n")
     let expected = try folder.write("expected", change("shift").text + "\n")
     let compared = try run(
       "keymodectl", "replay", "--expect", expected, "-", input: "# EVEMU 1.3\n")

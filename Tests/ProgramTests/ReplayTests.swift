@@ -178,7 +178,8 @@ struct ReplayTests {
     #expect(ended.status == 4)
     #expect(
       ended.errors
-        == "\(file):26: event code \"01zz\" is not hexadecimal of up to four digits\n")
+        == "\(file):26: event code \"01zz\" is not hexadecimal of up to four digits "
+        + "(read as evemu)\n")
     #expect(ended.output == Self.expected)
     let torn = try run("keymodectl", "replay", "--json", "-", input: chat + "E: 3.0000")
     #expect(torn.status == 4)
@@ -278,7 +279,7 @@ struct ReplayTests {
     #expect(
       ended.errors == """
         keymodectl: 2 faults passed over, the first of them:
-        <stdin>:12: event code "zz" is not hexadecimal of up to four digits
+        <stdin>:12: event code "zz" is not hexadecimal of up to four digits (read as evemu)
 
         """)
     #expect(ended.lines.count == 9)
@@ -296,7 +297,7 @@ struct ReplayTests {
     #expect(
       ended.errors == """
         keymodectl: 1 fault passed over:
-        <stdin>:12: event code "zz" is not hexadecimal of up to four digits
+        <stdin>:12: event code "zz" is not hexadecimal of up to four digits (read as evemu)
 
         """)
     #expect(ended.lines.first == "\(expected):3: the replay differs")
