@@ -1,5 +1,6 @@
 import KeyboardModes
 import KeymodedConfiguration
+import SystemCalls
 
 /// Reads `bytes` as a configuration, twice, and puts it into force.
 func attemptConfiguration(_ bytes: [UInt8]) {
@@ -29,8 +30,9 @@ private func check(_ errors: [ConfigurationError], in bytes: [UInt8]) {
     require(
       mark.line >= 1 && mark.line <= lengths.count && mark.column >= 1
         && mark.column <= lengths[mark.line - 1] + 1, "a place beyond the text: \(error)")
-    require(!error.message.isEmpty && isPrintable(error.message), "\(error) is no line")
-    require("\(error)" == "f.yaml:\(mark.line):\(mark.column): \(error.message)")
+    require(!error.message.isEmpty && isPrintable("\(error)"), "\(error) is not one line")
+    require(
+      "\(error)" == "f.yaml:\(mark.line):\(mark.column): \(printable(error.message))")
   }
 }
 
