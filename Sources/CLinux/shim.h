@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

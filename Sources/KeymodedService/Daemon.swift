@@ -131,6 +131,8 @@ public final class Daemon {
     defer {
       service.configurationInForce = file.inForce
       notifyStatus()
+      // A large file took much more than itself.
+      releaseFreeMemory()
     }
     guard let configuration = file.reload() else {
       return Log.warning("the configuration stays as it was")

@@ -13,6 +13,9 @@ final class Server {
     var keptForControl = 16
   }
 
+  /// From how many clients on the memory that they took is given back when most have gone.
+  private static let crowd = 32
+
   private struct Listener {
     let socket: ListeningSocket
     let source: EventSource
@@ -26,6 +29,8 @@ final class Server {
   /// Those connected, in the order in which they came: whoever came first is told first.
   private var clients: [(id: Int, client: Client)] = []
   private var accepted = 0
+  /// How many clients there were at most since memory was last given back.
+  private var mostClients = 0
   private var retry: EventSource?
 
   init(
@@ -72,11 +77,18 @@ final class Server {
     let client = try? Client(
       descriptor, access: socket.access, loop: loop, methods: methods, service: service
     ) { [unowned self] in letGo(id) }
-    if let client { clients.append((id, client)) }
+    guard let client else { return }
+    clients.append((id, client))
+    mostClients = max(mostClients, clients.count)
   }
 
   private func letGo(_ id: Int) {
     clients.removeAll { $0.id == id }
+    // What a crowd took is not kept for the next one. Whoever comes and goes alone does not cost this.
+    if mostClients >= Self.crowd, clients.count <= mostClients / 4 {
+      releaseFreeMemory()
+      mostClients = clients.count
+    }
     // Whoever waits for a descriptor can have this one.
     for listener in listeners { listener.source.enable() }
   }

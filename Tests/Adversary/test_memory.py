@@ -17,9 +17,9 @@ HERE = Path(__file__).resolve().parent
 # How many seconds to search for other shapes of calls, besides those that are known to cost most.
 SECONDS = float(os.environ.get("KEYMODED_SEARCH_SECONDS", "0"))
 
-# At most 64 MB with all clients connected, and 24 MB after they have gone.
+# At most 64 MB with all clients connected, and 8 MB after they have gone.
 MOST_KIB = 64_000_000 // 1024
-MOST_LEFT_KIB = 24_000_000 // 1024
+MOST_LEFT_KIB = 8_000_000 // 1024
 
 
 def test_memory_with_512_greedy_clients_has_a_bound(
