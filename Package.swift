@@ -125,8 +125,8 @@ let package = Package(
     tests(
       "KeymodedServiceTests",
       [
-        "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedService", "SystemCalls",
-        "TestSupport", "Varlink",
+        "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedConfiguration", "KeymodedService",
+        "SystemCalls", "Systemd", "TestSupport", "Varlink",
       ], goldenFiles: ["states-0.1.0", "states-0.1.0.json"]),
     tests(
       "ProgramTests",

@@ -2,6 +2,9 @@ import KeyboardModes
 
 /// The last changes, each kept once for all who listen.
 struct ChangeRing {
+  /// How many changes are kept, for subscribers that fall behind and for the next daemon.
+  static let usualCapacity = 1024
+
   let capacity: Int
   private var changes: [Change] = []
 
@@ -12,7 +15,7 @@ struct ChangeRing {
   private(set) var latest: Int64 = 0
 
   /// A ring with these changes, the last of as many as their numbers say.
-  init(capacity: Int = 1024, restoring restored: [Change] = []) {
+  init(capacity: Int = ChangeRing.usualCapacity, restoring restored: [Change] = []) {
     self.capacity = capacity
     changes.reserveCapacity(capacity)
     for change in restored { append(change) }
@@ -24,7 +27,7 @@ struct ChangeRing {
     if changes.count < capacity {
       changes.append(change)
     } else {
-      changes[place(of: change.sequence)] = change
+      changes[index(of: change.sequence)] = change
     }
     latest = change.sequence
   }
@@ -58,9 +61,9 @@ struct ChangeRing {
     mutating func next() -> Change? {
       guard upcoming <= end else { return nil }
       defer { upcoming += 1 }
-      return ring.changes[ring.place(of: upcoming)]
+      return ring.changes[ring.index(of: upcoming)]
     }
   }
 
-  private func place(of sequence: Int64) -> Int { Int((sequence - start) % Int64(capacity)) }
+  private func index(of sequence: Int64) -> Int { Int((sequence - start) % Int64(capacity)) }
 }

@@ -28,6 +28,9 @@ final class ConfigurationFile {
   private let store: ConfigurationStore?
   private(set) var inForce = InForce.current
 
+  /// How often the file was read again, refused reloads included.
+  private(set) var reloads = 0
+
   /// - Parameters:
   ///   - path: the file; that of the system where it is `nil`.
   ///   - store: what the last good configuration is kept in, by a service.
@@ -54,6 +57,7 @@ final class ConfigurationFile {
 
   /// What the file has now; `nil` where it is bad, so that everything stays as it was.
   func reload() -> Configuration? {
+    reloads += 1
     do throws(ConfigurationErrors) {
       let configuration = try read()
       inForce = .current

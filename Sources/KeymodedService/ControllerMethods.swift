@@ -1,10 +1,13 @@
 import JSON
+import KeyboardModes
 import KeymodeInterface
+import SystemCalls
+import Systemd
 import Varlink
 
-/// What a client may do, decided by the socket that it came in through.
+/// What a client may do, by the socket that it connected to.
 enum Access {
-  /// Learn the states.
+  /// Read the states.
   case reading
   /// Also change them.
   case control
@@ -12,74 +15,112 @@ enum Access {
 
 /// The answer to a call.
 enum Answer {
-  /// One reply, and the call is done.
-  case reply(Reply)
-  /// One reply that is written already, as many get it.
-  case written([UInt8])
-  /// This reply, if there is one, and then what a subscriber at this position is to be sent.
-  case stream(first: Reply?, SubscriberPosition)
+  /// One reply.
+  case reply([UInt8])
+  /// This reply, if there is one, and then the changes after this position.
+  case stream(first: [UInt8]?, SubscriberPosition)
 }
 
-/// Answers calls of all interfaces that the daemon has.
-struct ControllerMethods {
+/// Answers the calls of all interfaces of the daemon.
+final class ControllerMethods {
   private let service: ModeService
+  private let configuration: ConfigurationFile
+  private let sinceBoot: () -> Int64
+  private let started: Int64
   private let info = ServiceInfo(
     vendor: "keymoded", product: "keymoded", version: keymodedVersion, url: "",
     interfaces: [(ControllerInterface.name, ControllerInterface.description)])
 
-  private let clientCount: () -> Int
+  /// The last reply to ListMachines, which may be large and take long to compute, and its rules.
+  private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
+  private var longReplies = SharedReplies()
 
-  /// - Parameter clientCount: how many clients are connected now.
-  init(_ service: ModeService, clientCount: @escaping () -> Int) {
+  /// - Parameter sinceBoot: reads the boot time in microseconds, whatever the clock of the source.
+  init(
+    _ service: ModeService, _ configuration: ConfigurationFile,
+    sinceBoot: @escaping () -> Int64 = microsecondsSinceBoot
+  ) {
     self.service = service
-    self.clientCount = clientCount
+    self.configuration = configuration
+    self.sinceBoot = sinceBoot
+    started = sinceBoot()
   }
 
-  func answer(_ call: Call, access: Access) -> Answer {
+  /// - Parameter clients: how many clients are connected.
+  func answer(_ call: Call, access: Access, clients: Int) -> Answer {
     do throws(VarlinkError) {
       switch call.method {
       case ControllerInterface.getState:
         try call.expectParameters([])
-        return .reply(Reply(service.getState()))
+        return .reply(Reply(["state": state]).message)
       case ControllerInterface.monitor: return try monitor(call)
       case ControllerInterface.listMachines:
         try call.expectParameters([])
-        return .written(service.machines())
+        return .reply(listMachines())
       case ControllerInterface.trigger:
         guard access == .control else { throw .permissionDenied }
-        return .reply(Reply(try trigger(call)))
+        return .reply(Reply(try trigger(call)).message)
       case ControllerInterface.listDevices:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        return .written(service.shared(Reply(service.listDevices()).message))
+        let devices: JSON = ["devices": .array(service.source.devices.map(\.json))]
+        return .reply(longReplies.shared(Reply(devices).message))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        return .reply(Reply(service.getStatistics(clients: clientCount())))
+        return .reply(Reply(statistics(clients: clients).json).message)
       default:
         guard let result = try info.answer(call) else { throw info.notFound(call) }
-        return .written(service.shared(Reply(result).message))
+        return .reply(longReplies.shared(Reply(result).message))
       }
     } catch {
-      return .reply(Reply(error))
+      return .reply(Reply(error).message)
     }
   }
+
+  private var state: JSON { service.engine.state(at: service.source.now).json }
 
   private func monitor(_ call: Call) throws(VarlinkError) -> Answer {
     guard call.wantsMore else { throw .expectedMore }
     try call.expectParameters(["after", "instance"])
     let after = try optional("after", of: call, \.integer)
     let instance = try optional("instance", of: call, \.string)
-    let (first, position) = try service.monitor(after: after, instance: instance)
-    return .stream(first: first.map { Reply($0.json, continues: true) }, position)
+    let (first, position) = try service.publisher.subscribe(after: after, instance: instance)
+    return .stream(first: first.map { Reply($0.json, continues: true).message }, position)
+  }
+
+  private func listMachines() -> [UInt8] {
+    let settings = service.engine.controller.settings
+    if let machines, machines.shift == settings.shift, machines.keyboard == settings.keyboard {
+      return machines.reply
+    }
+    let list = [
+      MachineMessage(named: Machine.shift.rawValue, rules: settings.shift).json,
+      MachineMessage(named: Machine.keyboard.rawValue, rules: settings.keyboard).json,
+    ]
+    let reply = Reply(["machines": .array(list)]).message
+    machines = (settings.shift, settings.keyboard, reply)
+    return reply
   }
 
   private func trigger(_ call: Call) throws(VarlinkError) -> JSON {
     try call.expectParameters(["event"])
-    guard let event = try optional("event", of: call, \.string) else {
-      throw .invalidParameter("event")
-    }
-    return try service.trigger(event)
+    let table = service.engine.controller.settings.keyboard
+    guard let name = try optional("event", of: call, \.string),
+      let event = ClientEvent(name: name, in: table)
+    else { throw .invalidParameter("event") }
+    let hasChanged = service.trigger(event)
+    return ["changed": .bool(hasChanged), "state": state]
+  }
+
+  func statistics(clients: Int) -> StatisticsMessage {
+    let engine = service.engine
+    return StatisticsMessage(
+      started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
+      changes: engine.ring.latest - engine.changesBefore, clients: clients,
+      missed: service.publisher.missed, devices: service.source.deviceCount,
+      losses: engine.losses, reloads: configuration.reloads,
+      configuration: configuration.inForce.rawValue)
   }
 
   private func optional<Value>(
@@ -88,5 +129,25 @@ struct ControllerMethods {
     guard let parameter = call.parameter(name) else { return nil }
     guard let value = value(parameter) else { throw .invalidParameter(name) }
     return value
+  }
+}
+
+/// Long replies, each in memory that all who get the same one share.
+struct SharedReplies {
+  /// Replies of up to this many bytes are not worth sharing.
+  private static let short = 1024
+
+  /// The texts of two interfaces, and the devices.
+  private static let capacity = 3
+
+  private var replies: [[UInt8]] = []
+
+  /// The same bytes, in shared memory if they are long.
+  mutating func shared(_ message: [UInt8]) -> [UInt8] {
+    guard message.count > Self.short else { return message }
+    if let same = replies.first(where: { $0 == message }) { return same }
+    if replies.count == Self.capacity { replies.removeFirst() }
+    replies.append(message)
+    return message
   }
 }

@@ -6,7 +6,7 @@ import Systemd
 
 /// Plays a recording in place of a keyboard.
 final class RecordingPlayer: InputSource {
-  /// How many events are played before clients have their turn.
+  /// How many inputs are played before clients have their turn.
   private static let turn = 1024
 
   private let speed: PlaybackSpeed
@@ -16,11 +16,12 @@ final class RecordingPlayer: InputSource {
 
   /// The time of the last input that had one.
   private var reached = Time(microseconds: 0)
-  private var timer: EventSource?
-  private var continuation: EventSource?
 
-  /// Takes what happened, in order.
-  var deliver: ([Controller.Input]) -> Void = { _ in }
+  /// What ties the player to an event loop.
+  private var player: EventSource?
+  private var continuation: EventSource?
+  private var timer: EventSource?
+  private var wakesAt: Time?
 
   /// Opens the recording, and reads it through once, so that one with a fault is refused before
   /// anything of it has been published.
@@ -29,42 +30,59 @@ final class RecordingPlayer: InputSource {
     var first: Time?
     while let next = try recording.next() { first = first ?? next.time }
     try recording.rewind()
-    // What has no time of its own, such as the keys held at the start, is played at once.
+    // Inputs without a time, such as the keys held at the start, are played at once.
     reached = first ?? reached
     upcoming = try recording.next()
     self.speed = speed
     clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)
   }
 
-  func start(_ loop: EventLoop) throws(SystemError) {
-    timer = try loop.addTimer { [unowned self] in play() }
-    // As those of keyboards, whose part it plays.
-    timer?.take(.first)
-    continuation = try loop.addDeferred { [unowned self] in play() }
+  func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
+    let player = try loop.addTimer(handler: ready)
+    let timer = try loop.addTimer { [unowned self] in
+      wakesAt = nil
+      ready()
+    }
+    // The priority of keyboards, in whose place it plays.
+    player.take(.first)
+    timer.take(.first)
+    self.player = player
+    self.timer = timer
+    let continuation = try loop.addDeferred(handler: ready)
+    self.continuation = continuation
     clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
-    continuation?.callSoon()
+    continuation.callSoon()
   }
 
   var now: Time { clock.time(at: microsecondsSinceBoot()) }
 
-  func catchUp() -> Time {
-    play()
-    guard let upcoming else { return now }
-    // What is due and has to wait for its turn may have the time of what has been played.
-    let next = (upcoming.time ?? reached).microseconds
-    return max(reached, min(now, Time(microseconds: next == .min ? next : next - 1)))
+  func read(into batch: inout Batch) {
+    batch.inputs.removeAll(keepingCapacity: true)
+    play(into: &batch.inputs)
+    batch.reached = now
+    if let upcoming {
+      // Inputs that are due but have to wait for their turn may have the time of the last one.
+      let next = (upcoming.time ?? reached).microseconds
+      let before = Time(microseconds: next == .min ? next : next - 1)
+      batch.reached = max(reached, min(batch.reached, before))
+    }
+    batch.settled = batch.reached
   }
 
-  func realTime(reaching time: Time) -> Int64 { clock.reached(time) }
+  func wake(at time: Time?) {
+    guard time != wakesAt else { return }
+    wakesAt = time
+    guard let time else { timer?.disable(); return }
+    timer?.set(at: UInt64(clamping: clock.reached(time)))
+  }
 
   var devices: [DeviceMessage] { [] }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
 
-  private func play() {
+  private func play(into inputs: inout [Controller.Input]) {
     guard upcoming != nil else { return }
     let now = microsecondsSinceBoot()
-    var inputs: [Controller.Input] = []
     while let next = upcoming, inputs.count < Self.turn {
       let time = next.time ?? reached
       guard clock.due(time) <= now else { break }
@@ -73,13 +91,12 @@ final class RecordingPlayer: InputSource {
       reached = time
       advance()
     }
-    if !inputs.isEmpty { deliver(inputs) }
     guard let upcoming else { return }
     let due = clock.due(upcoming.time ?? reached)
     if due <= now {
       continuation?.callSoon()
     } else {
-      timer?.set(at: UInt64(clamping: due))
+      player?.set(at: UInt64(clamping: due))
     }
   }
 
@@ -88,7 +105,7 @@ final class RecordingPlayer: InputSource {
       upcoming = try recording.next()
       if upcoming == nil { Log.info("the recording has ended; its states are still served") }
     } catch {
-      // It was whole when it was checked, so somebody is writing to it.
+      // It was whole when it was checked, so another program is writing to it.
       Log.warning("\(error)")
       upcoming = nil
     }

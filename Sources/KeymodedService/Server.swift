@@ -4,49 +4,50 @@ import SystemCalls
 import Systemd
 import Varlink
 
-/// Accepts connections, and tells subscribers of changes.
+/// Accepts connections, and answers their calls.
 final class Server {
   /// How many clients are served at once.
   struct Limits {
     var clients = 512
-    /// How many of them are kept for the control socket.
-    var keptForControl = 16
+    /// How many of them are reserved for the control socket.
+    var reservedForControl = 16
   }
-
-  /// From how many clients on the memory that they took is given back when most have gone.
-  private static let crowd = 32
 
   private struct Listener {
     let socket: ListeningSocket
     let source: EventSource
   }
 
+  /// From how many clients on the memory that they took is given back when most have gone.
+  private static let crowd = 32
+
+  /// How many bytes of a client's calls are answered before other clients have their turn.
+  private static let bytesInTurn = 1024
+
   private let loop: EventLoop
-  private let service: ModeService
-  private var methods: ControllerMethods
+  private let methods: ControllerMethods
+  private let publisher: Publisher
   private let limits: Limits
   private var listeners: [Listener] = []
-  /// Those connected, in the order in which they came: whoever came first is told first.
-  private var clients: [(id: Int, client: Client)] = []
-  private var accepted = 0
+  private var sessions: [Session] = []
   /// How many clients there were at most since memory was last given back.
   private var mostClients = 0
   private var retry: EventSource?
 
   init(
-    _ loop: EventLoop, _ service: ModeService, limits: Limits = Limits()
+    _ loop: EventLoop, _ methods: ControllerMethods, _ publisher: Publisher,
+    limits: Limits = Limits()
   ) throws(SystemError) {
     self.loop = loop
-    self.service = service
+    self.methods = methods
+    self.publisher = publisher
     self.limits = limits
-    methods = ControllerMethods(service) { 0 }
     retry = try loop.addTimer { [unowned self] in
       for listener in listeners { listener.source.enable() }
     }
-    methods = ControllerMethods(service) { [unowned self] in clients.count }
   }
 
-  /// Serves whoever connects to `socket`.
+  /// Serves the clients that connect to `socket`.
   func listen(on socket: ListeningSocket) throws(SystemError) {
     let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in accept(from: socket)
     }
@@ -54,64 +55,91 @@ final class Server {
     listeners.append(Listener(socket: socket, source: source))
   }
 
-  /// Tells subscribers of the changes that they do not have.
-  func publish() {
-    for (_, client) in clients { client.publish() }
+  // MARK: Sessions
+
+  private func serve(_ session: Session, _ events: IOEvents) {
+    session.handle(events)
+    var bytes = 0
+    while bytes < Self.bytesInTurn, let arrival = session.nextCall() {
+      switch arrival {
+      case .call(let call, let length):
+        bytes += length
+        answer(call, session)
+      case .invalid(let member):
+        session.close(with: Reply(VarlinkError.invalidParameter(member)).message)
+      }
+    }
+    publisher.publish(to: session)
+    if session.isClosed { letGo(session) }
   }
+
+  private func answer(_ call: Call, _ session: Session) {
+    let answer = methods.answer(call, access: session.access, clients: sessions.count)
+    guard !call.isOneway else { return }
+    switch answer {
+    case .reply(let message): session.send(message)
+    case .stream(let first, let position):
+      session.stream(from: position)
+      publisher.add(session)
+      if let first { session.send(first) }
+    }
+  }
+
+  private func letGo(_ session: Session) {
+    publisher.remove(session)
+    sessions.removeAll { $0 === session }
+    // A client that waits for a descriptor can have this one.
+    for listener in listeners { listener.source.enable() }
+    // What a crowd took is not kept for the next one. A client that comes and goes alone does not
+    // cost this.
+    if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
+      releaseFreeMemory()
+      mostClients = sessions.count
+    }
+  }
+
+  // MARK: Connections
 
   private func accept(from socket: ListeningSocket) {
     let number = Glibc.accept(socket.number, nil, nil)
     guard number >= 0 else {
       switch errno {
       case EMFILE, ENFILE, ENOBUFS, ENOMEM: pause()
-      default: break  // whoever wanted to connect has gone again
+      default: break  // the client has gone again
       }
       return
     }
     let descriptor = FileDescriptor(owning: number)
     guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, bound(number) else { return }
-    let limit = limits.clients - (socket.access == .control ? 0 : limits.keptForControl)
-    guard clients.count < limit else { return turnAway(number) }
-    accepted += 1
-    let id = accepted
-    let client = try? Client(
-      descriptor, access: socket.access, loop: loop, methods: methods, service: service
-    ) { [unowned self] in letGo(id) }
-    guard let client else { return }
-    clients.append((id, client))
-    mostClients = max(mostClients, clients.count)
-  }
-
-  private func letGo(_ id: Int) {
-    clients.removeAll { $0.id == id }
-    // What a crowd took is not kept for the next one. Whoever comes and goes alone does not cost this.
-    if mostClients >= Self.crowd, clients.count <= mostClients / 4 {
-      releaseFreeMemory()
-      mostClients = clients.count
+    let limit = limits.clients - (socket.access == .control ? 0 : limits.reservedForControl)
+    guard sessions.count < limit else { return turnAway(number) }
+    let session = try? Session(descriptor, access: socket.access, loop: loop) {
+      [unowned self] session, events in serve(session, events)
     }
-    // Whoever waits for a descriptor can have this one.
-    for listener in listeners { listener.source.enable() }
+    guard let session else { return }
+    sessions.append(session)
+    mostClients = max(mostClients, sessions.count)
   }
 
-  /// Says why, as an answer to whatever will have been asked. A new socket has room for it.
+  /// Sends the reason as the answer to the call that will come. A new socket has room for it.
   private func turnAway(_ socket: Int32) {
     _ = Reply(error: ControllerInterface.tooManyClients).message.withUnsafeBytes { bytes in
       send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
     }
   }
 
-  /// What waits in the kernel to be read by a client counts as memory of the daemon, so the kernel's
-  /// generous default is reduced.
+  /// Reduces the kernel's generous send buffer: bytes that a client has yet to read count as memory
+  /// of the daemon.
   ///
-  /// - Returns: whether that went well.
+  /// - Returns: whether the kernel agreed.
   private func bound(_ socket: Int32) -> Bool {
     var size: Int32 = 16384
     return setsockopt(
       socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
-  /// Without descriptors left, the connection that waits would wake the loop for ever. It is left
-  /// to wait for a second.
+  /// Stops accepting for a second. Without descriptors left, a connection that waits would wake the
+  /// loop all the time.
   private func pause() {
     for listener in listeners { listener.source.disable() }
     retry?.set(at: UInt64(microsecondsSinceBoot() + 1_000_000))

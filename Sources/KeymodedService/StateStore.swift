@@ -45,7 +45,7 @@ final class StateStore {
   static let mostCounted: Int64 = 1 << 53
 
   /// How many changes the daemon keeps.
-  static let capacity = 1024
+  static let capacity = ChangeRing.usualCapacity
 
   /// How many bytes the memory has.
   static func size(capacity: Int) -> Int { Layout.second.size(for: capacity) }
@@ -93,7 +93,7 @@ final class StateStore {
     // Whatever is in it, the next one comes after it.
     generation = newest.generation
     written = newest.written
-    let sequence = newest.snapshot.sequence
+    let sequence = newest.snapshot.modes.sequence
     guard 0...Self.mostCounted ~= sequence else { return nil }
     // What is whole counts, from the last one back; without the last one nothing does.
     var changes: [Change] = []
@@ -132,7 +132,7 @@ final class StateStore {
     guard fields.takeNumber() == layout.rawValue, let generation = fields.takeNumber(),
       let instance = fields.takeText(), let snapshot = fields.takeSnapshot(),
       let written = layout == .first
-        ? UInt64(bitPattern: snapshot.sequence) : fields.takeNumber(),
+        ? UInt64(bitPattern: snapshot.modes.sequence) : fields.takeNumber(),
       fields.isWhole()
     else { return nil }
     return Header(

@@ -42,12 +42,12 @@ struct StoredFields {
   mutating func put(_ time: Time?) { put(UInt64(bitPattern: time?.microseconds ?? .min)) }
 
   mutating func put(_ snapshot: Controller.Snapshot) {
-    put(UInt64(bitPattern: snapshot.sequence))
+    put(UInt64(bitPattern: snapshot.modes.sequence))
     put(snapshot.shift.name)
     if case .on(let since) = snapshot.shift { put(since) } else { put(Time?.none) }
-    put(snapshot.shiftSince)
-    put(snapshot.keyboard)
-    put(snapshot.keyboardSince)
+    put(snapshot.modes.shiftSince)
+    put(snapshot.modes.keyboard)
+    put(snapshot.modes.keyboardSince)
   }
 
   mutating func putChecksum() { put(checksum()) }

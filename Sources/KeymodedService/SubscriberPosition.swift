@@ -1,8 +1,8 @@
-/// How far a subscriber has been told of the changes.
+/// How far a subscriber has been sent the changes.
 struct SubscriberPosition: Equatable {
   /// The number of the last change that it was sent, or was told that it missed.
   var sequence: Int64
 
-  /// The number of the last change of the message that has begun, where more of that is to follow.
+  /// The number of the last change of a message of which only a part was sent.
   var endOfMessage: Int64?
 }

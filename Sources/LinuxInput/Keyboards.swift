@@ -30,63 +30,40 @@ public final class Keyboards {
     case unlit(DeviceID, InputDevice, SystemError)
   }
 
-  private struct Followed {
-    let id: DeviceID
-    let device: InputDevice
-    let isKeyboard: Bool
-    let number: dev_t
-    let source: EventSource
-    let lights: DeviceLights
-
-    /// Whether there may be something to read now.
-    var isReady = false
-
-    /// Whether the last read may have left events unread.
-    var hasMore = false
-  }
-
-  /// After this many key events, at the next end of a frame, the other devices are served.
-  private static let turn = 64
-
-  private let loop: EventLoop
   private var selection: Selection
-  private let deliver: ([Controller.Input]) -> Void
-  private let report: (Report) -> Void
-  private var followed: [Followed] = []
+  var followed: [FollowedDevice] = []
 
-  /// Inputs that were read but not yet delivered, by the indices of ``followed``.
-  private var waiting = FrameQueues()
+  /// Inputs that were read but not handed over yet, by the indices of ``followed``.
+  var waiting = FrameQueues()
 
-  /// An empty array whose memory is reused by each delivery.
-  private var due: [Controller.Input] = []
+  /// Inputs of devices that came or went since the last ``read(into:)``.
+  var pending: [Controller.Input] = []
+  private var reports: [Report] = []
+
+  /// How many devices were ever opened.
   private var opened = 0
-  private var finder: DeviceFinder?
   private let places: DeviceFinder.Places
-  private var continuation: EventSource?
+  private(set) var watch: Watch?
   private var unopened: [String: SystemError] = [:]
   private var lights: (lit: Lights, used: Lights) = ([], [])
 
-  /// Keyboards without devices; ``start(followingNewcomers:)`` finds them.
-  ///
-  /// - Parameters:
-  ///   - deliver: receives inputs, in the order in which they are to act.
-  ///   - report: receives what belongs in a log.
-  public convenience init(
-    _ loop: EventLoop, _ selection: Selection, deliver: @escaping ([Controller.Input]) -> Void,
-    report: @escaping (Report) -> Void
-  ) {
-    self.init(loop, selection, in: DeviceFinder.Places(), deliver: deliver, report: report)
+  /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
+  struct Watch {
+    let loop: EventLoop
+    let ready: () -> Void
+    /// Calls `ready` although no descriptor is readable.
+    let continuation: EventSource
+    var finder: DeviceFinder?
   }
 
-  init(
-    _ loop: EventLoop, _ selection: Selection, in places: DeviceFinder.Places,
-    deliver: @escaping ([Controller.Input]) -> Void, report: @escaping (Report) -> Void
-  ) {
-    self.loop = loop
+  /// Keyboards without devices; ``start(on:followingNewcomers:ready:)`` finds them.
+  public convenience init(_ selection: Selection) {
+    self.init(selection, in: DeviceFinder.Places())
+  }
+
+  init(_ selection: Selection, in places: DeviceFinder.Places) {
     self.selection = selection
     self.places = places
-    self.deliver = deliver
-    self.report = report
   }
 
   /// The devices that are followed, in the order of opening, and whether each is a whole keyboard.
@@ -100,28 +77,40 @@ public final class Keyboards {
   /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
   /// later.
   ///
+  /// - Parameter ready: called from the loop when there is something to ``read(into:)`` or to log,
+  ///   and once before this returns.
   /// - Throws: if devices cannot be watched or listed. A device that cannot be opened is reported.
-  public func start(followingNewcomers: Bool = true) throws(SystemError) {
-    let continuation = try loop.addDeferred { [unowned self] in _ = readAll() }
+  public func start(
+    on loop: EventLoop, followingNewcomers: Bool = true, ready: @escaping () -> Void
+  ) throws(SystemError) {
+    let continuation = try loop.addDeferred(handler: ready)
     continuation.take(.first)
-    self.continuation = continuation
-    let finder = try DeviceFinder(loop, in: places) { [unowned self] node in appeared(node) }
-    self.finder = finder
+    let finder = try DeviceFinder(loop, in: places) { [unowned self] node in
+      appeared(node)
+      ready()
+    }
+    watch = Watch(loop: loop, ready: ready, continuation: continuation, finder: finder)
     switch selection {
     case .all: try finder.forEachPresent { appeared($0) }
     case .named(let paths): openNamed(paths)
     }
-    if !followingNewcomers { self.finder = nil }
+    if !followingNewcomers { watch?.finder = nil }
+    ready()
   }
 
   /// Changes the selection: closes the devices that are no longer selected, and opens those that
-  /// are selected now.
+  /// are selected now. ``read(into:)`` then hands over what came of that.
   ///
   /// - Throws: if devices cannot be listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
-    readAll()
-    try finder?.forEachPresent { appeared($0) }
+    try watch?.finder?.forEachPresent { appeared($0) }
+  }
+
+  /// Removes and returns what belongs in a log since the last call.
+  public func takeReports() -> [Report] {
+    defer { reports = [] }
+    return reports
   }
 
   /// Switches each LED in `used` on if it is in `lit`, and off otherwise, on all devices that are
@@ -131,12 +120,12 @@ public final class Keyboards {
     for keyboard in followed { light(keyboard) }
   }
 
-  /// Which of `keys` the kernel reports as up on this device, although no undelivered input and no
+  /// Which of `keys` the kernel reports as up on this device, although no input that waits and no
   /// unread event of the device releases them.
   public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
-    guard let place = followed.firstIndex(where: { $0.id == id }) else { return [] }
-    let waiting = waiting.inputs(of: place)
-    return followed[place].device.keysUp(
+    guard let index = followed.firstIndex(where: { $0.id == id }) else { return [] }
+    let waiting = waiting.inputs(of: index)
+    return followed[index].device.keysUp(
       among: keys.filter { key in !waiting.contains { $0.mayRelease(key, on: id) } })
   }
 }
@@ -166,9 +155,9 @@ extension Keyboards {
     light(keyboard)
   }
 
-  private func light(_ keyboard: Followed) {
+  private func light(_ keyboard: FollowedDevice) {
     guard let error = keyboard.lights.show(lights.lit, of: lights.used) else { return }
-    report(.unlit(keyboard.id, keyboard.device, error))
+    reports.append(.unlit(keyboard.id, keyboard.device, error))
   }
 
   private static func wants(
@@ -189,7 +178,7 @@ extension Keyboards {
   ///
   /// A removed device does not count, even if it still has unread events: the kernel can give its
   /// number to the next device at once.
-  private func followedDevice(at path: String) -> Followed? {
+  private func followedDevice(at path: String) -> FollowedDevice? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     return followed.first { $0.number == status.st_rdev && !$0.device.isGone }
@@ -206,145 +195,35 @@ extension Keyboards {
       unopened[path] = nil
     } catch {
       // The same node can appear more than once; report the same error only once.
-      if unopened.updateValue(error, forKey: path) != error { report(.failed(error)) }
+      if unopened.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
     }
   }
 
   private func follow(_ device: InputDevice, isKeyboard: Bool) throws(SystemError) {
+    guard let watch else { return }
     var status = stat()
     try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
     let id = DeviceID(order: opened)
-    let source = try loop.addIO(device.fileDescriptor, .readable) { [unowned self] _ in
-      _ = readAll()
-    }
+    let source = try watch.loop.addIO(device.fileDescriptor, .readable) { _ in watch.ready() }
     // Served first, so that a key waits for at most one client, however many there are.
     source.take(.first)
     opened += 1
-    let keyboard = Followed(
+    let keyboard = FollowedDevice(
       id: id, device: device, isKeyboard: isKeyboard, number: status.st_rdev, source: source,
       lights: DeviceLights(of: device))
     followed.append(keyboard)
     waiting.addPlace()
-    report(.followed(id, device))
+    reports.append(.followed(id, device))
     light(keyboard)
-    deliver([.opened(id, held: device.keysDown)])
+    pending.append(.opened(id, held: device.keysDown))
   }
 
-  private func letGo(_ keyboard: Followed, _ why: Report) {
+  func letGo(_ keyboard: FollowedDevice, _ why: Report) {
     keyboard.source.end()
     _ = keyboard.lights.show([], of: [])
-    guard let place = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
-    followed.remove(at: place)
-    let rest = waiting.removePlace(place)
-    report(why)
-    deliver(rest + [.gone(keyboard.id)])
-  }
-}
-
-// MARK: - Reading
-
-extension Keyboards {
-  /// The result of reading one device.
-  private enum Outcome {
-    case drained
-    case more
-    case ended(SystemError?)
-  }
-
-  /// Reads all devices, and delivers their events up to now in the order of time.
-  ///
-  /// It does not matter which device woke the loop: on a busy machine, other devices may have
-  /// earlier and later events by the time that the daemon runs. Events that occur while the devices
-  /// are read, one after the other, wait until all devices have been read again, so that no event
-  /// overtakes an earlier one.
-  ///
-  /// - Returns: the time up to which all events that the kernel had have been delivered.
-  @discardableResult
-  public func readAll() -> Time {
-    var limit = Time(microseconds: microsecondsSinceBoot())
-    var ended: [(DeviceID, SystemError?)] = []
-    findReady()
-    for place in followed.indices where followed[place].isReady {
-      let outcome = Self.read(
-        followed[place].device, followed[place].id, into: &waiting, at: place)
-      followed[place].hasMore = false
-      switch outcome {
-      case .drained: break
-      case .more:
-        followed[place].hasMore = true
-        if let last = waiting.lastTime(of: place) { limit = min(limit, last) }
-      case .ended(let error): ended.append((followed[place].id, error))
-      }
-    }
-    deliver(upTo: limit)
-    for (id, error) in ended {
-      guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
-      letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
-    }
-    // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
-    if !waiting.isEmpty || followed.contains(where: \.hasMore) { continuation?.callSoon() }
-    return limit
-  }
-
-  private func deliver(upTo limit: Time) {
-    // Take them out of `waiting` before they act: ``keysUp(among:on:)``, called meanwhile, does not
-    // ask the kernel about keys that an input in `waiting` may release.
-    var inputs: [Controller.Input] = []
-    swap(&inputs, &due)
-    waiting.take(upTo: limit, into: &inputs)
-    guard !inputs.isEmpty else { return swap(&inputs, &due) }
-    deliver(inputs)
-    inputs.removeAll(keepingCapacity: true)
-    swap(&inputs, &due)
-  }
-
-  /// Finds out which devices have something to read.
-  private func findReady() {
-    // A single device is read without `poll`.
-    guard followed.count > 1 else {
-      for place in followed.indices { followed[place].isReady = true }
-      return
-    }
-    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: followed.count) { entries in
-      for (place, keyboard) in followed.enumerated() {
-        entries.initializeElement(
-          at: place,
-          to: pollfd(fd: keyboard.device.fileDescriptor, events: Int16(POLLIN), revents: 0))
-      }
-      // If `poll` fails, read every device.
-      let isKnown = poll(entries.baseAddress, nfds_t(entries.count), 0) >= 0
-      for place in followed.indices {
-        followed[place].isReady =
-          !isKnown || entries[place].revents != 0 || followed[place].hasMore
-      }
-    }
-  }
-
-  private static func read(
-    _ device: InputDevice, _ id: DeviceID, into waiting: inout FrameQueues, at place: Int
-  ) -> Outcome {
-    defer { waiting.endFrame(of: place) }
-    var count = 0
-    do {
-      while true {
-        switch try device.next() {
-        case .key(let event):
-          waiting.append(.key(id, event), at: event.time, of: place)
-          count += 1
-        case .synchronized(let differences, let time):
-          waiting.endFrame(of: place)
-          waiting.append(.synchronized(id, differences, at: time), at: time, of: place)
-          waiting.endFrame(of: place)
-          count += 1
-        case .frameEnd:
-          waiting.endFrame(of: place)
-          if count >= turn { return .more }
-        case .drained: return .drained
-        case .gone: return .ended(nil)
-        }
-      }
-    } catch {
-      return .ended(error)
-    }
+    guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
+    followed.remove(at: index)
+    reports.append(why)
+    pending += waiting.removePlace(index) + [.gone(keyboard.id)]
   }
 }

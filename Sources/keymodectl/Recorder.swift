@@ -58,17 +58,15 @@ final class Recorder {
     let format = try format()
     file = try RecordingFile(
       request.output, format, devices.map(\.description), remarks: remarks, tell: announce)
-    take(early)
+    take(Batch(early))
     if failure == nil { try loop.run() }
     return try finish()
   }
 
   private func open() throws {
-    let keyboards = Keyboards(
-      loop, request.selection, deliver: { [unowned self] in take($0) },
-      report: { [unowned self] in take($0) })
+    let keyboards = Keyboards(request.selection)
     self.keyboards = keyboards
-    try keyboards.start(followingNewcomers: false)
+    try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
     if case .all = request.selection, present > 0 { return }
     if let refusal { throw refusal }
     guard present > 0 else { throw NoKeyboard() }
@@ -134,22 +132,29 @@ extension Recorder {
     if present == 0 { loop.stop() }
   }
 
-  private func take(_ inputs: [Controller.Input]) {
+  private func read() {
+    guard let keyboards else { return }
+    var batch = Batch()
+    keyboards.read(into: &batch)
+    let reports = keyboards.takeReports()
+    for case .followed(let id, let device) in reports { take(.followed(id, device)) }
+    take(batch)
+    for report in reports {
+      if case .followed = report { continue }
+      take(report)
+    }
+  }
+
+  private func take(_ batch: Batch) {
     guard file != nil else {
-      early += inputs
+      early += batch.inputs
       return
     }
     var recorded: [Controller.Input] = []
-    for (place, input) in inputs.enumerated() {
-      let missed = controller.missedReleases(
-        before: input, followedBy: inputs[(place + 1)...]
-      ) { keyboards?.keysUp(among: $0, on: $1) ?? [] }
-      for input in missed + [input] {
-        controller.take(input) { _ in }
-        recorded.append(input)
-      }
-    }
-    write(recorded)
+    controller.take(
+      batch, keysUp: { keyboards?.keysUp(among: $0, on: $1) ?? [] },
+      taken: { recorded.append($0) }, publish: { _ in })
+    if !recorded.isEmpty { write(recorded) }
   }
 
   private func write(_ inputs: [Controller.Input]) {

@@ -1,6 +1,7 @@
 import Evdev
 import KeyboardModes
 import KeymodeInterface
+import Systemd
 
 @testable import KeymodedService
 
@@ -13,18 +14,33 @@ final class FakeKeyboards: InputSource {
   /// The orders that the LEDs received.
   private(set) var lights: [LightOrder] = []
 
-  /// Gives the service the inputs that were not read yet; called by `catchUp()`.
-  var unread: () -> Void = {}
+  /// The inputs that were not read yet.
+  var unread: [Controller.Input] = []
 
   /// The time up to which all events have been read; `nil` for `now`.
   var reached: Time?
 
-  func catchUp() -> Time {
-    unread()
-    return reached ?? now
+  /// The times for which a wakeup was requested; `nil` cancels the wakeup.
+  private(set) var wakeups: [Time?] = []
+  private var wakesAt: Time?
+
+  func start(on loop: EventLoop, ready: @escaping () -> Void) {}
+
+  func read(into batch: inout Batch) {
+    let reached = reached ?? now
+    batch = Batch(unread, reached: reached, settled: reached)
+    unread = []
   }
 
-  func realTime(reaching time: Time) -> Int64 { time.microseconds }
+  func wake(at time: Time?) {
+    guard time != wakesAt else { return }
+    wakesAt = time
+    wakeups.append(time)
+  }
+
+  /// The timer of the last wakeup has fired.
+  func timerFired() { wakesAt = nil }
+
   var devices: [DeviceMessage] { [] }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {

@@ -27,7 +27,7 @@ struct ModeServiceTests {
   @Test("a modifier that the kernel reports as up is released before a press on another device")
   func released() throws {
     let keyboards = FakeKeyboards()
-    let service = ModeService(settings: Settings(), source: keyboards)
+    let service = TestService(Settings(), keyboards)
     service.take([try input(second, 0, ctrl, .press), try input(first, 1, shift, .press)])
     service.take([try input(first, 700, c, .press)])
     #expect(service.controller.modes.shift == "on", "the kernel says that Ctrl is down")
@@ -44,7 +44,7 @@ struct ModeServiceTests {
     func final(_ batches: [[Controller.Input]]) -> String {
       let keyboards = FakeKeyboards()
       keyboards.up = [KeyCode(ctrl)].compactMap { $0 }
-      let service = ModeService(settings: Settings(), source: keyboards)
+      let service = TestService(Settings(), keyboards)
       for batch in batches { service.take(batch) }
       return service.controller.modes.shift
     }
@@ -63,67 +63,59 @@ struct ModeServiceTimeTests {
 
   private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds * 1000) }
 
-  /// A service, and the times at which it asked to be woken; `nil` cancels the wakeup.
-  private func service(
-    _ settings: Settings, _ keyboards: FakeKeyboards, _ store: StateStore? = nil
-  ) -> (ModeService, () -> [Time?]) {
-    let service = ModeService(settings: settings, source: keyboards, store: store)
-    var asked: [Time?] = []
-    service.wake = { asked.append($0) }
-    return (service, { asked })
-  }
-
   @Test("a wakeup is requested once, and cancelled when nothing is due any more")
   func asked() throws {
     let keyboards = FakeKeyboards()
-    let (service, asked) = service(settings, keyboards)
-    service.watchTime()
+    let service = TestService(settings, keyboards)
+    service.service.advance()
     service.take([try input(first, 0, 30, .press)])
-    #expect(asked() == [], "nothing is due, so nothing is asked for")
+    #expect(keyboards.wakeups == [], "nothing is due, so nothing is asked for")
     service.take([try input(first, 10, 42, .press)])
     service.take([try input(first, 20, 42, .release)])
-    #expect(asked() == [at(3010)])
+    #expect(keyboards.wakeups == [at(3010)])
     service.take([try input(first, 30, 30, .press)])
-    #expect(asked() == [at(3010), nil])
+    #expect(keyboards.wakeups == [at(3010), nil])
   }
 
   @Test("a deadline acts when the clock reaches it, and its change is published at once")
   func due() throws {
     let keyboards = FakeKeyboards()
-    let (service, asked) = service(settings, keyboards)
-    var told = 0
-    service.changed = { told += 1 }
+    let service = TestService(settings, keyboards)
+    var position = SubscriberPosition(sequence: 0)
     service.take([try input(first, 0, 42, .press)])
+    #expect(service.publisher.next(for: &position) != nil)
     keyboards.now = Time(microseconds: 2_999_999)
     service.awake()
     #expect(service.controller.modes.shift == "on")
-    #expect(asked() == [at(3000), at(3000)], "woken too early, it asks again")
+    #expect(service.publisher.next(for: &position) == nil)
+    #expect(keyboards.wakeups == [at(3000), at(3000)], "woken too early, it asks again")
     keyboards.now = at(3500)
     service.awake()
     #expect(service.controller.modes.shift == "off")
     #expect(service.controller.modes.shiftSince == at(3000))
-    #expect(asked().count == 2 && told == 2)
+    #expect(keyboards.wakeups.count == 2)
+    #expect(service.publisher.next(for: &position) != nil)
   }
 
   @Test("statistics have boot time, not the time of the input source")
   func uptime() throws {
     let keyboards = FakeKeyboards()
     var clock: Int64 = 7
-    let service = ModeService(settings: settings, source: keyboards, sinceBoot: { clock })
+    let methods = TestService(settings, keyboards).methods(sinceBoot: { clock })
     keyboards.now = at(90_000)
     clock = 5_000_007
-    let statistics = service.getStatistics(clients: 0)
-    #expect(statistics["started"] == 7)
-    #expect(statistics["time"] == 5_000_007)
+    let statistics = methods.statistics(clients: 0)
+    #expect(statistics.started == Time(microseconds: 7))
+    #expect(statistics.time == Time(microseconds: 5_000_007))
   }
 
   @Test("a client's event comes before key events that are yet to be read")
   func sent() throws {
     let keyboards = FakeKeyboards()
-    let (service, _) = service(settings, keyboards)
+    let service = TestService(settings, keyboards)
     keyboards.now = at(5000)
     keyboards.reached = at(4000)
-    _ = try service.trigger("shiftPressed")
+    try service.trigger("shiftPressed")
     #expect(service.controller.modes.shiftSince == at(4000))
     service.take([try input(first, 4200, 42, .press)])
     #expect(service.controller.modes.shift == "capsLock")
@@ -133,11 +125,11 @@ struct ModeServiceTimeTests {
   @Test("a deadline acts after earlier events that were not read yet")
   func late() throws {
     let keyboards = FakeKeyboards()
-    let (service, _) = service(settings, keyboards)
+    let service = TestService(settings, keyboards)
     service.take([try input(first, 0, 42, .press)])
     keyboards.now = at(3500)
     let character = try input(first, 2999, 30, .press)
-    keyboards.unread = { [weak service] in service?.take([character]) }
+    keyboards.unread = [character]
     service.awake()
     #expect(service.controller.modes.shiftSince == at(2999), "used in time")
   }
@@ -147,12 +139,12 @@ struct ModeServiceTimeTests {
     let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
     let keyboards = FakeKeyboards()
     do {
-      let (service, _) = service(settings, keyboards, StateStore(memory))
+      let service = TestService(settings, keyboards, StateStore(memory))
       service.take([try input(first, 100, 42, .press)])
     }
-    let (service, asked) = service(settings, keyboards, StateStore(memory))
-    service.watchTime()
-    #expect(asked() == [at(3100)])
+    let service = TestService(settings, keyboards, StateStore(memory))
+    service.service.advance()
+    #expect(keyboards.wakeups == [at(3100)])
     keyboards.now = at(10_000)
     service.awake()
     #expect(service.controller.modes.sequence == 2)
@@ -163,16 +155,16 @@ struct ModeServiceTimeTests {
   @Test("a reload changes the deadline, and what was due by the old settings acts first")
   func reload() throws {
     let keyboards = FakeKeyboards()
-    let (service, asked) = service(Settings(), keyboards)
+    let service = TestService(Settings(), keyboards)
     service.take([try input(first, 0, 42, .press)])
     keyboards.now = at(1000)
-    service.apply(settings)
-    service.apply(Settings(shift: ShiftRules(timeout: .seconds(2))))
-    service.apply(Settings())
-    #expect(asked() == [at(3000), at(2000), nil])
-    service.apply(settings)
+    try service.apply(settings)
+    try service.apply(Settings(shift: ShiftRules(timeout: .seconds(2))))
+    try service.apply(Settings())
+    #expect(keyboards.wakeups == [at(3000), at(2000), nil])
+    try service.apply(settings)
     keyboards.now = at(5000)
-    service.apply(Settings())
+    try service.apply(Settings())
     #expect(service.controller.modes.shift == "off", "it was due by the old settings")
   }
 }
@@ -202,8 +194,8 @@ struct ModeServiceLightTests {
   @Test("LEDs are set when they change, and by no other change or key")
   func switched() throws {
     let keyboards = FakeKeyboards()
-    let service = ModeService(settings: Settings(), source: keyboards)
-    service.show(LightRules(["capsLock": capsLock, "editingText": misc]))
+    let service = TestService(Settings(), keyboards)
+    service.service.show(LightRules(["capsLock": capsLock, "editingText": misc]))
     let both: Lights = [capsLock, misc]
     var expected = [LightOrder([], of: both)]
     #expect(keyboards.lights == expected, "those of states that nothing is in yet are off")
@@ -230,26 +222,25 @@ struct ModeServiceLightTests {
   @Test("a reload sets the LEDs by the new rules")
   func configured() throws {
     let keyboards = FakeKeyboards()
-    let service = ModeService(settings: Settings(), source: keyboards)
+    let service = TestService(Settings(), keyboards)
     service.take([try input(first, 0, insert, .press)])
     #expect(keyboards.lights == [], "nothing is asked of them where they tell of nothing")
-    service.apply(Settings(), LightRules(["editingText": misc]))
+    try service.apply(Settings(), LightRules(["editingText": misc]))
     #expect(keyboards.lights == [LightOrder(misc, of: misc)])
-    service.apply(Settings(), LightRules(["editingText": capsLock]))
+    try service.apply(Settings(), LightRules(["editingText": capsLock]))
     #expect(keyboards.lights.last == LightOrder(capsLock, of: capsLock))
-    service.apply(Settings())
+    try service.apply(Settings())
     #expect(keyboards.lights.last == LightOrder([], of: []))
   }
 
   @Test("LEDs show the states that the previous daemon left")
   func resumed() throws {
     let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
-    let before = ModeService(
-      settings: Settings(), source: FakeKeyboards(), store: StateStore(memory))
+    let before = TestService(Settings(), FakeKeyboards(), StateStore(memory))
     before.take([try input(first, 0, insert, .press)])
     let keyboards = FakeKeyboards()
-    let service = ModeService(settings: Settings(), source: keyboards, store: StateStore(memory))
-    service.show(LightRules(["editingText": misc]))
+    let service = TestService(Settings(), keyboards, StateStore(memory))
+    service.service.show(LightRules(["editingText": misc]))
     #expect(keyboards.lights == [LightOrder(misc, of: misc)])
   }
 }

@@ -8,17 +8,16 @@ import Varlink
 
 @Suite("Subscriber messages")
 struct SubscriberTests {
-  private static let atOnce = ModeService.changesAtOnce
+  private static let atOnce = Publisher.changesAtOnce
 
   /// A service that has made `count` changes.
-  private func service(_ count: Int, ringCapacity: Int = 1024) -> ModeService {
-    let service = ModeService(
-      settings: Settings(), ringCapacity: ringCapacity, source: FakeKeyboards())
+  private func service(_ count: Int, ringCapacity: Int = 1024) -> TestService {
+    let service = TestService(ringCapacity: ringCapacity)
     change(service, count)
     return service
   }
 
-  private func change(_ service: ModeService, _ count: Int) {
+  private func change(_ service: TestService, _ count: Int) {
     for _ in 0..<count {
       service.take([.client(.keyboard(.clickMoreButton), at: Time(microseconds: 0))])
     }
@@ -41,7 +40,7 @@ struct SubscriberTests {
     var position = SubscriberPosition(sequence: 0)
     var bytes: [UInt8] = []
     var parts: Int64 = 0
-    while let part = service.next(for: &position) {
+    while let part = service.publisher.next(for: &position) {
       parts += 1
       #expect(part.count < 8192)
       #expect(position.sequence == min(count, parts * Self.atOnce))
@@ -61,43 +60,43 @@ struct SubscriberTests {
     var position = SubscriberPosition(sequence: 0)
     var bytes: [UInt8] = []
     while true {
-      bytes += try #require(service.next(for: &position))
+      bytes += try #require(service.publisher.next(for: &position))
       if position.endOfMessage == nil { break }
       change(service, 1)
     }
     let first = try parameters(bytes)
     #expect(numbers(first) == Array(1...100))
     #expect(first["state"]?["sequence"] == 100)
-    let second = try parameters(try #require(service.next(for: &position)))
+    let second = try parameters(try #require(service.publisher.next(for: &position)))
     #expect(numbers(second) == [101, 102, 103])
-    #expect(service.next(for: &position) == nil)
+    #expect(service.publisher.next(for: &position) == nil)
   }
 
   @Test("a message ends with `missed` if the ring loses its changes while it is sent")
   func lostMeanwhile() throws {
     let service = service(64, ringCapacity: 64)
     var position = SubscriberPosition(sequence: 0)
-    var bytes = try #require(service.next(for: &position))
+    var bytes = try #require(service.publisher.next(for: &position))
     change(service, 33)
-    bytes += try #require(service.next(for: &position))
+    bytes += try #require(service.publisher.next(for: &position))
     #expect(position == SubscriberPosition(sequence: 64))
     let message = try parameters(bytes)
     #expect(numbers(message) == Array(1...32))
     #expect(message["state"]?["sequence"] == 64)
     #expect(message["missed"] == 32)
-    #expect(service.getStatistics(clients: 0)["missed"] == 1)
+    #expect(service.methods().statistics(clients: 0).missed == 1)
     // The next message has all 33 later changes.
-    bytes = try #require(service.next(for: &position))
-    bytes += try #require(service.next(for: &position))
+    bytes = try #require(service.publisher.next(for: &position))
+    bytes += try #require(service.publisher.next(for: &position))
     #expect(numbers(try parameters(bytes)) == Array(65...97))
   }
 
   @Test("a client that subscribes gets the present time, whatever was sent to others before")
   func freshTime() throws {
     let keyboards = FakeKeyboards()
-    let service = ModeService(settings: Settings(), source: keyboards)
+    let service = TestService(Settings(), keyboards)
     change(service, 2)
-    let instance = try #require(service.getState()["state"]?["instance"]?.string)
+    let instance = service.service.engine.instance
     for time: Int64 in [7, 3_000_007] {
       keyboards.now = Time(microseconds: time)
       let first = try service.firstMessage(after: 1, instance: instance)
@@ -111,7 +110,7 @@ struct SubscriberTests {
     let service = service(100)
     let addresses = (0..<3).map { _ in
       var position = SubscriberPosition(sequence: 0)
-      return service.next(for: &position)?.withUnsafeBytes { $0.baseAddress }
+      return service.publisher.next(for: &position)?.withUnsafeBytes { $0.baseAddress }
     }
     #expect(addresses[0] != nil && Set(addresses).count == 1)
   }
@@ -121,14 +120,14 @@ struct SubscriberTests {
 struct LongReplyTests {
   @Test("equal long replies share memory, short ones do not")
   func shared() {
-    let service = ModeService(settings: Settings(), source: FakeKeyboards())
+    var replies = SharedReplies()
     func address(_ bytes: [UInt8]) -> UnsafeRawPointer? { bytes.withUnsafeBytes(\.baseAddress) }
-    let first = service.shared([UInt8](repeating: 1, count: 5000))
-    #expect(address(service.shared([UInt8](repeating: 1, count: 5000))) == address(first))
-    let short = service.shared([1, 2])
-    #expect(address(service.shared([1, 2])) != address(short))
+    let first = replies.shared([UInt8](repeating: 1, count: 5000))
+    #expect(address(replies.shared([UInt8](repeating: 1, count: 5000))) == address(first))
+    let short = replies.shared([1, 2])
+    #expect(address(replies.shared([1, 2])) != address(short))
     for byte: UInt8 in 2...10 {
-      #expect(service.shared([UInt8](repeating: byte, count: 5000)).first == byte)
+      #expect(replies.shared([UInt8](repeating: byte, count: 5000)).first == byte)
     }
   }
 }

@@ -20,6 +20,7 @@ struct KeyboardsTests {
     var rest = steps[...]
     var reports: [String] = []
     var keyboards: Keyboards?
+    var read = {}
     // Breaks the cycle: `keyboards` and the deferred source refer to each other.
     defer { keyboards = nil }
     // Deferred, because a step must not run inside the report of the step before.
@@ -27,29 +28,34 @@ struct KeyboardsTests {
       do {
         guard let step = rest.popFirst(), let keyboards else { return loop.stop() }
         try step(keyboards)
+        read()
       } catch {
         Issue.record(error)
         loop.stop()
       }
     }
     keyboards = Keyboards(
-      loop, selection,
-      in: DeviceFinder.Places(nodes: "\(folder.path)/input", udev: "\(folder.path)/udev"),
-      deliver: { Issue.record("\($0)") },
-      report: { report in
+      selection,
+      in: DeviceFinder.Places(nodes: "\(folder.path)/input", udev: "\(folder.path)/udev"))
+    read = {
+      var batch = Batch()
+      keyboards?.read(into: &batch)
+      #expect(batch.inputs.isEmpty)
+      for report in keyboards?.takeReports() ?? [] {
         if case .failed(let error) = report {
           reports.append("\(error)".replacing("\(folder.path)/", with: ""))
         } else {
           Issue.record("\(report)")
         }
         next.callSoon()
-      })
+      }
+    }
     let limit = try loop.addTimer {
       Issue.record("nothing was reported of step \(steps.count - rest.count)")
       loop.stop()
     }
     limit.set(at: UInt64(microsecondsSinceBoot()) + UInt64(boundSeconds) * 1_000_000)
-    try keyboards?.start()
+    try keyboards?.start(on: loop, ready: read)
     if reports.isEmpty { next.callSoon() }
     try loop.run()
     #expect(keyboards?.count == 0)

@@ -45,7 +45,7 @@ private struct Trial {
     require(changes(&controller, input) == expected, "not what the rules say of \(input)")
     require(controller.modes.sequence == reference.sequence)
     require(controller.snapshot.shift == reference.shift)
-    require(controller.snapshot.keyboard == reference.keyboard)
+    require(controller.snapshot.modes.keyboard == reference.keyboard)
     require(controller.deadline == reference.deadline)
     if var resumed {
       require(changes(&resumed, input) == expected, "resumed, it does something else")

@@ -61,7 +61,7 @@ private func damage(_ choices: inout Choices) {
   }
   guard let read = StateStore(memory, capacity: capacity).read() else { return }
   require(read.instance == instance && committed.suffix(2).contains(read.snapshot))
-  let upTo = changes.prefix(Int(read.snapshot.sequence))
+  let upTo = changes.prefix(Int(read.snapshot.modes.sequence))
   require(
     read.changes == Array(upTo.suffix(read.changes.count)), "a change that never was")
 }
@@ -105,7 +105,7 @@ private func goOn() {
   let contents = StateStore(memory, capacity: capacity).read()
   if let contents {
     require(contents.changes.count <= capacity)
-    require(contents.changes.last.map(\.sequence) ?? 0 == contents.snapshot.sequence)
+    require(contents.changes.last.map(\.sequence) ?? 0 == contents.snapshot.modes.sequence)
     for (last, next) in zip(contents.changes, contents.changes.dropFirst()) {
       require(last.sequence + 1 == next.sequence, "a gap in what was kept")
     }
@@ -114,9 +114,9 @@ private func goOn() {
   let service = ModeService(
     settings: Settings(), ringCapacity: capacity, source: keyboard,
     store: StateStore(memory, capacity: capacity))
-  var sequence = contents?.snapshot.sequence ?? 0
+  var sequence = contents?.snapshot.modes.sequence ?? 0
   // From a state that the table does not have it goes to the initial one.
-  if let name = contents?.snapshot.keyboard, Settings().keyboard.state(named: name) == nil {
+  if let name = contents?.snapshot.modes.keyboard, Settings().keyboard.state(named: name) == nil {
     sequence += 1
   }
   require(service.controller.modes.sequence == sequence)

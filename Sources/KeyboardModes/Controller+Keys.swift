@@ -1,0 +1,89 @@
+/// The effect of key events: held keys first, then bindings, then one of the machines.
+extension Controller {
+  mutating func take(
+    _ event: KeyEvent, _ index: Int, _ publish: (Change) -> Void
+  ) {
+    if hasDeadlines { advance(to: event.time, publish: publish) }
+    switch event.action {
+    case .press: press(event.key, index, time: event.time, stamp: event.time, publish)
+    case .release: release(event.key, index, at: event.time, publish)
+    case .autorepeat: `repeat`(event.key, index, at: event.time, publish)
+    }
+  }
+
+  mutating func take(
+    _ differences: [KeyDifference], _ index: Int, at time: Time, _ publish: (Change) -> Void
+  ) {
+    if hasDeadlines { advance(to: time, publish: publish) }
+    settleTap(publish)
+    // Another key may have been pressed and released while events were lost, so the press of Shift
+    // may not be a tap.
+    tap = nil
+    for difference in KeyDifference.inOrderOfEffect(differences) {
+      if difference.isDown {
+        press(difference.key, index, time: nil, stamp: time, publish)
+      } else {
+        release(difference.key, index, at: time, publish)
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - time: when the key really went down; `nil` if that is unknown.
+  ///   - stamp: the time of a change that the press causes.
+  private mutating func press(
+    _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
+  ) {
+    if isDebouncing, keys[index].resume(key, at: stamp, settings.debounce) {
+      // The key was down throughout, so its press may still become a tap.
+      if tap?.isPress(of: key, keys[index].device) == true { tap?.released = nil }
+      return
+    }
+    let held = keys.modifiersHeld(without: key, index)
+    keys[index].press(key)
+    if tap != nil {
+      settleTap(publish)
+      tap = nil
+    }
+    switch settings.bindings.meaning(of: key, held) {
+    case .shift: pressShift(key, index, time: time, stamp: stamp, publish)
+    case .bound(let event):
+      keys[index].consume(key)
+      send(event, at: stamp, publish)
+    case .character: send(.characterTyped, at: stamp, publish)
+    case .other: break
+    }
+  }
+
+  private mutating func pressShift(
+    _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
+  ) {
+    switch settings.shiftTrigger {
+    case .press: send(.shiftPressed(at: time), at: stamp, publish)
+    case .tap(let timeout):
+      guard let time else { return }  // how long it was held will not be known
+      tap = TapCandidate(key, of: keys[index].device, pressed: time, timeout: timeout)
+    }
+  }
+
+  private mutating func release(
+    _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
+  ) {
+    let wasDown =
+      isDebouncing
+      ? keys[index].release(key, at: time, settings.debounce) : keys[index].release(key)
+    guard wasDown, let tap, tap.isPress(of: key, keys[index].device) else { return }
+    guard time.isWithin(tap.timeout, of: tap.pressed) else { return self.tap = nil }
+    self.tap?.released = time
+    if !isDebouncing { settleTap(publish) }
+  }
+
+  private mutating func `repeat`(
+    _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
+  ) {
+    guard !keys[index].isConsumed(key), key.types(with: keys.modifiersHeld(without: key, index))
+    else { return }
+    settleTap(publish)
+    send(.characterTyped, at: time, publish)
+  }
+}

@@ -1,0 +1,77 @@
+import KeyboardModes
+import KeymodeInterface
+import Systemd
+
+/// The states, and the changes that led to them: the controller, the last changes, and the store that
+/// outlives the daemon. Reads no clock; batches have all times.
+final class Engine {
+  private(set) var controller: Controller
+  private(set) var ring: ChangeRing
+
+  /// Names the life of the sequence.
+  let instance: String
+
+  /// The number of the last change before this daemon.
+  let changesBefore: Int64
+
+  /// How often events of a device were lost.
+  private(set) var losses = 0
+
+  private let store: StateStore?
+
+  /// - Parameters:
+  ///   - store: the engine continues from its contents, and keeps all changes there.
+  ///   - now: the time at which it continues.
+  init(
+    settings: Settings, ringCapacity: Int = ChangeRing.usualCapacity, store: StateStore? = nil,
+    at now: Time
+  ) {
+    self.store = store
+    if let contents = store?.read() {
+      instance = contents.instance
+      var changes: [Change] = []
+      controller = Controller(
+        settings: settings, resuming: contents.snapshot,
+        changedLast: contents.changes.last?.time, at: now, publish: { changes.append($0) })
+      ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes + changes)
+      if !changes.isEmpty { store?.commit(changes, controller.snapshot, instance: instance) }
+    } else {
+      instance = ServiceManager.randomName()
+      controller = Controller(settings: settings)
+      ring = ChangeRing(capacity: ringCapacity)
+      store?.commit([], controller.snapshot, instance: instance)
+    }
+    changesBefore = ring.latest
+  }
+
+  /// Takes a batch. Its changes are in the ``ring``, and in the store, when this returns.
+  ///
+  /// - Parameter keysUp: see ``Controller/take(_:keysUp:taken:publish:)``.
+  /// - Returns: whether there are changes.
+  func take(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }) -> Bool {
+    let before = ring.latest
+    for case .synchronized in batch.inputs { losses += 1 }
+    controller.take(batch, keysUp: keysUp, publish: { ring.append($0) })
+    guard ring.latest != before else { return false }
+    commit(after: before)
+    return true
+  }
+
+  private func commit(after sequence: Int64) {
+    guard let store else { return }
+    let oldest = max(sequence, ring.latest - Int64(ring.capacity))
+    guard let changes = ring.last(after: oldest) else { return }
+    store.commit(changes, controller.snapshot, instance: instance)
+  }
+
+  /// When the next change is due if nothing happens before; `nil` if none is.
+  var deadline: Time? {
+    // To ask for the deadline itself copies the controller.
+    controller.hasDeadlines ? controller.deadline : nil
+  }
+
+  /// The states, as a reply at `time` has them.
+  func state(at time: Time) -> StateMessage {
+    StateMessage(instance: instance, time: time, modes: controller.modes)
+  }
+}

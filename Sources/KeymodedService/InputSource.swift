@@ -1,0 +1,46 @@
+import KeyboardModes
+import KeymodeInterface
+import KeymodedConfiguration
+import SystemCalls
+import Systemd
+
+/// Where inputs come from: keyboards, or a recording of one.
+protocol InputSource: AnyObject {
+  /// The time on the clock that stamps the inputs.
+  var now: Time { get }
+
+  /// Begins to follow the devices, or to play.
+  ///
+  /// - Parameter ready: called from the loop when there is something to ``read(into:)``, and when the
+  ///   clock has reached the time of ``wake(at:)``.
+  func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError)
+
+  /// Replaces `batch` by what has happened by now.
+  func read(into batch: inout Batch)
+
+  /// Has `ready` called when ``Batch/settled`` will have reached `time`, and not before; `nil`
+  /// cancels that.
+  func wake(at time: Time?)
+
+  /// The devices that are followed.
+  var devices: [DeviceMessage] { get }
+
+  /// How many devices are followed.
+  var deviceCount: Int { get }
+
+  /// Which of `keys` are up on this device although no input that is still to come releases them.
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
+
+  /// Follows the devices that this configuration selects from now on.
+  func follow(_ configuration: Configuration) throws(SystemError)
+
+  /// Switches each LED in `used` on if it is in `lit`, and off otherwise.
+  func light(_ lit: Lights, of used: Lights)
+}
+
+/// What only keyboards do.
+extension InputSource {
+  var deviceCount: Int { devices.count }
+  func follow(_ configuration: Configuration) throws(SystemError) {}
+  func light(_ lit: Lights, of used: Lights) {}
+}

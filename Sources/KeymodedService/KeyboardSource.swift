@@ -1,0 +1,89 @@
+import Evdev
+import KeyboardModes
+import KeymodeInterface
+import KeymodedConfiguration
+import LinuxInput
+import SystemCalls
+import Systemd
+
+/// The keyboards of the machine as a source of inputs.
+final class KeyboardSource: InputSource {
+  private let keyboards: Keyboards
+  /// The paths to follow in place of all keyboards.
+  private let paths: [String]?
+
+  /// Runs only while something is due: an idle daemon is not woken.
+  private var timer: EventSource?
+  private var wakesAt: Time?
+
+  /// - Parameter paths: the devices to follow; all that `configuration` selects if `nil`.
+  init(_ paths: [String]?, _ configuration: Configuration) {
+    self.paths = paths
+    keyboards = Keyboards(KeyboardSource.selection(paths, configuration))
+  }
+
+  private static func selection(
+    _ paths: [String]?, _ configuration: Configuration
+  ) -> Keyboards.Selection {
+    if let paths { return .named(paths) }
+    return .all(boundKeys: configuration.settings.bindings.keys, configuration.devices)
+  }
+
+  func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
+    let timer = try loop.addTimer { [unowned self] in
+      wakesAt = nil
+      ready()
+    }
+    // The priority of keyboards: what is due comes before what they report next.
+    timer.take(.first)
+    self.timer = timer
+    try keyboards.start(on: loop, ready: ready)
+    if keyboards.count == 0 { Log.info("no keyboard can be read yet; waiting for one") }
+  }
+
+  func read(into batch: inout Batch) {
+    keyboards.read(into: &batch)
+    for report in keyboards.takeReports() { KeyboardSource.log(report) }
+  }
+
+  private static func log(_ report: Keyboards.Report) {
+    switch report {
+    case .followed(_, let device): Log.info("following '\(device.name)'")
+    case .gone(_, let device): Log.info("'\(device.name)' is gone")
+    case .released(_, let device): Log.info("not following '\(device.name)' any more")
+    case .failed(let error): Log.warning("\(error)")
+    case .unlit(_, let device, let error):
+      Log.warning("'\(device.name)' shows no states on its LEDs: \(error)")
+    }
+  }
+
+  var now: Time { Time(microseconds: microsecondsSinceBoot()) }
+
+  func wake(at time: Time?) {
+    guard time != wakesAt else { return }
+    wakesAt = time
+    guard let time else { timer?.disable(); return }
+    let (real, overflow) = time.microseconds.addingReportingOverflow(Keyboards.lateness)
+    timer?.set(at: overflow ? .max : UInt64(clamping: real))
+  }
+
+  var devices: [DeviceMessage] {
+    keyboards.devices.map { device, isKeyboard in
+      DeviceMessage(
+        name: device.name, node: device.path, vendor: device.vendor, product: device.product,
+        isKeyboard: isKeyboard)
+    }
+  }
+
+  var deviceCount: Int { keyboards.count }
+
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
+    keyboards.keysUp(among: keys, on: device)
+  }
+
+  func follow(_ configuration: Configuration) throws(SystemError) {
+    try keyboards.follow(KeyboardSource.selection(paths, configuration))
+  }
+
+  func light(_ lit: Lights, of used: Lights) { keyboards.light(lit, of: used) }
+}

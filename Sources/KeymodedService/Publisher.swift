@@ -1,0 +1,158 @@
+import KeyboardModes
+import KeymodeInterface
+import Varlink
+
+/// Sends subscribers the changes.
+///
+/// A subscriber is a position in the sequence of changes. While its session has unsent bytes, its
+/// position stands still; when it reads again it gets the changes since, or the number that it missed.
+final class Publisher {
+  /// How many changes of a message are written at once. The next ones are written when these have
+  /// been sent, so that a subscriber that does not read keeps no more of the message.
+  static let changesAtOnce: Int64 = 32
+
+  private let engine: Engine
+  private let source: any InputSource
+
+  /// In the order of subscription, which is the order in which they are sent a change.
+  private var subscribers: [Session] = []
+
+  /// How often a client was told that it had missed changes.
+  private(set) var missed = 0
+
+  /// The last message. Most subscribers are at the same change and get the same bytes.
+  private var last = (
+    after: Int64.min, latest: Int64.min, isNotice: false, reaching: SubscriberPosition(sequence: 0)
+  )
+
+  /// The bytes of that message. The next one uses their memory again, once they have been sent.
+  private var lastBytes: [UInt8] = []
+
+  init(_ engine: Engine, _ source: any InputSource) {
+    self.engine = engine
+    self.source = source
+  }
+
+  // MARK: Subscribers
+
+  /// Adds a session that has become a subscriber.
+  func add(_ session: Session) { subscribers.append(session) }
+
+  /// Removes a session, if it is a subscriber.
+  func remove(_ session: Session) { subscribers.removeAll { $0 === session } }
+
+  /// Sends all subscribers the changes that they have not been sent.
+  func publish() {
+    for session in subscribers { publish(to: session) }
+  }
+
+  /// Sends a subscriber the changes that it has not been sent, until it has to wait.
+  func publish(to session: Session) {
+    while var position = session.awaitedPosition, let bytes = next(for: &position) {
+      session.send(bytes, reaching: position)
+    }
+    session.settle()
+  }
+
+  // MARK: Messages
+
+  /// The position of a new subscriber that knows the sequence `instance` up to change `after`, or
+  /// nothing.
+  ///
+  /// - Returns: the position and the first message; `nil` if the message is the one of
+  ///   ``next(for:)``.
+  /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of the two is given, or the sequence
+  ///   has no such change.
+  func subscribe(
+    after: Int64?, instance: String?
+  ) throws(VarlinkError) -> (MonitorMessage?, SubscriberPosition) {
+    let ring = engine.ring
+    let state = engine.state(at: source.now)
+    let latest = SubscriberPosition(sequence: ring.latest)
+    switch (after, instance) {
+    case (nil, nil): return (MonitorMessage(state: state, changes: [], missed: 0), latest)
+    case (nil, .some): throw .invalidParameter("after")
+    case (.some, nil): throw .invalidParameter("instance")
+    case (.some(let after), .some(let instance)):
+      guard instance == engine.instance else {
+        missed += 1
+        return (MonitorMessage(state: state, changes: [], missed: nil), latest)
+      }
+      guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
+      guard after < ring.latest else {
+        return (MonitorMessage(state: state, changes: [], missed: 0), latest)
+      }
+      // A message that was written for others has the time of then.
+      last.after = .min
+      return (nil, SubscriberPosition(sequence: after))
+    }
+  }
+
+  /// The bytes to send to a subscriber now: a message, or the next part of one with many changes.
+  ///
+  /// - Parameter position: the subscriber's position; afterwards, the position that these bytes
+  ///   reach.
+  /// - Returns: `nil` if there is nothing new.
+  func next(for position: inout SubscriberPosition) -> [UInt8]? {
+    if let end = position.endOfMessage { return rest(upTo: end, for: &position) }
+    guard position.sequence < engine.ring.latest else { return nil }
+    if last.after != position.sequence || last.latest != engine.ring.latest {
+      write(messageAfter: position.sequence)
+    }
+    if last.isNotice { missed += 1 }
+    position = last.reaching
+    return lastBytes
+  }
+
+  private func write(messageAfter sequence: Int64) {
+    // Taken out, so that only clients that have yet to send these bytes share them.
+    var bytes: [UInt8] = []
+    swap(&bytes, &lastBytes)
+    bytes.removeAll(keepingCapacity: true)
+    Reply.writeStartOfContinuing(to: &bytes)
+    MonitorMessage.writeStart(engine.state(at: source.now), to: &bytes)
+    let latest = engine.ring.latest
+    let changes = engine.ring.last(after: sequence)
+    let reaching: SubscriberPosition
+    if let changes {
+      reaching = write(changes, upTo: latest, areFirst: true, to: &bytes)
+    } else {
+      reaching = SubscriberPosition(sequence: latest)
+      end(missed: latest - sequence, &bytes)
+    }
+    swap(&bytes, &lastBytes)
+    last = (sequence, latest, changes == nil, reaching)
+  }
+
+  /// The next part of a message that ends with change number `end`. If the ring has lost the changes
+  /// that were to follow, the message ends with their number.
+  private func rest(upTo end: Int64, for position: inout SubscriberPosition) -> [UInt8] {
+    var bytes: [UInt8] = []
+    if let changes = engine.ring.last(after: position.sequence) {
+      position = write(changes, upTo: end, areFirst: false, to: &bytes)
+    } else {
+      missed += 1
+      self.end(missed: end - position.sequence, &bytes)
+      position = SubscriberPosition(sequence: end)
+    }
+    return bytes
+  }
+
+  /// Appends some changes of a message, and its end if they are the last.
+  private func write(
+    _ changes: ChangeRing.Last, upTo end: Int64, areFirst: Bool, to bytes: inout [UInt8]
+  ) -> SubscriberPosition {
+    let part = changes.first(upTo: end, atMost: Self.changesAtOnce)
+    MonitorMessage.write(part, areFirst: areFirst, to: &bytes)
+    guard part.end == end else {
+      return SubscriberPosition(sequence: part.end, endOfMessage: end)
+    }
+    self.end(missed: 0, &bytes)
+    return SubscriberPosition(sequence: end)
+  }
+
+  private func end(missed: Int64, _ bytes: inout [UInt8]) {
+    MonitorMessage.writeEnd(missed: missed, to: &bytes)
+    Reply.writeEndOfContinuing(to: &bytes)
+  }
+}

@@ -1,0 +1,214 @@
+import Glibc
+import SystemCalls
+import Systemd
+import Varlink
+
+/// One connection: receives calls and sends replies, without ever waiting for the client.
+///
+///     answering ── Monitor ──> streaming ──┐
+///         │ the client ends its calls      │ the client is gone
+///         v                                v
+///     finishing ── all calls answered ──> closing ── all bytes sent ──> closed
+///
+/// A session keeps at most one message for a client that does not read, and of a long message about
+/// changes only a part. The next call waits until the reply to the one before has been sent: a client
+/// that asks without reading fills its own socket and nothing here.
+final class Session {
+  /// What the session is doing.
+  private enum Activity {
+    /// Answers calls as they arrive.
+    case answering
+    /// Answers the calls that have arrived. No more can come.
+    case finishing
+    /// Sends a subscriber the changes after this position. Reads no more calls.
+    case streaming(SubscriberPosition)
+    /// Sends the last reply.
+    case closing
+    /// The server may let it go.
+    case closed
+  }
+
+  /// The maximum length of a message that a client may send, in bytes.
+  static let messageLimit = 65536
+
+  let access: Access
+  private let descriptor: FileDescriptor
+  private var source: EventSource?
+  private var awaited: IOEvents = .readable
+  private var priority = EventSource.Turn.usual
+
+  private var activity = Activity.answering
+  private var incoming = FrameBuffer(limit: messageLimit)
+  private var unsent: ArraySlice<UInt8> = []
+  /// Whether the client cannot receive any more. Calls that it sent before still count.
+  private var isOutputBroken = false
+
+  /// - Parameter ready: called from the loop with what has happened to the connection; it then calls
+  ///   ``handle(_:)``.
+  /// - Throws: if the loop refuses the descriptor.
+  init(
+    _ descriptor: consuming FileDescriptor, access: Access, loop: EventLoop,
+    ready: @escaping (Session, IOEvents) -> Void
+  ) throws(SystemError) {
+    let number = descriptor.number
+    self.descriptor = descriptor
+    self.access = access
+    source = try loop.addIO(number, .readable) { [unowned self] events in ready(self, events) }
+    setPriority()
+  }
+
+  /// Whether the connection has ended.
+  var isClosed: Bool {
+    if case .closed = activity { true } else { false }
+  }
+
+  /// Sends and receives what is possible now.
+  func handle(_ events: IOEvents) {
+    let isGone = !events.isDisjoint(with: [.hangUp, .failure])
+    if isGone || events.contains(.writable) { flush() }
+    // A client that has gone, whether or not it read the replies, may have sent calls that want
+    // none. Those of a subscriber are not read any more.
+    if isGone, case .streaming = activity { activity = .closing }
+    if events.contains(.readable) { receive() }
+  }
+
+  /// Decides what to wait for next, or ends. Call this after anything that may have sent or taken
+  /// something.
+  func settle() {
+    switch activity {
+    case .streaming where isOutputBroken: activity = .closing
+    case .finishing where unsent.isEmpty && !incoming.hasMessage: activity = .closing
+    default: break
+    }
+    if case .closing = activity, unsent.isEmpty { activity = .closed }
+    setPriority()
+    let events = eventsToAwait
+    guard events != awaited else { return }
+    awaited = events
+    source?.wait(for: events)
+  }
+
+  private var eventsToAwait: IOEvents {
+    guard unsent.isEmpty else { return .writable }
+    switch activity {
+    case .streaming: return []
+    // To wait for room is to be called in the next iteration of the loop. So the server lets go a
+    // subscriber that turned out to be gone.
+    case .closing, .closed: return awaited.isEmpty ? .writable : awaited
+    case .answering, .finishing: return incoming.hasMessage ? .writable : .readable
+    }
+  }
+
+  /// Clients that only read do not delay those that may act. A client of the control socket that
+  /// sent much at once waits with all others for its next turn.
+  private func setPriority() {
+    let next: EventSource.Turn = access == .control && !incoming.hasMessage ? .early : .usual
+    guard next != priority else { return }
+    priority = next
+    source?.take(next)
+  }
+}
+
+// MARK: - Calls
+
+extension Session {
+  /// A message that has arrived.
+  enum Arrival {
+    /// A call, and the length of its message in bytes.
+    case call(Call, length: Int)
+    /// A call with a member that is invalid, which ends the conversation.
+    case invalid(member: String)
+  }
+
+  /// Removes and returns the next call, if the session is free to answer it. A message that is too
+  /// long or no JSON ends the session: Varlink has no error for it.
+  func nextCall() -> Arrival? {
+    switch activity {
+    case .answering, .finishing: break
+    case .streaming, .closing, .closed: return nil
+    }
+    guard unsent.isEmpty else { return nil }
+    do {
+      guard let message = try incoming.next() else { return nil }
+      return .call(try Call(parsing: message), length: message.count)
+    } catch Call.Fault.member(let name) {
+      return .invalid(member: name)
+    } catch {
+      activity = .closing
+      return nil
+    }
+  }
+
+  private func receive() {
+    let number = descriptor.number
+    let result: Result<ReadResult, SystemError> = withUnsafeTemporaryAllocation(
+      byteCount: 4096, alignment: 1
+    ) { buffer in
+      Result { () throws(SystemError) in
+        let result = try readSome(from: number, into: buffer)
+        if case .bytes(let count) = result {
+          incoming.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+        return result
+      }
+    }
+    switch result {
+    case .success(.bytes), .success(.wouldBlock): break
+    case .success(.end), .failure:
+      if case .answering = activity { activity = .finishing }
+    }
+  }
+}
+
+// MARK: - Replies
+
+extension Session {
+  /// Sends a reply, or keeps what the socket has no room for. There must be no unsent bytes.
+  func send(_ message: [UInt8]) {
+    guard !isOutputBroken else { return }
+    unsent = message[...]
+    flush()
+  }
+
+  /// Sends a last reply and ends the conversation.
+  func close(with message: [UInt8]) {
+    send(message)
+    activity = .closing
+  }
+
+  /// Makes the session a subscriber at `position`.
+  func stream(from position: SubscriberPosition) { activity = .streaming(position) }
+
+  /// The position of a subscriber that is free for the next message; `nil` otherwise.
+  var awaitedPosition: SubscriberPosition? {
+    guard case .streaming(let position) = activity, unsent.isEmpty, !isOutputBroken else {
+      return nil
+    }
+    return position
+  }
+
+  /// Sends a subscriber bytes with which it reaches `position`.
+  func send(_ message: [UInt8], reaching position: SubscriberPosition) {
+    activity = .streaming(position)
+    send(message)
+  }
+
+  private func flush() {
+    while !unsent.isEmpty {
+      let count = unsent.withUnsafeBytes { bytes in
+        Glibc.send(
+          descriptor.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if count >= 0 {
+        unsent = unsent.dropFirst(count)
+      } else if errno == EAGAIN {
+        return
+      } else if errno != EINTR {
+        isOutputBroken = true
+        break
+      }
+    }
+    // The bytes may belong to all subscribers; do not hold on to them.
+    unsent = []
+  }
+}

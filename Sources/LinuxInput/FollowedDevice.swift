@@ -1,0 +1,21 @@
+internal import Evdev
+internal import Glibc
+internal import KeyboardModes
+internal import Systemd
+
+/// A device that is open, and its place in the event loop.
+struct FollowedDevice {
+  let id: DeviceID
+  let device: InputDevice
+  let isKeyboard: Bool
+  /// The number of the device node, which stays the same by whatever path it is reached.
+  let number: dev_t
+  let source: EventSource
+  let lights: DeviceLights
+
+  /// Whether there may be something to read now.
+  var isReady = false
+
+  /// Whether the last read may have left events unread.
+  var hasMore = false
+}

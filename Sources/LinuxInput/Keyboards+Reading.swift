@@ -1,0 +1,116 @@
+internal import Evdev
+internal import Glibc
+public import KeyboardModes
+internal import SystemCalls
+internal import Systemd
+
+extension Keyboards {
+  /// After this many key events, at the next end of a frame, the other devices are served.
+  private static let turn = 64
+
+  /// How far the kernel may be behind with handing over a key that it has stamped already, in
+  /// microseconds: far more than it takes, and far less than anybody notices.
+  public static let lateness: Int64 = 1000
+
+  /// The result of reading one device.
+  private enum Outcome {
+    case drained
+    case more
+    case ended(SystemError?)
+  }
+
+  /// Reads all devices, and replaces `batch` by their inputs up to now in the order of time.
+  ///
+  /// It does not matter which device woke the loop: on a busy machine, other devices may have
+  /// earlier and later events by the time that the daemon runs. Events that occur while the devices
+  /// are read, one after the other, wait until all devices have been read again, so that no event
+  /// overtakes an earlier one.
+  ///
+  /// - Parameter batch: ``Batch/reached`` is then the time up to which all events that the kernel had
+  ///   have been handed over, and ``Batch/settled`` is ``lateness`` before it.
+  public func read(into batch: inout Batch) {
+    batch.inputs.removeAll(keepingCapacity: true)
+    handOver(&pending, to: &batch)
+    var limit = Time(microseconds: microsecondsSinceBoot())
+    var ended: [(DeviceID, SystemError?)] = []
+    findReady()
+    for index in followed.indices where followed[index].isReady {
+      let outcome = Self.read(
+        followed[index].device, followed[index].id, into: &waiting, at: index)
+      followed[index].hasMore = false
+      switch outcome {
+      case .drained: break
+      case .more:
+        followed[index].hasMore = true
+        if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
+      case .ended(let error): ended.append((followed[index].id, error))
+      }
+    }
+    waiting.take(upTo: limit, into: &batch.inputs)
+    for (id, error) in ended {
+      guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
+      letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
+    }
+    handOver(&pending, to: &batch)
+    batch.reached = limit
+    batch.settled = Time(microseconds: limit.microseconds - Self.lateness)
+    // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
+    if !waiting.isEmpty || followed.contains(where: \.hasMore) { watch?.continuation.callSoon() }
+  }
+
+  private func handOver(_ inputs: inout [Controller.Input], to batch: inout Batch) {
+    guard !inputs.isEmpty else { return }
+    batch.inputs += inputs
+    inputs = []
+  }
+
+  /// Finds out which devices have something to read.
+  private func findReady() {
+    // A single device is read without `poll`.
+    guard followed.count > 1 else {
+      for index in followed.indices { followed[index].isReady = true }
+      return
+    }
+    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: followed.count) { entries in
+      for (index, keyboard) in followed.enumerated() {
+        entries.initializeElement(
+          at: index,
+          to: pollfd(fd: keyboard.device.fileDescriptor, events: Int16(POLLIN), revents: 0))
+      }
+      // If `poll` fails, read every device.
+      let isKnown = poll(entries.baseAddress, nfds_t(entries.count), 0) >= 0
+      for index in followed.indices {
+        followed[index].isReady =
+          !isKnown || entries[index].revents != 0 || followed[index].hasMore
+      }
+    }
+  }
+
+  private static func read(
+    _ device: InputDevice, _ id: DeviceID, into waiting: inout FrameQueues, at index: Int
+  ) -> Outcome {
+    defer { waiting.endFrame(of: index) }
+    var count = 0
+    do {
+      while true {
+        switch try device.next() {
+        case .key(let event):
+          waiting.append(.key(id, event), at: event.time, of: index)
+          count += 1
+        case .synchronized(let differences, let time):
+          waiting.endFrame(of: index)
+          waiting.append(.synchronized(id, differences, at: time), at: time, of: index)
+          waiting.endFrame(of: index)
+          count += 1
+        case .frameEnd:
+          waiting.endFrame(of: index)
+          if count >= turn { return .more }
+        case .drained: return .drained
+        case .gone: return .ended(nil)
+        }
+      }
+    } catch {
+      return .ended(error)
+    }
+  }
+}
