@@ -10,12 +10,15 @@ func attemptController(_ bytes: [UInt8]) {
     if case .configured(let settings, let time) = input {
       trial.configure(settings, script.rows, at: time)
     } else {
-      let missed = trial.controller.missedReleases(before: input, followedBy: []) { keys, device in
-        trial.checkAsked(keys, device, by: input)
-        return script.isUp() ? Array(keys.prefix(1)) : []
-      }
-      for release in missed { trial.take(release) }
-      trial.take(input)
+      // As the daemon takes it: with the releases that a grab hid.
+      var controller = trial.controller
+      controller.take(
+        Batch([input]),
+        keysUp: { keys, device in
+          trial.checkAsked(keys, device, by: input)
+          return script.isUp() ? Array(keys.prefix(1)) : []
+        }, taken: { trial.take($0) }, publish: { _ in })
+      require(controller.snapshot == trial.controller.snapshot)
     }
   }
   trial.end()

@@ -2,6 +2,7 @@ import Glibc
 import JSON
 import KeyboardModes
 import KeymodeInterface
+import KeymodedConfiguration
 import SystemCalls
 import Systemd
 import Varlink
@@ -39,8 +40,9 @@ final class Scene {
 
   private let isWhole: Bool
   private let allocatedBefore = allocatedBytes()
+  private var controller: Controller { service.engine.controller }
   /// The number of the last of them.
-  var latest: Int64 { service.controller.modes.sequence }
+  var latest: Int64 { controller.modes.sequence }
   private var current = 0
   private var told: Int64 = 0
   private var isTap = false
@@ -53,11 +55,13 @@ final class Scene {
     let store = StateStore(memory)
     // So that the name of the sequence is one that a script can know.
     store.commit([], Controller().snapshot, instance: Self.instance)
-    service = ModeService(
-      settings: Settings(), ringCapacity: Self.ringCapacity, source: keyboard, store: store,
-      sinceBoot: { [keyboard] in keyboard.now.microseconds })
-    server = try Server(loop, service)
-    service.changed = { [unowned server] in server.publish() }
+    let engine = Engine(
+      settings: Settings(), ringCapacity: Self.ringCapacity, store: store, at: keyboard.now)
+    service = ModeService(source: keyboard, engine)
+    let methods = ControllerMethods(service, ConfigurationFile("", keptIn: nil)) { [keyboard] in
+      keyboard.now.microseconds
+    }
+    server = try Server(loop, methods, service.publisher)
     for (listener, access) in [(stateSocket, Access.reading), (controlSocket, .control)] {
       // The server closes its own.
       let number = dup(listener.number)
@@ -85,22 +89,33 @@ final class Scene {
     case .leave: peers[current].leave()
     case .connect(let isControl): connect(isControl: isControl)
     case .choose: current = (current + 1) % peers.count
-    case .shift: service.take(keyboard.tap(42))
-    case .keys(let count): service.take((0..<count).flatMap { _ in keyboard.tap(127) })
+    case .shift: type(keyboard.tap(42))
+    case .keys(let count): type((0..<count).flatMap { _ in keyboard.tap(127) })
     case .letter:
-      let watched = (service.controller.modes.sequence, watcher.received.count)
-      service.take(keyboard.tap(30))
+      let watched = (controller.modes.sequence, watcher.received.count)
+      type(keyboard.tap(30))
       settle()
       watcher.read()
       require(
-        watched == (service.controller.modes.sequence, watcher.received.count)
-          || watched.0 < service.controller.modes.sequence, "a key that changes nothing is told")
+        watched == (controller.modes.sequence, watcher.received.count)
+          || watched.0 < controller.modes.sequence, "a key that changes nothing is told")
     case .reload:
       isTap.toggle()
-      service.apply(Settings(shiftTrigger: isTap ? .tap(timeout: .milliseconds(200)) : .press))
+      apply(Settings(shiftTrigger: isTap ? .tap(timeout: .milliseconds(200)) : .press))
     }
     settle()
     checkInnocents()
+  }
+
+  private func type(_ inputs: [Controller.Input]) {
+    keyboard.unread = inputs
+    service.advance()
+  }
+
+  private func apply(_ settings: Settings) {
+    var configuration = Configuration()
+    configuration.settings = settings
+    do { try service.apply(configuration) } catch { fatalError("\(error)") }
   }
 
   private func send(_ bytes: [UInt8]) {
@@ -137,10 +152,10 @@ final class Scene {
   private func checkInnocents() {
     asker.send(Call(ControllerInterface.getState).message[...])
     settle()
-    let sequence = service.controller.modes.sequence
+    let sequence = controller.modes.sequence
     let answers = replies(of: asker)
     let state = answers.last?.parameters["state"].flatMap(StateMessage.init)
-    require(state?.modes == service.controller.modes, "an innocent client gets no answer")
+    require(state?.modes == controller.modes, "an innocent client gets no answer")
     for reply in replies(of: watcher) {
       guard let message = MonitorMessage(reply.parameters) else {
         fatalError("no reply to Monitor: \(reply)")

@@ -1,5 +1,6 @@
 import KeyboardModes
 import KeymodeInterface
+import Systemd
 
 @testable import KeymodedService
 
@@ -13,8 +14,16 @@ final class StillKeyboard: InputSource {
       isKeyboard: true)
   ]
 
-  func catchUp() -> Time { now }
-  func realTime(reaching time: Time) -> Int64 { time.microseconds }
+  /// The inputs that were not read yet.
+  var unread: [Controller.Input] = []
+
+  func start(on loop: EventLoop, ready: @escaping () -> Void) {}
+  func wake(at time: Time?) {}
+
+  func read(into batch: inout Batch) {
+    batch = Batch(unread, reached: now, settled: now)
+    unread = []
+  }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
 

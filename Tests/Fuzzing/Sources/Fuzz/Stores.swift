@@ -111,28 +111,29 @@ private func goOn() {
     }
   }
   let keyboard = StillKeyboard()
-  let service = ModeService(
-    settings: Settings(), ringCapacity: capacity, source: keyboard,
-    store: StateStore(memory, capacity: capacity))
+  let engine = Engine(
+    settings: Settings(), ringCapacity: capacity, store: StateStore(memory, capacity: capacity),
+    at: keyboard.now)
+  let publisher = Publisher(engine, keyboard)
   var sequence = contents?.snapshot.modes.sequence ?? 0
   // From a state that the table does not have it goes to the initial one.
   if let name = contents?.snapshot.modes.keyboard, Settings().keyboard.state(named: name) == nil {
     sequence += 1
   }
-  require(service.controller.modes.sequence == sequence)
-  service.take([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
-  service.take([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
-  require(service.controller.modes.sequence == sequence + 2)
+  require(engine.controller.modes.sequence == sequence)
+  let click = Batch([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
+  require(engine.take(click) && engine.take(click))
+  require(engine.controller.modes.sequence == sequence + 2)
   for after in [0, sequence, sequence + 1, sequence + 2] {
     var position = SubscriberPosition(sequence: after)
     var last: UInt8?
-    while let bytes = service.next(for: &position) { last = bytes.last }
+    while let bytes = publisher.next(for: &position) { last = bytes.last }
     require(position == SubscriberPosition(sequence: sequence + 2))
     require(last == (after == sequence + 2 ? nil : 0), "a message without its end")
   }
   let next = StateStore(memory, capacity: capacity).read()
   if sequence + 2 > StateStore.mostCounted { return require(next == nil, "too much was counted") }
-  require(next?.snapshot == service.controller.snapshot, "what is told is not kept")
+  require(next?.snapshot == engine.controller.snapshot, "what is told is not kept")
   if let contents { require(next?.instance == contents.instance) }
   require(next?.changes.last?.sequence == sequence + 2)
 }

@@ -51,7 +51,7 @@ struct Transcript {
     while let end = rest.firstIndex(of: 0) {
       let message = Array(rest[..<end])
       rest = rest[(end + 1)...]
-      guard message.count <= Client.messageLimit else { return checkEnd(answers) }
+      guard message.count <= Session.messageLimit else { return checkEnd(answers) }
       let call: Call
       do {
         call = try Call(parsing: message)
@@ -69,7 +69,7 @@ struct Transcript {
       check(answer, to: call)
       if answer.continues { return check(answer, answers, changes, latest) }
     }
-    if rest.count > Client.messageLimit { return checkEnd(answers) }
+    if rest.count > Session.messageLimit { return checkEnd(answers) }
     require(answers.isEmpty, "a reply to nothing")
     require(isClosed == hasEnded, "the connection ends, or does not, without a reason")
   }
