@@ -10,16 +10,19 @@ extension Controller {
   ///   - taken: receives every input that takes effect, hidden releases included; for recording.
   ///   - publish: receives the changes, in order.
   public mutating func take(
-    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode], taken: (Input) -> Void = { _ in },
+    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode], taken: ((Input) -> Void)? = nil,
     publish: (Change) -> Void
   ) {
-    for (index, input) in batch.inputs.enumerated() {
-      let rest = batch.inputs[(index + 1)...]
-      for release in missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
-        taken(release)
-        take(release, publish: publish)
+    for index in batch.inputs.indices {
+      let input = batch.inputs[index]
+      if case .key(_, let event) = input, event.action == .press {
+        let rest = batch.inputs[(index + 1)...]
+        for release in missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
+          taken?(release)
+          take(release, publish: publish)
+        }
       }
-      taken(input)
+      taken?(input)
       take(input, publish: publish)
     }
     if hasDeadlines { advance(to: batch.settled, publish: publish) }

@@ -118,7 +118,7 @@ final class ControllerMethods {
     return StatisticsMessage(
       started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
       changes: engine.ring.latest - engine.changesBefore, clients: clients,
-      missed: service.publisher.missed, devices: service.source.deviceCount,
+      missed: service.publisher.missed, devices: service.source.devices.count,
       losses: engine.losses, reloads: configuration.reloads,
       configuration: configuration.inForce.rawValue)
   }

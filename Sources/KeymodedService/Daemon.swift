@@ -24,7 +24,7 @@ public final class Daemon {
   private let passed: PassedDescriptors
   private let file: ConfigurationFile
   private let source: any InputSource
-  private var status: Status?
+  private let status: ServiceStatus
   private var ownSockets: OwnSockets?
   private var signals: [EventSource] = []
 
@@ -35,6 +35,7 @@ public final class Daemon {
   public init(configurationFile: String?, _ source: Source) throws {
     loop = try EventLoop()
     passed = try PassedDescriptors()
+    status = ServiceStatus()
     let configuration: Configuration
     let store: StateStore?
     switch source {
@@ -43,7 +44,7 @@ public final class Daemon {
       store = passed.takeStates()
       file = ConfigurationFile(configurationFile, keptIn: passed.takeConfiguration())
       configuration = try file.start()
-      self.source = KeyboardSource(source.paths, configuration)
+      self.source = KeyboardSource(source.paths, configuration, status)
     case .recording(let recording, let speed):
       store = nil
       file = ConfigurationFile(configurationFile, keptIn: nil)
@@ -55,7 +56,6 @@ public final class Daemon {
     // Before there are any, so that each shows the states as soon as it is followed.
     service.show(configuration.lights)
     server = try Server(loop, ControllerMethods(service, file), service.publisher)
-    if source.followsDevices { status = Status() }
   }
 
   /// Serves until SIGTERM or SIGINT.
@@ -71,10 +71,11 @@ public final class Daemon {
     // However much clients ask.
     for signal in signals { signal.take(.first) }
     try listen(directory)
-    try source.start(on: loop) { [unowned self] in advance() }
+    try source.start(on: loop) { [service] in service.advance() }
     // The previous daemon may have left a deadline.
-    advance()
+    service.advance()
     try loop.reportToWatchdog()
+    status.warning = file.inForce.warning
     ServiceManager.notify("READY=1")
     try loop.run()
     ServiceManager.notify("STOPPING=1")
@@ -82,17 +83,12 @@ public final class Daemon {
     service.show(LightRules())
   }
 
-  private func advance() {
-    service.advance()
-    status?.update(devices: source.deviceCount, file.inForce)
-  }
-
   /// Applies the configuration as it is now. A bad one is refused, and the old one stays.
   private func reload() {
     ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(microsecondsSinceStart())")
     defer { ServiceManager.notify("READY=1") }
     defer {
-      status?.update(devices: source.deviceCount, file.inForce)
+      status.warning = file.inForce.warning
       // A large file took much more than itself.
       releaseFreeMemory()
     }
@@ -131,23 +127,5 @@ extension Daemon.Source {
   /// The devices to follow in place of all keyboards.
   fileprivate var paths: [String]? {
     if case .devices(let paths) = self { paths } else { nil }
-  }
-
-  fileprivate var followsDevices: Bool {
-    if case .recording = self { false } else { true }
-  }
-}
-
-/// What `systemctl status` shows of the daemon: never a state.
-private struct Status {
-  private var devices: Int?
-  private var inForce: ConfigurationFile.InForce?
-
-  /// Tells the service manager what has changed.
-  mutating func update(devices: Int, _ inForce: ConfigurationFile.InForce) {
-    guard (devices, inForce) != (self.devices, self.inForce) else { return }
-    (self.devices, self.inForce) = (devices, inForce)
-    let warning = inForce.warning.map { "; \($0)" } ?? ""
-    ServiceManager.notify("STATUS=devices followed: \(devices)\(warning)")
   }
 }

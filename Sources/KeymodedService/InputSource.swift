@@ -25,9 +25,6 @@ protocol InputSource: AnyObject {
   /// The devices that are followed.
   var devices: [DeviceMessage] { get }
 
-  /// How many devices are followed.
-  var deviceCount: Int { get }
-
   /// Which of `keys` are up on this device although no input that is still to come releases them.
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
 
@@ -40,7 +37,6 @@ protocol InputSource: AnyObject {
 
 /// What only keyboards do.
 extension InputSource {
-  var deviceCount: Int { devices.count }
   func follow(_ configuration: Configuration) throws(SystemError) {}
   func light(_ lit: Lights, of used: Lights) {}
 }

@@ -11,14 +11,16 @@ final class KeyboardSource: InputSource {
   private let keyboards: Keyboards
   /// The paths to follow in place of all keyboards.
   private let paths: [String]?
+  private let status: ServiceStatus
 
   /// Runs only while something is due: an idle daemon is not woken.
   private var timer: EventSource?
   private var wakesAt: Time?
 
   /// - Parameter paths: the devices to follow; all that `configuration` selects if `nil`.
-  init(_ paths: [String]?, _ configuration: Configuration) {
+  init(_ paths: [String]?, _ configuration: Configuration, _ status: ServiceStatus) {
     self.paths = paths
+    self.status = status
     keyboards = Keyboards(KeyboardSource.selection(paths, configuration))
   }
 
@@ -38,12 +40,16 @@ final class KeyboardSource: InputSource {
     timer.take(.first)
     self.timer = timer
     try keyboards.start(on: loop, ready: ready)
+    status.devices = keyboards.count
     if keyboards.count == 0 { Log.info("no keyboard can be read yet; waiting for one") }
   }
 
   func read(into batch: inout Batch) {
     keyboards.read(into: &batch)
-    for report in keyboards.takeReports() { KeyboardSource.log(report) }
+    let reports = keyboards.takeReports()
+    guard !reports.isEmpty else { return }
+    for report in reports { KeyboardSource.log(report) }
+    status.devices = keyboards.count
   }
 
   private static func log(_ report: Keyboards.Report) {
@@ -74,8 +80,6 @@ final class KeyboardSource: InputSource {
         isKeyboard: isKeyboard)
     }
   }
-
-  var deviceCount: Int { keyboards.count }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
     keyboards.keysUp(among: keys, on: device)

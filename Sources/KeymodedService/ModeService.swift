@@ -12,6 +12,8 @@ final class ModeService {
   let engine: Engine
   let publisher: Publisher
   private var indicators = Indicators()
+
+  /// The last batch, whose memory the next one uses again.
   private var batch = Batch()
 
   init(source: any InputSource, _ engine: Engine) {
@@ -22,8 +24,11 @@ final class ModeService {
 
   /// Takes what has happened by now. The source is ready, or the engine's deadline has come.
   func advance() {
+    var batch = Batch()
+    swap(&batch, &self.batch)
     source.read(into: &batch)
     take(batch)
+    swap(&batch, &self.batch)
   }
 
   /// Sends an event of a program. Keys that were pressed before act before it.

@@ -30,11 +30,13 @@ extension Keyboards {
   ///   have been handed over, and ``Batch/settled`` is ``lateness`` before it.
   public func read(into batch: inout Batch) {
     batch.inputs.removeAll(keepingCapacity: true)
-    handOver(&pending, to: &batch)
+    handOverPending(to: &batch)
     var limit = Time(microseconds: microsecondsSinceBoot())
     var ended: [(DeviceID, SystemError?)] = []
-    findReady()
-    for index in followed.indices where followed[index].isReady {
+    // A single device is read without `poll`.
+    let isAlone = followed.count == 1
+    if !isAlone { findReady() }
+    for index in followed.indices where isAlone || followed[index].isReady {
       let outcome = Self.read(
         followed[index].device, followed[index].id, into: &waiting, at: index)
       followed[index].hasMore = false
@@ -51,26 +53,21 @@ extension Keyboards {
       guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
       letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
     }
-    handOver(&pending, to: &batch)
+    handOverPending(to: &batch)
     batch.reached = limit
     batch.settled = Time(microseconds: limit.microseconds - Self.lateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
     if !waiting.isEmpty || followed.contains(where: \.hasMore) { watch?.continuation.callSoon() }
   }
 
-  private func handOver(_ inputs: inout [Controller.Input], to batch: inout Batch) {
-    guard !inputs.isEmpty else { return }
-    batch.inputs += inputs
-    inputs = []
+  private func handOverPending(to batch: inout Batch) {
+    guard !pending.isEmpty else { return }
+    batch.inputs += pending
+    pending = []
   }
 
   /// Finds out which devices have something to read.
   private func findReady() {
-    // A single device is read without `poll`.
-    guard followed.count > 1 else {
-      for index in followed.indices { followed[index].isReady = true }
-      return
-    }
     withUnsafeTemporaryAllocation(of: pollfd.self, capacity: followed.count) { entries in
       for (index, keyboard) in followed.enumerated() {
         entries.initializeElement(

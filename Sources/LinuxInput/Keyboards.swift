@@ -109,8 +109,14 @@ public final class Keyboards {
 
   /// Removes and returns what belongs in a log since the last call.
   public func takeReports() -> [Report] {
-    defer { reports = [] }
+    let reports = reports
+    self.reports = []
     return reports
+  }
+
+  func report(_ report: Report) {
+    // Not in place: the compiler then needs no check of exclusive access, which each key would pay.
+    reports = reports + [report]
   }
 
   /// Switches each LED in `used` on if it is in `lit`, and off otherwise, on all devices that are
@@ -157,7 +163,7 @@ extension Keyboards {
 
   private func light(_ keyboard: FollowedDevice) {
     guard let error = keyboard.lights.show(lights.lit, of: lights.used) else { return }
-    reports.append(.unlit(keyboard.id, keyboard.device, error))
+    report(.unlit(keyboard.id, keyboard.device, error))
   }
 
   private static func wants(
@@ -195,7 +201,7 @@ extension Keyboards {
       unopened[path] = nil
     } catch {
       // The same node can appear more than once; report the same error only once.
-      if unopened.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
+      if unopened.updateValue(error, forKey: path) != error { report(.failed(error)) }
     }
   }
 
@@ -213,7 +219,7 @@ extension Keyboards {
       lights: DeviceLights(of: device))
     followed.append(keyboard)
     waiting.addPlace()
-    reports.append(.followed(id, device))
+    report(.followed(id, device))
     light(keyboard)
     pending.append(.opened(id, held: device.keysDown))
   }
@@ -223,7 +229,7 @@ extension Keyboards {
     _ = keyboard.lights.show([], of: [])
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
-    reports.append(why)
+    report(why)
     pending += waiting.removePlace(index) + [.gone(keyboard.id)]
   }
 }
