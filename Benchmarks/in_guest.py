@@ -245,7 +245,7 @@ def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
 
 
 def all_follow(nodes: dict[str, str]) -> bool:
-    """Whether each program follows its keyboard; keyd opens all, so it must have grabbed its own."""
+    """Whether each program follows its keyboard; keyd opens all, so its own must be grabbed."""
     keyd = str(pid_of("keyd"))
     opened = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
