@@ -1,4 +1,4 @@
-# Everything a person does with the source of keymoded. `make help` lists it.
+# The commands for developing and installing keymoded. `make help` lists them.
 
 PREFIX  ?= /usr/local
 DESTDIR ?=
@@ -10,14 +10,14 @@ rulesdir    = $(PREFIX)/lib/udev/rules.d
 mandir      = $(PREFIX)/share/man
 bashdir     = $(PREFIX)/share/bash-completion/completions
 fishdir     = $(PREFIX)/share/fish/vendor_completions.d
-# Where Debian's zsh looks: it keeps packages and what is installed by hand apart.
+# Debian's zsh searches these directories: one for packages, one for local installations.
 zshdir      = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 
 SWIFT ?= swift
-# The Swift runtime becomes part of the programs, so that they run on machines without Swift. So does
-# what it needs of C++'s, which takes less memory than the whole: where only libstdc++.a is, the linker
-# takes that. The others make the programs smaller, and quicker to start; docs/performance.md says how
-# much each does.
+# The programs link the Swift runtime statically, so that they run on machines without Swift, and
+# also libstdc++, which takes less memory than the shared library. The linker picks libstdc++.a
+# because the first search directory has nothing else. The other options make the programs smaller
+# and the start faster; docs/performance.md has the figures.
 CXX_RUNTIME = .build/c++
 RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(CXX_RUNTIME) \
   $(addprefix -Xswiftc ,-Xclang-linker -static-libgcc) \
@@ -32,21 +32,21 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow
   uninstall deb clean
 
 help:
-	@echo 'make run        install what is missing, build, and run it here'
-	@echo 'make test       install what is missing, and run every test'
-	@echo 'make check      all of that but the tests in a virtual machine'
-	@echo 'make adversary  attack it with all there is, for two hours, and print what came of it'
-	@echo 'make sanitize   the tests once more, built with address and with thread sanitizer'
-	@echo 'make bench      measure it beside what people would use otherwise'
-	@echo 'make bench-vm   the same of keys, in a virtual machine, beside keyd'
-	@echo 'make fuzz       try what others send: ten targets, each for ten minutes'
-	@echo 'make build      build the programs, into .build/release'
-	@echo 'make install    install what was built; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
-	@echo 'make uninstall  remove what was installed'
-	@echo 'make recordings records typing in a virtual machine, for the tests of replay'
+	@echo 'make run        install missing packages, build, and run it here'
+	@echo 'make test       install missing packages, and run every test'
+	@echo 'make check      run all tests except those in a virtual machine'
+	@echo 'make adversary  run all attacks for two hours, and print the results'
+	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
+	@echo 'make bench      measure keymoded beside other programs'
+	@echo 'make bench-vm   measure from a key to a client, in a virtual machine, beside keyd'
+	@echo 'make fuzz       fuzz ten targets with input from outside, ten minutes each'
+	@echo 'make build      build the programs into .build/release'
+	@echo 'make install    install the built programs; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
+	@echo 'make uninstall  remove the installed files'
+	@echo 'make recordings record typing in a virtual machine, for the tests of replay'
 	@echo 'make pictures   take the pictures of the README again'
-	@echo 'make deb        build the Debian package, into .deb'
-	@echo 'make clean      remove what was built, the tools of the tests too'
+	@echo 'make deb        build the Debian package into .deb'
+	@echo 'make clean      remove everything built, and the tools of the tests'
 
 run: build
 	@scripts/run
@@ -65,7 +65,7 @@ unit-tests:
 	@scripts/install-python-tools
 	$(SWIFT) test --disable-xctest
 
-# Its tests are among the others; this is what its reader would do.
+# The unit tests cover the examples' behaviour; this builds them as a reader would.
 examples:
 	@scripts/install-packages build
 	$(SWIFT) build --package-path examples/chat
@@ -81,24 +81,24 @@ fuzz:
 	@scripts/install-packages build
 	scripts/fuzz seconds 600
 
-# Bad clients, and what an innocent one notices of them.
+# Attacks by clients, and their effect on an innocent client.
 client-tests: build
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Adversary
 
-# Waybar, tmux and notifications with the examples, on a desktop that is only in memory.
+# The examples for Waybar, tmux and notifications, on a desktop without a screen.
 desktop-tests: build
 	@scripts/install-packages test desktop
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Desktop
 
-# What the README shows of them.
+# The pictures in the README.
 pictures: build
 	@scripts/install-packages test desktop pictures
 	@scripts/install-python-tools
 	REMAKE_PICTURES=1 .tools/venv/bin/python -m pytest Tests/Desktop -k 'look or view'
 
-# The attacks of `make test`, each for longer or more often, with what came of each.
+# The attacks of `make test`, each for longer or more often, and a table of their results.
 adversary: export KEYMODED_ATTACK_SECONDS = 20
 adversary: export KEYMODED_DELAY_FACTOR = 3
 adversary: export KEYMODED_SOAK_SECONDS = 3600
@@ -114,7 +114,7 @@ adversary: build
 	scripts/fuzz seconds 300
 	.tools/venv/bin/python -m pytest Tests/Adversary Tests/VirtualMachine -m attack
 
-# Not part of `make test`, because it takes minutes for each of the two.
+# Not part of `make test`, because each sanitizer takes minutes.
 sanitize:
 	@scripts/install-packages build test
 	@scripts/install-python-tools
@@ -126,7 +126,8 @@ vm-tests: build deb
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/VirtualMachine
 
-# That of this Debian is installed by vm-tests; this is for the newer one, with its newer systemd.
+# vm-tests installs the package in a guest with this machine's Debian release; these tests use Debian
+# 13, which has a newer systemd.
 package-tests: deb
 	lintian --allow-root --fail-on error,warning .deb/keymoded.changes
 	@scripts/install-packages test
@@ -144,7 +145,7 @@ recordings: build
 bench: build
 	scripts/bench
 
-# What has no keyboards cannot tell how soon a client has a key.
+# The time from a key to a client can only be measured with keyboards, so in a virtual machine.
 bench-vm: build
 	@scripts/install-packages test
 	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
@@ -154,12 +155,12 @@ build:
 	@scripts/install-packages build
 	@install -d $(CXX_RUNTIME)
 	@ln -sf "$$($(dir $(shell command -v $(SWIFT)))clang -print-file-name=libstdc++.a)" \
-	  $(CXX_RUNTIME) || echo 'C++ stays a library of its own'
+	  $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
 	$(SWIFT) build $(RELEASE)
 
-# Builds nothing, so that root need not: run `make build` first.
+# Builds nothing, so that root never runs the compiler: run `make build` first.
 install:
-	@test -x .build/release/keymoded || { echo "nothing is built yet: run 'make build'"; exit 1; }
+	@test -x .build/release/keymoded || { echo "the programs are not built yet: run 'make build'"; exit 1; }
 	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(sysusersdir)" \
 	  "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
 	  "$(DESTDIR)$(mandir)/man8"
@@ -188,7 +189,7 @@ uninstall:
 	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
 
-# Debian's tools put what they make beside the checkout where nobody says otherwise.
+# By default Debian's tools write packages into the directory above the checkout.
 deb:
 	@scripts/install-packages build package
 	$(RM) -r .deb

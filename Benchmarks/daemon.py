@@ -1,4 +1,4 @@
-"""What the daemon costs here: to start, at rest, for each key and for each subscriber."""
+"""Measures the daemon on this machine: start, memory, cost of a key and of a subscriber."""
 
 import os
 import re
@@ -20,7 +20,7 @@ KEYSTROKES = 200
 
 
 def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
-    """All figures of the daemon."""
+    """Returns all figures of the daemon."""
     keymoded, keymodectl = programs / "keymoded", programs / "keymodectl"
     with typed_on(keymoded) as daemon:
         daemon.subscribe(1)
@@ -45,14 +45,14 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
 
 
 def times_ms(once: Callable[[], float], runs: int) -> dict[str, object]:
-    """The middle of all times, and all of them; one before is not counted."""
+    """Returns the median and all times, after one warm-up run."""
     once()
     times = [round(once() * 1000, 3) for _ in range(runs)]
     return {"median": statistics.median(times), "runs": times}
 
 
 def time_to_ready(program: Path) -> float:
-    """Seconds from starting the daemon to its word that it is ready, with a keyboard."""
+    """Returns the seconds from the start of the daemon until READY=1, with one keyboard."""
     with tempfile.TemporaryDirectory(prefix="keymoded-bench-") as name:
         folder = Path(name)
         library = fake_keyboard(folder)
@@ -81,14 +81,14 @@ def time_to_ready(program: Path) -> float:
 
 
 def stripped_size(program: Path) -> int:
-    """How large the program is where it is installed."""
+    """Returns the size of the program as installed, in bytes."""
     with tempfile.NamedTemporaryFile() as stripped:
         subprocess.run(["strip", "-o", stripped.name, program], check=True)
         return Path(stripped.name).stat().st_size
 
 
 def type_one_by_one(daemon: TypedOn, keys: Sequence[tuple[int, int]], times: int) -> None:
-    """Types the keys so often, each once the daemon is done with the one before."""
+    """Types the keys `times` times; each key waits until the daemon has handled the one before."""
     for _ in range(times):
         for key in keys:
             daemon.type([key])
@@ -98,7 +98,7 @@ def type_one_by_one(daemon: TypedOn, keys: Sequence[tuple[int, int]], times: int
 
 
 def cost(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> dict[str, float]:
-    """What a key event costs: instructions in user space, memory taken, calls of the kernel."""
+    """Returns the cost of a key event: instructions in user space, allocations, system calls."""
     counted = [counts(program, keys, subscribers, times) for times in (KEYSTROKES, 2 * KEYSTROKES)]
     events = KEYSTROKES * len(keys)
     per_event = {
@@ -110,7 +110,7 @@ def cost(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> di
 def counts(
     program: Path, keys: Sequence[tuple[int, int]], subscribers: int, times: int
 ) -> dict[str, int]:
-    """Instructions, and how often memory was asked for, of a whole run."""
+    """Returns the instructions and allocations of a whole run."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out"
         callgrind = ["valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={output}"]
@@ -120,7 +120,8 @@ def counts(
         text = output.read_text(encoding="utf-8")
     total = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
     assert total
-    # A name stands at its first use only, beside its number; each call's count in the next line.
+    # callgrind writes a function's name only once, beside its number, and the count of a call on
+    # the next line.
     numbers = set(re.findall(r"^c?fn=\((\d+)\) (?:malloc|calloc|realloc)$", text, re.MULTILINE))
     called = re.findall(r"^cfn=\((\d+)\).*\ncalls=(\d+)", text, re.MULTILINE)
     return {
@@ -130,14 +131,14 @@ def counts(
 
 
 def calls(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> dict[str, float]:
-    """How often each call of the kernel was made, an event."""
+    """Returns the number of each system call per key event."""
     with typed_on(program) as daemon, tempfile.NamedTemporaryFile("r") as report:
         daemon.subscribe(subscribers)
         type_one_by_one(daemon, keys, 10)
         strace = ["strace", "-f", "-c", "-U", "calls,name", "-o", report.name, "-p"]
         tracer = subprocess.Popen([*strace, str(daemon.pid)], stderr=subprocess.PIPE, text=True)
         assert tracer.stderr
-        tracer.stderr.readline()  # It is attached.
+        tracer.stderr.readline()  # strace is attached now.
         type_one_by_one(daemon, keys, KEYSTROKES)
         tracer.terminate()
         tracer.communicate()
@@ -147,7 +148,7 @@ def calls(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> d
 
 
 def fan_out(program: Path, subscribers: int, runs: int) -> dict[str, object]:
-    """How long until the last of so many has a change, and what each costs."""
+    """Measures the time until the last subscriber has a change, and the cost of each subscriber."""
     changes = max(20, 2000 // subscribers)
     last: list[float] = []
     cpu: list[float] = []
@@ -162,7 +163,7 @@ def fan_out(program: Path, subscribers: int, runs: int) -> dict[str, object]:
                 for keys in (CHANGING[:1], CHANGING[2:3]):
                     started = time.perf_counter()
                     daemon.type(keys)
-                    # Who came last is sent it last.
+                    # The daemon sends to the newest subscriber last.
                     daemon.subscribers[-1].recv(65536)
                     times.append(time.perf_counter() - started)
                     for subscriber in daemon.subscribers[:-1]:
@@ -182,7 +183,7 @@ def fan_out(program: Path, subscribers: int, runs: int) -> dict[str, object]:
 
 
 def summary(result: dict[str, object]) -> list[str]:
-    """What a person wants to know first."""
+    """Returns the lines to print."""
     start, events, fans = result["start"], result["per_key_event"], result["fan_out"]
     assert isinstance(start, dict)
     assert isinstance(events, dict)
@@ -205,7 +206,7 @@ def summary(result: dict[str, object]) -> list[str]:
 
 
 def picture(result: dict[str, object]) -> str:
-    """The time until the last has a change, by subscribers."""
+    """Plots the time until the last subscriber has a change, by number of subscribers."""
     fans = result["fan_out"]
     assert isinstance(fans, dict)
     last = [(float(count), figures["ms_until_the_last"]) for count, figures in fans.items()]

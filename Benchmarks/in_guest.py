@@ -1,7 +1,7 @@
-"""in_guest.py ROUNDS SAMPLES - measures in a guest, as root, and prints what it found as JSON.
+"""in_guest.py ROUNDS SAMPLES - measures in a guest, as root, and prints the results as JSON.
 
-For a guest with keymoded, keyd, triggerhappy and strace, and `latency` and `relay` of peers/ beside
-this file, compiled. latency.py runs it.
+The guest needs keymoded, keyd, triggerhappy and strace, and the compiled `latency` and `relay` of
+peers/ beside this file. latency.py runs this program.
 """
 
 import contextlib
@@ -22,20 +22,20 @@ UNITS = Path("/run/systemd/system")
 PAUSE_MICROSECONDS = 500
 EVIOCGRAB = 0x40044590
 
-# How the unit could have it scheduled.
+# The scheduling policies to compare, as settings of the unit.
 KEYMODED = {
     "keymoded": "Nice=0",
     "keymoded-nice": "Nice=-15",
     "keymoded-fifo": "CPUSchedulingPolicy=fifo\nCPUSchedulingPriority=10",
 }
-# What is run to have the same done by the kernel for a relay.
+# The commands that give a relay the same policies.
 RELAYS = {"relay": [], "relay-nice": ["nice", "-n", "-15"], "relay-fifo": ["chrt", "-f", "10"]}
 OTHERS = ("keymoded-bare", "keyd", "thd")
 NAMES = (*KEYMODED, *RELAYS, *OTHERS)
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
-    """Waits for what another program does."""
+    """Waits until a condition holds, with a time limit."""
     end = time.monotonic() + 60
     while not condition():
         if time.monotonic() > end:
@@ -44,7 +44,7 @@ def until(condition: Callable[[], bool], what: str) -> None:
 
 
 def tell(what: str) -> None:
-    """Says how far it is, for whoever looks on."""
+    """Prints the progress."""
     print(f"{time.monotonic():.0f} s: {what}", file=sys.stderr, flush=True)
 
 
@@ -53,7 +53,7 @@ class Pressing:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
-        # Before all that is measured, or it would measure how long it waits itself.
+        # Its priority is the highest; otherwise it would measure its own waiting.
         self._process = subprocess.Popen(
             ["chrt", "-f", "60", str(HERE / "latency"), *names],
             stdin=subprocess.PIPE,
@@ -66,7 +66,7 @@ class Pressing:
         self._say("".join(f"{inputs[name]}\n" for name in self._names))
 
     def measure(self, rounds: int, samples: int) -> dict[str, list[list[int]]]:
-        """The nanoseconds that each press took, for each name and round."""
+        """Returns the nanoseconds of each press, for each name and round."""
         self._say(f"go {rounds} {samples} {PAUSE_MICROSECONDS}\n")
         taken: dict[str, list[list[int]]] = {
             name: [[] for _ in range(rounds)] for name in self._names
@@ -94,7 +94,7 @@ class Pressing:
 
 
 def start_keymoded(name: str, node: str) -> str:
-    """Starts a service like keymoded's own, of one keyboard and with sockets of its own."""
+    """Starts a service with keymoded's unit, one keyboard and separate sockets."""
     unit = Path("/usr/lib/systemd/system/keymoded.service").read_text(encoding="utf-8")
     ours = re.compile("(Requires|After|Sockets|FileDescriptorStore.*|Nice|WantedBy|Also)=")
     lines = [line for line in unit.splitlines() if not ours.match(line)]
@@ -114,7 +114,7 @@ def start_keymoded(name: str, node: str) -> str:
 
 
 def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
-    """Starts all that is measured, and returns how to hear of it."""
+    """Starts all programs, and returns where the output of each appears."""
 
     def start(command: list[str], output: Path | None = None) -> None:
         sink = os.open(output or os.devnull, os.O_RDWR)
@@ -130,7 +130,7 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
     for name, under in RELAYS.items():
         start([*under, str(HERE / "relay"), pressing.nodes[name], str(RUN / name)])
         inputs[name] = f"lines {listening(name)}"
-    # keyd is heard of on its socket, as by `keyd listen`, which would pass on what it reads there.
+    # This reads keyd's socket directly: `keyd listen` would only relay it.
     ids = f"1209:{NAMES.index('keyd') + 1:04x}\n"
     Path("/etc/keyd").mkdir(exist_ok=True)
     config = f"[ids]\n{ids}[main]\nleftshift = toggle(bench)\n[bench]\n"
@@ -138,7 +138,7 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
     keyd = next(path for path in ("/usr/bin/keyd.rvaiya", "/usr/bin/keyd") if Path(path).exists())
     start([keyd])
     inputs["keyd"] = f"keyd {listening('keyd.socket')}"
-    # Without what the unit forbids it, for which the kernel looks at each of its calls.
+    # This one runs without the unit's restrictions, for which the kernel checks each system call.
     bare = RUN / "keymoded-bare"
     node = pressing.nodes[bare.name]
     start(["keymoded", "--device", node, "--socket-dir", str(bare)])
@@ -151,11 +151,11 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
 
 
 def listening(name: str) -> str:
-    """The socket of this name, once somebody can connect to it."""
+    """Returns the path of the socket with this name, once a process listens on it."""
     found: list[str] = []
 
     def is_there() -> bool:
-        # The flags of one that is listened on; before, connecting is refused.
+        # 00010000 are the flags of a listening socket.
         table = Path("/proc/net/unix").read_text(encoding="utf-8")
         found.extend(re.findall(rf" 00010000 .* (/\S*{name})$", table, re.MULTILINE))
         return bool(found)
@@ -165,7 +165,7 @@ def listening(name: str) -> str:
 
 
 def pid_of(name: str) -> int:
-    """The process of a daemon."""
+    """Returns the process ID of a daemon."""
     if name in KEYMODED:
         command = ["systemctl", "show", "--value", "--property", "MainPID", f"{name}-bench"]
     else:
@@ -175,7 +175,7 @@ def pid_of(name: str) -> int:
 
 @contextlib.contextmanager
 def busy() -> Iterator[None]:
-    """As many programs that never rest as there are processors."""
+    """Runs one busy loop for each processor."""
     loops = [
         subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)
     ]
@@ -188,7 +188,7 @@ def busy() -> Iterator[None]:
 
 
 def figures(taken: dict[str, list[list[int]]]) -> dict[str, object]:
-    """Of each round the middle one, the one that 1 % exceed, and the longest, in microseconds."""
+    """Returns the median, the 99th percentile and the maximum of each round, in microseconds."""
     return {
         name: [
             {
@@ -206,7 +206,7 @@ def figures(taken: dict[str, list[list[int]]]) -> dict[str, object]:
 
 
 def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
-    """What each press and release, which is one change, costs a daemon in calls and in wakeups."""
+    """Returns a daemon's system calls and wakeups per key event, of which half change a state."""
     pid = pid_of(name)
 
     def switches() -> int:
@@ -225,7 +225,7 @@ def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
         text=True,
     )
     assert tracer.stderr
-    tracer.stderr.readline()  # It is attached.
+    tracer.stderr.readline()  # strace is attached now.
     pressing.measure(1, presses)
     tracer.terminate()
     tracer.wait()
@@ -245,11 +245,11 @@ def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
 
 
 def all_follow(nodes: dict[str, str]) -> bool:
-    """Whether each program has its keyboard open; keyd, which opens all of them, for itself."""
+    """Whether each program follows its keyboard; keyd opens all, so its own must be grabbed."""
     keyd = str(pid_of("keyd"))
     opened = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
-        # Programs end, and so do descriptors.
+        # Processes end and close descriptors meanwhile.
         with contextlib.suppress(OSError):
             if link.parts[2] != keyd:
                 opened.add(os.readlink(link))
@@ -257,19 +257,19 @@ def all_follow(nodes: dict[str, str]) -> bool:
 
 
 def is_grabbed(node: str) -> bool:
-    """Whether some program has a device for itself."""
+    """Whether a program has grabbed a device."""
     descriptor = os.open(node, os.O_RDONLY | os.O_NONBLOCK)
     try:
         fcntl.ioctl(descriptor, EVIOCGRAB, 1)
     except OSError as error:
         return error.errno == errno.EBUSY
     finally:
-        os.close(descriptor)  # which lets go of it
+        os.close(descriptor)  # releases the grab
     return False
 
 
 def memory(name: str) -> dict[str, int]:
-    """What a daemon has of memory, in KiB."""
+    """Returns the memory of a daemon, in KiB."""
     text = Path(f"/proc/{pid_of(name)}/smaps_rollup").read_text(encoding="ascii")
     wanted = ("Rss", "Pss", "Anonymous")
     return {
@@ -280,7 +280,7 @@ def memory(name: str) -> dict[str, int]:
 
 
 def main() -> None:
-    """Measures all."""
+    """Measures everything and prints the result."""
     rounds, samples = int(sys.argv[1]), int(sys.argv[2])
     RUN.mkdir(exist_ok=True)
     result: dict[str, object] = {}
@@ -288,7 +288,7 @@ def main() -> None:
         pressing = Pressing(NAMES)
         undo.callback(pressing.end)
         inputs = start_all(pressing, undo)
-        # Each is to be heard of only when it follows its keyboard.
+        # Presses before a program follows its keyboard would be lost.
         subprocess.run(["udevadm", "settle"], check=True)
         until(lambda: all_follow(pressing.nodes), "everybody to follow a keyboard")
         pressing.connect(inputs)

@@ -1,4 +1,4 @@
-"""How soon after a key clients have what it led to, beside others, in a virtual machine."""
+"""Measures the time from a key to a client, beside other programs, in a virtual machine."""
 
 import json
 import os
@@ -12,13 +12,13 @@ from measure import PEERS
 from plot import Line, line_plot
 
 HERE = Path(__file__).parent
-# Of each, in each round.
+# Presses for each program in each round.
 SAMPLES = 300
 SUITE = "trixie"
 
 
 def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
-    """All figures of a guest with Debian 13, which has keyd."""
+    """Returns all figures of a guest with Debian 13, which has keyd."""
     os.environ["KEYMODED_VM_SUITE"] = SUITE
     sys.path.insert(0, str(HERE.parent / "Tests" / "VirtualMachine"))
     import service
@@ -42,12 +42,12 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
 
 
 def middle(rounds: list[dict[str, float]], what: str) -> float:
-    """The median of a figure over all rounds."""
+    """Returns the median of a figure over all rounds."""
     return statistics.median(figures[what] for figures in rounds)
 
 
 def summary(result: dict[str, object]) -> list[str]:
-    """What a person wants to know first."""
+    """Returns the lines to print."""
     lines = []
     for load in ("idle", "busy"):
         peers = result[load]
@@ -67,7 +67,7 @@ def summary(result: dict[str, object]) -> list[str]:
 
 
 def picture(result: dict[str, object]) -> str:
-    """The middle and the slow ones of each, idle and busy."""
+    """Plots p50 and p99 of each program, idle and busy."""
     lines = []
     for load in ("idle", "busy"):
         peers = result[load]

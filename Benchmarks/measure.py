@@ -1,4 +1,4 @@
-"""Programs beside each other in the same run: how long each takes, and how much memory."""
+"""Runs programs in turn, and measures their time, memory and instructions."""
 
 import os
 import re
@@ -15,18 +15,18 @@ PEERS = Path(__file__).parent / "peers"
 
 @dataclass
 class Figures:
-    """What all runs of a program took."""
+    """The times of all runs of a program."""
 
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
 
     @property
     def median(self) -> float:
-        """The middle of all times, by the clock on the wall."""
+        """The median of the elapsed times, in seconds."""
         return statistics.median(self.seconds)
 
     def raw(self) -> dict[str, object]:
-        """Everything, for the file of results."""
+        """Returns all figures, for the results file."""
         return {
             "median_s": round(self.median, 6),
             "median_cpu_s": round(statistics.median(self.cpu_seconds), 6),
@@ -37,8 +37,8 @@ class Figures:
 def side_by_side(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, Figures]:
     """Runs each command in turn, `runs` times.
 
-    What else the machine does then slows all of them, not the one that was run at that time. The
-    first round only brings files and programs into memory, and is not counted.
+    So other work on the machine slows all commands, not only one. The first round only brings files
+    and programs into memory, and is not counted.
     """
     figures = {name: Figures() for name in commands}
     for round_number in range(runs + 1):
@@ -51,7 +51,7 @@ def side_by_side(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, 
 
 
 def once(command: Sequence[str]) -> tuple[float, float]:
-    """Seconds by the clock and of the processor of one run, its output thrown away."""
+    """Runs a command without its output, and returns its elapsed and processor seconds."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     try:
         actions = [(os.POSIX_SPAWN_DUP2, devnull, 1)]
@@ -67,7 +67,7 @@ def once(command: Sequence[str]) -> tuple[float, float]:
 
 
 def compiled(folder: Path, name: str, *libraries: str) -> str:
-    """The program of `peers/NAME.c`, compiled as its users would."""
+    """Compiles `peers/NAME.c` with optimization, and returns the program."""
     program = folder / name
     source = PEERS / f"{name}.c"
     subprocess.run(["cc", "-O2", "-o", program, source, *libraries], check=True)
@@ -75,7 +75,7 @@ def compiled(folder: Path, name: str, *libraries: str) -> str:
 
 
 def peak_kib(folder: Path, command: Sequence[str]) -> int:
-    """The most memory that a run of `command` has resident."""
+    """Returns the peak resident memory of a run of `command`, in KiB."""
     peak = str(folder / "peak")
     if not Path(peak).exists():
         compiled(folder, "peak")
@@ -83,7 +83,7 @@ def peak_kib(folder: Path, command: Sequence[str]) -> int:
 
 
 def instructions(command: Sequence[str]) -> int:
-    """How many instructions a run takes in user space: the same in every run, on any machine."""
+    """Returns the instructions of a run in user space: the same in every run, on any machine."""
     with tempfile.TemporaryDirectory() as folder:
         output = f"--callgrind-out-file={folder}/out"
         done = subprocess.run(
@@ -100,7 +100,7 @@ def instructions(command: Sequence[str]) -> int:
 
 
 def machine() -> dict[str, object]:
-    """What the figures depend on."""
+    """Returns a description of this machine."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     models = {line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")}
     system = os.uname()

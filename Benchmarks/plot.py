@@ -1,4 +1,4 @@
-"""Plots as SVG, without anything that would have to be installed."""
+"""Draws line plots as SVG, with the standard library only."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 170, 40, 50
 
 @dataclass(frozen=True)
 class Line:
-    """Points that belong together."""
+    """A named line through points."""
 
     name: str
     points: list[tuple[float, float]]
@@ -19,7 +19,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Scale:
-    """Powers of ten along one side of a plot."""
+    """A logarithmic axis of a plot."""
 
     low: int
     high: int
@@ -28,18 +28,18 @@ class Scale:
 
     @classmethod
     def of(cls, values: list[float], start: float, end: float) -> "Scale":
-        """The powers of ten around `values`."""
+        """Returns an axis from the power of ten below `values` to the one above."""
         low = math.floor(math.log10(min(values)))
         return cls(low, max(low + 1, math.ceil(math.log10(max(values)))), start, end)
 
     def place(self, value: float) -> float:
-        """Where `value` stands."""
+        """Returns the coordinate of `value`."""
         share = (math.log10(value) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
 
 def line_plot(title: str, across: str, up: str, lines: list[Line]) -> str:
-    """Lines, both scales logarithmic, each with its name at its end."""
+    """Draws lines on two logarithmic axes, each with its name at its end."""
     x = Scale.of([a for line in lines for a, _ in line.points], LEFT, WIDTH - RIGHT)
     y = Scale.of([b for line in lines for _, b in line.points], HEIGHT - BOTTOM, TOP)
     parts = [
@@ -72,7 +72,7 @@ def line_plot(title: str, across: str, up: str, lines: list[Line]) -> str:
         parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
         parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{color}"/>' for a, b in places]
         across_at, at = places[-1]
-        # Names of lines that end side by side stand one below the other.
+        # If lines end close together, their names go below each other.
         while any(abs(at - other) < 14 for other in used):
             at += 14
         used.append(at)

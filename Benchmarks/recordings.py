@@ -1,4 +1,4 @@
-"""Recordings of typing, the same for the same number of events, in all formats."""
+"""Makes recordings of typing in all formats, the same for the same number of events."""
 
 import random
 import struct
@@ -10,7 +10,7 @@ SHIFT = 42
 BOUND = (1, 70, 110, 127)  # Esc, Scroll Lock, Insert, Menu
 CHARACTERS = [*range(2, 14), *range(16, 28), *range(30, 42), *range(44, 54), *[57] * 12]
 
-# As evemu-record writes it; every reader needs to find a device.
+# As evemu-record writes it, because every reader needs a device description.
 EVEMU_HEADER = """# EVEMU 1.3
 # Input device name: "AT Translated Set 2 keyboard"
 N: AT Translated Set 2 keyboard
@@ -33,7 +33,7 @@ devices:
 
 @dataclass(frozen=True)
 class Event:
-    """One event of the kernel, its time in microseconds."""
+    """An event of the kernel, with its time in microseconds."""
 
     time: int
     type: int
@@ -42,9 +42,9 @@ class Event:
 
 
 def typing(count: int) -> Iterator[Event]:
-    """`count` events: keys, and the end of a report behind each.
+    """Yields `count` events: key events, each followed by the end of its report.
 
-    As in prose, one press in 25 is of Shift; one in 250 is of a bound key; the others type
+    As in prose, one press in 25 is Shift; one in 250 is a bound key; the others type
     characters. So one event in 50 changes a state.
     """
     chance = random.Random(1)
@@ -71,7 +71,7 @@ def evemu(event: Event) -> bytes:
 
 
 def evemu_commented(event: Event) -> bytes:
-    """As evemu-record itself writes it."""
+    """Returns the line of an event with a comment, as evemu-record writes it."""
     comment = (
         f"EV_KEY / KEY_{event.code:<16} {event.value}"
         if event.type
@@ -111,7 +111,7 @@ FORMATS: dict[str, tuple[str, Callable[[Event], bytes]]] = {
 
 
 def recording(folder: Path, format_name: str, count: int) -> Path:
-    """The recording of `count` events in `folder`, made where it is not there yet."""
+    """Returns the recording of `count` events in `folder`, and makes it if it does not exist."""
     path = folder / f"{count}.{format_name}"
     if path.exists():
         return path

@@ -1,4 +1,4 @@
-"""The daemon on this machine, with a pipe that looks like a keyboard, and subscribers."""
+"""Runs the daemon on this machine, with a pipe that looks like a keyboard, and subscribers."""
 
 import contextlib
 import fcntl
@@ -21,25 +21,25 @@ EVENT = struct.Struct("@llHHi")
 EV_SYN, EV_KEY = 0, 1
 LETTER, SHIFT = 30, 42
 
-# A letter changes nothing while Shift is off; the first Shift turns it on, and the letter off.
+# A letter changes nothing while Shift is off. Shift turns Shift on, and then a letter turns it off.
 QUIET = [(LETTER, 1), (LETTER, 0)]
 CHANGING = [(SHIFT, 1), (SHIFT, 0), (LETTER, 1), (LETTER, 0)]
 CHANGES = 2
 
-# How many clients the daemon takes on that socket.
+# The daemon's limit of clients on state.sock.
 ON_STATE_SOCKET = 496
 
 START_SECONDS = 60
 
 
 def frame(microseconds: int, code: int, value: int) -> bytes:
-    """One key event and the end of its report."""
+    """Returns a key event and the end of its report."""
     when = divmod(microseconds, 1_000_000)
     return EVENT.pack(*when, EV_KEY, code, value) + EVENT.pack(*when, EV_SYN, 0, 0)
 
 
 def fake_keyboard(folder: Path) -> Path:
-    """What makes a pipe look like a keyboard, compiled."""
+    """Compiles the library that makes a pipe look like a keyboard."""
     library = folder / "fake_keyboard.so"
     source = PEERS / "fake_keyboard.c"
     subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
@@ -47,7 +47,7 @@ def fake_keyboard(folder: Path) -> Path:
 
 
 def subscribed(path: Path) -> socket.socket:
-    """A connection that is told of every change, with what it is told first already read."""
+    """Subscribes, reads the first reply, and returns the connection."""
     client = socket.socket(socket.AF_UNIX)
     client.connect(str(path))
     call = {"method": "org.keymoded.Controller.Monitor", "more": True}
@@ -70,13 +70,13 @@ class TypedOn:
     _time: int = 1_000_000
 
     def subscribe(self, count: int) -> None:
-        """Connects until so many are told of changes; the last places are kept for who may act."""
+        """Connects until there are `count` subscribers; the last ones use control.sock."""
         while len(self.subscribers) < count:
             name = "state.sock" if len(self.subscribers) < ON_STATE_SOCKET else "control.sock"
             self.subscribers.append(subscribed(self.sockets / name))
 
     def type(self, keys: Sequence[tuple[int, int]]) -> None:
-        """Writes the key events, each in a report of its own, all at once."""
+        """Writes all key events in one call, each in a separate report."""
         reports = []
         for code, value in keys:
             self._time += 700_000
@@ -84,14 +84,14 @@ class TypedOn:
         os.write(self.pipe, b"".join(reports))
 
     def receive(self, changes: int) -> None:
-        """Reads as many messages at every subscriber."""
+        """Reads this many messages at every subscriber."""
         for subscriber in self.subscribers:
             rest = changes
             while rest > 0:
                 rest -= subscriber.recv(65536).count(b"\0")
 
     def wait_until_asleep(self) -> None:
-        """Waits until all that was written has been read, and the daemon waits for more."""
+        """Waits until the daemon has read everything and sleeps."""
         unread = bytearray(4)
         while True:
             fcntl.ioctl(self.pipe, termios.FIONREAD, unread)
@@ -100,12 +100,12 @@ class TypedOn:
             os.sched_yield()
 
     def cpu_seconds(self) -> float:
-        """What it has used of the processor."""
+        """Returns the processor time that the daemon has used, in seconds."""
         spent = (Path("/proc") / str(self.pid) / "schedstat").read_text(encoding="ascii")
         return int(spent.split()[0]) / 1e9
 
     def memory_kib(self) -> dict[str, int]:
-        """Its memory: resident, its share of what others have as well, and its own alone."""
+        """Returns the daemon's memory: resident, proportional (PSS) and anonymous."""
         rollup = (Path("/proc") / str(self.pid) / "smaps_rollup").read_text(encoding="ascii")
         wanted = {"rss": "Rss", "pss": "Pss", "anonymous": "Anonymous"}
         found = dict(re.findall(r"^(\w+): +(\d+) kB$", rollup, re.MULTILINE))
@@ -118,7 +118,7 @@ class TypedOn:
 
 @contextlib.contextmanager
 def typed_on(program: Path | str, *under: str) -> Iterator[TypedOn]:
-    """The daemon from its readiness on, run under another program where one is given."""
+    """Starts a daemon, optionally under a program such as valgrind, and waits for READY=1."""
     with contextlib.ExitStack() as undo:
         folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="keymoded-bench-")))
         library = fake_keyboard(folder)
@@ -151,6 +151,6 @@ def typed_on(program: Path | str, *under: str) -> Iterator[TypedOn]:
 
 
 def _daemon(pid: int) -> int:
-    """The daemon itself, where a program that runs it is its parent."""
+    """Returns the daemon's process ID: the child's, if the daemon runs under a program."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
     return int(children[0]) if children else pid

@@ -9,14 +9,14 @@ _keymodectl() {
   local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
 
   # The command is the first word that is neither an option nor the value of one.
-  local command='' place
-  for ((place = 1; place < cword; place++)); do
-    case ${words[place]} in
+  local command='' index
+  for ((index = 1; index < cword; index++)); do
+    case ${words[index]} in
       --socket-dir | --config | --timeout | --format | --expect | --from | --until | --timeline | --output)
-        ((place++)) ;;
+        ((index++)) ;;
       -*) ;;
       *)
-        command=${words[place]}
+        command=${words[index]}
         break
         ;;
     esac
@@ -70,7 +70,7 @@ _keymodectl() {
     state | graph) COMPREPLY=($(compgen -W 'shift keyboard' -- "$cur")) ;;
     wait)
       if [[ $cur == *=* ]]; then
-        # Readline takes what follows the '=' as a word of its own, if nobody told it otherwise.
+        # By default Readline starts a new word after the '='.
         local machine=${cur%%=*} prefix=''
         [[ $COMP_WORDBREAKS == *=* ]] || prefix=$machine=
         [[ $machine == shift || $machine == keyboard ]] || return

@@ -4,29 +4,29 @@ set -l commands state watch wait trigger devices stats graph replay record
 
 complete -c keymodectl -f
 complete -c keymodectl -n 'not __fish_seen_subcommand_from wait graph record' -l json \
-  -d 'Print JSON, a line each'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record' -l socket-dir -x -a '(__fish_complete_directories)' -d 'Where the daemon serves'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from watch replay record' -l timeout -x -d 'Give up after so many seconds'
+  -d 'Print JSON lines'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch replay record' -l timeout -x -d 'Give up after this many seconds'
 complete -c keymodectl -l version -d 'Print the version'
 complete -c keymodectl -l help -d 'Print a summary'
 
-set -l none "not __fish_seen_subcommand_from $commands"
-complete -c keymodectl -n $none -a state -d 'Print the states, or one of them'
-complete -c keymodectl -n $none -a watch -d 'Show the states and every change'
-complete -c keymodectl -n $none -a wait -d 'Wait until the machines are in these states'
-complete -c keymodectl -n $none -a trigger -d 'Send an event in place of a key'
-complete -c keymodectl -n $none -a devices -d 'Print which devices are followed'
-complete -c keymodectl -n $none -a stats -d 'Print how much the daemon has done'
-complete -c keymodectl -n $none -a graph -d 'Print the diagram of a machine'
-complete -c keymodectl -n $none -a replay -d 'Print the changes that recordings make'
-complete -c keymodectl -n $none -a record -d 'Record keyboards'
+set -l no_command "not __fish_seen_subcommand_from $commands"
+complete -c keymodectl -n $no_command -a state -d 'Print the states, or one of them'
+complete -c keymodectl -n $no_command -a watch -d 'Show the states and every change'
+complete -c keymodectl -n $no_command -a wait -d 'Wait until the machines are in these states'
+complete -c keymodectl -n $no_command -a trigger -d 'Send an event in place of a key'
+complete -c keymodectl -n $no_command -a devices -d 'Print the followed devices'
+complete -c keymodectl -n $no_command -a stats -d 'Print statistics of the daemon'
+complete -c keymodectl -n $no_command -a graph -d 'Print the diagram of a machine'
+complete -c keymodectl -n $no_command -a replay -d 'Print the changes that recordings make'
+complete -c keymodectl -n $no_command -a record -d 'Record keyboards'
 
 complete -c keymodectl -n '__fish_seen_subcommand_from state graph' -a 'shift keyboard'
 
 set -l watch '__fish_seen_subcommand_from watch'
-complete -c keymodectl -n $watch -l lines -d 'A line each, on a terminal too'
-complete -c keymodectl -n $watch -l format -x -d 'A text with {shift} and {keyboard}'
-complete -c keymodectl -n $watch -l waybar -d 'JSON for a custom module of Waybar'
+complete -c keymodectl -n $watch -l lines -d 'Print lines on a terminal too'
+complete -c keymodectl -n $watch -l format -x -d 'Print a text with {shift} and {keyboard}'
+complete -c keymodectl -n $watch -l waybar -d 'Print JSON for a custom module of Waybar'
 
 set -l wait '__fish_seen_subcommand_from wait'
 complete -c keymodectl -n $wait -a 'shift={off,on,capsLock}'
@@ -41,18 +41,18 @@ complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record' -l c
 
 set -l graph '__fish_seen_subcommand_from graph'
 complete -c keymodectl -n $graph -l format -x -a 'dot mermaid' -d 'The language'
-complete -c keymodectl -n $graph -l current -d 'Mark the state that the daemon is in'
+complete -c keymodectl -n $graph -l current -d 'Draw the rules of the daemon and mark its state'
 
 set -l replay '__fish_seen_subcommand_from replay'
 complete -c keymodectl -n $replay -F
 complete -c keymodectl -n $replay -l format -x \
   -a 'evemu libinput evtest getevent raw64 raw32' -d 'The format'
-complete -c keymodectl -n $replay -l expect -r -F -d 'Only compare the changes with those in a file'
-complete -c keymodectl -n $replay -l from -x -d 'Show only what is from this time'
-complete -c keymodectl -n $replay -l until -x -d 'Show only what is until this time'
-complete -c keymodectl -n $replay -l stats -d 'Count what the recording holds'
-complete -c keymodectl -n $replay -l timeline -r -F -d 'Draw the changes, as SVG'
-complete -c keymodectl -n $replay -l lenient -d 'Pass over what is wrong, and count it'
+complete -c keymodectl -n $replay -l expect -r -F -d 'Compare the changes with those in a file'
+complete -c keymodectl -n $replay -l from -x -d 'Begin at this time'
+complete -c keymodectl -n $replay -l until -x -d 'End at this time'
+complete -c keymodectl -n $replay -l stats -d 'Count the events of the recording'
+complete -c keymodectl -n $replay -l timeline -r -F -d 'Draw the changes as SVG'
+complete -c keymodectl -n $replay -l lenient -d 'Skip errors and count them'
 
 set -l record '__fish_seen_subcommand_from record'
 complete -c keymodectl -n $record -a '(for node in /dev/input/event*; echo $node; end)'

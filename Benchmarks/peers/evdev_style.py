@@ -1,10 +1,10 @@
-"""Reads a recording as a program on python-evdev would: an object for each event."""
+"""Reads a recording as a program on python-evdev does: it makes an object for each event."""
 
 import sys
 
 
 class InputEvent:
-    """As evdev.InputEvent, which is made of five numbers."""
+    """The equivalent of evdev.InputEvent, which has five numbers."""
 
     __slots__ = ("code", "sec", "type", "usec", "value")
 
@@ -17,7 +17,7 @@ class InputEvent:
 
 
 def main() -> None:
-    """Counts the events of keys."""
+    """Counts the key events."""
     keys = 0
     with open(sys.argv[1], encoding="ascii") as lines:
         for line in lines:

@@ -1,4 +1,4 @@
-/* Reads a recording with libevemu, and does nothing else with it. */
+/* Only reads a recording with libevemu, and counts the events. */
 #include <evemu.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
-/* Makes a pipe look like a keyboard: loaded with LD_PRELOAD into a program that follows
- * evdev devices, on a machine that has none. What is written to the pipe as struct
- * input_event is read as it would be from a device; only the questions that a program asks
- * when it opens one are answered here. */
+/* Makes a pipe look like a keyboard, on a machine without evdev devices. LD_PRELOAD loads
+ * this library into a program that follows devices. The program reads struct input_event
+ * from the pipe as from a device; this library only answers the ioctls with which the
+ * program opens a device. */
 #include <errno.h>
 #include <linux/input.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ int ioctl(int descriptor, unsigned long request, ...) {
   if (_IOC_TYPE(request) != 'E')
     return syscall(SYS_ioctl, descriptor, request, data);
   if (_IOC_DIR(request) != _IOC_READ)
-    return 0; /* a setting: the clock, the mask */
+    return 0; /* settings, such as the clock and the mask */
   unsigned size = _IOC_SIZE(request);
   memset(data, 0, size);
   switch (_IOC_NR(request)) {

@@ -1,17 +1,17 @@
-/* latency NAME... - how long after a key is pressed clients have what programs make of it.
+/* latency NAME... - measures the time from a press of a key until a client reads its effect.
  *
- * Makes a keyboard for each name, and prints "NAME NODE" for it. On the input it then expects a
- * line for each name, in the same order:
+ * The program creates a keyboard for each name, and prints "NAME NODE" for each. It then reads one
+ * line for each name, in the same order, from standard input:
  *
- *   varlink PATH   keymoded's socket, which is asked for all changes
- *   keyd PATH      keyd's socket, which is asked for all layers
- *   lines PATH     a socket that needs not be asked
+ *   varlink PATH   keymoded's socket; the program subscribes to all changes
+ *   keyd PATH      keyd's socket; the program subscribes to all layers
+ *   lines PATH     a socket that sends without a request
  *   fifo PATH      a file to read from
  *
- * and after these, as often as wanted, "go ROUNDS SAMPLES PAUSE": presses of Shift, of each keyboard
- * in turn, with so many microseconds before each. For each press is printed "NAME ROUND NANOSECONDS",
- * from before the call that presses to after the one that returns the first bytes about it, on
- * CLOCK_BOOTTIME; then "done". */
+ * After these it accepts any number of lines "go ROUNDS SAMPLES PAUSE". For each it presses Shift on
+ * each keyboard in turn, with PAUSE microseconds before each press, and prints "NAME ROUND
+ * NANOSECONDS" for each press, then "done". The time runs on CLOCK_BOOTTIME, from before the call
+ * that writes the press until after the call that reads the first bytes about it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -35,11 +35,11 @@ static struct peer {
   int input;
 } peers[MOST];
 
-/* Whose answer is awaited, and how many have come. */
+/* The name of the program that has to answer, and the number of answers so far. */
 static const char *volatile awaited = "";
 static volatile long answers;
 
-/* Every few seconds: whoever has not answered since the last time does not any more. */
+/* Runs every ten seconds, and ends the program if no answer came since the last time. */
 static void watch(int signal) {
   static long before = -1;
   (void)signal;
@@ -111,7 +111,7 @@ static int connected(const char *kind, const char *path) {
       uint32_t timeout;
       char data[4096];
       size_t size;
-    } message = {.type = 6}; /* to listen to layers, as `keyd listen` does */
+    } message = {.type = 6}; /* subscribes to layers, as `keyd listen` does */
     if (write(client, &message, sizeof message) != sizeof message)
       fail("keyd");
   }

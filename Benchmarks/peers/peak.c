@@ -1,5 +1,5 @@
-/* peak COMMAND... - the most memory that it had resident, in KiB. The kernel counts what the parent
- * had before the exec as well, so the parent has to be as small as this. */
+/* peak COMMAND... - prints the peak resident memory of a command, in KiB. The kernel includes the
+ * parent's memory before the exec, so the parent has to be as small as this program. */
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

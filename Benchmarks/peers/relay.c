@@ -1,5 +1,5 @@
-/* relay DEVICE SOCKET - sends five bytes to whoever connects for each key event of the device:
- * the least that a program between the two can do. */
+/* relay DEVICE SOCKET - sends its client five bytes for each key event of the device: the least
+ * that a program between a keyboard and a client can do. */
 #include <fcntl.h>
 #include <linux/input.h>
 #include <stdio.h>

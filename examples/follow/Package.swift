@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// The folder of a dependency by path is its name; call a checkout of yours as you like.
+// `name` makes the name of the checkout's folder irrelevant.
 let package = Package(
   name: "follow",
   dependencies: [.package(name: "keymoded", path: "../..")],

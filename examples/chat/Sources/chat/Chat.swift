@@ -1,6 +1,6 @@
 import KeymodeClient
 
-/// What the user did at the terminal.
+/// An action of the user at the terminal.
 enum Key: Sendable {
   case character(Character)
   case enter
@@ -17,7 +17,7 @@ struct Chat {
   private var shift = "off"
   private var keyboard = "prepareToEditText"
   private var isConnected = false
-  /// What went wrong with the last tap.
+  /// The error of the last tap.
   var problem: String?
 
   private let emoji = ["😀", "👍", "🎉"]
@@ -33,15 +33,15 @@ struct Chat {
       case .shift: shift = change.to
       case .keyboard: keyboard = change.to
       }
-    // The states that follow are all that this program needs.
+    // The states that follow have everything that this program needs.
     case .missed: break
     case .disconnected: isConnected = false
     }
   }
 
-  /// Applies what the user did.
+  /// Applies an action of the user.
   ///
-  /// - Returns: the event to send to keymoded.
+  /// - Returns: the event to send to keymoded, or `nil`.
   mutating func take(_ key: Key, rows: Int) -> String? {
     problem = nil
     switch (key, keyboard) {
@@ -63,7 +63,7 @@ struct Chat {
     return nil
   }
 
-  /// The lines on the screen: messages, and in the last two rows the input area for the mode.
+  /// The lines on the screen: messages, then two rows with the input area for the present mode.
   func lines(rows: Int) -> [String] {
     let shown = messages.suffix(max(0, rows - 2)).map { "you: \($0)" }
     let blank = [String](repeating: "", count: max(0, rows - 2 - shown.count))

@@ -21,18 +21,18 @@ final class Terminal: Sendable {
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
 
-  /// How many rows it has.
+  /// The number of rows.
   var rows: Int {
     var size = winsize()
     return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? max(2, Int(size.ws_row)) : 24
   }
 
-  /// Shows these lines, one a row.
+  /// Shows these lines, one in each row.
   func draw(_ lines: [String]) {
     write("\u{1b}[H" + lines.map { "\($0)\u{1b}[K" }.joined(separator: "\r\n"))
   }
 
-  /// Calls `handler` for each key, and with `nil` at the end: Ctrl+C, or a terminal that has gone.
+  /// Calls `handler` for each key, and with `nil` after Ctrl+C or when the terminal is gone.
   func read(_ handler: @escaping @Sendable (Key?) -> Void) {
     Thread.detachNewThread {
       var next: UInt8?
@@ -45,12 +45,12 @@ final class Terminal: Sendable {
         case 27 where Terminal.hasMore():
           switch Terminal.byte() {
           case UInt8(ascii: "["): if let row = Terminal.click() { handler(.click(row: row)) }
-          case UInt8(ascii: "O"): _ = Terminal.byte()  // F1 and its like
+          case UInt8(ascii: "O"): _ = Terminal.byte()  // F1 to F4
           case let control? where control < 32: next = control
-          default: break  // Alt with a key
+          default: break  // Alt and a key
           }
         case 32..<127: handler(.character(Character(UnicodeScalar(byte))))
-        default: break  // this example writes ASCII
+        default: break  // this example accepts only ASCII
         }
       }
       handler(nil)

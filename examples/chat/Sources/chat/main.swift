@@ -1,9 +1,9 @@
-// A chat program without a network, which shows how a program follows the modes of the keyboard.
+// A chat program without a network. It shows how a program follows the modes of the keyboard.
 //
 //     swift run --package-path examples/chat
 //
-// Click into the text field or elsewhere, or press Tab in place of the mouse; Ctrl+C ends it. The
-// keys that keymoded follows, or `keymodectl trigger clickMoreButton`, do the rest.
+// Click into the text field or elsewhere, or press Tab in place of the mouse. Use bound keys, or
+// `keymodectl trigger clickMoreButton`, to change the other modes. Ctrl+C ends the program.
 
 import KeymodeClient
 
@@ -29,8 +29,8 @@ for await input in inputs {
   switch input {
   case .told(let update): chat.follow(update)
   case .typed(let key):
-    // The chat sends taps to keymoded, and takes over the mode only when keymoded reports it:
-    // keymoded alone knows the mode, however many programs and keyboards there are.
+    // The chat sends taps to keymoded, and changes its mode only when keymoded reports the change.
+    // So all programs show the same mode, whichever program or keyboard changes it.
     if let event = chat.take(key, rows: terminal.rows) {
       do { try await client.trigger(event) } catch { chat.problem = "\(error)" }
     }
