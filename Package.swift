@@ -121,7 +121,8 @@ let package = Package(
       goldenFiles: ["Bad.txt"]),
     tests("SystemdTests", ["SystemCalls", "Systemd", "TestSupport"]),
     tests(
-      "LinuxInputTests", ["Evdev", "KeyboardModes", "LinuxInput", "Systemd", "TestSupport"]),
+      "LinuxInputTests",
+      ["Evdev", "KeyboardModes", "LinuxInput", "SystemCalls", "Systemd", "TestSupport"]),
     tests(
       "KeymodedServiceTests",
       [

@@ -56,7 +56,7 @@ public struct DeviceDescription: Hashable, Sendable {
   /// Its absolute axes.
   public var axes: [Axis] = []
   /// The codes of its LEDs that are on.
-  public var lightsOn: Set<UInt16> = []
+  public var ledsOn: Set<UInt16> = []
   /// The codes of its switches that are on.
   public var switchesOn: Set<UInt16> = []
 

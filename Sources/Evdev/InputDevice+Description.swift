@@ -12,7 +12,7 @@ extension InputDevice {
     }
     description.types = (0...UInt16(EV_MAX)).compactMap(eventType)
     description.axes = codes(UInt16(EV_ABS)).compactMap(axis)
-    description.lightsOn = codesOn(UInt16(EV_LED))
+    description.ledsOn = codesOn(UInt16(EV_LED))
     description.switchesOn = codesOn(UInt16(EV_SW))
     return description
   }

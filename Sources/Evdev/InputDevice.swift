@@ -75,10 +75,10 @@ public final class InputDevice {
   }
 
   /// The LEDs that the device has.
-  public var lights: Lights {
-    (0..<UInt16(LED_MAX)).reduce(into: []) { lights, number in
+  public var leds: LEDs {
+    (0..<UInt16(LED_MAX)).reduce(into: []) { leds, number in
       guard libevdev_has_event_code(device, UInt32(EV_LED), UInt32(number)) == 1 else { return }
-      lights.formUnion(Lights(number: number))
+      leds.formUnion(LEDs(number: number))
     }
   }
 

@@ -30,7 +30,7 @@ public struct EvemuWriter: RecordingWriter {
       let text = numbers.map { "\($0)" }.joined(separator: " ")
       lines.append("A: \(right(axis.code, 2, radix: 16, "0")) \(text)")
     }
-    lines += states("L", 0x11, device.lightsOn, device)
+    lines += states("L", 0x11, device.ledsOn, device)
     lines += states("S", 0x05, device.switchesOn, device)
     return lines.joined(separator: "\n") + "\n"
   }

@@ -19,9 +19,9 @@ public struct Chord: Hashable, Sendable {
     /// A key before the last is Right Alt, which is AltGr and never a modifier here.
     case rightAltIsNotAModifier
     /// The key at this index, before the last key, is not a modifier.
-    case notAModifier(place: Int)
+    case notAModifier(index: Int)
     /// The key at this index is the same modifier as an earlier key.
-    case modifierTwice(place: Int)
+    case modifierTwice(index: Int)
   }
 
   /// The chord of `keys`: modifiers in any order, then the key.
@@ -31,11 +31,11 @@ public struct Chord: Hashable, Sendable {
     guard let last = keys.last else { throw .empty }
     guard !last.isShift else { throw .endsInShift }
     var modifiers: Modifiers = []
-    for (place, key) in keys.dropLast().enumerated() {
+    for (index, key) in keys.dropLast().enumerated() {
       guard key != .rightAlt else { throw .rightAltIsNotAModifier }
       let modifier = Modifiers(of: key)
-      guard !modifier.isEmpty else { throw .notAModifier(place: place) }
-      guard !modifiers.contains(modifier) else { throw .modifierTwice(place: place) }
+      guard !modifier.isEmpty else { throw .notAModifier(index: index) }
+      guard !modifiers.contains(modifier) else { throw .modifierTwice(index: index) }
       modifiers.formUnion(modifier)
     }
     self.init(modifiers, last)

@@ -1,7 +1,7 @@
 /// Queues of inputs that have not taken effect yet, one queue per device, in frames. A frame is
 /// everything that a device reports up to a `SYN_REPORT`.
 ///
-/// A device's index (`place`) is its position in the order of opening, from 0. The queues keep
+/// A device's index is its position in the order of opening, from 0. The queues keep
 /// their capacity, so that a key event allocates no memory.
 public struct FrameQueues: Sendable {
   private struct Queue: Sendable {
@@ -41,7 +41,7 @@ public struct FrameQueues: Sendable {
       } else {
         inputs.removeFirst(start)
         frames.removeFirst(taken)
-        for place in frames.indices { frames[place].end -= start }
+        for index in frames.indices { frames[index].end -= start }
       }
       taken = 0
       start = 0
@@ -54,32 +54,32 @@ public struct FrameQueues: Sendable {
   public init() {}
 
   /// Adds a queue for a device that was opened after all others.
-  public mutating func addPlace() { queues.append(Queue()) }
+  public mutating func addQueue() { queues.append(Queue()) }
 
-  /// Removes the queue at `place`; the indices of later queues decrease by one.
+  /// Removes the queue at `index`; the indices of later queues decrease by one.
   ///
   /// - Returns: the inputs of its device that have not taken effect yet.
-  public mutating func removePlace(_ place: Int) -> [Controller.Input] {
-    queues.remove(at: place).inputs
+  public mutating func removeQueue(_ index: Int) -> [Controller.Input] {
+    queues.remove(at: index).inputs
   }
 
-  /// The inputs of the device at `place` that have not taken effect yet.
-  public func inputs(of place: Int) -> [Controller.Input] { queues[place].inputs }
+  /// The inputs of the device at `index` that have not taken effect yet.
+  public func inputs(of index: Int) -> [Controller.Input] { queues[index].inputs }
 
   /// Whether all queues are empty.
   public var isEmpty: Bool { queues.allSatisfy { $0.frames.isEmpty } }
 
-  /// The time of the last frame of the device at `place`; `nil` if its queue is empty.
-  public func lastTime(of place: Int) -> Time? { queues[place].frames.last?.time }
+  /// The time of the last frame of the device at `index`; `nil` if its queue is empty.
+  public func lastTime(of index: Int) -> Time? { queues[index].frames.last?.time }
 
-  /// Adds `input` to the open frame of the device at `place`, or else begins a frame with this
+  /// Adds `input` to the open frame of the device at `index`, or else begins a frame with this
   /// `time`.
-  public mutating func append(_ input: Controller.Input, at time: Time, of place: Int) {
-    queues[place].append(input, at: time)
+  public mutating func append(_ input: Controller.Input, at time: Time, of index: Int) {
+    queues[index].append(input, at: time)
   }
 
-  /// Ends the open frame of the device at `place`: the next input begins a new frame.
-  public mutating func endFrame(of place: Int) { queues[place].isFrameOpen = false }
+  /// Ends the open frame of the device at `index`: the next input begins a new frame.
+  public mutating func endFrame(of index: Int) { queues[index].isFrameOpen = false }
 
   /// Takes the frames that are not later than `limit`, in the order in which they take effect: by
   /// time, then by the order of opening.
@@ -89,17 +89,17 @@ public struct FrameQueues: Sendable {
   ///
   /// - Parameter inputs: the array to which the inputs of these frames are appended.
   public mutating func take(upTo limit: Time, into inputs: inout [Controller.Input]) {
-    while let place = earliest(upTo: limit) { queues[place].takeFrame(into: &inputs) }
-    for place in queues.indices { queues[place].forgetTaken() }
+    while let index = earliest(upTo: limit) { queues[index].takeFrame(into: &inputs) }
+    for index in queues.indices { queues[index].forgetTaken() }
   }
 
   private func earliest(upTo limit: Time) -> Int? {
     var found: Int?
     var earliest = limit
-    for (place, queue) in queues.enumerated() where queue.taken < queue.frames.count {
+    for (index, queue) in queues.enumerated() where queue.taken < queue.frames.count {
       let time = queue.frames[queue.taken].time
       guard found == nil ? time <= earliest : time < earliest else { continue }
-      found = place
+      found = index
       earliest = time
     }
     return found

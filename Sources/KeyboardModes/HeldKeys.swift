@@ -117,7 +117,7 @@ struct HeldKeysOfAll: Sendable {
 
   /// Whether one of `modifiers` is held on any device.
   func isAnyHeld(of modifiers: Modifiers) -> Bool {
-    for place in devices.indices where !devices[place].held().isDisjoint(with: modifiers) {
+    for index in devices.indices where !devices[index].held().isDisjoint(with: modifiers) {
       return true
     }
     return false

@@ -131,9 +131,9 @@ public struct Redactor: Sendable {
       return kept(key, on: id) ?? write(key, as: replacement(of: key, on: id), on: id)
     }
     lastGroup += 1
-    for place in devices[id]?.written.indices ?? 0..<0 {
-      guard let key = devices[id]?.written[place].key, joining.contains(key) else { continue }
-      devices[id]?.written[place].group = lastGroup
+    for entry in devices[id]?.written.indices ?? 0..<0 {
+      guard let key = devices[id]?.written[entry].key, joining.contains(key) else { continue }
+      devices[id]?.written[entry].group = lastGroup
     }
     return codes
   }
@@ -152,23 +152,23 @@ public struct Redactor: Sendable {
     guard var written = devices[id]?.written else { return }
     var others = Set(written.indices)
     var groups: [Int: Int] = [:]
-    for place in written.indices where found.contains(written[place].key) {
-      let (code, group) = (written[place].code, written[place].group)
+    for entry in written.indices where found.contains(written[entry].key) {
+      let (code, group) = (written[entry].code, written[entry].group)
       let lowest = others.filter {
         written[$0].group == group && written[$0].code.isCharacter == code.isCharacter
       }.min { written[$0].code.number < written[$1].code.number }
       guard let lowest else { continue }
-      written[place].code = written[lowest].code
+      written[entry].code = written[lowest].code
       written[lowest].code = code
-      others.remove(place)
+      others.remove(entry)
     }
-    for place in written.indices where !others.contains(place) {
-      let group = written[place].group
+    for entry in written.indices where !others.contains(entry) {
+      let group = written[entry].group
       if groups[group] == nil {
         lastGroup += 1
         groups[group] = lastGroup
       }
-      written[place].group = groups[group] ?? group
+      written[entry].group = groups[group] ?? group
     }
     devices[id]?.written = written
   }
@@ -177,11 +177,11 @@ public struct Redactor: Sendable {
     of key: KeyCode, _ action: KeyEvent.Action, on id: DeviceID, at time: Time
   ) -> KeyCode? {
     let index = keys.index(of: id)
-    let place = devices[id]?.written.firstIndex { $0.key == key }
+    let entry = devices[id]?.written.firstIndex { $0.key == key }
     switch action {
     case .press:
       if keys[index].resume(key, at: time, debounce) {
-        if let place { devices[id]?.written[place].isDown = true }
+        if let entry { devices[id]?.written[entry].isDown = true }
         return written(key, on: id)
       }
       forgetReleases(on: id, index, at: time)
@@ -189,10 +189,10 @@ public struct Redactor: Sendable {
       keys[index].press(key)
       return write(key, as: isNeeded ? key : replacement(of: key, on: id), on: id)
     case .release:
-      guard keys[index].release(key, at: time, debounce), let place else { return nil }
-      let code = devices[id]?.written[place].code
-      devices[id]?.written[place].isDown = false
-      if debounce == .zero { devices[id]?.written.remove(at: place) }
+      guard keys[index].release(key, at: time, debounce), let entry else { return nil }
+      let code = devices[id]?.written[entry].code
+      devices[id]?.written[entry].isDown = false
+      if debounce == .zero { devices[id]?.written.remove(at: entry) }
       return code
     case .autorepeat:
       return written(key, on: id) ?? (isModifier(key) ? key : replacement(of: key, on: id))

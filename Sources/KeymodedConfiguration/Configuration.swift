@@ -21,7 +21,7 @@ public struct Configuration: Hashable, Sendable {
   public var devices = DeviceRules()
 
   /// Which LEDs of the devices show which states.
-  public var lights = LightRules()
+  public var leds = LEDRules()
 
   /// Where the service looks for its file.
   public static let systemPath = "/etc/keymoded/keymoded.yaml"

@@ -24,7 +24,7 @@ struct ConfigurationReader {
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
     // Read last: LEDs are listed by state, and the keyboard's table may have added states.
-    if let lights = sections["leds"] { readLights(lights) }
+    if let leds = sections["leds"] { readLEDs(leds) }
   }
 
   private mutating func readDevices(_ node: Node) {
@@ -103,22 +103,22 @@ struct ConfigurationReader {
     }
   }
 
-  private mutating func readLights(_ node: Node) {
+  private mutating func readLEDs(_ node: Node) {
     let settings = configuration.settings
     let states = settings.shift.stateNames + settings.keyboard.stateNames
     let lists = members(of: node, "leds", known: states)
-    var lights: [String: Lights] = [:]
+    var leds: [String: LEDs] = [:]
     for state in states {
       guard let list = lists[state] else { continue }
-      var ofState: Lights = []
+      var ofState: LEDs = []
       for node in elements(of: list) {
-        guard let text = scalar(node), let light = light(text, at: node) else { continue }
-        if ofState.contains(light) { fail("'\(text)' stands here already", at: node) }
-        ofState.formUnion(light)
+        guard let text = scalar(node), let led = led(text, at: node) else { continue }
+        if ofState.contains(led) { fail("'\(text)' stands here already", at: node) }
+        ofState.formUnion(led)
       }
-      lights[state] = ofState
+      leds[state] = ofState
     }
-    configuration.lights = LightRules(lights)
+    configuration.leds = LEDRules(leds)
   }
 
   private mutating func bind(
@@ -252,10 +252,10 @@ extension ConfigurationReader {
     }
   }
 
-  private mutating func light(_ name: String, at node: Node) -> Lights? {
-    if let light = Lights(name: name) { return light }
+  private mutating func led(_ name: String, at node: Node) -> LEDs? {
+    if let led = LEDs(name: name) { return led }
     fail(
-      name.isEmpty ? "no LED is named" : "unknown LED '\(name)'; \(lightSuggestion(for: name))",
+      name.isEmpty ? "no LED is named" : "unknown LED '\(name)'; \(ledSuggestion(for: name))",
       at: node)
     return nil
   }

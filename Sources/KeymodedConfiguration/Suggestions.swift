@@ -8,8 +8,8 @@ func suggestion(for name: String, among candidates: [String]) -> String {
 }
 
 /// A hint about an unknown name of an LED: the most similar name, or all names.
-func lightSuggestion(for name: String) -> String {
-  let known = Lights.allNames
+func ledSuggestion(for name: String) -> String {
+  let known = LEDs.allNames
   let meant = nearest(to: name, among: known) ?? nearest(to: "LED_\(name)", among: known)
   return meant.map { "did you mean \($0)?" } ?? only(known)
 }

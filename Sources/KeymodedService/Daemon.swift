@@ -54,7 +54,7 @@ public final class Daemon {
     let engine = Engine(settings: configuration.settings, store: store, at: self.source.now)
     service = ModeService(source: self.source, engine)
     // Before there are any, so that each shows the states as soon as it is followed.
-    service.show(configuration.lights)
+    service.show(configuration.leds)
     server = try Server(loop, ControllerMethods(service, file), service.publisher)
   }
 
@@ -69,7 +69,7 @@ public final class Daemon {
     }
     signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload() })
     // However much clients ask.
-    for signal in signals { signal.take(.first) }
+    for signal in signals { signal.setPriority(.first) }
     try listen(directory)
     try source.start(on: loop) { [service] in service.advance() }
     // The previous daemon may have left a deadline.
@@ -80,12 +80,12 @@ public final class Daemon {
     try loop.run()
     ServiceManager.notify("STOPPING=1")
     // States that are no longer followed are not shown.
-    service.show(LightRules())
+    service.show(LEDRules())
   }
 
   /// Applies the configuration as it is now. A bad one is refused, and the old one stays.
   private func reload() {
-    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(microsecondsSinceStart())")
+    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds())")
     defer { ServiceManager.notify("READY=1") }
     defer {
       status.warning = file.inForce.warning

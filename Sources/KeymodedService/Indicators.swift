@@ -1,26 +1,23 @@
 import KeyboardModes
 
-/// The LEDs that show states: which they are, and which were last on.
+/// Decides which LEDs show the states, and remembers which are on.
 struct Indicators {
-  /// Which LEDs, and which of them are on.
-  typealias LEDs = (lit: Lights, used: Lights)
-
-  private var rules = LightRules()
-  private var lit: Lights = []
+  private var rules = LEDRules()
+  private var on: LEDs = []
 
   /// Applies other rules, and returns the LEDs to switch by them.
-  mutating func show(_ modes: Modes, by rules: LightRules) -> LEDs {
+  mutating func show(_ modes: Modes, by rules: LEDRules) -> LEDOrder {
     self.rules = rules
-    lit = rules.lit(in: modes)
-    return (lit, rules.used)
+    on = rules.on(in: modes)
+    return LEDOrder(on, of: rules.used)
   }
 
   /// The LEDs to switch for these states; `nil` if they stay as they are.
-  mutating func show(_ modes: Modes) -> LEDs? {
+  mutating func show(_ modes: Modes) -> LEDOrder? {
     guard !rules.used.isEmpty else { return nil }
-    let lit = rules.lit(in: modes)
-    guard lit != self.lit else { return nil }
-    self.lit = lit
-    return (lit, rules.used)
+    let on = rules.on(in: modes)
+    guard on != self.on else { return nil }
+    self.on = on
+    return LEDOrder(on, of: rules.used)
   }
 }

@@ -31,12 +31,12 @@ protocol InputSource: AnyObject {
   /// Follows the devices that this configuration selects from now on.
   func follow(_ configuration: Configuration) throws(SystemError)
 
-  /// Switches each LED in `used` on if it is in `lit`, and off otherwise.
-  func light(_ lit: Lights, of used: Lights)
+  /// Switches these LEDs of all keyboards, and of those that are followed later.
+  func show(_ leds: LEDOrder)
 }
 
 /// What only keyboards do.
 extension InputSource {
   func follow(_ configuration: Configuration) throws(SystemError) {}
-  func light(_ lit: Lights, of used: Lights) {}
+  func show(_ leds: LEDOrder) {}
 }

@@ -37,7 +37,7 @@ final class KeyboardSource: InputSource {
       ready()
     }
     // The priority of keyboards: what is due comes before what they report next.
-    timer.take(.first)
+    timer.setPriority(.first)
     self.timer = timer
     try keyboards.start(on: loop, ready: ready)
     status.devices = keyboards.count
@@ -58,7 +58,7 @@ final class KeyboardSource: InputSource {
     case .gone(_, let device): Log.info("'\(device.name)' is gone")
     case .released(_, let device): Log.info("not following '\(device.name)' any more")
     case .failed(let error): Log.warning("\(error)")
-    case .unlit(_, let device, let error):
+    case .failedLEDs(_, let device, let error):
       Log.warning("'\(device.name)' shows no states on its LEDs: \(error)")
     }
   }
@@ -89,5 +89,5 @@ final class KeyboardSource: InputSource {
     try keyboards.follow(KeyboardSource.selection(paths, configuration))
   }
 
-  func light(_ lit: Lights, of used: Lights) { keyboards.light(lit, of: used) }
+  func show(_ leds: LEDOrder) { keyboards.show(leds) }
 }

@@ -43,15 +43,14 @@ final class ModeService {
   func apply(_ configuration: Configuration) throws(SystemError) {
     advance()
     take(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
-    show(configuration.lights)
+    show(configuration.leds)
     try source.follow(configuration)
     advance()
   }
 
   /// Shows the states on the LEDs of these rules from now on.
-  func show(_ rules: LightRules) {
-    let leds = indicators.show(engine.controller.modes, by: rules)
-    source.light(leds.lit, of: leds.used)
+  func show(_ rules: LEDRules) {
+    source.show(indicators.show(engine.controller.modes, by: rules))
   }
 
   @discardableResult
@@ -60,9 +59,7 @@ final class ModeService {
     source.wake(at: engine.deadline)
     guard hasChanges else { return false }
     publisher.publish()
-    if let leds = indicators.show(engine.controller.modes) {
-      source.light(leds.lit, of: leds.used)
-    }
+    if let leds = indicators.show(engine.controller.modes) { source.show(leds) }
     return true
   }
 }

@@ -44,8 +44,8 @@ final class RecordingPlayer: InputSource {
       ready()
     }
     // The priority of keyboards, in whose place it plays.
-    player.take(.first)
-    timer.take(.first)
+    player.setPriority(.first)
+    timer.setPriority(.first)
     self.player = player
     self.timer = timer
     let continuation = try loop.addDeferred(handler: ready)

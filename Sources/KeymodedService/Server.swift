@@ -51,7 +51,7 @@ final class Server {
   func listen(on socket: ListeningSocket) throws(SystemError) {
     let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in accept(from: socket)
     }
-    if socket.access == .control { source.take(.early) }
+    if socket.access == .control { source.setPriority(.early) }
     listeners.append(Listener(socket: socket, source: source))
   }
 

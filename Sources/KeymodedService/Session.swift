@@ -35,7 +35,7 @@ final class Session {
   private let descriptor: FileDescriptor
   private var source: EventSource?
   private var awaited: IOEvents = .readable
-  private var priority = EventSource.Turn.usual
+  private var priority = EventSource.Priority.usual
 
   private var activity = Activity.answering
   private var incoming = FrameBuffer(limit: messageLimit)
@@ -102,10 +102,10 @@ final class Session {
   /// Clients that only read do not delay those that may act. A client of the control socket that
   /// sent much at once waits with all others for its next turn.
   private func setPriority() {
-    let next: EventSource.Turn = access == .control && !incoming.hasMessage ? .early : .usual
+    let next: EventSource.Priority = access == .control && !incoming.hasMessage ? .early : .usual
     guard next != priority else { return }
     priority = next
-    source?.take(next)
+    source?.setPriority(next)
   }
 }
 

@@ -3,7 +3,7 @@ internal import Glibc
 internal import KeyboardModes
 internal import Systemd
 
-/// A device that is open, and its place in the event loop.
+/// A device that is open, and the loop's source for it.
 struct FollowedDevice {
   let id: DeviceID
   let device: InputDevice
@@ -11,7 +11,7 @@ struct FollowedDevice {
   /// The number of the device node, which stays the same by whatever path it is reached.
   let number: dev_t
   let source: EventSource
-  let lights: DeviceLights
+  let leds: DeviceLEDs
 
   /// Whether there may be something to read now.
   var isReady = false

@@ -27,7 +27,7 @@ public final class Keyboards {
     /// A device cannot be opened, or can no longer be read.
     case failed(SystemError)
     /// The device is followed, but its LEDs cannot be switched.
-    case unlit(DeviceID, InputDevice, SystemError)
+    case failedLEDs(DeviceID, InputDevice, SystemError)
   }
 
   private var selection: Selection
@@ -45,7 +45,7 @@ public final class Keyboards {
   private let places: DeviceFinder.Places
   private(set) var watch: Watch?
   private var unopened: [String: SystemError] = [:]
-  private var lights: (lit: Lights, used: Lights) = ([], [])
+  private var leds = LEDOrder()
 
   /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
   struct Watch {
@@ -84,7 +84,7 @@ public final class Keyboards {
     on loop: EventLoop, followingNewcomers: Bool = true, ready: @escaping () -> Void
   ) throws(SystemError) {
     let continuation = try loop.addDeferred(handler: ready)
-    continuation.take(.first)
+    continuation.setPriority(.first)
     let finder = try DeviceFinder(loop, in: places) { [unowned self] node in
       appeared(node)
       ready()
@@ -119,11 +119,11 @@ public final class Keyboards {
     reports = reports + [report]
   }
 
-  /// Switches each LED in `used` on if it is in `lit`, and off otherwise, on all devices that are
-  /// followed now or later. While `used` is empty, no device is opened for writing.
-  public func light(_ lit: Lights, of used: Lights) {
-    lights = (lit, used)
-    for keyboard in followed { light(keyboard) }
+  /// Switches these LEDs on all devices that are followed now or later. While ``LEDOrder/used`` is
+  /// empty, no device is opened for writing.
+  public func show(_ leds: LEDOrder) {
+    self.leds = leds
+    for keyboard in followed { showLEDs(of: keyboard) }
   }
 
   /// Which of `keys` the kernel reports as up on this device, although no input that waits and no
@@ -156,14 +156,14 @@ extension Keyboards {
       }
     }
     // Try again: its permissions may have changed, or the configuration was reloaded.
-    guard !lights.used.isEmpty, let keyboard = followedDevice(at: node.path) else { return }
-    keyboard.lights.tryAgain()
-    light(keyboard)
+    guard !leds.used.isEmpty, let keyboard = followedDevice(at: node.path) else { return }
+    keyboard.leds.tryAgain()
+    showLEDs(of: keyboard)
   }
 
-  private func light(_ keyboard: FollowedDevice) {
-    guard let error = keyboard.lights.show(lights.lit, of: lights.used) else { return }
-    report(.unlit(keyboard.id, keyboard.device, error))
+  private func showLEDs(of keyboard: FollowedDevice) {
+    guard let error = keyboard.leds.show(leds) else { return }
+    report(.failedLEDs(keyboard.id, keyboard.device, error))
   }
 
   private static func wants(
@@ -212,24 +212,24 @@ extension Keyboards {
     let id = DeviceID(order: opened)
     let source = try watch.loop.addIO(device.fileDescriptor, .readable) { _ in watch.ready() }
     // Served first, so that a key waits for at most one client, however many there are.
-    source.take(.first)
+    source.setPriority(.first)
     opened += 1
     let keyboard = FollowedDevice(
       id: id, device: device, isKeyboard: isKeyboard, number: status.st_rdev, source: source,
-      lights: DeviceLights(of: device))
+      leds: DeviceLEDs(of: device))
     followed.append(keyboard)
-    waiting.addPlace()
+    waiting.addQueue()
     report(.followed(id, device))
-    light(keyboard)
+    showLEDs(of: keyboard)
     pending.append(.opened(id, held: device.keysDown))
   }
 
   func letGo(_ keyboard: FollowedDevice, _ why: Report) {
     keyboard.source.end()
-    _ = keyboard.lights.show([], of: [])
+    _ = keyboard.leds.show(LEDOrder())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
     report(why)
-    pending += waiting.removePlace(index) + [.gone(keyboard.id)]
+    pending += waiting.removeQueue(index) + [.gone(keyboard.id)]
   }
 }

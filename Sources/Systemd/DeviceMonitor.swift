@@ -81,7 +81,7 @@ public final class DeviceMonitor {
       }
     }
     // More messages may be lost until those in the queue have been read, so enumerate only then.
-    lookAgain?.take(.last)
+    lookAgain?.setPriority(.last)
   }
 
   /// Called for each message. The kernel drops messages only while others are queued, so at least

@@ -164,7 +164,7 @@ public final class EventSource {
   }
 
   /// A source's priority: of those that are ready, the one with the lowest value is served first.
-  public enum Turn: Int64, Sendable {
+  public enum Priority: Int64, Sendable {
     /// Served before all others.
     case first = -100
     /// Served before sources of usual priority.
@@ -176,7 +176,9 @@ public final class EventSource {
   }
 
   /// Sets the priority of the source.
-  public func take(_ turn: Turn) { sd_event_source_set_priority(handle, turn.rawValue) }
+  public func setPriority(_ priority: Priority) {
+    sd_event_source_set_priority(handle, priority.rawValue)
+  }
 
   /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`.
   public func set(at microseconds: UInt64) {
@@ -203,16 +205,4 @@ func checked(
 ) throws(SystemError) -> Int32 {
   guard result < 0 else { return result }
   throw SystemError(operation, code: -result)
-}
-
-/// The monotonic time (`CLOCK_MONOTONIC`), which systemd uses, in microseconds.
-public func microsecondsSinceStart() -> Int64 { microseconds(CLOCK_MONOTONIC) }
-
-/// The boot time (`CLOCK_BOOTTIME`), which includes time in suspend, in microseconds.
-public func microsecondsSinceBoot() -> Int64 { microseconds(CLOCK_BOOTTIME) }
-
-private func microseconds(_ clock: clockid_t) -> Int64 {
-  var time = timespec()
-  clock_gettime(clock, &time)
-  return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
 }

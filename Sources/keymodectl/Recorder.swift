@@ -122,7 +122,7 @@ extension Recorder {
         return
       }
       lost("\(error)")
-    case .unlit: break  // no light is used here
+    case .failedLEDs: break  // no LED is used here
     }
   }
 

@@ -18,7 +18,7 @@ private let keyboard: DeviceDescription = {
   device.axes = [
     .init(code: 0, minimum: -1, maximum: 255, fuzz: 2, flat: 3, resolution: 12)
   ]
-  device.lightsOn = [1]
+  device.ledsOn = [1]
   device.switchesOn = [3]
   return device
 }()

@@ -303,10 +303,10 @@ struct ControllerBindingTests {
     #expect(throws: Chord.Fault.rightAltIsNotAModifier) {
       try Chord([try key("RIGHTALT"), try key("V")])
     }
-    #expect(throws: Chord.Fault.notAModifier(place: 1)) {
+    #expect(throws: Chord.Fault.notAModifier(index: 1)) {
       try Chord([try key("LEFTCTRL"), try key("B"), try key("V")])
     }
-    #expect(throws: Chord.Fault.modifierTwice(place: 1)) {
+    #expect(throws: Chord.Fault.modifierTwice(index: 1)) {
       try Chord([try key("LEFTCTRL"), try key("RIGHTCTRL"), try key("V")])
     }
   }

@@ -7,34 +7,34 @@ struct FrameQueuesTests {
   /// an ID made of the indices of queue and frame, so that a test can tell all frames apart.
   private func queues(_ times: [[Int64]]) -> FrameQueues {
     var queues = FrameQueues()
-    for (place, times) in times.enumerated() {
-      queues.addPlace()
-      for (number, time) in times.enumerated() { add(&queues, place, number, at: time) }
+    for (index, times) in times.enumerated() {
+      queues.addQueue()
+      for (number, time) in times.enumerated() { add(&queues, index, number, at: time) }
     }
     return queues
   }
 
-  private func add(_ queues: inout FrameQueues, _ place: Int, _ number: Int, at time: Int64) {
+  private func add(_ queues: inout FrameQueues, _ index: Int, _ number: Int, at time: Int64) {
     for press in [true, false] {
-      queues.append(input(place, number, press), at: Time(microseconds: time), of: place)
+      queues.append(input(index, number, press), at: Time(microseconds: time), of: index)
     }
-    queues.endFrame(of: place)
+    queues.endFrame(of: index)
   }
 
-  private func input(_ place: Int, _ number: Int, _ isPress: Bool) -> Controller.Input {
+  private func input(_ index: Int, _ number: Int, _ isPress: Bool) -> Controller.Input {
     // The input's time carries the ID; the queue orders frames by their own time.
-    .client(isPress ? .shiftPressed : .characterTyped, at: Time(microseconds: id(place, number)))
+    .client(isPress ? .shiftPressed : .characterTyped, at: Time(microseconds: id(index, number)))
   }
 
-  private func id(_ place: Int, _ number: Int) -> Int64 { Int64(place * 100 + number) }
+  private func id(_ index: Int, _ number: Int) -> Int64 { Int64(index * 100 + number) }
 
   private func taken(_ queues: inout FrameQueues, upTo limit: Int64 = .max) -> [Int64] {
     var inputs: [Controller.Input] = []
     queues.take(upTo: Time(microseconds: limit), into: &inputs)
     var ids: [Int64] = []
-    for (place, taken) in inputs.enumerated() {
+    for (index, taken) in inputs.enumerated() {
       guard case .client(let event, let time) = taken else { continue }
-      #expect((event == .shiftPressed) == place.isMultiple(of: 2), "a frame is not whole")
+      #expect((event == .shiftPressed) == index.isMultiple(of: 2), "a frame is not whole")
       if event == .shiftPressed { ids.append(time.microseconds) }
     }
     #expect(inputs.count == 2 * ids.count)
@@ -73,7 +73,7 @@ struct FrameQueuesTests {
   func removed() {
     var queues = queues([[10], [11, 12], [13]])
     #expect(taken(&queues, upTo: 11) == [0, 100])
-    #expect(queues.removePlace(1) == [input(1, 1, true), input(1, 1, false)])
+    #expect(queues.removeQueue(1) == [input(1, 1, true), input(1, 1, false)])
     #expect(taken(&queues) == [200])
   }
 

@@ -119,7 +119,7 @@ struct ConfigurationTests {
   }
 
   @Test("LEDs show states of both machines, and of the user's table")
-  func lights() throws {
+  func leds() throws {
     let configuration = try read(
       """
       leds:
@@ -136,25 +136,25 @@ struct ConfigurationTests {
       """
     )
     // By their numbers in linux/input-event-codes.h.
-    let capsLock = Lights(number: 1)
+    let capsLock = LEDs(number: 1)
     #expect(
-      configuration.lights
-        == LightRules([
+      configuration.leds
+        == LEDRules([
           "off": [], "on": [], "capsLock": capsLock, "showingStickers": capsLock,
-          "prepareToRecord": [Lights(number: 2), Lights(number: 8)],
+          "prepareToRecord": [LEDs(number: 2), LEDs(number: 8)],
         ]))
     for text in ["leds:", "leds: {}"] { #expect(try read(text) == Configuration()) }
   }
 
   @Test("every LED has the kernel's name")
-  func lightNames() throws {
-    #expect(Lights.allNames.count == 11)
-    for (number, name) in Lights.allNames.enumerated() {
-      #expect(Lights(name: name) == Lights(number: UInt16(number)))
+  func ledNames() throws {
+    #expect(LEDs.allNames.count == 11)
+    for (number, name) in LEDs.allNames.enumerated() {
+      #expect(LEDs(name: name) == LEDs(number: UInt16(number)))
       #expect(eventCodeName(0x11, UInt16(number)) == name)
     }
     for name in ["", "LED_MAX", "LED_CNT", "KEY_A", "CAPSL", "led_capsl"] {
-      #expect(Lights(name: name) == nil, "\(name)")
+      #expect(LEDs(name: name) == nil, "\(name)")
     }
   }
 

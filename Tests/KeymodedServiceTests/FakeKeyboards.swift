@@ -12,7 +12,7 @@ final class FakeKeyboards: InputSource {
   private(set) var asked = 0
 
   /// The orders that the LEDs received.
-  private(set) var lights: [LightOrder] = []
+  private(set) var leds: [LEDOrder] = []
 
   /// The inputs that were not read yet.
   var unread: [Controller.Input] = []
@@ -48,16 +48,5 @@ final class FakeKeyboards: InputSource {
     return keys.filter(up.contains)
   }
 
-  func light(_ lit: Lights, of used: Lights) { lights.append(LightOrder(lit, of: used)) }
-}
-
-/// Which of the LEDs in use were to be on.
-struct LightOrder: Equatable {
-  let lit: Lights
-  let used: Lights
-
-  init(_ lit: Lights, of used: Lights) {
-    self.lit = lit
-    self.used = used
-  }
+  func show(_ leds: LEDOrder) { self.leds.append(leds) }
 }

@@ -184,9 +184,9 @@ struct LogTests {
 }
 
 @Suite("Service: LEDs")
-struct ModeServiceLightTests {
-  private let capsLock = Lights(number: 1)
-  private let misc = Lights(number: 8)
+struct ModeServiceLEDTests {
+  private let capsLock = LEDs(number: 1)
+  private let misc = LEDs(number: 8)
   private let shift = 42
   private let insert = 110
   private let a = 30
@@ -195,28 +195,28 @@ struct ModeServiceLightTests {
   func switched() throws {
     let keyboards = FakeKeyboards()
     let service = TestService(Settings(), keyboards)
-    service.service.show(LightRules(["capsLock": capsLock, "editingText": misc]))
-    let both: Lights = [capsLock, misc]
-    var expected = [LightOrder([], of: both)]
-    #expect(keyboards.lights == expected, "those of states that nothing is in yet are off")
+    service.service.show(LEDRules(["capsLock": capsLock, "editingText": misc]))
+    let both: LEDs = [capsLock, misc]
+    var expected = [LEDOrder([], of: both)]
+    #expect(keyboards.leds == expected, "those of states that nothing is in yet are off")
     service.take([try input(first, 0, shift, .press), try input(first, 10, shift, .release)])
     service.take([try input(first, 20, a, .press), try input(first, 30, a, .release)])
     #expect(service.controller.modes.sequence == 2)
-    #expect(keyboards.lights == expected, "no light tells of on")
+    #expect(keyboards.leds == expected, "no LED shows on")
     service.take([
       try input(first, 40, shift, .press), try input(first, 44, shift, .release),
       try input(first, 50, shift, .press), try input(first, 54, shift, .release),
     ])
-    expected.append(LightOrder(capsLock, of: both))
-    #expect(keyboards.lights == expected)
+    expected.append(LEDOrder(capsLock, of: both))
+    #expect(keyboards.leds == expected)
     service.take([try input(first, 60, insert, .press)])
-    expected.append(LightOrder(both, of: both))
-    #expect(keyboards.lights == expected)
+    expected.append(LEDOrder(both, of: both))
+    #expect(keyboards.leds == expected)
     service.take([try input(first, 70, a, .press), try input(first, 80, insert, .release)])
-    #expect(keyboards.lights == expected, "a key that changes nothing")
+    #expect(keyboards.leds == expected, "a key that changes nothing")
     service.take([try input(first, 90, shift, .press)])
-    expected.append(LightOrder(misc, of: both))
-    #expect(keyboards.lights == expected)
+    expected.append(LEDOrder(misc, of: both))
+    #expect(keyboards.leds == expected)
   }
 
   @Test("a reload sets the LEDs by the new rules")
@@ -224,13 +224,13 @@ struct ModeServiceLightTests {
     let keyboards = FakeKeyboards()
     let service = TestService(Settings(), keyboards)
     service.take([try input(first, 0, insert, .press)])
-    #expect(keyboards.lights == [], "nothing is asked of them where they tell of nothing")
-    try service.apply(Settings(), LightRules(["editingText": misc]))
-    #expect(keyboards.lights == [LightOrder(misc, of: misc)])
-    try service.apply(Settings(), LightRules(["editingText": capsLock]))
-    #expect(keyboards.lights.last == LightOrder(capsLock, of: capsLock))
+    #expect(keyboards.leds == [], "nothing is asked of them where they tell of nothing")
+    try service.apply(Settings(), LEDRules(["editingText": misc]))
+    #expect(keyboards.leds == [LEDOrder(misc, of: misc)])
+    try service.apply(Settings(), LEDRules(["editingText": capsLock]))
+    #expect(keyboards.leds.last == LEDOrder(capsLock, of: capsLock))
     try service.apply(Settings())
-    #expect(keyboards.lights.last == LightOrder([], of: []))
+    #expect(keyboards.leds.last == LEDOrder([], of: []))
   }
 
   @Test("LEDs show the states that the previous daemon left")
@@ -240,7 +240,7 @@ struct ModeServiceLightTests {
     before.take([try input(first, 0, insert, .press)])
     let keyboards = FakeKeyboards()
     let service = TestService(Settings(), keyboards, StateStore(memory))
-    service.service.show(LightRules(["editingText": misc]))
-    #expect(keyboards.lights == [LightOrder(misc, of: misc)])
+    service.service.show(LEDRules(["editingText": misc]))
+    #expect(keyboards.leds == [LEDOrder(misc, of: misc)])
   }
 }

@@ -44,10 +44,10 @@ struct TestService {
   func state() -> StateMessage { service.engine.state(at: keyboards.now) }
 
   /// Applies these settings, as a reload does.
-  func apply(_ settings: Settings, _ rules: LightRules = LightRules()) throws {
+  func apply(_ settings: Settings, _ rules: LEDRules = LEDRules()) throws {
     var configuration = Configuration()
     configuration.settings = settings
-    configuration.lights = rules
+    configuration.leds = rules
     try service.apply(configuration)
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import KeyboardModes
+import SystemCalls
 import Systemd
 import TestSupport
 import Testing

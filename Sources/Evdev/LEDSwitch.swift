@@ -7,15 +7,15 @@ public import SystemCalls
 ///
 /// The descriptor that keys are read from is not reopened, so that no key is lost when LEDs come
 /// into use or go out of use. On both descriptors, LED events are masked.
-public final class LightSwitch {
+public final class LEDSwitch {
   private let descriptor: FileDescriptor
   private let device: OpaquePointer
   private let path: String
-  private let all: Lights
+  private let all: LEDs
   /// The LEDs that this object has switched on.
-  private var lit: Lights = []
+  private var on: LEDs = []
   /// The LEDs that this object has set, on or off, and that have been in use since.
-  private var known: Lights = []
+  private var known: LEDs = []
 
   /// Opens the node of a device that is followed.
   ///
@@ -40,27 +40,27 @@ public final class LightSwitch {
     guard let device else { throw SystemError("write", path, code: ENOMEM) }
     self.device = device
     self.path = path
-    all = followed.lights
+    all = followed.leds
   }
 
   deinit { libevdev_free(device) }
 
-  /// Switches each LED in `used` on if it is in `lit`, and off otherwise. Also switches off the
-  /// LEDs that this object switched on and that are no longer in `used`.
+  /// Switches the LEDs by `order`, and those off that this object switched on and that are no longer
+  /// in use.
   ///
   /// Writes only the LEDs that changed, or that come into use.
   ///
   /// - Throws: if an LED cannot be written.
-  public func show(_ lit: Lights, of used: Lights) throws(SystemError) {
-    let lit = lit.intersection(used).intersection(all)
-    let used = used.intersection(all)
-    let changed = lit.symmetricDifference(self.lit).union(used.subtracting(known))
+  public func show(_ order: LEDOrder) throws(SystemError) {
+    let used = order.used.intersection(all)
+    let on = order.on.intersection(used)
+    let changed = on.symmetricDifference(self.on).union(used.subtracting(known))
     for number in changed.numbers {
-      let light = Lights(number: number)
-      let isOn = lit.contains(light)
+      let led = LEDs(number: number)
+      let isOn = on.contains(led)
       try write(number, isOn ? LIBEVDEV_LED_ON : LIBEVDEV_LED_OFF)
-      known.formUnion(light)
-      if isOn { self.lit.formUnion(light) } else { self.lit.subtract(light) }
+      known.formUnion(led)
+      if isOn { self.on.formUnion(led) } else { self.on.subtract(led) }
     }
     // Another program may switch an LED while it is not in use, so its state is not known then.
     known.formIntersection(used)

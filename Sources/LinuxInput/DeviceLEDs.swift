@@ -4,37 +4,37 @@ internal import SystemCalls
 
 /// The LEDs of a device that is followed. Opens the device for writing, which may be refused, only
 /// when some of its LEDs are in use.
-final class DeviceLights {
+final class DeviceLEDs {
   private let device: InputDevice
-  private let all: Lights
-  private var lightSwitch: LightSwitch?
+  private let all: LEDs
+  private var ledSwitch: LEDSwitch?
   private var refusal: SystemError?
   private var isRefused = false
 
   init(of device: InputDevice) {
     self.device = device
-    all = device.lights
+    all = device.leds
   }
 
-  /// Switches each LED in `used` on if it is in `lit`, and off otherwise. After an error, does
+  /// Switches the LEDs by `order`. After an error, does
   /// nothing until ``tryAgain()``, or until the device's LEDs go out of use.
   ///
   /// - Returns: the error; `nil` if there was none, or the same one as before.
-  func show(_ lit: Lights, of used: Lights) -> SystemError? {
-    let isUsed = !all.isDisjoint(with: used)
+  func show(_ order: LEDOrder) -> SystemError? {
+    let isUsed = !all.isDisjoint(with: order.used)
     if !isUsed {
       // An error is forgotten when the LEDs go out of use.
       (isRefused, refusal) = (false, nil)
     }
-    guard isUsed || lightSwitch != nil, !isRefused else { return nil }
+    guard isUsed || ledSwitch != nil, !isRefused else { return nil }
     do throws(SystemError) {
-      if lightSwitch == nil { lightSwitch = try LightSwitch(of: device) }
-      try lightSwitch?.show(lit, of: used)
-      if !isUsed { lightSwitch = nil }
+      if ledSwitch == nil { ledSwitch = try LEDSwitch(of: device) }
+      try ledSwitch?.show(order)
+      if !isUsed { ledSwitch = nil }
       refusal = nil
       return nil
     } catch {
-      lightSwitch = nil
+      ledSwitch = nil
       // Reading the device reports its removal.
       guard !device.isGone else { return nil }
       isRefused = true
@@ -43,6 +43,6 @@ final class DeviceLights {
     }
   }
 
-  /// Makes the next ``show(_:of:)`` try again after an error.
+  /// Makes the next ``show(_:)`` try again after an error.
   func tryAgain() { isRefused = false }
 }

@@ -1,7 +1,7 @@
 internal import CLibevdev
 public import KeyboardModes
 
-extension Lights {
+extension LEDs {
   /// The LED of this name, as in the kernel's header (`LED_CAPSL`), or `nil`.
   public init?(name: String) {
     guard let number = Self.names.first(where: { $0.name == name })?.number else { return nil }

@@ -1,5 +1,5 @@
 /// A set of keyboard LEDs, such as the Caps Lock LED.
-public struct Lights: OptionSet, Hashable, Sendable {
+public struct LEDs: OptionSet, Hashable, Sendable {
   /// One bit for each LED, at the position of its number.
   public let rawValue: UInt16
 
@@ -19,20 +19,34 @@ public struct Lights: OptionSet, Hashable, Sendable {
 /// The LEDs that show each state.
 ///
 /// The two machines share no state name, so a name identifies a state.
-public struct LightRules: Hashable, Sendable {
-  private let lights: [String: Lights]
+public struct LEDRules: Hashable, Sendable {
+  private let leds: [String: LEDs]
 
   /// The LEDs that show any state. All others belong to other programs.
-  public let used: Lights
+  public let used: LEDs
 
   /// Rules that keep these LEDs on while a machine is in the state of that name.
-  public init(_ lights: [String: Lights] = [:]) {
-    self.lights = lights
-    used = lights.values.reduce(into: []) { $0.formUnion($1) }
+  public init(_ leds: [String: LEDs] = [:]) {
+    self.leds = leds
+    used = leds.values.reduce(into: []) { $0.formUnion($1) }
   }
 
   /// The LEDs that are on in these states; the rest of ``used`` are off.
-  public func lit(in modes: Modes) -> Lights {
-    (lights[modes.shift] ?? []).union(lights[modes.keyboard] ?? [])
+  public func on(in modes: Modes) -> LEDs {
+    (leds[modes.shift] ?? []).union(leds[modes.keyboard] ?? [])
+  }
+}
+
+/// Which LEDs to switch: those of ``used`` that are in ``on`` on, the others off.
+public struct LEDOrder: Hashable, Sendable {
+  /// The LEDs that are to be on.
+  public let on: LEDs
+  /// The LEDs that show states.
+  public let used: LEDs
+
+  /// An order to switch `on` on and the rest of `used` off.
+  public init(_ on: LEDs = [], of used: LEDs = []) {
+    self.on = on
+    self.used = used
   }
 }
