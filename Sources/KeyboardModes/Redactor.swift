@@ -1,30 +1,32 @@
-/// Takes out of recorded inputs what was typed, such that they still make the same changes.
+/// Replaces the key codes of recorded inputs, so that they do not tell what was typed but cause the
+/// same changes.
 ///
-/// By press, and whatever is not known to be needed is denied: Shift, the other modifiers, and presses
-/// that complete a bound chord keep their codes. Every other press of a character key gets the lowest
-/// code of a character key that is neither down nor in any binding, and every other press that of
-/// another key likewise. A release and a repeat have the code of their press. What is left says that a
+/// Only codes that are known to be needed stay: those of Shift and the other modifiers, and of
+/// presses that complete a bound chord. Any other press of a character key gets the lowest code of
+/// a character key that is neither down nor bound; any other press gets such a code of a key that
+/// types nothing. A release or repeat has the code of its press. What is left tells that a
 /// character was typed, and when, but not which.
 ///
-/// Keys that are found down together, at opening or after a loss, come in the order of their codes, of
-/// which nothing may be left. So they share their codes until something happens to some of them and not
-/// to the others: those have the lowest of the codes, whichever keys they are.
+/// Keys that are found down together, after opening or a loss, are listed in the order of their
+/// codes, and this order must not tell anything either. Such keys share a group of codes. When
+/// something happens to some keys of a group only, these get the lowest codes of the group,
+/// whichever keys they are.
 ///
-/// Where presses can be bounces (``Settings/debounce``), a bounce has the code of the press that goes on,
-/// and for as long as a release can be followed by one, its code stands for no other press.
+/// With ``Settings/debounce``, a bounce has the code of the press that it continues, and while a
+/// release may still be followed by a bounce, its code stands for no other key.
 public struct Redactor: Sendable {
-  /// The code that a key is written with.
+  /// The code with which a key is written.
   private struct Written: Sendable {
     let key: KeyCode
     var code: KeyCode
-    /// Keys of one group share their codes: nothing that was written says which code is whose.
+    /// Keys of one group share their codes: nothing that was written tells which code is whose.
     var group: Int
-    /// Whether the key is down. Otherwise it was released last, so that a press may be a bounce.
+    /// Whether the key is down. If not, it was just released, and a press may be a bounce.
     var isDown = true
   }
 
   private struct Device: Sendable {
-    /// The keys that the device has. Codes that it lacks would be lost in playing the recording.
+    /// The keys that the device has. Playing the recording would lose other codes.
     let present: KeySet?
 
     /// The keys that are down, or may turn out to be.
@@ -40,19 +42,19 @@ public struct Redactor: Sendable {
   /// The number of the newest group.
   private var lastGroup = 0
 
-  /// A redactor that leaves the keys of these bindings, and what bounces by `debounce`.
+  /// A redactor for these bindings and this debounce interval.
   public init(bindings: Bindings, debounce: Duration = .zero) {
     self.bindings = bindings
     self.debounce = debounce
     boundKeys = bindings.keys
   }
 
-  /// Tells which keys a device has, before its first input.
+  /// Adds a device with its keys, before its first input.
   public mutating func add(_ device: DeviceID, keys: KeySet) {
     devices[device] = Device(present: keys)
   }
 
-  /// What of `input` may be written; `nil` where nothing may, and nothing is needed.
+  /// The input with replaced codes; `nil` if it must not be written and is not needed.
   public mutating func redact(_ input: Controller.Input) -> Controller.Input? {
     switch input {
     case .opened(let id, let held): return .opened(id, held: redact(held, on: id))
@@ -78,13 +80,13 @@ public struct Redactor: Sendable {
       keys[index].press(key)
       write(key, as: key, on: id)
     }
-    // These presses were not seen, so none of them completed a chord.
+    // The presses were not seen, so none of them completed a chord.
     let codes = press(together: held.filter { !isModifier($0) }, on: id)
     return (modifiers + codes).sorted { $0.number < $1.number }
   }
 
-  /// Differences come in the order of their codes. It stays where it makes a difference: among
-  /// modifiers, which can be bound themselves, the presses of bound keys, and the first of a
+  /// Differences are listed in the order of their codes. Three orders decide changes and stay: of
+  /// modifiers, which can be bound themselves; of presses of bound keys; and the place of the first
   /// character.
   private mutating func redact(
     _ differences: [KeyDifference], on id: DeviceID, at time: Time
@@ -104,7 +106,7 @@ public struct Redactor: Sendable {
     _ = press(together: replaced, on: id)
 
     let characters = replaced.filter { $0.types(with: keys.modifiersHeld(without: $0, index)) }
-    // Before what a character comes makes a difference, but not which of them it is.
+    // It decides changes what the first character comes before, but not which key it is.
     let first = characters.compactMap { written($0, on: id) }.min { $0.number < $1.number }
     var rest = others.compactMap { written($0, on: id) }.filter { !boundKeys.contains($0) }
     for key in others {
@@ -113,15 +115,15 @@ public struct Redactor: Sendable {
       ordered.append(first)
       rest.removeAll { $0 == first }
     }
-    // Releases act before all others wherever they stand; presses that are left make no difference
-    // only behind what does.
+    // Releases take effect before all presses, wherever they are listed. The presses that are left
+    // decide nothing if they are listed last.
     return released.sorted { $0.number < $1.number }.map { KeyDifference(key: $0, isDown: false) }
       + (ordered + rest.sorted { $0.number < $1.number }).map {
         KeyDifference(key: $0, isDown: true)
       }
   }
 
-  /// Presses keys that were found down at once and that share their codes from now on.
+  /// Presses keys that were found down at once and share their codes from now on.
   private mutating func press(together found: [KeyCode], on id: DeviceID) -> [KeyCode] {
     separate(found, on: id)
     let index = keys.index(of: id)
@@ -138,7 +140,7 @@ public struct Redactor: Sendable {
     return codes
   }
 
-  /// The codes of keys of which the same is known, at the same time.
+  /// The codes of several keys to which the same happens at the same time.
   private mutating func codes(
     of found: [KeyCode], _ action: KeyEvent.Action, on id: DeviceID, at time: Time
   ) -> [KeyCode] {
@@ -146,8 +148,8 @@ public struct Redactor: Sendable {
     return found.compactMap { code(of: $0, action, on: id, at: time) }
   }
 
-  /// Takes these keys out of their groups, with the lowest codes of those: whatever happens to them
-  /// now says no more than that it happens to some of the group.
+  /// Takes these keys out of their groups, with the lowest codes of the groups: the codes then tell
+  /// only that something happened to some keys of a group.
   private mutating func separate(_ found: [KeyCode], on id: DeviceID) {
     guard var written = devices[id]?.written else { return }
     var others = Set(written.indices)
@@ -199,7 +201,7 @@ public struct Redactor: Sendable {
     }
   }
 
-  /// Of releases that nothing can be a bounce of any more, nothing is kept.
+  /// Forgets releases that no bounce can follow any more.
   private mutating func forgetReleases(on id: DeviceID, _ index: Int, at time: Time) {
     let known = keys[index]
     devices[id]?.written.removeAll {
@@ -207,7 +209,7 @@ public struct Redactor: Sendable {
     }
   }
 
-  /// The code that a key which is down is written with.
+  /// The code with which a key that is down is written.
   private func written(_ key: KeyCode, on id: DeviceID) -> KeyCode? {
     devices[id]?.written.first { $0.key == key && $0.isDown }?.code
   }
@@ -224,19 +226,19 @@ public struct Redactor: Sendable {
 
   private func isModifier(_ key: KeyCode) -> Bool { !Modifiers(of: key).isEmpty }
 
-  /// Whether a press of `key` has to stay what it is.
+  /// Whether a press of `key` must keep its code.
   private func isNeeded(_ key: KeyCode, _ index: Int) -> Bool {
     isModifier(key) || bindings[Chord(keys.modifiersHeld(without: key, index), key)] != nil
   }
 
-  /// The code that a key has back when it is pressed again without a release.
+  /// The code that a key keeps when it is pressed again without a release.
   private func kept(_ key: KeyCode, on id: DeviceID) -> KeyCode? {
     written(key, on: id).flatMap {
       $0.isCharacter == key.isCharacter && !boundKeys.contains($0) ? $0 : nil
     }
   }
 
-  /// - Returns: `nil` where every such key is bound.
+  /// - Returns: `nil` if all such keys are bound.
   private func replacement(of key: KeyCode, on id: DeviceID) -> KeyCode? {
     if let kept = kept(key, on: id) { return kept }
     let device = devices[id] ?? Device(present: nil)

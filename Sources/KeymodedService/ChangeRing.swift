@@ -1,6 +1,6 @@
 import KeyboardModes
 
-/// The last changes, each kept once for all who listen.
+/// The last changes, each kept once for all subscribers.
 struct ChangeRing {
   /// How many changes are kept, for subscribers that fall behind and for the next daemon.
   static let usualCapacity = 1024
@@ -14,14 +14,14 @@ struct ChangeRing {
   /// The number of the last change; 0 before the first.
   private(set) var latest: Int64 = 0
 
-  /// A ring with these changes, the last of as many as their numbers say.
+  /// A ring with these changes, which are the last of the sequence.
   init(capacity: Int = ChangeRing.usualCapacity, restoring restored: [Change] = []) {
     self.capacity = capacity
     changes.reserveCapacity(capacity)
     for change in restored { append(change) }
   }
 
-  /// Adds the change that follows the last.
+  /// Adds the change that follows the last one.
   mutating func append(_ change: Change) {
     if changes.isEmpty { start = change.sequence }
     if changes.count < capacity {
@@ -32,12 +32,12 @@ struct ChangeRing {
     latest = change.sequence
   }
 
-  /// The changes after number `sequence`, or `nil` where not all of them are still here.
+  /// The changes after number `sequence`; `nil` if the ring has lost some of them.
   ///
   /// - Precondition: `sequence` is between 0 and ``latest``.
   func changes(after sequence: Int64) -> [Change]? { last(after: sequence).map(Array.init) }
 
-  /// The same, where they are: no memory is needed for them.
+  /// The same without copying them.
   func last(after sequence: Int64) -> Last? {
     guard latest - sequence <= Int64(changes.count) else { return nil }
     return Last(ring: self, upcoming: sequence + 1, end: latest)
@@ -48,10 +48,10 @@ struct ChangeRing {
     fileprivate let ring: ChangeRing
     fileprivate var upcoming: Int64
 
-    /// The number of the last of them.
+    /// The number of the last one.
     fileprivate(set) var end: Int64
 
-    /// The first of them, up to number `sequence`, and no more than `count`.
+    /// The first of them, up to number `sequence` and at most `count`.
     func first(upTo sequence: Int64, atMost count: Int64) -> Last {
       var first = self
       first.end = Swift.min(end, sequence, upcoming - 1 + count)

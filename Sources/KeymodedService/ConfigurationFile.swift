@@ -1,20 +1,20 @@
 import KeymodedConfiguration
 
-/// The configuration that is in force, and where it is from.
+/// The configuration file, and which configuration is in force.
 ///
-/// A service starts with a bad file too, or a typing error would cost the states at the next restart: it
-/// goes on with the last good configuration, or with the defaults where none was kept.
+/// A service also starts with a bad file; otherwise a typing error would cost the states at the
+/// next restart. It then uses the last good configuration, or the defaults if none was kept.
 final class ConfigurationFile {
   /// Which configuration is in force.
   enum InForce: String {
-    /// What the file had when it was last read.
+    /// The file as it was last read.
     case current
-    /// That which was in force before the file was bad.
+    /// The last good one, because the file is bad.
     case lastGood
-    /// The defaults, since the file is bad and nothing else was kept.
+    /// The defaults, because the file is bad and no good one was kept.
     case defaults
 
-    /// What there is to say of it, besides the errors of the file; `nil` where the file is good.
+    /// A warning besides the errors of the file; `nil` if the file is good.
     var warning: String? {
       switch self {
       case .current: nil
@@ -32,16 +32,16 @@ final class ConfigurationFile {
   private(set) var reloads = 0
 
   /// - Parameters:
-  ///   - path: the file; that of the system where it is `nil`.
-  ///   - store: what the last good configuration is kept in, by a service.
+  ///   - path: the file; the system's if `nil`.
+  ///   - store: keeps the last good configuration of a service; `nil` for any other daemon.
   init(_ path: String?, keptIn store: ConfigurationStore?) {
     self.path = path
     self.store = store
   }
 
-  /// What to start with.
+  /// Reads the configuration to start with.
   ///
-  /// - Throws: what is wrong with the file, unless this is a service.
+  /// - Throws: the errors of the file, unless this is a service.
   func start() throws(ConfigurationErrors) -> Configuration {
     do throws(ConfigurationErrors) {
       return try read()
@@ -55,7 +55,7 @@ final class ConfigurationFile {
     }
   }
 
-  /// What the file has now; `nil` where it is bad, so that everything stays as it was.
+  /// Reads the file again; `nil` if it is bad and nothing changes.
   func reload() -> Configuration? {
     reloads += 1
     do throws(ConfigurationErrors) {

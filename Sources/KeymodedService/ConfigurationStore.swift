@@ -1,17 +1,17 @@
 import KeymodedConfiguration
 import SystemCalls
 
-/// The text of the last good configuration in memory that outlives the daemon: what the next one goes on
-/// with where the file is bad by then.
+/// The text of the last good configuration in memory that outlives the daemon. The next daemon uses
+/// it if the file is bad by then.
 ///
-/// There are two copies, and the older one is overwritten; checksums tell which are whole.
+/// There are two copies with checksums; each write overwrites the older one.
 final class ConfigurationStore {
   private static let layout: UInt64 = 0x6b65_796d_6f63_0001
 
   /// A copy has four numbers besides the text.
   private static let copySize = Configuration.sizeLimit + 4 * 8
 
-  /// How many bytes the memory has. Of those that are not used the kernel has none.
+  /// The size of the memory in bytes. The kernel allocates only the pages that are written.
   static let size = 2 * copySize
 
   private let memory: SharedMemory
@@ -23,7 +23,7 @@ final class ConfigurationStore {
     self.memory = memory
   }
 
-  /// The text that was kept last, or `nil` where there is none.
+  /// The text that was kept last; `nil` if there is none.
   func read() -> [UInt8]? {
     let copies = [0, 1].compactMap { read($0) }
     guard let newest = copies.max(by: { $0.generation < $1.generation }) else { return nil }
@@ -31,11 +31,11 @@ final class ConfigurationStore {
     return newest.text
   }
 
-  /// Keeps `text` from now on.
+  /// Keeps `text`.
   ///
-  /// - Precondition: it has no more than ``Configuration/sizeLimit`` bytes.
+  /// - Precondition: it has at most ``Configuration/sizeLimit`` bytes.
   func keep(_ text: [UInt8]) {
-    // What is kept already need not be written again.
+    // A text that is kept already need not be written again.
     guard read() != text else { return }
     generation &+= 1
     var fields = StoredFields(bytes(Int(generation % 2)))

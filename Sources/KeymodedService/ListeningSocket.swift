@@ -6,25 +6,25 @@ final class ListeningSocket {
   let access: Access
   private let descriptor: FileDescriptor
 
-  /// The file to remove at the end; `nil` where the service manager made it.
+  /// The file to remove at the end; `nil` if the service manager made the socket.
   private let file: SocketFile?
 
   var number: Int32 { descriptor.number }
 
-  /// Takes over a socket that is listening already.
+  /// Adopts a socket that is listening already.
   init(_ descriptor: consuming FileDescriptor, access: Access) {
-    // systemd passes sockets that wait, and waiting here would be for all clients at once.
+    // The sockets that systemd passes block, and a blocking call would hold up all clients.
     _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
     self.access = access
     self.descriptor = descriptor
     file = nil
   }
 
-  /// Makes a socket at `path`, where there is nothing.
+  /// Makes a socket at `path`, where no file is.
   init(path: String, access: Access) throws(SystemError) {
     let operation = "listen on"
     let descriptor = try unixSocket(operation, path, isNonblocking: true)
-    // Permissions must be right from the first moment that the socket exists.
+    // The permissions must be right from the moment the socket exists.
     let mask = umask(0o177)
     defer { umask(mask) }
     try withUnixAddress(path, operation) { bind(descriptor.number, $0, $1) }
@@ -37,7 +37,7 @@ final class ListeningSocket {
   deinit { file?.remove() }
 }
 
-/// The file of a socket, told from another one that comes to be at the same path.
+/// The file of a socket, identified by device and inode: another file may take its path.
 private struct SocketFile {
   private let path: String
   private let device: dev_t
@@ -52,8 +52,8 @@ private struct SocketFile {
     inode = status.st_ino
   }
 
-  /// Removes the file, if it is still the one at its path. Where the folder of a running daemon was
-  /// removed, the sockets of its successor may be there now.
+  /// Removes the file if it is still at its path. If the directory of a running daemon was removed,
+  /// the path may belong to its successor by now.
   func remove() {
     guard let now = SocketFile(path), now.device == device, now.inode == inode else { return }
     unlink(path)

@@ -1,18 +1,18 @@
 import Glibc
 import SystemCalls
 
-/// The daemon's log: its life-cycle and warnings, a line each, on standard error. Never a key.
+/// The daemon's log on standard error, a line each: its life cycle and warnings, never a key.
 enum Log {
-  /// Something happened that belongs to normal life.
+  /// Logs a normal event.
   static func info(_ message: String) { write(message, priority: 6) }
 
-  /// Something is not as it should be, and the daemon goes on.
+  /// Logs a problem that the daemon survives.
   static func warning(_ message: String) { write(message, priority: 4) }
 
-  /// The journal adds the name of the program by itself, and takes the priority from the line:
-  /// `sd-daemon(3)`. A person at a terminal wants the one and not the other.
+  /// The journal adds the program's name and takes the priority from the line, see `sd-daemon(3)`.
+  /// On a terminal the line needs the name and no priority.
   private static func write(_ text: String, priority: Int) {
-    // A device can call itself anything: a line end would forge a line.
+    // A device can have any name, and a line end in it would forge a line.
     if isJournal {
       writeToStandardError("<\(priority)>\(text)\n")
     } else {
@@ -20,7 +20,7 @@ enum Log {
     }
   }
 
-  /// The variable names the stream, since programs further down inherit it with other streams.
+  /// The variable identifies the stream, because child processes inherit it with other streams.
   private static let isJournal: Bool = {
     var status = stat()
     guard let stream = environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {

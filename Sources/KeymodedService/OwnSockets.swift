@@ -2,13 +2,13 @@ import Glibc
 import KeymodeInterface
 import SystemCalls
 
-/// The sockets of a daemon to which no service manager passed any.
+/// The sockets that a daemon makes if the service manager passed none.
 struct OwnSockets {
   let sockets: [ListeningSocket]
-  /// Keeps a second daemon from taking the sockets over, for as long as this one lives.
+  /// Keeps a second daemon from replacing the sockets while this one lives.
   private let lock: Lock
 
-  /// A process serves in this folder already: this one, where that is known.
+  /// A process serves in this directory already; `nil` if it is not known which.
   struct Served: Error, TerminalTextConvertible {
     let directory: String
     let process: PeerProcess?
@@ -20,8 +20,8 @@ struct OwnSockets {
     }
   }
 
-  /// Makes both sockets in `directory`, which is made where only it is missing. Sockets that an ended
-  /// daemon left there are replaced; those that are served are left alone.
+  /// Makes both sockets in `directory`, and the directory itself if its parent exists. Replaces
+  /// sockets that an ended daemon left behind, and leaves served ones alone.
   ///
   /// - Throws: ``Served``, or the `SystemError` of a call that failed.
   init(in directory: String) throws {
@@ -30,7 +30,7 @@ struct OwnSockets {
     let state = "\(directory)/\(SocketDirectory.stateSocket)"
     let control = "\(directory)/\(SocketDirectory.controlSocket)"
     let lock = try Lock(in: directory)
-    // The sockets of a service manager have no lock. Both are looked at before one is touched.
+    // The sockets of a service manager have no lock. Both are checked before either is replaced.
     let occupants = try [state, control].map { try Occupant(of: $0) }
     for case .server(let process) in occupants {
       throw Served(directory: directory, process: process)
@@ -47,14 +47,14 @@ struct OwnSockets {
   }
 }
 
-/// A lock on a folder, held until the value ends.
+/// A lock on a directory, held until the value is released.
 private final class Lock {
   private let descriptor: FileDescriptor
 
-  /// - Returns: `nil` where another process holds the lock.
+  /// - Returns: `nil` if another process holds the lock.
   init?(in directory: String) throws(SystemError) {
     do throws(SystemError) {
-      // A link would make root create a file wherever it leads.
+      // Through a symbolic link, root would create a file anywhere.
       descriptor = try FileDescriptor.opening(
         "\(directory)/keymoded.lock", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
       let number = descriptor.number
@@ -74,10 +74,10 @@ private enum Occupant: Equatable {
   case nothing
   /// A socket on which no process listens any more.
   case abandoned
-  /// A socket on which a process listens: this one, where that is known.
+  /// A socket on which a process listens; `nil` if it is not known which.
   case server(PeerProcess?)
 
-  /// - Throws: where anything but a socket is there, or it cannot be told whether a process listens.
+  /// - Throws: if the path holds anything but a socket, or the check fails.
   init(of path: String) throws(SystemError) {
     let operation = "listen on"
     var status = stat()
@@ -96,7 +96,7 @@ private enum Occupant: Equatable {
     } catch {
       switch error.code {
       case ECONNREFUSED: self = .abandoned
-      // More clients wait to be accepted than the socket has room for.
+      // The socket's backlog is full.
       case EAGAIN: self = .server(nil)
       default: throw error
       }

@@ -1,11 +1,11 @@
 import SystemCalls
 import Systemd
 
-/// What the service manager passed when it started the daemon, by name: sockets, and memory that the
-/// daemon before this one gave it to keep.
+/// The descriptors that the service manager passed at the start, by name: sockets, and memory that
+/// the previous daemon gave it to keep.
 final class PassedDescriptors {
-  /// Each layout of the memory has a name of its own: the new one is kept before the old one is let go,
-  /// so that a daemon that is killed in between loses nothing.
+  /// Each layout of the memory has a name of its own. The new one is stored before the old one is
+  /// dropped, so that a daemon that is killed in between loses nothing.
   private enum Kept: String {
     case states = "states-2"
     case statesOfFirstLayout = "states"
@@ -16,7 +16,7 @@ final class PassedDescriptors {
 
   init() throws(SystemError) { numbers = try ServiceManager.takeDescriptors() }
 
-  /// The listening sockets. What else was passed is let go.
+  /// The listening sockets. Closes all other descriptors.
   func takeSockets() -> [ListeningSocket] {
     defer { numbers = [] }
     var sockets: [ListeningSocket] = []
@@ -25,7 +25,7 @@ final class PassedDescriptors {
       switch name {
       case "state": sockets.append(ListeningSocket(descriptor, access: .reading))
       case "control": sockets.append(ListeningSocket(descriptor, access: .control))
-      case _ where Kept(rawValue: name) != nil: break  // a recording does not go on
+      case _ where Kept(rawValue: name) != nil: break  // a recording does not continue from kept states
       default:
         Log.warning("the service manager passed a socket called '\(name)', which is not served")
       }
@@ -33,7 +33,7 @@ final class PassedDescriptors {
     return sockets
   }
 
-  /// What was kept of the states, or new memory; `nil` where there is no service manager to keep it.
+  /// The store with the kept states, or with new memory; `nil` without a service manager.
   func takeStates() -> StateStore? {
     let capacity = StateStore.capacity
     let isFormerKept = has(.statesOfFirstLayout)
@@ -42,7 +42,7 @@ final class PassedDescriptors {
     var made: SharedMemory?
     defer {
       if isFormerKept { ServiceManager.drop(Kept.statesOfFirstLayout.rawValue) }
-      // A unit that an administrator copied from version 0.1.0 has room for one: now there is.
+      // A unit file copied from version 0.1.0 allows one descriptor; after the drop there is room.
       if isFormerKept, let made {
         ServiceManager.store(made.descriptor, name: Kept.states.rawValue)
       }
@@ -58,8 +58,7 @@ final class PassedDescriptors {
     return StateStore(memory)
   }
 
-  /// What was kept of the configuration, or new memory; `nil` where there is no service manager to keep
-  /// it.
+  /// The store with the kept configuration, or with new memory; `nil` without a service manager.
   func takeConfiguration() -> ConfigurationStore? {
     let size = ConfigurationStore.size
     return (take(.configuration, size: size) ?? make(.configuration, size: size)).map(
@@ -68,14 +67,14 @@ final class PassedDescriptors {
 
   private func has(_ kept: Kept) -> Bool { numbers.contains { $0.name == kept.rawValue } }
 
-  /// - Returns: `nil` where it was not passed, or cannot be read safely.
+  /// - Returns: `nil` if the memory was not passed, or cannot be read safely.
   private func take(_ kept: Kept, size: Int) -> SharedMemory? {
     guard let index = numbers.firstIndex(where: { $0.name == kept.rawValue }) else { return nil }
     return SharedMemory(
       adopting: FileDescriptor(owning: numbers.remove(at: index).number), size: size)
   }
 
-  /// New memory that the service manager keeps, in place of what it has kept under that name.
+  /// New memory that the service manager keeps, in place of the memory of that name.
   private func make(_ kept: Kept, size: Int) -> SharedMemory? {
     guard ServiceManager.isPresent else { return nil }
     do throws(SystemError) {

@@ -4,7 +4,7 @@ import KeyboardModes
 public enum PlaybackSpeed: Hashable, Sendable {
   /// This many times as fast as it was recorded.
   case times(Double)
-  /// Without waiting.
+  /// As fast as possible.
   case unlimited
 
   /// The speed written as a number from 0.001 to 1000, or `max`.
@@ -19,7 +19,8 @@ public enum PlaybackSpeed: Hashable, Sendable {
   }
 }
 
-/// Which time of a recording is reached when. Real times are in microseconds since boot.
+/// Maps times of a recording to the real times of its playback, which are boot times in
+/// microseconds.
 struct PlaybackClock {
   private let speed: PlaybackSpeed
 
@@ -39,7 +40,7 @@ struct PlaybackClock {
     return Int64(saturating: Double(anchor.microseconds) + ahead / factor)
   }
 
-  /// The recorded time that is reached at a real time. After the last event it goes on.
+  /// The recorded time that is reached at a real time. It continues after the last event.
   func time(at microseconds: Int64) -> Time {
     let elapsed = Double(microseconds - anchor.microseconds)
     let factor: Double =
@@ -51,7 +52,8 @@ struct PlaybackClock {
       microseconds: Int64(saturating: Double(anchor.recorded.microseconds) + elapsed * factor))
   }
 
-  /// The real time from which on ``time(at:)`` is `recorded` or later, as long as nothing is played.
+  /// The first real time at which ``time(at:)`` is at least `recorded`, if nothing is played
+  /// before.
   func reached(_ recorded: Time) -> Int64 {
     let ahead = Double(recorded.microseconds) - Double(anchor.recorded.microseconds)
     let factor: Double = if case .times(let factor) = speed { factor } else { 1 }
@@ -59,7 +61,7 @@ struct PlaybackClock {
     return Int64(saturating: Double(anchor.microseconds) + elapsed)
   }
 
-  /// Notes that an event was played. Without waiting, that alone is how recorded time goes by until
+  /// Notes that an event was played. At unlimited speed, recorded time passes only by this until
   /// the end.
   mutating func played(_ recorded: Time, at microseconds: Int64) {
     if speed == .unlimited { anchor = (recorded, microseconds) }
@@ -67,7 +69,7 @@ struct PlaybackClock {
 }
 
 extension Int64 {
-  /// The whole number next to `number` towards zero, or the furthest there is.
+  /// The whole number next to `number` towards zero, clamped to the range.
   fileprivate init(saturating number: Double) {
     self = Int64(exactly: number.rounded(.towardZero)) ?? (number < 0 ? .min : .max)
   }

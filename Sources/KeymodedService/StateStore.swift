@@ -2,15 +2,16 @@ import KeyboardModes
 import Synchronization
 import SystemCalls
 
-/// The states and the last changes in memory that outlives the daemon, so that a restart is no reset.
+/// The states and the last changes in memory that outlives the daemon, so that a restart keeps
+/// them.
 ///
-/// There are two headers, and the older one is written anew with each commit. A daemon that is killed
-/// in between leaves the other, which is whole; checksums tell. The changes are records of one size in
-/// slots that are used in turn, written before the header that counts them. So what a header says is
-/// there, is there. There are twice as many slots as changes are kept: a commit that is cut off has
-/// overwritten none that the header before counts.
+/// There are two headers with checksums; each commit overwrites the older one. If a daemon is
+/// killed during a commit, the other header is intact. The changes are records of one size, which
+/// fill the slots in turn. A commit writes its records before the header that counts them, so
+/// everything that an intact header counts is there. There are twice as many slots as changes to
+/// keep: an interrupted commit overwrites no record that the previous header counts.
 final class StateStore {
-  /// What a daemon goes on from.
+  /// What the next daemon continues from.
   struct Contents: Equatable {
     let instance: String
     let snapshot: Controller.Snapshot
@@ -18,11 +19,11 @@ final class StateStore {
     let changes: [Change]
   }
 
-  /// How the memory is divided, by its version.
+  /// How the memory is divided, by version.
   private enum Layout: UInt64 {
-    /// That of 0.1.0: a slot for each change that is kept, and the slot follows from its number.
+    /// The layout of version 0.1.0: one slot for each change that is kept, by the change's number.
     case first = 0x6b65_796d_6f64_0001
-    /// That which is written.
+    /// The layout that is written now.
     case second = 0x6b65_796d_6f64_0002
 
     func slots(for capacity: Int) -> Int { self == .first ? capacity : 2 * capacity }
@@ -34,23 +35,24 @@ final class StateStore {
     let generation: UInt64
     let instance: String
     let snapshot: Controller.Snapshot
-    /// How many changes were ever written, so that the last one is in the slot before this one.
+    /// How many records were ever written; the last one is in the slot before this count.
     let written: UInt64
   }
 
   private static let headerSize = 512
   private static let recordSize = 160
 
-  /// No daemon has ever counted so far. A larger number would overflow some day.
+  /// The greatest sequence number that is accepted. No daemon ever counted this far, and a larger
+  /// number would overflow some day.
   static let mostCounted: Int64 = 1 << 53
 
-  /// How many changes the daemon keeps.
+  /// How many changes are kept.
   static let capacity = ChangeRing.usualCapacity
 
-  /// How many bytes the memory has.
+  /// The size of the memory in bytes.
   static func size(capacity: Int) -> Int { Layout.second.size(for: capacity) }
 
-  /// How many bytes the memory of version 0.1.0 has.
+  /// The size of the memory of version 0.1.0 in bytes.
   static func sizeOfFirstLayout(capacity: Int) -> Int { Layout.first.size(for: capacity) }
 
   private let memory: SharedMemory
@@ -71,10 +73,10 @@ final class StateStore {
     self.layout = layout
   }
 
-  /// A store that goes on from what a daemon of version 0.1.0 committed.
+  /// A store that continues from what a daemon of version 0.1.0 committed.
   ///
-  /// - Parameter former: that daemon's memory, which stays as it is.
-  /// - Returns: `nil` where that has nothing that makes sense.
+  /// - Parameter former: that daemon's memory, which does not change.
+  /// - Returns: `nil` if that memory holds no valid commit.
   convenience init?(
     _ memory: SharedMemory, migrating former: SharedMemory, capacity: Int = StateStore.capacity
   ) {
@@ -84,18 +86,18 @@ final class StateStore {
     commit(contents.changes, contents.snapshot, instance: contents.instance)
   }
 
-  /// What was committed last, or `nil` where there is nothing that makes sense.
+  /// The last commit; `nil` if there is no valid one.
   func read() -> Contents? {
     let headers = [0, 1].compactMap { readHeader($0) }
-    // Generations come round again: of two, the newer one is less than half of all ahead.
+    // Generations wrap around: of the two, the newer one is less than half the range ahead.
     let newest = headers.max { Int64(bitPattern: $0.generation &- $1.generation) < 0 }
     guard let newest else { return nil }
-    // Whatever is in it, the next one comes after it.
+    // The next commit has the generation after this one, even if this one counts nothing valid.
     generation = newest.generation
     written = newest.written
     let sequence = newest.snapshot.modes.sequence
     guard 0...Self.mostCounted ~= sequence else { return nil }
-    // What is whole counts, from the last one back; without the last one nothing does.
+    // Valid records count, from the last one back. Without the last one, the commit is invalid.
     var changes: [Change] = []
     while changes.count < min(sequence, Int64(capacity)),
       let change = readChange(sequence - Int64(changes.count), at: written &- UInt64(changes.count))
@@ -107,15 +109,15 @@ final class StateStore {
       instance: newest.instance, snapshot: newest.snapshot, changes: changes.reversed())
   }
 
-  /// Adds changes, and the states that they led to. When this returns, they are there for good.
+  /// Adds changes, and the states that they led to. They are kept once this returns.
   ///
-  /// - Parameter changes: in order, and no more than are kept.
+  /// - Parameter changes: the changes in order, at most as many as are kept.
   func commit(_ changes: some Sequence<Change>, _ snapshot: Controller.Snapshot, instance: String) {
     for change in changes {
       written &+= 1
       write(change, at: written)
     }
-    // The header must not be there before what it counts.
+    // The header comes last: it must not count records that are not written yet.
     atomicMemoryFence(ordering: .releasing)
     generation &+= 1
     var fields = StoredFields(bytes(header: Int(generation % 2)))
@@ -163,7 +165,7 @@ final class StateStore {
       rebasing: memory.bytes[index * Self.headerSize..<(index + 1) * Self.headerSize])
   }
 
-  /// - Parameter number: which of all records ever written it is, from 1.
+  /// - Parameter number: the number of the record among all that were ever written, from 1.
   private func bytes(record number: UInt64) -> UnsafeMutableRawBufferPointer {
     let slot = Int((number &- 1) % UInt64(layout.slots(for: capacity)))
     let start = 2 * Self.headerSize + slot * Self.recordSize

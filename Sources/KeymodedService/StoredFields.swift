@@ -1,11 +1,11 @@
 import KeyboardModes
 
-/// Numbers and names one after the other, with a checksum behind them.
+/// Numbers and names in sequence, followed by a checksum.
 struct StoredFields {
   private let bytes: UnsafeMutableRawBufferPointer
   private var offset = 0
 
-  /// A name has up to so many bytes.
+  /// The maximum length of a name, in bytes.
   static let longestText = KeyboardTable.longestName
 
   init(_ bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
@@ -17,7 +17,7 @@ struct StoredFields {
     offset += 8
   }
 
-  /// A name that is too long is cut; none of ours is.
+  /// Appends a name, cut to ``longestText`` bytes; the names of a table are never longer.
   mutating func put(_ text: String) {
     var text = text
     text.withUTF8 { text in
@@ -30,7 +30,7 @@ struct StoredFields {
     align()
   }
 
-  /// - Precondition: there is room for them.
+  /// - Precondition: the buffer has room for them.
   mutating func put(bytes text: [UInt8]) {
     put(UInt64(text.count))
     let room = UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + text.count])
@@ -100,13 +100,13 @@ struct StoredFields {
       keyboardSince: keyboardSince)
   }
 
-  /// Whether the checksum that comes next is that of all before.
+  /// Whether the next field is the checksum of all fields before it.
   mutating func isWhole() -> Bool {
     let expected = checksum()
     return takeNumber() == expected
   }
 
-  /// FNV-1a over everything so far: it is to find what was left half written, not what was forged.
+  /// FNV-1a over everything before: it detects interrupted writes, not forgery.
   private func checksum() -> UInt64 {
     var sum: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in UnsafeRawBufferPointer(rebasing: bytes[..<offset]) {
