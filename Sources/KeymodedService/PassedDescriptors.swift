@@ -25,7 +25,7 @@ final class PassedDescriptors {
       switch name {
       case "state": sockets.append(ListeningSocket(descriptor, access: .reading))
       case "control": sockets.append(ListeningSocket(descriptor, access: .control))
-      case _ where Kept(rawValue: name) != nil: break  // a recording does not continue from kept states
+      case _ where Kept(rawValue: name) != nil: break  // a recording keeps nothing
       default:
         Log.warning("the service manager passed a socket called '\(name)', which is not served")
       }
