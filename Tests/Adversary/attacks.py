@@ -2,7 +2,7 @@
 
 Runs as a process of its own, `attacks.py NAME FOLDER SECONDS`, with SCHED_IDLE: the tests measure
 the daemon, not how the kernel shares a processor. Its last line is the result as JSON: how often it
-attacked, and what was amiss.
+attacked, and what went wrong.
 """
 
 import contextlib
@@ -19,10 +19,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from connection import GET_STATE, INTERFACE, MONITOR, Connection, Message
+from support.connection import GET_STATE, INTERFACE, MONITOR, Connection, Message
 
 # How many clients the daemon serves on state.sock besides the innocent one.
-PLACES = 495
+MOST_CLIENTS = 495
 
 # How many changes the daemon keeps.
 RING = 1024
@@ -32,10 +32,10 @@ BUSY = f'{{"error":"{INTERFACE}.TooManyClients","parameters":{{}}}}'.encode()
 
 @dataclass
 class Result:
-    """How often the attack was made, and what should not have happened."""
+    """How often the attack was made, and what went wrong: empty if nothing did."""
 
     count: int = 0
-    amiss: str = ""
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class Target:
     deadline: float
 
     @property
-    def state(self) -> str:
+    def state(self) -> Path:
         """The path of state.sock."""
-        return str(self.folder / "state.sock")
+        return self.folder / "state.sock"
 
     @property
-    def control(self) -> str:
+    def control(self) -> Path:
         """The path of control.sock."""
-        return str(self.folder / "control.sock")
+        return self.folder / "control.sock"
 
     def rounds(self, seconds: float = math.inf) -> Iterator[None]:
         """Yields until the deadline, or for so many seconds; at least once, even after them."""
@@ -67,10 +67,9 @@ class Target:
         time.sleep(max(0.0, self.deadline - time.monotonic()))
 
 
-def silent_socket(path: str) -> socket.socket:
+def silent_socket(path: Path) -> socket.socket:
     """A nonblocking connection, for attacks that read little or nothing."""
-    client = socket.socket(socket.AF_UNIX)
-    client.connect(path)
+    client = Connection(path).socket
     client.setblocking(False)
     return client
 
@@ -100,11 +99,11 @@ def come_and_go(target: Target) -> Result:
     return result
 
 
-def take_all_places(target: Target) -> Result:
+def take_all_connections(target: Target) -> Result:
     """Connects more clients than the limit: those beyond it receive an error. Then closes them."""
     result = Result()
     for _ in target.rounds():
-        held = [Connection(target.state) for _ in range(PLACES + 40)]
+        held = [Connection(target.state) for _ in range(MOST_CLIENTS + 40)]
         result.count += len(held)
         for client in held:
             with contextlib.suppress(BrokenPipeError):
@@ -113,18 +112,22 @@ def take_all_places(target: Target) -> Result:
         served = [answer for answer in answers if answer and b'"state":' in answer]
         refused = [answer for answer in answers if answer == BUSY]
         # Clients of the round before may still count for a moment after they were closed.
-        if len(served) + len(refused) != len(held) or not 1 <= len(served) <= PLACES or not refused:
-            result.amiss = f"{len(served)} served, {len(refused)} refused of {len(held)}"
-        control = Connection(target.control)
-        control.call("GetState")
-        for client in [*held, control]:
+        if (
+            len(served) + len(refused) != len(held)
+            or not 1 <= len(served) <= MOST_CLIENTS
+            or not refused
+        ):
+            result.problem = f"{len(served)} served, {len(refused)} refused of {len(held)}"
+        with Connection(target.control) as control:
+            control.call("GetState")
+        for client in held:
             client.close()
     return result
 
 
 def never_read(target: Target) -> Result:
     """Subscribes with as many clients as the daemon serves, and reads nothing."""
-    clients = [silent_socket(target.state) for _ in range(PLACES)]
+    clients = [silent_socket(target.state) for _ in range(MOST_CLIENTS)]
     for client in clients:
         client.send(MONITOR)
     target.wait()
@@ -133,8 +136,8 @@ def never_read(target: Target) -> Result:
 
 def half_never_read(target: Target) -> Result:
     """Subscribes with as many clients as served; half of them read, and must get everything."""
-    silent = [silent_socket(target.state) for _ in range(PLACES // 2)]
-    reading = [silent_socket(target.state) for _ in range(PLACES - len(silent))]
+    silent = [silent_socket(target.state) for _ in range(MOST_CLIENTS // 2)]
+    reading = [silent_socket(target.state) for _ in range(MOST_CLIENTS - len(silent))]
     for client in [*silent, *reading]:
         client.send(MONITOR)
     poll = select.epoll()
@@ -152,7 +155,7 @@ def half_never_read(target: Target) -> Result:
                 before = latest[number]
                 latest[number] = parameters["state"]["sequence"]
                 if before is not None:
-                    result.amiss = result.amiss or fault(parameters, before)
+                    result.problem = result.problem or fault(parameters, before)
     return result
 
 
@@ -250,10 +253,11 @@ def talk_nonsense(target: Target) -> Result:
     ]
     for _ in target.rounds():
         for message in nonsense:
-            client = Connection(target.state)
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            with (
+                Connection(target.state) as client,
+                contextlib.suppress(BrokenPipeError, ConnectionResetError),
+            ):
                 client.send(message)
-            client.close()
             result.count += 1
     return result
 
@@ -268,7 +272,7 @@ def send_long_messages(target: Target) -> Result:
         for client in clients:
             client.send(call)
             if b"InvalidParameter" not in (client.message() or b""):
-                result.amiss = "a call was not answered"
+                result.problem = "a call was not answered"
         result.count += len(clients)
     return result
 
@@ -277,14 +281,13 @@ def resume_from_long_ago(target: Target) -> Result:
     """Asks again and again for the last 900 changes."""
     result = Result()
     for _ in target.rounds():
-        first = Connection(target.state)
-        state = first.call("GetState")["state"]
-        first.close()
+        with Connection(target.state) as first:
+            state = first.call("GetState")["state"]
         after = max(0, state["sequence"] - 900)
         clients = [Connection(target.state) for _ in range(20)]
         for client in clients:
             reply = client.call("Monitor", more=True, after=after, instance=state["instance"])
-            result.amiss = result.amiss or fault(reply, after)
+            result.problem = result.problem or fault(reply, after)
             client.close()
         result.count += len(clients)
     return result
@@ -294,7 +297,7 @@ ATTACKS: dict[str, Callable[[Target], Result]] = {
     attack.__name__: attack
     for attack in (
         come_and_go,
-        take_all_places,
+        take_all_connections,
         never_read,
         half_never_read,
         one_byte_at_a_time,

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from picture import Picture
-from seat import BOUND_SECONDS, EXAMPLES, Desktop, Seat
+from seat import EXAMPLES, Desktop, Seat
+from support.waiting import BOUND_SECONDS
 
 
 class Notifications:

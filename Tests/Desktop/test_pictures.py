@@ -1,7 +1,8 @@
 """Takes the picture of the live view that the README shows; `make pictures` runs it."""
 
 import pytest
-from seat import CHECKOUT, Desktop, Seat
+from seat import Desktop, Seat
+from support.checkout import CHECKOUT
 
 PANEL = (0x88, 0xC0, 0xD0)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from picture import Color, Picture
-from seat import CHECKOUT, EXAMPLES, Desktop, Seat
+from seat import EXAMPLES, Desktop, Seat
+from support.checkout import CHECKOUT
 
 # In pixels of the screen; its scale is 2, so this is twice the bar's own height.
 BAR_HEIGHT = 56
