@@ -1,7 +1,7 @@
-"""in_guest.py ROUNDS SAMPLES - measures in a guest, as root, and prints what it found as JSON.
+"""in_guest.py ROUNDS SAMPLES - measures in a guest, as root, and prints the figures as JSON.
 
-For a guest with keymoded, keyd, triggerhappy and strace, and `latency` and `relay` of peers/ beside
-this file, compiled. latency.py runs it.
+The guest has keymoded, keyd, triggerhappy and strace, and beside this file the compiled `latency`
+and `relay` of peers/. latency.py runs it.
 """
 
 import contextlib
@@ -13,38 +13,33 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+
+from support.input_events import EVIOCGRAB
+from support.process import Process
+from support.waiting import wait_until
+from system_calls import counted
 
 HERE = Path(__file__).parent
 RUN = Path("/run/bench")
 UNITS = Path("/run/systemd/system")
 PAUSE_MICROSECONDS = 500
-EVIOCGRAB = 0x40044590
 
-# How the unit could have it scheduled.
+# How systemd could schedule it.
 KEYMODED = {
     "keymoded": "Nice=0",
     "keymoded-nice": "Nice=-15",
     "keymoded-fifo": "CPUSchedulingPolicy=fifo\nCPUSchedulingPriority=10",
 }
-# What is run to have the same done by the kernel for a relay.
+# The same for a relay, by the program that runs it.
 RELAYS = {"relay": [], "relay-nice": ["nice", "-n", "-15"], "relay-fifo": ["chrt", "-f", "10"]}
 OTHERS = ("keymoded-bare", "keyd", "thd")
 NAMES = (*KEYMODED, *RELAYS, *OTHERS)
 
 
-def until(condition: Callable[[], bool], what: str) -> None:
-    """Waits for what another program does."""
-    end = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(what)
-        time.sleep(0.05)
-
-
 def tell(what: str) -> None:
-    """Says how far it is, for whoever looks on."""
+    """Reports the progress."""
     print(f"{time.monotonic():.0f} s: {what}", file=sys.stderr, flush=True)
 
 
@@ -53,7 +48,7 @@ class Pressing:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
-        # Before all that is measured, or it would measure how long it waits itself.
+        # With a higher priority than all that is measured, or it would measure its own waits.
         self._process = subprocess.Popen(
             ["chrt", "-f", "60", str(HERE / "latency"), *names],
             stdin=subprocess.PIPE,
@@ -94,14 +89,14 @@ class Pressing:
 
 
 def start_keymoded(name: str, node: str) -> str:
-    """Starts a service like keymoded's own, of one keyboard and with sockets of its own."""
+    """Starts a service like keymoded's own, for one keyboard and with its own sockets."""
     unit = Path("/usr/lib/systemd/system/keymoded.service").read_text(encoding="utf-8")
     ours = re.compile("(Requires|After|Sockets|FileDescriptorStore.*|Nice|WantedBy|Also)=")
     lines = [line for line in unit.splitlines() if not ours.match(line)]
-    place = lines.index("[Service]")
+    section = lines.index("[Service]")
     command = f"ExecStart=/usr/bin/keymoded --device {node} --socket-dir /run/{name}"
     lines = [line for line in lines if not line.startswith("ExecStart=")]
-    lines[place + 1 : place + 1] = [
+    lines[section + 1 : section + 1] = [
         command,
         f"RuntimeDirectory={name}",
         *KEYMODED[name].split("\n"),
@@ -114,7 +109,7 @@ def start_keymoded(name: str, node: str) -> str:
 
 
 def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
-    """Starts all that is measured, and returns how to hear of it."""
+    """Starts all that is measured, and returns for each where its changes can be read."""
 
     def start(command: list[str], output: Path | None = None) -> None:
         sink = os.open(output or os.devnull, os.O_RDWR)
@@ -130,7 +125,7 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
     for name, under in RELAYS.items():
         start([*under, str(HERE / "relay"), pressing.nodes[name], str(RUN / name)])
         inputs[name] = f"lines {listening(name)}"
-    # keyd is heard of on its socket, as by `keyd listen`, which would pass on what it reads there.
+    # keyd sends on its socket; `keyd listen` only passes on what it reads there.
     ids = f"1209:{NAMES.index('keyd') + 1:04x}\n"
     Path("/etc/keyd").mkdir(exist_ok=True)
     config = f"[ids]\n{ids}[main]\nleftshift = toggle(bench)\n[bench]\n"
@@ -138,7 +133,7 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
     keyd = next(path for path in ("/usr/bin/keyd.rvaiya", "/usr/bin/keyd") if Path(path).exists())
     start([keyd])
     inputs["keyd"] = f"keyd {listening('keyd.socket')}"
-    # Without what the unit forbids it, for which the kernel looks at each of its calls.
+    # Without the unit's system call filter, which the kernel applies to each call.
     bare = RUN / "keymoded-bare"
     node = pressing.nodes[bare.name]
     start(["keymoded", "--device", node, "--socket-dir", str(bare)])
@@ -151,16 +146,16 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
 
 
 def listening(name: str) -> str:
-    """The socket of this name, once somebody can connect to it."""
+    """The path of the socket of this name, once a program listens on it."""
     found: list[str] = []
 
     def is_there() -> bool:
-        # The flags of one that is listened on; before, connecting is refused.
+        # The flags of a socket that a program listens on; before, connecting is refused.
         table = Path("/proc/net/unix").read_text(encoding="utf-8")
         found.extend(re.findall(rf" 00010000 .* (/\S*{name})$", table, re.MULTILINE))
         return bool(found)
 
-    until(is_there, name)
+    wait_until(is_there, f"the socket {name}")
     return found[0]
 
 
@@ -188,12 +183,12 @@ def busy() -> Iterator[None]:
 
 
 def figures(taken: dict[str, list[list[int]]]) -> dict[str, object]:
-    """Of each round the middle one, the one that 1 % exceed, and the longest, in microseconds."""
+    """The median, the 99th percentile and the longest of each round, in microseconds."""
     return {
         name: [
             {
-                what: round(sorted(times)[place] / 1000, 1)
-                for what, place in (
+                what: round(sorted(times)[index] / 1000, 1)
+                for what, index in (
                     ("p50", len(times) // 2),
                     ("p99", len(times) * 99 // 100),
                     ("max", len(times) - 1),
@@ -207,45 +202,21 @@ def figures(taken: dict[str, list[list[int]]]) -> dict[str, object]:
 
 def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
     """What each press and release, which is one change, costs a daemon in calls and in wakeups."""
-    pid = pid_of(name)
-
-    def switches() -> int:
-        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-        found = re.search(r"^voluntary_ctxt_switches:\s+(\d+)$", status, re.MULTILINE)
-        assert found
-        return int(found[1])
-
-    before = switches()
+    process = Process(pid_of(name))
+    before = int(process.status("voluntary_ctxt_switches"))
     pressing.measure(1, presses)
-    wakeups = switches() - before
-    report = RUN / "calls"
-    tracer = subprocess.Popen(
-        ["strace", "-c", "-f", "-U", "calls,name", "-o", str(report), "-p", str(pid)],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert tracer.stderr
-    tracer.stderr.readline()  # It is attached.
-    pressing.measure(1, presses)
-    tracer.terminate()
-    tracer.wait()
-    calls = {
-        call: int(count)
-        for count, call in re.findall(
-            r"^ *(\d+) (\w+)$", report.read_text(encoding="utf-8"), re.MULTILINE
-        )
-    }
-    total = calls.pop("total", sum(calls.values()))
+    wakeups = int(process.status("voluntary_ctxt_switches")) - before
+    calls = counted(process.pid, lambda: pressing.measure(1, presses))
     return {
         "key_events": 2 * presses,
         "wakeups_per_event": round(wakeups / 2 / presses, 2),
-        "calls_per_event": round(total / 2 / presses, 2),
+        "calls_per_event": round(sum(calls.values()) / 2 / presses, 2),
         "calls": calls,
     }
 
 
 def all_follow(nodes: dict[str, str]) -> bool:
-    """Whether each program has its keyboard open; keyd, which opens all of them, for itself."""
+    """Whether each program has its keyboard open; keyd, which opens all of them, grabs its own."""
     keyd = str(pid_of("keyd"))
     opened = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
@@ -257,30 +228,19 @@ def all_follow(nodes: dict[str, str]) -> bool:
 
 
 def is_grabbed(node: str) -> bool:
-    """Whether some program has a device for itself."""
+    """Whether a program has grabbed the device."""
     descriptor = os.open(node, os.O_RDONLY | os.O_NONBLOCK)
     try:
         fcntl.ioctl(descriptor, EVIOCGRAB, 1)
     except OSError as error:
         return error.errno == errno.EBUSY
     finally:
-        os.close(descriptor)  # which lets go of it
+        os.close(descriptor)  # This also ends a grab.
     return False
 
 
-def memory(name: str) -> dict[str, int]:
-    """What a daemon has of memory, in KiB."""
-    text = Path(f"/proc/{pid_of(name)}/smaps_rollup").read_text(encoding="ascii")
-    wanted = ("Rss", "Pss", "Anonymous")
-    return {
-        field.lower(): int(size)
-        for field, size in re.findall(r"^(\w+): +(\d+) kB$", text, re.MULTILINE)
-        if field in wanted
-    }
-
-
 def main() -> None:
-    """Measures all."""
+    """Measures everything."""
     rounds, samples = int(sys.argv[1]), int(sys.argv[2])
     RUN.mkdir(exist_ok=True)
     result: dict[str, object] = {}
@@ -288,9 +248,8 @@ def main() -> None:
         pressing = Pressing(NAMES)
         undo.callback(pressing.end)
         inputs = start_all(pressing, undo)
-        # Each is to be heard of only when it follows its keyboard.
         subprocess.run(["udevadm", "settle"], check=True)
-        until(lambda: all_follow(pressing.nodes), "everybody to follow a keyboard")
+        wait_until(lambda: all_follow(pressing.nodes), "every program to follow its keyboard")
         pressing.connect(inputs)
         pressing.measure(1, 20)
         tell("all answer")
@@ -299,7 +258,9 @@ def main() -> None:
         with busy():
             result["busy"] = figures(pressing.measure(rounds, samples))
         tell("measured busy")
-        result["memory_kib"] = {name: memory(name) for name in ("keymoded", "keyd")}
+        result["memory_kib"] = {
+            name: Process(pid_of(name)).memory_kib() for name in ("keymoded", "keyd")
+        }
         result["cost"] = {name: cost(name, pressing, 100) for name in ("keymoded", "keyd")}
     print(json.dumps(result))
 

@@ -1,18 +1,20 @@
-"""How soon after a key clients have what it led to, beside others, in a virtual machine."""
+"""How soon after a key clients have its change, beside other programs, in a virtual machine."""
 
 import json
 import os
 import shutil
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 
+from harness import service
+from harness.build_image import ensure_images
+from harness.vm import QUICK_CLOCK, VirtualMachine
 from measure import PEERS
 from plot import Line, line_plot
 
 HERE = Path(__file__).parent
-# Of each, in each round.
+# Presses for each program in each round.
 SAMPLES = 300
 SUITE = "trixie"
 
@@ -20,18 +22,16 @@ SUITE = "trixie"
 def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
     """All figures of a guest with Debian 13, which has keyd."""
     os.environ["KEYMODED_VM_SUITE"] = SUITE
-    sys.path.insert(0, str(HERE.parent / "Tests" / "VirtualMachine"))
-    import service
-    from build_image import ensure_images
-    from vm import QUICK_CLOCK, VirtualMachine
-
     with VirtualMachine(ensure_images(), clock=QUICK_CLOCK) as guest:
         service.install(guest)
-        shutil.copy(HERE / "in_guest.py", guest.shared)
+        command = service.program(guest, "in_guest")
+        programs = guest.shared / "programs"
+        for name in ("in_guest", "system_calls"):
+            shutil.copy(HERE / f"{name}.py", programs)
         for name in ("latency", "relay"):
             source = PEERS / f"{name}.c"
-            subprocess.run(["cc", "-O2", "-static", "-o", guest.shared / name, source], check=True)
-        done = guest.run(f"python3 /host/in_guest.py {runs} {SAMPLES}", timeout=3000)
+            subprocess.run(["cc", "-O2", "-static", "-o", programs / name, source], check=True)
+        done = guest.run(f"{command} {runs} {SAMPLES}", timeout=3000)
         result: dict[str, object] = json.loads(done.stdout)
         guest_system = guest.run("uname -sr; nproc").stdout.split("\n")
     return {
@@ -47,7 +47,7 @@ def middle(rounds: list[dict[str, float]], what: str) -> float:
 
 
 def summary(result: dict[str, object]) -> list[str]:
-    """What a person wants to know first."""
+    """The most important figures, as text."""
     lines = []
     for load in ("idle", "busy"):
         peers = result[load]
@@ -67,7 +67,7 @@ def summary(result: dict[str, object]) -> list[str]:
 
 
 def picture(result: dict[str, object]) -> str:
-    """The middle and the slow ones of each, idle and busy."""
+    """A plot of the median and the slow presses of each program, idle and busy."""
     lines = []
     for load in ("idle", "busy"):
         peers = result[load]

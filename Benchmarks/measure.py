@@ -15,18 +15,18 @@ PEERS = Path(__file__).parent / "peers"
 
 @dataclass
 class Figures:
-    """What all runs of a program took."""
+    """The times of all runs of a program."""
 
     seconds: list[float] = field(default_factory=list)
     cpu_seconds: list[float] = field(default_factory=list)
 
     @property
     def median(self) -> float:
-        """The middle of all times, by the clock on the wall."""
+        """The median of all elapsed times."""
         return statistics.median(self.seconds)
 
     def raw(self) -> dict[str, object]:
-        """Everything, for the file of results."""
+        """All figures, for the file of results."""
         return {
             "median_s": round(self.median, 6),
             "median_cpu_s": round(statistics.median(self.cpu_seconds), 6),
@@ -37,8 +37,8 @@ class Figures:
 def side_by_side(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, Figures]:
     """Runs each command in turn, `runs` times.
 
-    What else the machine does then slows all of them, not the one that was run at that time. The
-    first round only brings files and programs into memory, and is not counted.
+    Other work of the machine then slows all of them alike. The first round only brings files and
+    programs into memory, and is not counted.
     """
     figures = {name: Figures() for name in commands}
     for round_number in range(runs + 1):
@@ -51,7 +51,7 @@ def side_by_side(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, 
 
 
 def once(command: Sequence[str]) -> tuple[float, float]:
-    """Seconds by the clock and of the processor of one run, its output thrown away."""
+    """The elapsed time and the CPU time of one run, in seconds; its output is discarded."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     try:
         actions = [(os.POSIX_SPAWN_DUP2, devnull, 1)]
@@ -75,7 +75,7 @@ def compiled(folder: Path, name: str, *libraries: str) -> str:
 
 
 def peak_kib(folder: Path, command: Sequence[str]) -> int:
-    """The most memory that a run of `command` has resident."""
+    """The peak of resident memory of a run of `command`, in KiB."""
     peak = str(folder / "peak")
     if not Path(peak).exists():
         compiled(folder, "peak")
@@ -83,7 +83,7 @@ def peak_kib(folder: Path, command: Sequence[str]) -> int:
 
 
 def instructions(command: Sequence[str]) -> int:
-    """How many instructions a run takes in user space: the same in every run, on any machine."""
+    """How many instructions a run takes in user space; every run on any machine takes as many."""
     with tempfile.TemporaryDirectory() as folder:
         output = f"--callgrind-out-file={folder}/out"
         done = subprocess.run(
@@ -100,7 +100,7 @@ def instructions(command: Sequence[str]) -> int:
 
 
 def machine() -> dict[str, object]:
-    """What the figures depend on."""
+    """The machine that was measured."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     models = {line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")}
     system = os.uname()

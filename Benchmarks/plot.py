@@ -1,4 +1,4 @@
-"""Plots as SVG, without anything that would have to be installed."""
+"""Plots as SVG, with Python's standard library alone."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 170, 40, 50
 
 @dataclass(frozen=True)
 class Line:
-    """Points that belong together."""
+    """A named series of points."""
 
     name: str
     points: list[tuple[float, float]]
@@ -32,8 +32,8 @@ class Scale:
         low = math.floor(math.log10(min(values)))
         return cls(low, max(low + 1, math.ceil(math.log10(max(values)))), start, end)
 
-    def place(self, value: float) -> float:
-        """Where `value` stands."""
+    def at(self, value: float) -> float:
+        """The coordinate of `value`."""
         share = (math.log10(value) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
@@ -49,11 +49,11 @@ def line_plot(title: str, across: str, up: str, lines: list[Line]) -> str:
         f'<text x="{LEFT}" y="22" font-size="15">{escape(title)}</text>',
     ]
     for power in range(x.low, x.high + 1):
-        at = x.place(10.0**power)
+        at = x.at(10.0**power)
         parts.append(f'<path d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#e4e4e4"/>')
         parts.append(_label(at, HEIGHT - BOTTOM + 18, "middle", power))
     for power in range(y.low, y.high + 1):
-        at = y.place(10.0**power)
+        at = y.at(10.0**power)
         parts.append(f'<path d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}" stroke="#e4e4e4"/>')
         parts.append(_label(LEFT - 8, at + 4, "end", power))
     middle = (LEFT + WIDTH - RIGHT) / 2
@@ -67,11 +67,11 @@ def line_plot(title: str, across: str, up: str, lines: list[Line]) -> str:
     )
     used: list[float] = []
     for line, color in zip(lines, COLORS, strict=False):
-        places = [(x.place(a), y.place(b)) for a, b in line.points]
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
+        points = [(x.at(a), y.at(b)) for a, b in line.points]
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
-        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{color}"/>' for a, b in places]
-        across_at, at = places[-1]
+        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{color}"/>' for a, b in points]
+        across_at, at = points[-1]
         # Names of lines that end side by side stand one below the other.
         while any(abs(at - other) < 14 for other in used):
             at += 14

@@ -7,7 +7,7 @@ from measure import compiled, instructions, peak_kib, side_by_side
 from plot import Line, line_plot
 from recordings import recording
 
-# The most events that a program is given; beyond, it would take minutes and tell nothing new.
+# The most events for Python, which would take minutes for more and show nothing new.
 PYTHON_LIMIT = 1_000_000
 REFERENCE = 2_000_000
 
@@ -39,7 +39,7 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
                 Path(file).unlink()
         formats: dict[str, object] = {}
         for format_name in ("evemu", "evemu-commented", "raw64", "evtest", "libinput"):
-            # The slowest of them takes some seconds for each million.
+            # The slowest formats take some seconds for each million events.
             count = REFERENCE if format_name in ("evemu", "evemu-commented", "raw64") else 200_000
             file = str(recording(folder, format_name, count))
             commands = {
@@ -71,7 +71,7 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
 
 
 def summary(result: dict[str, object]) -> list[str]:
-    """What a person wants to know first."""
+    """The most important figures, as text."""
     lines = [f"{'events':>9}  {'program':20} {'median':>9} {'events/s':>12} {'peak':>9}"]
     by_size = result["evemu_by_size"]
     formats = result["formats"]

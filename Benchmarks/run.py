@@ -17,7 +17,7 @@ PARTS = ("replay", "daemon")
 
 
 def main() -> None:
-    """Measures the parts that were asked for."""
+    """Measures the parts that the command line names."""
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART")
     parser.add_argument("--runs", type=int, default=7)
