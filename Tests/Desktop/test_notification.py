@@ -55,7 +55,7 @@ def notifications(seat: Seat) -> Notifications:
     return Notifications(seat)
 
 
-def test_it_is_shown_for_as_long_as_shift_is_locked(notifications: Notifications) -> None:
+def test_notification_is_shown_while_shift_is_locked(notifications: Notifications) -> None:
     seat = notifications.seat
     seat.trigger("shiftPressed", "shiftPressed", "tapTextField")
     notifications.wait_for("Shift is locked")
@@ -79,7 +79,9 @@ def test_it_is_shown_for_as_long_as_shift_is_locked(notifications: Notifications
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Signals) -> None:
+def test_ending_the_example_closes_its_notification(
+    notifications: Notifications, end: signal.Signals
+) -> None:
     seat = notifications.seat
     seat.trigger("shiftPressed", "shiftPressed")
     notifications.wait_for("Shift is locked")
@@ -97,14 +99,14 @@ def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Si
     notifications.wait_for("Shift is locked")
 
 
-def test_it_ends_where_nothing_shows_notifications(seat: Seat) -> None:
+def test_example_fails_without_a_notification_daemon(seat: Seat) -> None:
     example = seat.start("examples/notification/keymoded-notify")
     seat.trigger("shiftPressed", "shiftPressed")
     assert example.wait(BOUND_SECONDS) != 0, "the unit starts it again"
     seat.wait_for(lambda: not seat.processes("keymodectl"), "an empty desk")
 
 
-def test_the_unit_starts_what_its_comment_installs() -> None:
+def test_unit_starts_the_program_that_the_comment_installs() -> None:
     folder = Path(EXAMPLES / "notification")
     comment = (folder / "keymoded-notify").read_text()
     assert "install -D -t ~/.local/bin keymoded-notify" in comment

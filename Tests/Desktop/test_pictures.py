@@ -19,7 +19,7 @@ regular6=88c0d0
 """
 
 
-def test_the_live_view(seat: Seat, pictures_are_remade: bool) -> None:
+def test_picture_of_the_live_view(seat: Seat, pictures_are_remade: bool) -> None:
     if not pictures_are_remade:
         pytest.skip("only `make pictures` takes this picture")
     seat.write("foot.ini", TERMINAL)

@@ -21,7 +21,7 @@ def killed(vm: VirtualMachine) -> None:
     )
 
 
-def test_bad_configuration_at_a_crash_loses_nothing(guest: VirtualMachine) -> None:
+def test_restart_after_a_crash_uses_the_last_good_configuration(guest: VirtualMachine) -> None:
     service.reload(guest, "keyboard: { bindings: { clickMoreButton: [KEY_F9] } }\n")
     watch = Watch(guest)
     guest.play("tap shift; wait 30; tap f9")
@@ -58,7 +58,7 @@ def test_bad_configuration_at_a_crash_loses_nothing(guest: VirtualMachine) -> No
     assert guest.run(service.STATUS).stdout == "devices followed: 1\n"
 
 
-def test_bad_configuration_at_the_first_start_means_the_defaults(guest: VirtualMachine) -> None:
+def test_first_start_with_a_bad_configuration_uses_the_defaults(guest: VirtualMachine) -> None:
     forgotten = "systemctl clean --what=fdstore keymoded 2>/dev/null"
     guest.run(f"systemctl stop {UNITS}; {forgotten}", check=False)
     service.configure(guest, "shift: { treshold: 1s }\n")
@@ -75,7 +75,7 @@ def test_bad_configuration_at_the_first_start_means_the_defaults(guest: VirtualM
     assert "the configuration is bad; the defaults are in force" in log
 
 
-def test_keymoded_by_hand_leaves_the_service_alone(guest: VirtualMachine) -> None:
+def test_daemon_started_by_hand_does_not_disturb_the_service(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.play("tap shift")
     assert watch.states(1) == ["on"]

@@ -32,7 +32,7 @@ def require_systemd(guest: VirtualMachine, version: int) -> None:
         pytest.skip(f"came with systemd {version}")
 
 
-def test_shell_with_varlinkctl(guest: VirtualMachine) -> None:
+def test_shell_example_with_varlinkctl_works(guest: VirtualMachine) -> None:
     require_systemd(guest, 255)
     script = share(guest, "example.sh", example("sh"))
     groups = ("keymoded-state", "keymoded-control")
@@ -42,7 +42,7 @@ def test_shell_with_varlinkctl(guest: VirtualMachine) -> None:
     assert '"keyboard":"editingText"' in answers[1]
 
 
-def test_shell_with_socat_and_jq(guest: VirtualMachine) -> None:
+def test_shell_example_with_socat_and_jq_works(guest: VirtualMachine) -> None:
     script = share(guest, "example.sh", example("sh", 1))
     follower = guest.start(as_user("reader", f"sh {script}"))
     follower.wait_for(r"^off\n\Z")
@@ -52,7 +52,7 @@ def test_shell_with_socat_and_jq(guest: VirtualMachine) -> None:
     follower.wait_for(r"^off\non\noff\n\Z")
 
 
-def test_python(guest: VirtualMachine) -> None:
+def test_python_example_follows_changes_across_a_restart(guest: VirtualMachine) -> None:
     shutil.copytree(Path(varlink.__file__).parent, guest.shared / "varlink", dirs_exist_ok=True)
     script = share(guest, "example.py", example("python"))
     follower = as_user("reader", f"python3 -B -u {script} >/run/said")
@@ -73,7 +73,7 @@ def test_python(guest: VirtualMachine) -> None:
     }
 
 
-def test_c(guest: VirtualMachine) -> None:
+def test_c_example_follows_changes_and_reports_a_refusal(guest: VirtualMachine) -> None:
     require_systemd(guest, 257)
     program = share(guest, "watch.c", example("c"))
     guest.run(f"tcc -Wall -Werror -o /run/watch {program} -lsystemd")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.attack
 SHAPES = 4 if "KEYMODED_SEARCH_SECONDS" in os.environ else 2
 
 
-def test_greedy_clients_do_not_have_the_service_killed(
+def test_greedy_clients_keep_the_service_below_half_of_its_memory_limit(
     guest: VirtualMachine, told: AttackTable
 ) -> None:
     before = service.state(guest)

@@ -25,7 +25,9 @@ def start(guest: VirtualMachine, configuration: str) -> None:
 
 
 @pytest.mark.parametrize("trigger", ["press", "tap"])
-def test_recordings_replay_to_what_the_daemon_told(guest: VirtualMachine, trigger: str) -> None:
+def test_recordings_replay_to_the_changes_of_the_daemon(
+    guest: VirtualMachine, trigger: str
+) -> None:
     # A slow host may type too late for bounces; then it types again.
     seeds = range(7, 7 + service.MOST_TRIES)
     assert any(recorded_bounces(guest, trigger, seed) > 3 for seed in seeds)
@@ -55,7 +57,7 @@ def recorded_bounces(guest: VirtualMachine, trigger: str, seed: int) -> int:
     return int(counts[0])
 
 
-def test_unused_shift_is_off_at_its_microsecond(guest: VirtualMachine) -> None:
+def test_shift_times_out_at_the_exact_microsecond(guest: VirtualMachine) -> None:
     start(guest, "shift: { timeout: 300ms }\n")
     watch = Watch(guest)
     guest.play("tap shift")
@@ -68,7 +70,7 @@ def test_unused_shift_is_off_at_its_microsecond(guest: VirtualMachine) -> None:
     service.expect_asleep(guest, lambda: guest.run("sleep 3"))
 
 
-def test_restart_forgets_no_time(guest: VirtualMachine) -> None:
+def test_restart_keeps_the_deadline_of_shift(guest: VirtualMachine) -> None:
     # A restart may take long on a busy host.
     for seconds in (8, 20, 55):
         start(guest, f"shift: {{ timeout: {seconds}s }}\n")
@@ -84,7 +86,7 @@ def test_restart_forgets_no_time(guest: VirtualMachine) -> None:
     raise AssertionError("the host was too slow to prove anything")
 
 
-def test_late_daemon_judges_by_the_kernels_stamps(guest: VirtualMachine) -> None:
+def test_daemon_that_reads_late_goes_by_the_kernels_timestamps(guest: VirtualMachine) -> None:
     # Without a watchdog, because the daemon is stopped for longer than the timeout.
     with service.settings(guest, "WatchdogSec=0"):
         # A slow host types late, but the timestamps decide in any case.

@@ -17,7 +17,7 @@ def test_guest_booted_without_failed_units(vm: VirtualMachine) -> None:
     assert vm.system_state == "running"
 
 
-def test_command_gives_exit_code_and_both_outputs(vm: VirtualMachine) -> None:
+def test_command_returns_exit_code_stdout_and_stderr(vm: VirtualMachine) -> None:
     completed = vm.run("echo out; echo 'and \"err\"' >&2; exit 7", check=False)
     assert (completed.exit_code, completed.stdout, completed.stderr) == (7, "out\n", 'and "err"\n')
 
@@ -74,7 +74,7 @@ def test_shared_folder_is_seen_from_both_sides(vm: VirtualMachine) -> None:
     assert (vm.shared / "answer").read_text() == "from the host\n"
 
 
-def test_ps2_presses_keep_their_distance(vm: VirtualMachine) -> None:
+def test_ps2_presses_arrive_at_the_typed_distance(vm: VirtualMachine) -> None:
     def median_distance() -> float:
         recorder = KeyRecorder(vm, PS2_KEYBOARD)
         vm.play("tap shift 40; wait 260; tap shift 40; wait 100;" * 3)
@@ -93,7 +93,7 @@ def test_ps2_presses_keep_their_distance(vm: VirtualMachine) -> None:
     assert any(median_distance() == pytest.approx(0.300, abs=0.060) for _ in range(MOST_TRIES))
 
 
-def test_no_ps2_event_is_lost(vm: VirtualMachine) -> None:
+def test_ps2_events_all_arrive(vm: VirtualMachine) -> None:
     for _ in range(MOST_TRIES):
         recorder = KeyRecorder(vm, PS2_KEYBOARD)
         vm.play("tap ctrl_r 0; tap a 0;" * 20 + f"wait 100; {MARKER}")
@@ -122,7 +122,7 @@ def test_held_ps2_key_repeats_as_the_script_says(vm: VirtualMachine) -> None:
     assert [event.value for event in events if event.key == "KEY_B"] == [1, 0]
 
 
-def test_usb_keyboard_comes_takes_the_keys_and_goes(vm: VirtualMachine) -> None:
+def test_plugged_usb_keyboard_gets_the_keys_until_it_is_unplugged(vm: VirtualMachine) -> None:
     path = vm.plug_usb_keyboard("second")
     try:
         assert path in vm.run("ls /dev/input/by-id/*").stdout
@@ -137,7 +137,7 @@ def test_usb_keyboard_comes_takes_the_keys_and_goes(vm: VirtualMachine) -> None:
     assert ps2.wait_for_events(2)[0].key == "KEY_C"
 
 
-def test_uinput_keyboard_can_be_made_and_played(vm: VirtualMachine) -> None:
+def test_uinput_keyboard_sends_single_and_recorded_events(vm: VirtualMachine) -> None:
     vm.run(f"evemu-describe {PS2_KEYBOARD} | sed 's/^N: .*/N: Made up/' >/run/keyboard")
     device = vm.start("stdbuf -oL evemu-device /run/keyboard")
     path = device.wait_for(r"^Made up: (/dev/input/event\d+)$")[1]
@@ -158,7 +158,7 @@ def test_uinput_keyboard_can_be_made_and_played(vm: VirtualMachine) -> None:
     vm.wait_until(f"! test -e {path}")
 
 
-def test_dying_guest_is_reported_and_nothing_stays_behind(images: Images) -> None:
+def test_guest_that_crashes_is_reported_and_leaves_nothing_behind(images: Images) -> None:
     with VirtualMachine(images) as machine:
         shared = machine.shared
         machine.start("echo c >/proc/sysrq-trigger")
@@ -169,7 +169,7 @@ def test_dying_guest_is_reported_and_nothing_stays_behind(images: Images) -> Non
     assert str(shared) not in processes
 
 
-def test_key_script_is_a_schedule() -> None:
+def test_key_script_parses_to_events_with_their_times() -> None:
     assert parse("tap a; wait 10\ndown b;;up b") == [
         KeyEvent(0, "a", True),
         KeyEvent(40, "a", False),

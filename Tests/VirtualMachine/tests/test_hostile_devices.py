@@ -32,12 +32,14 @@ TIMES = int(os.environ.get("KEYMODED_ATTACKS", "1"))
         ("odd_names", 1),
     ],
 )
-def test_daemon_survives(guest: VirtualMachine, told: AttackTable, name: str, count: int) -> None:
+def test_service_is_unharmed_by_attack(
+    guest: VirtualMachine, told: AttackTable, name: str, count: int
+) -> None:
     with unharmed(guest):
         attack(guest, told, name, count)
 
 
-def test_keyboards_that_come_and_go_where_no_udev_slows_them_down(
+def test_daemon_without_udev_releases_every_short_lived_keyboard(
     guest: VirtualMachine, told: AttackTable
 ) -> None:
     with service.without_udev(guest):

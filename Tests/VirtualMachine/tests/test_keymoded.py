@@ -16,19 +16,19 @@ from harness.service import (
 from harness.vm import VirtualMachine
 
 
-def test_presses_300_ms_apart_are_caps_lock(guest: VirtualMachine) -> None:
+def test_two_presses_of_shift_300_ms_apart_lead_to_caps_lock(guest: VirtualMachine) -> None:
     _, second = press_twice(guest, Watch(guest), 300)
     assert second["to"] == "capsLock"
     assert service.state(guest)["shift"] == "capsLock"
 
 
-def test_presses_700_ms_apart_are_off(guest: VirtualMachine) -> None:
+def test_two_presses_of_shift_700_ms_apart_lead_to_off(guest: VirtualMachine) -> None:
     _, second = press_twice(guest, Watch(guest), 700, second="shift_r")
     assert second["to"] == "off"
     assert service.state(guest)["shift"] == "off"
 
 
-def test_stamps_are_the_kernels_on_the_clock_that_counts_sleep(guest: VirtualMachine) -> None:
+def test_change_has_the_boot_time_of_its_key(guest: VirtualMachine) -> None:
     uptime = "cut -d' ' -f1 /proc/uptime"
     watch = Watch(guest)
     before = float(guest.run(uptime).stdout)
@@ -38,7 +38,7 @@ def test_stamps_are_the_kernels_on_the_clock_that_counts_sleep(guest: VirtualMac
     assert before - 0.01 <= change["time"] / 1e6 <= after + 0.01
 
 
-def test_keys_walk_the_keyboard_machine(guest: VirtualMachine) -> None:
+def test_bound_keys_move_the_keyboard_machine(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.play("tap scroll_lock; wait 30; tap compose; wait 30; tap insert; wait 30; tap esc")
     assert watch.states(4) == [
@@ -49,14 +49,14 @@ def test_keys_walk_the_keyboard_machine(guest: VirtualMachine) -> None:
     ]
 
 
-def test_autorepeat_of_shift_is_nothing(guest: VirtualMachine) -> None:
+def test_autorepeat_of_shift_has_no_effect(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.play("hold shift 600; wait 30; tap a")
     assert watch.states(2) == ["on", "off"]
     assert service.settled_state(guest)["sequence"] == 2
 
 
-def test_autorepeat_of_a_letter_is_a_character(guest: VirtualMachine) -> None:
+def test_autorepeat_of_a_letter_counts_as_a_character(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Repeating keyboard") as keyboard:
         watch = Watch(guest)
         keyboard.send("A+")
@@ -67,7 +67,7 @@ def test_autorepeat_of_a_letter_is_a_character(guest: VirtualMachine) -> None:
         assert (change["to"], change["event"]) == ("off", "characterTyped")
 
 
-def test_letters_with_ctrl_held_are_no_characters_but_with_altgr(guest: VirtualMachine) -> None:
+def test_letter_counts_as_a_character_with_altgr_but_not_with_ctrl(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.play("tap shift; wait 20; down ctrl; tap c; up ctrl; wait 20")
     assert watch.states(1) == ["on"]
@@ -76,14 +76,14 @@ def test_letters_with_ctrl_held_are_no_characters_but_with_altgr(guest: VirtualM
     assert watch.states(1) == ["off"]
 
 
-def test_status_tells_how_many_devices_are_followed(guest: VirtualMachine) -> None:
+def test_systemd_status_has_the_number_of_followed_devices(guest: VirtualMachine) -> None:
     wait_until_following(guest, 1)
     with followed_keyboard(guest, "Counted keyboard"):
         wait_until_following(guest, 2)
     wait_until_following(guest, 1)
 
 
-def test_usb_keyboard_comes_and_goes_with_shift_held(guest: VirtualMachine) -> None:
+def test_unplugging_a_usb_keyboard_releases_its_held_keys(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.plug_usb_keyboard("first")
     wait_until_followed(guest, "QEMU QEMU USB Keyboard")
@@ -108,7 +108,7 @@ def test_usb_keyboard_comes_and_goes_with_shift_held(guest: VirtualMachine) -> N
     guest.unplug("second")
 
 
-def test_two_keyboards_have_one_shift(guest: VirtualMachine) -> None:
+def test_two_keyboards_share_modifiers_and_shift(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Second keyboard") as keyboard:
         watch = Watch(guest)
         keyboard.send("LEFTCTRL+")
@@ -122,7 +122,7 @@ def test_two_keyboards_have_one_shift(guest: VirtualMachine) -> None:
         assert change["event"] == "shiftPressed"
 
 
-def test_modifier_that_a_grab_leaves_held_is_found_up(guest: VirtualMachine) -> None:
+def test_modifier_released_during_a_grab_is_no_longer_held(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Grabbed keyboard") as keyboard:
         watch = Watch(guest)
         keyboard.send("LEFTCTRL+")
@@ -139,7 +139,7 @@ def test_modifier_that_a_grab_leaves_held_is_found_up(guest: VirtualMachine) -> 
         grab.terminate()
 
 
-def test_what_is_lost_in_an_overflow_is_found_again(guest: VirtualMachine) -> None:
+def test_key_states_are_synced_after_an_overflow(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Fast keyboard") as keyboard:
         watch = Watch(guest)
         keyboard.send("LEFTCTRL+")
@@ -153,7 +153,7 @@ def test_what_is_lost_in_an_overflow_is_found_again(guest: VirtualMachine) -> No
 
 
 @pytest.mark.parametrize(("distance_ms", "expected"), [(300, "capsLock"), (700, "off")])
-def test_time_is_the_kernels_even_if_the_daemon_sleeps(
+def test_stopped_daemon_goes_by_the_kernels_timestamps(
     guest: VirtualMachine, distance_ms: int, expected: str
 ) -> None:
     _, second = press_twice(
@@ -162,7 +162,7 @@ def test_time_is_the_kernels_even_if_the_daemon_sleeps(
     assert second["to"] == expected
 
 
-def test_access_is_by_group(guest: VirtualMachine) -> None:
+def test_groups_decide_who_may_read_and_who_may_trigger(guest: VirtualMachine) -> None:
     sockets = guest.run("stat -c '%a %U %G %n' /run/keymoded/*.sock").stdout.splitlines()
     assert sockets == [
         "660 root keymoded-control /run/keymoded/control.sock",
@@ -194,7 +194,7 @@ def test_access_is_by_group(guest: VirtualMachine) -> None:
     assert guest.run(as_user("controller", "keymodectl state keyboard")).stdout == "editingText\n"
 
 
-def test_device_may_be_named(guest: VirtualMachine) -> None:
+def test_option_device_follows_only_the_named_devices(guest: VirtualMachine) -> None:
     guest.run(f"systemctl stop {service.UNITS}")
     keyboard = VirtualKeyboard(guest, "Named keyboard")
     daemon = service.start_by_hand(guest, f"--device {keyboard.path} --device /dev/input/none")
@@ -213,7 +213,7 @@ def test_device_may_be_named(guest: VirtualMachine) -> None:
     assert daemon.wait().exit_code == 0
 
 
-def test_log_names_no_key(guest: VirtualMachine) -> None:
+def test_log_has_devices_but_no_keys(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Logged keyboard"):
         guest.play("tap shift; wait 20; tap q; wait 20; tap compose; wait 20; tap f5")
     guest.wait_until("journalctl --unit keymoded --boot --output cat | grep -q 'Logged.* is gone'")
@@ -224,7 +224,7 @@ def test_log_names_no_key(guest: VirtualMachine) -> None:
     ]
 
 
-def test_keyboard_starts_the_service_where_it_is_enabled(installed: VirtualMachine) -> None:
+def test_plugged_keyboard_starts_the_service_only_if_enabled(installed: VirtualMachine) -> None:
     service_is = "systemctl is-active --quiet keymoded.service"
     installed.run("systemctl enable --quiet keymoded.service")
     installed.plug_usb_keyboard("starter")
@@ -239,7 +239,7 @@ def test_keyboard_starts_the_service_where_it_is_enabled(installed: VirtualMachi
     installed.unplug("idle")
 
 
-def test_client_starts_the_service(installed: VirtualMachine) -> None:
+def test_client_starts_the_service_through_its_socket(installed: VirtualMachine) -> None:
     installed.run("systemctl start keymoded-state.socket keymoded-control.socket")
     assert installed.run("systemctl is-active keymoded.service", check=False).exit_code != 0
     read = installed.run(as_user("reader", "keymodectl state shift"))

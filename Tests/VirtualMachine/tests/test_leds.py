@@ -65,7 +65,7 @@ def warnings(guest: VirtualMachine) -> list[str]:
     return [line for line in service.log(guest) if "LEDs" in line]
 
 
-def test_state_is_shown_while_it_lasts(writing: VirtualMachine) -> None:
+def test_leds_show_a_state_while_it_lasts(writing: VirtualMachine) -> None:
     with followed(writing, LitKeyboard(writing, "Lit keyboard")) as keyboard:
         writing.play(CAPS_LOCK)
         assert keyboard.switched(1) == ["CAPSL on"]
@@ -79,7 +79,7 @@ def test_state_is_shown_while_it_lasts(writing: VirtualMachine) -> None:
     assert warnings(writing) == []
 
 
-def test_device_that_comes_later_shows_the_state_too(writing: VirtualMachine) -> None:
+def test_device_plugged_later_shows_the_present_state(writing: VirtualMachine) -> None:
     with followed(writing, LitKeyboard(writing, "First keyboard")) as first:
         writing.play("tap insert")
         assert first.switched(2) == ["SCROLLL on", "MISC on"]
@@ -92,7 +92,7 @@ def test_device_that_comes_later_shows_the_state_too(writing: VirtualMachine) ->
     assert warnings(writing) == [], "also of the one that is gone"
 
 
-def test_reload_adds_and_removes_and_loses_no_key(writing: VirtualMachine) -> None:
+def test_reload_changes_leds_and_keeps_held_keys(writing: VirtualMachine) -> None:
     with followed(writing, LitKeyboard(writing, "Reloaded keyboard")) as keyboard:
         reload(writing, PATIENT)
         assert opened_for_writing(writing) == 0
@@ -114,7 +114,7 @@ def test_reload_adds_and_removes_and_loses_no_key(writing: VirtualMachine) -> No
         assert opened_for_writing(writing) == 0
 
 
-def test_device_that_is_let_go_shows_nothing_any_more(writing: VirtualMachine) -> None:
+def test_device_ignored_by_a_reload_has_its_led_switched_off(writing: VirtualMachine) -> None:
     with followed(writing, LitKeyboard(writing, "Ignored keyboard")) as keyboard:
         writing.play(CAPS_LOCK)
         assert keyboard.switched(1) == ["CAPSL on"]
@@ -125,7 +125,7 @@ def test_device_that_is_let_go_shows_nothing_any_more(writing: VirtualMachine) -
         assert keyboard.switched(1) == ["CAPSL on"]
 
 
-def test_daemon_that_stops_switches_off_and_the_next_one_on(writing: VirtualMachine) -> None:
+def test_stopping_switches_leds_off_and_starting_switches_them_on(writing: VirtualMachine) -> None:
     with followed(writing, LitKeyboard(writing, "Lasting keyboard")) as keyboard:
         writing.play(CAPS_LOCK)
         assert keyboard.switched(1) == ["CAPSL on"]
@@ -143,7 +143,7 @@ def test_daemon_that_stops_switches_off_and_the_next_one_on(writing: VirtualMach
         assert keyboard.switched(1) == ["CAPSL off"]
 
 
-def test_led_that_somebody_left_on_is_off(writing: VirtualMachine) -> None:
+def test_start_switches_off_configured_leds_that_were_left_on(writing: VirtualMachine) -> None:
     writing.run("systemctl stop keymoded")
     keyboard = LitKeyboard(writing, "Left keyboard")
     keyboard.switch("CAPSL", 1)
@@ -156,7 +156,7 @@ def test_led_that_somebody_left_on_is_off(writing: VirtualMachine) -> None:
     keyboard.remove()
 
 
-def test_leds_wake_nobody(writing: VirtualMachine) -> None:
+def test_leds_switched_by_others_do_not_wake_the_daemon(writing: VirtualMachine) -> None:
     with followed(writing, LitKeyboard(writing, "Blinking keyboard")) as keyboard:
         writing.play(CAPS_LOCK)
         assert keyboard.switched(1) == ["CAPSL on"]
@@ -172,7 +172,7 @@ def test_leds_wake_nobody(writing: VirtualMachine) -> None:
         service.expect_asleep(writing, blink)
 
 
-def test_unit_as_it_is_shipped_refuses_it_once_and_keys_go_on(reading: VirtualMachine) -> None:
+def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: VirtualMachine) -> None:
     with followed(reading, LitKeyboard(reading, "Dark keyboard")) as keyboard:
         watch = Watch(reading)
         reading.play(CAPS_LOCK)
@@ -190,7 +190,7 @@ def test_unit_as_it_is_shipped_refuses_it_once_and_keys_go_on(reading: VirtualMa
         assert service.state(reading)["shift"] == "capsLock"
 
 
-def test_node_without_permission_is_tried_again_with_a_reload(writing: VirtualMachine) -> None:
+def test_reload_retries_a_node_without_write_permission(writing: VirtualMachine) -> None:
     writing.run("systemctl stop keymoded")
     keyboard = LitKeyboard(writing, "Guarded keyboard")
     writing.run(f"udevadm settle; stat --format '%a %G' {keyboard.path} | grep -x '660 input'")

@@ -63,7 +63,7 @@ def files(vm: VirtualMachine) -> set[str]:
     return {line for line in listing.splitlines() if not re.fullmatch("/etc/.*-", line)}
 
 
-def test_package_is_built_with_what_make_build_installs() -> None:
+def test_build_dependencies_are_the_packages_that_make_build_installs() -> None:
     control = (CHECKOUT / "debian/control").read_text()
     declared = re.findall("^ ([a-z-]+),$", control, re.MULTILINE)
     needed = (CHECKOUT / "scripts/packages/build").read_text()
@@ -72,7 +72,7 @@ def test_package_is_built_with_what_make_build_installs() -> None:
     )
 
 
-def test_keyboard_that_was_there_before_is_followed(installed: VirtualMachine) -> None:
+def test_installation_follows_the_keyboard_that_is_plugged_in(installed: VirtualMachine) -> None:
     wait_until_following(installed, 1)
     enabled = installed.run(f"systemctl is-enabled {service.UNITS}").stdout
     assert enabled.split() == ["enabled"] * 3
@@ -87,13 +87,13 @@ def test_units_are_well_formed(installed: VirtualMachine) -> None:
     assert (verified.exit_code, complaints) == (0, [])
 
 
-def test_udev_finds_nothing_wrong_with_the_rules(installed: VirtualMachine) -> None:
+def test_udev_rules_are_well_formed(installed: VirtualMachine) -> None:
     if systemd_version(installed) < 254:
         pytest.skip("udevadm verify came with systemd 254")
     installed.run("udevadm verify /usr/lib/udev/rules.d/70-keymoded.rules")
 
 
-def test_service_can_do_little_harm(installed: VirtualMachine) -> None:
+def test_security_exposure_of_the_service_is_low(installed: VirtualMachine) -> None:
     # systemd's exposure, from 0 to 100.
     threshold = 9 if systemd_version(installed) >= 257 else 10
     judged = installed.run(
@@ -107,7 +107,7 @@ def test_service_can_do_little_harm(installed: VirtualMachine) -> None:
     assert judged.exit_code == 0, judged.stdout
 
 
-def test_process_has_no_privilege(installed: VirtualMachine) -> None:
+def test_process_has_no_privileges(installed: VirtualMachine) -> None:
     pid = main_pid(installed)
     status = dict(
         line.split(":\t", 1)
@@ -124,7 +124,7 @@ def test_process_has_no_privilege(installed: VirtualMachine) -> None:
     assert re.search("^Max core file size +0 +0 ", limits, re.MULTILINE)
 
 
-def test_keys_are_followed_and_the_journal_names_none(guest: VirtualMachine) -> None:
+def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     cursor = guest.run("journalctl --lines 0 --show-cursor").stdout.split("cursor: ")[1].strip()
     _, second = press_twice(guest, watch, 300)
@@ -186,7 +186,9 @@ def client(installed: VirtualMachine) -> Client:
     return PYTHON
 
 
-def test_foreign_clients_are_served_by_group(guest: VirtualMachine, client: Client) -> None:
+def test_foreign_clients_may_do_what_their_group_allows(
+    guest: VirtualMachine, client: Client
+) -> None:
     def command(user: str, what: str, name: str, method: str = "", parameters: str = "{}") -> str:
         words = {"socket": f"/run/keymoded/{name}.sock", "method": method, "parameters": parameters}
         # The library is in /host.
@@ -233,7 +235,7 @@ def test_states_outlive_a_restart_and_since_systemd_254_a_stop(guest: VirtualMac
     wait_until_following(guest, 1)
 
 
-def test_upgrade_turns_no_client_away_and_keeps_the_states(guest: VirtualMachine) -> None:
+def test_upgrade_refuses_no_client_and_keeps_the_states(guest: VirtualMachine) -> None:
     guest.run("keymodectl trigger clickMoreButton")
     before, pid = service.state(guest), main_pid(guest)
     connects = "socat -u OPEN:/dev/null UNIX-CONNECT:/run/keymoded/state.sock"
@@ -246,7 +248,7 @@ def test_upgrade_turns_no_client_away_and_keeps_the_states(guest: VirtualMachine
     wait_until_following(guest, 1)
 
 
-def test_upgrade_starts_nothing_that_was_stopped(guest: VirtualMachine) -> None:
+def test_upgrade_leaves_a_stopped_service_stopped(guest: VirtualMachine) -> None:
     guest.run(f"systemctl stop {service.UNITS}; systemctl disable --quiet keymoded.service")
     # The command that dpkg runs at the end of an upgrade.
     configure = "/var/lib/dpkg/info/keymoded.postinst configure 0.1.0"
@@ -257,7 +259,7 @@ def test_upgrade_starts_nothing_that_was_stopped(guest: VirtualMachine) -> None:
     guest.run("systemctl enable --quiet keymoded.service")
 
 
-def test_readme_leads_to_keys_of_ones_own(installed: VirtualMachine) -> None:
+def test_steps_of_the_readme_bind_a_key(installed: VirtualMachine) -> None:
     readme = (CHECKOUT / "README.md").read_text()
     path = readme.partition("### To your own keys")[2].partition("\n## ")[0]
     steps = re.findall(r"^    \$ (.*(?:\n {8}.*)*)\n((?:    (?!\$ ).*\n)*)", path, re.MULTILINE)
@@ -286,7 +288,7 @@ def test_readme_leads_to_keys_of_ones_own(installed: VirtualMachine) -> None:
         service.restart(installed)
 
 
-def test_removal_leaves_the_configuration_and_purging_nothing(
+def test_removal_keeps_the_configuration_and_purging_leaves_nothing(
     installed: VirtualMachine, files_before: set[str]
 ) -> None:
     service.restart(installed)

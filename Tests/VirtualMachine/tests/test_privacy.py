@@ -19,7 +19,7 @@ PATTERN = "/proc/sys/kernel/core_pattern"
 PIPE_LIMIT = "/proc/sys/kernel/core_pipe_limit"
 
 
-def test_text_that_changes_no_state_is_seen_nowhere(
+def test_text_that_changes_no_state_is_visible_nowhere(
     guest: VirtualMachine, told: AttackTable
 ) -> None:
     with unharmed(guest):
@@ -38,7 +38,7 @@ def dumps_to(guest: VirtualMachine, target: str) -> Iterator[None]:
         guest.run(f"echo {shlex.quote(before)} >{PATTERN}; echo 0 >{PIPE_LIMIT}; rm -f {DUMP}")
 
 
-def test_crash_leaves_no_memory_behind(guest: VirtualMachine, told: AttackTable) -> None:
+def test_crash_of_the_daemon_writes_no_core_dump(guest: VirtualMachine, told: AttackTable) -> None:
     before = service.state(guest)
     dumped = 0
     # A program in core_pattern gets the dump whatever LimitCORE is.
@@ -57,7 +57,7 @@ def test_crash_leaves_no_memory_behind(guest: VirtualMachine, told: AttackTable)
     assert {**after, "time": 0} == {**before, "time": 0}
 
 
-def test_crash_of_a_recorder_leaves_no_memory_behind(guest: VirtualMachine) -> None:
+def test_crash_of_a_recorder_writes_no_core_dump(guest: VirtualMachine) -> None:
     with dumps_to(guest, f"|/usr/bin/tee {DUMP}"):
         recorder = Recorder(guest, REDACTED)
         guest.play(f"tap q; {MARKER}")

@@ -27,7 +27,9 @@ KeyEvent = tuple[int, int, int]
 META, V = 125, 47
 
 
-def test_whatever_records_the_changes_are_those_of_the_daemon(guest: VirtualMachine) -> None:
+def test_recordings_of_every_program_replay_to_the_changes_of_the_daemon(
+    guest: VirtualMachine,
+) -> None:
     recorders, live = recorded_and_live(guest)
     assert len(live) > 20
     for recording in recorders:
@@ -51,7 +53,7 @@ def recorded_and_live(guest: VirtualMachine) -> tuple[list[Recorder], list[Chang
     raise recorder.HostTooBusy("the host was too busy every time")
 
 
-def test_what_keymodectl_recorded_plays_on_a_keyboard_of_uinput(guest: VirtualMachine) -> None:
+def test_recording_of_keymodectl_plays_on_a_uinput_keyboard(guest: VirtualMachine) -> None:
     tools = (recorder.KEYMODECTL, recorder.REDACTED)
     recorders = record(guest, typing_to_be_played(1, 15), tools)
     for recording in recorders:
@@ -82,7 +84,7 @@ def played(guest: VirtualMachine, recording: Recorder) -> list[Change]:
     return live
 
 
-def test_recording_of_two_keyboards_plays_with_libinput(guest: VirtualMachine) -> None:
+def test_recording_of_two_keyboards_plays_with_libinput_replay(guest: VirtualMachine) -> None:
     with service.cleared_away(guest):
         service.configure(guest, service.PATIENT)
         service.restart(guest)
@@ -164,7 +166,7 @@ TYPED_CODES = {
 CHORD = "down meta_l; wait 20; tap v; wait 20; up meta_l; wait 30"
 
 
-def test_nothing_that_was_typed_is_in_a_redacted_recording(installed: VirtualMachine) -> None:
+def test_redacted_recording_has_no_typed_key(installed: VirtualMachine) -> None:
     (installed.shared / "bound.yaml").write_text(
         "keyboard: {bindings: {clickSwitchButton: [KEY_LEFTMETA+KEY_V]}}\n"
     )
@@ -214,7 +216,7 @@ def codes_in(recording: bytes) -> set[int]:
     return {code for kind, code, _ in key_events(recording) if kind == 1}
 
 
-def test_recording_is_its_owners_and_whole_however_it_is_ended(installed: VirtualMachine) -> None:
+def test_recording_is_private_and_complete_after_any_signal(installed: VirtualMachine) -> None:
     tools = (recorder.KEYMODECTL, recorder.REDACTED, recorder.KEYMODECTL_YAML)
     recorders = [Recorder(installed, tool) for tool in tools]
     installed.play(f"tap shift; wait 60; tap a; wait 60; {MARKER}")
@@ -235,7 +237,9 @@ def test_recording_is_its_owners_and_whole_however_it_is_ended(installed: Virtua
     assert recorders[0].recording() == before
 
 
-def test_keyboard_unplugged_while_recording_is_an_error(installed: VirtualMachine) -> None:
+def test_recording_an_unplugged_keyboard_fails_and_keeps_its_events(
+    installed: VirtualMachine,
+) -> None:
     keyboard = installed.plug_usb_keyboard("recorded")
     recorders = [
         Recorder(installed, tool, keyboard)
@@ -252,7 +256,7 @@ def test_keyboard_unplugged_while_recording_is_an_error(installed: VirtualMachin
         assert [change["to"] for change in changes_in(recording.path)] == ["on", "off"]
 
 
-def test_full_disk_is_an_error_and_keeps_what_was_written(guest: VirtualMachine) -> None:
+def test_recording_to_a_full_disk_fails_and_keeps_what_was_written(guest: VirtualMachine) -> None:
     guest.run("mkdir -p /run/tiny && mount -t tmpfs -o size=16k tmpfs /run/tiny")
     try:
         watch = Watch(guest)
@@ -275,7 +279,7 @@ def test_full_disk_is_an_error_and_keeps_what_was_written(guest: VirtualMachine)
 @pytest.mark.parametrize(
     "tool", [recorder.KEYMODECTL, recorder.REDACTED, recorder.REDACTED_YAML], ids=lambda t: t.suffix
 )
-def test_recording_that_begins_with_ctrl_held_knows_it(
+def test_recording_has_the_modifiers_held_at_its_start(
     installed: VirtualMachine, tool: Tool
 ) -> None:
     installed.play("down ctrl; wait 20")
@@ -286,7 +290,7 @@ def test_recording_that_begins_with_ctrl_held_knows_it(
     assert [change["to"] for change in changes_in(recording.path)] == ["editingText"]
 
 
-def test_recording_knows_what_was_lost_in_an_overflow(guest: VirtualMachine) -> None:
+def test_recording_has_the_key_states_after_an_overflow(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Fast keyboard") as keyboard:
         tools = (recorder.KEYMODECTL, recorder.REDACTED, recorder.REDACTED_YAML)
         recorders = [Recorder(guest, tool, keyboard.path) for tool in tools]

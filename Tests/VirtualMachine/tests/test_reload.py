@@ -12,7 +12,7 @@ from harness.service import (
 from harness.vm import VirtualMachine
 
 
-def test_new_binding_counts_at_once_and_a_held_modifier_still(guest: VirtualMachine) -> None:
+def test_reload_applies_a_binding_at_once_and_keeps_held_modifiers(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.play("tap shift; wait 30; down ctrl; wait 30; tap v; wait 30")
     assert watch.states(1) == ["on"]
@@ -23,7 +23,7 @@ def test_new_binding_counts_at_once_and_a_held_modifier_still(guest: VirtualMach
     assert (second["to"], second["machine"]) == ("off", "shift"), "Scroll Lock is bound no more"
 
 
-def test_device_that_is_ignored_is_let_go_and_comes_back(guest: VirtualMachine) -> None:
+def test_reload_releases_an_ignored_device_and_follows_it_again(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Ignored keyboard") as keyboard:
         watch = Watch(guest)
         keyboard.send("LEFTCTRL+")
@@ -52,7 +52,7 @@ def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMa
     assert watch.states(1) == ["off"], "the daemon goes on as it was"
 
 
-def test_udev_can_have_a_device_ignored(guest: VirtualMachine) -> None:
+def test_device_that_a_udev_rule_ignores_is_not_followed(guest: VirtualMachine) -> None:
     guest.run(
         """
         mkdir -p /run/udev/rules.d

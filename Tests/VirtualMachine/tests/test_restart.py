@@ -27,7 +27,7 @@ def change_some_states(guest: VirtualMachine) -> None:
     assert watch.states(4) == ["on", "capsLock", "editingText", "showingPanel"]
 
 
-def test_stopped_service_forgets_only_before_systemd_254(guest: VirtualMachine) -> None:
+def test_stop_forgets_the_states_only_before_systemd_254(guest: VirtualMachine) -> None:
     version = service.systemd_version(guest)
     change_some_states(guest)
     before = service.state(guest)
@@ -45,7 +45,7 @@ def test_stopped_service_forgets_only_before_systemd_254(guest: VirtualMachine) 
         "systemctl kill --signal ABRT keymoded; systemctl start keymoded",
     ],
 )
-def test_restart_is_no_reset(guest: VirtualMachine, end_and_begin: str) -> None:
+def test_restart_keeps_the_states(guest: VirtualMachine, end_and_begin: str) -> None:
     change_some_states(guest)
     before = service.state(guest)
     guest.run(end_and_begin)
@@ -60,7 +60,7 @@ def test_restart_is_no_reset(guest: VirtualMachine, end_and_begin: str) -> None:
     assert service.state(guest)["shift"] == "off"
 
 
-def test_memory_that_makes_no_sense_is_let_go_with_a_word(guest: VirtualMachine) -> None:
+def test_damaged_stored_states_are_dropped_with_a_log_line(guest: VirtualMachine) -> None:
     change_some_states(guest)
     before = service.state(guest)
     # Damages both headers in the memory of the states.
@@ -79,7 +79,7 @@ def test_memory_that_makes_no_sense_is_let_go_with_a_word(guest: VirtualMachine)
     assert "what was kept of the states makes no sense; starting anew" in service.log(guest)
 
 
-def test_no_change_is_lost_however_often_the_daemon_is_killed(guest: VirtualMachine) -> None:
+def test_killing_the_daemon_repeatedly_loses_no_change(guest: VirtualMachine) -> None:
     killer = guest.start(f"exec {service.program(guest, 'kill_daemon')} {KILLS}")
     ended = killer.wait(timeout=300 + 30 * KILLS)
     print(ended.stdout, end="")

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.attack
 SECONDS = int(os.environ.get("KEYMODED_SOAK_SECONDS", "180"))
 
 
-def test_nothing_grows_and_nothing_is_lost(guest: VirtualMachine, told: AttackTable) -> None:
+def test_long_run_loses_no_change_and_does_not_grow(
+    guest: VirtualMachine, told: AttackTable
+) -> None:
     command = f"{service.program(guest, 'soak')} {SECONDS}"
     ended = guest.run(command, timeout=SECONDS * 10 + 600)
     result = json.loads(ended.stdout.splitlines()[-1])

@@ -33,7 +33,7 @@ mv /run/outcome /host/outcome.part && mv /host/outcome.part /host/outcome
 COUNT = int(os.environ.get("KEYMODED_SLEEPS", "1"))
 
 
-def test_time_asleep_counts_and_keyboards_are_there_afterwards(
+def test_suspend_counts_as_time_and_keyboards_are_followed_afterwards(
     images: Images, told: AttackTable
 ) -> None:
     with VirtualMachine(images) as guest:

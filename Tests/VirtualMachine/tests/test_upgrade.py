@@ -32,7 +32,9 @@ def vm(images: Images) -> Iterator[VirtualMachine]:
         yield machine
 
 
-def test_upgrade_from_0_1_0_keeps_states_and_places(vm: VirtualMachine) -> None:
+def test_upgrade_from_0_1_0_keeps_states_and_changes_for_resuming_clients(
+    vm: VirtualMachine,
+) -> None:
     assert vm.run("keymoded --version").stdout == "keymoded 0.1.0\n"
     resume = f"{service.program(vm, 'resume')} {CHANGES} {KEPT}"
     follower = vm.start(as_user("controller", resume, "keymoded-state", "keymoded-control"))

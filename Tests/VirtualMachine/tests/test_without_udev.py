@@ -32,7 +32,9 @@ def wait_until_followed(guest: VirtualMachine, name: str, is_followed: bool = Tr
     guest.wait_until(f"{negation}keymodectl devices {BY_HAND} | grep -q '{name}$'")
 
 
-def test_keyboards_are_told_from_mice_and_other_keys(guest: VirtualMachine) -> None:
+def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards(
+    guest: VirtualMachine,
+) -> None:
     all_names = guest.run("cat /sys/class/input/event*/device/name").stdout.splitlines()
     assert len(all_names) > 1, "there is more than the keyboard"
     udev_says = guest.run(
@@ -49,7 +51,7 @@ def test_keyboards_are_told_from_mice_and_other_keys(guest: VirtualMachine) -> N
     guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
 
 
-def test_keyboard_is_followed_from_when_it_comes_until_it_goes(guest: VirtualMachine) -> None:
+def test_keyboard_is_followed_while_it_exists(guest: VirtualMachine) -> None:
     start_by_hand(guest)
     before = devices(guest)
     for _ in range(3):
@@ -63,7 +65,7 @@ def test_keyboard_is_followed_from_when_it_comes_until_it_goes(guest: VirtualMac
     assert devices(guest) == before
 
 
-def test_node_is_opened_when_its_permissions_come(guest: VirtualMachine) -> None:
+def test_node_is_opened_once_its_permissions_allow_it(guest: VirtualMachine) -> None:
     node = guest.run(f"readlink -f {PS2_KEYBOARD}").stdout.strip()
     guest.run(f"chmod 600 {node}; mkdir --mode 777 /run/own")
     daemon = start_by_hand(
@@ -81,7 +83,7 @@ def test_node_is_opened_when_its_permissions_come(guest: VirtualMachine) -> None
     keyboard.remove()
 
 
-def test_keyboard_that_takes_the_number_of_another_is_followed(guest: VirtualMachine) -> None:
+def test_keyboard_that_reuses_a_node_is_followed(guest: VirtualMachine) -> None:
     start_by_hand(guest)
     keyboard = VirtualKeyboard(guest, "First keyboard")
     wait_until_followed(guest, "First keyboard")
@@ -98,7 +100,7 @@ def test_keyboard_that_takes_the_number_of_another_is_followed(guest: VirtualMac
     second.remove()
 
 
-def test_key_on_a_node_of_its_own_is_followed_while_it_is_bound(guest: VirtualMachine) -> None:
+def test_device_with_a_single_key_is_followed_while_the_key_is_bound(guest: VirtualMachine) -> None:
     keys = bytearray(96)
     keys[DICTATE // 8] = 1 << DICTATE % 8
     (guest.shared / "dictation").write_text(
