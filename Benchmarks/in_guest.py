@@ -38,7 +38,7 @@ OTHERS = ("keymoded-bare", "keyd", "thd")
 NAMES = (*KEYMODED, *RELAYS, *OTHERS)
 
 
-def tell(what: str) -> None:
+def report(what: str) -> None:
     """Reports the progress."""
     print(f"{time.monotonic():.0f} s: {what}", file=sys.stderr, flush=True)
 
@@ -252,12 +252,12 @@ def main() -> None:
         wait_until(lambda: all_follow(pressing.nodes), "every program to follow its keyboard")
         pressing.connect(inputs)
         pressing.measure(1, 20)
-        tell("all answer")
+        report("every program answers")
         result["idle"] = figures(pressing.measure(rounds, samples))
-        tell("measured idle")
+        report("measured idle")
         with busy():
             result["busy"] = figures(pressing.measure(rounds, samples))
-        tell("measured busy")
+        report("measured busy")
         result["memory_kib"] = {
             name: Process(pid_of(name)).memory_kib() for name in ("keymoded", "keyd")
         }

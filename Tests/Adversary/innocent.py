@@ -30,9 +30,9 @@ def clock_offset(path: str) -> int:
     with Connection(path) as connection:
         for _ in range(200):
             before = now()
-            told: int = connection.call("GetState")["state"]["time"]
+            stamp: int = connection.call("GetState")["state"]["time"]
             after = now()
-            best = min(best, (after - before, (before + after) // 2 - told))
+            best = min(best, (after - before, (before + after) // 2 - stamp))
     return best[1]
 
 

@@ -25,13 +25,13 @@ pytestmark = pytest.mark.attack
 SECONDS = float(os.environ.get("KEYMODED_ATTACK_SECONDS", "3"))
 
 # The limit of the worst delay under attack, as a multiple of the worst without one. Only `make
-# adversary` sets it: a machine that runs other things delays processes whatever the daemon does.
+# adversary` sets it: a machine that runs other things delays processes as well.
 FACTOR = float(os.environ.get("KEYMODED_DELAY_FACTOR", "inf"))
 
 # The machine delays processes now and then; a fault of the daemon shows in every attempt.
 ATTEMPTS = 5
 
-# A worst delay this much greater than the bystander's is a fault of the daemon, whatever FACTOR is.
+# A worst delay this much greater than the bystander's is a fault of the daemon with any FACTOR.
 LATEST_US = 1_000_000
 
 # How much longer than SECONDS an attack may take: with SCHED_IDLE it gets little time on a busy
@@ -62,7 +62,7 @@ class Watched:
 class Scene:
     """The daemon under attack, and a bystander that does the same and is not attacked.
 
-    What delays both of them is the machine, of which an attack takes all that it can get.
+    A delay of both comes from the machine, of which an attack takes all that it can get.
     """
 
     target: Watched
@@ -142,7 +142,7 @@ def test_innocent_subscriber_gets_every_change_in_time(
 ) -> None:
     worst, attempt = 0, 0
     while attempt == 0 or (not scene.accepts(worst) and attempt < ATTEMPTS):
-        # The maximum grows with the number of attempts, so the quiet is watched once more, too.
+        # The maximum grows with the number of attempts, so the quiet is watched as often.
         if attempt > 0:
             scene.watch_in_quiet()
         attempt += 1

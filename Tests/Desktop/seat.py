@@ -1,7 +1,7 @@
 """A person at a desk: a home, a session bus, a compositor without a screen, and a keymoded.
 
 Desktop programs refuse to run as root, or should. If root runs the tests, the person is the user
-nobody.
+`nobody`.
 """
 
 import contextlib

@@ -111,4 +111,4 @@ def test_example_ends_with_tmux(status: StatusLine, how: str) -> None:
         status.seat.run("kill", "-KILL", number)
         # The example's shell notices that tmux has ended only at the next change.
         status.seat.trigger("tapTextField")
-    status.seat.wait_for(lambda: not status.seat.processes("keymodectl"), "an empty desk")
+    status.seat.wait_for(lambda: not status.seat.processes("keymodectl"), "the follower to end")

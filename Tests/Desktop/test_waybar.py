@@ -108,10 +108,10 @@ def test_each_state_has_a_different_look(bar: Bar, pictures_are_remade: bool) ->
         if (shift, keyboard) in looks:
             assert look == looks[shift, keyboard], "the same states have the same look"
         else:
-            assert look not in looks.values(), "other states have another look"
+            assert look not in looks.values(), "other states have a different look"
         looks[shift, keyboard] = look
 
-    # A user's own state has no colour, but is shown: Shift is not at the end of the bar.
+    # A state of the user's own table has no colour, but its name is shown at the end of the bar.
     bar.seat.trigger("clickStickerButton")
     other = bar.wait_for("off", None)
     assert other not in looks.values()
@@ -161,7 +161,7 @@ def test_reloaded_or_killed_bar_leaves_no_process_behind(bar: Bar) -> None:
     seat.run("swaymsg", "reload")
     seat.wait_for(
         lambda: bool(set(seat.processes("waybar")) - old) and not old & set(seat.processes()),
-        "another bar",
+        "the new bar",
     )
     watches = bar.wait_for_watches(2, watches)
     bar.wait_for_same(look)
@@ -181,5 +181,6 @@ def test_every_program_of_the_bar_ends_with_the_compositor(bar: Bar) -> None:
     bar.wait_for("off", "prepareToEditText")
     bar.seat.start("swaymsg", "exit")
     bar.seat.wait_for(
-        lambda: [*bar.seat.processes()] == [*bar.seat.processes("keymoded")], "an empty desk"
+        lambda: [*bar.seat.processes()] == [*bar.seat.processes("keymoded")],
+        "every program but the daemon to end",
     )

@@ -1,4 +1,4 @@
-"""A Varlink connection to the daemon, for calls and for whatever bytes a test wants to send."""
+"""A Varlink connection to the daemon, for calls and for arbitrary bytes."""
 
 import json
 import select

@@ -31,7 +31,7 @@ class Process:
         return int(self.status("RssAnon").split()[0])
 
     def memory_kib(self) -> dict[str, int]:
-        """Resident memory, its share of what others have as well, and what is anonymous, in KiB."""
+        """The resident, the proportional (PSS) and the anonymous memory, in KiB."""
         rollup = (self.folder / "smaps_rollup").read_text()
         found = dict(re.findall(r"^(\w+): +(\d+) kB$", rollup, re.MULTILINE))
         return {field.lower(): int(found[field]) for field in ("Rss", "Pss", "Anonymous")}

@@ -1,4 +1,4 @@
-"""The word of a started program that it is ready, as systemd gets it."""
+"""How a started program reports that it is ready: see sd_notify(3)."""
 
 import socket
 from pathlib import Path
@@ -8,7 +8,7 @@ from support.waiting import BOUND_SECONDS
 
 
 class ReadinessSocket:
-    """Has the program that is started with its environment say when it is ready."""
+    """The socket to which the program that is started with `environment` reports."""
 
     def __init__(self, folder: Path) -> None:
         self.environment = {"NOTIFY_SOCKET": str(folder / "notify")}
@@ -23,6 +23,6 @@ class ReadinessSocket:
         self._socket.close()
 
     def wait(self) -> None:
-        """Waits until the program is ready; raises TimeoutError if it does not become so."""
+        """Waits until the program is ready; raises TimeoutError after BOUND_SECONDS."""
         while b"READY=1" not in self._socket.recv(4096).split(b"\n"):
             pass

@@ -155,10 +155,11 @@ def plug(daemon: Daemon, count: int) -> str:
     grown = daemon.process.resident_kib() - resident
     assert grown <= 512, f"{grown} KiB more than before"
     with daemon.following("Last keyboard") as (last,):
-        # Whether the daemon saw a press of Shift depends on udev's speed.
+        # The daemon may have seen a press of Shift: that depends on udev's speed.
         daemon.changes()
         expect_no_stuck_key(daemon, last)
-    return f"in {plugged:.0f} s ({time.monotonic() - begin:.0f} s until all was told), {grown} KiB"
+    released = time.monotonic() - begin
+    return f"in {plugged:.0f} s ({released:.0f} s until all were released), {grown} KiB"
 
 
 def many(daemon: Daemon, count: int) -> str:

@@ -66,7 +66,7 @@ def privacy(daemon: Daemon, count: int) -> str:
             daemon.expect()
             after = visible(daemon, sockets)
             for what in before:
-                assert after[what] == before[what], f"{what} moved"
+                assert after[what] == before[what], f"{what} changed"
         keyboard.tap(LEFTSHIFT, LEFTSHIFT, *CODES, B)
         daemon.expect("off", "on", "off")
         expect_no_stuck_key(daemon, keyboard)
@@ -82,7 +82,7 @@ def privacy(daemon: Daemon, count: int) -> str:
         assert not found, found
     assert "Max core file size        0                    0" in limits(daemon)
     return (
-        f"{count * 4 * len(CODES)} keys typed, not a byte moved; "
+        f"{count * 4 * len(CODES)} keys typed, not a byte changed; "
         f"{sum(map(len, everything))} bytes searched for {len(patterns())} forms of the text"
     )
 

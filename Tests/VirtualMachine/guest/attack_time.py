@@ -173,7 +173,7 @@ def clock(daemon: Daemon, count: int) -> str:
         finally:
             set_ahead(0)
         expect_no_stuck_key(daemon, left)
-    return f"{jumps} jumps, forward and back, and every press judged as if there were none"
+    return f"{jumps} jumps, forward and back, without effect on any press"
 
 
 def suspend(daemon: Daemon, count: int) -> str:

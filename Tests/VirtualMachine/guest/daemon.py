@@ -141,12 +141,14 @@ class Daemon:
         time.sleep(seconds)
         after, took = self.switches(), time.monotonic() - begin
         assert after.keys() == before.keys()
-        moved = sum(sum(after[task]) - sum(before[task]) for task in after)
+        switched = sum(sum(after[task]) - sum(before[task]) for task in after)
         period = self.watchdog_seconds()
         # The watchdog wakes it after half the period at the earliest, for up to two switches.
         allowed = 2 * (int(took / (period / 2)) + 1) if period else 0
-        assert moved <= allowed, f"{moved} switches in {took} s, not {allowed}: {before} {after}"
-        return f"{moved} context switches of {len(after)} thread, watchdog {period or 'off'}"
+        assert switched <= allowed, (
+            f"{switched} switches in {took} s, not {allowed}: {before} {after}"
+        )
+        return f"{switched} context switches of {len(after)} thread, watchdog {period or 'off'}"
 
     def _sleeps(self) -> bool:
         """Whether the daemon did nothing for 0.2 s: it may still be busy after its last reply."""

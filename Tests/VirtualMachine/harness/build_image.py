@@ -24,7 +24,7 @@ from support.checkout import CHECKOUT
 PARTS = CHECKOUT / "Tests/VirtualMachine/guest/image"
 IMAGES = CHECKOUT / ".vm"
 
-# The Debian that the kernel comes from, whatever the host has: one that is known to boot like this.
+# The Debian that the kernel comes from, on every host: one that is known to boot like this.
 KERNEL_SUITE = "bookworm"
 # The modules that the initramfs needs to reach the root image. Those of the running guest are in
 # modules.txt: folders below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
@@ -217,7 +217,7 @@ def _build_root(root: Path, modules: Path, image: Path) -> None:
 
 
 def _unpacking(package: str, paths: Sequence[str]) -> str:
-    """A hook of mmdebstrap that takes only these files of a package, without what it depends on."""
+    """A hook of mmdebstrap that takes only these files of a package, without its dependencies."""
     files = " ".join(f"./{path}" for path in paths)
     inside = (
         f"cd /run && apt-get download --quiet {package} && "

@@ -47,7 +47,7 @@ class Tool:
     """
 
     listens: bytes = b""
-    """A regular expression for what it writes, to the recording or stderr, once it listens.
+    """A regular expression for its output, in the recording or stderr, once it listens.
 
     If empty, the program counts as listening once it has a device open.
     """
@@ -138,8 +138,8 @@ class Recorder:
         """The path of the recording in the guest."""
         self.path = vm.shared / name
         """The path of the recording on the host, unless the parameter `file` was given."""
-        places = {"devices": " ".join(devices or (PS2_KEYBOARD,)), "file": self.file}
-        self.process: GuestProcess = vm.start(f"exec {tool.command.format(**places)}")
+        parameters = {"devices": " ".join(devices or (PS2_KEYBOARD,)), "file": self.file}
+        self.process: GuestProcess = vm.start(f"exec {tool.command.format(**parameters)}")
         if tool.listens:
             says = re.compile(tool.listens, re.MULTILINE)
             self._wait_until(lambda: says.search(self.process.stderr.encode() + self.recording()))

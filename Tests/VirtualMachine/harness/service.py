@@ -136,7 +136,7 @@ def settings(vm: VirtualMachine, text: str) -> Iterator[None]:
 
 
 def start_by_hand(vm: VirtualMachine, options: str = "", under: str = "") -> GuestProcess:
-    """Starts a daemon beside the service or in its place, and waits until it serves."""
+    """Starts a daemon with its own sockets, and waits until it serves."""
     daemon = vm.start(f"exec {under} keymoded {BY_HAND} {options}")
     vm.wait_until(f"keymodectl state {BY_HAND}")
     return daemon

@@ -84,12 +84,12 @@ def test_daemon_started_by_hand_does_not_disturb_the_service(guest: VirtualMachi
     by_hand = guest.run("keymoded", check=False)
     assert (by_hand.exit_code, by_hand.stdout) == (1, "")
     assert by_hand.stderr == (
-        "keymoded: cannot serve in '/run/keymoded': process 1 (systemd) serves there; choose another "
-        "folder with --socket-dir\n"
+        "keymoded: cannot serve in '/run/keymoded': process 1 (systemd) serves there; choose "
+        "another folder with --socket-dir\n"
     )
     assert guest.run(sockets).stdout == before
     guest.play("tap a")
-    assert watch.states(1) == ["off"], "its clients go on"
+    assert watch.states(1) == ["off"], "clients of the service get their changes"
     assert service.state(guest)["sequence"] == 2
 
     # With another socket folder, a daemon runs beside the service.

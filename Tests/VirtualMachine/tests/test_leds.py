@@ -62,6 +62,7 @@ def opened_for_writing(guest: VirtualMachine) -> int:
 
 
 def warnings(guest: VirtualMachine) -> list[str]:
+    """The lines about LEDs that the daemon has logged."""
     return [line for line in service.log(guest) if "LEDs" in line]
 
 
@@ -89,7 +90,7 @@ def test_device_plugged_later_shows_the_present_state(writing: VirtualMachine) -
             assert second.switched(2) == ["SCROLLL off", "MISC off"]
         writing.play(CAPS_LOCK)
         assert first.switched(3) == ["SCROLLL off", "MISC off", "CAPSL on"]
-    assert warnings(writing) == [], "also of the one that is gone"
+    assert warnings(writing) == [], "no warning about the unplugged keyboard either"
 
 
 def test_reload_changes_leds_and_keeps_held_keys(writing: VirtualMachine) -> None:
@@ -136,7 +137,7 @@ def test_stopping_switches_leds_off_and_starting_switches_them_on(writing: Virtu
         wait_until_following(writing, 2)
         writing.play("tap insert; wait 30; tap esc")
         blinked = ["SCROLLL on", "MISC on", "SCROLLL off", "MISC off"]
-        assert keyboard.switched(4) == blinked, "and nothing before"
+        assert keyboard.switched(4) == blinked, "the new daemon found the LED as it must be"
         writing.play("tap shift; wait 700; " + CAPS_LOCK)
         assert keyboard.switched(2) == ["CAPSL off", "CAPSL on"]
         writing.run("systemctl stop keymoded")
@@ -152,7 +153,7 @@ def test_start_switches_off_configured_leds_that_were_left_on(writing: VirtualMa
     writing.run("systemctl start keymoded")
     assert keyboard.switched(1) == ["CAPSL off"]
     writing.play(CAPS_LOCK)
-    assert keyboard.switched(1) == ["CAPSL on"], "the other one is none of its own"
+    assert keyboard.switched(1) == ["CAPSL on"], "the daemon leaves a LED without a state alone"
     keyboard.remove()
 
 
@@ -182,8 +183,7 @@ def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: Virt
         # The next LED is switched by the test, not by the daemon.
         keyboard.switch("MISC", 1)
         assert keyboard.switched(1) == ["MISC on"]
-        told = [line for line in warnings(reading) if "Dark" in line]
-        assert told == [
+        assert [line for line in warnings(reading) if "Dark" in line] == [
             "'Dark keyboard' shows no states on its LEDs: "
             f"cannot write '{keyboard.path}': Operation not permitted"
         ]
@@ -200,7 +200,7 @@ def test_reload_retries_a_node_without_write_permission(writing: VirtualMachine)
         keyboard.send("INSERT+", "INSERT-")
         assert watch.states(1) == ["editingText"]
         reload(writing, LEDS)
-        (told,) = warnings(writing)
-        assert told.endswith(f"cannot write '{keyboard.path}': Permission denied")
+        (warning,) = warnings(writing)
+        assert warning.endswith(f"cannot write '{keyboard.path}': Permission denied")
         writing.run(f"chmod 660 {keyboard.path}; systemctl reload keymoded")
         assert keyboard.switched(2) == ["SCROLLL on", "MISC on"]

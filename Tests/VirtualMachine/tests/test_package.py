@@ -44,6 +44,7 @@ def vm(images: Images) -> Iterator[VirtualMachine]:
 
 @pytest.fixture(scope="module")
 def files_before(vm: VirtualMachine) -> set[str]:
+    """The files of the guest before the installation."""
     return files(vm)
 
 
@@ -116,10 +117,10 @@ def test_process_has_no_privileges(installed: VirtualMachine) -> None:
     assert status["CapBnd"] == status["CapEff"] == "0" * 16
     assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
     dynamic = status["Uid"].split()[0]
-    assert int(dynamic) >= 61184, "the first of those that are given for a while"
+    assert int(dynamic) >= 61184, "the first of the dynamic UIDs"
     input_group = installed.run("getent group input | cut -d: -f3").stdout.strip()
     assert set(status["Groups"].split()) <= {dynamic, input_group}
-    # No core dump can have what was typed last.
+    # Without core dumps, none can have typed keys.
     limits = installed.run(f"cat /proc/{pid}/limits").stdout
     assert re.search("^Max core file size +0 +0 ", limits, re.MULTILINE)
 
@@ -143,7 +144,7 @@ def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> N
         "following 'AT Translated Set 2 keyboard'",
         "following 'QEMU QEMU USB Keyboard'",
     ]
-    # No other program logs keys either, by name or code. Kernel messages have numbers of their own.
+    # No other program logs keys either, by name or code. Kernel messages have other numbers.
     others = "_TRANSPORT=journal + _TRANSPORT=stdout + _TRANSPORT=syslog"
     journal = "\n".join(service.journal(guest, f"--after-cursor '{cursor}' {others}"))
     assert "following 'QEMU" in journal
@@ -263,17 +264,17 @@ def test_steps_of_the_readme_bind_a_key(installed: VirtualMachine) -> None:
     readme = (CHECKOUT / "README.md").read_text()
     path = readme.partition("### To your own keys")[2].partition("\n## ")[0]
     steps = re.findall(r"^    \$ (.*(?:\n {8}.*)*)\n((?:    (?!\$ ).*\n)*)", path, re.MULTILINE)
-    told = {command: textwrap.dedent(output) for command, output in steps}
-    assert len(told) < 10
-    configure, reload, press = list(told)[3:6]
+    outputs = {command: textwrap.dedent(output) for command, output in steps}
+    assert len(outputs) < 10
+    configure, reload, press = list(outputs)[3:6]
     service.restart(installed)
     try:
-        assert installed.run(configure.replace("sudo ", "")).stdout == told[configure]
-        assert installed.run(reload.replace("sudo ", "")).stdout == told[reload] == ""
+        assert installed.run(configure.replace("sudo ", "")).stdout == outputs[configure]
+        assert installed.run(reload.replace("sudo ", "")).stdout == outputs[reload] == ""
         panel = installed.start(as_user("reader", f"sh -c '{press}'"))
         installed.play("tap f9")
-        assert panel.wait().stdout == told[press]
-        enter, copy, show = list(told)[6:]
+        assert panel.wait().stdout == outputs[press]
+        enter, copy, show = list(outputs)[6:]
         there = installed.run(f"{enter}; HOME=/run/bar; {copy}; ls; ls ~/.config/waybar").stdout
         here, copied = there.split("style.css\n")
         assert copied.split() == ["keymoded.css", "keymoded.jsonc"]

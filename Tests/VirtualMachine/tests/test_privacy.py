@@ -1,4 +1,4 @@
-"""What was typed does not leak from keymoded."""
+"""keymoded does not leak typed keys."""
 
 import contextlib
 import shlex
@@ -41,7 +41,7 @@ def dumps_to(guest: VirtualMachine, target: str) -> Iterator[None]:
 def test_crash_of_the_daemon_writes_no_core_dump(guest: VirtualMachine, told: AttackTable) -> None:
     before = service.state(guest)
     dumped = 0
-    # A program in core_pattern gets the dump whatever LimitCORE is.
+    # LimitCORE does not keep a program in core_pattern from getting the dump.
     for target in (f"|/usr/bin/tee {DUMP}", DUMP):
         with dumps_to(guest, target):
             guest.play("tap q; wait 30; tap x")

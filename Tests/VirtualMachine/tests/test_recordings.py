@@ -70,7 +70,7 @@ def test_recording_of_keymodectl_plays_on_a_uinput_keyboard(guest: VirtualMachin
 def played(guest: VirtualMachine, recording: Recorder) -> list[Change]:
     """The daemon's changes on a recording that is played on a keyboard of uinput.
 
-    Checks that they follow from the kernel's timestamps, with a recording of what is played.
+    Checks that they follow from the kernel's timestamps, with a recording of the played keys.
     """
     service.restart(guest)
     with followed_keyboard(guest, "Played keyboard", like=recording.file) as keyboard:
@@ -144,7 +144,7 @@ def played_by_libinput(vm: VirtualMachine, recording: Recorder, devices: int) ->
         yield
         process.wait_for("(?s)Hit enter.*Hit enter")
     finally:
-        # Interrupted, not killed: at its end it removes what it configured for libinput.
+        # Interrupted, not killed: at its end it removes its configuration of libinput.
         process.interrupt_until_it_ends()
     wait_until_following(vm, 1)
 

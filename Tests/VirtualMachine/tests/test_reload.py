@@ -20,7 +20,7 @@ def test_reload_applies_a_binding_at_once_and_keeps_held_modifiers(guest: Virtua
     guest.play("tap v; wait 30; up ctrl; wait 30; tap scroll_lock; wait 30; tap v")
     first, second = watch.changes(2)
     assert (first["to"], first["sequence"]) == ("prepareToRecord", 2)
-    assert (second["to"], second["machine"]) == ("off", "shift"), "Scroll Lock is bound no more"
+    assert (second["to"], second["machine"]) == ("off", "shift"), "Scroll Lock is no longer bound"
 
 
 def test_reload_releases_an_ignored_device_and_follows_it_again(guest: VirtualMachine) -> None:
@@ -49,7 +49,7 @@ def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMa
     log = "\n".join(service.journal(guest, "--unit keymoded"))
     assert f"{CONFIGURATION}:1:10: unknown key 'treshold'; did you mean 'threshold'?" in log
     guest.play("tap a")
-    assert watch.states(1) == ["off"], "the daemon goes on as it was"
+    assert watch.states(1) == ["off"], "the daemon keeps its configuration"
 
 
 def test_device_that_a_udev_rule_ignores_is_not_followed(guest: VirtualMachine) -> None:
