@@ -7,7 +7,6 @@ attacked, and what went wrong.
 
 import contextlib
 import json
-import math
 import os
 import random
 import select
@@ -15,79 +14,17 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
-from support.connection import GET_STATE, INTERFACE, MONITOR, Connection, Message
+from support.connection import GET_STATE, INTERFACE, MONITOR, Connection
+from target import Result, Target, fault, silent_socket
 
 # How many clients the daemon serves on state.sock besides the innocent one.
 MOST_CLIENTS = 495
 
-# How many changes the daemon keeps.
-RING = 1024
-
 BUSY = f'{{"error":"{INTERFACE}.TooManyClients","parameters":{{}}}}'.encode()
-
-
-@dataclass
-class Result:
-    """How often the attack was made, and what went wrong: empty if nothing did."""
-
-    count: int = 0
-    problem: str = ""
-
-
-@dataclass(frozen=True)
-class Target:
-    """The folder of the daemon's sockets, and when the attack ends."""
-
-    folder: Path
-    deadline: float
-
-    @property
-    def state(self) -> Path:
-        """The path of state.sock."""
-        return self.folder / "state.sock"
-
-    @property
-    def control(self) -> Path:
-        """The path of control.sock."""
-        return self.folder / "control.sock"
-
-    def rounds(self, seconds: float = math.inf) -> Iterator[None]:
-        """Yields until the deadline, or for so many seconds; at least once, even after them."""
-        end = min(self.deadline, time.monotonic() + seconds)
-        yield
-        while time.monotonic() < end:
-            yield
-
-    def wait(self) -> None:
-        """Waits until the deadline."""
-        time.sleep(max(0.0, self.deadline - time.monotonic()))
-
-
-def silent_socket(path: Path) -> socket.socket:
-    """A nonblocking connection, for attacks that read little or nothing."""
-    client = Connection(path).socket
-    client.setblocking(False)
-    return client
-
-
-def fault(reply: Message, after: int) -> str:
-    """What is wrong with a reply of Monitor to a client that has the changes up to `after`, or "".
-
-    The reply has all changes since. If the daemon no longer keeps all of them, the reply has none
-    and says how many are missing. If the daemon drops some of them while the client reads, the
-    reply ends with how many are missing: the client was too slow, so that is not a fault.
-    """
-    sequence = reply["state"]["sequence"]
-    numbers = [change["sequence"] for change in reply["changes"]]
-    missed = reply["missed"]
-    right = numbers == [*range(after + 1, after + 1 + len(numbers))]
-    right = right and missed == sequence - after - len(numbers)
-    right = right and (missed == 0 or (numbers == []) == (sequence - after > RING))
-    return "" if right else f"{numbers} and {missed} missed, from {after} to {sequence}"
 
 
 def come_and_go(target: Target) -> Result:

@@ -18,6 +18,7 @@ from support.checkout import ENVIRONMENT
 from support.connection import Connection
 from support.local_daemon import LocalDaemon, write_recording
 from support.waiting import BOUND_SECONDS, wait_until
+from target import Result, silent_socket
 
 pytestmark = pytest.mark.attack
 
@@ -78,7 +79,7 @@ class Scene:
         time.sleep(SECONDS)
         self.quiet = max(self.quiet, self.target.worst_delay(begin))
 
-    def watch_attack(self, name: str) -> tuple[attacks.Result, int]:
+    def watch_attack(self, name: str) -> tuple[Result, int]:
         """Attacks for a while, in another process; returns its result and the worst delay."""
         both = (self.target, self.bystander)
         begin = [watched.innocent.mark() for watched in both]
@@ -93,7 +94,7 @@ class Scene:
         assert ended.returncode == 0, ended.stderr
         worst, self.beside = map(Watched.worst_delay, both, begin)
         self.unharmed = max(self.unharmed, self.beside)
-        return attacks.Result(**json.loads(ended.stdout.splitlines()[-1])), worst
+        return Result(**json.loads(ended.stdout.splitlines()[-1])), worst
 
     def accepts(self, worst: int) -> bool:
         """Whether this delay, in microseconds, is not due to the attack."""
@@ -169,7 +170,7 @@ def test_daemon_without_free_descriptors_waits_and_does_not_spin(
     write_recording(recording, 3 * BOUND_SECONDS + SECONDS)
     with followed(tmp_path, recording, files=64) as watched:
         daemon, innocent = watched.daemon, watched.innocent
-        held = [attacks.silent_socket(daemon.state_socket) for _ in range(200)]
+        held = [silent_socket(daemon.state_socket) for _ in range(200)]
         wait_until(lambda: daemon.descriptors() == 64, "all descriptors to be taken")
         mark, cpu, begin = innocent.mark(), daemon.cpu_seconds(), time.monotonic()
         time.sleep(SECONDS)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from support.attack_table import AttackTable
 
 from harness import service
-from harness.service import Watch
 from harness.vm import VirtualMachine
+from harness.watch import Watch
 
 LONGEST_SECONDS = 1800
 

@@ -2,17 +2,22 @@
 
 import json
 import random
+import re
 import subprocess
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 from support.checkout import PROGRAMS
+from support.input_events import EV_KEY
 
 from harness import keys
-from harness.service import Change
+from harness.watch import Change
 
 THRESHOLD_MS = 500
+
+# Type, code and value of an event in a recording.
+Event = tuple[int, int, int]
 
 
 def replay(recording: Path, *options: str | Path) -> subprocess.CompletedProcess[str]:
@@ -47,6 +52,26 @@ def assert_same_but_for_time_base(changes: list[Change], others: list[Change]) -
     assert without_times(changes) == without_times(others)
     bases = [other["time"] - change["time"] for change, other in zip(changes, others, strict=True)]
     assert max(bases) - min(bases) <= 1
+
+
+def event_lines(recording: bytes) -> list[bytes]:
+    """The lines with events of a recording in evemu's or libinput's format."""
+    return re.findall(rb"^(?:E:| *- \[).*$", recording, re.MULTILINE)
+
+
+def events_in(recording: bytes) -> list[Event]:
+    """The events of a recording in evemu's or libinput's format, without their times."""
+    events = []
+    for line in event_lines(recording):
+        kind, code, value = re.split(rb"[\s,\[\]]+", line.partition(b"#")[0].strip(b" ]\t"))[-3:]
+        base = 16 if line.startswith(b"E:") else 10
+        events.append((int(kind, base), int(code, base), int(value)))
+    return events
+
+
+def codes_in(recording: bytes) -> set[int]:
+    """The codes of all keys in a recording."""
+    return {code for kind, code, _ in events_in(recording) if kind == EV_KEY}
 
 
 def typing(source: random.Random, count: int) -> str:

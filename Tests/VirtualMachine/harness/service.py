@@ -5,34 +5,17 @@ import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any
 
 from support.checkout import CHECKOUT
-from support.input_events import (
-    COMPOSE,
-    INSERT,
-    LEFTCTRL,
-    PRESS,
-    RELEASE,
-    B,
-    evemu_key_frame,
-)
-from support.waiting import BOUND_SECONDS
 
 from harness.guest_process import GuestProcess
-from harness.vm import PS2_KEYBOARD, VirtualMachine
-
-Change = dict[str, Any]
+from harness.vm import VirtualMachine
 
 CONFIGURATION = "/etc/keymoded/keymoded.yaml"
 
 # For tests that are not about the threshold: a slow host may type the second press late.
 PATIENT = "shift: { threshold: 60s }\n"
-
-THRESHOLD_US = 500_000
-
-# The tolerance for the distance of two presses.
-ALLOWED_US = 100_000
 
 # How often a step is tried whose timing the host may spoil now and then. A real fault fails every
 # time.
@@ -159,57 +142,6 @@ def as_user(user: str, command: str, *groups: str) -> str:
     return f"exec setpriv --reuid {user} --regid {user} {member} {command}"
 
 
-class Watch:
-    """`keymodectl watch --json`, run by an ordinary user in the group keymoded-state."""
-
-    def __init__(self, vm: VirtualMachine, options: str = "") -> None:
-        self._process: GuestProcess = vm.start(
-            as_user("reader", f"keymodectl watch --json {options}")
-        )
-        # The first line has the states, not a change.
-        self._process.read_lines(1)
-
-    def changes(self, count: int, timeout: float = BOUND_SECONDS) -> list[Change]:
-        """Waits for the next `count` changes."""
-        return [json.loads(line) for line in self._process.read_lines(count, timeout)]
-
-    def states(self, count: int) -> list[str]:
-        """Waits for the next `count` changes, and returns the states that they lead to."""
-        return [change["to"] for change in self.changes(count)]
-
-    def rest(self, vm: VirtualMachine) -> list[Change]:
-        """The remaining changes, up to and including one that this method triggers."""
-        answer = json.loads(vm.run("keymodectl trigger clickMoreButton --json").stdout)
-        self._process.wait_for(rf'^{{"sequence":{answer["state"]["sequence"]},.*\n')
-        return [json.loads(line) for line in self._process.read_complete_lines()]
-
-
-def press_twice(
-    vm: VirtualMachine,
-    watch: Watch,
-    distance_ms: int,
-    second: str = "shift",
-    meanwhile: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
-) -> tuple[Change, Change]:
-    """Presses Shift twice at this distance, from off; returns the changes of both presses.
-
-    The changes must follow from the kernel's timestamps. If the host was late, it tries again.
-    """
-    for _ in range(MOST_TRIES):
-        with meanwhile():
-            vm.play(f"tap shift 40; wait {distance_ms - 40}; tap {second} 40")
-        first, then = watch.changes(2)
-        distance = then["time"] - first["time"]
-        expected = "capsLock" if distance < THRESHOLD_US else "off"
-        assert [first["to"], then["to"]] == ["on", expected], (first, then)
-        if abs(distance - distance_ms * 1000) <= ALLOWED_US:
-            return first, then
-        if expected == "capsLock":
-            vm.play("tap shift")
-            assert watch.states(1) == ["off"]
-    raise AssertionError(f"presses were never {distance_ms} ms apart")
-
-
 @contextlib.contextmanager
 def stopped(vm: VirtualMachine) -> Iterator[None]:
     """Stops the daemon with SIGSTOP, and continues it at the end."""
@@ -297,98 +229,6 @@ def state(vm: VirtualMachine) -> dict[str, Any]:
     """The present states: the output of `keymodectl state --json`."""
     answer: dict[str, Any] = json.loads(vm.run("keymodectl state --json").stdout)
     return answer
-
-
-class VirtualKeyboard:
-    """A keyboard that a program in the guest makes through uinput, and types on.
-
-    It has the keys of the PS/2 keyboard, or those of a recording in evemu's format.
-    """
-
-    def __init__(self, vm: VirtualMachine, name: str, like: str | None = None) -> None:
-        self._vm = vm
-        self.name = name
-        description = f"cat {like}" if like else f"evemu-describe {PS2_KEYBOARD}"
-        # Without EV_REP (type 20), with which the kernel would repeat held keys, in addition to the
-        # autorepeats that a test or a recording sends.
-        vm.run(f"{description} | sed 's/^N: .*/N: {name}/; /^B: 14/d' >/run/keyboard")
-        self._start("exec stdbuf -oL evemu-device /run/keyboard")
-
-    def _start(self, command: str) -> None:
-        self._process = self._vm.start(command)
-        self.path = self._process.wait_for(rf"^{self.name}: (/dev/input/event\d+)$")[1]
-
-    def send(self, *events: str) -> None:
-        """Sends each event: `A+` for a press of KEY_A, `A-` for its release, `A*` for a repeat."""
-        commands = [
-            f"evemu-event {self.path} --type EV_KEY --code KEY_{event[:-1]} "
-            f"--value {'-+*'.index(event[-1])} --sync"
-            for event in events
-        ]
-        self._vm.run(" && ".join(commands))
-
-    def overflow(self) -> None:
-        """With Ctrl held, sends more events than the kernel buffers for a stopped program.
-
-        Such a program loses the release of Ctrl and the taps of Insert; at the end Menu is held.
-        """
-        insert = [(INSERT, PRESS), (INSERT, RELEASE)]
-        letters = [(B, value) for _ in range(200) for value in (PRESS, RELEASE)]
-        events = [(LEFTCTRL, RELEASE), *insert, *letters, (COMPOSE, PRESS)]
-        (self._vm.shared / "storm").write_text(
-            "".join(evemu_key_frame(0, code, value) for code, value in events)
-        )
-        self.play("/host/storm")
-
-    def play(self, recording: str) -> None:
-        """Plays a recording in evemu's format, which is a file of the guest."""
-        self._vm.run(f"evemu-play {self.path} <{recording}")
-
-    def remove(self) -> None:
-        """Removes the keyboard, with the keys that are held on it."""
-        self._process.terminate()
-        self._process.wait()
-
-
-class LitKeyboard(VirtualKeyboard):
-    """A keyboard with LEDs, which reports every LED that is switched."""
-
-    def __init__(self, vm: VirtualMachine, name: str) -> None:
-        self._vm = vm
-        self.name = name
-        self._start(f"exec {program(vm, 'lit_keyboard')} '{name}'")
-        # The first line has the node.
-        self._process.read_lines(1)
-
-    def switched(self, count: int) -> list[str]:
-        """Waits for the next `count` LEDs to be switched: `CAPSL on`."""
-        return self._process.read_lines(count)
-
-    def switch(self, led: str, value: int) -> None:
-        """Switches an LED, as other programs do."""
-        self._vm.run(
-            f"evemu-event {self.path} --type EV_LED --code LED_{led} --value {value} --sync"
-        )
-
-
-Made = TypeVar("Made", bound=VirtualKeyboard)
-
-
-@contextlib.contextmanager
-def followed(vm: VirtualMachine, keyboard: Made) -> Iterator[Made]:
-    """Waits until the daemon follows the keyboard, and removes it at the end."""
-    try:
-        wait_until_followed(vm, keyboard.name)
-        yield keyboard
-    finally:
-        keyboard.remove()
-
-
-def followed_keyboard(
-    vm: VirtualMachine, name: str, like: str | None = None
-) -> contextlib.AbstractContextManager[VirtualKeyboard]:
-    """A keyboard of uinput that the daemon follows, and that is removed at the end."""
-    return followed(vm, VirtualKeyboard(vm, name, like))
 
 
 def wait_until_followed(vm: VirtualMachine, name: str) -> None:

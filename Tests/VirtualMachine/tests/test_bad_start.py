@@ -3,8 +3,9 @@
 import json
 
 from harness import service
-from harness.service import CONFIGURATION, UNITS, Watch
+from harness.service import CONFIGURATION, UNITS
 from harness.vm import VirtualMachine
+from harness.watch import Watch
 
 WARNING = "the configuration is bad; the last good one is in force"
 

@@ -8,8 +8,9 @@ import pytest
 from harness import recorder, service
 from harness.recorder import KeyRecorder, record
 from harness.recordings import changes_in, replay, typing
-from harness.service import CONFIGURATION, Watch, configure
+from harness.service import CONFIGURATION, configure
 from harness.vm import PS2_KEYBOARD, VirtualMachine
+from harness.watch import Watch
 
 
 @pytest.fixture

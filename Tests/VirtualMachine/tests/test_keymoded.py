@@ -4,16 +4,10 @@ import json
 
 import pytest
 from harness import service
-from harness.service import (
-    VirtualKeyboard,
-    Watch,
-    as_user,
-    followed_keyboard,
-    press_twice,
-    wait_until_followed,
-    wait_until_following,
-)
+from harness.keyboards import VirtualKeyboard, followed_keyboard
+from harness.service import as_user, wait_until_followed, wait_until_following
 from harness.vm import VirtualMachine
+from harness.watch import Watch, press_twice
 
 
 def test_two_presses_of_shift_300_ms_apart_lead_to_caps_lock(guest: VirtualMachine) -> None:

@@ -5,16 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 from harness import service
-from harness.service import (
-    PATIENT,
-    LitKeyboard,
-    Watch,
-    configure,
-    followed,
-    reload,
-    wait_until_following,
-)
+from harness.keyboards import LitKeyboard, followed
+from harness.service import PATIENT, configure, reload, wait_until_following
 from harness.vm import VirtualMachine
+from harness.watch import Watch
 from support.checkout import CHECKOUT
 
 EXAMPLE = CHECKOUT / "examples/leds/leds.conf"

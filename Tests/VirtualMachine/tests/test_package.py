@@ -7,24 +7,17 @@ import re
 import shutil
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import varlink
 from harness import service
 from harness.build_image import Images
-from harness.service import (
-    Watch,
-    as_user,
-    main_pid,
-    press_twice,
-    systemd_version,
-    wait_until_following,
-)
+from harness.foreign_clients import PYTHON, VARLINKCTL, ForeignClient
+from harness.service import as_user, main_pid, systemd_version, wait_until_following
 from harness.vm import VirtualMachine
+from harness.watch import Watch, press_twice
 from support.checkout import CHECKOUT
-from support.connection import INTERFACE
 
 # The guest's dpkg leaves out manual pages and documents; this package is installed with them.
 INSTALL = "dpkg --path-include='*' --install /host/keymoded.deb"
@@ -153,32 +146,8 @@ def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> N
         assert not re.search(rf"\b(KEY_)?(LEFT)?{name}\b|\b{code}\b", journal, re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class Client:
-    """The command lines of a foreign Varlink client."""
-
-    info: str
-    introspect: str
-    call: str
-    follow: str
-
-
-VARLINKCTL = Client(
-    info="varlinkctl info {socket}",
-    introspect=f"varlinkctl introspect {{socket}} {INTERFACE}",
-    call=f"varlinkctl call --json=short {{socket}} {INTERFACE}.{{method}} '{{parameters}}'",
-    follow=f"varlinkctl call --more --json=short {{socket}} {INTERFACE}.Monitor '{{{{}}}}'",
-)
-PYTHON = Client(
-    info="python3 -m varlink.cli info unix:{socket}",
-    introspect=f"python3 -m varlink.cli help unix:{{socket}}/{INTERFACE}",
-    call=f"python3 -m varlink.cli call unix:{{socket}}/{INTERFACE}.{{method}} '{{parameters}}'",
-    follow=f"python3 -m varlink.cli call --more unix:{{socket}}/{INTERFACE}.Monitor '{{{{}}}}'",
-)
-
-
 @pytest.fixture
-def client(installed: VirtualMachine) -> Client:
+def client(installed: VirtualMachine) -> ForeignClient:
     """varlinkctl of systemd 255 and later; before that, the client of the Python library."""
     if systemd_version(installed) >= 255:
         return VARLINKCTL
@@ -188,7 +157,7 @@ def client(installed: VirtualMachine) -> Client:
 
 
 def test_foreign_clients_may_do_what_their_group_allows(
-    guest: VirtualMachine, client: Client
+    guest: VirtualMachine, client: ForeignClient
 ) -> None:
     def command(user: str, what: str, name: str, method: str = "", parameters: str = "{}") -> str:
         words = {"socket": f"/run/keymoded/{name}.sock", "method": method, "parameters": parameters}

@@ -8,23 +8,24 @@ from collections.abc import Iterator
 import pytest
 from harness import recorder, service
 from harness.guest_process import GuestProcess
+from harness.keyboards import followed_keyboard
 from harness.recorder import MARKER, Recorder, Tool, record
 from harness.recordings import (
     assert_same_but_for_time_base,
     changes_in,
     changes_of,
+    codes_in,
+    event_lines,
+    events_in,
     replay,
     typing,
     typing_to_be_played,
     without_times,
 )
-from harness.service import Change, Watch, followed_keyboard, wait_until_following
+from harness.service import wait_until_following
 from harness.vm import PS2_KEYBOARD, VirtualMachine
-
-KeyEvent = tuple[int, int, int]
-"""Type, code and value of an event in a recording."""
-
-META, V = 125, 47
+from harness.watch import Change, Watch
+from support.input_events import LEFTMETA, V
 
 
 def test_recordings_of_every_program_replay_to_the_changes_of_the_daemon(
@@ -186,34 +187,14 @@ def test_redacted_recording_has_no_typed_key(installed: VirtualMachine) -> None:
 
 def assert_nothing_typed(recording: bytes) -> None:
     """Checks that of the typed keys the recording has only V, where it was pressed with Meta."""
-    events = key_events(recording)
+    events = events_in(recording)
     assert codes_in(recording) & set(TYPED_CODES.values()) == {V}
-    chord = [(1, META, 1), (1, V, 1), (1, V, 0), (1, META, 0)]
-    assert [event for event in events if event[1] in (META, V)] == chord * 2
+    chord = [(1, LEFTMETA, 1), (1, V, 1), (1, V, 0), (1, LEFTMETA, 0)]
+    assert [event for event in events if event[1] in (LEFTMETA, V)] == chord * 2
     assert {kind for kind, _, _ in events} == {0, 1}, "no scan codes"
     text = b"\n".join(event_lines(recording)).decode()
     assert set(re.findall(r"\bKEY_\w+", text)) & set(TYPED_CODES) == {"KEY_V"}
     assert "MSC" not in recording.decode().rpartition("events:")[2]
-
-
-def event_lines(recording: bytes) -> list[bytes]:
-    """The lines with events of a recording in evemu's or libinput's format."""
-    return re.findall(rb"^(?:E:| *- \[).*$", recording, re.MULTILINE)
-
-
-def key_events(recording: bytes) -> list[KeyEvent]:
-    """The events of a recording in evemu's or libinput's format, without their times."""
-    events = []
-    for line in event_lines(recording):
-        kind, code, value = re.split(rb"[\s,\[\]]+", line.partition(b"#")[0].strip(b" ]\t"))[-3:]
-        base = 16 if line.startswith(b"E:") else 10
-        events.append((int(kind, base), int(code, base), int(value)))
-    return events
-
-
-def codes_in(recording: bytes) -> set[int]:
-    """The codes of all keys in a recording."""
-    return {code for kind, code, _ in key_events(recording) if kind == 1}
 
 
 def test_recording_is_private_and_complete_after_any_signal(installed: VirtualMachine) -> None:

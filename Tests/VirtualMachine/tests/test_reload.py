@@ -1,15 +1,10 @@
 """`systemctl reload`, with real keyboards and keys held on them."""
 
 from harness import service
-from harness.service import (
-    CONFIGURATION,
-    Watch,
-    configure,
-    followed_keyboard,
-    reload,
-    wait_until_following,
-)
+from harness.keyboards import VirtualKeyboard, followed_keyboard
+from harness.service import CONFIGURATION, configure, reload, wait_until_following
 from harness.vm import VirtualMachine
+from harness.watch import Watch
 
 
 def test_reload_applies_a_binding_at_once_and_keeps_held_modifiers(guest: VirtualMachine) -> None:
@@ -61,7 +56,7 @@ def test_device_that_a_udev_rule_ignores_is_not_followed(guest: VirtualMachine) 
         udevadm control --reload
         """
     )
-    private = service.VirtualKeyboard(guest, "Private keyboard")
+    private = VirtualKeyboard(guest, "Private keyboard")
     # Once the later keyboard is followed, the daemon has decided about the first.
     with followed_keyboard(guest, "Other keyboard") as other:
         watch = Watch(guest)

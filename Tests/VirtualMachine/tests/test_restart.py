@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 from harness import service
-from harness.service import Watch
 from harness.vm import VirtualMachine
+from harness.watch import Watch
 
 # A thousand take some minutes: `KEYMODED_KILLS=1000 make vm-tests`.
 KILLS = int(os.environ.get("KEYMODED_KILLS", "100"))

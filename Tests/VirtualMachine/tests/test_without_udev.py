@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 from harness import service
-from harness.service import BY_HAND, VirtualKeyboard, start_by_hand
+from harness.keyboards import VirtualKeyboard
+from harness.service import BY_HAND, start_by_hand
 from harness.vm import PS2_KEYBOARD, VirtualMachine
 from support.input_events import DICTATE
 
