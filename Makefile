@@ -133,14 +133,14 @@ package-tests: deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest Tests/VirtualMachine/test_package.py \
-	  Tests/VirtualMachine/test_upgrade.py Tests/VirtualMachine/test_clients_page.py
+	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest \
+	  $(addprefix Tests/VirtualMachine/tests/,test_package.py test_upgrade.py test_clients_page.py)
 
 recordings: build
 	@scripts/install-packages test
 	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	.tools/venv/bin/python Tests/VirtualMachine/record_session.py
+	PYTHONPATH=Tests:Tests/VirtualMachine .tools/venv/bin/python -m harness.record_session
 
 bench: build
 	scripts/bench

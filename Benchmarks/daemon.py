@@ -1,9 +1,8 @@
-"""Measures the daemon on this machine: start, memory, cost of a key and of a subscriber."""
+"""What the daemon costs on this machine: at its start, at rest, per key and per subscriber."""
 
 import os
 import re
 import signal
-import socket
 import statistics
 import subprocess
 import tempfile
@@ -13,18 +12,20 @@ from pathlib import Path
 
 from measure import side_by_side
 from plot import Line, line_plot
-from typed_on import CHANGES, CHANGING, QUIET, START_SECONDS, TypedOn, fake_keyboard, typed_on
+from support.readiness import ReadinessSocket
+from system_calls import counted
+from typed_on import CHANGES, CHANGING, QUIET, TypedOn, fake_keyboard, typed_on
 
 FAN_OUT = (1, 16, 128, 512)
 KEYSTROKES = 200
 
 
 def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
-    """Returns all figures of the daemon."""
+    """All figures of the daemon."""
     keymoded, keymodectl = programs / "keymoded", programs / "keymodectl"
     with typed_on(keymoded) as daemon:
         daemon.subscribe(1)
-        memory = daemon.memory_kib()
+        memory = daemon.process.memory_kib()
         state = [str(keymodectl), "state", "--socket-dir", str(daemon.sockets)]
         asked = side_by_side(
             {"keymodectl state": state, "keymodectl --version": [state[0], "--version"]}, 3 * runs
@@ -45,33 +46,27 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
 
 
 def times_ms(once: Callable[[], float], runs: int) -> dict[str, object]:
-    """Returns the median and all times, after one warm-up run."""
+    """The median of all times, and each of them; a first run is not counted."""
     once()
     times = [round(once() * 1000, 3) for _ in range(runs)]
     return {"median": statistics.median(times), "runs": times}
 
 
 def time_to_ready(program: Path) -> float:
-    """Returns the seconds from the start of the daemon until READY=1, with one keyboard."""
+    """Seconds from starting the daemon, with a keyboard, until it reports that it is ready."""
     with tempfile.TemporaryDirectory(prefix="keymoded-bench-") as name:
         folder = Path(name)
-        library = fake_keyboard(folder)
-        os.mkfifo(folder / "keyboard")
-        pipe = os.open(folder / "keyboard", os.O_RDWR)
+        keyboard, environment = fake_keyboard(folder)
+        pipe = os.open(keyboard, os.O_RDWR)
         devnull = os.open(os.devnull, os.O_WRONLY)
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notices:
-            notices.bind(str(folder / "notify"))
-            notices.settimeout(START_SECONDS)
-            command = [str(program), "--device", str(folder / "keyboard")]
+        with ReadinessSocket(folder) as ready:
+            command = [str(program), "--device", str(keyboard)]
             command += ["--socket-dir", str(folder / "sockets")]
-            variables = {"LD_PRELOAD": str(library), "NOTIFY_SOCKET": str(folder / "notify")}
+            environment |= ready.environment
             actions = [(os.POSIX_SPAWN_DUP2, devnull, 1), (os.POSIX_SPAWN_DUP2, devnull, 2)]
             started = time.perf_counter()
-            pid = os.posix_spawn(
-                program, command, {**os.environ, **variables}, file_actions=actions
-            )
-            while b"READY=1" not in notices.recv(4096):
-                pass
+            pid = os.posix_spawn(program, command, environment, file_actions=actions)
+            ready.wait()
             seconds = time.perf_counter() - started
         os.kill(pid, signal.SIGTERM)
         os.waitpid(pid, 0)
@@ -81,14 +76,14 @@ def time_to_ready(program: Path) -> float:
 
 
 def stripped_size(program: Path) -> int:
-    """Returns the size of the program as installed, in bytes."""
+    """The size of the program as it is installed, in bytes."""
     with tempfile.NamedTemporaryFile() as stripped:
         subprocess.run(["strip", "-o", stripped.name, program], check=True)
         return Path(stripped.name).stat().st_size
 
 
 def type_one_by_one(daemon: TypedOn, keys: Sequence[tuple[int, int]], times: int) -> None:
-    """Types the keys `times` times; each key waits until the daemon has handled the one before."""
+    """Types the keys `times` times, each after the daemon is done with the one before."""
     for _ in range(times):
         for key in keys:
             daemon.type([key])
@@ -98,7 +93,7 @@ def type_one_by_one(daemon: TypedOn, keys: Sequence[tuple[int, int]], times: int
 
 
 def cost(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> dict[str, float]:
-    """Returns the cost of a key event: instructions in user space, allocations, system calls."""
+    """What a key event costs: instructions in user space, allocations, and system calls."""
     counted = [counts(program, keys, subscribers, times) for times in (KEYSTROKES, 2 * KEYSTROKES)]
     events = KEYSTROKES * len(keys)
     per_event = {
@@ -110,7 +105,7 @@ def cost(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> di
 def counts(
     program: Path, keys: Sequence[tuple[int, int]], subscribers: int, times: int
 ) -> dict[str, int]:
-    """Returns the instructions and allocations of a whole run."""
+    """The instructions and the allocations of a whole run."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "out"
         callgrind = ["valgrind", "--tool=callgrind", "-q", f"--callgrind-out-file={output}"]
@@ -120,8 +115,7 @@ def counts(
         text = output.read_text(encoding="utf-8")
     total = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
     assert total
-    # callgrind writes a function's name only once, beside its number, and the count of a call on
-    # the next line.
+    # A name is beside its number only at its first use; the count of a call is in the next line.
     numbers = set(re.findall(r"^c?fn=\((\d+)\) (?:malloc|calloc|realloc)$", text, re.MULTILINE))
     called = re.findall(r"^cfn=\((\d+)\).*\ncalls=(\d+)", text, re.MULTILINE)
     return {
@@ -131,31 +125,23 @@ def counts(
 
 
 def calls(program: Path, keys: Sequence[tuple[int, int]], subscribers: int) -> dict[str, float]:
-    """Returns the number of each system call per key event."""
-    with typed_on(program) as daemon, tempfile.NamedTemporaryFile("r") as report:
+    """How often the daemon makes each system call, per key event."""
+    with typed_on(program) as daemon:
         daemon.subscribe(subscribers)
         type_one_by_one(daemon, keys, 10)
-        strace = ["strace", "-f", "-c", "-U", "calls,name", "-o", report.name, "-p"]
-        tracer = subprocess.Popen([*strace, str(daemon.pid)], stderr=subprocess.PIPE, text=True)
-        assert tracer.stderr
-        tracer.stderr.readline()  # strace is attached now.
-        type_one_by_one(daemon, keys, KEYSTROKES)
-        tracer.terminate()
-        tracer.communicate()
-        found = re.findall(r"^ *(\d+) (\w+)$", report.read(), re.MULTILINE)
-    events = KEYSTROKES * len(keys)
-    return {name: round(int(count) / events, 3) for count, name in found if name != "total"}
+        made = counted(daemon.process.pid, lambda: type_one_by_one(daemon, keys, KEYSTROKES))
+    return {name: round(count / (KEYSTROKES * len(keys)), 3) for name, count in made.items()}
 
 
 def fan_out(program: Path, subscribers: int, runs: int) -> dict[str, object]:
-    """Measures the time until the last subscriber has a change, and the cost of each subscriber."""
+    """How long until the last of so many subscribers has a change, and what each costs."""
     changes = max(20, 2000 // subscribers)
     last: list[float] = []
     cpu: list[float] = []
     with typed_on(program) as daemon:
-        before = daemon.memory_kib()
+        before = daemon.process.memory_kib()
         daemon.subscribe(subscribers)
-        after = daemon.memory_kib()
+        after = daemon.process.memory_kib()
         for _ in range(runs):
             spent = daemon.cpu_seconds()
             times = []
@@ -163,7 +149,7 @@ def fan_out(program: Path, subscribers: int, runs: int) -> dict[str, object]:
                 for keys in (CHANGING[:1], CHANGING[2:3]):
                     started = time.perf_counter()
                     daemon.type(keys)
-                    # The daemon sends to the newest subscriber last.
+                    # The daemon sends to the latest subscriber last.
                     daemon.subscribers[-1].recv(65536)
                     times.append(time.perf_counter() - started)
                     for subscriber in daemon.subscribers[:-1]:
@@ -183,7 +169,7 @@ def fan_out(program: Path, subscribers: int, runs: int) -> dict[str, object]:
 
 
 def summary(result: dict[str, object]) -> list[str]:
-    """Returns the lines to print."""
+    """The most important figures, as text."""
     start, events, fans = result["start"], result["per_key_event"], result["fan_out"]
     assert isinstance(start, dict)
     assert isinstance(events, dict)
@@ -206,7 +192,7 @@ def summary(result: dict[str, object]) -> list[str]:
 
 
 def picture(result: dict[str, object]) -> str:
-    """Plots the time until the last subscriber has a change, by number of subscribers."""
+    """A plot of the time until the last subscriber has a change, by their number."""
     fans = result["fan_out"]
     assert isinstance(fans, dict)
     last = [(float(count), figures["ms_until_the_last"]) for count, figures in fans.items()]

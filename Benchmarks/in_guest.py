@@ -1,7 +1,7 @@
-"""in_guest.py ROUNDS SAMPLES - measures in a guest, as root, and prints the results as JSON.
+"""in_guest.py ROUNDS SAMPLES - measures in a guest, as root, and prints the figures as JSON.
 
-The guest needs keymoded, keyd, triggerhappy and strace, and the compiled `latency` and `relay` of
-peers/ beside this file. latency.py runs this program.
+The guest has keymoded, keyd, triggerhappy and strace, and beside this file the compiled `latency`
+and `relay` of peers/. latency.py runs it.
 """
 
 import contextlib
@@ -13,38 +13,33 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+
+from support.input_events import EVIOCGRAB
+from support.process import Process
+from support.waiting import wait_until
+from system_calls import counted
 
 HERE = Path(__file__).parent
 RUN = Path("/run/bench")
 UNITS = Path("/run/systemd/system")
 PAUSE_MICROSECONDS = 500
-EVIOCGRAB = 0x40044590
 
-# The scheduling policies to compare, as settings of the unit.
+# How systemd could schedule it.
 KEYMODED = {
     "keymoded": "Nice=0",
     "keymoded-nice": "Nice=-15",
     "keymoded-fifo": "CPUSchedulingPolicy=fifo\nCPUSchedulingPriority=10",
 }
-# The commands that give a relay the same policies.
+# The same for a relay, by the program that runs it.
 RELAYS = {"relay": [], "relay-nice": ["nice", "-n", "-15"], "relay-fifo": ["chrt", "-f", "10"]}
 OTHERS = ("keymoded-bare", "keyd", "thd")
 NAMES = (*KEYMODED, *RELAYS, *OTHERS)
 
 
-def until(condition: Callable[[], bool], what: str) -> None:
-    """Waits until a condition holds, with a time limit."""
-    end = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError(what)
-        time.sleep(0.05)
-
-
-def tell(what: str) -> None:
-    """Prints the progress."""
+def report(what: str) -> None:
+    """Reports the progress."""
     print(f"{time.monotonic():.0f} s: {what}", file=sys.stderr, flush=True)
 
 
@@ -53,7 +48,7 @@ class Pressing:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
-        # Its priority is the highest; otherwise it would measure its own waiting.
+        # With a higher priority than all that is measured, or it would measure its own waits.
         self._process = subprocess.Popen(
             ["chrt", "-f", "60", str(HERE / "latency"), *names],
             stdin=subprocess.PIPE,
@@ -66,7 +61,7 @@ class Pressing:
         self._say("".join(f"{inputs[name]}\n" for name in self._names))
 
     def measure(self, rounds: int, samples: int) -> dict[str, list[list[int]]]:
-        """Returns the nanoseconds of each press, for each name and round."""
+        """The nanoseconds that each press took, for each name and round."""
         self._say(f"go {rounds} {samples} {PAUSE_MICROSECONDS}\n")
         taken: dict[str, list[list[int]]] = {
             name: [[] for _ in range(rounds)] for name in self._names
@@ -94,14 +89,14 @@ class Pressing:
 
 
 def start_keymoded(name: str, node: str) -> str:
-    """Starts a service with keymoded's unit, one keyboard and separate sockets."""
+    """Starts a service like keymoded's own, for one keyboard and with its own sockets."""
     unit = Path("/usr/lib/systemd/system/keymoded.service").read_text(encoding="utf-8")
     ours = re.compile("(Requires|After|Sockets|FileDescriptorStore.*|Nice|WantedBy|Also)=")
     lines = [line for line in unit.splitlines() if not ours.match(line)]
-    place = lines.index("[Service]")
+    section = lines.index("[Service]")
     command = f"ExecStart=/usr/bin/keymoded --device {node} --socket-dir /run/{name}"
     lines = [line for line in lines if not line.startswith("ExecStart=")]
-    lines[place + 1 : place + 1] = [
+    lines[section + 1 : section + 1] = [
         command,
         f"RuntimeDirectory={name}",
         *KEYMODED[name].split("\n"),
@@ -114,7 +109,7 @@ def start_keymoded(name: str, node: str) -> str:
 
 
 def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
-    """Starts all programs, and returns where the output of each appears."""
+    """Starts all that is measured, and returns for each where its changes can be read."""
 
     def start(command: list[str], output: Path | None = None) -> None:
         sink = os.open(output or os.devnull, os.O_RDWR)
@@ -130,7 +125,7 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
     for name, under in RELAYS.items():
         start([*under, str(HERE / "relay"), pressing.nodes[name], str(RUN / name)])
         inputs[name] = f"lines {listening(name)}"
-    # This reads keyd's socket directly: `keyd listen` would only relay it.
+    # keyd sends on its socket; `keyd listen` only passes on what it reads there.
     ids = f"1209:{NAMES.index('keyd') + 1:04x}\n"
     Path("/etc/keyd").mkdir(exist_ok=True)
     config = f"[ids]\n{ids}[main]\nleftshift = toggle(bench)\n[bench]\n"
@@ -138,7 +133,7 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
     keyd = next(path for path in ("/usr/bin/keyd.rvaiya", "/usr/bin/keyd") if Path(path).exists())
     start([keyd])
     inputs["keyd"] = f"keyd {listening('keyd.socket')}"
-    # This one runs without the unit's restrictions, for which the kernel checks each system call.
+    # Without the unit's system call filter, which the kernel applies to each call.
     bare = RUN / "keymoded-bare"
     node = pressing.nodes[bare.name]
     start(["keymoded", "--device", node, "--socket-dir", str(bare)])
@@ -151,21 +146,21 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
 
 
 def listening(name: str) -> str:
-    """Returns the path of the socket with this name, once a process listens on it."""
+    """The path of the socket of this name, once a program listens on it."""
     found: list[str] = []
 
     def is_there() -> bool:
-        # 00010000 are the flags of a listening socket.
+        # The flags of a socket that a program listens on; before, connecting is refused.
         table = Path("/proc/net/unix").read_text(encoding="utf-8")
         found.extend(re.findall(rf" 00010000 .* (/\S*{name})$", table, re.MULTILINE))
         return bool(found)
 
-    until(is_there, name)
+    wait_until(is_there, f"the socket {name}")
     return found[0]
 
 
 def pid_of(name: str) -> int:
-    """Returns the process ID of a daemon."""
+    """The process of a daemon."""
     if name in KEYMODED:
         command = ["systemctl", "show", "--value", "--property", "MainPID", f"{name}-bench"]
     else:
@@ -175,7 +170,7 @@ def pid_of(name: str) -> int:
 
 @contextlib.contextmanager
 def busy() -> Iterator[None]:
-    """Runs one busy loop for each processor."""
+    """As many programs that never rest as there are processors."""
     loops = [
         subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)
     ]
@@ -188,12 +183,12 @@ def busy() -> Iterator[None]:
 
 
 def figures(taken: dict[str, list[list[int]]]) -> dict[str, object]:
-    """Returns the median, the 99th percentile and the maximum of each round, in microseconds."""
+    """The median, the 99th percentile and the longest of each round, in microseconds."""
     return {
         name: [
             {
-                what: round(sorted(times)[place] / 1000, 1)
-                for what, place in (
+                what: round(sorted(times)[index] / 1000, 1)
+                for what, index in (
                     ("p50", len(times) // 2),
                     ("p99", len(times) * 99 // 100),
                     ("max", len(times) - 1),
@@ -206,50 +201,26 @@ def figures(taken: dict[str, list[list[int]]]) -> dict[str, object]:
 
 
 def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
-    """Returns a daemon's system calls and wakeups per key event, of which half change a state."""
-    pid = pid_of(name)
-
-    def switches() -> int:
-        status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-        found = re.search(r"^voluntary_ctxt_switches:\s+(\d+)$", status, re.MULTILINE)
-        assert found
-        return int(found[1])
-
-    before = switches()
+    """What each press and release, which is one change, costs a daemon in calls and in wakeups."""
+    process = Process(pid_of(name))
+    before = int(process.status("voluntary_ctxt_switches"))
     pressing.measure(1, presses)
-    wakeups = switches() - before
-    report = RUN / "calls"
-    tracer = subprocess.Popen(
-        ["strace", "-c", "-f", "-U", "calls,name", "-o", str(report), "-p", str(pid)],
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert tracer.stderr
-    tracer.stderr.readline()  # strace is attached now.
-    pressing.measure(1, presses)
-    tracer.terminate()
-    tracer.wait()
-    calls = {
-        call: int(count)
-        for count, call in re.findall(
-            r"^ *(\d+) (\w+)$", report.read_text(encoding="utf-8"), re.MULTILINE
-        )
-    }
-    total = calls.pop("total", sum(calls.values()))
+    wakeups = int(process.status("voluntary_ctxt_switches")) - before
+    calls = counted(process.pid, lambda: pressing.measure(1, presses))
     return {
         "key_events": 2 * presses,
         "wakeups_per_event": round(wakeups / 2 / presses, 2),
-        "calls_per_event": round(total / 2 / presses, 2),
+        "calls_per_event": round(sum(calls.values()) / 2 / presses, 2),
         "calls": calls,
     }
 
 
 def all_follow(nodes: dict[str, str]) -> bool:
-    """Whether each program follows its keyboard; keyd opens all, so its own must be grabbed."""
+    """Whether each program has its keyboard open; keyd, which opens all of them, grabs its own."""
     keyd = str(pid_of("keyd"))
     opened = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
-        # Processes end and close descriptors meanwhile.
+        # Programs end, and so do descriptors.
         with contextlib.suppress(OSError):
             if link.parts[2] != keyd:
                 opened.add(os.readlink(link))
@@ -257,30 +228,19 @@ def all_follow(nodes: dict[str, str]) -> bool:
 
 
 def is_grabbed(node: str) -> bool:
-    """Whether a program has grabbed a device."""
+    """Whether a program has grabbed the device."""
     descriptor = os.open(node, os.O_RDONLY | os.O_NONBLOCK)
     try:
         fcntl.ioctl(descriptor, EVIOCGRAB, 1)
     except OSError as error:
         return error.errno == errno.EBUSY
     finally:
-        os.close(descriptor)  # releases the grab
+        os.close(descriptor)  # This also ends a grab.
     return False
 
 
-def memory(name: str) -> dict[str, int]:
-    """Returns the memory of a daemon, in KiB."""
-    text = Path(f"/proc/{pid_of(name)}/smaps_rollup").read_text(encoding="ascii")
-    wanted = ("Rss", "Pss", "Anonymous")
-    return {
-        field.lower(): int(size)
-        for field, size in re.findall(r"^(\w+): +(\d+) kB$", text, re.MULTILINE)
-        if field in wanted
-    }
-
-
 def main() -> None:
-    """Measures everything and prints the result."""
+    """Measures everything."""
     rounds, samples = int(sys.argv[1]), int(sys.argv[2])
     RUN.mkdir(exist_ok=True)
     result: dict[str, object] = {}
@@ -288,18 +248,19 @@ def main() -> None:
         pressing = Pressing(NAMES)
         undo.callback(pressing.end)
         inputs = start_all(pressing, undo)
-        # Presses before a program follows its keyboard would be lost.
         subprocess.run(["udevadm", "settle"], check=True)
-        until(lambda: all_follow(pressing.nodes), "everybody to follow a keyboard")
+        wait_until(lambda: all_follow(pressing.nodes), "every program to follow its keyboard")
         pressing.connect(inputs)
         pressing.measure(1, 20)
-        tell("all answer")
+        report("every program answers")
         result["idle"] = figures(pressing.measure(rounds, samples))
-        tell("measured idle")
+        report("measured idle")
         with busy():
             result["busy"] = figures(pressing.measure(rounds, samples))
-        tell("measured busy")
-        result["memory_kib"] = {name: memory(name) for name in ("keymoded", "keyd")}
+        report("measured busy")
+        result["memory_kib"] = {
+            name: Process(pid_of(name)).memory_kib() for name in ("keymoded", "keyd")
+        }
         result["cost"] = {name: cost(name, pressing, 100) for name in ("keymoded", "keyd")}
     print(json.dumps(result))
 

@@ -1,13 +1,15 @@
-"""Measures the time from a key to a client, beside other programs, in a virtual machine."""
+"""How soon after a key clients have its change, beside other programs, in a virtual machine."""
 
 import json
 import os
 import shutil
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 
+from harness import service
+from harness.build_image import ensure_images
+from harness.vm import QUICK_CLOCK, VirtualMachine
 from measure import PEERS
 from plot import Line, line_plot
 
@@ -18,20 +20,18 @@ SUITE = "trixie"
 
 
 def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
-    """Returns all figures of a guest with Debian 13, which has keyd."""
+    """All figures of a guest with Debian 13, which has keyd."""
     os.environ["KEYMODED_VM_SUITE"] = SUITE
-    sys.path.insert(0, str(HERE.parent / "Tests" / "VirtualMachine"))
-    import service
-    from build_image import ensure_images
-    from vm import QUICK_CLOCK, VirtualMachine
-
     with VirtualMachine(ensure_images(), clock=QUICK_CLOCK) as guest:
         service.install(guest)
-        shutil.copy(HERE / "in_guest.py", guest.shared)
+        command = service.program(guest, "in_guest")
+        programs = guest.shared / "programs"
+        for name in ("in_guest", "system_calls"):
+            shutil.copy(HERE / f"{name}.py", programs)
         for name in ("latency", "relay"):
             source = PEERS / f"{name}.c"
-            subprocess.run(["cc", "-O2", "-static", "-o", guest.shared / name, source], check=True)
-        done = guest.run(f"python3 /host/in_guest.py {runs} {SAMPLES}", timeout=3000)
+            subprocess.run(["cc", "-O2", "-static", "-o", programs / name, source], check=True)
+        done = guest.run(f"{command} {runs} {SAMPLES}", timeout=3000)
         result: dict[str, object] = json.loads(done.stdout)
         guest_system = guest.run("uname -sr; nproc").stdout.split("\n")
     return {
@@ -42,12 +42,12 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
 
 
 def middle(rounds: list[dict[str, float]], what: str) -> float:
-    """Returns the median of a figure over all rounds."""
+    """The median of a figure over all rounds."""
     return statistics.median(figures[what] for figures in rounds)
 
 
 def summary(result: dict[str, object]) -> list[str]:
-    """Returns the lines to print."""
+    """The most important figures, as text."""
     lines = []
     for load in ("idle", "busy"):
         peers = result[load]
@@ -67,7 +67,7 @@ def summary(result: dict[str, object]) -> list[str]:
 
 
 def picture(result: dict[str, object]) -> str:
-    """Plots p50 and p99 of each program, idle and busy."""
+    """A plot of the median and the slow presses of each program, idle and busy."""
     lines = []
     for load in ("idle", "busy"):
         peers = result[load]

@@ -1,4 +1,4 @@
-"""Runs programs in turn, and measures their time, memory and instructions."""
+"""Programs beside each other in the same run: how long each takes, and how much memory."""
 
 import os
 import re
@@ -22,11 +22,11 @@ class Figures:
 
     @property
     def median(self) -> float:
-        """The median of the elapsed times, in seconds."""
+        """The median of all elapsed times."""
         return statistics.median(self.seconds)
 
     def raw(self) -> dict[str, object]:
-        """Returns all figures, for the results file."""
+        """All figures, for the file of results."""
         return {
             "median_s": round(self.median, 6),
             "median_cpu_s": round(statistics.median(self.cpu_seconds), 6),
@@ -37,8 +37,8 @@ class Figures:
 def side_by_side(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, Figures]:
     """Runs each command in turn, `runs` times.
 
-    So other work on the machine slows all commands, not only one. The first round only brings files
-    and programs into memory, and is not counted.
+    Other work of the machine then slows all of them alike. The first round only brings files and
+    programs into memory, and is not counted.
     """
     figures = {name: Figures() for name in commands}
     for round_number in range(runs + 1):
@@ -51,7 +51,7 @@ def side_by_side(commands: Mapping[str, Sequence[str]], runs: int) -> dict[str, 
 
 
 def once(command: Sequence[str]) -> tuple[float, float]:
-    """Runs a command without its output, and returns its elapsed and processor seconds."""
+    """The elapsed time and the CPU time of one run, in seconds; its output is discarded."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     try:
         actions = [(os.POSIX_SPAWN_DUP2, devnull, 1)]
@@ -67,7 +67,7 @@ def once(command: Sequence[str]) -> tuple[float, float]:
 
 
 def compiled(folder: Path, name: str, *libraries: str) -> str:
-    """Compiles `peers/NAME.c` with optimization, and returns the program."""
+    """The program of `peers/NAME.c`, compiled as its users would."""
     program = folder / name
     source = PEERS / f"{name}.c"
     subprocess.run(["cc", "-O2", "-o", program, source, *libraries], check=True)
@@ -75,7 +75,7 @@ def compiled(folder: Path, name: str, *libraries: str) -> str:
 
 
 def peak_kib(folder: Path, command: Sequence[str]) -> int:
-    """Returns the peak resident memory of a run of `command`, in KiB."""
+    """The peak of resident memory of a run of `command`, in KiB."""
     peak = str(folder / "peak")
     if not Path(peak).exists():
         compiled(folder, "peak")
@@ -83,7 +83,7 @@ def peak_kib(folder: Path, command: Sequence[str]) -> int:
 
 
 def instructions(command: Sequence[str]) -> int:
-    """Returns the instructions of a run in user space: the same in every run, on any machine."""
+    """How many instructions a run takes in user space; every run on any machine takes as many."""
     with tempfile.TemporaryDirectory() as folder:
         output = f"--callgrind-out-file={folder}/out"
         done = subprocess.run(
@@ -100,7 +100,7 @@ def instructions(command: Sequence[str]) -> int:
 
 
 def machine() -> dict[str, object]:
-    """Returns a description of this machine."""
+    """The machine that was measured."""
     lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     models = {line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")}
     system = os.uname()

@@ -1,4 +1,4 @@
-"""Draws line plots as SVG, with the standard library only."""
+"""Plots as SVG, with Python's standard library alone."""
 
 import math
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 170, 40, 50
 
 @dataclass(frozen=True)
 class Line:
-    """A named line through points."""
+    """A named series of points."""
 
     name: str
     points: list[tuple[float, float]]
@@ -19,7 +19,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Scale:
-    """A logarithmic axis of a plot."""
+    """Powers of ten along one side of a plot."""
 
     low: int
     high: int
@@ -28,18 +28,18 @@ class Scale:
 
     @classmethod
     def of(cls, values: list[float], start: float, end: float) -> "Scale":
-        """Returns an axis from the power of ten below `values` to the one above."""
+        """The powers of ten around `values`."""
         low = math.floor(math.log10(min(values)))
         return cls(low, max(low + 1, math.ceil(math.log10(max(values)))), start, end)
 
-    def place(self, value: float) -> float:
-        """Returns the coordinate of `value`."""
+    def at(self, value: float) -> float:
+        """The coordinate of `value`."""
         share = (math.log10(value) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
 
 def line_plot(title: str, across: str, up: str, lines: list[Line]) -> str:
-    """Draws lines on two logarithmic axes, each with its name at its end."""
+    """Lines, both scales logarithmic, each with its name at its end."""
     x = Scale.of([a for line in lines for a, _ in line.points], LEFT, WIDTH - RIGHT)
     y = Scale.of([b for line in lines for _, b in line.points], HEIGHT - BOTTOM, TOP)
     parts = [
@@ -49,11 +49,11 @@ def line_plot(title: str, across: str, up: str, lines: list[Line]) -> str:
         f'<text x="{LEFT}" y="22" font-size="15">{escape(title)}</text>',
     ]
     for power in range(x.low, x.high + 1):
-        at = x.place(10.0**power)
+        at = x.at(10.0**power)
         parts.append(f'<path d="M{at:.1f} {TOP}V{HEIGHT - BOTTOM}" stroke="#e4e4e4"/>')
         parts.append(_label(at, HEIGHT - BOTTOM + 18, "middle", power))
     for power in range(y.low, y.high + 1):
-        at = y.place(10.0**power)
+        at = y.at(10.0**power)
         parts.append(f'<path d="M{LEFT} {at:.1f}H{WIDTH - RIGHT}" stroke="#e4e4e4"/>')
         parts.append(_label(LEFT - 8, at + 4, "end", power))
     middle = (LEFT + WIDTH - RIGHT) / 2
@@ -67,12 +67,12 @@ def line_plot(title: str, across: str, up: str, lines: list[Line]) -> str:
     )
     used: list[float] = []
     for line, color in zip(lines, COLORS, strict=False):
-        places = [(x.place(a), y.place(b)) for a, b in line.points]
-        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
+        points = [(x.at(a), y.at(b)) for a, b in line.points]
+        path = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
-        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{color}"/>' for a, b in places]
-        across_at, at = places[-1]
-        # If lines end close together, their names go below each other.
+        parts += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="3" fill="{color}"/>' for a, b in points]
+        across_at, at = points[-1]
+        # Names of lines that end side by side stand one below the other.
         while any(abs(at - other) < 14 for other in used):
             at += 14
         used.append(at)

@@ -1,16 +1,24 @@
-"""Makes recordings of typing in all formats, the same for the same number of events."""
+"""Recordings of typing, the same for the same number of events, in all formats."""
 
 import random
-import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-SHIFT = 42
-BOUND = (1, 70, 110, 127)  # Esc, Scroll Lock, Insert, Menu
+from support.input_events import (
+    COMPOSE,
+    ESC,
+    EVENT,
+    INSERT,
+    LEFTSHIFT,
+    SCROLLLOCK,
+    evemu_line,
+)
+
+BOUND = (ESC, SCROLLLOCK, INSERT, COMPOSE)
 CHARACTERS = [*range(2, 14), *range(16, 28), *range(30, 42), *range(44, 54), *[57] * 12]
 
-# As evemu-record writes it, because every reader needs a device description.
+# As evemu-record writes it; every reader needs the description of a device.
 EVEMU_HEADER = """# EVEMU 1.3
 # Input device name: "AT Translated Set 2 keyboard"
 N: AT Translated Set 2 keyboard
@@ -33,7 +41,7 @@ devices:
 
 @dataclass(frozen=True)
 class Event:
-    """An event of the kernel, with its time in microseconds."""
+    """One event of the kernel, its time in microseconds."""
 
     time: int
     type: int
@@ -42,9 +50,9 @@ class Event:
 
 
 def typing(count: int) -> Iterator[Event]:
-    """Yields `count` events: key events, each followed by the end of its report.
+    """`count` events: of keys, with a SYN_REPORT behind each.
 
-    As in prose, one press in 25 is Shift; one in 250 is a bound key; the others type
+    As in prose, one press in 25 is of Shift; one in 250 is of a bound key; the others type
     characters. So one event in 50 changes a state.
     """
     chance = random.Random(1)
@@ -53,7 +61,7 @@ def typing(count: int) -> Iterator[Event]:
     while left > 0:
         draw = chance.random()
         if draw < 0.04:
-            key = SHIFT
+            key = LEFTSHIFT
         elif draw < 0.044:
             key = chance.choice(BOUND)
         else:
@@ -65,13 +73,11 @@ def typing(count: int) -> Iterator[Event]:
 
 
 def evemu(event: Event) -> bytes:
-    seconds, fraction = divmod(event.time, 1_000_000)
-    text = f"E: {seconds}.{fraction:06} {event.type:04x} {event.code:04x} {event.value:04}\n"
-    return text.encode()
+    return evemu_line(event.time, event.type, event.code, event.value).encode()
 
 
 def evemu_commented(event: Event) -> bytes:
-    """Returns the line of an event with a comment, as evemu-record writes it."""
+    """As evemu-record itself writes it."""
     comment = (
         f"EV_KEY / KEY_{event.code:<16} {event.value}"
         if event.type
@@ -97,8 +103,7 @@ def evtest(event: Event) -> bytes:
 
 
 def raw64(event: Event) -> bytes:
-    seconds, fraction = divmod(event.time, 1_000_000)
-    return struct.pack("<qqHHi", seconds, fraction, event.type, event.code, event.value)
+    return EVENT.pack(*divmod(event.time, 1_000_000), event.type, event.code, event.value)
 
 
 FORMATS: dict[str, tuple[str, Callable[[Event], bytes]]] = {
@@ -111,7 +116,7 @@ FORMATS: dict[str, tuple[str, Callable[[Event], bytes]]] = {
 
 
 def recording(folder: Path, format_name: str, count: int) -> Path:
-    """Returns the recording of `count` events in `folder`, and makes it if it does not exist."""
+    """The recording of `count` events in `folder`, which is written at the first call."""
     path = folder / f"{count}.{format_name}"
     if path.exists():
         return path

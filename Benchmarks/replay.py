@@ -1,4 +1,4 @@
-"""Measures the speed of replays, beside other programs that read recordings."""
+"""How fast recordings are replayed, beside other programs that read them."""
 
 import tempfile
 from pathlib import Path
@@ -7,13 +7,13 @@ from measure import compiled, instructions, peak_kib, side_by_side
 from plot import Line, line_plot
 from recordings import recording
 
-# The largest size for the Python program, which takes seconds for each million events.
+# The most events for Python, which would take minutes for more and show nothing new.
 PYTHON_LIMIT = 1_000_000
 REFERENCE = 2_000_000
 
 
 def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
-    """Returns all figures of replay."""
+    """All figures of replay."""
     keymodectl = str(programs / "keymodectl")
     with tempfile.TemporaryDirectory(prefix="keymoded-bench-") as name:
         folder = Path(name)
@@ -39,7 +39,7 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
                 Path(file).unlink()
         formats: dict[str, object] = {}
         for format_name in ("evemu", "evemu-commented", "raw64", "evtest", "libinput"):
-            # The slowest format takes some seconds for each million events.
+            # The slowest formats take some seconds for each million events.
             count = REFERENCE if format_name in ("evemu", "evemu-commented", "raw64") else 200_000
             file = str(recording(folder, format_name, count))
             commands = {
@@ -71,7 +71,7 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
 
 
 def summary(result: dict[str, object]) -> list[str]:
-    """Returns the lines to print."""
+    """The most important figures, as text."""
     lines = [f"{'events':>9}  {'program':20} {'median':>9} {'events/s':>12} {'peak':>9}"]
     by_size = result["evemu_by_size"]
     formats = result["formats"]
@@ -95,7 +95,7 @@ def summary(result: dict[str, object]) -> list[str]:
 
 
 def picture(result: dict[str, object]) -> str:
-    """Plots the times by size; a line of slope 1 means time in proportion to events."""
+    """The times by size; a straight line of slope 1 is time in proportion to events."""
     by_size = result["evemu_by_size"]
     assert isinstance(by_size, dict)
     names = dict.fromkeys(name for programs in by_size.values() for name in programs)

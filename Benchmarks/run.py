@@ -1,6 +1,6 @@
 """run.py [--runs N] [--sizes N,N,...] [PART...] - measures, prints, and writes results/PART.*
 
-A part is a module here with `measure`, `summary` and `picture`. By default all parts run except
+A part is a module here with `measure`, `summary` and `picture`; without any, all of them but
 `latency`, which needs a virtual machine.
 """
 
@@ -17,7 +17,7 @@ PARTS = ("replay", "daemon")
 
 
 def main() -> None:
-    """Measures the requested parts."""
+    """Measures the parts that the command line names."""
     parser = argparse.ArgumentParser()
     parser.add_argument("parts", nargs="*", default=PARTS, metavar="PART")
     parser.add_argument("--runs", type=int, default=7)

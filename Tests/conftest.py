@@ -1,20 +1,14 @@
-"""Prints a table of the attacks and their outcomes at the end of the run."""
+"""Prints a table of the attacks and their outcomes at the end of the run.
 
-from typing import Protocol
+Beside this file is what all Python tests import: pytest adds its folder to their path.
+"""
 
 import pytest
+from support.attack_table import AttackTable
 
 HEADER = ("attack", "count", "outcome", "lost", "worst delay to an innocent client")
 
 _ROWS = pytest.StashKey[list[tuple[str, ...]]]()
-
-
-class Table(Protocol):
-    """Adds the outcome of one attack to the table."""
-
-    def __call__(
-        self, attack: str, count: int, outcome: str, lost: int = 0, delay: str = "-"
-    ) -> None: ...
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -22,8 +16,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def told(request: pytest.FixtureRequest) -> Table:
-    """Adds a row to the table."""
+def told(request: pytest.FixtureRequest) -> AttackTable:
+    """Adds the outcome of one attack to the table."""
     rows = request.config.stash.setdefault(_ROWS, [])
 
     def add(attack: str, count: int, outcome: str, lost: int = 0, delay: str = "-") -> None:

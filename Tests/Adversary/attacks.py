@@ -2,12 +2,11 @@
 
 Runs as a process of its own, `attacks.py NAME FOLDER SECONDS`, with SCHED_IDLE: the tests measure
 the daemon, not how the kernel shares a processor. Its last line is the result as JSON: how often it
-attacked, and what was amiss.
+attacked, and what went wrong.
 """
 
 import contextlib
 import json
-import math
 import os
 import random
 import select
@@ -15,80 +14,17 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
-from connection import GET_STATE, INTERFACE, MONITOR, Connection, Message
+from support.connection import GET_STATE, INTERFACE, MONITOR, Connection
+from target import Result, Target, fault, silent_socket
 
 # How many clients the daemon serves on state.sock besides the innocent one.
-PLACES = 495
-
-# How many changes the daemon keeps.
-RING = 1024
+MOST_CLIENTS = 495
 
 BUSY = f'{{"error":"{INTERFACE}.TooManyClients","parameters":{{}}}}'.encode()
-
-
-@dataclass
-class Result:
-    """How often the attack was made, and what should not have happened."""
-
-    count: int = 0
-    amiss: str = ""
-
-
-@dataclass(frozen=True)
-class Target:
-    """The folder of the daemon's sockets, and when the attack ends."""
-
-    folder: Path
-    deadline: float
-
-    @property
-    def state(self) -> str:
-        """The path of state.sock."""
-        return str(self.folder / "state.sock")
-
-    @property
-    def control(self) -> str:
-        """The path of control.sock."""
-        return str(self.folder / "control.sock")
-
-    def rounds(self, seconds: float = math.inf) -> Iterator[None]:
-        """Yields until the deadline, or for so many seconds; at least once, even after them."""
-        end = min(self.deadline, time.monotonic() + seconds)
-        yield
-        while time.monotonic() < end:
-            yield
-
-    def wait(self) -> None:
-        """Waits until the deadline."""
-        time.sleep(max(0.0, self.deadline - time.monotonic()))
-
-
-def silent_socket(path: str) -> socket.socket:
-    """A nonblocking connection, for attacks that read little or nothing."""
-    client = socket.socket(socket.AF_UNIX)
-    client.connect(path)
-    client.setblocking(False)
-    return client
-
-
-def fault(reply: Message, after: int) -> str:
-    """What is wrong with a reply of Monitor to a client that has the changes up to `after`, or "".
-
-    The reply has all changes since. If the daemon no longer keeps all of them, the reply has none
-    and says how many are missing. If the daemon drops some of them while the client reads, the
-    reply ends with how many are missing: the client was too slow, so that is not a fault.
-    """
-    sequence = reply["state"]["sequence"]
-    numbers = [change["sequence"] for change in reply["changes"]]
-    missed = reply["missed"]
-    right = numbers == [*range(after + 1, after + 1 + len(numbers))]
-    right = right and missed == sequence - after - len(numbers)
-    right = right and (missed == 0 or (numbers == []) == (sequence - after > RING))
-    return "" if right else f"{numbers} and {missed} missed, from {after} to {sequence}"
 
 
 def come_and_go(target: Target) -> Result:
@@ -100,11 +36,11 @@ def come_and_go(target: Target) -> Result:
     return result
 
 
-def take_all_places(target: Target) -> Result:
+def take_all_connections(target: Target) -> Result:
     """Connects more clients than the limit: those beyond it receive an error. Then closes them."""
     result = Result()
     for _ in target.rounds():
-        held = [Connection(target.state) for _ in range(PLACES + 40)]
+        held = [Connection(target.state) for _ in range(MOST_CLIENTS + 40)]
         result.count += len(held)
         for client in held:
             with contextlib.suppress(BrokenPipeError):
@@ -113,18 +49,22 @@ def take_all_places(target: Target) -> Result:
         served = [answer for answer in answers if answer and b'"state":' in answer]
         refused = [answer for answer in answers if answer == BUSY]
         # Clients of the round before may still count for a moment after they were closed.
-        if len(served) + len(refused) != len(held) or not 1 <= len(served) <= PLACES or not refused:
-            result.amiss = f"{len(served)} served, {len(refused)} refused of {len(held)}"
-        control = Connection(target.control)
-        control.call("GetState")
-        for client in [*held, control]:
+        if (
+            len(served) + len(refused) != len(held)
+            or not 1 <= len(served) <= MOST_CLIENTS
+            or not refused
+        ):
+            result.problem = f"{len(served)} served, {len(refused)} refused of {len(held)}"
+        with Connection(target.control) as control:
+            control.call("GetState")
+        for client in held:
             client.close()
     return result
 
 
 def never_read(target: Target) -> Result:
     """Subscribes with as many clients as the daemon serves, and reads nothing."""
-    clients = [silent_socket(target.state) for _ in range(PLACES)]
+    clients = [silent_socket(target.state) for _ in range(MOST_CLIENTS)]
     for client in clients:
         client.send(MONITOR)
     target.wait()
@@ -133,8 +73,8 @@ def never_read(target: Target) -> Result:
 
 def half_never_read(target: Target) -> Result:
     """Subscribes with as many clients as served; half of them read, and must get everything."""
-    silent = [silent_socket(target.state) for _ in range(PLACES // 2)]
-    reading = [silent_socket(target.state) for _ in range(PLACES - len(silent))]
+    silent = [silent_socket(target.state) for _ in range(MOST_CLIENTS // 2)]
+    reading = [silent_socket(target.state) for _ in range(MOST_CLIENTS - len(silent))]
     for client in [*silent, *reading]:
         client.send(MONITOR)
     poll = select.epoll()
@@ -152,7 +92,7 @@ def half_never_read(target: Target) -> Result:
                 before = latest[number]
                 latest[number] = parameters["state"]["sequence"]
                 if before is not None:
-                    result.amiss = result.amiss or fault(parameters, before)
+                    result.problem = result.problem or fault(parameters, before)
     return result
 
 
@@ -250,10 +190,11 @@ def talk_nonsense(target: Target) -> Result:
     ]
     for _ in target.rounds():
         for message in nonsense:
-            client = Connection(target.state)
-            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            with (
+                Connection(target.state) as client,
+                contextlib.suppress(BrokenPipeError, ConnectionResetError),
+            ):
                 client.send(message)
-            client.close()
             result.count += 1
     return result
 
@@ -268,7 +209,7 @@ def send_long_messages(target: Target) -> Result:
         for client in clients:
             client.send(call)
             if b"InvalidParameter" not in (client.message() or b""):
-                result.amiss = "a call was not answered"
+                result.problem = "a call was not answered"
         result.count += len(clients)
     return result
 
@@ -277,14 +218,13 @@ def resume_from_long_ago(target: Target) -> Result:
     """Asks again and again for the last 900 changes."""
     result = Result()
     for _ in target.rounds():
-        first = Connection(target.state)
-        state = first.call("GetState")["state"]
-        first.close()
+        with Connection(target.state) as first:
+            state = first.call("GetState")["state"]
         after = max(0, state["sequence"] - 900)
         clients = [Connection(target.state) for _ in range(20)]
         for client in clients:
             reply = client.call("Monitor", more=True, after=after, instance=state["instance"])
-            result.amiss = result.amiss or fault(reply, after)
+            result.problem = result.problem or fault(reply, after)
             client.close()
         result.count += len(clients)
     return result
@@ -294,7 +234,7 @@ ATTACKS: dict[str, Callable[[Target], Result]] = {
     attack.__name__: attack
     for attack in (
         come_and_go,
-        take_all_places,
+        take_all_connections,
         never_read,
         half_never_read,
         one_byte_at_a_time,

@@ -1,7 +1,7 @@
 """Searches for the calls that cost the daemon most memory, with as many clients as it serves.
 
-Runs as a process of its own, and needs only Python's standard library:
-`greed.py FOLDER PID SECONDS [COUNT]`. FOLDER has the sockets. It tries the shapes that are known to
+Runs as a process of its own, here or in the guest: `greed.py FOLDER PID SECONDS [COUNT]`. FOLDER
+has the sockets. It tries the shapes that are known to
 cost most, or the first COUNT of them, and then varies those that cost most until SECONDS have
 passed. All clients send a shape at once, and none reads more than the shape says. All shapes are
 tried on the same daemon, so that memory left over from one counts for the next. The last line is
@@ -10,23 +10,24 @@ the result as JSON.
 
 import contextlib
 import json
-import os
 import random
 import resource
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from connection import INTERFACE, Connection
+from support.connection import INTERFACE, Connection
+from support.process import Process
+from support.waiting import wait_until
 
-STATE_PLACES = 496
-CONTROL_PLACES = 15  # and one for this program's own calls
+# How many clients the daemon serves on each socket; on control.sock, one more is this program.
+MOST_CLIENTS = {"state": 496, "control": 15}
 LONGEST = 65_536
 SETTLED_SECONDS = 0.05
-BOUND_SECONDS = 60.0
 
 # What a name or text is made of: DEL is one byte in a call and six in a reply.
 FILLINGS = {
@@ -127,7 +128,7 @@ KNOWN = (
 
 def mutated(shape: Shape, source: random.Random) -> Shape:
     """The shape with one or two of its parts changed."""
-    changes = {
+    changes: dict[str, Callable[[], Any]] = {
         "call": lambda: source.choice(CALLS),
         "filling": lambda: source.choice(list(FILLINGS)),
         "length": lambda: source.choice([300, 2_000, 4_096, 16_000, 32_768, 65_000, LONGEST]),
@@ -140,39 +141,31 @@ def mutated(shape: Shape, source: random.Random) -> Shape:
     return replace(shape, **{name: changes[name]() for name in names})
 
 
-class Daemon:
-    """The daemon's memory and CPU time, as /proc shows them."""
+class Daemon(Process):
+    """The daemon that serves in `folder`, and this program's connection for its own calls."""
 
     def __init__(self, folder: Path, pid: int) -> None:
-        self.folder = folder
-        self._process = Path(f"/proc/{pid}")
-        self.control = Connection(str(folder / "control.sock"))
-
-    def anonymous_kib(self) -> int:
-        """The daemon's anonymous memory (RssAnon), in KiB."""
-        lines = (self._process / "status").read_text().splitlines()
-        return next(int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
-
-    def _cpu(self) -> int:
-        fields = (self._process / "stat").read_text().rpartition(")")[2].split()
-        return int(fields[11]) + int(fields[12])
+        super().__init__(pid)
+        self.sockets = folder
+        self.control = Connection(folder / "control.sock")
 
     def settle(self) -> None:
         """Waits until the daemon uses no more CPU time."""
-        end = time.monotonic() + BOUND_SECONDS
-        before = -1
-        while (now := self._cpu()) != before:
-            assert time.monotonic() < end, "it is never done"
-            before = now
+
+        def is_settled() -> bool:
+            before = self.cpu_seconds()
             time.sleep(SETTLED_SECONDS)
             self.control.call("GetState")
+            return self.cpu_seconds() == before
 
-    def wait_for_places(self) -> None:
+        wait_until(is_settled, "the daemon to be done")
+
+    def wait_until_alone(self) -> None:
         """Waits until this program's own connection is the daemon's only one."""
-        end = time.monotonic() + BOUND_SECONDS
-        while self.control.call("GetStatistics")["clients"] > 1:
-            assert time.monotonic() < end, "those who have gone are not let go"
-            time.sleep(0.01)
+        wait_until(
+            lambda: self.control.call("GetStatistics")["clients"] == 1,
+            "closed connections to be released",
+        )
 
 
 @contextlib.contextmanager
@@ -180,12 +173,10 @@ def clients(folder: Path) -> Iterator[list[socket.socket]]:
     """Connects as many clients as the daemon serves, and closes them at the end."""
     held: list[socket.socket] = []
     try:
-        for name, count in (("state", STATE_PLACES), ("control", CONTROL_PLACES)):
+        for name, count in MOST_CLIENTS.items():
             for _ in range(count):
-                client = socket.socket(socket.AF_UNIX)
-                held.append(client)
-                client.connect(str(folder / f"{name}.sock"))
-                client.setblocking(False)
+                held.append(Connection(folder / f"{name}.sock").socket)
+                held[-1].setblocking(False)
         yield held
     finally:
         for client in held:
@@ -196,7 +187,7 @@ def cost(daemon: Daemon, shape: Shape) -> int:
     """The most anonymous memory of the daemon while all clients send this shape, in KiB."""
     state = daemon.control.call("GetState")["state"]
     worst = 0
-    with clients(daemon.folder) as held:
+    with clients(daemon.sockets) as held:
         rest = {}
         for number, client in enumerate(held):
             # Each client resumes from a different change, or they could share a reply's bytes.
@@ -215,7 +206,7 @@ def cost(daemon: Daemon, shape: Shape) -> int:
             worst = max(worst, daemon.anonymous_kib())
             if not any(rest.values()) and not any(unread.values()):
                 break
-    daemon.wait_for_places()
+    daemon.wait_until_alone()
     return worst
 
 

@@ -1,7 +1,7 @@
-"""A subscriber that does everything right, and notes when each change reaches it.
+"""A subscriber that does everything right, and notes how late each change reaches it.
 
 Runs as a process of its own, `innocent.py SOCKET FILE`, so that attackers do not slow it down. The
-file gets a line for each change: its number, and how late it came, in microseconds.
+file gets a line for each change: its sequence, and its delay in microseconds.
 """
 
 import re
@@ -10,8 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from connection import BOUND_SECONDS, MONITOR, Connection
-from local_daemon import take_time_from_others
+from support.checkout import ENVIRONMENT
+from support.connection import MONITOR, Connection
+from support.local_daemon import take_time_from_others
+from support.waiting import wait_until
 
 CHANGE = re.compile(rb'"sequence":(\d+),"time":(\d+),"machine"')
 MISSED = re.compile(rb'"missed":(\d+|null)')
@@ -24,14 +26,13 @@ def now() -> int:
 
 def clock_offset(path: str) -> int:
     """The real time minus the recording's, in microseconds, by the quickest of 200 calls."""
-    connection = Connection(path)
     best = (1 << 62, 0)
-    for _ in range(200):
-        before = now()
-        told: int = connection.call("GetState")["state"]["time"]
-        after = now()
-        best = min(best, (after - before, (before + after) // 2 - told))
-    connection.close()
+    with Connection(path) as connection:
+        for _ in range(200):
+            before = now()
+            stamp: int = connection.call("GetState")["state"]["time"]
+            after = now()
+            best = min(best, (after - before, (before + after) // 2 - stamp))
     return best[1]
 
 
@@ -57,30 +58,32 @@ def follow(path: str, file: Path) -> None:
 class Innocent:
     """The process of the subscriber, and its notes."""
 
-    def __init__(self, path: str, file: Path) -> None:
+    def __init__(self, path: Path, file: Path) -> None:
         self._file = file
-        self._process = subprocess.Popen([sys.executable, __file__, path, file])
-        deadline = time.monotonic() + BOUND_SECONDS
-        while not file.exists() or not file.read_bytes():
-            assert time.monotonic() < deadline
-            assert self._process.poll() is None
-            time.sleep(0.01)
+        self._process = subprocess.Popen([sys.executable, __file__, path, file], env=ENVIRONMENT)
+        wait_until(self._has_begun, "the innocent subscriber to begin")
+
+    def _has_begun(self) -> bool:
+        assert self._process.poll() is None, "the innocent subscriber has ended"
+        return self._file.exists() and self._file.stat().st_size > 0
 
     def mark(self) -> int:
         """The present end of the notes, for `since`."""
         return self._file.stat().st_size
 
     def since(self, start: int, end: int) -> list[tuple[int, int]]:
-        """What it noted between two marks: the number of each change, and how late it came."""
+        """The sequences and delays, in microseconds, of the changes between two marks."""
         with open(self._file, "rb") as file:
             file.seek(start)
             text = file.read(end - start)
         lines = text.decode().splitlines()
-        assert not [line for line in lines if line.startswith("missed")], "it was told of a loss"
+        assert not [line for line in lines if line.startswith("missed")], (
+            "the daemon reported lost changes"
+        )
         return [(int(a), int(b)) for a, b in (line.split() for line in lines if line != "ready")]
 
     def all(self) -> list[tuple[int, int]]:
-        """All that it noted."""
+        """The sequences and delays of all changes so far."""
         return self.since(0, self.mark())
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""Whatever other clients do, the innocent subscriber gets every change, and gets it in time."""
+"""A subscriber gets every change in time, whatever other clients do."""
 
 import contextlib
 import json
@@ -6,15 +6,19 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import attacks
 import pytest
-from connection import BOUND_SECONDS, Connection
 from innocent import Innocent
-from local_daemon import Daemon, write_recording
+from support.attack_table import AttackTable
+from support.checkout import ENVIRONMENT
+from support.connection import Connection
+from support.local_daemon import LocalDaemon, write_recording
+from support.waiting import BOUND_SECONDS, wait_until
+from target import Result, silent_socket
 
 pytestmark = pytest.mark.attack
 
@@ -22,13 +26,13 @@ pytestmark = pytest.mark.attack
 SECONDS = float(os.environ.get("KEYMODED_ATTACK_SECONDS", "3"))
 
 # The limit of the worst delay under attack, as a multiple of the worst without one. Only `make
-# adversary` sets it: a machine that runs other things delays processes whatever the daemon does.
+# adversary` sets it: a machine that runs other things delays processes as well.
 FACTOR = float(os.environ.get("KEYMODED_DELAY_FACTOR", "inf"))
 
 # The machine delays processes now and then; a fault of the daemon shows in every attempt.
 ATTEMPTS = 5
 
-# A worst delay this much greater than the bystander's is a fault of the daemon, whatever FACTOR is.
+# A worst delay this much greater than the bystander's is a fault of the daemon with any FACTOR.
 LATEST_US = 1_000_000
 
 # How much longer than SECONDS an attack may take: with SCHED_IDLE it gets little time on a busy
@@ -43,7 +47,8 @@ LONGEST = 60 + len(attacks.ATTACKS) * (ATTEMPTS * (2 * SECONDS + 2) + PATIENCE_S
 class Watched:
     """A daemon, and the innocent subscriber that watches it."""
 
-    daemon: Daemon
+    folder: Path
+    daemon: LocalDaemon
     innocent: Innocent
 
     def worst_delay(self, begin: int) -> int:
@@ -58,7 +63,7 @@ class Watched:
 class Scene:
     """The daemon under attack, and a bystander that does the same and is not attacked.
 
-    What delays both of them is the machine, of which an attack takes all that it can get.
+    A delay of both comes from the machine, of which an attack takes all that it can get.
     """
 
     target: Watched
@@ -74,12 +79,13 @@ class Scene:
         time.sleep(SECONDS)
         self.quiet = max(self.quiet, self.target.worst_delay(begin))
 
-    def watch_attack(self, name: str) -> tuple[attacks.Result, int]:
+    def watch_attack(self, name: str) -> tuple[Result, int]:
         """Attacks for a while, in another process; returns its result and the worst delay."""
         both = (self.target, self.bystander)
         begin = [watched.innocent.mark() for watched in both]
         ended = subprocess.run(
-            [sys.executable, attacks.__file__, name, self.target.daemon.folder, str(SECONDS)],
+            [sys.executable, attacks.__file__, name, self.target.folder, str(SECONDS)],
+            env=ENVIRONMENT,
             capture_output=True,
             text=True,
             timeout=SECONDS + PATIENCE_SECONDS,
@@ -88,7 +94,7 @@ class Scene:
         assert ended.returncode == 0, ended.stderr
         worst, self.beside = map(Watched.worst_delay, both, begin)
         self.unharmed = max(self.unharmed, self.beside)
-        return attacks.Result(**json.loads(ended.stdout.splitlines()[-1])), worst
+        return Result(**json.loads(ended.stdout.splitlines()[-1])), worst
 
     def accepts(self, worst: int) -> bool:
         """Whether this delay, in microseconds, is not due to the attack."""
@@ -106,11 +112,11 @@ def assert_gapless(noted: list[tuple[int, int]]) -> None:
 def followed(folder: Path, recording: Path, files: int | None = None) -> Iterator[Watched]:
     """A daemon that plays a recording, and the innocent subscriber that follows it."""
     with contextlib.ExitStack() as undo:
-        daemon = Daemon(folder, recording, files=files)
+        daemon = LocalDaemon(folder, recording, files=files)
         undo.callback(daemon.kill)
         innocent = Innocent(daemon.state_socket, folder / "notes")
         undo.callback(innocent.stop)
-        yield Watched(daemon, innocent)
+        yield Watched(folder, daemon, innocent)
 
 
 @pytest.fixture(scope="module")
@@ -132,60 +138,51 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 @pytest.mark.parametrize("name", attacks.ATTACKS)
-def test_innocent_subscriber_loses_nothing(
-    scene: Scene, name: str, told: Callable[..., None]
+def test_innocent_subscriber_gets_every_change_in_time(
+    scene: Scene, name: str, told: AttackTable
 ) -> None:
     worst, attempt = 0, 0
     while attempt == 0 or (not scene.accepts(worst) and attempt < ATTEMPTS):
-        # The maximum grows with the number of attempts, so the quiet is watched once more, too.
+        # The maximum grows with the number of attempts, so the quiet is watched as often.
         if attempt > 0:
             scene.watch_in_quiet()
         attempt += 1
         result, worst = scene.watch_attack(name)
         assert result.count > 0
-        assert not result.amiss
+        assert not result.problem
     told(
         name.replace("_", " "),
         result.count,
-        f"{'served' if scene.accepts(worst) else 'late'}, {scene.target.daemon.resident_kib} KiB",
+        f"{'served' if scene.accepts(worst) else 'late'}, {scene.target.daemon.resident_kib()} KiB",
         delay=f"{worst / 1000:.1f} ms, {worst / scene.quiet:.1f} of quiet, "
         f"{worst / scene.unharmed:.1f} of the bystander"
         + (f", attempt {attempt}" if attempt > 1 else ""),
     )
     assert scene.accepts(worst)
-    wait_until(lambda: scene.target.daemon.clients == 1, "the attackers are gone")
-
-
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    """Waits until a condition holds."""
-    deadline = time.monotonic() + BOUND_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.01)
+    wait_until(lambda: scene.target.daemon.clients() == 1, "the attackers to be gone")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees how many descriptors are taken")
-def test_without_descriptors_left_it_waits_instead_of_spinning(
-    tmp_path: Path, told: Callable[..., None]
+def test_daemon_without_free_descriptors_waits_and_does_not_spin(
+    tmp_path: Path, told: AttackTable
 ) -> None:
     recording = tmp_path / "recording.evemu"
     write_recording(recording, 3 * BOUND_SECONDS + SECONDS)
     with followed(tmp_path, recording, files=64) as watched:
         daemon, innocent = watched.daemon, watched.innocent
-        held = [attacks.silent_socket(daemon.state_socket) for _ in range(200)]
-        wait_until(lambda: daemon.open_files == 64, "all descriptors are taken")
-        mark, cpu, begin = innocent.mark(), daemon.cpu_seconds, time.monotonic()
+        held = [silent_socket(daemon.state_socket) for _ in range(200)]
+        wait_until(lambda: daemon.descriptors() == 64, "all descriptors to be taken")
+        mark, cpu, begin = innocent.mark(), daemon.cpu_seconds(), time.monotonic()
         time.sleep(SECONDS)
-        share = (daemon.cpu_seconds - cpu) / (time.monotonic() - begin)
+        share = (daemon.cpu_seconds() - cpu) / (time.monotonic() - begin)
         worst = watched.worst_delay(mark)
         # 200 changes a second take a few hundredths of a processor; spinning would take all of it.
         assert share < 1 / 4
         for client in held:
             client.close()
-        wait_until(lambda: daemon.open_files < 20, "those who have gone are let go")
-        later = Connection(daemon.state_socket)
-        assert later.call("GetState")["state"]["sequence"] > 0
-        later.close()
+        wait_until(lambda: daemon.descriptors() < 20, "closed connections to be released")
+        with Connection(daemon.state_socket) as later:
+            assert later.call("GetState")["state"]["sequence"] > 0
         told(
             "take all descriptors",
             200,

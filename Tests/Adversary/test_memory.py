@@ -4,15 +4,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from local_daemon import Daemon, write_recording
+from support.attack_table import AttackTable
+from support.checkout import CHECKOUT, ENVIRONMENT
+from support.local_daemon import LocalDaemon, write_recording
 
 pytestmark = pytest.mark.attack
 
-HERE = Path(__file__).resolve().parent
+GREED = CHECKOUT / "Tests/Adversary/greed.py"
 
 # How many seconds to search for other shapes of calls, besides those that are known to cost most.
 SECONDS = float(os.environ.get("KEYMODED_SEARCH_SECONDS", "0"))
@@ -22,16 +23,15 @@ MOST_KIB = 64_000_000 // 1024
 MOST_LEFT_KIB = 8_000_000 // 1024
 
 
-def test_memory_with_512_greedy_clients_has_a_bound(
-    tmp_path: Path, told: Callable[..., None]
-) -> None:
+def test_memory_with_512_greedy_clients_has_a_bound(tmp_path: Path, told: AttackTable) -> None:
     recording = tmp_path / "recording.evemu"
     # More changes than are kept, without waiting.
     write_recording(recording, 10)
-    daemon = Daemon(tmp_path, recording, speed="max")
+    daemon = LocalDaemon(tmp_path, recording, speed="max")
     try:
         ended = subprocess.run(
-            [sys.executable, HERE / "greed.py", tmp_path, str(daemon.pid), str(SECONDS)],
+            [sys.executable, GREED, tmp_path, str(daemon.pid), str(SECONDS)],
+            env=ENVIRONMENT,
             capture_output=True,
             text=True,
             timeout=SECONDS + 300,

@@ -1,4 +1,4 @@
-"""Pictures of a screen: read, cut, compared, put above each other, and kept."""
+"""Pictures of a screen: reading, cutting, comparing, stacking and writing them."""
 
 import struct
 import zlib
@@ -18,7 +18,7 @@ class Picture:
 
     @property
     def height(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.rows)
 
     @staticmethod
@@ -32,18 +32,18 @@ class Picture:
         return Picture(width, tuple(rows))
 
     def cut(self, left: int, top: int, width: int, height: int) -> "Picture":
-        """A part of it."""
+        """The rectangle of this size, from its upper left corner on."""
         rows = self.rows[top : top + height]
         return Picture(width, tuple(row[3 * left : 3 * (left + width)] for row in rows))
 
     def colors(self) -> Counter[Color]:
-        """How many points have each colour."""
+        """The number of pixels of each colour."""
         data = b"".join(self.rows)
         return Counter(zip(data[::3], data[1::3], data[2::3], strict=True))
 
     @staticmethod
     def stack(pictures: list["Picture"], gap: int, color: Color) -> "Picture":
-        """All of them above each other, with gaps of this colour."""
+        """The pictures stacked from top to bottom, with gaps of this many rows and this colour."""
         width = pictures[0].width
         assert {picture.width for picture in pictures} == {width}
         between = (bytes(color) * width,) * gap
@@ -53,7 +53,7 @@ class Picture:
         return Picture(width, rows)
 
     def write_png(self, path: Path) -> None:
-        """Writes it as PNG with a palette, the colours rounded until 256 are enough."""
+        """Writes a PNG with a palette; rounds the colours until 256 are enough."""
         coarseness = next(step for step in (1, 2, 4, 8, 16, 32) if len(self._palette(step)) <= 256)
         palette = self._palette(coarseness)
         number = {color: index for index, color in enumerate(palette)}

@@ -1,7 +1,7 @@
 """A person at a desk: a home, a session bus, a compositor without a screen, and a keymoded.
 
 Desktop programs refuse to run as root, or should. If root runs the tests, the person is the user
-nobody.
+`nobody`.
 """
 
 import contextlib
@@ -11,18 +11,14 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 from picture import Picture
+from support.checkout import CHECKOUT, PROGRAMS
+from support.waiting import BOUND_SECONDS, NotInTimeError, wait_until
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-PROGRAMS = Path(os.environ.get("KEYMODED_PROGRAMS", CHECKOUT / ".build/release"))
 EXAMPLES = CHECKOUT / "examples"
-
-# A timeout for what has to happen. No test measures anything by it.
-BOUND_SECONDS = 120.0
 
 NOBODY = 65534
 
@@ -60,19 +56,6 @@ keyboard:
       prepareToEditText: { clickStickerButton: showingStickers }
       showingStickers: { clickStickerButton: prepareToEditText }
 """
-
-
-class NotSeenError(AssertionError):
-    """An awaited condition did not become true in time."""
-
-
-def wait_until(is_so: Callable[[], bool], what: str) -> None:
-    """Waits, by polling, until a condition holds."""
-    deadline = time.monotonic() + BOUND_SECONDS
-    while not is_so():
-        if time.monotonic() > deadline:
-            raise NotSeenError(what)
-        time.sleep(0.01)
 
 
 class Seat:
@@ -167,7 +150,7 @@ class Seat:
         """The output of the programs that were started."""
         return (self.folder / "log").read_text(errors="replace")
 
-    # MARK: - keymoded
+    # The daemon
 
     def start_keymoded(self, *options: str) -> None:
         """Starts the daemon, and waits until it serves."""
@@ -191,7 +174,7 @@ class Seat:
         for event in events:
             self.run("keymodectl", "trigger", event)
 
-    # MARK: - What is left
+    # Its processes
 
     def processes(self, name: str = "") -> dict[int, str]:
         """The command lines of all processes of this seat, or of those with this name, by PID."""
@@ -211,13 +194,13 @@ class Seat:
         """Waits until a condition holds; the error has the running programs and the log."""
         try:
             wait_until(is_so, what)
-        except NotSeenError as error:
+        except NotInTimeError as error:
             running = "\n".join(self.processes().values())
-            raise NotSeenError(f"{what}\n{running}\n{self.log}") from error
+            raise NotInTimeError(f"{error}\n{running}\n{self.log}") from error
 
     def close(self) -> None:
-        """Ends all that still runs, and removes the home."""
-        wait_until(self._has_ended, "everything to end")
+        """Ends every process of this seat, and removes the home."""
+        wait_until(self._has_ended, "every process to end")
         self._home.cleanup()
 
     def _has_ended(self) -> bool:
@@ -282,10 +265,10 @@ exec sh -c 'echo $WAYLAND_DISPLAY $SWAYSOCK > {folder}/desktop.new; \
             return is_it(picture)
 
         try:
-            self.seat.wait_for(is_there, f"{what} was never seen")
-        except NotSeenError:
+            self.seat.wait_for(is_there, f"a picture: {what}")
+        except NotInTimeError:
             path = Path(tempfile.gettempdir()) / "keymoded-not-seen.png"
             picture.write_png(path)
-            print(f"what was seen last: {path}")
+            print(f"the last picture: {path}")
             raise
         return picture

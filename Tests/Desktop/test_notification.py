@@ -1,4 +1,4 @@
-"""The notification example, as a notification daemon (mako) shows it."""
+"""The notification example, with a notification daemon (mako) that shows it."""
 
 import json
 import os
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from picture import Picture
-from seat import BOUND_SECONDS, EXAMPLES, Desktop, Seat
+from seat import EXAMPLES, Desktop, Seat
+from support.waiting import BOUND_SECONDS
 
 
 class Notifications:
@@ -41,7 +42,7 @@ class Notifications:
         return [shown["summary"]["data"] for group in listed["data"] for shown in group]
 
     def wait_for(self, *shown: str) -> Picture:
-        """Waits until these are shown, and returns how that looks."""
+        """Waits until exactly these summaries are shown, and returns a picture of them."""
         self.seat.wait_for(lambda: self.shown == [*shown], f"{shown}")
         return self.desktop.wait_for(
             lambda picture: (picture == self.empty) != bool(shown), f"a picture of {shown}"
@@ -54,14 +55,14 @@ def notifications(seat: Seat) -> Notifications:
     return Notifications(seat)
 
 
-def test_it_is_shown_for_as_long_as_shift_is_locked(notifications: Notifications) -> None:
+def test_notification_is_shown_while_shift_is_locked(notifications: Notifications) -> None:
     seat = notifications.seat
     seat.trigger("shiftPressed", "shiftPressed", "tapTextField")
     notifications.wait_for("Shift is locked")
     seat.trigger("shiftPressed")
     notifications.wait_for()
 
-    # After the user closes it by hand it stays closed, and the example goes on.
+    # A notification that the user closes stays closed until Shift is locked again.
     seat.trigger("shiftPressed", "shiftPressed")
     notifications.wait_for("Shift is locked")
     seat.run("makoctl", "dismiss", "--all")
@@ -78,7 +79,9 @@ def test_it_is_shown_for_as_long_as_shift_is_locked(notifications: Notifications
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Signals) -> None:
+def test_ending_the_example_closes_its_notification(
+    notifications: Notifications, end: signal.Signals
+) -> None:
     seat = notifications.seat
     seat.trigger("shiftPressed", "shiftPressed")
     notifications.wait_for("Shift is locked")
@@ -88,7 +91,7 @@ def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Si
     notifications.example.wait(BOUND_SECONDS)
     seat.wait_for(
         lambda: not {**seat.processes("keymodectl"), **seat.processes("keymoded-notify")},
-        "an empty desk",
+        "all processes of the example to end",
     )
 
     # If it starts while Shift is locked, it shows the notification at once.
@@ -96,14 +99,14 @@ def test_it_goes_with_what_shows_it(notifications: Notifications, end: signal.Si
     notifications.wait_for("Shift is locked")
 
 
-def test_it_ends_where_nothing_shows_notifications(seat: Seat) -> None:
+def test_example_fails_without_a_notification_daemon(seat: Seat) -> None:
     example = seat.start("examples/notification/keymoded-notify")
     seat.trigger("shiftPressed", "shiftPressed")
-    assert example.wait(BOUND_SECONDS) != 0, "the unit starts it again"
-    seat.wait_for(lambda: not seat.processes("keymodectl"), "an empty desk")
+    assert example.wait(BOUND_SECONDS) != 0, "only after a failure does the unit start it again"
+    seat.wait_for(lambda: not seat.processes("keymodectl"), "all processes of the example to end")
 
 
-def test_the_unit_starts_what_its_comment_installs() -> None:
+def test_unit_starts_the_program_that_the_comment_installs() -> None:
     folder = Path(EXAMPLES / "notification")
     comment = (folder / "keymoded-notify").read_text()
     assert "install -D -t ~/.local/bin keymoded-notify" in comment

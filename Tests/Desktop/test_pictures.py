@@ -1,7 +1,8 @@
 """Takes the picture of the live view that the README shows; `make pictures` runs it."""
 
 import pytest
-from seat import CHECKOUT, Desktop, Seat
+from seat import Desktop, Seat
+from support.checkout import CHECKOUT
 
 PANEL = (0x88, 0xC0, 0xD0)
 
@@ -18,7 +19,7 @@ regular6=88c0d0
 """
 
 
-def test_the_live_view(seat: Seat, pictures_are_remade: bool) -> None:
+def test_picture_of_the_live_view(seat: Seat, pictures_are_remade: bool) -> None:
     if not pictures_are_remade:
         pytest.skip("only `make pictures` takes this picture")
     seat.write("foot.ini", TERMINAL)

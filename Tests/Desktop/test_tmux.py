@@ -63,7 +63,7 @@ def status(seat: Seat) -> StatusLine:
     return StatusLine(seat)
 
 
-def test_the_status_line_shows_each_state_at_once(status: StatusLine) -> None:
+def test_status_line_shows_each_state_at_once(status: StatusLine) -> None:
     seat = status.seat
     first = status.wait_for(lambda line: line.rstrip().endswith("text |"), "text")
     looks = {first}
@@ -90,7 +90,7 @@ def test_the_status_line_shows_each_state_at_once(status: StatusLine) -> None:
     status.wait_for_text(" CAPS ")
 
 
-def test_one_follows_however_often_it_is_configured(status: StatusLine) -> None:
+def test_sourcing_the_settings_again_starts_no_second_follower(status: StatusLine) -> None:
     status.wait_for(lambda line: line.rstrip().endswith("text |"), "text")
     before = status.seat.processes("keymodectl")
     assert len(before) == 1
@@ -102,7 +102,7 @@ def test_one_follows_however_often_it_is_configured(status: StatusLine) -> None:
 
 
 @pytest.mark.parametrize("how", ["kill-server", "detached and killed"])
-def test_nothing_outlives_tmux(status: StatusLine, how: str) -> None:
+def test_example_ends_with_tmux(status: StatusLine, how: str) -> None:
     status.wait_for(lambda line: line.rstrip().endswith("text |"), "text")
     if how == "kill-server":
         status.inner("kill-server")
@@ -111,4 +111,4 @@ def test_nothing_outlives_tmux(status: StatusLine, how: str) -> None:
         status.seat.run("kill", "-KILL", number)
         # The example's shell notices that tmux has ended only at the next change.
         status.seat.trigger("tapTextField")
-    status.seat.wait_for(lambda: not status.seat.processes("keymodectl"), "an empty desk")
+    status.seat.wait_for(lambda: not status.seat.processes("keymodectl"), "the follower to end")

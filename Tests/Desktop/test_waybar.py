@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from picture import Color, Picture
-from seat import CHECKOUT, EXAMPLES, Desktop, Seat
+from seat import EXAMPLES, Desktop, Seat
+from support.checkout import CHECKOUT
 
 # In pixels of the screen; its scale is 2, so this is twice the bar's own height.
 BAR_HEIGHT = 56
@@ -98,7 +99,7 @@ def bar(seat: Seat) -> Bar:
     return Bar(seat)
 
 
-def test_each_state_has_a_look_of_its_own(bar: Bar, pictures_are_remade: bool) -> None:
+def test_each_state_has_a_different_look(bar: Bar, pictures_are_remade: bool) -> None:
     assert len({color for colors in COLORS.values() for color in colors.values()}) == 8
     looks: dict[tuple[str, str], Picture] = {}
     for events, shift, keyboard in WALK:
@@ -107,10 +108,10 @@ def test_each_state_has_a_look_of_its_own(bar: Bar, pictures_are_remade: bool) -
         if (shift, keyboard) in looks:
             assert look == looks[shift, keyboard], "the same states have the same look"
         else:
-            assert look not in looks.values(), "other states have another look"
+            assert look not in looks.values(), "other states have a different look"
         looks[shift, keyboard] = look
 
-    # A user's own state has no colour, but is shown: Shift is not at the end of the bar.
+    # A state of the user's own table has no colour, but its name is shown at the end of the bar.
     bar.seat.trigger("clickStickerButton")
     other = bar.wait_for("off", None)
     assert other not in looks.values()
@@ -136,7 +137,7 @@ def test_each_state_has_a_look_of_its_own(bar: Bar, pictures_are_remade: bool) -
         picture.write_png(CHECKOUT / "docs/pictures/waybar.png")
 
 
-def test_there_is_a_font_for_each_sign(seat: Seat) -> None:
+def test_fonts_have_a_glyph_for_each_sign(seat: Seat) -> None:
     text = (EXAMPLES / "waybar/keymoded.jsonc").read_text()
     signs = {sign for sign in text if ord(sign) > 127}
     assert len(signs) >= 8
@@ -144,7 +145,7 @@ def test_there_is_a_font_for_each_sign(seat: Seat) -> None:
         assert "DejaVuSans.ttf" in seat.run("fc-list", f":charset={ord(sign):x}", "file"), sign
 
 
-def test_a_bar_may_be_there_before_the_daemon(seat: Seat) -> None:
+def test_bar_started_before_the_daemon_shows_the_states_later(seat: Seat) -> None:
     seat.kill_keymoded()
     bar = Bar(seat)
     bar.wait_for(None, "disconnected")
@@ -152,7 +153,7 @@ def test_a_bar_may_be_there_before_the_daemon(seat: Seat) -> None:
     bar.wait_for("off", "prepareToEditText")
 
 
-def test_a_bar_leaves_nothing_behind(bar: Bar) -> None:
+def test_reloaded_or_killed_bar_leaves_no_process_behind(bar: Bar) -> None:
     seat = bar.seat
     look = bar.wait_for("off", "prepareToEditText")
     watches = bar.wait_for_watches(2)
@@ -160,7 +161,7 @@ def test_a_bar_leaves_nothing_behind(bar: Bar) -> None:
     seat.run("swaymsg", "reload")
     seat.wait_for(
         lambda: bool(set(seat.processes("waybar")) - old) and not old & set(seat.processes()),
-        "another bar",
+        "the new bar",
     )
     watches = bar.wait_for_watches(2, watches)
     bar.wait_for_same(look)
@@ -176,9 +177,10 @@ def test_a_bar_leaves_nothing_behind(bar: Bar) -> None:
     bar.wait_for_watches(0)
 
 
-def test_nothing_outlives_the_compositor(bar: Bar) -> None:
+def test_every_program_of_the_bar_ends_with_the_compositor(bar: Bar) -> None:
     bar.wait_for("off", "prepareToEditText")
     bar.seat.start("swaymsg", "exit")
     bar.seat.wait_for(
-        lambda: [*bar.seat.processes()] == [*bar.seat.processes("keymoded")], "an empty desk"
+        lambda: [*bar.seat.processes()] == [*bar.seat.processes("keymoded")],
+        "every program but the daemon to end",
     )

@@ -5,12 +5,12 @@ import os
 from collections.abc import Generator, Iterator
 
 import pytest
-import service
-from build_image import Images, ensure_images, missing_requirements
-from vm import VirtualMachine
+from harness import service
+from harness.build_image import Images, ensure_images, missing_requirements
+from harness.vm import VirtualMachine
 
 # Failed assertions in this module then show the values, as those in tests do.
-pytest.register_assert_rewrite("recordings")
+pytest.register_assert_rewrite("harness.recordings")
 
 Wrapper = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -49,10 +49,10 @@ def installed(vm: VirtualMachine) -> VirtualMachine:
 
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started; it is stopped at the end."""
-    service.restart(installed)
-    yield installed
-    installed.run(f"systemctl stop {service.UNITS}")
+    """The guest, with a service just started without a configuration; removes both at the end."""
+    with service.cleared_away(installed):
+        service.restart(installed)
+        yield installed
 
 
 @pytest.fixture(autouse=True)

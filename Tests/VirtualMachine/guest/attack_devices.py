@@ -1,0 +1,290 @@
+"""Attacks by keyboards and their users, each repeated many times."""
+
+import contextlib
+import fcntl
+import itertools
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from daemon import Daemon, expect_no_stuck_key, log, settle, use
+from support.input_events import (
+    COMPOSE,
+    EVIOCGRAB,
+    INSERT,
+    LEFTALT,
+    LEFTCTRL,
+    LEFTMETA,
+    LEFTSHIFT,
+    PRESS,
+    RELEASE,
+    SCROLLLOCK,
+    A,
+    B,
+    C,
+)
+from support.waiting import wait_until
+from uinput import Keyboard
+
+# Lost events
+
+
+def overflow(daemon: Daemon, count: int) -> str:
+    """Overflows the kernel's buffer of a daemon that does not read, with modifiers held."""
+    letters = [(B, value) for _ in range(100) for value in (PRESS, RELEASE)]
+    double_press = [(LEFTSHIFT, value) for _ in range(2) for value in (RELEASE, PRESS)]
+    losses = daemon.statistics()["losses"]
+    with daemon.following("Stormy keyboard", "Calm keyboard") as (stormy, calm):
+        for _ in range(count):
+            # Shift and Ctrl are held before and after; the double press in between is lost.
+            stormy.press(LEFTSHIFT, LEFTCTRL)
+            daemon.expect("on")
+            with daemon.stopped():
+                stormy.send(*letters, *double_press, *letters)
+            calm.tap(A, INSERT)
+            daemon.expect()
+            assert daemon.state()["shift"] == "on", "a letter with Ctrl held is no character"
+            stormy.release(LEFTSHIFT, LEFTCTRL)
+            calm.tap(A)
+            daemon.expect("off")
+
+            # A double press is lost, and the sync finds Shift, Ctrl and a letter down: one batch,
+            # modifiers first. That Shift has an unknown time, so it cannot start a double press.
+            with daemon.stopped():
+                stormy.send(*letters)
+                stormy.tap(LEFTSHIFT)
+                stormy.press(LEFTSHIFT, LEFTCTRL, C)
+                stormy.send(*letters)
+            daemon.expect("on")
+            stormy.release(C, LEFTSHIFT)
+            stormy.press(LEFTSHIFT)
+            daemon.expect("off")
+            # Both are released again, and these events are lost too.
+            with daemon.stopped():
+                stormy.send(*letters)
+                stormy.release(LEFTSHIFT, LEFTCTRL)
+                stormy.send(*letters)
+            calm.tap(LEFTSHIFT, LEFTSHIFT)
+            daemon.expect("on", "capsLock")
+            calm.tap(LEFTSHIFT)
+            daemon.expect("off")
+
+            # Without Ctrl, the letter that the sync finds down is a character, after Shift.
+            with daemon.stopped():
+                stormy.press(A)
+                stormy.send(*letters)
+                stormy.press(LEFTSHIFT)
+                stormy.send(*letters)
+            daemon.expect("on", "off")
+            stormy.release(LEFTSHIFT, A)
+        expect_no_stuck_key(daemon, stormy)
+    found = daemon.statistics()["losses"] - losses
+    assert found == 4 * count, f"{found} losses, not {4 * count}"
+    return f"{found} overflows, states as the kernel has them after each"
+
+
+def flood(daemon: Daemon, count: int) -> str:
+    """Sends events from two keyboards as fast as the kernel takes them, while the daemon reads."""
+    losses = daemon.statistics()["losses"]
+    with daemon.following("Flooding keyboard", "Other flooding keyboard") as keyboards:
+        first, second = keyboards
+        first.press(LEFTSHIFT, LEFTCTRL)
+        sent = 0
+        while sent < count:
+            first.tap(*[B] * 200)
+            second.tap(*[C] * 200)
+            sent += 800
+        # Shift and Ctrl are still held, so no typed letter was a character.
+        daemon.expect("on")
+        second.tap(A, INSERT)
+        daemon.expect()
+        first.release(LEFTSHIFT, LEFTCTRL)
+        second.tap(A)
+        daemon.expect("off")
+        expect_no_stuck_key(daemon, second)
+    return f"{sent} events at once, {daemon.statistics()['losses'] - losses} overflows, none stuck"
+
+
+# Plugging and unplugging
+
+
+def unplug_held(daemon: Daemon, count: int) -> str:
+    """Unplugs keyboards with modifiers held."""
+    with daemon.following("Staying keyboard") as (staying,):
+        for _ in range(count):
+            with daemon.following("Leaving keyboard") as (leaving,):
+                leaving.press(LEFTSHIFT, LEFTCTRL)
+                daemon.expect("on")
+                staying.tap(A, INSERT)
+                daemon.expect()
+            staying.tap(A)
+            daemon.expect("off")
+            staying.tap(SCROLLLOCK)
+            daemon.expect("prepareToRecord")
+            daemon.trigger("clickMoreButton")
+            daemon.trigger("clickMoreButton")
+            daemon.expect("showingPanel", "prepareToEditText")
+        expect_no_stuck_key(daemon, staying)
+    return "Shift and Ctrl of each went with it"
+
+
+def plug(daemon: Daemon, count: int) -> str:
+    """Plugs keyboards that are unplugged before udev or the daemon has handled them."""
+    before = daemon.nodes()
+    with daemon.following("Warming keyboard"):
+        pass
+    settle()
+    descriptors, resident = daemon.process.descriptors(), daemon.process.resident_kib()
+    begin = time.monotonic()
+    for number in range(count):
+        stays = number % 25 == 0
+        name = f"Fleeting keyboard {number if stays else number % 7}"
+        keyboard = Keyboard(name)
+        keyboard.press(LEFTSHIFT, LEFTCTRL)
+        # Some stay until the daemon follows them, by name: the kernel reuses nodes at once.
+        if stays:
+            daemon.wait_until_named(name)
+        keyboard.remove()
+    plugged = time.monotonic() - begin
+    settle()
+    wait_until(lambda: daemon.nodes() == before, "unplugged keyboards to be released")
+    wait_until(lambda: daemon.process.descriptors() <= descriptors, "the descriptors to be closed")
+    assert daemon.process.descriptors() == descriptors
+    grown = daemon.process.resident_kib() - resident
+    assert grown <= 512, f"{grown} KiB more than before"
+    with daemon.following("Last keyboard") as (last,):
+        # The daemon may have seen a press of Shift: that depends on udev's speed.
+        daemon.changes()
+        expect_no_stuck_key(daemon, last)
+    released = time.monotonic() - begin
+    return f"in {plugged:.0f} s ({released:.0f} s until all were released), {grown} KiB"
+
+
+def many(daemon: Daemon, count: int) -> str:
+    """Plugs many keyboards at once, which all type."""
+    return _many(daemon, count, contextlib.nullcontext())
+
+
+def many_while_stopped(daemon: Daemon, count: int) -> str:
+    """Plugs many keyboards while the daemon is stopped and cannot read udev's messages."""
+    before = lost_messages(daemon)
+    outcome = _many(daemon, count, daemon.stopped())
+    lost = lost_messages(daemon) - before
+    assert lost > 0, "udev's messages all had room: more keyboards are needed to prove anything"
+    return f"{outcome}, although {lost} messages of udev were lost"
+
+
+def lost_messages(daemon: Daemon) -> int:
+    """The number of udev messages that the kernel dropped for lack of room."""
+    sockets = {path.readlink().name for path in (daemon.process.folder / "fd").iterdir()}
+    rows = [line.split() for line in Path("/proc/net/netlink").read_text().splitlines()[1:]]
+    return sum(int(row[8]) for row in rows if f"socket:[{row[9]}]" in sockets)
+
+
+def _many(daemon: Daemon, count: int, meanwhile: contextlib.AbstractContextManager[None]) -> str:
+    before, descriptors = daemon.nodes(), daemon.process.descriptors()
+    begin = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        with meanwhile:
+            keyboards = [
+                stack.enter_context(Keyboard(f"Keyboard {number}")) for number in range(count)
+            ]
+            settle()
+        daemon.wait_until_followed(*keyboards)
+        followed = time.monotonic() - begin
+        assert len(daemon.nodes()) == len(before) + count
+        # Each press of Scroll Lock changes the state.
+        for keyboard in keyboards:
+            keyboard.tap(SCROLLLOCK)
+            if keyboard is keyboards[0]:
+                daemon.expect("prepareToRecord")
+        daemon.trigger("clickMoreButton")
+        daemon.trigger("clickMoreButton")
+        daemon.expect(
+            *itertools.islice(itertools.cycle(["editingText", "prepareToRecord"]), count - 1),
+            *("showingPanel", "prepareToEditText"),
+        )
+    settle()
+    wait_until(lambda: daemon.nodes() == before, "the keyboards to be gone")
+    assert daemon.process.descriptors() == descriptors
+    return f"all followed within {followed:.0f} s, each typed, all gone again"
+
+
+def late_permission(daemon: Daemon, count: int) -> str:
+    """Plugs keyboards whose nodes the daemon may open only after a change of permissions."""
+    rules = Path("/run/udev/rules.d/99-late.rules")
+    rules.parent.mkdir(parents=True, exist_ok=True)
+    rules.write_text('ACTION=="add", ATTRS{name}=="Late keyboard", MODE="0000"\n')
+    subprocess.run(["udevadm", "control", "--reload"], check=True)
+    try:
+        for number in range(1, count + 1):
+            with Keyboard("Late keyboard") as late:
+                wait_until_logged(daemon, f"cannot open '{late.node}': Permission denied", number)
+                assert late.node not in daemon.nodes()
+                os.chmod(late.node, 0o660)
+                subprocess.run(["udevadm", "trigger", "--action=change", late.node], check=True)
+                daemon.wait_until_followed(late)
+                use(daemon, late)
+            wait_until(lambda: "Late keyboard" not in daemon.devices(), "the keyboard to be gone")
+    finally:
+        rules.unlink()
+        subprocess.run(["udevadm", "control", "--reload"], check=True)
+    return "each refused once, and followed from when it was allowed"
+
+
+def wait_until_logged(daemon: Daemon, line: str, times: int) -> None:
+    """Waits until the daemon has logged `line` the given number of times, and not more often."""
+    wait_until(lambda: log(daemon).count(line) >= times, f"{line!r} in the log")
+    assert log(daemon).count(line) == times
+
+
+# Grabs
+
+
+@contextlib.contextmanager
+def grabbed(keyboard: Keyboard) -> Iterator[None]:
+    """Grabs the keyboard as `evtest --grab` does, so that the daemon does not get its events."""
+    grabber = os.open(keyboard.node, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(grabber, EVIOCGRAB, 1)
+        yield
+    finally:
+        os.close(grabber)
+
+
+def grab(daemon: Daemon, count: int) -> str:
+    """Grabs a keyboard while a modifier is down, and ends the grab."""
+    with daemon.following("Grabbed keyboard", "Free keyboard") as (taken, free):
+        for _ in range(count):
+            for modifier in (LEFTCTRL, LEFTALT, LEFTMETA):
+                # Only the grabber gets the release. The other keyboard must not be affected ...
+                taken.press(modifier)
+                with grabbed(taken):
+                    taken.release(modifier)
+                    use(daemon, free)
+                # ... nor this one, when the grab has ended.
+                taken.press(modifier)
+                with grabbed(taken):
+                    taken.release(modifier)
+                use(daemon, taken)
+                # The modifier is still held when the grab has ended: a chord, on both keyboards.
+                taken.press(modifier)
+                with grabbed(taken):
+                    pass
+                taken.tap(COMPOSE)
+                free.tap(COMPOSE)
+                daemon.expect()
+                taken.release(modifier)
+                use(daemon, free)
+            # Pressed and released during the grab, or pressed during it and released after it.
+            with grabbed(taken):
+                taken.tap(LEFTSHIFT)
+                taken.press(LEFTCTRL)
+            daemon.expect()
+            taken.release(LEFTCTRL)
+            use(daemon, taken)
+        expect_no_stuck_key(daemon, taken)
+        expect_no_stuck_key(daemon, free)
+    return "Ctrl, Alt and Meta, released unseen, are held on neither keyboard"

@@ -1,0 +1,115 @@
+"""The daemon does not reveal what was typed, nor that keys were typed."""
+
+import json
+import re
+import struct
+from pathlib import Path
+
+from daemon import CONTROL, STATE, Daemon, expect_no_stuck_key, log, settle
+from support.connection import INTERFACE, Connection
+from support.input_events import LEFTCTRL, LEFTSHIFT, B
+
+# Letters in an order that does not occur in other text.
+MARKED = {"Q": 16, "J": 36, "X": 45, "V": 47, "Z": 44, "K": 37, "W": 17, "Y": 21}
+CODES = [*MARKED.values()]
+
+READING = ("GetState", "ListMachines", "org.varlink.service.GetInfo")
+ALL_METHODS = (*READING, "ListDevices", "GetStatistics")
+
+
+def replies_of(sockets: list[Connection]) -> str:
+    """The replies to all calls, without their times."""
+    state, control = sockets
+    replies = [state.call(method) for method in READING]
+    replies += [control.call(method) for method in ALL_METHODS]
+    replies.append(state.call("org.varlink.service.GetInterfaceDescription", interface=INTERFACE))
+    return re.sub(r'"time": \d+', '"time": 0', json.dumps(replies))
+
+
+def stored(daemon: Daemon) -> bytes:
+    """The memory with the states, which outlives the daemon."""
+    (memory,) = (
+        path
+        for path in (daemon.process.folder / "fd").iterdir()
+        if str(path.readlink()).startswith("/memfd:keymoded-states")
+    )
+    return memory.read_bytes()
+
+
+def visible(daemon: Daemon, sockets: list[Connection]) -> dict[str, object]:
+    """Everything about the daemon that other processes can see."""
+    return {
+        "replies": replies_of(sockets),
+        "memory": stored(daemon),
+        "log": log(daemon),
+        "stream": daemon.bytes_streamed(),
+    }
+
+
+def privacy(daemon: Daemon, count: int) -> str:
+    """Types a marked text that changes no state, and checks that nothing visible changes."""
+    sockets = [Connection(STATE), Connection(CONTROL)]
+    with daemon.following("Marked keyboard") as (keyboard,):
+        for presses, shift in ((0, "off"), (2, "capsLock")):
+            keyboard.tap(*[LEFTSHIFT] * presses)
+            daemon.changes()
+            assert daemon.state()["shift"] == shift
+            before = visible(daemon, sockets)
+            for _ in range(count):
+                keyboard.tap(*CODES)
+                # The call keeps the daemon reading: a lost event would show in the statistics.
+                daemon.state()
+                keyboard.press(LEFTCTRL)
+                keyboard.tap(*CODES)
+                keyboard.release(LEFTCTRL)
+                daemon.state()
+            daemon.expect()
+            after = visible(daemon, sockets)
+            for what in before:
+                assert after[what] == before[what], f"{what} changed"
+        keyboard.tap(LEFTSHIFT, LEFTSHIFT, *CODES, B)
+        daemon.expect("off", "on", "off")
+        expect_no_stuck_key(daemon, keyboard)
+        # This time the text causes changes, but they must not name a key.
+        everything = [
+            replies_of(sockets).encode(),
+            stored(daemon),
+            "\n".join(log(daemon)).encode(),
+            json.dumps(daemon.seen).encode(),
+        ]
+    for data in everything:
+        found = [name for name, pattern in patterns().items() if pattern in data.lower()]
+        assert not found, found
+    assert "Max core file size        0                    0" in limits(daemon)
+    return (
+        f"{count * 4 * len(CODES)} keys typed, not a byte changed; "
+        f"{sum(map(len, everything))} bytes searched for {len(patterns())} forms of the text"
+    )
+
+
+def patterns() -> dict[str, bytes]:
+    """The forms in which the text could appear."""
+    forms = {f"KEY_{name}": f"key_{name}".lower().encode() for name in MARKED}
+    forms["letters"] = "".join(MARKED).lower().encode()
+    for separator in ("", " ", ",", ", ", "\n"):
+        forms[f"decimal, {separator!r}"] = separator.join(map(str, CODES[:3])).encode()
+        forms[f"hexadecimal, {separator!r}"] = separator.join(f"{c:x}" for c in CODES[:3]).encode()
+    for size in "BHIQ":
+        forms[f"numbers, {size}"] = struct.pack(f"<3{size}", *CODES[:3]).lower()
+    return forms
+
+
+def limits(daemon: Daemon) -> str:
+    return Path(daemon.process.folder, "limits").read_text()
+
+
+def idle(daemon: Daemon, count: int) -> str:
+    """Checks that only the watchdog wakes the daemon while keyboards are idle."""
+    with daemon.following("Idle keyboard", "Other idle keyboard") as (first, second):
+        daemon.changes()
+        first.tap(B)
+        second.tap(B)
+        daemon.expect()
+        # udev may still have messages about the new keyboards.
+        settle()
+        return f"seconds, {daemon.expect_asleep(count)}"

@@ -1,0 +1,133 @@
+"""Keyboards that a program in the guest creates, types on and removes, as fast as the kernel can.
+
+The numbers are from the kernel's headers linux/uinput.h and linux/input.h.
+"""
+
+import contextlib
+import fcntl
+import os
+import struct
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+from support.input_events import (
+    EV_KEY,
+    EV_LED,
+    EV_REL,
+    EVENT,
+    EVIOCSCLOCKID,
+    PRESS,
+    RELEASE,
+    key_frame,
+)
+
+UI_DEV_CREATE = 0x5501
+UI_DEV_SETUP = 0x405C5503
+UI_SET_EVBIT = 0x40045564
+UI_SET_KEYBIT = 0x40045565
+UI_SET_RELBIT = 0x40045566
+UI_SET_LEDBIT = 0x40045569
+UI_GET_SYSNAME = 0x8040552C  # with room for 64 bytes
+
+# In the order of their numbers.
+LED_NAMES = ("NUML", "CAPSL", "SCROLLL", "COMPOSE", "KANA", "SLEEP", "SUSPEND", "MUTE", "MISC")
+
+# The keys that make udev see a full keyboard.
+KEYBOARD_KEYS = (*range(1, 128),)
+LAST_KEY = 0x2FF
+LONGEST_NAME = 79
+
+
+class Keyboard:
+    """A device of uinput, which exists until `remove`, even with keys held."""
+
+    def __init__(
+        self,
+        name: str | bytes,
+        keys: Iterable[int] = KEYBOARD_KEYS,
+        leds: Iterable[int] = (),
+    ) -> None:
+        self.name = name.encode() if isinstance(name, str) else name
+        self._descriptor = os.open("/dev/uinput", os.O_RDWR | os.O_CLOEXEC)
+        self._observer: int | None = None
+        codes = [*keys]
+        # A device without keys gets relative axes instead, or the kernel would refuse it.
+        fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_KEY if codes else EV_REL)
+        for code in codes or [0, 1]:
+            fcntl.ioctl(self._descriptor, UI_SET_KEYBIT if codes else UI_SET_RELBIT, code)
+        for number, led in enumerate(leds):
+            if number == 0:
+                fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_LED)
+            fcntl.ioctl(self._descriptor, UI_SET_LEDBIT, led)
+        setup = struct.pack("@HHHH80sI", 3, 0x1209, 1, 1, self.name, 0)
+        fcntl.ioctl(self._descriptor, UI_DEV_SETUP, setup)
+        fcntl.ioctl(self._descriptor, UI_DEV_CREATE)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.remove()
+
+    @property
+    def node(self) -> str:
+        """The path of the node, such as /dev/input/event3."""
+        name = bytearray(64)
+        fcntl.ioctl(self._descriptor, UI_GET_SYSNAME, name)
+        device = Path("/sys/devices/virtual/input") / name.rstrip(b"\0").decode()
+        (event,) = device.glob("event*")
+        return f"/dev/input/{event.name}"
+
+    def send(self, *events: tuple[int, int]) -> None:
+        """Sends codes with values, each in a frame of its own."""
+        os.write(self._descriptor, b"".join(key_frame(0, code, value) for code, value in events))
+
+    def press(self, *codes: int) -> None:
+        """Presses keys, one after the other."""
+        self.send(*((code, PRESS) for code in codes))
+
+    def release(self, *codes: int) -> None:
+        """Releases keys, one after the other."""
+        self.send(*((code, RELEASE) for code in codes))
+
+    def tap(self, *codes: int) -> None:
+        """Presses and releases one key after the other."""
+        self.send(*((code, value) for code in codes for value in (PRESS, RELEASE)))
+
+    def observe(self) -> None:
+        """Records the events from now on for `stamps`, in boot time, like keymoded."""
+        self._observer = os.open(self.node, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        fcntl.ioctl(self._observer, EVIOCSCLOCKID, struct.pack("@i", time.CLOCK_BOOTTIME))
+
+    def stamps(self) -> Sequence[tuple[int, int, int]]:
+        """The kernel's time in µs, the code and the value of each key event since the last call."""
+        assert self._observer is not None, "not observed"
+        data = b""
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                data += os.read(self._observer, EVENT.size * 64)
+        return [
+            (seconds * 1_000_000 + micros, code, value)
+            for seconds, micros, kind, code, value in EVENT.iter_unpack(data)
+            if kind == EV_KEY
+        ]
+
+    def leds_switched(self) -> Iterator[tuple[int, bool]]:
+        """Waits for each LED that any program switches; yields its number and state."""
+        while True:
+            for _, _, kind, code, value in EVENT.iter_unpack(
+                os.read(self._descriptor, EVENT.size * 64)
+            ):
+                if kind == EV_LED:
+                    yield code, value != 0
+
+    def remove(self) -> None:
+        """Removes the device. Further calls do nothing."""
+        if self._observer is not None:
+            os.close(self._observer)
+            self._observer = None
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

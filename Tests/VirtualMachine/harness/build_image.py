@@ -1,0 +1,264 @@
+"""Builds what the test guest boots from: a Debian kernel, an initramfs and a root image.
+
+They land in <checkout>/.vm, in a folder for each Debian, and are built again only when this file
+or the files in guest/image have changed. Everything comes from Debian's own mirrors, and nothing is
+installed on the host. The tests call `ensure_images()`.
+"""
+
+import fcntl
+import hashlib
+import lzma
+import os
+import platform
+import shutil
+import struct
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from support.checkout import CHECKOUT
+
+PARTS = CHECKOUT / "Tests/VirtualMachine/guest/image"
+IMAGES = CHECKOUT / ".vm"
+
+# The Debian that the kernel comes from, on every host: one that is known to boot like this.
+KERNEL_SUITE = "bookworm"
+# The modules that the initramfs needs to reach the root image. Those of the running guest are in
+# modules.txt: folders below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
+INITRAMFS_MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
+
+# Of libinput-tools only what tests use is unpacked: its debug-gui would bring GTK 3.
+# packages.txt has what these files link with or import.
+LIBINPUT_TOOLS = (
+    "usr/bin/libinput",
+    "usr/libexec/libinput/libinput-record",
+    "usr/libexec/libinput/libinput-replay",
+)
+# Files of packages that the guest has no use for. The rules of libinput and libwacom would start
+# programs for each input device, at each boot, to group and correct touchpads and tablets.
+UNWANTED = (
+    *(f"/usr/share/{name}/*" for name in ("doc", "man", "locale")),
+    *(f"*/lib/udev/rules.d/*-{name}*.rules" for name in ("libinput", "libwacom")),
+)
+
+# Some of these live in /usr/sbin, which is not on every root's PATH.
+ENVIRONMENT = {**os.environ, "PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin", "LC_ALL": "C"}
+
+
+@dataclass(frozen=True)
+class Images:
+    """The three files QEMU boots from."""
+
+    kernel: Path
+    initramfs: Path
+    root: Path
+
+
+def missing_requirements() -> str:
+    """The requirements that this host lacks and how to get them; empty if it has all."""
+    needed = _listed(CHECKOUT / "scripts/packages/virtual-machine")
+    installed = set()
+    if shutil.which("dpkg-query"):
+        listing = _output("dpkg-query", "-W", "-f", "${db:Status-Status} ${Package}\n")
+        installed = {line.split()[1] for line in listing.splitlines() if line[:10] == "installed "}
+    packages = [package for package in needed if package not in installed]
+    problems = []
+    if os.geteuid() != 0:
+        problems.append("the virtual machine tests must run as root")
+    if packages:
+        problems.append(
+            f"missing host packages, get them with: apt-get install {' '.join(packages)}"
+        )
+    return "; ".join(problems)
+
+
+def ensure_images() -> Images:
+    """Returns the images, building them first where they are missing or out of date."""
+    folder = IMAGES / _suite()
+    images = Images(folder / "vmlinux", folder / "initramfs.cpio", folder / "root.ext4")
+    stamp = folder / "stamp"
+    wanted = _hash_of_inputs()
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two test runs at once: the second waits for the first
+        if not stamp.exists() or stamp.read_text() != wanted:
+            if problem := missing_requirements():
+                raise RuntimeError(problem)
+            stamp.unlink(missing_ok=True)
+            with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
+                _build(Path(work), images)
+            stamp.write_text(wanted)
+    return images
+
+
+def _packages() -> list[str]:
+    """The packages of the guest: those of every Debian, and those of this one."""
+    own = PARTS / f"packages-{_suite()}.txt"
+    return _listed(PARTS / "packages.txt") + (_listed(own) if own.exists() else [])
+
+
+def _listed(path: Path) -> list[str]:
+    """The words of a file, without its comments."""
+    return [word for line in path.read_text().splitlines() for word in line.split("#")[0].split()]
+
+
+def _hash_of_inputs() -> str:
+    digest = hashlib.sha256()
+    for source in [Path(__file__), *sorted(PARTS.iterdir())]:
+        digest.update(source.name.encode() + b"\0" + source.read_bytes())
+    return digest.hexdigest()
+
+
+def _suite() -> str:
+    """The Debian that the guest has: the host's, because the programs under test are built there.
+
+    KEYMODED_VM_SUITE names another one that has what the programs link with.
+    """
+    host = platform.freedesktop_os_release().get("VERSION_CODENAME", KERNEL_SUITE)
+    return os.environ.get("KEYMODED_VM_SUITE") or host
+
+
+def _output(*command: str | Path, **options: Any) -> str:
+    """Runs a tool of the host and returns its output; raises RuntimeError if it fails."""
+    result = subprocess.run(command, capture_output=True, env=ENVIRONMENT, **options)
+    if result.returncode != 0:
+        said = (result.stdout + result.stderr).decode(errors="replace")
+        raise RuntimeError(f"{' '.join(map(str, command))} failed:\n{said[-4000:]}")
+    output: bytes = result.stdout
+    return output.decode()
+
+
+def _build(work: Path, images: Images) -> None:
+    kernel = _unpack_kernel(work)
+    (modules,) = (kernel / "lib/modules").iterdir()
+    _output("depmod", "-b", kernel, modules.name)
+    (compressed,) = (kernel / "boot").glob("vmlinuz-*")
+    images.kernel.write_bytes(_extract_vmlinux(compressed.read_bytes()))
+    _build_initramfs(work / "initramfs", kernel, modules.name, images.initramfs)
+    _build_root(work / "root", modules, images.root)
+
+
+def _unpack_kernel(work: Path) -> Path:
+    """Unpacks Debian's kernel package. The cloud flavour would not do: it has no uinput."""
+    kernel = work / "kernel"
+    options = ("--mode=root", "--variant=extract", "--include=linux-image-amd64")
+    _output("mmdebstrap", *options, KERNEL_SUITE, kernel)
+    return kernel
+
+
+def _extract_vmlinux(bzimage: bytes) -> bytes:
+    """Takes the plain kernel out of a bzImage: unpacking it in the guest costs 3 s at each boot.
+
+    The offsets are those of the kernel's boot protocol: setup_sects, payload_offset and
+    payload_length in the header at 0x1f1.
+    """
+    setup_sectors = bzimage[0x1F1] or 4
+    offset, length = struct.unpack_from("<II", bzimage, 0x248)
+    start = (setup_sectors + 1) * 512 + offset
+    kernel = lzma.LZMADecompressor().decompress(bzimage[start : start + length])
+    if not kernel.startswith(b"\x7fELF"):
+        raise RuntimeError("the kernel package holds no kernel compressed with xz")
+    return kernel
+
+
+def _build_initramfs(tree: Path, kernel: Path, version: str, image: Path) -> None:
+    for folder in ("bin", "dev", "modules", "proc", "root", "sys"):
+        (tree / folder).mkdir(parents=True)
+    busybox = shutil.which("busybox")
+    assert busybox
+    shutil.copy(busybox, tree / "bin/busybox")
+    for applet in ("sh", "mount", "mkdir", "insmod", "sleep", "poweroff", "switch_root"):
+        (tree / "bin" / applet).symlink_to("busybox")
+    (tree / "sbin").symlink_to("bin")
+    shutil.copy(PARTS / "init", tree / "init")
+    order: list[str] = []
+    for path in _with_dependencies(kernel, version):
+        shutil.copy(path, tree / "modules")
+        order.append(path.name)
+    (tree / "modules/order").write_text("\n".join(order) + "\n")
+    names = "\n".join(str(path.relative_to(tree)) for path in sorted(tree.rglob("*")))
+    _output("cpio", "-o", "-H", "newc", "-F", image, cwd=tree, input=names.encode())
+
+
+def _with_dependencies(kernel: Path, version: str) -> list[Path]:
+    """The modules the initramfs loads, each after those it needs."""
+    listing = _output(
+        *("modprobe", "-d", kernel, "-S", version),
+        *("--show-depends", "-a", *INITRAMFS_MODULES),
+    )
+    paths = [Path(line.split()[1]) for line in listing.splitlines() if line.startswith("insmod")]
+    return list(dict.fromkeys(paths))
+
+
+def _build_root(root: Path, modules: Path, image: Path) -> None:
+    _output(
+        "mmdebstrap",
+        "--mode=root",
+        "--variant=minbase",
+        f"--include={','.join(_packages())}",
+        '--aptopt=Apt::Install-Recommends "false"',
+        *(f"--dpkgopt=path-exclude={pattern}" for pattern in UNWANTED),
+        f"--customize-hook={_unpacking('libinput-tools', LIBINPUT_TOOLS)}",
+        _suite(),
+        root,
+    )
+    _copy_modules(modules, root)
+    _configure(root)
+    content = sum(path.lstat().st_blocks * 512 for path in root.rglob("*") if not path.is_symlink())
+    size_kib = content * 13 // 10 // 1024 + 65536
+    image.unlink(missing_ok=True)
+    _output(
+        *("mke2fs", "-q", "-t", "ext4", "-O", "^has_journal,^metadata_csum", "-m", "0"),
+        *("-E", "lazy_itable_init=1,root_owner=0:0", "-d", root, image, f"{size_kib}k"),
+    )
+
+
+def _unpacking(package: str, paths: Sequence[str]) -> str:
+    """A hook of mmdebstrap that takes only these files of a package, without its dependencies."""
+    files = " ".join(f"./{path}" for path in paths)
+    inside = (
+        f"cd /run && apt-get download --quiet {package} && "
+        f"dpkg-deb --fsys-tarfile {package}_*.deb | tar -x -C / {files} && rm {package}_*.deb"
+    )
+    return f'chroot "$1" sh -c "{inside}"'
+
+
+def _copy_modules(modules: Path, root: Path) -> None:
+    target = root / "lib/modules" / modules.name
+    for name in _listed(PARTS / "modules.txt"):
+        shutil.copytree(modules / "kernel" / name, target / "kernel" / name)
+    for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+        shutil.copy(modules / name, target)
+    _output("depmod", "-b", root, modules.name)
+
+
+def _configure(root: Path) -> None:
+    """Makes every boot fast, quiet and equal, without first-boot work; the agent starts last."""
+    units = root / "etc/systemd/system"
+    for name in _listed(PARTS / "masked-units.txt"):
+        link = units / name
+        link.unlink(missing_ok=True)
+        link.symlink_to("/dev/null")
+    default_target = units / "default.target"
+    default_target.unlink(missing_ok=True)
+    default_target.symlink_to("/lib/systemd/system/multi-user.target")
+
+    shutil.copy(PARTS / "agent", root / "usr/local/bin")
+    shutil.copy(PARTS / "agent.service", units)
+    wants = units / "multi-user.target.wants"
+    wants.mkdir(exist_ok=True)
+    (wants / "agent.service").symlink_to("../agent.service")
+
+    journal = root / "etc/systemd/journald.conf.d"
+    journal.mkdir()
+    (journal / "guest.conf").write_text("[Journal]\nStorage=volatile\nRateLimitBurst=0\n")
+    (root / "etc/hostname").write_text("guest\n")
+    (root / "etc/machine-id").write_text("0123456789abcdef0123456789abcdef\n")
+    (root / "etc/fstab").write_text("")
+    for folder in (root / "var/cache/apt/archives", root / "var/lib/apt/lists"):
+        shutil.rmtree(folder)
+    for folder in (root / "etc", root / "var"):
+        (folder / ".updated").touch()

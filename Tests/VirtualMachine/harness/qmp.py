@@ -1,0 +1,67 @@
+"""QEMU's control protocol (QMP): JSON lines over a socket, one command at a time."""
+
+import json
+import socket
+import threading
+import time
+from typing import Any
+
+from support.waiting import BOUND_SECONDS
+
+
+class QmpError(Exception):
+    """QEMU refused a command."""
+
+
+class Qmp:
+    """The client's end of a QMP connection. Usable from several threads."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._received = b""
+        self._events: list[dict[str, Any]] = []
+        self._lock = threading.RLock()
+
+    def negotiate(self, timeout: float) -> None:
+        """Reads the greeting and negotiates; QEMU accepts no other command before."""
+        self._next_message(time.monotonic() + timeout)
+        self.command("qmp_capabilities")
+
+    def command(self, name: str, timeout: float = BOUND_SECONDS, **arguments: Any) -> Any:
+        """Runs one command and returns its reply; stores events that arrive meanwhile."""
+        request = {"execute": name, "arguments": arguments}
+        deadline = time.monotonic() + timeout
+        with self._lock:
+            self._connection.settimeout(timeout)
+            self._connection.sendall(json.dumps(request).encode() + b"\n")
+            while True:
+                message = self._next_message(deadline)
+                if "event" in message:
+                    self._events.append(message)
+                elif "error" in message:
+                    raise QmpError(f"{name} {arguments}: {message['error']['desc']}")
+                else:
+                    return message["return"]
+
+    def remove_device(self, identifier: str, timeout: float) -> None:
+        """Unplugs a device and waits until it is gone: device_del only requests that."""
+        deadline = time.monotonic() + timeout
+        with self._lock:
+            self._events.clear()
+            self.command("device_del", id=identifier)
+            while not any(
+                event["event"] == "DEVICE_DELETED" and event["data"].get("device") == identifier
+                for event in self._events
+            ):
+                self._events.append(self._next_message(deadline))
+
+    def _next_message(self, deadline: float) -> dict[str, Any]:
+        while b"\n" not in self._received:
+            self._connection.settimeout(max(0.001, deadline - time.monotonic()))
+            received = self._connection.recv(65536)
+            if not received:
+                raise ConnectionError("QEMU closed its control connection")
+            self._received += received
+        line, self._received = self._received.split(b"\n", 1)
+        message: dict[str, Any] = json.loads(line)
+        return message

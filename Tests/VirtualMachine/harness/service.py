@@ -1,0 +1,246 @@
+"""keymoded, installed in the guest with its own units as an administrator would."""
+
+import contextlib
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from support.checkout import CHECKOUT
+
+from harness.guest_process import GuestProcess
+from harness.vm import VirtualMachine
+
+CONFIGURATION = "/etc/keymoded/keymoded.yaml"
+
+# For tests that are not about the threshold: a slow host may type the second press late.
+PATIENT = "shift: { threshold: 60s }\n"
+
+# How often a step is tried whose timing the host may spoil now and then. A real fault fails every
+# time.
+MOST_TRIES = 10
+
+UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
+
+STATUS = "systemctl show --value --property StatusText keymoded"
+
+# The sockets of a daemon that `start_by_hand` starts.
+BY_HAND = "--socket-dir /run/own"
+
+
+def install(vm: VirtualMachine) -> None:
+    """Installs what `make build` has built, and adds users for it."""
+    target = vm.shared / "install"
+    subprocess.run(
+        ["make", "--no-print-directory", "install", f"DESTDIR={target}", "PREFIX=/usr"],
+        cwd=CHECKOUT,
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    vm.run(
+        """
+        set -e
+        cp -r --no-preserve=ownership /host/install/usr/. /usr/
+        systemd-sysusers
+        systemctl daemon-reload
+        udevadm control --reload
+        """
+    )
+    add_people(vm)
+
+
+def add_people(vm: VirtualMachine) -> None:
+    """Adds users with and without the groups of the sockets."""
+    vm.run(
+        """
+        set -e
+        useradd ordinary
+        useradd --groups keymoded-state reader
+        useradd --groups keymoded-control controller
+        """
+    )
+
+
+def restart(vm: VirtualMachine) -> None:
+    """Restarts the service with the PS/2 keyboard and both machines in their initial states.
+
+    Only a start without stored states does that, because no event leads every state back to the
+    initial one. systemd drops the stored states at the stop, or since version 254 on `clean`.
+    """
+    # One command, because each command takes time and nearly every test begins with this. The
+    # status is that of the new start: systemd clears the previous one.
+    follows = f"{STATUS} | grep -q '^devices followed: [1-9]'"
+    vm.run(
+        f"systemctl stop {UNITS}; systemctl clean --what=fdstore keymoded 2>/dev/null; "
+        f"systemctl start {UNITS} && until {follows}; do sleep 0.05; done"
+    )
+
+
+@contextlib.contextmanager
+def cleared_away(vm: VirtualMachine) -> Iterator[None]:
+    """Stops the service at the end, and removes its configuration."""
+    try:
+        yield
+    finally:
+        vm.run(f"rm -rf {CONFIGURATION}; systemctl stop {UNITS}")
+
+
+def configure(vm: VirtualMachine, text: str) -> None:
+    """Writes the configuration that the service reads at its next start or reload."""
+    (vm.shared / "keymoded.yaml").write_text(text)
+    vm.run(f"install -D -m 644 /host/keymoded.yaml {CONFIGURATION}")
+
+
+def reload(vm: VirtualMachine, text: str) -> None:
+    """Reloads the service with another configuration, and waits until it is in force."""
+    configure(vm, text)
+    # systemctl returns when the daemon has received SIGHUP, which may be before it acts.
+    vm.run(
+        """
+        reloads() { keymodectl stats | awk '$1 == "reloads" { print $2 }'; }
+        before=$(reloads)
+        systemctl reload keymoded && until [ "$(reloads)" -gt "$before" ]; do sleep 0.05; done
+        """
+    )
+
+
+@contextlib.contextmanager
+def settings(vm: VirtualMachine, text: str) -> Iterator[None]:
+    """Restarts the service with other settings in its unit, and removes them at the end."""
+    folder = "/run/systemd/system/keymoded.service.d"
+    vm.run(f"mkdir -p {folder}; printf '[Service]\n{text}\n' >{folder}/test.conf")
+    vm.run("systemctl daemon-reload")
+    try:
+        restart(vm)
+        yield
+    finally:
+        vm.run(f"rm -r {folder}; systemctl daemon-reload")
+
+
+def start_by_hand(vm: VirtualMachine, options: str = "", under: str = "") -> GuestProcess:
+    """Starts a daemon with its own sockets, and waits until it serves."""
+    daemon = vm.start(f"exec {under} keymoded {BY_HAND} {options}")
+    vm.wait_until(f"keymodectl state {BY_HAND}")
+    return daemon
+
+
+@contextlib.contextmanager
+def without_udev(vm: VirtualMachine) -> Iterator[None]:
+    """Stops the service, and hides udev's control socket from daemons that are started by hand."""
+    control = "/run/udev/control"
+    vm.run(f"systemctl stop {UNITS}; rm -rf /run/own; mv {control} {control}.hidden")
+    try:
+        yield
+    finally:
+        vm.run(f"mv {control}.hidden {control}; pkill -x keymoded; rm -rf /run/own")
+
+
+def as_user(user: str, command: str, *groups: str) -> str:
+    """The command line that runs `command` as a user, with these groups or the user's own."""
+    member = f"--groups {','.join(groups)}" if groups else "--init-groups"
+    return f"exec setpriv --reuid {user} --regid {user} {member} {command}"
+
+
+@contextlib.contextmanager
+def stopped(vm: VirtualMachine) -> Iterator[None]:
+    """Stops the daemon with SIGSTOP, and continues it at the end."""
+    vm.run(
+        """
+        systemctl kill --signal STOP keymoded
+        until grep -q '^State:.T' /proc/$(pgrep -x keymoded)/status; do sleep 0.05; done
+        """
+    )
+    try:
+        yield
+    finally:
+        vm.run("systemctl kill --signal CONT keymoded")
+
+
+def expect_asleep(vm: VirtualMachine, meanwhile: Callable[[], object]) -> None:
+    """Runs `meanwhile`, and checks that only the watchdog wakes the daemon during it."""
+
+    def uptime_and_waits() -> tuple[float, int]:
+        uptime, waits = vm.run(
+            """
+            cut -d' ' -f1 /proc/uptime
+            cat /proc/$(pgrep -x keymoded)/task/*/status |
+              awk '/^voluntary/ { n += $2 } END { print n }'
+            """
+        ).stdout.split()
+        return float(uptime), int(waits)
+
+    # The first time, it may still be busy with earlier events; a real wakeup recurs.
+    for _ in range(3):
+        begin, before = uptime_and_waits()
+        meanwhile()
+        end, after = uptime_and_waits()
+        # Half of WatchdogSec=30s, for up to two waits each.
+        allowed = 2 * (int((end - begin) / 15) + 1)
+        if after - before <= allowed:
+            return
+    raise AssertionError(f"{after - before} waits in {end - begin:.0f} s, not {allowed}")
+
+
+def main_pid(vm: VirtualMachine) -> int:
+    """The PID of the service's process; 0 if there is none."""
+    return int(vm.run("systemctl show --value --property MainPID keymoded").stdout)
+
+
+def settled_state(vm: VirtualMachine) -> dict[str, Any]:
+    """The states after all typed keys have acted: the reply to an event that is ignored."""
+    answer = vm.run("keymodectl trigger tapBlankArea --json", check=False)
+    assert (answer.exit_code, answer.stderr) == (1, ""), "only for a keyboard that shows nothing"
+    settled: dict[str, Any] = json.loads(answer.stdout)["state"]
+    return settled
+
+
+def log(vm: VirtualMachine) -> list[str]:
+    """The lines that the present process of the service has logged."""
+    return journal(vm, f"_PID={main_pid(vm)}")
+
+
+def journal(vm: VirtualMachine, selection: str) -> list[str]:
+    """The lines of the journal that these options select, up to now."""
+    command = f"journalctl --sync; journalctl --boot --output cat {selection}"
+    return vm.run(command).stdout.splitlines()
+
+
+def systemd_version(vm: VirtualMachine) -> int:
+    """The number of systemd's version in the guest."""
+    return int(vm.run("systemctl --version | head -n 1 | cut -d' ' -f2").stdout)
+
+
+def program(vm: VirtualMachine, name: str) -> str:
+    """The command line that runs a program of ../guest, or greed.py of Tests/Adversary.
+
+    The first call copies all of them into /host, with the modules that they import.
+    """
+    programs = vm.shared / "programs"
+    if not programs.exists():
+        tests, ignored = CHECKOUT / "Tests", shutil.ignore_patterns("image", "__pycache__")
+        shutil.copytree(tests / "VirtualMachine/guest", programs, ignore=ignored)
+        shutil.copytree(tests / "support", programs / "support", ignore=ignored)
+        shutil.copy(tests / "Adversary/greed.py", programs)
+    return f"python3 /host/{programs.name}/{name}.py"
+
+
+def state(vm: VirtualMachine) -> dict[str, Any]:
+    """The present states: the output of `keymodectl state --json`."""
+    answer: dict[str, Any] = json.loads(vm.run("keymodectl state --json").stdout)
+    return answer
+
+
+def wait_until_followed(vm: VirtualMachine, name: str) -> None:
+    """Waits until the daemon's log says that it follows the device, and not that it is gone."""
+    vm.wait_until(
+        f"""
+        journalctl --unit keymoded --boot --output cat _PID=$(pgrep -x keymoded) |
+          awk "/following '{name}'/ {{n++}} /'{name}' is gone/ {{n--}} END {{exit n < 1}}"
+        """
+    )
+
+
+def wait_until_following(vm: VirtualMachine, count: int) -> None:
+    """Waits until the daemon's status says that it follows `count` devices."""
+    vm.wait_until(f'[ "$({STATUS})" = "devices followed: {count}" ]')

@@ -1,0 +1,183 @@
+"""A Linux guest under QEMU, for tests that need keyboards of a real kernel.
+
+Used like this:
+
+    with VirtualMachine(ensure_images()) as vm:
+        recorder = vm.start(f"stdbuf -oL evemu-record {PS2_KEYBOARD}")
+        recorder.wait_for("Waiting for events")
+        vm.play("tap shift; wait 260; tap shift")
+        print(recorder.wait_for("KEY_LEFTSHIFT").string)
+        print(vm.run("uname -r").stdout)
+"""
+
+import contextlib
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Self
+
+from support.waiting import BOUND_SECONDS
+
+from harness import keys
+from harness.build_image import Images
+from harness.guest_process import Agent, CommandFailed, Completed, GuestProcess
+from harness.qmp import Qmp
+
+PS2_KEYBOARD = "/dev/input/by-path/platform-i8042-serio-0-event-kbd"
+
+BOOT_SECONDS = 300.0
+
+# Without mitigations, self-tests and audit, for a faster boot.
+KERNEL_COMMAND_LINE = (
+    "console=ttyS0 quiet panic=-1 mitigations=off nokaslr random.trust_cpu=on audit=0 "
+    "no_timer_check net.ifnames=0 cryptomgr.notests"
+)
+# The clock is the HPET because the TSC's rate is measured at boot, and emulation makes that
+# measurement wrong by up to 0.2 %.
+RIGHT_CLOCK = "clocksource=hpet tsc=unstable"
+# Programs can read the TSC without a system call, as on nearly every real machine.
+QUICK_CLOCK = "clocksource=tsc tsc=reliable"
+
+
+class VirtualMachine:
+    """One guest, running from `with` to the end of its block."""
+
+    shared: Path
+    """The folder of the host that the guest mounts as /host."""
+
+    system_state: str
+    """The output of `systemctl is-system-running` at the end of the boot."""
+
+    def __init__(
+        self,
+        images: Images,
+        processors: int = 2,
+        memory_mib: int = 1024,
+        clock: str = RIGHT_CLOCK,
+    ) -> None:
+        self._images = images
+        self._processors = processors
+        self._memory_mib = memory_mib
+        self._clock = clock
+        self._processes: list[GuestProcess] = []
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as undo:
+            folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="keymoded-vm-")))
+            self.shared = folder / "shared"
+            self.shared.mkdir()
+            console = folder / "console.log"
+            control, agent = self._start_qemu(console, undo)
+            self._qmp = Qmp(control)
+            self._agent = Agent(agent, console)
+            undo.callback(self._agent.close)
+            undo.callback(self._kill_qemu)
+            self._agent.wait_for(
+                lambda: bool(self._agent.system_state), BOOT_SECONDS, "the guest's boot"
+            )
+            self.system_state = self._agent.system_state
+            self._qmp.negotiate(BOUND_SECONDS)
+            self._undo = undo.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._undo.close()
+
+    def run(self, command: str, timeout: float = BOUND_SECONDS, check: bool = True) -> Completed:
+        """Runs a shell command in the guest, as root, to its end."""
+        completed = self.start(command).wait(timeout)
+        if check and completed.exit_code != 0:
+            raise CommandFailed(
+                f"exit code {completed.exit_code}", command, completed.stdout, completed.stderr
+            )
+        return completed
+
+    def start(self, command: str) -> GuestProcess:
+        """Starts a shell command in the guest, as root, and returns once it runs."""
+        number = len(self._processes) + 1
+        process = GuestProcess(self._agent, number, self.shared / f".jobs/{number}", command)
+        self._processes.append(process)
+        return process
+
+    def end_leftovers(self) -> None:
+        """Kills the commands that still run, and waits until they have ended."""
+        leftovers = [process for process in self._processes if process.exit_code is None]
+        for process in leftovers:
+            process.kill()
+        for process in leftovers:
+            process.wait()
+
+    def wait_until(self, command: str, timeout: float = BOUND_SECONDS) -> None:
+        """Repeats a shell command in the guest until it succeeds."""
+        self.run(f"until (\n{command}\n); do sleep 0.05; done", timeout)
+
+    def play(self, script: str) -> float:
+        """Types keys on the emulated keyboard; keys.py describes the language and the result."""
+        return keys.play(keys.parse(script), self._send_key)
+
+    def plug_usb_keyboard(self, identifier: str) -> str:
+        """Plugs in a USB keyboard, waits for its node, and returns the node's path in the guest."""
+        self._qmp.command(
+            "device_add", driver="usb-kbd", id=identifier, bus="usb.0", serial=identifier
+        )
+        path = f"/dev/input/by-id/usb-QEMU_QEMU_USB_Keyboard_{identifier}-event-kbd"
+        self.wait_until(f"test -e {path}")
+        return path
+
+    def unplug(self, identifier: str, timeout: float = BOUND_SECONDS) -> None:
+        """Unplugs a device; the guest notices a little later."""
+        self._qmp.remove_device(identifier, timeout)
+
+    def journal_tail(self, lines: int = 40) -> str:
+        """The end of the guest's journal, kernel messages included."""
+        return self.run(f"journalctl --no-pager -n {lines}").stdout
+
+    def _send_key(self, key: str, is_down: bool) -> None:
+        value = {"down": is_down, "key": {"type": "qcode", "data": key}}
+        self._qmp.command("input-send-event", events=[{"type": "key", "data": value}])
+
+    def _start_qemu(
+        self, console: Path, undo: contextlib.ExitStack
+    ) -> tuple[socket.socket, socket.socket]:
+        """Starts QEMU and returns connections to its control port and to the agent's port.
+
+        QEMU inherits the other ends, so there are no socket files and no wait before connecting.
+        """
+        control, control_of_qemu = socket.socketpair()
+        agent, agent_of_qemu = socket.socketpair()
+        undo.callback(control.close)
+        with control_of_qemu, agent_of_qemu, console.open("wb") as output:
+            descriptors = (control_of_qemu.fileno(), agent_of_qemu.fileno())
+            self._qemu = subprocess.Popen(
+                self._qemu_command(*descriptors),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                pass_fds=descriptors,
+            )
+        return control, agent
+
+    def _kill_qemu(self) -> None:
+        self._qemu.kill()
+        self._qemu.wait()
+
+    def _qemu_command(self, control: int, agent: int) -> list[str]:
+        threading_model = "multi" if self._processors > 1 else "single"
+        return [
+            # setpriv: if the thread that starts QEMU ends, even by SIGKILL, QEMU is killed too.
+            *("setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64"),
+            *("-accel", f"tcg,thread={threading_model}", "-machine", "pc", "-cpu", "qemu64"),
+            *("-smp", str(self._processors), "-m", str(self._memory_mib)),
+            *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+            *("-kernel", str(self._images.kernel), "-initrd", str(self._images.initramfs)),
+            *("-append", f"{KERNEL_COMMAND_LINE} {self._clock}"),
+            *("-drive", f"if=none,id=root,format=raw,read-only=on,file={self._images.root}"),
+            *("-device", "virtio-blk-pci,drive=root"),
+            *("-virtfs", f"local,path={self.shared},mount_tag=host,security_model=none"),
+            *("-chardev", f"socket,id=qmp,fd={control}", "-mon", "chardev=qmp,mode=control"),
+            *("-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={agent}"),
+            *("-device", "virtserialport,chardev=agent,name=agent"),
+            *("-device", "qemu-xhci,id=usb"),
+            *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
+        ]

@@ -1,0 +1,70 @@
+"""The changes of keymoded in the guest, as a client gets them."""
+
+import contextlib
+import json
+from collections.abc import Callable
+from typing import Any
+
+from support.waiting import BOUND_SECONDS
+
+from harness.guest_process import GuestProcess
+from harness.service import MOST_TRIES, as_user
+from harness.vm import VirtualMachine
+
+Change = dict[str, Any]
+
+THRESHOLD_US = 500_000
+
+# The tolerance for the distance of two presses.
+ALLOWED_US = 100_000
+
+
+class Watch:
+    """`keymodectl watch --json`, run by an ordinary user in the group keymoded-state."""
+
+    def __init__(self, vm: VirtualMachine, options: str = "") -> None:
+        self._process: GuestProcess = vm.start(
+            as_user("reader", f"keymodectl watch --json {options}")
+        )
+        # The first line has the states, not a change.
+        self._process.read_lines(1)
+
+    def changes(self, count: int, timeout: float = BOUND_SECONDS) -> list[Change]:
+        """Waits for the next `count` changes."""
+        return [json.loads(line) for line in self._process.read_lines(count, timeout)]
+
+    def states(self, count: int) -> list[str]:
+        """Waits for the next `count` changes, and returns the states that they lead to."""
+        return [change["to"] for change in self.changes(count)]
+
+    def rest(self, vm: VirtualMachine) -> list[Change]:
+        """The remaining changes, up to and including one that this method triggers."""
+        answer = json.loads(vm.run("keymodectl trigger clickMoreButton --json").stdout)
+        self._process.wait_for(rf'^{{"sequence":{answer["state"]["sequence"]},.*\n')
+        return [json.loads(line) for line in self._process.read_complete_lines()]
+
+
+def press_twice(
+    vm: VirtualMachine,
+    watch: Watch,
+    distance_ms: int,
+    second: str = "shift",
+    meanwhile: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+) -> tuple[Change, Change]:
+    """Presses Shift twice at this distance, from off; returns the changes of both presses.
+
+    The changes must follow from the kernel's timestamps. If the host was late, it tries again.
+    """
+    for _ in range(MOST_TRIES):
+        with meanwhile():
+            vm.play(f"tap shift 40; wait {distance_ms - 40}; tap {second} 40")
+        first, then = watch.changes(2)
+        distance = then["time"] - first["time"]
+        expected = "capsLock" if distance < THRESHOLD_US else "off"
+        assert [first["to"], then["to"]] == ["on", expected], (first, then)
+        if abs(distance - distance_ms * 1000) <= ALLOWED_US:
+            return first, then
+        if expected == "capsLock":
+            vm.play("tap shift")
+            assert watch.states(1) == ["off"]
+    raise AssertionError(f"presses were never {distance_ms} ms apart")

@@ -1,0 +1,200 @@
+"""Keyboard LEDs that show states, switched by the hardened service."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from harness import service
+from harness.keyboards import LitKeyboard, followed
+from harness.service import PATIENT, configure, reload, wait_until_following
+from harness.vm import VirtualMachine
+from harness.watch import Watch
+from support.checkout import CHECKOUT
+
+EXAMPLE = CHECKOUT / "examples/leds/leds.conf"
+
+CAPS_LOCK = "tap shift; wait 100; tap shift"
+
+# Tests do not type Scroll Lock and Caps Lock: the kernel's console would switch their LEDs.
+LEDS = PATIENT + "leds: { capsLock: LED_CAPSL, editingText: [LED_SCROLLL, LED_MISC] }\n"
+
+
+def unlock(guest: VirtualMachine) -> None:
+    """Switches off the console's lock keys, whose LEDs the kernel sets on each new keyboard."""
+    # KDSKBLED of <linux/kd.h>. An earlier test that typed every key has typed these too.
+    guest.run("python3 -c 'import fcntl; fcntl.ioctl(open(\"/dev/tty0\"), 0x4B65, 0)'")
+
+
+@pytest.fixture
+def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The guest, with the shipped service just started, configured to switch LEDs."""
+    with service.cleared_away(installed):
+        unlock(installed)
+        configure(installed, LEDS)
+        service.restart(installed)
+        yield installed
+
+
+@pytest.fixture
+def writing(reading: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The same, with the example's drop-in, installed by the commands in its comments."""
+    (reading.shared / EXAMPLE.name).write_text(EXAMPLE.read_text())
+    commands = re.findall(r"^# {3}sudo (.*)$", EXAMPLE.read_text(), re.MULTILINE)
+    assert commands[-1] == "systemctl restart keymoded.service"
+    try:
+        reading.run("set -e; cd /host; " + "; ".join(commands[:-1]))
+        service.restart(reading)
+        yield reading
+    finally:
+        reading.run("rm -rf /etc/systemd/system/keymoded.service.d; systemctl daemon-reload")
+
+
+def opened_for_writing(guest: VirtualMachine) -> int:
+    """The number of input devices that the daemon has open for writing."""
+    links = guest.run("ls -l /proc/$(pgrep -x keymoded)/fd").stdout.splitlines()
+    return sum("/dev/input/" in link and "w" in link.split()[0] for link in links)
+
+
+def warnings(guest: VirtualMachine) -> list[str]:
+    """The lines about LEDs that the daemon has logged."""
+    return [line for line in service.log(guest) if "LEDs" in line]
+
+
+def test_leds_show_a_state_while_it_lasts(writing: VirtualMachine) -> None:
+    with followed(writing, LitKeyboard(writing, "Lit keyboard")) as keyboard:
+        writing.play(CAPS_LOCK)
+        assert keyboard.switched(1) == ["CAPSL on"]
+        writing.play("tap insert")
+        assert keyboard.switched(2) == ["SCROLLL on", "MISC on"]
+        # Keys of this keyboard switch its LEDs; a letter switches nothing.
+        keyboard.send("A+", "A-", "ESC+", "ESC-")
+        assert keyboard.switched(2) == ["SCROLLL off", "MISC off"]
+        writing.play("tap shift")
+        assert keyboard.switched(1) == ["CAPSL off"]
+    assert warnings(writing) == []
+
+
+def test_device_plugged_later_shows_the_present_state(writing: VirtualMachine) -> None:
+    with followed(writing, LitKeyboard(writing, "First keyboard")) as first:
+        writing.play("tap insert")
+        assert first.switched(2) == ["SCROLLL on", "MISC on"]
+        with followed(writing, LitKeyboard(writing, "Second keyboard")) as second:
+            assert second.switched(2) == ["SCROLLL on", "MISC on"]
+            writing.play("tap esc")
+            assert second.switched(2) == ["SCROLLL off", "MISC off"]
+        writing.play(CAPS_LOCK)
+        assert first.switched(3) == ["SCROLLL off", "MISC off", "CAPSL on"]
+    assert warnings(writing) == [], "no warning about the unplugged keyboard either"
+
+
+def test_reload_changes_leds_and_keeps_held_keys(writing: VirtualMachine) -> None:
+    with followed(writing, LitKeyboard(writing, "Reloaded keyboard")) as keyboard:
+        reload(writing, PATIENT)
+        assert opened_for_writing(writing) == 0
+        watch = Watch(writing)
+        keyboard.send("LEFTCTRL+")
+        writing.play(CAPS_LOCK)
+        assert watch.states(2) == ["on", "capsLock"]
+        reload(writing, PATIENT + "leds: { capsLock: LED_CAPSL }\n")
+        assert keyboard.switched(1) == ["CAPSL on"]
+        reload(writing, PATIENT + "leds: { capsLock: LED_MISC, prepareToEditText: LED_KANA }\n")
+        assert sorted(keyboard.switched(3)) == ["CAPSL off", "KANA on", "MISC on"]
+        # Ctrl is still held on it, so Insert is not bound.
+        writing.play("tap insert")
+        assert service.settled_state(writing)["sequence"] == 2
+        keyboard.send("LEFTCTRL-", "INSERT+", "INSERT-")
+        assert keyboard.switched(1) == ["KANA off"]
+        reload(writing, PATIENT)
+        assert keyboard.switched(1) == ["MISC off"]
+        assert opened_for_writing(writing) == 0
+
+
+def test_device_ignored_by_a_reload_has_its_led_switched_off(writing: VirtualMachine) -> None:
+    with followed(writing, LitKeyboard(writing, "Ignored keyboard")) as keyboard:
+        writing.play(CAPS_LOCK)
+        assert keyboard.switched(1) == ["CAPSL on"]
+        reload(writing, LEDS + "devices: { ignore: 'Ignored*' }\n")
+        assert keyboard.switched(1) == ["CAPSL off"]
+        wait_until_following(writing, 1)
+        reload(writing, LEDS)
+        assert keyboard.switched(1) == ["CAPSL on"]
+
+
+def test_stopping_switches_leds_off_and_starting_switches_them_on(writing: VirtualMachine) -> None:
+    with followed(writing, LitKeyboard(writing, "Lasting keyboard")) as keyboard:
+        writing.play(CAPS_LOCK)
+        assert keyboard.switched(1) == ["CAPSL on"]
+        writing.run("systemctl restart keymoded")
+        assert keyboard.switched(2) == ["CAPSL off", "CAPSL on"]
+        # A killed daemon switches nothing off; the next daemon finds the LEDs as they must be.
+        writing.run("systemctl kill --signal KILL keymoded; systemctl start keymoded")
+        wait_until_following(writing, 2)
+        writing.play("tap insert; wait 30; tap esc")
+        blinked = ["SCROLLL on", "MISC on", "SCROLLL off", "MISC off"]
+        assert keyboard.switched(4) == blinked, "the new daemon found the LED as it must be"
+        writing.play("tap shift; wait 700; " + CAPS_LOCK)
+        assert keyboard.switched(2) == ["CAPSL off", "CAPSL on"]
+        writing.run("systemctl stop keymoded")
+        assert keyboard.switched(1) == ["CAPSL off"]
+
+
+def test_start_switches_off_configured_leds_that_were_left_on(writing: VirtualMachine) -> None:
+    writing.run("systemctl stop keymoded")
+    keyboard = LitKeyboard(writing, "Left keyboard")
+    keyboard.switch("CAPSL", 1)
+    keyboard.switch("NUML", 1)
+    assert keyboard.switched(2) == ["CAPSL on", "NUML on"]
+    writing.run("systemctl start keymoded")
+    assert keyboard.switched(1) == ["CAPSL off"]
+    writing.play(CAPS_LOCK)
+    assert keyboard.switched(1) == ["CAPSL on"], "the daemon leaves a LED without a state alone"
+    keyboard.remove()
+
+
+def test_leds_switched_by_others_do_not_wake_the_daemon(writing: VirtualMachine) -> None:
+    with followed(writing, LitKeyboard(writing, "Blinking keyboard")) as keyboard:
+        writing.play(CAPS_LOCK)
+        assert keyboard.switched(1) == ["CAPSL on"]
+        assert opened_for_writing(writing) == 2
+        service.settled_state(writing)
+
+        def blink() -> None:
+            for value in (1, 0) * 5:
+                keyboard.switch("NUML", value)
+                keyboard.switch("CAPSL", 1 - value)
+            assert len(keyboard.switched(20)) == 20
+
+        service.expect_asleep(writing, blink)
+
+
+def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: VirtualMachine) -> None:
+    with followed(reading, LitKeyboard(reading, "Dark keyboard")) as keyboard:
+        watch = Watch(reading)
+        reading.play(CAPS_LOCK)
+        keyboard.send("INSERT+", "INSERT-", "ESC+", "ESC-")
+        assert watch.states(4) == ["on", "capsLock", "editingText", "prepareToEditText"]
+        reload(reading, LEDS)
+        # The next LED is switched by the test, not by the daemon.
+        keyboard.switch("MISC", 1)
+        assert keyboard.switched(1) == ["MISC on"]
+        assert [line for line in warnings(reading) if "Dark" in line] == [
+            "'Dark keyboard' shows no states on its LEDs: "
+            f"cannot write '{keyboard.path}': Operation not permitted"
+        ]
+        assert service.state(reading)["shift"] == "capsLock"
+
+
+def test_reload_retries_a_node_without_write_permission(writing: VirtualMachine) -> None:
+    writing.run("systemctl stop keymoded")
+    keyboard = LitKeyboard(writing, "Guarded keyboard")
+    writing.run(f"udevadm settle; stat --format '%a %G' {keyboard.path} | grep -x '660 input'")
+    writing.run(f"chmod 640 {keyboard.path}; systemctl start keymoded")
+    with followed(writing, keyboard):
+        watch = Watch(writing)
+        keyboard.send("INSERT+", "INSERT-")
+        assert watch.states(1) == ["editingText"]
+        reload(writing, LEDS)
+        (warning,) = warnings(writing)
+        assert warning.endswith(f"cannot write '{keyboard.path}': Permission denied")
+        writing.run(f"chmod 660 {keyboard.path}; systemctl reload keymoded")
+        assert keyboard.switched(2) == ["SCROLLL on", "MISC on"]

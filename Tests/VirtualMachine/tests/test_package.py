@@ -1,0 +1,284 @@
+"""The Debian package, from its installation to its removal, in a guest without other installations.
+
+These tests build on each other: the first finds the package just installed, the last removes it.
+"""
+
+import re
+import shutil
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import varlink
+from harness import service
+from harness.build_image import Images
+from harness.foreign_clients import PYTHON, VARLINKCTL, ForeignClient
+from harness.service import as_user, main_pid, systemd_version, wait_until_following
+from harness.vm import VirtualMachine
+from harness.watch import Watch, press_twice
+from support.checkout import CHECKOUT
+
+# The guest's dpkg leaves out manual pages and documents; this package is installed with them.
+INSTALL = "dpkg --path-include='*' --install /host/keymoded.deb"
+
+# Half a minute is usual.
+INSTALL_SECONDS = 900
+
+UNIT_FILES = "/usr/lib/systemd/system/keymoded"
+
+
+@pytest.fixture(scope="module")
+def vm(images: Images) -> Iterator[VirtualMachine]:
+    """A guest of its own, because the other tests' guest has the files of `make install`."""
+    with VirtualMachine(images) as machine:
+        yield machine
+
+
+@pytest.fixture(scope="module")
+def files_before(vm: VirtualMachine) -> set[str]:
+    """The files of the guest before the installation."""
+    return files(vm)
+
+
+@pytest.fixture(scope="module")
+def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
+    """The guest, with the package of `make deb`, installed after its keyboard was plugged in."""
+    (package,) = (CHECKOUT / ".deb").glob("*.deb")
+    shutil.copy(package, vm.shared / "keymoded.deb")
+    vm.run(INSTALL, timeout=INSTALL_SECONDS)
+    service.add_people(vm)
+    return vm
+
+
+def files(vm: VirtualMachine) -> set[str]:
+    """All files of the root and /run/keymoded, except logs and backups of account files."""
+    listing = vm.run("find / /run/keymoded -xdev -not -path '/var/log/*'", check=False).stdout
+    return {line for line in listing.splitlines() if not re.fullmatch("/etc/.*-", line)}
+
+
+def test_build_dependencies_are_the_packages_that_make_build_installs() -> None:
+    control = (CHECKOUT / "debian/control").read_text()
+    declared = re.findall("^ ([a-z-]+),$", control, re.MULTILINE)
+    needed = (CHECKOUT / "scripts/packages/build").read_text()
+    assert {name for name in declared if not name.startswith("dh-")} == set(
+        re.findall("^[a-z-]+", needed, re.MULTILINE)
+    )
+
+
+def test_installation_follows_the_keyboard_that_is_plugged_in(installed: VirtualMachine) -> None:
+    wait_until_following(installed, 1)
+    enabled = installed.run(f"systemctl is-enabled {service.UNITS}").stdout
+    assert enabled.split() == ["enabled"] * 3
+    version = installed.run("dpkg-query --show --showformat '${Version}' keymoded").stdout
+    assert installed.run("keymoded --version").stdout == f"keymoded {version}\n"
+
+
+def test_units_are_well_formed(installed: VirtualMachine) -> None:
+    verified = installed.run(f"systemd-analyze verify --man=no {UNIT_FILES}*", check=False)
+    # systemd 252 warns about settings that it does not know, and ignores them.
+    complaints = [line for line in verified.stderr.splitlines() if "StorePreserve'" not in line]
+    assert (verified.exit_code, complaints) == (0, [])
+
+
+def test_udev_rules_are_well_formed(installed: VirtualMachine) -> None:
+    if systemd_version(installed) < 254:
+        pytest.skip("udevadm verify came with systemd 254")
+    installed.run("udevadm verify /usr/lib/udev/rules.d/70-keymoded.rules")
+
+
+def test_security_exposure_of_the_service_is_low(installed: VirtualMachine) -> None:
+    # systemd's exposure, from 0 to 100.
+    threshold = 9 if systemd_version(installed) >= 257 else 10
+    judged = installed.run(
+        f"systemd-analyze security --offline=true --threshold={threshold} --no-pager "
+        f"{UNIT_FILES}.service",
+        check=False,
+    )
+    overall = re.search("Overall exposure level for keymoded.service: .*", judged.stdout)
+    assert overall
+    print(overall[0])
+    assert judged.exit_code == 0, judged.stdout
+
+
+def test_process_has_no_privileges(installed: VirtualMachine) -> None:
+    pid = main_pid(installed)
+    status = dict(
+        line.split(":\t", 1)
+        for line in installed.run(f"cat /proc/{pid}/status").stdout.splitlines()
+    )
+    assert status["CapBnd"] == status["CapEff"] == "0" * 16
+    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
+    dynamic = status["Uid"].split()[0]
+    assert int(dynamic) >= 61184, "the first of the dynamic UIDs"
+    input_group = installed.run("getent group input | cut -d: -f3").stdout.strip()
+    assert set(status["Groups"].split()) <= {dynamic, input_group}
+    # Without core dumps, none can have typed keys.
+    limits = installed.run(f"cat /proc/{pid}/limits").stdout
+    assert re.search("^Max core file size +0 +0 ", limits, re.MULTILINE)
+
+
+def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    cursor = guest.run("journalctl --lines 0 --show-cursor").stdout.split("cursor: ")[1].strip()
+    _, second = press_twice(guest, watch, 300)
+    assert second["to"] == "capsLock"
+    guest.play("tap q; tap compose")
+    assert watch.states(1) == ["showingPanel"]
+    guest.plug_usb_keyboard("second")
+    wait_until_following(guest, 2)
+    guest.play("tap insert; wait 50; tap f5; tap x; wait 50; tap shift")
+    assert watch.states(2) == ["editingText", "off"]
+    guest.unplug("second")
+    wait_until_following(guest, 1)
+
+    assert sorted(service.log(guest)) == [
+        "'QEMU QEMU USB Keyboard' is gone",
+        "following 'AT Translated Set 2 keyboard'",
+        "following 'QEMU QEMU USB Keyboard'",
+    ]
+    # No other program logs keys either, by name or code. Kernel messages have other numbers.
+    others = "_TRANSPORT=journal + _TRANSPORT=stdout + _TRANSPORT=syslog"
+    journal = "\n".join(service.journal(guest, f"--after-cursor '{cursor}' {others}"))
+    assert "following 'QEMU" in journal
+    typed = {"SHIFT": 42, "Q": 16, "COMPOSE": 127, "INSERT": 110, "F5": 63, "X": 45}
+    for name, code in typed.items():
+        assert not re.search(rf"\b(KEY_)?(LEFT)?{name}\b|\b{code}\b", journal, re.IGNORECASE)
+
+
+@pytest.fixture
+def client(installed: VirtualMachine) -> ForeignClient:
+    """varlinkctl of systemd 255 and later; before that, the client of the Python library."""
+    if systemd_version(installed) >= 255:
+        return VARLINKCTL
+    library = installed.shared / "varlink"
+    shutil.copytree(Path(varlink.__file__).parent, library, dirs_exist_ok=True)
+    return PYTHON
+
+
+def test_foreign_clients_may_do_what_their_group_allows(
+    guest: VirtualMachine, client: ForeignClient
+) -> None:
+    def command(user: str, what: str, name: str, method: str = "", parameters: str = "{}") -> str:
+        words = {"socket": f"/run/keymoded/{name}.sock", "method": method, "parameters": parameters}
+        # The library is in /host.
+        return f"cd /host; PYTHONUNBUFFERED=1 {as_user(user, what.format(**words))}"
+
+    def answer(*words: str) -> str:
+        return guest.run(command(*words)).stdout
+
+    def refusal(*words: str) -> str:
+        # The exit code does not help: the Python client exits with 0 if the daemon refuses.
+        refused = guest.run(command(*words), check=False)
+        return refused.stdout + refused.stderr
+
+    for user, name in (("reader", "state"), ("controller", "control")):
+        assert re.search(r"Product: +keymoded\n", answer(user, client.info, name))
+        assert "method Monitor(" in answer(user, client.introspect, name)
+        assert re.search('"shift": ?"off"', answer(user, client.call, name, "GetState"))
+
+    follower = guest.start(command("reader", client.follow, "state"))
+    follower.wait_for('"sequence": ?0')
+    trigger = ("Trigger", '{"event":"tapTextField"}')
+    assert re.search('"changed": ?true', answer("controller", client.call, "control", *trigger))
+    follower.wait_for('"to": ?"editingText"')
+    follower.interrupt()
+
+    # On a socket that the user may open, the daemon refuses; on others, the kernel.
+    assert "org.varlink.service.PermissionDenied" in refusal(
+        "reader", client.call, "state", *trigger
+    )
+    for user, name in (("ordinary", "state"), ("ordinary", "control"), ("reader", "control")):
+        assert "ermission denied" in refusal(user, client.call, name, "GetState")
+    assert service.state(guest)["sequence"] == 1
+
+
+def test_states_outlive_a_restart_and_since_systemd_254_a_stop(guest: VirtualMachine) -> None:
+    guest.run("keymodectl trigger clickMoreButton")
+    first = service.state(guest)
+    guest.run("systemctl restart keymoded.service")
+    second = service.state(guest)
+    assert (second["instance"], second["keyboard"]) == (first["instance"], "showingPanel")
+    guest.run("systemctl stop keymoded.service 2>/dev/null; systemctl start keymoded.service")
+    third = service.state(guest)
+    assert (third["instance"] == first["instance"]) == (systemd_version(guest) >= 254)
+    wait_until_following(guest, 1)
+
+
+def test_upgrade_refuses_no_client_and_keeps_the_states(guest: VirtualMachine) -> None:
+    guest.run("keymodectl trigger clickMoreButton")
+    before, pid = service.state(guest), main_pid(guest)
+    connects = "socat -u OPEN:/dev/null UNIX-CONNECT:/run/keymoded/state.sock"
+    asking = guest.start(f"while {connects}; do sleep 0.05; done")
+    guest.run(INSTALL, timeout=INSTALL_SECONDS)
+    assert asking.exit_code is None, asking.stderr
+    asking.kill()
+    assert main_pid(guest) not in (0, pid)
+    assert {**service.state(guest), "time": 0} == {**before, "time": 0}
+    wait_until_following(guest, 1)
+
+
+def test_upgrade_leaves_a_stopped_service_stopped(guest: VirtualMachine) -> None:
+    guest.run(f"systemctl stop {service.UNITS}; systemctl disable --quiet keymoded.service")
+    # The command that dpkg runs at the end of an upgrade.
+    configure = "/var/lib/dpkg/info/keymoded.postinst configure 0.1.0"
+    guest.run(f"DPKG_MAINTSCRIPT_PACKAGE=keymoded {configure}", timeout=INSTALL_SECONDS)
+    guest.run("udevadm settle")
+    service_is = "systemctl is-active keymoded.service; systemctl is-enabled keymoded.service"
+    assert guest.run(service_is, check=False).stdout.split() == ["inactive", "disabled"]
+    guest.run("systemctl enable --quiet keymoded.service")
+
+
+def test_steps_of_the_readme_bind_a_key(installed: VirtualMachine) -> None:
+    readme = (CHECKOUT / "README.md").read_text()
+    path = readme.partition("### To your own keys")[2].partition("\n## ")[0]
+    steps = re.findall(r"^    \$ (.*(?:\n {8}.*)*)\n((?:    (?!\$ ).*\n)*)", path, re.MULTILINE)
+    outputs = {command: textwrap.dedent(output) for command, output in steps}
+    assert len(outputs) < 10
+    configure, reload, press = list(outputs)[3:6]
+    service.restart(installed)
+    try:
+        assert installed.run(configure.replace("sudo ", "")).stdout == outputs[configure]
+        assert installed.run(reload.replace("sudo ", "")).stdout == outputs[reload] == ""
+        panel = installed.start(as_user("reader", f"sh -c '{press}'"))
+        installed.play("tap f9")
+        assert panel.wait().stdout == outputs[press]
+        enter, copy, show = list(outputs)[6:]
+        there = installed.run(f"{enter}; HOME=/run/bar; {copy}; ls; ls ~/.config/waybar").stdout
+        here, copied = there.split("style.css\n")
+        assert copied.split() == ["keymoded.css", "keymoded.jsonc"]
+        assert {name for name in show.split() if name[0] != "-"} == {
+            "waybar",
+            "config.jsonc",
+            "style.css",
+        }
+        assert "config.jsonc" in here.split()
+    finally:
+        installed.run("rm -r /etc/keymoded/keymoded.yaml /run/bar")
+        service.restart(installed)
+
+
+def test_removal_keeps_the_configuration_and_purging_leaves_nothing(
+    installed: VirtualMachine, files_before: set[str]
+) -> None:
+    service.restart(installed)
+    installed.run("echo 'shift: { threshold: 400ms }' >/etc/keymoded/keymoded.yaml")
+    installed.run("dpkg --remove keymoded", timeout=INSTALL_SECONDS)
+    left = installed.run(
+        """
+        pgrep --list-full keymode
+        systemctl list-units --plain --no-legend 'keymoded*'
+        find /run/keymoded
+        ls -l /proc/1/fd | grep memfd:keymoded
+        ls /etc/keymoded
+        """,
+        check=False,
+    )
+    assert left.stdout.splitlines() == ["keymoded.yaml"]
+
+    installed.run(INSTALL, timeout=INSTALL_SECONDS)
+    wait_until_following(installed, 1)
+
+    installed.run("rm /etc/keymoded/keymoded.yaml")
+    installed.run("dpkg --purge keymoded", timeout=INSTALL_SECONDS)
+    assert files(installed) == files_before

@@ -1,0 +1,67 @@
+"""`systemctl reload`, with real keyboards and keys held on them."""
+
+from harness import service
+from harness.keyboards import VirtualKeyboard, followed_keyboard
+from harness.service import CONFIGURATION, configure, reload, wait_until_following
+from harness.vm import VirtualMachine
+from harness.watch import Watch
+
+
+def test_reload_applies_a_binding_at_once_and_keeps_held_modifiers(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("tap shift; wait 30; down ctrl; wait 30; tap v; wait 30")
+    assert watch.states(1) == ["on"]
+    reload(guest, "keyboard: {bindings: {clickSwitchButton: [KEY_LEFTCTRL+KEY_V]}}\n")
+    guest.play("tap v; wait 30; up ctrl; wait 30; tap scroll_lock; wait 30; tap v")
+    first, second = watch.changes(2)
+    assert (first["to"], first["sequence"]) == ("prepareToRecord", 2)
+    assert (second["to"], second["machine"]) == ("off", "shift"), "Scroll Lock is no longer bound"
+
+
+def test_reload_releases_an_ignored_device_and_follows_it_again(guest: VirtualMachine) -> None:
+    with followed_keyboard(guest, "Ignored keyboard") as keyboard:
+        watch = Watch(guest)
+        keyboard.send("LEFTCTRL+")
+        reload(guest, "devices: { ignore: ['Ignored*'] }\n")
+        wait_until_following(guest, 1)
+        # Its Ctrl is released, and its keys have no effect.
+        keyboard.send("SCROLLLOCK+", "SCROLLLOCK-")
+        guest.play("tap insert")
+        assert watch.states(1) == ["editingText"]
+        reload(guest, "devices: {}\n")
+        wait_until_following(guest, 2)
+        keyboard.send("LEFTCTRL-", "COMPOSE+", "COMPOSE-")
+        assert watch.states(1) == ["showingPanel"]
+
+
+def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("tap shift")
+    assert watch.states(1) == ["on"]
+    configure(guest, "shift: { treshold: 1s }\n")
+    reloaded = guest.run("systemctl reload keymoded", check=False)
+    assert reloaded.exit_code != 0
+    log = "\n".join(service.journal(guest, "--unit keymoded"))
+    assert f"{CONFIGURATION}:1:10: unknown key 'treshold'; did you mean 'threshold'?" in log
+    guest.play("tap a")
+    assert watch.states(1) == ["off"], "the daemon keeps its configuration"
+
+
+def test_device_that_a_udev_rule_ignores_is_not_followed(guest: VirtualMachine) -> None:
+    guest.run(
+        """
+        mkdir -p /run/udev/rules.d
+        echo 'ATTRS{name}=="Private keyboard", ENV{KEYMODED_IGNORE}="1"' \
+          >/run/udev/rules.d/99-private.rules
+        udevadm control --reload
+        """
+    )
+    private = VirtualKeyboard(guest, "Private keyboard")
+    # Once the later keyboard is followed, the daemon has decided about the first.
+    with followed_keyboard(guest, "Other keyboard") as other:
+        watch = Watch(guest)
+        private.send("SCROLLLOCK+", "SCROLLLOCK-")
+        other.send("INSERT+", "INSERT-")
+        assert watch.states(1) == ["editingText"]
+    private.remove()
+    guest.run("rm /run/udev/rules.d/99-private.rules; udevadm control --reload")

@@ -1,0 +1,87 @@
+"""The states outlive the daemon, under a real systemd."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from harness import service
+from harness.vm import VirtualMachine
+from harness.watch import Watch
+
+# A thousand take some minutes: `KEYMODED_KILLS=1000 make vm-tests`.
+KILLS = int(os.environ.get("KEYMODED_KILLS", "100"))
+
+
+@pytest.fixture
+def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The guest, with a service that was just started without stored states."""
+    with service.cleared_away(installed):
+        service.configure(installed, service.PATIENT)
+        service.restart(installed)
+        yield installed
+
+
+def change_some_states(guest: VirtualMachine) -> None:
+    watch = Watch(guest)
+    guest.play("tap shift; wait 100; tap shift; wait 30; tap insert; wait 30; tap compose")
+    assert watch.states(4) == ["on", "capsLock", "editingText", "showingPanel"]
+
+
+def test_stop_forgets_the_states_only_before_systemd_254(guest: VirtualMachine) -> None:
+    version = service.systemd_version(guest)
+    change_some_states(guest)
+    before = service.state(guest)
+    guest.run("systemctl stop keymoded; systemctl start keymoded")
+    after = service.state(guest)
+    assert (after["instance"] == before["instance"]) == (version >= 254)
+    assert after["sequence"] == (4 if version >= 254 else 0)
+
+
+@pytest.mark.parametrize(
+    "end_and_begin",
+    [
+        "systemctl restart keymoded",
+        "systemctl kill --signal KILL keymoded; systemctl start keymoded",
+        "systemctl kill --signal ABRT keymoded; systemctl start keymoded",
+    ],
+)
+def test_restart_keeps_the_states(guest: VirtualMachine, end_and_begin: str) -> None:
+    change_some_states(guest)
+    before = service.state(guest)
+    guest.run(end_and_begin)
+    after = service.state(guest)
+    assert {**after, "time": 0} == {**before, "time": 0}
+    assert after["time"] > before["time"]
+    # The service continues from these states.
+    guest.wait_until(f"{service.STATUS} | grep -q '^devices followed: [1-9]'")
+    watch = Watch(guest)
+    guest.play("tap shift; wait 30; tap compose")
+    assert [change["sequence"] for change in watch.changes(2)] == [5, 6]
+    assert service.state(guest)["shift"] == "off"
+
+
+def test_damaged_stored_states_are_dropped_with_a_log_line(guest: VirtualMachine) -> None:
+    change_some_states(guest)
+    before = service.state(guest)
+    # Damages both headers in the memory of the states.
+    guest.run(
+        """
+        pid=$(systemctl show --value --property MainPID keymoded)
+        memory=$(find /proc/$pid/fd -lname '/memfd:keymoded-states*')
+        printf x | dd of=$memory bs=1 seek=20 conv=notrunc status=none
+        printf x | dd of=$memory bs=1 seek=532 conv=notrunc status=none
+        systemctl restart keymoded
+        """
+    )
+    after = service.state(guest)
+    assert after["instance"] != before["instance"]
+    assert (after["sequence"], after["shift"]) == (0, "off")
+    assert "what was kept of the states makes no sense; starting anew" in service.log(guest)
+
+
+def test_killing_the_daemon_repeatedly_loses_no_change(guest: VirtualMachine) -> None:
+    killer = guest.start(f"exec {service.program(guest, 'kill_daemon')} {KILLS}")
+    ended = killer.wait(timeout=300 + 30 * KILLS)
+    print(ended.stdout, end="")
+    assert (ended.exit_code, ended.stderr) == (0, "")
+    assert f"killed {KILLS} times" in ended.stdout

@@ -1,0 +1,130 @@
+"""keymoded without udev, as in a container: it finds the keyboards by itself.
+
+udev still runs in the guest, as on a container's host: it gives each new node its group shortly
+after the kernel has created the node.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from harness import service
+from harness.keyboards import VirtualKeyboard
+from harness.service import BY_HAND, start_by_hand
+from harness.vm import PS2_KEYBOARD, VirtualMachine
+from support.input_events import DICTATE
+
+
+@pytest.fixture
+def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The guest, with udev's control socket hidden and the service stopped."""
+    with service.without_udev(installed):
+        yield installed
+
+
+def devices(guest: VirtualMachine) -> dict[str, str]:
+    """The names of the followed devices, with the kind of each."""
+    lines = guest.run(f"keymodectl devices {BY_HAND}").stdout.splitlines()
+    return {line.split(maxsplit=3)[3]: line.split(maxsplit=3)[2] for line in lines}
+
+
+def wait_until_followed(guest: VirtualMachine, name: str, is_followed: bool = True) -> None:
+    """Waits until the device is followed, or until it is no longer followed."""
+    negation = "" if is_followed else "! "
+    guest.wait_until(f"{negation}keymodectl devices {BY_HAND} | grep -q '{name}$'")
+
+
+def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards(
+    guest: VirtualMachine,
+) -> None:
+    all_names = guest.run("cat /sys/class/input/event*/device/name").stdout.splitlines()
+    assert len(all_names) > 1, "there is more than the keyboard"
+    udev_says = guest.run(
+        """
+        for node in /sys/class/input/event*; do
+          udevadm info --query=property --path=$node | grep -qx ID_INPUT_KEYBOARD=1 &&
+            cat $node/device/name
+        done; true
+        """
+    ).stdout.splitlines()
+    start_by_hand(guest)
+    assert devices(guest) == dict.fromkeys(udev_says, "keyboard")
+    guest.play("tap insert")
+    guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
+
+
+def test_keyboard_is_followed_while_it_exists(guest: VirtualMachine) -> None:
+    start_by_hand(guest)
+    before = devices(guest)
+    for _ in range(3):
+        keyboard = VirtualKeyboard(guest, "Late keyboard")
+        wait_until_followed(guest, "Late keyboard")
+        keyboard.send("INSERT+", "INSERT-")
+        guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
+        keyboard.remove()
+        wait_until_followed(guest, "Late keyboard", is_followed=False)
+        guest.run(f"keymodectl trigger tapBlankArea {BY_HAND}")
+    assert devices(guest) == before
+
+
+def test_node_is_opened_once_its_permissions_allow_it(guest: VirtualMachine) -> None:
+    node = guest.run(f"readlink -f {PS2_KEYBOARD}").stdout.strip()
+    guest.run(f"chmod 600 {node}; mkdir --mode 777 /run/own")
+    daemon = start_by_hand(
+        guest, under="setpriv --reuid ordinary --regid ordinary --groups input --no-new-privs"
+    )
+    assert "AT Translated Set 2 keyboard" not in devices(guest)
+    assert daemon.stderr.count(f"cannot open '{node}': Permission denied\n") == 1
+    guest.run(f"chmod 660 {node}")
+    wait_until_followed(guest, "AT Translated Set 2 keyboard")
+    # udev sets the permissions of this node shortly after its creation.
+    keyboard = VirtualKeyboard(guest, "New keyboard")
+    wait_until_followed(guest, "New keyboard")
+    keyboard.send("SCROLLLOCK+", "SCROLLLOCK-")
+    guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 100 {BY_HAND}")
+    keyboard.remove()
+
+
+def test_keyboard_that_reuses_a_node_is_followed(guest: VirtualMachine) -> None:
+    start_by_hand(guest)
+    keyboard = VirtualKeyboard(guest, "First keyboard")
+    wait_until_followed(guest, "First keyboard")
+    # The daemon is stopped, so it reads the removal and the new node together.
+    guest.run("pkill -STOP -x keymoded")
+    keyboard.remove()
+    second = VirtualKeyboard(guest, "Second keyboard")
+    assert second.path == keyboard.path
+    guest.run("pkill -CONT -x keymoded")
+    wait_until_followed(guest, "Second keyboard")
+    assert "First keyboard" not in devices(guest)
+    second.send("INSERT+", "INSERT-")
+    guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
+    second.remove()
+
+
+def test_device_with_a_single_key_is_followed_while_the_key_is_bound(guest: VirtualMachine) -> None:
+    keys = bytearray(96)
+    keys[DICTATE // 8] = 1 << DICTATE % 8
+    (guest.shared / "dictation").write_text(
+        "# EVEMU 1.3\nN: x\nI: 0003 1209 0001 0110\nP: 00 00 00 00 00 00 00 00\n"
+        "B: 00 03 00 00 00 00 00 00 00\n"
+        + "".join(f"B: 01 {keys[first : first + 8].hex(' ')}\n" for first in range(0, 96, 8))
+    )
+    configuration = guest.shared / "reloaded.yaml"
+    configuration.write_text("")
+    key = VirtualKeyboard(guest, "Dictation key", like="/host/dictation")
+    start_by_hand(guest, "--config /host/reloaded.yaml")
+    before = devices(guest)
+    assert before["Dictation key"] == "keys"
+    configuration.write_text(
+        "keyboard: { bindings: { clickSwitchButton: KEY_F5 } }\ndevices: { ignore: 'AT *' }\n"
+    )
+    guest.run("pkill -HUP -x keymoded")
+    wait_until_followed(guest, "Dictation key", is_followed=False)
+    wait_until_followed(guest, "AT Translated Set 2 keyboard", is_followed=False)
+    configuration.write_text("")
+    guest.run("pkill -HUP -x keymoded")
+    wait_until_followed(guest, "Dictation key")
+    assert devices(guest) == before
+    key.send("DICTATE+", "DICTATE-")
+    guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 100 {BY_HAND}")
+    key.remove()
