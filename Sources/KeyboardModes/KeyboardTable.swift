@@ -24,8 +24,10 @@ public struct KeyboardTable: DrawableRules, Hashable {
     public static let tapBlankArea = Event(number: 3)
   }
 
+  /// The table by names, which finds its faults.
+  public typealias Source = TransitionTable<String, String>
   /// The next state for one event in one state, by name.
-  public typealias Row = TransitionTable<String, String>.Row
+  public typealias Row = Source.Row
 
   /// The maximum number of states in a table, and of events.
   public static let most = 64
@@ -36,16 +38,19 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The shipped table.
   public static let standard: KeyboardTable = {
     let rules = KeyboardRules()
-    var rows: [Row] = []
-    for state in KeyboardRules.State.allCases {
-      for event in KeyboardRules.Event.allCases {
-        guard let next = rules.next(state, on: event) else { continue }
-        rows.append(Row(state.name, event.name, next.name))
+    let rows = KeyboardRules.State.allCases.flatMap { state in
+      KeyboardRules.Event.allCases.compactMap { event in
+        rules.next(state, on: event).map { Row(state.name, event.name, $0.name) }
       }
     }
-    return KeyboardTable(
-      states: KeyboardRules.State.allCases.map(\.name), initial: rules.initial.name,
-      events: KeyboardRules.Event.allCases.map(\.name), rows: rows)
+    do {
+      return KeyboardTable(
+        try Source(
+          states: KeyboardRules.State.allCases.map(\.name), initial: rules.initial.name,
+          events: shippedEvents, rows: rows))
+    } catch {
+      preconditionFailure("the shipped table is invalid: \(error)")
+    }
   }()
 
   private static let shippedEvents = KeyboardRules.Event.allCases.map(\.name)
@@ -62,23 +67,24 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The next state for each pair of state and event; `nil` if the state ignores the event.
   private var nextStates: [State?]
 
-  /// A table that the caller has checked: there is at least one state; state names are unique, and
-  /// so are event names; `initial` and every name in a row is among them; and each pair of state
-  /// and event has at most one row. Otherwise the first row of a pair counts, and rows with unknown
-  /// names are ignored.
-  public init(states: [String], initial: String, events: [String], rows: [Row]) {
-    namesOfStates = states
-    namesOfEvents = Self.shippedEvents + events.filter { !Self.shippedEvents.contains($0) }
-    self.initial = State(number: UInt8(clamping: states.firstIndex(of: initial) ?? 0))
-    nextStates = Array(repeating: nil, count: states.count * namesOfEvents.count)
-    self.events = events.compactMap { [namesOfEvents] name in
-      namesOfEvents.firstIndex(of: name).map { Event(number: UInt8(clamping: $0)) }
+  /// The compiled form of a table.
+  ///
+  /// - Precondition: the table has at most ``most`` states, and at most so many events.
+  public init(_ table: Source) {
+    precondition(max(table.states.count, table.events.count) <= Self.most)
+    namesOfStates = table.states
+    namesOfEvents = Self.shippedEvents + table.events.filter { !Self.shippedEvents.contains($0) }
+    func numbers(_ names: [String]) -> [String: UInt8] {
+      Dictionary(uniqueKeysWithValues: zip(names, UInt8.min...))
     }
-    for row in rows {
-      guard let state = self.state(named: row.state), let event = event(named: row.event),
-        let next = self.state(named: row.next), nextStates[place(state, event)] == nil
-      else { continue }
-      nextStates[place(state, event)] = next
+    let (states, events) = (numbers(namesOfStates), numbers(namesOfEvents))
+    // The table knows every name that it has.
+    initial = State(number: states[table.initial, default: 0])
+    self.events = table.events.map { Event(number: events[$0, default: 0]) }
+    nextStates = namesOfStates.flatMap { [namesOfEvents] state in
+      namesOfEvents.map { event in
+        table.next(state, on: event).map { State(number: states[$0, default: 0]) }
+      }
     }
   }
 
