@@ -118,7 +118,7 @@ extension Client {
     case .stream(let first, let position):
       guard !call.isOneway else { return }
       subscription = position
-      if let first { send(first.message) }
+      if let first { send(first) }
     }
   }
 

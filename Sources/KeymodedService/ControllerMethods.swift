@@ -17,7 +17,7 @@ enum Answer {
   /// One reply that is written already, as many get it.
   case written([UInt8])
   /// This reply, if there is one, and then what a subscriber at this position is to be sent.
-  case stream(first: Reply?, SubscriberPosition)
+  case stream(first: [UInt8]?, SubscriberPosition)
 }
 
 /// Answers calls of all interfaces that the daemon has.
@@ -40,22 +40,22 @@ struct ControllerMethods {
       switch call.method {
       case ControllerInterface.getState:
         try call.expectParameters([])
-        return .reply(Reply(service.getState()))
+        return .written(Reply.message("state", service.getState()))
       case ControllerInterface.monitor: return try monitor(call)
       case ControllerInterface.listMachines:
         try call.expectParameters([])
         return .written(service.machines())
       case ControllerInterface.trigger:
         guard access == .control else { throw .permissionDenied }
-        return .reply(Reply(try trigger(call)))
+        return .written(Reply.message(try trigger(call)))
       case ControllerInterface.listDevices:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        return .written(service.shared(Reply(service.listDevices()).message))
+        return .written(service.shared(Reply.message("devices", service.listDevices())))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        return .reply(Reply(service.getStatistics(clients: clientCount())))
+        return .written(Reply.message(service.getStatistics(clients: clientCount())))
       default:
         guard let result = try info.answer(call) else { throw info.notFound(call) }
         return .written(service.shared(Reply(result).message))
@@ -71,10 +71,10 @@ struct ControllerMethods {
     let after = try optional("after", of: call, \.integer)
     let instance = try optional("instance", of: call, \.string)
     let (first, position) = try service.monitor(after: after, instance: instance)
-    return .stream(first: first.map { Reply($0.json, continues: true) }, position)
+    return .stream(first: first.map { Reply.message($0, continues: true) }, position)
   }
 
-  private func trigger(_ call: Call) throws(VarlinkError) -> JSON {
+  private func trigger(_ call: Call) throws(VarlinkError) -> TriggerMessage {
     try call.expectParameters(["event"])
     guard let event = try optional("event", of: call, \.string) else {
       throw .invalidParameter("event")

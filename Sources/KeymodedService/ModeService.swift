@@ -1,4 +1,3 @@
-import JSON
 import KeyboardModes
 import KeymodeInterface
 import SystemCalls
@@ -210,32 +209,31 @@ extension InputSource {
 // MARK: - The interface
 
 extension ModeService {
-  func getState() -> JSON { ["state": state.json] }
+  func getState() -> StateMessage { state }
 
   /// The reply that tells what the machines are. It may be large, so all who ask share its bytes.
   func machines() -> [UInt8] {
     if let written = machinesReply { return written }
-    let written = Reply(listMachines()).message
+    let written = Reply.message("machines", listMachines())
     machinesReply = written
     return written
   }
 
-  private func listMachines() -> JSON {
+  private func listMachines() -> [MachineMessage] {
     let shift = MachineMessage(named: Machine.shift.rawValue, rules: controller.settings.shift)
     let keyboard = MachineMessage(
       named: Machine.keyboard.rawValue, rules: controller.settings.keyboard)
-    return ["machines": [shift.json, keyboard.json]]
+    return [shift, keyboard]
   }
 
-  func listDevices() -> JSON { ["devices": .array(source.devices.map(\.json))] }
+  func listDevices() -> [DeviceMessage] { source.devices }
 
-  func getStatistics(clients: Int) -> JSON {
+  func getStatistics(clients: Int) -> StatisticsMessage {
     StatisticsMessage(
       started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
       changes: ring.latest - changesBefore, clients: clients,
       missed: missed, devices: source.devices.count, losses: losses, reloads: reloads,
-      configuration: configurationInForce.rawValue
-    ).json
+      configuration: configurationInForce.rawValue)
   }
 
   /// Subscribes a client to what comes after change `after` of the sequence `instance`, or after the last
@@ -346,7 +344,7 @@ extension ModeService {
   /// There are the texts of two interfaces and the devices.
   private static let longRepliesKept = 3
 
-  func trigger(_ name: String) throws(VarlinkError) -> JSON {
+  func trigger(_ name: String) throws(VarlinkError) -> TriggerMessage {
     guard let event = ClientEvent(name: name, in: controller.settings.keyboard) else {
       throw .invalidParameter("event")
     }
@@ -354,6 +352,6 @@ extension ModeService {
     let reached = source.catchUp()
     let before = ring.latest
     take([.client(event, at: reached)])
-    return ["changed": .bool(ring.latest != before), "state": state.json]
+    return TriggerMessage(changed: ring.latest != before, state: state)
   }
 }

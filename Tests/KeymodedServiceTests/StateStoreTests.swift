@@ -259,7 +259,7 @@ struct RestartTests {
 
     let second = service()
     #expect(second.getState() == before)
-    let instance = try #require(before["state"]?["instance"]?.string)
+    let instance = before.instance
     let all = try second.firstMessage(after: 0, instance: instance)
     #expect(
       all.changes.map(\.event) == [
@@ -276,7 +276,7 @@ struct RestartTests {
   func otherTable() throws {
     var first: ModeService? = service()
     for event in ["tapTextField", "shiftPressed"] { _ = try first?.trigger(event) }
-    let instance = first?.getState()["state"]?["instance"]
+    let instance = first?.getState().instance
     first = nil
 
     keyboards.now = Time(microseconds: 9_000_000)
@@ -286,7 +286,7 @@ struct RestartTests {
         rows: [.init("idle", "talk", "talking")]))
     let second = service(
       Settings(shift: ShiftRules(timeout: .seconds(3)), keyboard: talking))
-    #expect(second.getState()["state"]?["instance"] == instance)
+    #expect(second.getState().instance == instance)
     let kept = try #require(StateStore(memory).read())
     #expect(kept.snapshot == second.controller.snapshot)
     #expect(

@@ -85,7 +85,7 @@ struct SubscriberTests {
     #expect(numbers(message) == Array(1...32))
     #expect(message["state"]?["sequence"] == 64)
     #expect(message["missed"] == 32)
-    #expect(service.getStatistics(clients: 0)["missed"] == 1)
+    #expect(service.getStatistics(clients: 0).missed == 1)
     // The next message has all 33 later changes.
     bytes = try #require(service.next(for: &position))
     bytes += try #require(service.next(for: &position))
@@ -97,7 +97,7 @@ struct SubscriberTests {
     let keyboards = FakeKeyboards()
     let service = ModeService(settings: Settings(), source: keyboards)
     change(service, 2)
-    let instance = try #require(service.getState()["state"]?["instance"]?.string)
+    let instance = service.getState().instance
     for time: Int64 in [7, 3_000_007] {
       keyboards.now = Time(microseconds: time)
       let first = try service.firstMessage(after: 1, instance: instance)
