@@ -38,18 +38,15 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The shipped table.
   public static let standard: KeyboardTable = {
     let rules = KeyboardRules()
-    let rows = KeyboardRules.State.allCases.flatMap { state in
-      KeyboardRules.Event.allCases.compactMap { event in
-        rules.next(state, on: event).map { Row(state.name, event.name, $0.name) }
-      }
-    }
-    do {
-      return KeyboardTable(
-        try Source(
-          states: KeyboardRules.State.allCases.map(\.name), initial: rules.initial.name,
-          events: shippedEvents, rows: rows))
-    } catch {
-      preconditionFailure("the shipped table is invalid: \(error)")
+    // Enumerations need no search for faults, which would delay the start of every program.
+    return KeyboardTable(
+      states: KeyboardRules.State.allCases.map(\.name), initial: rules.initial.name,
+      events: shippedEvents
+    ) { state, event in
+      guard let state = KeyboardRules.State(rawValue: state),
+        let event = KeyboardRules.Event(rawValue: event)
+      else { return nil }
+      return rules.next(state, on: event)?.name
     }
   }()
 
@@ -65,26 +62,32 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The state that a new machine is in.
   public let initial: State
   /// The next state for each pair of state and event; `nil` if the state ignores the event.
-  private var nextStates: [State?]
+  private let nextStates: [State?]
 
   /// The compiled form of a table.
   ///
   /// - Precondition: the table has at most ``most`` states, and at most so many events.
   public init(_ table: Source) {
-    precondition(max(table.states.count, table.events.count) <= Self.most)
-    namesOfStates = table.states
-    namesOfEvents = Self.shippedEvents + table.events.filter { !Self.shippedEvents.contains($0) }
-    func numbers(_ names: [String]) -> [String: UInt8] {
-      Dictionary(uniqueKeysWithValues: zip(names, UInt8.min...))
+    self.init(states: table.states, initial: table.initial, events: table.events) {
+      table.next($0, on: $1)
     }
-    let (states, events) = (numbers(namesOfStates), numbers(namesOfEvents))
-    // The table knows every name that it has.
-    initial = State(number: states[table.initial, default: 0])
-    self.events = table.events.map { Event(number: events[$0, default: 0]) }
-    nextStates = namesOfStates.flatMap { [namesOfEvents] state in
-      namesOfEvents.map { event in
-        table.next(state, on: event).map { State(number: states[$0, default: 0]) }
-      }
+  }
+
+  private init(
+    states: [String], initial: String, events: [String], next: (String, String) -> String?
+  ) {
+    precondition(max(states.count, events.count) <= Self.most)
+    func number(_ name: String, _ names: [String]) -> UInt8 {
+      guard let index = names.firstIndex(of: name) else { preconditionFailure("unknown '\(name)'") }
+      return UInt8(clamping: index)
+    }
+    let all = Self.shippedEvents + events.filter { !Self.shippedEvents.contains($0) }
+    namesOfStates = states
+    namesOfEvents = all
+    self.initial = State(number: number(initial, states))
+    self.events = events.map { Event(number: number($0, all)) }
+    nextStates = states.flatMap { state in
+      all.map { event in next(state, event).map { State(number: number($0, states)) } }
     }
   }
 
