@@ -18,31 +18,32 @@ extension JSON {
   /// - Throws: ``JSONError`` if the bytes are not JSON, are nested deeper than ``maximumDepth``,
   ///   name a member of an object twice, or hold a number beyond 64 bits or the character NUL.
   public init(parsing bytes: UnsafeRawBufferPointer) throws(JSONError) {
-    // The parser recurses, and its own limit on the depth is far higher.
-    guard JSON.depth(of: bytes) <= JSON.maximumDepth else {
-      throw JSONError("nested deeper than \(JSON.maximumDepth)")
-    }
-    var error = json_error_t()
-    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY
-    let text = bytes.bindMemory(to: CChar.self).baseAddress
-    guard let value = json_loadb(text, bytes.count, Int(flags), &error) else {
-      throw JSONError(
-        withUnsafeBytes(of: error.text) { text in
-          String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
-        })
-    }
-    defer { json_release(value) }
-    self = JSON(value)
+    self = try JSON.parsed(bytes).get()
   }
 
   /// Reads one JSON value, and nothing else, from UTF-8 bytes.
   ///
   /// - Throws: ``JSONError``, for the same reasons as for a raw buffer.
   public init(parsing bytes: some Collection<UInt8>) throws(JSONError) {
-    let result: Result<JSON, JSONError> = Array(bytes).withUnsafeBytes { bytes in
-      Result { () throws(JSONError) in try JSON(parsing: bytes) }
+    self = try Array(bytes).withUnsafeBytes(JSON.parsed).get()
+  }
+
+  private static func parsed(_ bytes: UnsafeRawBufferPointer) -> Result<JSON, JSONError> {
+    // The parser recurses, and its own limit on the depth is far higher.
+    guard JSON.depth(of: bytes) <= JSON.maximumDepth else {
+      return .failure(JSONError("nested deeper than \(JSON.maximumDepth)"))
     }
-    self = try result.get()
+    var error = json_error_t()
+    let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY
+    let text = bytes.bindMemory(to: CChar.self).baseAddress
+    guard let value = json_loadb(text, bytes.count, Int(flags), &error) else {
+      let text = withUnsafeBytes(of: error.text) { text in
+        String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      return .failure(JSONError(text))
+    }
+    defer { json_release(value) }
+    return .success(JSON(value))
   }
 
   private init(_ value: UnsafeMutablePointer<json_t>) {

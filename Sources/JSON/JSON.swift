@@ -58,6 +58,13 @@ public indirect enum JSON: Hashable, Sendable {
     guard case .array(let value) = self else { return nil }
     return value
   }
+
+  /// The elements, each read by `element`; `nil` unless this is a list of which all can be read.
+  public func elements<Element>(_ element: (JSON) -> Element?) -> [Element]? {
+    guard let array else { return nil }
+    let elements = array.compactMap(element)
+    return elements.count == array.count ? elements : nil
+  }
 }
 
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,

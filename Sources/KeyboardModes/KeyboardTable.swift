@@ -24,8 +24,10 @@ public struct KeyboardTable: DrawableRules, Hashable {
     public static let tapBlankArea = Event(number: 3)
   }
 
+  /// The table by names, which finds its faults.
+  public typealias Source = TransitionTable<String, String>
   /// The next state for one event in one state, by name.
-  public typealias Row = TransitionTable<String, String>.Row
+  public typealias Row = Source.Row
 
   /// The maximum number of states in a table, and of events.
   public static let most = 64
@@ -36,16 +38,16 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The shipped table.
   public static let standard: KeyboardTable = {
     let rules = KeyboardRules()
-    var rows: [Row] = []
-    for state in KeyboardRules.State.allCases {
-      for event in KeyboardRules.Event.allCases {
-        guard let next = rules.next(state, on: event) else { continue }
-        rows.append(Row(state.name, event.name, next.name))
-      }
-    }
+    // Enumerations need no search for faults, which would delay the start of every program.
     return KeyboardTable(
       states: KeyboardRules.State.allCases.map(\.name), initial: rules.initial.name,
-      events: KeyboardRules.Event.allCases.map(\.name), rows: rows)
+      events: shippedEvents
+    ) { state, event in
+      guard let state = KeyboardRules.State(rawValue: state),
+        let event = KeyboardRules.Event(rawValue: event)
+      else { return nil }
+      return rules.next(state, on: event)?.name
+    }
   }()
 
   private static let shippedEvents = KeyboardRules.Event.allCases.map(\.name)
@@ -60,25 +62,32 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The state that a new machine is in.
   public let initial: State
   /// The next state for each pair of state and event; `nil` if the state ignores the event.
-  private var nextStates: [State?]
+  private let nextStates: [State?]
 
-  /// A table that the caller has checked: there is at least one state; state names are unique, and
-  /// so are event names; `initial` and every name in a row is among them; and each pair of state
-  /// and event has at most one row. Otherwise the first row of a pair counts, and rows with unknown
-  /// names are ignored.
-  public init(states: [String], initial: String, events: [String], rows: [Row]) {
-    namesOfStates = states
-    namesOfEvents = Self.shippedEvents + events.filter { !Self.shippedEvents.contains($0) }
-    self.initial = State(number: UInt8(clamping: states.firstIndex(of: initial) ?? 0))
-    nextStates = Array(repeating: nil, count: states.count * namesOfEvents.count)
-    self.events = events.compactMap { [namesOfEvents] name in
-      namesOfEvents.firstIndex(of: name).map { Event(number: UInt8(clamping: $0)) }
+  /// The compiled form of a table.
+  ///
+  /// - Precondition: the table has at most ``most`` states, and at most so many events.
+  public init(_ table: Source) {
+    self.init(states: table.states, initial: table.initial, events: table.events) {
+      table.next($0, on: $1)
     }
-    for row in rows {
-      guard let state = self.state(named: row.state), let event = event(named: row.event),
-        let next = self.state(named: row.next), nextStates[place(state, event)] == nil
-      else { continue }
-      nextStates[place(state, event)] = next
+  }
+
+  private init(
+    states: [String], initial: String, events: [String], next: (String, String) -> String?
+  ) {
+    precondition(max(states.count, events.count) <= Self.most)
+    func number(_ name: String, _ names: [String]) -> UInt8 {
+      guard let index = names.firstIndex(of: name) else { preconditionFailure("unknown '\(name)'") }
+      return UInt8(clamping: index)
+    }
+    let all = Self.shippedEvents + events.filter { !Self.shippedEvents.contains($0) }
+    namesOfStates = states
+    namesOfEvents = all
+    self.initial = State(number: number(initial, states))
+    self.events = events.map { Event(number: number($0, all)) }
+    nextStates = states.flatMap { state in
+      all.map { event in next(state, event).map { State(number: number($0, states)) } }
     }
   }
 

@@ -4,7 +4,7 @@
 /// an update: a slow program holds at most one message, and learns how many changes it missed.
 public struct Changes: AsyncSequence, Sendable {
   let directory: String
-  let patience: Patience
+  let retryDelays: RetryDelays
 
   /// One subscription. Its connection closes when the iterator is released or its task cancelled.
   public struct Iterator: AsyncIteratorProtocol {
@@ -31,7 +31,7 @@ public struct Changes: AsyncSequence, Sendable {
 
   /// An iterator, which subscribes when its first update is requested.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(Subscription(directory: directory, patience: patience))
+    Iterator(Subscription(directory: directory, retryDelays: retryDelays))
   }
 }
 

@@ -1,6 +1,4 @@
-import JSON
 public import KeymodeInterface
-import Varlink
 
 /// A client of the daemon.
 ///
@@ -14,37 +12,53 @@ import Varlink
 public struct Client: Sendable {
   /// The directory of the daemon's sockets.
   public let directory: String
-  private let patience: Patience
+  private let retryDelays: RetryDelays
 
   /// The daemon that serves in `directory`; by default the one that ``Connection/directory(_:)``
   /// finds now.
   public init(directory: String? = nil) {
-    self.init(directory: directory, patience: .usual)
+    self.init(directory: directory, retryDelays: .usual)
   }
 
-  /// The daemon that serves in `directory`; subscriptions retry with this patience.
-  package init(directory: String?, patience: Patience) {
+  /// The daemon that serves in `directory`; subscriptions retry after these delays.
+  package init(directory: String?, retryDelays: RetryDelays) {
     self.directory = Connection.directory(directory)
-    self.patience = patience
+    self.retryDelays = retryDelays
   }
 
   /// The updates from now on.
   ///
   /// The sequence does not end by itself: where there is no daemon, it waits for one. It ends when
   /// the task is cancelled, and throws if waiting would not help, such as for lack of permission.
-  public var changes: Changes { Changes(directory: directory, patience: patience) }
+  public var changes: Changes { Changes(directory: directory, retryDelays: retryDelays) }
 
   /// The present states.
   ///
   /// - Throws: ``ClientError/noDaemon(path:)`` at once if there is no daemon, and
   ///   ``ClientError/noAnswer(path:)`` if the daemon does not answer within five seconds.
   public func state() async throws(ClientError) -> StateMessage {
-    let reply = try await Client.ask(
-      Link.reading(in: directory), Call(ControllerInterface.getState))
-    guard let state = reply["state"].flatMap(StateMessage.init) else {
-      throw .badReply("without a state")
-    }
-    return state
+    try await Link.reading(in: directory).ask(.state)
+  }
+
+  /// The states, events and transitions of both machines.
+  ///
+  /// - Throws: like ``state()``.
+  public func machines() async throws(ClientError) -> [MachineMessage] {
+    try await Link.reading(in: directory).ask(.machines)
+  }
+
+  /// The devices that the daemon follows. Only those who may send events may ask for them.
+  ///
+  /// - Throws: like ``state()``.
+  public func devices() async throws(ClientError) -> [DeviceMessage] {
+    try await Link(.control, in: directory).ask(.devices)
+  }
+
+  /// The statistics of the daemon. Only those who may send events may ask for them.
+  ///
+  /// - Throws: like ``state()``.
+  public func statistics() async throws(ClientError) -> StatisticsMessage {
+    try await Link(.control, in: directory).ask(.statistics)
   }
 
   /// Sends an event in place of a key, by its name, such as `tapTextField`.
@@ -54,21 +68,7 @@ public struct Client: Sendable {
   ///   ``ClientError/noAnswer(path:)`` if it does not answer within five seconds, and
   ///   ``ClientError/cancelled`` if the task is cancelled; the event may have been sent by then.
   @discardableResult
-  public func trigger(
-    _ event: String
-  ) async throws(ClientError) -> (changed: Bool, state: StateMessage) {
-    let call = Call(ControllerInterface.trigger, [.init("event", .string(event))])
-    let reply = try await Client.ask(Link(.control, in: directory), call)
-    guard let changed = reply["changed"]?.bool,
-      let state = reply["state"].flatMap(StateMessage.init)
-    else { throw .badReply("without a state") }
-    return (changed, state)
-  }
-
-  private nonisolated(nonsending) static func ask(
-    _ link: Link, _ call: Call
-  ) async throws(ClientError) -> JSON {
-    try await link.send(call)
-    return try await link.receive()
+  public func trigger(_ event: String) async throws(ClientError) -> TriggerMessage {
+    try await Link(.control, in: directory).ask(.trigger(event))
   }
 }

@@ -1,16 +1,11 @@
 import Glibc
-import JSON
-import KeymodeInterface
 import SystemCalls
-import Varlink
 
 /// A connection to the daemon whose calls suspend the calling task and block no thread.
 ///
 /// The connection closes when the link is released.
 final class Link {
-  private let descriptor: FileDescriptor
-  private let path: String
-  private var incoming = FrameBuffer(limit: 1 << 24)
+  private var socket: DaemonSocket
 
   /// When waiting ends with ``ClientError/noAnswer(path:)``; `nil`: never. At first this is
   /// ``Connection/usualPatience`` after connecting.
@@ -18,8 +13,7 @@ final class Link {
 
   /// Connects to the daemon that serves in `directory`.
   init(_ endpoint: Connection.Endpoint, in directory: String) throws(ClientError) {
-    path = endpoint.path(in: directory)
-    descriptor = try Connection.open(path, isNonblocking: true)
+    socket = try DaemonSocket(endpoint, in: directory, mayWait: false)
     deadline = .now.advanced(by: Connection.usualPatience)
   }
 
@@ -34,60 +28,41 @@ final class Link {
     }
   }
 
-  /// Sends a call.
-  nonisolated(nonsending) func send(_ call: Call) async throws(ClientError) {
-    var rest = call.message[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { bytes in
-        Glibc.send(descriptor.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-      }
-      if count >= 0 {
-        rest.removeFirst(count)
-      } else if errno == EAGAIN {
-        try await suspend { poller throws(SystemError) in
-          try await poller.wait(toWrite: descriptor.number, until: deadline)
-        }
-      } else if errno != EINTR {
-        // The daemon has closed the connection. If it sent an error before, `receive` throws that.
-        return
-      }
-    }
+  /// Sends a request, and waits for its answer.
+  func ask<Answer>(
+    _ request: Request<Answer>, isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> Answer {
+    var rest = request.call.message[...]
+    while socket.send(&rest) == .wouldBlock { try await wait(for: POLLOUT) }
+    return try await next(request)
   }
 
-  /// Waits for the next reply.
-  nonisolated(nonsending) func receive() async throws(ClientError) -> JSON {
+  /// Waits for the next answer to a request that was sent.
+  func next<Answer>(
+    _ request: Request<Answer>, isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> Answer {
     while true {
-      if let message = try nextMessage() { return try Connection.parameters(of: message) }
-      var chunk = [UInt8](repeating: 0, count: 16384)
-      let result: Result<ReadResult, SystemError> = chunk.withUnsafeMutableBytes { bytes in
-        Result { () throws(SystemError) in try readSome(from: descriptor.number, into: bytes) }
-      }
-      switch result {
-      case .success(.bytes(let count)):
-        chunk.withUnsafeBytes { incoming.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-      case .success(.wouldBlock):
-        try await suspend { poller throws(SystemError) in
-          try await poller.wait(toRead: descriptor.number, until: deadline)
-        }
-      case .success(.end), .failure: throw .connectionLost
-      }
+      if let reply = try socket.nextReply() { return try request.answer(reply) }
+      if try socket.read() == .wouldBlock { try await wait(for: POLLIN) }
     }
   }
 
-  private func nextMessage() throws(ClientError) -> [UInt8]? {
-    do { return try incoming.next() } catch { throw .badReply("with a message that is too long") }
-  }
-
-  private nonisolated(nonsending) func suspend(
-    _ wait: nonisolated(nonsending) (Poller) async throws(SystemError) -> Poller.Outcome
+  /// Waits until `poll` reports one of these events.
+  private func wait(
+    for events: Int32, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) {
     // Checked here too: while a reply arrives byte by byte, no single wait times out.
-    if let deadline, deadline <= .now { throw .noAnswer(path: path) }
-    let outcome: Poller.Outcome
-    do { outcome = try await wait(.shared) } catch { throw .failed("\(error)") }
-    switch outcome {
+    if let deadline, deadline <= .now { throw .noAnswer(path: socket.path) }
+    let result: Poller.WaitResult
+    do {
+      result = try await Poller.shared.wait(
+        for: Int16(events), on: socket.number, until: deadline)
+    } catch {
+      throw .failed("\(error)")
+    }
+    switch result {
     case .ready: return
-    case .timedOut: throw .noAnswer(path: path)
+    case .timedOut: throw .noAnswer(path: socket.path)
     case .cancelled: throw .cancelled
     }
   }

@@ -9,7 +9,7 @@ import SystemCalls
 /// starts the thread, which sleeps in `poll` while nothing happens. All signals are blocked in it.
 package final class Poller: Sendable {
   /// How a wait ended.
-  package enum Outcome: Sendable {
+  package enum WaitResult: Sendable {
     /// `poll` reported an event on the descriptor.
     case ready
     /// The deadline passed.
@@ -22,7 +22,7 @@ package final class Poller: Sendable {
     let descriptor: Int32
     let events: Int16
     let deadline: ContinuousClock.Instant?
-    let continuation: CheckedContinuation<Result<Outcome, SystemError>, Never>
+    let continuation: CheckedContinuation<Result<WaitResult, SystemError>, Never>
   }
 
   private struct State {
@@ -47,26 +47,20 @@ package final class Poller: Sendable {
   /// - Parameter descriptor: must stay open until this returns; -1 waits for the deadline alone.
   package func wait(
     toRead descriptor: Int32, until deadline: ContinuousClock.Instant? = nil
-  ) async throws(SystemError) -> Outcome {
+  ) async throws(SystemError) -> WaitResult {
     try await wait(for: Int16(POLLIN), on: descriptor, until: deadline)
   }
 
-  /// Waits until there is room to write, the deadline has come or the task is cancelled.
-  package func wait(
-    toWrite descriptor: Int32, until deadline: ContinuousClock.Instant? = nil
-  ) async throws(SystemError) -> Outcome {
-    try await wait(for: Int16(POLLOUT), on: descriptor, until: deadline)
-  }
-
   /// Waits until the other end of the descriptor is closed, or the task is cancelled.
-  package func wait(toLose descriptor: Int32) async throws(SystemError) -> Outcome {
+  package func wait(toLose descriptor: Int32) async throws(SystemError) -> WaitResult {
     // `poll` reports POLLHUP and POLLERR without being asked for them.
     try await wait(for: 0, on: descriptor, until: nil)
   }
 
-  private func wait(
+  /// Waits until `poll` reports one of these events, the deadline has come or the task is cancelled.
+  func wait(
     for events: Int16, on descriptor: Int32, until deadline: ContinuousClock.Instant?
-  ) async throws(SystemError) -> Outcome {
+  ) async throws(SystemError) -> WaitResult {
     let number = lastNumber.add(1, ordering: .relaxed).newValue
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -82,7 +76,7 @@ package final class Poller: Sendable {
   }
 
   private func add(_ wait: Wait, _ number: UInt64) {
-    let refusal: Result<Outcome, SystemError>? = state.withLock { state in
+    let refusal: Result<WaitResult, SystemError>? = state.withLock { state in
       // `cancel` may have run before there was a wait to find. A later `cancel` finds this one.
       if Task.isCancelled { return .success(.cancelled) }
       do throws(SystemError) {
@@ -161,7 +155,7 @@ package final class Poller: Sendable {
   }
 
   /// Resumes a wait, unless `cancel` did: the one that removes it from the state resumes it.
-  private func end(_ number: UInt64, _ result: Result<Outcome, SystemError>) {
+  private func end(_ number: UInt64, _ result: Result<WaitResult, SystemError>) {
     let wait = state.withLock { $0.waits.removeValue(forKey: number) }
     wait?.continuation.resume(returning: result)
   }

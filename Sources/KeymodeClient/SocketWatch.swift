@@ -33,32 +33,34 @@ final class SocketWatch: Sendable {
   }
 
   /// Waits until an attempt to connect may succeed, but at most until `deadline`.
-  func wait(until deadline: ContinuousClock.Instant) async throws(SystemError) -> Poller.Outcome {
+  func wait(until deadline: ContinuousClock.Instant) async throws(SystemError) -> Poller.WaitResult
+  {
     while true {
-      let outcome = try await Poller.shared.wait(toRead: descriptor.number, until: deadline)
-      guard outcome == .ready, !isAboutIt else { return outcome }
+      let result = try await Poller.shared.wait(toRead: descriptor.number, until: deadline)
+      guard result == .ready, !hasNews else { return result }
     }
   }
 
   /// Reads all pending events, and returns whether one of them may concern the socket.
-  private var isAboutIt: Bool {
+  private var hasNews: Bool {
+    var found = false
+    while case .bytes = try? readSome(
+      from: descriptor.number, upTo: 4096, { found = concernsSocket($0) || found })
+    {}
+    return found
+  }
+
+  private func concernsSocket(_ events: UnsafeRawBufferPointer) -> Bool {
     let header = MemoryLayout<inotify_event>.size
-    return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 8) { buffer in
-      var found = false
-      while case .success(.bytes(let count)) = Result(catching: { () throws(SystemError) in
-        try readSome(from: descriptor.number, into: buffer)
-      }) {
-        var offset = 0
-        while offset + header <= count {
-          let event = buffer.load(fromByteOffset: offset, as: inotify_event.self)
-          let end = offset + header + Int(event.len)
-          let bytes = buffer[offset + header..<end].prefix { $0 != 0 }
-          // An event without a name is about the directory itself, or says that events were lost.
-          found = found || bytes.isEmpty || bytes.elementsEqual(name.utf8)
-          offset = end
-        }
-      }
-      return found
+    var offset = 0
+    while offset + header <= events.count {
+      let event = events.load(fromByteOffset: offset, as: inotify_event.self)
+      let end = offset + header + Int(event.len)
+      let bytes = events[offset + header..<end].prefix { $0 != 0 }
+      // An event without a name is about the directory itself, or says that events were lost.
+      if bytes.isEmpty || bytes.elementsEqual(name.utf8) { return true }
+      offset = end
     }
+    return false
   }
 }

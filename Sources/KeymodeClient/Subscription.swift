@@ -1,4 +1,3 @@
-import JSON
 import KeyboardModes
 import KeymodeInterface
 import SystemCalls
@@ -7,12 +6,12 @@ import Varlink
 /// How long a subscription waits before it tries again to connect. The watch for the socket usually
 /// ends the wait sooner; the time covers what the watch cannot see, such as a daemon that begins to
 /// listen on an existing socket.
-package struct Patience: Sendable {
+package struct RetryDelays: Sendable {
   let shortest: Duration
   let longest: Duration
 
   static let settling = Duration.milliseconds(10)
-  static let usual = Patience(shortest: .milliseconds(10), longest: .seconds(5))
+  static let usual = RetryDelays(shortest: .milliseconds(10), longest: .seconds(5))
 
   /// Waits `shortest` the first time, then twice as long each time, up to `longest`.
   package init(shortest: Duration, longest: Duration) {
@@ -28,7 +27,7 @@ package struct Patience: Sendable {
 /// A new connection resumes after the last change, which it names by number and instance.
 actor Subscription {
   private let directory: String
-  private let patience: Patience
+  private let retryDelays: RetryDelays
   private var link: Link?
   private var pending: ArraySlice<Update> = []
   /// The last change that was received, or that the received states include.
@@ -37,10 +36,10 @@ actor Subscription {
   private var isAbsenceTold = false
   private var isOver = false
 
-  init(directory: String, patience: Patience) {
+  init(directory: String, retryDelays: RetryDelays) {
     self.directory = directory
-    self.patience = patience
-    delay = patience.shortest
+    self.retryDelays = retryDelays
+    delay = retryDelays.shortest
   }
 
   /// The next update; `nil` once the task is cancelled, and after an error.
@@ -65,7 +64,7 @@ actor Subscription {
   private func advance() async throws(ClientError) {
     guard let link else { return try await connect() }
     do throws(ClientError) {
-      take(try await Subscription.message(link), isFirst: false)
+      take(try await link.next(.changes()), isFirst: false)
     } catch .connectionLost {
       lose(.connectionLost)
     }
@@ -80,7 +79,7 @@ actor Subscription {
       // The next change may come hours later.
       link.deadline = nil
       self.link = link
-      delay = patience.shortest
+      delay = retryDelays.shortest
       isAbsenceTold = false
     } catch {
       guard isPassing(error) else { throw error }
@@ -111,21 +110,21 @@ actor Subscription {
 
   /// Waits until it is worth trying again.
   private func pause(_ watch: SocketWatch?) async throws(ClientError) {
-    var outcome = try await wait(delay, watch)
-    if outcome == .ready {
+    var result = try await wait(delay, watch)
+    if result == .ready {
       // The daemon binds the socket before it listens. The pause also bounds the attempts when
       // another process keeps creating files.
-      outcome = try await wait(Patience.settling, nil)
-      delay = patience.shortest
+      result = try await wait(RetryDelays.settling, nil)
+      delay = retryDelays.shortest
     } else {
-      delay = min(delay * 2, patience.longest)
+      delay = min(delay * 2, retryDelays.longest)
     }
-    if outcome == .cancelled { throw .cancelled }
+    if result == .cancelled { throw .cancelled }
   }
 
   private func wait(
     _ delay: Duration, _ watch: SocketWatch?
-  ) async throws(ClientError) -> Poller.Outcome {
+  ) async throws(ClientError) -> Poller.WaitResult {
     let deadline = ContinuousClock.now.advanced(by: delay)
     do throws(SystemError) {
       guard let watch else { return try await Poller.shared.wait(toRead: -1, until: deadline) }
@@ -136,29 +135,14 @@ actor Subscription {
   }
 
   private func subscribe(_ link: Link) async throws(ClientError) -> MonitorMessage {
-    var known: [JSON.Member] = []
-    if let last {
-      known.append(.init("after", .integer(last.sequence)))
-      known.append(.init("instance", .string(last.instance)))
-    }
-    try await link.send(Call(ControllerInterface.monitor, known, wantsMore: true))
     do throws(ClientError) {
-      return try await Subscription.message(link)
+      return try await link.ask(.changes(after: last))
     } catch .refused(name: VarlinkError.invalidParameter("after").name, _) where last != nil {
       // The daemon knows the instance but not the change: it has restored an older state.
       last = nil
       pending.append(.missed(nil))
       return try await subscribe(link)
     }
-  }
-
-  private nonisolated(nonsending) static func message(
-    _ link: Link
-  ) async throws(ClientError) -> MonitorMessage {
-    guard let message = MonitorMessage(try await link.receive()) else {
-      throw .badReply("without states and changes")
-    }
-    return message
   }
 
   /// Adds the updates of a message to `pending`, in the order in which they happened.

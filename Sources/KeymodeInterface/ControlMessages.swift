@@ -2,7 +2,7 @@ public import JSON
 public import KeyboardModes
 
 /// A device that the daemon follows.
-public struct DeviceMessage: Hashable, Sendable {
+public struct DeviceMessage: Hashable, Sendable, JSONWritable {
   /// The name that the device reports.
   public let name: String
   /// The device node, such as `/dev/input/event3`.
@@ -30,12 +30,15 @@ public struct DeviceMessage: Hashable, Sendable {
     return String(repeating: "0", count: 4 - text.count) + text
   }
 
-  /// The device as JSON, members in the order of the interface.
-  public var json: JSON {
-    [
-      "name": .string(name), "node": .string(node), "vendor": .string(vendor),
-      "product": .string(product), "keyboard": .bool(isKeyboard),
-    ]
+  /// Writes the device, members in the order of the interface.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("name", name)
+      json.member("node", node)
+      json.member("vendor", vendor)
+      json.member("product", product)
+      json.member("keyboard", isKeyboard)
+    }
   }
 
   /// Reads a device; `nil` if the value is not a valid device.
@@ -53,7 +56,7 @@ public struct DeviceMessage: Hashable, Sendable {
 }
 
 /// Statistics of the daemon. None of them counts keys, or changes with a key that changes no state.
-public struct StatisticsMessage: Hashable, Sendable {
+public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// When the daemon was started, on `CLOCK_BOOTTIME`.
   public let started: Time
   /// When the daemon replied, on the same clock.
@@ -90,27 +93,31 @@ public struct StatisticsMessage: Hashable, Sendable {
     self.configuration = configuration
   }
 
-  /// The reply's parameters.
-  public var json: JSON {
-    var members: [JSON.Member] = [
-      .init("started", .integer(started.microseconds)), .init("time", .integer(time.microseconds)),
-      .init("changes", .integer(changes)), .init("clients", .integer(Int64(clients))),
-      .init("missed", .integer(Int64(missed))), .init("devices", .integer(Int64(devices))),
-      .init("losses", .integer(Int64(losses))), .init("reloads", .integer(Int64(reloads))),
-    ]
-    if let configuration { members.append(.init("configuration", .string(configuration))) }
-    return .object(members)
+  /// Writes the reply's parameters.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("started", started)
+      json.member("time", time)
+      json.member("changes", changes)
+      json.member("clients", Int64(clients))
+      json.member("missed", Int64(missed))
+      json.member("devices", Int64(devices))
+      json.member("losses", Int64(losses))
+      json.member("reloads", Int64(reloads))
+      if let configuration { json.member("configuration", configuration) }
+    }
   }
 
   /// Reads a reply's parameters; `nil` if they are not valid statistics.
   public init?(_ json: JSON) {
-    guard let started = json["started"]?.integer, let time = json["time"]?.integer,
+    guard let started = json["started"].flatMap(Time.init),
+      let time = json["time"].flatMap(Time.init),
       let changes = json["changes"]?.integer, let clients = json["clients"]?.integer,
       let missed = json["missed"]?.integer, let devices = json["devices"]?.integer,
       let losses = json["losses"]?.integer, let reloads = json["reloads"]?.integer
     else { return nil }
     self.init(
-      started: Time(microseconds: started), time: Time(microseconds: time), changes: changes,
+      started: started, time: time, changes: changes,
       clients: Int(clamping: clients), missed: Int(clamping: missed),
       devices: Int(clamping: devices), losses: Int(clamping: losses),
       reloads: Int(clamping: reloads), configuration: json["configuration"]?.string)

@@ -21,16 +21,16 @@ public enum ControllerInterface {
   public static let description = """
     # The modes of a physical keyboard: Shift as on a phone, and what the input
     # area of a chat program shows. All times are in microseconds on
-    # CLOCK_BOOTTIME, or on the clock of the recording that is being served.
+    # CLOCK_BOOTTIME, or on the clock of the recording that is being played.
     interface org.keymoded.Controller
 
     # The states of both machines.
-    # instance: names the life of the sequence; another instance counts anew.
+    # instance: the name of this sequence of changes; a new one begins again at 1.
     # sequence: the number of the last change, 0 before the first.
-    # time: when this was said.
+    # time: when this message was written.
     # shift: off, on or capsLock.
-    # keyboard: prepareToEditText, prepareToRecord, editingText or showingPanel, or
-    # what the configuration has in place of them or besides; see ListMachines.
+    # keyboard: prepareToEditText, prepareToRecord, editingText, showingPanel, or a
+    # state that the configuration defines; ListMachines lists them.
     # shiftSince, keyboardSince: when the state was entered; null before the
     # first change.
     type State (
@@ -43,12 +43,11 @@ public enum ControllerInterface {
       keyboardSince: ?int
     )
 
-    # One transition of one machine. The order of changes is their sequence,
-    # which has no gap; their times may step back.
-    # event: what made it, as in ListMachines: an event of Trigger, or, where the
-    # configuration has shift.timeout, timedOut, at the microsecond at which Shift
-    # had been on for so long; or 'configured' where a new configuration has the
-    # state no more that was left.
+    # One transition of one machine. Changes are ordered by sequence, which has no
+    # gaps; a change may have an earlier time than the one before it.
+    # event: the event that caused it. This is an event of Trigger; or timedOut, if
+    # Shift was on for the shift.timeout of the configuration; or configured, if a
+    # new configuration has removed the state 'from'.
     type Change (
       sequence: int,
       time: int,
@@ -58,24 +57,25 @@ public enum ControllerInterface {
       event: string
     )
 
-    # Tells the states.
+    # Returns the states.
     method GetState() -> (state: State)
 
-    # Tells the states at once, and then every change. Needs 'more'.
-    # With both 'after' and 'instance', as a client that lost its connection knows
-    # them, the first reply also has the changes since. 'missed' counts changes
-    # that could not be sent, because they are too old or the client was too slow:
-    # those between the last of 'changes', if there are any, and 'state'. It is
-    # null where their number is not known, since the instance is another.
+    # Returns the states at once, and then reports every change. Needs 'more'.
+    # A client that has lost its connection gives the last sequence and instance
+    # that it received as 'after' and 'instance'; the first reply then also has the
+    # changes since. 'missed' is the number of changes that were not sent, because
+    # they are too old or the client reads too slowly; they come after 'changes'
+    # and before 'state'. It is null if the number is unknown, because the
+    # sequence has a new instance.
     method Monitor(after: ?int, instance: ?string) -> (
       state: State,
       changes: []Change,
       missed: ?int
     )
 
-    # What an event does in a state of a machine. Where there is no row, nothing.
-    # condition: what decides between rows of one state and event, such as
-    # '< 500 ms' since the state was entered; null where there is only one.
+    # One transition of a machine. A state ignores events for which it has no row.
+    # condition: when this row applies, if one state and event have several rows,
+    # such as '< 500 ms' since the state was entered; null if there is one row.
     type Row (
       from: string,
       event: string,
@@ -83,7 +83,7 @@ public enum ControllerInterface {
       condition: ?string
     )
 
-    # A machine, with all states that it can be in and all events that it takes.
+    # A machine: all its states, events and transitions.
     type Machine (
       name: string,
       initial: string,
@@ -92,19 +92,20 @@ public enum ControllerInterface {
       rows: []Row
     )
 
-    # Tells what the machines are, by the rules that are in force.
+    # Returns both machines, as the present configuration defines them.
     method ListMachines() -> (machines: []Machine)
 
-    # Sends an event in place of a key: shiftPressed, characterTyped, or one of the
-    # keyboard's, by default clickSwitchButton, clickMoreButton, tapTextField and
-    # tapBlankArea.
+    # Sends an event in place of a key: shiftPressed, characterTyped, or an event of
+    # the keyboard machine, by default clickSwitchButton, clickMoreButton,
+    # tapTextField and tapBlankArea.
     # Only on control.sock.
     method Trigger(event: string) -> (changed: bool, state: State)
 
-    # A device that is followed.
-    # node: where it is, such as /dev/input/event3.
-    # vendor, product: four hexadecimal digits each, as the configuration has them.
-    # keyboard: whether it is a whole keyboard, or only has a key that is bound.
+    # A device whose keys the daemon follows.
+    # node: the device node, such as /dev/input/event3.
+    # vendor, product: four hexadecimal digits each, as in the configuration.
+    # keyboard: true for a whole keyboard, false for a device that has only some
+    # bound keys.
     type Device (
       name: string,
       node: string,
@@ -113,23 +114,24 @@ public enum ControllerInterface {
       keyboard: bool
     )
 
-    # Tells which devices are followed, in the order in which they were opened.
+    # Returns the devices that the daemon follows, in the order of their opening.
     # Only on control.sock.
     method ListDevices() -> (devices: []Device)
 
-    # Tells how much the daemon has done since it was started. Nothing in it counts
-    # keys, or moves with one that changes no state.
-    # started, time: when that was, and when this was said; on CLOCK_BOOTTIME also
-    # where a recording is being served.
-    # changes: of the states.
-    # clients: that are connected now.
+    # Returns statistics of the daemon. They count no keys, and a key that changes
+    # no state changes none of them.
+    # started, time: when the daemon was started, and when it replied; always on
+    # CLOCK_BOOTTIME.
+    # changes: the changes of states since then.
+    # clients: the clients that are connected now.
     # missed: how often a client was told that it had missed changes.
-    # devices: that are followed now.
-    # losses: how often the kernel had to drop events of a device.
-    # reloads: of the configuration, by SIGHUP, those that were refused included.
-    # configuration: which one is in force. current: what the file had when the
-    # daemon read it last. If it was bad then, lastGood: the one before it, or
-    # defaults: there was none before it.
+    # devices: the devices that are followed now.
+    # losses: how often the kernel dropped events of a device.
+    # reloads: how often the configuration was reloaded, by SIGHUP, including
+    # refused reloads.
+    # configuration: current, if the file was valid when it was last read;
+    # otherwise lastGood, for the last valid configuration, or defaults, if there
+    # was no valid one before.
     # Only on control.sock.
     method GetStatistics() -> (
       started: int,
@@ -143,8 +145,8 @@ public enum ControllerInterface {
       configuration: (current, lastGood, defaults)
     )
 
-    # There is no place for another client on this socket now. Said as soon as
-    # it connects, and the connection is closed; later there may be one.
+    # The daemon has as many clients on this socket as it can serve. It sends this
+    # error to a new connection and closes it; the client may try again later.
     error TooManyClients ()
 
     """

@@ -1,8 +1,29 @@
 public import JSON
 public import KeyboardModes
 
+extension Time: JSONWritable {
+  /// Writes the microseconds.
+  public func write(to json: inout JSONWriter) { microseconds.write(to: &json) }
+
+  /// Reads microseconds; `nil` unless the value is an integer.
+  init?(_ json: JSON) {
+    guard let microseconds = json.integer else { return nil }
+    self.init(microseconds: microseconds)
+  }
+}
+
+extension Machine: JSONWritable {
+  /// Writes the name. These names need no test for escapes.
+  public func write(to json: inout JSONWriter) {
+    switch self {
+    case .shift: json.word("\"shift\"")
+    case .keyboard: json.word("\"keyboard\"")
+    }
+  }
+}
+
 /// The type `State` of the interface.
-public struct StateMessage: Hashable, Sendable {
+public struct StateMessage: Hashable, Sendable, JSONWritable {
   /// Names the life of the sequence; with another instance, the numbers start anew.
   public let instance: String
   /// When the daemon composed this message.
@@ -17,69 +38,63 @@ public struct StateMessage: Hashable, Sendable {
     self.modes = modes
   }
 
-  /// The state as JSON, members in the order of the interface.
-  public var json: JSON {
-    [
-      "instance": .string(instance),
-      "sequence": .integer(modes.sequence),
-      "time": .integer(time.microseconds),
-      "shift": .string(modes.shift),
-      "shiftSince": JSON(modes.shiftSince),
-      "keyboard": .string(modes.keyboard),
-      "keyboardSince": JSON(modes.keyboardSince),
-    ]
+  /// Writes the state, members in the order of the interface.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("instance", instance)
+      json.member("sequence", modes.sequence)
+      json.member("time", time)
+      json.member("shift", modes.shift)
+      json.member("shiftSince", modes.shiftSince)
+      json.member("keyboard", modes.keyboard)
+      json.member("keyboardSince", modes.keyboardSince)
+    }
   }
 
   /// Reads a state; `nil` if the value is not a valid state.
   public init?(_ json: JSON) {
     guard let instance = json["instance"]?.string, let sequence = json["sequence"]?.integer,
-      let time = json["time"]?.integer, let shift = json["shift"]?.string,
+      let time = json["time"].flatMap(Time.init), let shift = json["shift"]?.string,
       let keyboard = json["keyboard"]?.string
     else { return nil }
-    self.instance = instance
-    self.time = Time(microseconds: time)
-    modes = Modes(
-      sequence: sequence, shift: shift,
-      shiftSince: json["shiftSince"]?.integer.map(Time.init(microseconds:)), keyboard: keyboard,
-      keyboardSince: json["keyboardSince"]?.integer.map(Time.init(microseconds:)))
+    self.init(
+      instance: instance, time: time,
+      modes: Modes(
+        sequence: sequence, shift: shift, shiftSince: json["shiftSince"].flatMap(Time.init),
+        keyboard: keyboard, keyboardSince: json["keyboardSince"].flatMap(Time.init)))
   }
 }
 
-extension JSON {
-  fileprivate init(_ time: Time?) {
-    self = time.map { .integer($0.microseconds) } ?? .null
-  }
-}
-
-extension Change {
-  /// The change as JSON, members in the order of the interface. Written compactly, this is also
-  /// the line that `keymodectl --json` prints.
-  public var json: JSON {
-    [
-      "sequence": .integer(sequence),
-      "time": .integer(time.microseconds),
-      "machine": .string(machine.rawValue),
-      "from": .string(from),
-      "to": .string(to),
-      "event": .string(event),
-    ]
+/// The type `Change` of the interface.
+extension Change: JSONWritable {
+  /// Writes the change, members in the order of the interface. This is also the line that
+  /// `keymodectl --json` prints.
+  public func write(to json: inout JSONWriter) {
+    // Written for every key that changes a state: a closure would cost as much as a member.
+    json.open("{")
+    json.member("sequence", sequence)
+    json.member("time", time)
+    json.member("machine", machine)
+    json.member("from", from)
+    json.member("to", to)
+    json.member("event", event)
+    json.close("}")
   }
 
   /// Reads a change; `nil` if the value is not a valid change.
   public init?(_ json: JSON) {
-    guard let sequence = json["sequence"]?.integer, let time = json["time"]?.integer,
+    guard let sequence = json["sequence"]?.integer, let time = json["time"].flatMap(Time.init),
       let machine = json["machine"]?.string.flatMap(Machine.init(rawValue:)),
       let from = json["from"]?.string, let to = json["to"]?.string,
       let event = json["event"]?.string
     else { return nil }
     self.init(
-      sequence: sequence, time: Time(microseconds: time), machine: machine, from: from, to: to,
-      event: event)
+      sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
   }
 }
 
 /// A reply of `Monitor`.
-public struct MonitorMessage: Hashable, Sendable {
+public struct MonitorMessage: Hashable, Sendable, JSONWritable {
   /// The states after the changes.
   public let state: StateMessage
   /// The changes, in order.
@@ -94,21 +109,83 @@ public struct MonitorMessage: Hashable, Sendable {
     self.missed = missed
   }
 
-  /// The reply's parameters.
-  public var json: JSON {
-    [
-      "state": state.json,
-      "changes": .array(changes.map(\.json)),
-      "missed": missed.map(JSON.integer) ?? .null,
-    ]
+  /// Writes the reply's parameters.
+  public func write(to json: inout JSONWriter) {
+    Self.start(state, &json)
+    for change in changes { change.write(to: &json) }
+    Self.end(missed, &json)
+  }
+
+  private static func start(_ state: StateMessage, _ json: inout JSONWriter) {
+    json.open("{")
+    json.member("state", state)
+    json.name("changes")
+    json.open("[")
+  }
+
+  private static func end(_ missed: Int64?, _ json: inout JSONWriter) {
+    json.close("]")
+    json.member("missed", missed)
+    json.close("}")
   }
 
   /// Reads a reply's parameters; `nil` if they are invalid.
   public init?(_ json: JSON) {
-    guard let state = json["state"].flatMap(StateMessage.init), let list = json["changes"]?.array
+    guard let state = json["state"].flatMap(StateMessage.init),
+      let changes = json["changes"]?.elements(Change.init)
     else { return nil }
-    let changes = list.compactMap(Change.init)
-    guard changes.count == list.count else { return nil }
     self.init(state: state, changes: changes, missed: json["missed"]?.integer)
+  }
+}
+
+// MARK: - In parts
+
+extension MonitorMessage {
+  /// Appends everything before the changes.
+  public static func writeStart(_ state: StateMessage, to bytes: inout [UInt8]) {
+    bytes.appendJSON { start(state, &$0) }
+  }
+
+  /// Appends changes; `areFirst`: whether they are the first of the message.
+  public static func write(
+    _ changes: some Sequence<Change>, areFirst: Bool, to bytes: inout [UInt8]
+  ) {
+    bytes.appendJSON(isFirst: areFirst) { json in
+      for change in changes { change.write(to: &json) }
+    }
+  }
+
+  /// Appends everything after the changes.
+  public static func writeEnd(missed: Int64?, to bytes: inout [UInt8]) {
+    bytes.appendJSON { end(missed, &$0) }
+  }
+}
+
+/// The results of `Trigger`.
+public struct TriggerMessage: Hashable, Sendable, JSONWritable {
+  /// Whether the event changed a state.
+  public let changed: Bool
+  /// The states after it.
+  public let state: StateMessage
+
+  /// The results with these parts.
+  public init(changed: Bool, state: StateMessage) {
+    self.changed = changed
+    self.state = state
+  }
+
+  /// Writes the reply's parameters.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("changed", changed)
+      json.member("state", state)
+    }
+  }
+
+  /// Reads a reply's parameters; `nil` if they are invalid.
+  public init?(_ json: JSON) {
+    guard let changed = json["changed"]?.bool, let state = json["state"].flatMap(StateMessage.init)
+    else { return nil }
+    self.init(changed: changed, state: state)
   }
 }

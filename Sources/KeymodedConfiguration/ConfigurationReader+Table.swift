@@ -30,19 +30,47 @@ extension ConfigurationReader {
     let events = names(
       parts["events"], "event", shipped: replaces ? [] : shipped.eventNames,
       taken: ShiftRules(timeout: .seconds(1)).samples.map(\.name))
-    var rows = replaces ? [] : shipped.rows
-    let added = parts["rows"].map {
-      self.rows(
-        $0, states: states.map(\.text), events: events.map(\.text), besides: rows)
-    }
-    rows += added ?? []
-    let initial = self.initial(parts["initial"], replaces, states: states.map(\.text), at: node)
-    guard !states.isEmpty else { return }
-    let table = KeyboardTable(
-      states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows)
+    let added = parts["rows"].map { rows($0, states.map(\.text), events.map(\.text)) } ?? []
+    let initial = initial(parts["initial"], replaces, at: node)
+    guard
+      let table = table(
+        states, events, initial, shipped: replaces ? [] : shipped.rows, added: added, at: node)
+    else { return }
     // Even with errors, the bindings and LEDs that follow are checked against this table.
-    configuration.settings.keyboard = table
+    configuration.settings.keyboard = KeyboardTable(table)
     if faults.count == faultsBefore { check(table, states: states, events: events) }
+  }
+
+  /// The table with these parts, whose faults are reported. If there are any, the table has no rows;
+  /// without a state, there is no table.
+  private mutating func table(
+    _ states: [Name], _ events: [Name], _ initial: Name?, shipped: [KeyboardTable.Row],
+    added: [(row: KeyboardTable.Row, node: Node)], at node: Node
+  ) -> KeyboardTable.Source? {
+    let names = states.map(\.text)
+    guard let first = initial?.text ?? names.first else { return nil }
+    let nodes = Dictionary(uniqueKeysWithValues: added)
+    var rows = shipped + added.map(\.row)
+    let found = KeyboardTable.Source.faults(
+      states: names, initial: first, events: events.map(\.text), rows: rows)
+    for fault in found {
+      switch fault {
+      case .unknownState(let name, in: let row):
+        failUnknown(name, among: names, at: nodes[row] ?? node)
+      case .unknownInitialState(let name):
+        failUnknown(name, among: names, at: initial?.node ?? node)
+      case .twoRows(let first, let second):
+        fail(
+          "\(first.event) leads from \(first.state) to \(first.next) already; a table with "
+            + "'replaces: true' begins without the shipped rows", at: nodes[second] ?? node)
+      case .unknownEvent, .sameName, .repeatedEvent, .unreachableState:
+        fail("\(fault)", at: node)
+      }
+    }
+    if !found.isEmpty { rows = [] }
+    return try? KeyboardTable.Source(
+      states: names, initial: found.isEmpty ? first : names.first ?? first,
+      events: events.map(\.text), rows: rows, allowsUnreachable: true)
   }
 
   private mutating func isTrue(_ node: Node) -> Bool {
@@ -51,16 +79,12 @@ extension ConfigurationReader {
     return text == "true"
   }
 
-  private mutating func initial(
-    _ initial: Node?, _ replaces: Bool, states: [String], at table: Node
-  ) -> String {
-    guard let initial else {
-      if replaces {
-        fail("a table that replaces the shipped one needs an 'initial' state", at: table)
-      }
-      return KeyboardRules().initial.name
-    }
-    return scalar(initial).flatMap { known($0, "state", among: states, at: initial) } ?? ""
+  /// The initial state; `nil` if an error about it has been reported.
+  private mutating func initial(_ initial: Node?, _ replaces: Bool, at table: Node) -> Name? {
+    if let initial { return scalar(initial).map { ($0, initial) } }
+    guard replaces else { return (KeyboardRules().initial.name, nil) }
+    fail("a table that replaces the shipped one needs an 'initial' state", at: table)
+    return nil
   }
 
   /// The shipped names, and then those of a list.
@@ -114,41 +138,29 @@ extension ConfigurationReader {
   }
 
   private mutating func rows(
-    _ node: Node, states: [String], events: [String], besides shipped: [KeyboardTable.Row]
-  ) -> [KeyboardTable.Row] {
-    var rows: [KeyboardTable.Row] = []
+    _ node: Node, _ states: [String], _ events: [String]
+  ) -> [(row: KeyboardTable.Row, node: Node)] {
+    var rows: [(row: KeyboardTable.Row, node: Node)] = []
     let ofStates = members(of: node, "rows", known: states)
     for state in states {
       guard let node = ofStates[state] else { continue }
       let ofEvents = members(of: node, "'\(state)'", known: events)
       for event in events {
-        guard let node = ofEvents[event], let text = scalar(node),
-          let next = known(text, "state", among: states, at: node)
-        else { continue }
-        if let row = shipped.first(where: { $0.state == state && $0.event == event }) {
-          fail(
-            "\(event) leads from \(state) to \(row.next) already; a table with 'replaces: true' "
-              + "begins without the shipped rows", at: node)
-        } else {
-          rows.append(.init(state, event, next))
-        }
+        guard let node = ofEvents[event], let next = scalar(node) else { continue }
+        rows.append((.init(state, event, next), node))
       }
     }
     return rows
   }
 
-  private mutating func known(
-    _ name: String, _ what: String, among names: [String], at node: Node
-  ) -> String? {
-    if names.contains(name) { return name }
-    fail("unknown \(what) '\(name)'; \(suggestion(for: name, among: names))", at: node)
-    return nil
+  private mutating func failUnknown(_ state: String, among states: [String], at node: Node) {
+    fail("unknown state '\(state)'; \(suggestion(for: state, among: states))", at: node)
   }
 
   /// Reports declared states that are unreachable, and declared events that no row uses.
-  private mutating func check(_ table: KeyboardTable, states: [Name], events: [Name]) {
+  private mutating func check(_ table: KeyboardTable.Source, states: [Name], events: [Name]) {
     let unreachable = table.unreachableStates
-    let initial = table.name(of: table.initial)
+    let initial = table.initial
     for (state, node) in states where unreachable.contains(state) {
       // A shipped state, which a new initial state can make unreachable, has no node to report.
       if let node { fail("'\(state)' is never reached: the first state is '\(initial)'", at: node) }

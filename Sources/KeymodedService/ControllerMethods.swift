@@ -52,23 +52,22 @@ final class ControllerMethods {
       switch call.method {
       case ControllerInterface.getState:
         try call.expectParameters([])
-        return .reply(Reply(["state": state]).message)
+        return .reply(Reply.message("state", state))
       case ControllerInterface.monitor: return try monitor(call)
       case ControllerInterface.listMachines:
         try call.expectParameters([])
         return .reply(listMachines())
       case ControllerInterface.trigger:
         guard access == .control else { throw .permissionDenied }
-        return .reply(Reply(try trigger(call)).message)
+        return .reply(Reply.message(try trigger(call)))
       case ControllerInterface.listDevices:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        let devices: JSON = ["devices": .array(service.source.devices.map(\.json))]
-        return .reply(longReplies.shared(Reply(devices).message))
+        return .reply(longReplies.shared(Reply.message("devices", service.source.devices)))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        return .reply(Reply(statistics(clients: clients).json).message)
+        return .reply(Reply.message(statistics(clients: clients)))
       default:
         guard let result = try info.answer(call) else { throw info.notFound(call) }
         return .reply(longReplies.shared(Reply(result).message))
@@ -78,7 +77,7 @@ final class ControllerMethods {
     }
   }
 
-  private var state: JSON { service.engine.state(at: service.source.now).json }
+  private var state: StateMessage { service.engine.state(at: service.source.now) }
 
   private func monitor(_ call: Call) throws(VarlinkError) -> Answer {
     guard call.wantsMore else { throw .expectedMore }
@@ -86,7 +85,7 @@ final class ControllerMethods {
     let after = try optional("after", of: call, \.integer)
     let instance = try optional("instance", of: call, \.string)
     let (first, position) = try service.publisher.subscribe(after: after, instance: instance)
-    return .stream(first: first.map { Reply($0.json, continues: true).message }, position)
+    return .stream(first: first.map { Reply.message($0, continues: true) }, position)
   }
 
   private func listMachines() -> [UInt8] {
@@ -95,22 +94,22 @@ final class ControllerMethods {
       return machines.reply
     }
     let list = [
-      MachineMessage(named: Machine.shift.rawValue, rules: settings.shift).json,
-      MachineMessage(named: Machine.keyboard.rawValue, rules: settings.keyboard).json,
+      MachineMessage(named: Machine.shift.rawValue, rules: settings.shift),
+      MachineMessage(named: Machine.keyboard.rawValue, rules: settings.keyboard),
     ]
-    let reply = Reply(["machines": .array(list)]).message
+    let reply = Reply.message("machines", list)
     machines = (settings.shift, settings.keyboard, reply)
     return reply
   }
 
-  private func trigger(_ call: Call) throws(VarlinkError) -> JSON {
+  private func trigger(_ call: Call) throws(VarlinkError) -> TriggerMessage {
     try call.expectParameters(["event"])
     let table = service.engine.controller.settings.keyboard
     guard let name = try optional("event", of: call, \.string),
       let event = ClientEvent(name: name, in: table)
     else { throw .invalidParameter("event") }
     let hasChanged = service.trigger(event)
-    return ["changed": .bool(hasChanged), "state": state]
+    return TriggerMessage(changed: hasChanged, state: state)
   }
 
   func statistics(clients: Int) -> StatisticsMessage {

@@ -140,23 +140,15 @@ extension Session {
   }
 
   private func receive() {
-    let number = descriptor.number
-    let result: Result<ReadResult, SystemError> = withUnsafeTemporaryAllocation(
-      byteCount: 4096, alignment: 1
-    ) { buffer in
-      Result { () throws(SystemError) in
-        let result = try readSome(from: number, into: buffer)
-        if case .bytes(let count) = result {
-          incoming.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
-        return result
+    do throws(SystemError) {
+      switch try readSome(from: descriptor.number, upTo: 4096, { incoming.append($0) }) {
+      case .bytes, .wouldBlock: return
+      case .end: break
       }
+    } catch {
+      // The client has gone; the calls that have arrived still count.
     }
-    switch result {
-    case .success(.bytes), .success(.wouldBlock): break
-    case .success(.end), .failure:
-      if case .answering = activity { activity = .finishing }
-    }
+    if case .answering = activity { activity = .finishing }
   }
 }
 

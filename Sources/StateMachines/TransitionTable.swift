@@ -32,12 +32,16 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     case twoRows(Row, Row)
     /// The row names a state that is not among the table's.
     case unknownState(State, in: Row)
+    /// The row names an event that is not among the table's.
+    case unknownEvent(Event, in: Row)
     /// Two states have the same name, so names could not tell them apart.
     case sameName(State, State)
     /// The initial state is not among the table's.
     case unknownInitialState(State)
     /// No sequence of events leads to this state.
     case unreachableState(State)
+    /// The event is listed twice.
+    case repeatedEvent(Event)
   }
 
   private struct Pair: Hashable, Sendable {
@@ -49,39 +53,36 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public let states: [State]
   /// The state that a new machine is in.
   public let initial: State
+  /// Every event, in the given order; by default in that of the rows.
+  public let events: [Event]
   /// The rows, in the given order.
   public let rows: [Row]
   private let nextStates: [Pair: State]
 
   /// A table of `rows`.
   ///
+  /// - Parameters:
+  ///   - events: the events that rows may have; by default those that they have.
+  ///   - allowsUnreachable: whether there may be states to which no sequence of events leads.
   /// - Throws: the first fault that is found. A table without faults is deterministic, and all its
   ///   states are known and reachable.
-  public init(states: [State], initial: State, rows: [Row]) throws(Fault) {
-    let known = Set(states)
-    var named: [String: State] = [:]
-    for state in states {
-      if let other = named.updateValue(state, forKey: String(describing: state)) {
-        throw .sameName(other, state)
-      }
-    }
-    guard known.contains(initial) else { throw .unknownInitialState(initial) }
-    var first: [Pair: Row] = [:]
-    for row in rows {
-      for state in [row.state, row.next] where !known.contains(state) {
-        throw .unknownState(state, in: row)
-      }
-      if let other = first.updateValue(row, forKey: Pair(state: row.state, event: row.event)) {
-        throw .twoRows(other, row)
-      }
-    }
+  public init(
+    states: [State], initial: State, events: [Event]? = nil, rows: [Row],
+    allowsUnreachable: Bool = false
+  ) throws(Fault) {
+    let faults = Self.faults(states: states, initial: initial, events: events, rows: rows)
+    if let fault = faults.first { throw fault }
     self.states = states
     self.initial = initial
+    var seen: Set<Event> = []
+    self.events = events ?? rows.map(\.event).filter { seen.insert($0).inserted }
     self.rows = rows
-    nextStates = first.mapValues(\.next)
-    if let name = unreachableStates.first, let state = named[name] {
-      throw .unreachableState(state)
-    }
+    nextStates = Dictionary(
+      uniqueKeysWithValues: rows.map { (Pair(state: $0.state, event: $0.event), $0.next) })
+    guard !allowsUnreachable, let name = unreachableStates.first,
+      let state = states.first(where: { self.name(of: $0) == name })
+    else { return }
+    throw .unreachableState(state)
   }
 
   /// A table of rows written as tuples.
@@ -93,6 +94,39 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     try self.init(states: states, initial: initial, rows: rows.map { Row($0.0, $0.1, $0.2) })
   }
 
+  /// All faults of a table with these parts, except for unreachable states.
+  ///
+  /// - Parameter events: the events that rows may have; `nil`: any.
+  public static func faults(
+    states: [State], initial: State, events: [Event]? = nil, rows: [Row]
+  ) -> [Fault] {
+    var faults: [Fault] = []
+    var named: [String: State] = [:]
+    for state in states {
+      if let other = named.updateValue(state, forKey: String(describing: state)) {
+        faults.append(.sameName(other, state))
+      }
+    }
+    var knownEvents: Set<Event> = []
+    for event in events ?? [] where !knownEvents.insert(event).inserted {
+      faults.append(.repeatedEvent(event))
+    }
+    let known = Set(states)
+    if !known.contains(initial) { faults.append(.unknownInitialState(initial)) }
+    var first: [Pair: Row] = [:]
+    for row in rows {
+      if let state = [row.state, row.next].first(where: { !known.contains($0) }) {
+        faults.append(.unknownState(state, in: row))
+      } else if events != nil, !knownEvents.contains(row.event) {
+        faults.append(.unknownEvent(row.event, in: row))
+      } else if let other = first.updateValue(row, forKey: Pair(state: row.state, event: row.event))
+      {
+        faults.append(.twoRows(other, row))
+      }
+    }
+    return faults
+  }
+
   /// The state in the row of this pair, or `nil` where there is no such row.
   public func next(_ state: State, on event: Event) -> State? {
     nextStates[Pair(state: state, event: event)]
@@ -101,10 +135,8 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// The description of the state. In a table, states with different payloads are different states.
   public func name(of state: State) -> String { String(describing: state) }
 
-  /// Every event that has a row, in the order of the rows.
+  /// Every event of the table.
   public var samples: [Sample<Event>] {
-    var seen: Set<Event> = []
-    return rows.map(\.event).filter { seen.insert($0).inserted }
-      .map { Sample($0, named: String(describing: $0)) }
+    events.map { Sample($0, named: String(describing: $0)) }
   }
 }

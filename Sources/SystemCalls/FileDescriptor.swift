@@ -86,6 +86,28 @@ public func readSome(
   }
 }
 
+/// Reads the available bytes, at most `count`, and passes them to `body`. The corresponding C function
+/// is `read`.
+///
+/// - Throws: the error of `read`, except `EINTR` and `EAGAIN`.
+@discardableResult
+public func readSome(
+  from descriptor: Int32, upTo count: Int, _ body: (UnsafeRawBufferPointer) -> Void
+) throws(SystemError) -> ReadResult {
+  let result: Result<ReadResult, SystemError> = withUnsafeTemporaryAllocation(
+    byteCount: count, alignment: 16
+  ) { buffer in
+    Result { () throws(SystemError) in
+      let result = try readSome(from: descriptor, into: buffer)
+      if case .bytes(let count) = result {
+        body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      }
+      return result
+    }
+  }
+  return try result.get()
+}
+
 /// Writes all of `bytes`, and waits if `descriptor` is non-blocking. The corresponding C function
 /// is `write`.
 ///
@@ -116,18 +138,14 @@ public func writeAll(
 public func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8]? {
   let file = try FileDescriptor.opening(path)
   var bytes: [UInt8] = []
-  var chunk = [UInt8](repeating: 0, count: 16384)
-  while true {
-    let result: Result<ReadResult, SystemError> = chunk.withUnsafeMutableBytes { buffer in
-      Result { () throws(SystemError) in try readSome(from: file.number, into: buffer) }
+  do {
+    while bytes.count <= limit {
+      let result = try readSome(from: file.number, upTo: 16384) { bytes += $0 }
+      guard case .bytes = result else { return bytes }
     }
-    do {
-      guard case .bytes(let count) = try result.get() else { return bytes }
-      bytes.append(contentsOf: chunk[..<count])
-      if bytes.count > limit { return nil }
-    } catch {
-      throw SystemError("read", path, code: error.code)
-    }
+    return nil
+  } catch {
+    throw SystemError("read", path, code: error.code)
   }
 }
 

@@ -60,11 +60,12 @@ public struct Call: Hashable, Sendable {
 
   /// The call as a client sends it, NUL included.
   public var message: [UInt8] {
-    var members = [JSON.Member("method", .string(method))]
-    if !parameters.isEmpty { members.append(.init("parameters", .object(parameters))) }
-    if wantsMore { members.append(.init("more", true)) }
-    if isOneway { members.append(.init("oneway", true)) }
-    return JSON.object(members).varlinkMessage
+    varlinkMessage { json in
+      json.member("method", method)
+      if !parameters.isEmpty { json.member("parameters", JSON.object(parameters)) }
+      if wantsMore { json.member("more", true) }
+      if isOneway { json.member("oneway", true) }
+    }
   }
 }
 
@@ -109,34 +110,58 @@ public struct Reply: Hashable, Sendable {
     continues = value["continues"]?.bool ?? false
   }
 
+  /// The reply as a server sends it, NUL included.
+  public var message: [UInt8] {
+    varlinkMessage { json in
+      if let error { json.member("error", error) }
+      json.member("parameters", parameters)
+      if continues { json.member("continues", true) }
+    }
+  }
+
+  /// A success with these results as a server sends it, NUL included.
+  public static func message(
+    _ parameters: some JSONWritable, continues: Bool = false
+  ) -> [UInt8] {
+    varlinkMessage { json in
+      json.member("parameters", parameters)
+      if continues { json.member("continues", true) }
+    }
+  }
+
+  /// A success with one result, NUL included; `{"name": value}`.
+  public static func message(_ name: StaticString, _ value: some JSONWritable) -> [UInt8] {
+    varlinkMessage { json in
+      json.name("parameters")
+      json.object { $0.member(name, value) }
+    }
+  }
+
   /// Appends the beginning of a success that another reply will follow, as a server sends it. The
   /// caller then appends the results as JSON, and calls ``writeEndOfContinuing(to:)``.
   public static func writeStartOfContinuing(to bytes: inout [UInt8]) {
-    bytes.append(contentsOf: "{\"parameters\":".utf8)
+    bytes.appendJSON { json in
+      json.open("{")
+      json.name("parameters")
+    }
   }
 
   /// Appends the end of a reply begun with ``writeStartOfContinuing(to:)``, NUL included.
   public static func writeEndOfContinuing(to bytes: inout [UInt8]) {
-    bytes.append(contentsOf: ",\"continues\":true}\0".utf8)
-  }
-
-  /// The reply as a server sends it, NUL included.
-  public var message: [UInt8] {
-    var members: [JSON.Member] = []
-    if let error { members.append(.init("error", .string(error))) }
-    members.append(.init("parameters", parameters))
-    if continues { members.append(.init("continues", true)) }
-    return JSON.object(members).varlinkMessage
+    bytes.appendJSON(isFirst: false) { json in
+      json.member("continues", true)
+      json.close("}")
+    }
+    bytes.append(0)
   }
 }
 
-extension JSON {
-  fileprivate var varlinkMessage: [UInt8] {
-    var bytes: [UInt8] = []
-    write(to: &bytes)
-    bytes.append(0)
-    return bytes
-  }
+/// A message with these members, NUL included.
+private func varlinkMessage(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
+  var bytes: [UInt8] = []
+  bytes.appendJSON { $0.object(members) }
+  bytes.append(0)
+  return bytes
 }
 
 /// The errors that the Varlink protocol itself defines, of the interface `org.varlink.service`.

@@ -1,3 +1,4 @@
+import JSON
 import KeyboardModes
 import KeymodeInterface
 import SystemCalls
@@ -69,7 +70,9 @@ enum ChangeLine {
   /// Appends ``text(of:clock:)``. Where all names are ASCII, as those of the shipped machines are,
   /// nobody has to find out what a terminal shows as one character.
   static func write(_ change: Change, _ clock: Clock, to bytes: inout [UInt8]) {
-    let isWritten = withTextBuffer(holding: 160 + change.lengthOfNames) { text in
+    let isWritten = withTextBuffer(
+      holding: 160 + change.from.utf8.count + change.to.utf8.count + change.event.utf8.count
+    ) { text in
       clock.write(change.time, to: &text)
       switch change.machine {
       case .shift: text.append("  shift     ")

@@ -1,4 +1,3 @@
-import JSON
 import KeyboardModes
 import KeymodeClient
 import KeymodeInterface
@@ -11,9 +10,9 @@ func state(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -
   let state = try daemon.connectForReading().state()
   var output = Output.standard()
   switch (machine, asJSON) {
-  case (nil, true): output.line(state.json)
+  case (nil, true): output.line(json: state)
   case (nil, false): output.line(state.modes.table)
-  case (let machine?, true): output.line(JSON.string(state.modes[machine]))
+  case (let machine?, true): output.line(json: state.modes[machine])
   case (let machine?, false): output.line("\(state.modes[machine])")
   }
   output.flush()
@@ -24,12 +23,9 @@ func state(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -
 func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("trigger takes one event") }
   let connection = try daemon.connect()
-  let changed: Bool
-  let state: StateMessage
+  let reply: TriggerMessage
   do {
-    let reply = try connection.trigger(operands[0])
-    changed = reply.changed
-    state = reply.state
+    reply = try connection.trigger(operands[0])
   } catch {
     guard case .refused(name: "org.varlink.service.InvalidParameter", _) = error else {
       throw error
@@ -42,12 +38,12 @@ func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
   }
   var output = Output.standard()
   if asJSON {
-    output.line(["changed": .bool(changed), "state": state.json] as JSON)
+    output.line(json: reply)
   } else {
-    output.line(state.modes.table)
+    output.line(reply.state.modes.table)
   }
   output.flush()
-  return changed ? 0 : Status.no
+  return reply.changed ? 0 : Status.no
 }
 
 /// Words in lines that fit on a terminal.
@@ -70,7 +66,7 @@ func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
   let devices = try daemon.connect().devices()
   var output = Output.standard()
   if asJSON {
-    for device in devices { output.line(device.json) }
+    for device in devices { output.line(json: device) }
   } else {
     let rows = devices.map { device in
       let kind = device.isKeyboard ? "keyboard" : "keys"
@@ -88,7 +84,7 @@ func stats(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -
   let statistics = try daemon.connect().statistics()
   var output = Output.standard()
   if asJSON {
-    output.line(statistics.json)
+    output.line(json: statistics)
   } else {
     // As durations, no two times are too far apart.
     let running =

@@ -3,5 +3,5 @@ import SystemCalls
 
 extension Output {
   /// Adds a line of JSON, which escapes whatever terminals act on.
-  mutating func line(_ json: JSON) { line { json.write(to: &$0) } }
+  mutating func line(json value: some JSONWritable) { line { value.write(to: &$0) } }
 }

@@ -259,7 +259,7 @@ private struct Replay: ~Copyable {
     if expected != nil {
       if !isDifferent, let difference = try expected?.compare(change) { tell(difference) }
     } else if asJSON {
-      output.line { change.writeJSON(to: &$0) }
+      output.line { change.write(to: &$0) }
     } else {
       output.line { ChangeLine.write(change, clock, to: &$0) }
     }
@@ -269,7 +269,7 @@ private struct Replay: ~Copyable {
     if !isDifferent, let difference = try expected?.end() { tell(difference) }
     if let time { timeline?.end(at: time) }
     if asJSON {
-      if let statistics { output.line(statistics.json) }
+      if let statistics { output.line(json: statistics.json) }
       return
     }
     if let count = expected?.count {

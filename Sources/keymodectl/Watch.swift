@@ -51,14 +51,14 @@ private func lines(_ client: Client, asJSON: Bool) async throws -> Int32 {
     switch update {
     case .states(let state):
       let line = ChangeLine.text(of: state) + (missed.map { " (missed \($0.text))" } ?? "")
-      if !asJSON { output.line("\(line)") } else if missed == nil { output.line(state.json) }
+      if !asJSON { output.line("\(line)") } else if missed == nil { output.line(json: state) }
       missed = nil
     case .change(let change):
-      if asJSON { output.line(change.json) } else { output.line("\(ChangeLine.text(of: change))") }
+      if asJSON { output.line(json: change) } else { output.line("\(ChangeLine.text(of: change))") }
     case .missed(let count):
       missed = MissedChanges(count: count)
       if asJSON {
-        output.line(JSON.object([.init("missed", count.map(JSON.integer) ?? .null)]))
+        output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON)
       }
     case .disconnected(let reason): throw reason
     }

@@ -5,18 +5,25 @@ import Testing
 @Suite("Keyboard table")
 struct KeyboardTableTests {
   /// The shipped table with one more state and event.
-  private let more = KeyboardTable(
-    states: KeyboardTable.standard.stateNames + ["showingStickers"], initial: "editingText",
-    events: KeyboardTable.standard.eventNames + ["clickStickerButton"],
-    rows: KeyboardTable.standard.rows + [
-      .init("editingText", "clickStickerButton", "showingStickers"),
-      .init("showingStickers", "tapBlankArea", "prepareToEditText"),
-    ])
+  private let more: KeyboardTable
 
   /// A table that has only one of the shipped events.
-  private let other = KeyboardTable(
-    states: ["idle", "talking"], initial: "idle", events: ["pushToTalk", "tapBlankArea"],
-    rows: [.init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle")])
+  private let other: KeyboardTable
+
+  init() throws {
+    more = KeyboardTable(
+      try .init(
+        states: KeyboardTable.standard.stateNames + ["showingStickers"], initial: "editingText",
+        events: KeyboardTable.standard.eventNames + ["clickStickerButton"],
+        rows: KeyboardTable.standard.rows + [
+          .init("editingText", "clickStickerButton", "showingStickers"),
+          .init("showingStickers", "tapBlankArea", "prepareToEditText"),
+        ]))
+    other = KeyboardTable(
+      try .init(
+        states: ["idle", "talking"], initial: "idle", events: ["pushToTalk", "tapBlankArea"],
+        rows: [.init("idle", "pushToTalk", "talking"), .init("talking", "tapBlankArea", "idle")]))
+  }
 
   @Test("the standard table has the transitions of the keyboard rules, pair by pair")
   func shipped() throws {

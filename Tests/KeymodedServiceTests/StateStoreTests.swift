@@ -281,8 +281,9 @@ struct RestartTests {
 
     keyboards.now = Time(microseconds: 9_000_000)
     let talking = KeyboardTable(
-      states: ["idle", "talking"], initial: "idle", events: ["talk"],
-      rows: [.init("idle", "talk", "talking")])
+      try .init(
+        states: ["idle", "talking"], initial: "idle", events: ["talk"],
+        rows: [.init("idle", "talk", "talking")]))
     let second = service(
       Settings(shift: ShiftRules(timeout: .seconds(3)), keyboard: talking))
     #expect(second.state().instance == instance)

@@ -128,8 +128,8 @@ struct ClientTests {
     let outer = try TemporaryFolder()
     let folder = "\(outer.path)/a/b"
     // With so long a delay, only the folder, and then the socket, can end the waiting.
-    let patience = Patience(shortest: .seconds(3600), longest: .seconds(3600))
-    var follower = Follower(Client(directory: folder, patience: patience))
+    let delays = RetryDelays(shortest: .seconds(3600), longest: .seconds(3600))
+    var follower = Follower(Client(directory: folder, retryDelays: delays))
     #expect(
       try await follower.next() == .disconnected(.noDaemon(path: "\(folder)/state.sock")))
     async let state = follower.states()

@@ -41,6 +41,32 @@ struct TransitionTableTests {
     }
   }
 
+  @Test("all faults are found, and a row with an unknown name counts for no pair")
+  func faults() {
+    let rows: [Table.Row] = [
+      .init("locked", "coin", "unlocked"), .init("locked", "coin", "broken"),
+      .init("unlocked", "kick", "locked"), .init("locked", "coin", "locked"),
+    ]
+    let found = Table.faults(
+      states: ["locked", "unlocked", "locked"], initial: "new", events: ["coin", "push", "coin"],
+      rows: rows)
+    #expect(
+      found == [
+        .sameName("locked", "locked"), .repeatedEvent("coin"), .unknownInitialState("new"),
+        .unknownState("broken", in: rows[1]), .unknownEvent("kick", in: rows[2]),
+        .twoRows(rows[0], rows[3]),
+      ])
+  }
+
+  @Test("events keep their order, and unreachable states can be allowed")
+  func allowed() throws {
+    let table = try Table(
+      states: ["locked", "unlocked"], initial: "locked", events: ["push", "coin"],
+      rows: [.init("unlocked", "push", "locked")], allowsUnreachable: true)
+    #expect(table.samples.map(\.name) == ["push", "coin"])
+    #expect(table.unreachableStates == ["unlocked"])
+  }
+
   @Test("different payloads make different states and events")
   func payloads() throws {
     enum Level: Hashable { case level(Int) }

@@ -59,12 +59,22 @@ struct InputScript {
       .init("showingStickers", "tapBlankArea", "prepareToEditText"),
       .init("showingStickers", "clickStickerButton", "editingText"),
     ]
+    func table(
+      states: [String], initial: String, events: [String], rows: [KeyboardTable.Row]
+    ) -> KeyboardTable {
+      do {
+        return KeyboardTable(
+          try .init(states: states, initial: initial, events: events, rows: rows))
+      } catch {
+        fatalError("\(error)")
+      }
+    }
     return [
       shipped,
-      KeyboardTable(
+      table(
         states: shipped.stateNames + ["showingStickers"], initial: "prepareToEditText",
         events: shipped.eventNames + ["clickStickerButton"], rows: shipped.rows + more),
-      KeyboardTable(
+      table(
         states: ["idle", "editingText"], initial: "idle",
         events: ["tapTextField", "clickStickerButton", "tapBlankArea"],
         rows: [
