@@ -1,11 +1,11 @@
 import KeymodeClient
 
-/// Where the daemon is that a command asks, and until when it has to have answered everything.
+/// The sockets' folder of the daemon that a command asks, and the time limit for all its answers.
 struct DaemonAddress {
   let directory: String
   let deadline: SuspendingClock.Instant
 
-  /// - Parameter timeout: how long it has from now on.
+  /// - Parameter timeout: the time limit, from now on; by default that of every client.
   init(_ directory: String, timeout: Duration?) {
     self.directory = directory
     deadline = .now.advanced(by: timeout ?? Connection.usualPatience)
@@ -16,7 +16,8 @@ struct DaemonAddress {
     try Connection(.control, in: directory, until: deadline)
   }
 
-  /// Connects for reading. Whoever may only control may also read, through the control socket.
+  /// Connects for reading: to the state socket or, without permission for it, to the control socket,
+  /// which serves reading too.
   func connectForReading() throws(ClientError) -> Connection {
     do {
       return try Connection(.state, in: directory, until: deadline)
