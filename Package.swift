@@ -90,7 +90,8 @@ let package = Package(
 
     // The commands of keymodectl.
     module(
-      "Replaying", ["EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface", "Timelines"]),
+      "Replaying",
+      ["EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface", "SystemCalls", "Timelines"]),
     module(
       "KeyRecording",
       ["Evdev", "EventRecordings", "KeyboardModes", "LinuxInput", "SystemCalls", "Systemd"]),
@@ -136,7 +137,9 @@ let package = Package(
     tests("CommandLineToolsTests", ["CommandLineTools", "SystemCalls"]),
     tests(
       "ReplayingTests",
-      ["EventRecordings", "KeyboardModes", "Replaying", "TestSupport", "Timelines"]),
+      [
+        "EventRecordings", "KeyboardModes", "Replaying", "SystemCalls", "TestSupport", "Timelines",
+      ]),
     tests(
       "KeyRecordingTests",
       ["Evdev", "EventRecordings", "KeyRecording", "KeyboardModes", "SystemCalls", "TestSupport"]),

@@ -14,30 +14,6 @@ internal import Systemd
 /// kernel delivers one behind a later one of another device, which takes microseconds, a replay sorts
 /// them.
 public final class Recorder {
-  /// What people are told during a recording.
-  public enum Notice {
-    /// The recording of this many keyboards begins; the file has been created.
-    case started(keyboards: Int)
-    /// A keyboard cannot be opened; the others are recorded.
-    case unopened(SystemError)
-    /// The keyboard of this name is gone.
-    case gone(name: String)
-    /// A keyboard can no longer be read.
-    case failed(SystemError)
-  }
-
-  /// How a recording ended.
-  public enum Ending {
-    /// All keyboards were recorded until the end.
-    case complete
-    /// Some were lost before the end.
-    case incomplete
-    /// The reader of the recording closed it.
-    case unread
-    /// The rest could not be written. What was written before is kept.
-    case failed(SystemError)
-  }
-
   private enum Stage {
     /// The keyboards are being opened. `refusal` is the error of the first that cannot be.
     case opening(early: [Controller.Input], refusal: SystemError?)
@@ -46,7 +22,7 @@ public final class Recorder {
   }
 
   private let request: RecordingRequest
-  private let notify: (Notice) -> Void
+  private let notify: (TerminalText) -> Void
   private let loop: EventLoop
   private var signals: [EventSource] = []
   private var keyboards: Keyboards?
@@ -56,9 +32,11 @@ public final class Recorder {
 
   /// A recorder that has not opened anything.
   ///
+  /// - Parameter notify: receives messages for people: that the recording begins, and which keyboards
+  ///   are lost.
   /// - Throws: `SystemError` if there can be no event loop.
   public init(
-    _ request: RecordingRequest, notify: @escaping (Notice) -> Void
+    _ request: RecordingRequest, notify: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     self.request = request
     self.notify = notify
@@ -66,24 +44,25 @@ public final class Recorder {
     filter = RecordingFilter(settings: request.settings, showsKeyCodes: request.showsKeyCodes)
   }
 
-  /// Records until the end.
+  /// Records until the end, or until the reader of the recording closes it.
   ///
-  /// - Throws: if nothing was recorded: `RecorderError`, or `SystemError` if the keyboards cannot be
-  ///   opened or the file cannot be created.
-  public func run() throws -> Ending {
+  /// - Returns: whether no keyboard was lost.
+  /// - Throws: `RecorderError`; `SystemError` if a keyboard cannot be opened or the file cannot be
+  ///   created; `UsageError` if there are more keyboards than the format can hold.
+  public func run() throws -> Bool {
     for number in [SIGINT, SIGTERM, SIGHUP] {
       signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
     }
     try open()
     let format = try format()
     let output = try request.output.map(AppendedFile.init(creating:)) ?? .standardOutput()
-    notify(.started(keyboards: devices.descriptions.count))
+    notify(announcement)
     let file = try RecordingFile(output, format, devices.descriptions, remarks: request.remarks)
     let before = stage
     stage = .recording(file)
     if case .opening(let early, _) = before { write(early, to: file) }
     if case .recording = stage { try loop.run() }
-    return finish(file)
+    return try finish(file)
   }
 
   private func open() throws {
@@ -97,14 +76,27 @@ public final class Recorder {
     guard devices.present > 0 else { throw RecorderError.noKeyboard }
   }
 
-  private func format() throws(RecorderError) -> WrittenFormat {
+  private func format() throws(UsageError) -> WrittenFormat {
     let count = devices.descriptions.count
     guard count > 1 else { return request.format ?? .evemu }
-    guard request.format != .evemu else { throw .tooManyKeyboards(count) }
+    guard request.format != .evemu else {
+      throw UsageError(
+        "evemu records one device, and there are \(count): name one, or use libinput")
+    }
     return .libinput
   }
 
-  private func finish(_ file: RecordingFile) -> Ending {
+  private var announcement: TerminalText {
+    let count = devices.descriptions.count
+    let keyboards = count == 1 ? "1 keyboard" : "\(count) keyboards"
+    let place: TerminalText = request.output.map { " to '\($0)'" } ?? ""
+    return request.showsKeyCodes
+      ? "recording \(keyboards)\(place); Ctrl+C ends it\n"
+        + "not redacted: what is typed can be read from it, passwords too"
+      : "recording \(keyboards)\(place), redacted; Ctrl+C ends it"
+  }
+
+  private func finish(_ file: RecordingFile) throws(RecorderError) -> Bool {
     do throws(SystemError) {
       if case .failed(let failure) = stage {
         // The lists of the other devices may still fit.
@@ -113,9 +105,10 @@ public final class Recorder {
       }
       try file.finish()
     } catch {
-      return error.code == EPIPE ? .unread : .failed(error)
+      guard error.code == EPIPE else { throw .unwritten(error) }
+      return true
     }
-    return devices.areComplete ? .complete : .incomplete
+    return devices.areComplete
   }
 
   // MARK: Keyboards
@@ -126,17 +119,17 @@ public final class Recorder {
       let description = device.description
       devices.add(id, description)
       filter.add(id, keys: description.keys)
-    case .gone(_, let device), .released(_, let device): lose(.gone(name: device.name))
+    case .gone(_, let device), .released(_, let device): lose("'\(device.name)' is gone")
     case .failed(let error):
-      guard case .opening(let early, let refusal) = stage else { return lose(.failed(error)) }
+      guard case .opening(let early, let refusal) = stage else { return lose(error.text) }
       stage = .opening(early: early, refusal: refusal ?? error)
-      if case .all = request.selection { notify(.unopened(error)) }
+      if case .all = request.selection { notify(error.text) }
     case .unlit: break  // A recorder switches no LEDs.
     }
   }
 
-  private func lose(_ notice: Notice) {
-    notify(notice)
+  private func lose(_ message: TerminalText) {
+    notify("\(message); what was recorded of it is kept")
     devices.lose()
     if devices.present == 0 { loop.stop() }
   }
@@ -166,19 +159,18 @@ public final class Recorder {
   }
 }
 
-/// Why nothing can be recorded.
+/// Why there is no recording, or only a part of one.
 public enum RecorderError: Error, Hashable, TerminalTextConvertible {
   /// There is no keyboard.
   case noKeyboard
-  /// The format can hold one keyboard, and there are this many.
-  case tooManyKeyboards(Int)
+  /// The rest could not be written.
+  case unwritten(SystemError)
 
   /// The reason in words.
   public var text: TerminalText {
     switch self {
     case .noKeyboard: "no keyboard is there"
-    case .tooManyKeyboards(let count):
-      "evemu records one device, and there are \(count): name one, or use libinput"
+    case .unwritten(let error): "\(error); what was written is kept"
     }
   }
 }

@@ -10,24 +10,14 @@ public struct RecordingRequest {
   /// The format; `nil` for evemu if there is one device, and libinput if there are several.
   public var format: WrittenFormat?
   /// Whether key codes are written. If not, the recording is redacted: see `Redactor`.
-  public var showsKeyCodes: Bool
+  public var showsKeyCodes = false
   /// The settings that decide which keys are bound.
-  public var settings: Settings
+  public var settings = Settings()
   /// Lines for people, which the recording begins with.
-  public var remarks: [String]
+  public var remarks: [String] = []
 
-  /// A request with these parts.
-  public init(
-    selection: Keyboards.Selection, output: String?, format: WrittenFormat?, showsKeyCodes: Bool,
-    settings: Settings, remarks: [String]
-  ) {
-    self.selection = selection
-    self.output = output
-    self.format = format
-    self.showsKeyCodes = showsKeyCodes
-    self.settings = settings
-    self.remarks = remarks
-  }
+  /// A request to record these devices, redacted, to standard output.
+  public init(_ selection: Keyboards.Selection) { self.selection = selection }
 }
 
 /// The formats in which recordings are written.

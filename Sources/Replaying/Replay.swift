@@ -33,10 +33,7 @@ public struct Replay: Sendable {
   /// A replay that has not begun.
   ///
   /// - Parameter summary: takes what is to be counted and drawn beside the changes.
-  public init(
-    settings: Settings, window: ReplayWindow = ReplayWindow(),
-    summary: ReplaySummary = ReplaySummary()
-  ) {
+  public init(settings: Settings, window: ReplayWindow, summary: ReplaySummary = ReplaySummary()) {
     controller = Controller(settings: settings)
     self.window = window
     self.summary = summary
@@ -136,7 +133,8 @@ public struct Replay: Sendable {
   private mutating func enterWindow(at now: Time) {
     guard !isInWindow else { return }
     isInWindow = true
-    summary.begin(at: window.from == nil ? now : bounds.start, in: controller.modes)
+    let (begin, modes) = (window.from == nil ? now : bounds.start, controller.modes)
+    summary.timeline?.begin(at: begin, shift: modes.shift, keyboard: modes.keyboard)
   }
 
   /// Ends the recording: a tap that could still bounce counts.
@@ -150,6 +148,6 @@ public struct Replay: Sendable {
 
   private mutating func finish() {
     isEnded = true
-    if let time { summary.end(at: time) }
+    if let time { summary.timeline?.end(at: time) }
   }
 }

@@ -6,7 +6,7 @@ public struct ReplaySummary: Sendable {
   /// The counts; `nil` if they were not asked for. They are of the replay until the window's end.
   public private(set) var statistics: ReplayStatistics?
   /// The picture of the window; `nil` if it was not asked for.
-  public private(set) var timeline: Timeline?
+  public internal(set) var timeline: Timeline?
 
   /// Whether anything is to be collected.
   let isCollecting: Bool
@@ -45,14 +45,6 @@ public struct ReplaySummary: Sendable {
       if change.time >= start { timeline?.add(change) }
     }
   }
-
-  /// Begins the picture at `time`, in these states.
-  mutating func begin(at time: Time, in modes: Modes) {
-    timeline?.begin(at: time, shift: modes.shift, keyboard: modes.keyboard)
-  }
-
-  /// Ends the picture at `time`.
-  mutating func end(at time: Time) { timeline?.end(at: time) }
 }
 
 extension Timeline.Press {

@@ -1,4 +1,5 @@
 public import KeyboardModes
+public import SystemCalls
 internal import Timelines
 
 /// The part of a replay whose changes are shown, in times as ``Timelines/DisplayClock`` shows them.
@@ -6,20 +7,14 @@ public struct ReplayWindow: Sendable {
   let from: Time?
   let until: Time?
 
-  /// The whole replay.
-  public init() {
-    from = nil
-    until = nil
-  }
-
   /// The window from one time until another, both included.
   ///
   /// - Parameters:
   ///   - from: `nil` for the start of the recording.
   ///   - until: `nil` for its end.
-  /// - Returns: `nil` if `until` is before `from`.
-  public init?(from: Time?, until: Time?) {
-    if let from, let until, until < from { return nil }
+  /// - Throws: if `until` is before `from`.
+  public init(from: Time? = nil, until: Time? = nil) throws(UsageError) {
+    if let from, let until, until < from { throw UsageError("'--until' lies before '--from'") }
     self.from = from
     self.until = until
   }

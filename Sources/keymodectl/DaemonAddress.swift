@@ -1,6 +1,6 @@
 import KeymodeClient
 
-/// The sockets' folder of the daemon that a command asks, and the time limit for all its answers.
+/// The folder of the daemon's sockets, and the time limit for all answers to a command.
 struct DaemonAddress {
   let directory: String
   let deadline: SuspendingClock.Instant
@@ -11,13 +11,13 @@ struct DaemonAddress {
     deadline = .now.advanced(by: timeout ?? Connection.usualPatience)
   }
 
-  /// Connects for control.
+  /// Connects to the control socket.
   func connect() throws(ClientError) -> Connection {
     try Connection(.control, in: directory, until: deadline)
   }
 
-  /// Connects for reading: to the state socket or, without permission for it, to the control socket,
-  /// which serves reading too.
+  /// Connects to the state socket or, without permission for it, to the control socket, which also
+  /// serves reading.
   func connectForReading() throws(ClientError) -> Connection {
     do {
       return try Connection(.state, in: directory, until: deadline)

@@ -2,7 +2,7 @@ import CommandLineTools
 import KeymodeClient
 import SystemCalls
 
-/// `keymodectl devices`
+/// `keymodectl devices`: prints the devices that the daemon follows.
 func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("devices takes no operand") }
   let devices = try daemon.connect().devices()

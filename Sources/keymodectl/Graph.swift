@@ -46,7 +46,7 @@ private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {
   }
 }
 
-/// The diagram of the rules that a daemon has in force.
+/// The diagram of the rules that the daemon has in force.
 private func diagram(_ machine: Machine, of daemon: Connection) throws -> Diagram {
   guard let message = try daemon.machines().first(where: { $0.name == machine.rawValue }) else {
     throw ClientError.badReply("without a machine '\(machine.rawValue)'")

@@ -11,15 +11,7 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   // The recording holds only what was asked for; a dump of memory could hold what was typed.
   forbidMemoryDumps()
   do {
-    switch try Recorder(request, notify: { complain(request.text(of: $0)) }).run() {
-    case .complete, .unread: return ExitStatus.done
-    case .incomplete: return ExitStatus.no
-    case .failed(let error):
-      complain("\(error); what was written is kept")
-      return ExitStatus.no
-    }
-  } catch let error as RecorderError where error != .noKeyboard {
-    throw UsageError(error.text)
+    return try Recorder(request) { complain($0) }.run() ? ExitStatus.done : ExitStatus.no
   } catch let error as SystemError where error.code == EACCES && error.operation == "open" {
     complain("\(error):\nkeyboards are read by root and members of the group 'input'")
     return ExitStatus.permissionDenied
@@ -36,35 +28,19 @@ private func request(_ operands: [String], _ arguments: Arguments) throws -> Rec
   let configuration =
     try arguments["--config"].map { try Configuration.load($0) } ?? Configuration()
   let settings = configuration.settings
-  let showsKeyCodes = arguments.has("--show-keycodes")
-  return RecordingRequest(
-    selection: operands.isEmpty
-      ? .all(boundKeys: settings.bindings.keys, configuration.devices) : .named(operands),
-    output: arguments["--output"], format: format, showsKeyCodes: showsKeyCodes,
-    settings: settings,
-    remarks: [
-      "keymodectl record \(keymodedVersion)",
-      "Times are those of CLOCK_BOOTTIME.",
-      showsKeyCodes
-        ? "Key codes are shown: what was typed can be read from this."
-        : "Redacted: of keys that are neither modifiers nor bound only their kind is here.",
-    ])
-}
-
-extension RecordingRequest {
-  /// A notice of the recorder, in words.
-  fileprivate func text(of notice: Recorder.Notice) -> TerminalText {
-    switch notice {
-    case .started(let count):
-      let keyboards = count == 1 ? "1 keyboard" : "\(count) keyboards"
-      let place: TerminalText = output.map { " to '\($0)'" } ?? ""
-      return showsKeyCodes
-        ? "recording \(keyboards)\(place); Ctrl+C ends it\n"
-          + "not redacted: what is typed can be read from it, passwords too"
-        : "recording \(keyboards)\(place), redacted; Ctrl+C ends it"
-    case .unopened(let error): return error.text
-    case .gone(let name): return "'\(name)' is gone; what was recorded of it is kept"
-    case .failed(let error): return "\(error); what was recorded of it is kept"
-    }
-  }
+  var request = RecordingRequest(
+    operands.isEmpty
+      ? .all(boundKeys: settings.bindings.keys, configuration.devices) : .named(operands))
+  request.output = arguments["--output"]
+  request.format = format
+  request.showsKeyCodes = arguments.has("--show-keycodes")
+  request.settings = settings
+  request.remarks = [
+    "keymodectl record \(keymodedVersion)",
+    "Times are those of CLOCK_BOOTTIME.",
+    request.showsKeyCodes
+      ? "Key codes are shown: what was typed can be read from this."
+      : "Redacted: of keys that are neither modifiers nor bound only their kind is here.",
+  ]
+  return request
 }

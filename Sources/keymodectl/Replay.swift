@@ -41,13 +41,9 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
 
 private func window(_ arguments: Arguments) throws(UsageError) -> ReplayWindow {
   func time(_ option: String) throws(UsageError) -> Time? {
-    guard let text = arguments[option] else { return nil }
-    return Time(microseconds: try microseconds(inSeconds: text))
+    try arguments[option].map(microseconds).map(Time.init)
   }
-  guard let window = ReplayWindow(from: try time("--from"), until: try time("--until")) else {
-    throw UsageError("'--until' lies before '--from'")
-  }
-  return window
+  return try ReplayWindow(from: time("--from"), until: time("--until"))
 }
 
 private func run(

@@ -92,20 +92,16 @@ extension ReplayStatistics {
 
   /// The counts as a line of JSON. Durations are in microseconds.
   fileprivate var json: JSON {
+    func number(_ count: Int?) -> JSON { .integer(Int64(count ?? 0)) }
     let counted: JSON = [
-      "devices": .integer(Int64(deviceCount)), "duration": .integer(duration),
+      "devices": number(deviceCount), "duration": .integer(duration),
       "presses": [
-        "shift": .integer(Int64(presses.shift)), "bound": .integer(Int64(presses.bound)),
-        "characters": .integer(Int64(presses.characters)),
-        "others": .integer(Int64(presses.others)),
+        "shift": number(presses.shift), "bound": number(presses.bound),
+        "characters": number(presses.characters), "others": number(presses.others),
       ],
-      "releases": .integer(Int64(releases)), "repeats": .integer(Int64(repeats)),
-      "bounces": .integer(Int64(bounces)),
-      "losses": .integer(Int64(losses)),
-      "changes": [
-        "shift": .integer(Int64(changes[.shift] ?? 0)),
-        "keyboard": .integer(Int64(changes[.keyboard] ?? 0)),
-      ],
+      "releases": number(releases), "repeats": number(repeats), "bounces": number(bounces),
+      "losses": number(losses),
+      "changes": ["shift": number(changes[.shift]), "keyboard": number(changes[.keyboard])],
     ]
     return ["stats": counted]
   }

@@ -5,7 +5,7 @@ import KeymodeClient
 import SystemCalls
 import Watching
 
-/// `keymodectl state [shift|keyboard]`
+/// `keymodectl state [shift|keyboard]`: prints the states, or one of them.
 func state(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.count <= 1 else { throw UsageError("state takes one machine at most") }
   let machine = try operands.first.map(Machine.init(argument:))

@@ -2,7 +2,7 @@ import CommandLineTools
 import KeymodeClient
 import SystemCalls
 
-/// `keymodectl stats`
+/// `keymodectl stats`: prints what the daemon counts.
 func stats(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("stats takes no operand") }
   let statistics = try daemon.connect().statistics()

@@ -19,11 +19,16 @@ func run() async throws -> Int32 {
     Output.print("keymodectl \(keymodedVersion)")
     return ExitStatus.done
   }
-  let invocation = try Invocation(arguments)
-  let (operands, directory) = (invocation.operands, invocation.directory)
-  let (asJSON, timeout) = (invocation.asJSON, invocation.timeout)
+  guard let command = arguments.operands.first else { throw UsageError("no command is given") }
+  let operands = Array(arguments.operands.dropFirst())
+  try arguments.check(for: command)
+  let timeout = try arguments["--timeout"].map(microseconds).map(Duration.microseconds)
+  // For `wait` it means to check the present states; other commands could not get an answer.
+  if timeout == .zero, command != "wait" { throw UsageError("'--timeout 0' is for wait") }
+  let directory = Connection.directory(arguments["--socket-dir"])
   let daemon = DaemonAddress(directory, timeout: timeout)
-  switch invocation.command {
+  let asJSON = arguments.has("--json")
+  switch command {
   case "state": return try state(operands, daemon, asJSON: asJSON)
   case "watch": return try await watch(operands, directory: directory, arguments)
   case "wait": return try wait(operands, directory: directory, timeout: timeout)
@@ -33,7 +38,7 @@ func run() async throws -> Int32 {
   case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)
   case "replay": return try replay(operands, arguments)
-  default: throw UsageError("unknown command '\(invocation.command)'")
+  default: throw UsageError("unknown command '\(command)'")
   }
 }
 

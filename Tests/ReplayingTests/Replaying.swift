@@ -36,7 +36,7 @@ func replay(
   let folder = try TemporaryFolder()
   let paths = try files.enumerated().map { try folder.write("\($0)", $1) }
   var recording = try Recording(opening: paths, isLenient: isLenient)
-  let window = try #require(ReplayWindow(from: from.map(at), until: until.map(at)))
+  let window = try ReplayWindow(from: from.map(at), until: until.map(at))
   var result = Replayed(replay: Replay(settings: settings, window: window, summary: summary))
   var changes: [Change] = []
   do throws(RecordingError) {

@@ -1,5 +1,6 @@
 import KeyboardModes
 import Replaying
+import SystemCalls
 import TestSupport
 import Testing
 import Timelines
@@ -25,9 +26,11 @@ struct WindowTests {
   }
 
   @Test("a window that ends before it begins is refused")
-  func reversed() {
-    #expect(ReplayWindow(from: at(2), until: at(1.999999)) == nil)
-    #expect(ReplayWindow(from: at(2), until: at(2)) != nil)
+  func reversed() throws {
+    #expect(throws: UsageError("'--until' lies before '--from'")) {
+      _ = try ReplayWindow(from: at(2), until: at(1.999999))
+    }
+    _ = try ReplayWindow(from: at(2), until: at(2))
   }
 
   @Test("the states and the time at the end are those of the last event in the window")
