@@ -23,7 +23,8 @@ func at(_ seconds: Double) -> Time { Time(microseconds: Int64((seconds * 1_000_0
 func evemu(_ events: [String]) -> String {
   let lines = events.map { event in
     let parts = event.split(separator: " ").map(String.init)
-    return "E: \(parts[0]) 0001 \(parts[1]) \(parts[2])\n"
+    // With four digits each, as evemu-record writes them, the reader returns whole runs of events.
+    return "E: \(parts[0]) 0001 00\(parts[1]) 000\(parts[2])\n"
   }
   return "# EVEMU 1.3\nN: a keyboard\n" + lines.joined()
 }

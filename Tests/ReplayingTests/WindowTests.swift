@@ -132,6 +132,8 @@ struct WindowTests {
       #expect(quick.changes == slow.changes)
       #expect(quick.replay.modes == slow.replay.modes)
       #expect(quick.replay.time == slow.replay.time)
+      let counted = try #require(slow.replay.summary.statistics)
+      #expect(counted.pressCount + counted.bounces == 3000)
     }
   }
 }
