@@ -80,18 +80,33 @@ let package = Package(
       ]),
     module(
       "KeymodeClient", ["JSON", "KeyboardModes", "KeymodeInterface", "SystemCalls", "Varlink"]),
+    module("CommandLineTools", ["JSON", "SystemCalls"]),
     program(
       "keymoded",
       [
-        "EventRecordings", "KeymodeInterface", "KeymodedConfiguration", "KeymodedService",
+        "CommandLineTools", "EventRecordings", "KeymodeInterface", "KeymodedConfiguration",
+        "KeymodedService", "SystemCalls",
+      ]),
+
+    // The commands of keymodectl.
+    module(
+      "Replaying",
+      ["EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface", "SystemCalls", "Timelines"]),
+    module(
+      "KeyRecording",
+      ["Evdev", "EventRecordings", "KeyboardModes", "LinuxInput", "SystemCalls", "Systemd"]),
+    module(
+      "Watching",
+      [
+        "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "SystemCalls",
       ]),
     program(
       "keymodectl",
       [
-        "Evdev", "EventRecordings", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
-        "KeymodedConfiguration", "LinuxInput", "StateMachines", "SystemCalls", "Systemd",
-        "Timelines",
+        "CommandLineTools", "EventRecordings", "JSON", "KeyRecording", "KeyboardModes",
+        "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "Replaying",
+        "StateMachines", "SystemCalls", "Systemd", "Timelines", "Watching",
       ]),
 
     // Packages of their own, under examples; here they are for the tests.
@@ -119,6 +134,18 @@ let package = Package(
       "KeymodedConfigurationTests",
       ["Evdev", "KeyboardModes", "KeymodedConfiguration", "TestSupport"],
       goldenFiles: ["Bad.txt"]),
+    tests("CommandLineToolsTests", ["CommandLineTools", "SystemCalls"]),
+    tests(
+      "ReplayingTests",
+      [
+        "EventRecordings", "KeyboardModes", "Replaying", "SystemCalls", "TestSupport", "Timelines",
+      ]),
+    tests(
+      "KeyRecordingTests",
+      ["Evdev", "EventRecordings", "KeyRecording", "KeyboardModes", "SystemCalls", "TestSupport"]),
+    tests(
+      "WatchingTests",
+      ["KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls", "Watching"]),
     tests("SystemdTests", ["SystemCalls", "Systemd", "TestSupport"]),
     tests(
       "LinuxInputTests",

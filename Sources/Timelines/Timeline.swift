@@ -95,10 +95,7 @@ public struct Timeline: Sendable {
       period = min(known.lowerBound, microseconds)...max(known.upperBound, microseconds)
     } else {
       period = microseconds...microseconds
-      // Old recordings have times since 1970. Their axis counts from the whole second of the first
-      // event, as do the lines that replay prints.
-      let second: Int64 = 1_000_000
-      if microseconds > 100_000_000 * second { zero = microseconds / second * second }
+      zero = DisplayClock(startingWith: Time(microseconds: microseconds)).zero
     }
     return microseconds
   }

@@ -1,22 +1,23 @@
 import KeymodeClient
 
-/// Where the daemon is that a command asks, and until when it has to have answered everything.
+/// The folder of the daemon's sockets, and the time limit for all answers to a command.
 struct DaemonAddress {
   let directory: String
   let deadline: SuspendingClock.Instant
 
-  /// - Parameter timeout: how long it has from now on.
+  /// - Parameter timeout: the time limit, from now on; by default that of every client.
   init(_ directory: String, timeout: Duration?) {
     self.directory = directory
     deadline = .now.advanced(by: timeout ?? Connection.usualPatience)
   }
 
-  /// Connects for control.
+  /// Connects to the control socket.
   func connect() throws(ClientError) -> Connection {
     try Connection(.control, in: directory, until: deadline)
   }
 
-  /// Connects for reading. Whoever may only control may also read, through the control socket.
+  /// Connects to the state socket or, without permission for it, to the control socket, which also
+  /// serves reading.
   func connectForReading() throws(ClientError) -> Connection {
     do {
       return try Connection(.state, in: directory, until: deadline)

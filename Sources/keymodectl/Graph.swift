@@ -1,19 +1,20 @@
+import CommandLineTools
 import KeyboardModes
 import KeymodeClient
 import KeymodedConfiguration
 import StateMachines
 import SystemCalls
+import Watching
 
-/// `keymodectl graph shift|keyboard`: the diagram of a machine, computed from its rules.
+/// `keymodectl graph shift|keyboard`: prints the diagram of a machine, computed from its rules.
 func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Arguments) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("graph takes one machine: shift or keyboard") }
-  let machine = try machine(operands[0])
+  let machine = try Machine(argument: operands[0])
   let format = arguments["--format"] ?? "dot"
   guard ["dot", "mermaid"].contains(format) else {
     throw UsageError("unknown format '\(format)': it is dot or mermaid")
   }
-  let daemon =
-    arguments.has("--current") ? try address.connectForReading() : nil
+  let daemon = arguments.has("--current") ? try address.connectForReading() : nil
   let file = arguments["--config"]
   var diagram =
     if let daemon, file == nil {
@@ -26,7 +27,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     guard diagram.states.contains(state) else {
       let rules = file.map { "'\($0)'" } ?? "what it told of its machines"
       complain("keymoded is in the state '\(state)', which \(rules) does not have")
-      return Status.no
+      return ExitStatus.no
     }
     diagram.current = state
   }
@@ -45,7 +46,7 @@ private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {
   }
 }
 
-/// The diagram of the rules that a daemon has in force.
+/// The diagram of the rules that the daemon has in force.
 private func diagram(_ machine: Machine, of daemon: Connection) throws -> Diagram {
   guard let message = try daemon.machines().first(where: { $0.name == machine.rawValue }) else {
     throw ClientError.badReply("without a machine '\(machine.rawValue)'")

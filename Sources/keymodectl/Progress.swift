@@ -3,7 +3,8 @@ import Glibc
 import SystemCalls
 import Systemd
 
-/// A line on the terminal that tells how far a long replay is, where it is not in the way.
+/// The progress of a long replay, as a line on the terminal. It is shown only if standard error is a
+/// terminal and standard output is not, so that it never mixes with other output.
 struct Progress {
   private var isShown: Bool
   private var inputs = 0
@@ -16,9 +17,9 @@ struct Progress {
     due = isShown ? microsecondsSinceBoot() + 500_000 : 0
   }
 
-  /// Tells it, where that was long ago.
+  /// Shows the progress after half a second, and then five times a second.
   ///
-  /// - Parameter count: how many more inputs were replayed.
+  /// - Parameter count: how many inputs were replayed since the last call.
   mutating func update(_ recording: borrowing Recording, after count: Int) {
     guard isShown else { return }
     inputs += count
@@ -32,7 +33,7 @@ struct Progress {
     writeToStandardError("\r\(share ?? "\(recording.bytesRead >> 20) MiB") replayed")
   }
 
-  /// Takes the line away.
+  /// Removes the line.
   mutating func end() {
     if hasLine { writeToStandardError("\r\u{1b}[K") }
     isShown = false

@@ -1,15 +1,16 @@
+import CommandLineTools
 import Glibc
 import JSON
-import KeyboardModes
 import KeymodeClient
 import KeymodeInterface
 import SystemCalls
+import Watching
 
-/// `keymodectl watch`
+/// `keymodectl watch`: shows the states and every change, as lines, for a status bar, or live.
 func watch(_ operands: [String], directory: String, _ arguments: Arguments) async throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("watch takes no operand") }
   let given = ["--json", "--lines", "--waybar", "--format"].filter(arguments.isGiven)
-  // A bar may well have a format of its own.
+  // --waybar prints the format as JSON.
   guard given.count < 2 || given == ["--waybar", "--format"] else {
     throw UsageError("\(given[0]) and \(given[1]) exclude each other")
   }
@@ -17,18 +18,18 @@ func watch(_ operands: [String], directory: String, _ arguments: Arguments) asyn
   if arguments.has("--waybar") || arguments.isGiven("--format") {
     let format = try StatusFormat(arguments["--format"] ?? "{shift} {keyboard}")
     let line = StatusLine(format, isForWaybar: arguments.has("--waybar"))
-    return try await whileSomebodyReads { try await status(client, line) }
+    return try await untilUnread { try await status(client, line) }
   }
   if !arguments.has("--json"), !arguments.has("--lines"), let terminal = Terminal() {
     return try await WatchScreen.run(client, terminal)
   }
   let asJSON = arguments.has("--json")
-  return try await whileSomebodyReads { try await lines(client, asJSON: asJSON) }
+  return try await untilUnread { try await lines(client, asJSON: asJSON) }
 }
 
-/// Ends when whoever reads standard output has gone, even if there is nothing to be written for
-/// hours: a bar that was killed is not to leave a watch behind.
-private func whileSomebodyReads(
+/// Runs `watch` until the reader of standard output has closed it. Otherwise a watch would outlive a
+/// status bar that was killed, because it may have nothing to write for hours.
+private func untilUnread(
   _ watch: @escaping @Sendable () async throws -> Int32
 ) async throws -> Int32 {
   try await withThrowingTaskGroup(of: Int32.self) { tasks in
@@ -42,21 +43,25 @@ private func whileSomebodyReads(
   }
 }
 
-/// A line for the states and one for each change, until the daemon ends: what reads them decides
-/// what that means.
+/// Prints a line for the states and one for each change, until the daemon ends. The reader decides
+/// whether to start another watch.
 private func lines(_ client: Client, asJSON: Bool) async throws -> Int32 {
   var output = Output.standard()
-  var missed: MissedChanges?
+  var missed: String?
   for try await update in client.changes {
     switch update {
     case .states(let state):
-      let line = ChangeLine.text(of: state) + (missed.map { " (missed \($0.text))" } ?? "")
-      if !asJSON { output.line("\(line)") } else if missed == nil { output.line(json: state) }
+      let line = ChangeLine.text(of: state.modes, at: state.time)
+      if !asJSON {
+        output.line(line + (missed.map { " (missed \($0))" } ?? ""))
+      } else if missed == nil {
+        output.line(json: state)
+      }
       missed = nil
     case .change(let change):
-      if asJSON { output.line(json: change) } else { output.line("\(ChangeLine.text(of: change))") }
+      if asJSON { output.line(json: change) } else { output.line(ChangeLine.text(of: change)) }
     case .missed(let count):
-      missed = MissedChanges(count: count)
+      missed = ChangeLine.text(ofMissed: count)
       if asJSON {
         output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON)
       }
@@ -67,34 +72,14 @@ private func lines(_ client: Client, asJSON: Bool) async throws -> Int32 {
   return 0
 }
 
-/// A line whenever what a status bar shows is another, for as long as the bar reads.
+/// Prints a line whenever a status bar should show another text, until the bar closes it.
 private func status(_ client: Client, _ line: StatusLine) async throws -> Int32 {
   var output = Output.standard()
-  var states: [Machine: String] = [:]
-  var last: TerminalText?
+  var line = line
   for try await update in client.changes {
-    switch update {
-    case .states(let state):
-      for machine in Machine.allCases { states[machine] = state.modes[machine] }
-    case .change(let change):
-      // Behind a new connection the states come last, and until then half of them are not known.
-      guard !states.isEmpty else { continue }
-      states[change.machine] = change.to
-    case .missed: continue
-    case .disconnected: states = [:]
-    }
-    let next = line.text(states)
-    guard next != last else { continue }
-    last = next
+    guard let next = line.take(update) else { continue }
     output.line(next)
     output.flush()
   }
   return 0
-}
-
-/// How many changes could not be told, as people read it.
-struct MissedChanges {
-  let count: Int64?
-
-  var text: String { count.map { "\($0)" } ?? "some" }
 }

@@ -2,14 +2,15 @@ import Glibc
 import KeymodeClient
 import SystemCalls
 import Systemd
+import Watching
 
-/// A live watch on a terminal. It draws when what it shows is another, and otherwise sleeps.
+/// The live view on a terminal. It draws when the view changes, and sleeps in between.
 actor WatchScreen {
   private let terminal: Terminal
   private let isColored: Bool
   private var view: WatchView
   private var shown: [TerminalText] = []
-  /// Draws again when the time makes a difference.
+  /// Draws again when a shown duration changes.
   private var clock: Task<Void, Never>?
 
   private init(_ terminal: sending Terminal, directory: String) {
@@ -18,7 +19,9 @@ actor WatchScreen {
     view = WatchView(directory: directory)
   }
 
-  /// Shows what happens until the user ends it.
+  /// Shows the live view until the user ends it.
+  ///
+  /// - Throws: `ClientError` if there is no daemon at the start.
   static func run(_ client: Client, _ terminal: sending Terminal) async throws -> Int32 {
     let signals = try Signals([SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP])
     let input = terminal.input
@@ -48,7 +51,7 @@ actor WatchScreen {
   private func follow(_ client: Client) async throws {
     var isFirst = true
     for try await update in client.changes {
-      // Nothing to look at yet: rather say what is wrong.
+      // Without a first view, an error message says more than an empty screen.
       if isFirst, case .disconnected(let reason) = update { throw reason }
       if isFirst { terminal.enter() }
       isFirst = false
@@ -64,7 +67,7 @@ actor WatchScreen {
         case SIGWINCH: redraw()
         case SIGTSTP:
           terminal.leave()
-          // To this thread, so that it goes no further.
+          // `raise` sends it to this thread, which stops at once.
           raise(SIGSTOP)
           if !view.states.isEmpty { terminal.enter() }
           redraw()
@@ -76,7 +79,7 @@ actor WatchScreen {
     }
   }
 
-  /// Returns when the user types `q`, or can type no more.
+  /// Returns when the user types `q` or closes the input.
   private static func untilQuit(_ input: Int32) async throws {
     while try await Poller.shared.wait(toRead: input) == .ready {
       var typed: UInt8 = 0
@@ -84,7 +87,7 @@ actor WatchScreen {
     }
   }
 
-  /// Draws on a screen of which nothing is known.
+  /// Draws all lines, because the screen's content is unknown.
   private func redraw() {
     shown = []
     draw()

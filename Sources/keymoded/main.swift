@@ -1,3 +1,4 @@
+import CommandLineTools
 import EventRecordings
 import Glibc
 import KeymodeInterface
@@ -27,6 +28,7 @@ let help: TerminalText = """
   configuration again.
   """
 
+/// Runs the daemon until a signal ends it.
 func run() throws {
   let arguments = try Arguments(
     commandLine(), flags: ["--check", "--version", "--help"],
@@ -44,12 +46,13 @@ func run() throws {
     _ = try Configuration.load(file)
     return
   }
-  // The latest keystrokes stay in this process's memory until later ones overwrite them.
+  // The latest keys stay in this process's memory until later ones overwrite them.
   forbidMemoryDumps()
   let daemon = try Daemon(configurationFile: file, source)
   try daemon.run(socketDirectory: arguments["--socket-dir"])
 }
 
+/// Where the daemon's keys come from.
 func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
   let devices = arguments.list("--device")
   guard let file = arguments["--recording"] else {
@@ -68,15 +71,15 @@ reserveStandardStreams()
 do {
   try run()
 } catch let error as UsageError {
-  complain("\(error)\ntry '\(programName) --help'")
-  exit(2)
+  complain(error)
+  exit(ExitStatus.usage)
 } catch let errors as ConfigurationErrors {
   writeToStandardError("\(errors)\n")
-  exit(4)
+  exit(ExitStatus.badInput)
 } catch let error as RecordingError {
   writeToStandardError("\(error)\n")
-  exit(4)
+  exit(ExitStatus.badInput)
 } catch {
   complain("\(error)")
-  exit(1)
+  exit(ExitStatus.no)
 }

@@ -1,23 +1,29 @@
-import Glibc
-import KeyboardModes
-import KeymodeClient
-import KeymodeInterface
+internal import Glibc
+public import KeyboardModes
+public import KeymodeClient
+internal import KeymodeInterface
 
-/// What a live watch shows: a lane for each machine, and what has happened, newest first.
+/// The live view: a column for each machine, and below them what happened, newest first.
 ///
-/// It is pure but for the time of day that it is told. For how long a state lasts is shown in the
-/// largest unit alone, so that a second hand runs for a minute after a change and a minute hand for
-/// an hour: whoever leaves the view open pays one wakeup in a minute or less. What has happened has
-/// the time of day, which never needs to be drawn again.
-struct WatchView {
-  /// A moment on the two clocks of this machine.
-  struct Moment {
+/// It reads no clock; only the time zone comes from the system. The duration of a state is shown in
+/// its largest unit, so it changes every second for one minute after a change, then every minute for
+/// one hour, and so on: a view that stays open wakes the processor at most once a minute. Past events
+/// have the time of day, which never has to be drawn again.
+public struct WatchView {
+  /// A moment on the two clocks of this computer.
+  public struct Moment {
     /// Microseconds on `CLOCK_BOOTTIME`.
     let boot: Int64
     /// Seconds since 1970.
     let day: Int64
 
-    /// Microseconds since `time`, which a recording may have as far away as it likes.
+    /// The moment at this time since boot, in microseconds, and since 1970, in seconds.
+    public init(boot: Int64, day: Int64) {
+      self.boot = boot
+      self.day = day
+    }
+
+    /// Microseconds since `time`, which can be any number if the daemon plays a recording.
     func passed(since time: Int64) -> Int64 {
       let (difference, overflow) = boot.subtractingReportingOverflow(time)
       return overflow ? (time < 0 ? .max : .min) : difference
@@ -35,15 +41,19 @@ struct WatchView {
   }
 
   private let directory: String
-  private(set) var states: [Machine: String] = [:]
-  /// When each state was entered, on this machine's clock.
+  /// The last known states; empty before the first update.
+  public private(set) var states: [Machine: String] = [:]
+  /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`.
   private(set) var since: [Machine: Int64] = [:]
   private(set) var rows: [Row] = []
   private(set) var isConnected = false
-  /// What to add to this machine's clock for the daemon's, which may be that of a recording.
+  /// The daemon's clock minus `CLOCK_BOOTTIME`; not 0 if the daemon plays a recording.
   private var offset: Int64 = 0
 
-  init(directory: String) { self.directory = directory }
+  /// An empty view.
+  ///
+  /// - Parameter directory: the folder of the daemon's sockets.
+  public init(directory: String) { self.directory = directory }
 
   /// `connected to keymoded in /run/keymoded`
   var connection: String {
@@ -51,7 +61,8 @@ struct WatchView {
       ? "connected to keymoded in \(directory)" : "waiting for keymoded in \(directory)"
   }
 
-  mutating func take(_ update: Update, at now: Moment) {
+  /// Takes an update that arrived at `now`.
+  public mutating func take(_ update: Update, at now: Moment) {
     switch update {
     case .states(let state):
       offset = state.time.microseconds &- now.boot
@@ -63,14 +74,14 @@ struct WatchView {
         since[machine] = times[machine]?.map { min($0.microseconds &- offset, now.boot) }
       }
     case .change(let change):
-      // A recording may run faster than the clock; nothing happens later than now.
+      // A recording may be played faster than its clock. Nothing is shown as later than now.
       offset = max(offset, change.time.microseconds &- now.boot)
       let time = change.time.microseconds &- offset
       states[change.machine] = change.to
       since[change.machine] = time
       add(Row(clock: clock(at: time, now), content: .change(change)))
     case .missed(let count):
-      note("missed \(MissedChanges(count: count).text) changes", now)
+      note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
     case .disconnected:
       isConnected = false
       note("keymoded has ended", now)
@@ -83,7 +94,7 @@ struct WatchView {
 
   private mutating func add(_ row: Row) {
     rows.insert(row, at: 0)
-    // No terminal has more rows.
+    // More than the rows of any terminal.
     if rows.count > 500 { rows.removeLast() }
   }
 
@@ -96,7 +107,8 @@ struct WatchView {
       .joined(separator: ":")
   }
 
-  /// `for 12 s`, and in how many microseconds that will be another.
+  /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds that
+  /// text changes; `nil` if it is unknown.
   func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
     guard isConnected, let entered = since[machine] else { return nil }
     let passed = max(0, now.passed(since: entered))
@@ -108,8 +120,8 @@ struct WatchView {
     return ("for \(passed / unit.size) \(unit.name)", unit.size - passed % unit.size)
   }
 
-  /// In how many microseconds something else is to be shown, though nothing happens.
-  func timeToNext(at now: Moment) -> Int64? {
+  /// In how many microseconds a shown duration changes; `nil` if none is shown.
+  public func timeToNext(at now: Moment) -> Int64? {
     Machine.allCases.compactMap { lasting($0, at: now)?.left }.min()
   }
 }

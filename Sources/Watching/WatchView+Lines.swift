@@ -1,8 +1,8 @@
-import KeyboardModes
-import SystemCalls
+internal import KeyboardModes
+public import SystemCalls
 
 extension WatchView {
-  /// How a part of a line looks.
+  /// The look of a part of a line: the parameters of the control sequence SGR.
   private enum Look: String {
     case plain = ""
     case faint = "2"
@@ -12,7 +12,7 @@ extension WatchView {
     case green = "1;32"
     case cyan = "1;36"
 
-    /// That of a state; one of a user's own table is strong.
+    /// The look of a state. States of a user's table are strong.
     static func of(_ state: String) -> Look {
       switch state {
       case "off", "prepareToEditText": .plain
@@ -25,7 +25,8 @@ extension WatchView {
     }
   }
 
-  /// Where the lanes are, for as much as fits: times of day, then events, are left out first.
+  /// The columns. On a narrow terminal the events are left out, on a narrower one the times of day
+  /// too.
   private struct Lanes {
     let clock: Int
     let shift: Int
@@ -38,8 +39,15 @@ extension WatchView {
     }
   }
 
-  /// The whole view.
-  func lines(columns: Int, rows count: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
+  /// The lines of the view.
+  ///
+  /// - Parameters:
+  ///   - columns: the longest line, in characters.
+  ///   - count: the maximum number of lines.
+  ///   - isColored: whether to add control sequences for colours.
+  public func lines(
+    columns: Int, rows count: Int, isColored: Bool, at now: Moment
+  ) -> [TerminalText] {
     let lanes = Lanes(columns: columns)
     func line(_ parts: [(Int, String, Look)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
@@ -70,13 +78,13 @@ extension WatchView {
       }
     }
     let lines = head + history
-    // Where there is little room, not for empty lines.
+    // A low terminal has no room for empty lines.
     return Array(
       (lines.count <= count ? lines : count < 12 ? lines.filter { $0 != "" } : lines)
         .prefix(count))
   }
 
-  /// A line of texts that begin in these columns, cut where the terminal ends.
+  /// A line of texts that begin in these columns, cut at the terminal's width.
   private static func line(_ parts: [(Int, String, Look)], _ columns: Int, _ isColored: Bool)
     -> TerminalText
   {

@@ -1,11 +1,4 @@
-/// Why a program's arguments are invalid.
-public struct UsageError: Error, Hashable, TerminalTextConvertible {
-  /// What is wrong, in a few words.
-  public let text: TerminalText
-
-  /// The error with this text.
-  public init(_ text: TerminalText) { self.text = text }
-}
+public import SystemCalls
 
 /// The arguments of this program, without its name.
 ///

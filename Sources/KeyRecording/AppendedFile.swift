@@ -1,0 +1,103 @@
+internal import Glibc
+internal import SystemCalls
+
+/// A file that grows by whole pieces: if a piece does not fit, none of it is kept.
+final class AppendedFile {
+  private let descriptor: FileDescriptor
+  private let name: String
+  private let isOwn: Bool
+  private var size = 0
+
+  /// A file that has just been opened and is empty.
+  ///
+  /// - Parameters:
+  ///   - name: its name in errors.
+  ///   - isOwn: whether a piece that does not fit may be cut off. Others write to standard output too.
+  init(_ descriptor: consuming FileDescriptor, _ name: String, isOwn: Bool) {
+    self.descriptor = descriptor
+    self.name = name
+    self.isOwn = isOwn
+  }
+
+  /// Creates a file that only its owner can read.
+  ///
+  /// - Throws: if it cannot be created, for example because there is one at `path` already.
+  convenience init(creating path: String) throws(SystemError) {
+    let descriptor: FileDescriptor
+    do {
+      descriptor = try FileDescriptor.opening(path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+    } catch {
+      throw SystemError("create", path, code: error.code)
+    }
+    self.init(descriptor, path, isOwn: true)
+  }
+
+  /// Standard output.
+  ///
+  /// - Throws: if it is closed.
+  static func standardOutput() throws(SystemError) -> AppendedFile {
+    let number = try retrying("write", "standard output") {
+      fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+    }
+    return AppendedFile(FileDescriptor(owning: number), "standard output", isOwn: false)
+  }
+
+  /// Creates a file without a name in `TMPDIR`, by default `/tmp`.
+  ///
+  /// - Throws: if it cannot be created.
+  static func temporary() throws(SystemError) -> AppendedFile {
+    let folder = environment("TMPDIR") ?? "/tmp"
+    return AppendedFile(try FileDescriptor.unnamed(in: folder), folder, isOwn: true)
+  }
+
+  /// Adds all of `text`, or nothing of it.
+  ///
+  /// - Throws: if it cannot be written.
+  func append(_ text: String) throws(SystemError) {
+    var text = text
+    let result = text.withUTF8 { bytes in
+      Result { () throws(SystemError) in
+        try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor.number, name)
+      }
+    }
+    do throws(SystemError) {
+      try result.get()
+      size += text.utf8.count
+    } catch {
+      if isOwn { _ = ftruncate(descriptor.number, off_t(size)) }
+      throw error
+    }
+  }
+
+  /// Passes the whole file to `body`, in parts of at most 64 KiB. Each ends at the end of an item of
+  /// a list of libinput's format, unless a single item is longer.
+  ///
+  /// - Throws: if the file cannot be read, and what `body` throws.
+  func forEachPart(_ body: (String) throws(SystemError) -> Void) throws(SystemError) {
+    var offset = 0
+    while offset < size {
+      var part = try read(at: offset)[...]
+      if offset + part.count < size { part = part[..<(lastItem(of: part) ?? part.endIndex)] }
+      try body(String(decoding: part, as: UTF8.self))
+      offset += part.count
+    }
+  }
+
+  private func read(at offset: Int) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: 65536)
+    let number = descriptor.number
+    let count = try retrying("read", name) {
+      bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(offset)) }
+    }
+    return Array(bytes[..<count])
+  }
+
+  /// The start of the last item, if it is not the start of `part`. All other lines of an item are
+  /// indented further.
+  private func lastItem(of part: ArraySlice<UInt8>) -> Int? {
+    let mark = Array("\n  - ".utf8)
+    return part.indices.dropLast(mark.count).reversed().first {
+      part[$0..<$0 + mark.count].elementsEqual(mark)
+    }.map { $0 + 1 }
+  }
+}

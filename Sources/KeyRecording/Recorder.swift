@@ -1,0 +1,190 @@
+internal import Evdev
+internal import EventRecordings
+internal import Glibc
+internal import KeyboardModes
+internal import LinuxInput
+public import SystemCalls
+internal import Systemd
+
+/// Records keyboards until SIGINT, SIGTERM or SIGHUP, or until all of them are gone.
+///
+/// It reads them as the daemon does, so that a replay makes the changes that the daemon would have
+/// published: the keys that are down at the start, the differences after a loss of events, and the
+/// releases that a grab hid are recorded too. Reports of several devices are ordered by time. If the
+/// kernel delivers one behind a later one of another device, which takes microseconds, a replay sorts
+/// them.
+public final class Recorder {
+  private enum Stage {
+    /// The keyboards are being opened. `refusal` is the error of the first that cannot be.
+    case opening(early: [Controller.Input], refusal: SystemError?)
+    case recording(RecordingFile)
+    case failed(SystemError)
+  }
+
+  private let request: RecordingRequest
+  private let notify: (TerminalText) -> Void
+  private let loop: EventLoop
+  private var signals: [EventSource] = []
+  private var keyboards: Keyboards?
+  private var devices = RecordedDevices()
+  private var filter: RecordingFilter
+  private var stage = Stage.opening(early: [], refusal: nil)
+
+  /// A recorder that has not opened anything.
+  ///
+  /// - Parameter notify: receives messages for people: that the recording begins, and which keyboards
+  ///   are lost.
+  /// - Throws: `SystemError` if there can be no event loop.
+  public init(
+    _ request: RecordingRequest, notify: @escaping (TerminalText) -> Void
+  ) throws(SystemError) {
+    self.request = request
+    self.notify = notify
+    loop = try EventLoop()
+    filter = RecordingFilter(settings: request.settings, showsKeyCodes: request.showsKeyCodes)
+  }
+
+  /// Records until the end, or until the reader of the recording closes it.
+  ///
+  /// - Returns: whether no keyboard was lost.
+  /// - Throws: `RecorderError`; `SystemError` if a keyboard cannot be opened or the file cannot be
+  ///   created; `UsageError` if there are more keyboards than the format can hold.
+  public func run() throws -> Bool {
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
+    }
+    try open()
+    let format = try format()
+    let output = try request.output.map(AppendedFile.init(creating:)) ?? .standardOutput()
+    notify(announcement)
+    let file = try RecordingFile(output, format, devices.descriptions, remarks: request.remarks)
+    let before = stage
+    stage = .recording(file)
+    if case .opening(let early, _) = before { write(Batch(early), to: file) }
+    if case .recording = stage { try loop.run() }
+    return try finish(file)
+  }
+
+  private func open() throws {
+    let keyboards = Keyboards(request.selection)
+    self.keyboards = keyboards
+    try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in
+      read(keyboards)
+    }
+    if case .all = request.selection, devices.present > 0 { return }
+    if case .opening(_, let refusal?) = stage { throw refusal }
+    guard devices.present > 0 else { throw RecorderError.noKeyboard }
+  }
+
+  private func format() throws(UsageError) -> WrittenFormat {
+    let count = devices.descriptions.count
+    guard count > 1 else { return request.format ?? .evemu }
+    guard request.format != .evemu else {
+      throw UsageError(
+        "evemu records one device, and there are \(count): name one, or use libinput")
+    }
+    return .libinput
+  }
+
+  private var announcement: TerminalText {
+    let count = devices.descriptions.count
+    let keyboards = count == 1 ? "1 keyboard" : "\(count) keyboards"
+    let place: TerminalText = request.output.map { " to '\($0)'" } ?? ""
+    return request.showsKeyCodes
+      ? "recording \(keyboards)\(place); Ctrl+C ends it\n"
+        + "not redacted: what is typed can be read from it, passwords too"
+      : "recording \(keyboards)\(place), redacted; Ctrl+C ends it"
+  }
+
+  private func finish(_ file: RecordingFile) throws(RecorderError) -> Bool {
+    do throws(SystemError) {
+      if case .failed(let failure) = stage {
+        // The lists of the other devices may still fit.
+        try? file.finish()
+        throw failure
+      }
+      try file.finish()
+    } catch {
+      guard error.code == EPIPE else { throw .unwritten(error) }
+      return true
+    }
+    return devices.areComplete
+  }
+
+  // MARK: Keyboards
+
+  private func read(_ keyboards: Keyboards) {
+    var batch = Batch()
+    keyboards.read(into: &batch)
+    let reports = keyboards.takeReports()
+    // The devices are known before their inputs, and are lost after them.
+    for case .followed(let id, let device) in reports { add(id, device) }
+    take(batch)
+    for report in reports { take(report) }
+  }
+
+  private func add(_ id: DeviceID, _ device: InputDevice) {
+    let description = device.description
+    devices.add(id, description)
+    filter.add(id, keys: description.keys)
+  }
+
+  private func take(_ report: Keyboards.Report) {
+    switch report {
+    case .followed: break
+    case .gone(_, let device), .released(_, let device): lose("'\(device.name)' is gone")
+    case .failed(let error):
+      guard case .opening(let early, let refusal) = stage else { return lose(error.text) }
+      stage = .opening(early: early, refusal: refusal ?? error)
+      if case .all = request.selection { notify(error.text) }
+    case .failedLEDs: break  // A recorder switches no LEDs.
+    }
+  }
+
+  private func lose(_ message: TerminalText) {
+    notify("\(message); what was recorded of it is kept")
+    devices.lose()
+    if devices.present == 0 { loop.stop() }
+  }
+
+  private func take(_ batch: Batch) {
+    guard !batch.inputs.isEmpty else { return }
+    switch stage {
+    case .opening(let early, let refusal):
+      stage = .opening(early: early + batch.inputs, refusal: refusal)
+    case .recording(let file): write(batch, to: file)
+    case .failed: break
+    }
+  }
+
+  private func write(_ batch: Batch, to file: RecordingFile) {
+    let written = filter.take(batch) { keyboards?.keysUp(among: $0, on: $1) ?? [] }
+    let now = Time(microseconds: microsecondsSinceBoot())
+    do throws(SystemError) {
+      for report in Report.reports(of: written, at: now) {
+        guard let section = devices.index(of: report.device) else { continue }
+        file.write(report, section)
+      }
+      try file.flush()
+    } catch {
+      stage = .failed(error)
+      loop.stop()
+    }
+  }
+}
+
+/// Why there is no recording, or only a part of one.
+public enum RecorderError: Error, Hashable, TerminalTextConvertible {
+  /// There is no keyboard.
+  case noKeyboard
+  /// The rest could not be written.
+  case unwritten(SystemError)
+
+  /// The reason in words.
+  public var text: TerminalText {
+    switch self {
+    case .noKeyboard: "no keyboard is there"
+    case .unwritten(let error): "\(error); what was written is kept"
+    }
+  }
+}

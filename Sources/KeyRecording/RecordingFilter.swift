@@ -1,0 +1,35 @@
+internal import KeyboardModes
+
+/// Turns the inputs of keyboards into those that are written: adds the releases that a grab hid, and
+/// redacts.
+struct RecordingFilter {
+  private var controller: Controller
+  private var redactor: Redactor?
+
+  /// A filter by these settings.
+  ///
+  /// - Parameter showsKeyCodes: whether nothing is redacted.
+  init(settings: Settings, showsKeyCodes: Bool) {
+    controller = Controller(settings: settings)
+    guard !showsKeyCodes else { return }
+    redactor = Redactor(bindings: settings.bindings, debounce: settings.debounce)
+  }
+
+  /// Adds a device, before its first input.
+  ///
+  /// - Parameter keys: the keys that the device has.
+  mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
+
+  /// Takes the next batch.
+  ///
+  /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
+  /// - Returns: the inputs to write.
+  mutating func take(
+    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
+  ) -> [Controller.Input] {
+    var complete: [Controller.Input] = []
+    controller.take(batch, keysUp: keysUp, taken: { complete.append($0) }, publish: { _ in })
+    guard redactor != nil else { return complete }
+    return complete.compactMap { redactor?.redact($0) }
+  }
+}

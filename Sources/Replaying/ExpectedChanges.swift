@@ -1,0 +1,112 @@
+public import EventRecordings
+internal import Glibc
+internal import JSON
+public import KeyboardModes
+internal import KeymodeInterface
+
+/// A file of the changes that a replay should make, in the lines that `replay --json` or
+/// `watch --json` prints.
+public struct ExpectedChanges: ~Copyable {
+  private let name: String
+  private let file: UnsafeMutablePointer<FILE>
+  private var line = 0
+
+  /// The number of the change before the first one in the file.
+  private var base: Int64 = 0
+
+  /// How many changes were as expected.
+  public private(set) var count = 0
+  /// Whether a change was not as expected. The changes after it are not compared.
+  public private(set) var isDifferent = false
+
+  /// A bound on what a daemon can have counted.
+  private static let maxSequence: Int64 = 1 << 53
+
+  /// A bound on the lines that keymodectl prints, in bytes.
+  private static let maxLineLength = 4096
+
+  /// Opens the file at `path`.
+  ///
+  /// - Throws: `RecordingError` if it cannot be opened.
+  public init(_ path: String) throws(RecordingError) {
+    guard let file = fopen(path, "re") else {
+      throw RecordingError(String(cString: strerror(errno)), file: path)
+    }
+    name = path
+    self.file = file
+  }
+
+  deinit { fclose(file) }
+
+  /// Compares the next change of the replay with the next one of the file.
+  ///
+  /// - Returns: the first difference, once.
+  /// - Throws: `RecordingError` if the file cannot be read or has another line than a change.
+  public mutating func compare(_ change: Change) throws(RecordingError) -> ReplayDifference? {
+    guard !isDifferent else { return nil }
+    let expected = try next()
+    guard expected != change.numbered(change.sequence + base) else {
+      count += 1
+      return nil
+    }
+    isDifferent = true
+    let place = expected == nil ? "after \(name):\(line)" : "\(name):\(line)"
+    return ReplayDifference(place: place, expected: expected, replayed: change)
+  }
+
+  /// Ends the comparison after the last change of the replay.
+  ///
+  /// - Returns: a difference if the file has more changes, and there was no other.
+  /// - Throws: as ``compare(_:)``.
+  public mutating func end() throws(RecordingError) -> ReplayDifference? {
+    guard !isDifferent, let expected = try next() else { return nil }
+    isDifferent = true
+    return ReplayDifference(place: "\(name):\(line)", expected: expected, replayed: nil)
+  }
+
+  private mutating func next() throws(RecordingError) -> Change? {
+    while true {
+      var buffer = [CChar](repeating: 0, count: Self.maxLineLength)
+      guard fgets(&buffer, Int32(buffer.count), file) != nil else {
+        guard ferror(file) == 0 else {
+          throw RecordingError(String(cString: strerror(errno)), file: name)
+        }
+        return nil
+      }
+      line += 1
+      let text = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+      guard let json = try? JSON(parsing: text) else { throw fault }
+      if let change = Change(json) { return change }
+      // `watch` begins with the states, and `replay --stats` ends with the counts.
+      if line == 1, let state = StateMessage(json), 0...Self.maxSequence ~= state.modes.sequence {
+        base = state.modes.sequence
+      } else if json["missed"] != nil {
+        throw RecordingError(
+          "changes are missing here, which 'watch' was too slow for", file: name, line: line)
+      } else if json["stats"] == nil {
+        throw fault
+      }
+    }
+  }
+
+  private var fault: RecordingError {
+    RecordingError("not a change as 'replay --json' prints it", file: name, line: line)
+  }
+}
+
+extension Change {
+  /// The same change with another number.
+  fileprivate func numbered(_ sequence: Int64) -> Change {
+    Change(sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
+  }
+}
+
+/// The first difference between a replay and what was expected of it.
+public struct ReplayDifference: Hashable, Sendable {
+  /// Where it is in the file of expected changes: `changes.jsonl:2`, or `after changes.jsonl:8`.
+  public let place: String
+  /// The next change in the file; `nil` at its end.
+  public let expected: Change?
+  /// The next change of the replay; `nil` at its end.
+  public let replayed: Change?
+}

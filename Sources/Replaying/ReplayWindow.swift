@@ -1,0 +1,26 @@
+public import KeyboardModes
+public import SystemCalls
+internal import Timelines
+
+/// The part of a replay whose changes are shown, in times as ``Timelines/DisplayClock`` shows them.
+public struct ReplayWindow: Sendable {
+  let from: Time?
+  let until: Time?
+
+  /// The window from one time until another, both included.
+  ///
+  /// - Parameters:
+  ///   - from: `nil` for the start of the recording.
+  ///   - until: `nil` for its end.
+  /// - Throws: if `until` is before `from`.
+  public init(from: Time? = nil, until: Time? = nil) throws(UsageError) {
+    if let from, let until, until < from { throw UsageError("'--until' lies before '--from'") }
+    self.from = from
+    self.until = until
+  }
+
+  /// The window in recorded times, for a recording that is shown by `clock`.
+  func bounds(on clock: DisplayClock) -> (start: Time, end: Time?) {
+    (from.map(clock.recorded) ?? Time(microseconds: .min), until.map(clock.recorded))
+  }
+}

@@ -1,0 +1,46 @@
+import CommandLineTools
+import SystemCalls
+
+/// The options except `--help` and `--version`, and the commands that have each of them.
+private let options: [(name: String, takesValue: Bool, commands: [String])] = [
+  ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
+  ("--socket-dir", true, ["devices", "graph", "state", "stats", "trigger", "wait", "watch"]),
+  ("--config", true, ["graph", "record", "replay"]),
+  ("--format", true, ["graph", "record", "replay", "watch"]),
+  ("--current", false, ["graph"]),
+  ("--output", true, ["record"]),
+  ("--show-keycodes", false, ["record"]),
+  ("--expect", true, ["replay"]),
+  ("--from", true, ["replay"]),
+  ("--lenient", false, ["replay"]),
+  ("--lines", false, ["watch"]),
+  ("--stats", false, ["replay"]),
+  ("--timeline", true, ["replay"]),
+  ("--timeout", true, ["devices", "graph", "state", "stats", "trigger", "wait"]),
+  ("--until", true, ["replay"]),
+  ("--waybar", false, ["watch"]),
+]
+
+extension Arguments {
+  /// The arguments of this program.
+  ///
+  /// - Throws: for an unknown option, or a missing or superfluous value.
+  static func ofThisProgram() throws(UsageError) -> Arguments {
+    try Arguments(
+      commandLine(),
+      flags: Set(options.filter { !$0.takesValue }.map(\.name) + ["--help", "--version"]),
+      options: Set(options.filter(\.takesValue).map(\.name)))
+  }
+
+  /// Checks the options of a command.
+  ///
+  /// - Throws: for an option that the command does not have, and for a file that is named `-`.
+  func check(for command: String) throws(UsageError) {
+    for option in ["--config", "--expect", "--output", "--timeline"] where self[option] == "-" {
+      throw UsageError("'-' is no file for '\(option)'; './-' is one of that name")
+    }
+    for option in options where isGiven(option.name) && !option.commands.contains(command) {
+      throw UsageError("option '\(option.name)' is for \(listed(option.commands))")
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Glibc
+import SystemCalls
+import Timelines
+
+/// The file into which `keymodectl replay --timeline` draws.
+struct PictureFile {
+  private let path: String
+
+  /// The file at `path`, which may replace an older picture but no other file. It is not opened yet.
+  ///
+  /// - Throws: `UsageError` if there is another file: users have lost recordings in this way.
+  init(_ path: String) throws {
+    self.path = path
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+      return
+    }
+    var start = [UInt8](repeating: 0, count: 4)
+    let file = try FileDescriptor.opening(path)
+    let count = try start.withUnsafeMutableBytes { try file.read(into: $0) }
+    guard start[..<count].elementsEqual("<svg".utf8) else {
+      throw UsageError("'\(path)' is there and no picture, so it is left alone")
+    }
+  }
+
+  /// Draws a timeline of these recordings.
+  ///
+  /// - Throws: `SystemError` if it cannot be written.
+  func draw(_ timeline: Timeline, of recordings: [String]) throws {
+    let file = try FileDescriptor.opening(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o666)
+    let names = recordings.map { path in
+      path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
+    }
+    var text = timeline.svg(title: names.joined(separator: ", "))
+    try text.withUTF8 { try writeAll(UnsafeRawBufferPointer($0), to: file.number, path) }
+  }
+}

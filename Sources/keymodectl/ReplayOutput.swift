@@ -1,0 +1,108 @@
+import CommandLineTools
+import JSON
+import KeyboardModes
+import KeymodeInterface
+import Replaying
+import SystemCalls
+import Timelines
+import Watching
+
+/// What `keymodectl replay` prints: changes, or only how they differ from those expected.
+struct ReplayOutput: ~Copyable {
+  private let asJSON: Bool
+  private var expected: ExpectedChanges?
+  private var output = Output.standard()
+
+  init(asJSON: Bool, expected: consuming ExpectedChanges?) {
+    self.asJSON = asJSON
+    self.expected = expected
+  }
+
+  /// Whether the changes differ from those expected.
+  var isDifferent: Bool {
+    switch expected {
+    case nil: false
+    case let expected?: expected.isDifferent
+    }
+  }
+
+  /// Prints or compares the next changes of a replay.
+  mutating func show(_ changes: [Change], on clock: DisplayClock) throws {
+    if expected != nil {
+      for change in changes { print(try expected?.compare(change)) }
+    } else if asJSON {
+      for change in changes { output.line { change.write(to: &$0) } }
+    } else {
+      for change in changes {
+        output.line { ChangeLine.write(change, at: clock.shown(change.time), to: &$0) }
+      }
+    }
+  }
+
+  /// Prints the end of a replay: the result of the comparison or the states, and the statistics.
+  mutating func end(_ replay: Replay) throws {
+    print(try expected?.end())
+    let statistics = replay.summary.statistics
+    if asJSON {
+      if let statistics { output.line(json: statistics.json) }
+      return
+    }
+    if let count = expected?.count {
+      if !isDifferent {
+        output.line("\(count) \(count == 1 ? "change" : "changes"), as expected")
+      }
+    } else {
+      let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
+      output.line(ChangeLine.text(of: replay.modes, at: time))
+    }
+    if let statistics { output.line(statistics.text) }
+  }
+
+  /// Writes everything that is still in memory.
+  mutating func flush() { output.flush() }
+
+  private mutating func print(_ difference: ReplayDifference?) {
+    guard let difference else { return }
+    output.line("\(difference.place): the replay differs")
+    for (name, change) in [("expected", difference.expected), ("replayed", difference.replayed)] {
+      if let change {
+        output.line("\(name): change \(change.sequence)\n\(ChangeLine.text(of: change))")
+      } else {
+        output.line("\(name): no more changes")
+      }
+    }
+  }
+}
+
+extension ReplayStatistics {
+  /// The counts for people, a line for each kind.
+  fileprivate var text: TerminalText {
+    let seconds = "\(duration / 1_000_000).\(duration % 1_000_000 / 100_000)"
+    let bounced: TerminalText = bounces > 0 ? "\nbounces   \(bounces)" : ""
+    return """
+      devices   \(deviceCount), for \(seconds) s
+      presses   \(pressCount): \(presses.shift) of Shift, \(presses.bound) bound, \
+      \(presses.characters) characters, \(presses.others) others
+      releases  \(releases)
+      repeats   \(repeats)\(bounced)
+      losses    \(losses)
+      changes   \(Machine.allCases.map { "\(changes[$0] ?? 0) of \($0)" }.joined(separator: ", "))
+      """
+  }
+
+  /// The counts as a line of JSON. Durations are in microseconds.
+  fileprivate var json: JSON {
+    func number(_ count: Int?) -> JSON { .integer(Int64(count ?? 0)) }
+    let counted: JSON = [
+      "devices": number(deviceCount), "duration": .integer(duration),
+      "presses": [
+        "shift": number(presses.shift), "bound": number(presses.bound),
+        "characters": number(presses.characters), "others": number(presses.others),
+      ],
+      "releases": number(releases), "repeats": number(repeats), "bounces": number(bounces),
+      "losses": number(losses),
+      "changes": ["shift": number(changes[.shift]), "keyboard": number(changes[.keyboard])],
+    ]
+    return ["stats": counted]
+  }
+}

@@ -1,0 +1,38 @@
+import CommandLineTools
+import KeymodeClient
+import SystemCalls
+
+/// `keymodectl stats`: prints what the daemon counts.
+func stats(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
+  guard operands.isEmpty else { throw UsageError("stats takes no operand") }
+  let statistics = try daemon.connect().statistics()
+  var output = Output.standard()
+  if asJSON {
+    output.line(json: statistics)
+  } else {
+    // A difference of two `Duration`s cannot overflow.
+    let running =
+      Duration.microseconds(statistics.time.microseconds)
+      - .microseconds(statistics.started.microseconds)
+    let rows =
+      [
+        ["running", "\(running.components.seconds) s"], ["changes", "\(statistics.changes)"],
+        ["clients", "\(statistics.clients)"], ["missed", "\(statistics.missed)"],
+        ["devices", "\(statistics.devices)"], ["losses", "\(statistics.losses)"],
+        ["reloads", "\(statistics.reloads)"],
+      ] + (statistics.configuration.map { [["configuration", configurationText($0)]] } ?? [])
+    for line in Table.lines(rows) { output.line(line) }
+  }
+  output.flush()
+  return 0
+}
+
+/// What the name of the configuration in force means.
+private func configurationText(_ name: String) -> String {
+  switch name {
+  case "current": "good"
+  case "lastGood": "bad; the last good one is in force"
+  case "defaults": "bad; the defaults are in force"
+  default: printable(name)
+  }
+}

@@ -1,0 +1,92 @@
+import CommandLineTools
+import SystemCalls
+import Testing
+
+@Suite("Command line: arguments")
+struct ArgumentsTests {
+  private func arguments(_ words: String) throws(UsageError) -> Arguments {
+    try Arguments(
+      words.split(separator: " ").map(String.init), flags: ["--flag"], options: ["--option"],
+      lists: ["--list"])
+  }
+
+  @Test("options can stand anywhere, with their value apart or behind an equals sign")
+  func options() throws {
+    let given = try arguments("a --option x --flag b --list=1 --list 2=3 -")
+    #expect(given.operands == ["a", "b", "-"])
+    #expect(given["--option"] == "x")
+    #expect(given.has("--flag"))
+    #expect(given.list("--list") == ["1", "2=3"])
+    #expect(given.isGiven("--flag") && given.isGiven("--option") && given.isGiven("--list"))
+    let none = try arguments("")
+    #expect(!none.isGiven("--flag") && !none.isGiven("--option") && none["--option"] == nil)
+  }
+
+  @Test("after two dashes, everything is an operand")
+  func dashes() throws {
+    let given = try arguments("a -- --flag -- --unknown")
+    #expect(given.operands == ["a", "--flag", "--", "--unknown"])
+    #expect(!given.has("--flag"))
+  }
+
+  @Test(
+    "invalid options are refused",
+    arguments: [
+      ("--unknown", "unknown option '--unknown'"), ("-f", "unknown option '-f'"),
+      ("--flag=x", "option '--flag' takes no value"),
+      ("--option", "option '--option' needs a value"),
+      ("--option=", "option '--option' needs a value"),
+      ("--option a --option=b", "option '--option' is given twice"),
+    ] as [(String, TerminalText)])
+  func faults(_ words: String, _ message: TerminalText) {
+    #expect(throws: UsageError(message)) { _ = try arguments(words) }
+  }
+
+  @Test(
+    "a time is seconds with up to six digits after the point",
+    arguments: [
+      ("0", 0), ("12.5", 12_500_000), ("1.000001", 1_000_001), ("007.1", 7_100_000),
+      ("999999999999.999999", 999_999_999_999_999_999),
+    ] as [(String, Int64)])
+  func seconds(_ text: String, _ expected: Int64) throws {
+    #expect(try microseconds(inSeconds: text) == expected)
+  }
+
+  @Test(
+    "a time in any other form is refused",
+    arguments: ["", ".", "1.", ".5", "-1", "+1", "1e3", "1.1234567", "1000000000000", "1.2.3", "٣"])
+  func badSeconds(_ text: String) {
+    #expect(throws: UsageError("time '\(text)' is not seconds, such as 12.5")) {
+      _ = try microseconds(inSeconds: text)
+    }
+  }
+}
+
+@Suite("Command line: tables and lists")
+struct TableTests {
+  @Test("the columns of a table are aligned, and its lines are cut at 80 characters")
+  func table() {
+    let lines = Table.lines([["a", "bb", "c"], ["aaa", "b"], ["ä", "", "\u{1b}"]])
+    #expect(lines == ["a    bb  c", "aaa  b", "ä        \u{fffd}"])
+    #expect(Table.lines([]) == [])
+    let long = Table.lines([["a", String(repeating: "x", count: 90)]])
+    #expect(long.map(\.description) == ["a  \(String(repeating: "x", count: 76))…"])
+  }
+
+  @Test("words are wrapped at 79 characters, and a longer word has its own line")
+  func words() {
+    let word = String(repeating: "x", count: 39)
+    #expect(wrapped([word, word]).description == "\(word) \(word)")
+    #expect(wrapped([word, word + "x"]).description == "\(word)\n\(word)x")
+    let long = String(repeating: "y", count: 100)
+    #expect(wrapped(["a", long, "\n"]).description == "a\n\(long)\n\u{fffd}")
+    #expect(wrapped([]) == "")
+  }
+
+  @Test(
+    "a list has commas and a conjunction",
+    arguments: [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])
+  func list(_ words: [String], _ text: String) {
+    #expect(listed(words) == text)
+  }
+}

@@ -1,0 +1,73 @@
+import KeyboardModes
+import KeymodeClient
+import KeymodeInterface
+import SystemCalls
+import Testing
+
+@testable import Watching
+
+func states(
+  _ shift: String, _ keyboard: String, since: Int64? = nil, at time: Int64 = 0
+) -> StateMessage {
+  let since = since.map(Time.init(microseconds:))
+  return StateMessage(
+    instance: "i", time: Time(microseconds: time),
+    modes: Modes(
+      sequence: 0, shift: shift, shiftSince: since, keyboard: keyboard, keyboardSince: since))
+}
+
+@Suite("Watching: status bar")
+struct StatusTests {
+  @Test(
+    "a format has placeholders for states, and doubled braces for braces",
+    arguments: [
+      ("{shift}|{keyboard}", "on|idle"), ("{{{shift}}}", "{on}"), ("", ""), ("plain", "plain"),
+      ("{{shift}}", "{shift}"), ("\u{1b}[1m{shift}", "\u{1b}[1mon"),
+    ])
+  func format(_ format: String, _ text: String) throws {
+    let format = try StatusFormat(format)
+    #expect(format.text([.shift: "on", .keyboard: "idle"]).description == text)
+  }
+
+  @Test("a state cannot control the terminal")
+  func harmless() throws {
+    #expect(try StatusFormat("{shift}").text([.shift: "\u{1b}[m"]) == "\u{fffd}[m")
+  }
+
+  @Test(
+    "a format with a single brace or an unknown placeholder is refused",
+    arguments: [("{caps}", "{{"), ("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
+  func badFormat(_ format: String, _ brace: String) {
+    #expect(
+      throws: UsageError("a format has {shift} and {keyboard}, and \(brace) for a brace")
+    ) { _ = try StatusFormat(format) }
+  }
+
+  @Test("a line comes when the text changes, and is empty while the states are unknown")
+  func line() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: false)
+    #expect(line.take(.change(change("off", "on"))) == nil, "the states are unknown")
+    #expect(line.take(.states(states("off", "idle"))) == "off")
+    #expect(line.take(.change(change("idle", "busy", of: .keyboard))) == nil, "not in the format")
+    #expect(line.take(.change(change("off", "on"))) == "on")
+    #expect(line.take(.missed(3)) == nil)
+    #expect(line.take(.states(states("on", "idle"))) == nil)
+    #expect(line.take(.disconnected(.connectionLost)) == "")
+    #expect(line.take(.disconnected(.connectionLost)) == nil)
+    #expect(line.take(.change(change("on", "off"))) == nil, "the keyboard's state is unknown")
+    #expect(line.take(.states(states("off", "idle"))) == "off")
+  }
+
+  @Test("for Waybar, a line is JSON with a class for each state")
+  func waybar() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: true)
+    #expect(
+      line.take(.disconnected(.connectionLost))?.description
+        == #"{"text":"","alt":"disconnected","tooltip":"no keymoded","class":["disconnected"]}"#)
+    #expect(
+      line.take(.states(states("on", "idle")))?.description
+        == #"{"text":"on","alt":"on","tooltip":"shift: on\u000akeyboard: idle","#
+        + #""class":["on","idle"]}"#)
+    #expect(line.take(.change(change("idle", "busy", of: .keyboard))) != nil, "its class changes")
+  }
+}

@@ -1,0 +1,116 @@
+import KeyboardModes
+import KeymodeClient
+import Testing
+import Watching
+
+@Suite("Watching: live view")
+struct WatchViewTests {
+  private let second: Int64 = 1_000_000
+
+  private func moment(_ seconds: Int64) -> WatchView.Moment {
+    WatchView.Moment(boot: seconds * second, day: 1_700_000_000 + seconds)
+  }
+
+  /// A view whose states were entered at 10 s, with a change at 20 s.
+  private func view() -> WatchView {
+    var view = WatchView(directory: "/run/keymoded")
+    let states = states("off", "editingText", since: 10 * second, at: 15 * second)
+    view.take(.states(states), at: moment(15))
+    view.take(.change(change("off", "on", "shiftPressed", at: 20 * second)), at: moment(20))
+    return view
+  }
+
+  /// The lines at 25 s, with `HH:MM:SS` for times of day, without spaces at their ends.
+  private func lines(
+    _ view: WatchView, columns: Int = 80, rows: Int = 24, isColored: Bool = false
+  ) -> [String] {
+    view.lines(columns: columns, rows: rows, isColored: isColored, at: moment(25)).map {
+      $0.description.replacing(/\d\d:\d\d:\d\d/, with: "HH:MM:SS").replacing(/\ +$/, with: "")
+    }
+  }
+
+  @Test("a wide view has times, both machines and events")
+  func wide() {
+    #expect(
+      lines(view()) == [
+        "connected to keymoded in /run/keymoded", "",
+        "          shift                      keyboard",
+        "          on                         editingText",
+        "          for 5 s                    for 15 s", "",
+        "HH:MM:SS  on ← shiftPressed",
+      ])
+  }
+
+  @Test("a narrower view has no events, and a narrow one no times")
+  func narrow() {
+    #expect(lines(view(), columns: 73).last == "HH:MM:SS  on")
+    #expect(lines(view(), columns: 38)[3] == "          on        editingText")
+    #expect(lines(view(), columns: 37).last == "on")
+    #expect(lines(view(), columns: 37)[3] == "on        editingText")
+    #expect(lines(view(), columns: 12)[3] == "on        e…")
+    #expect(lines(view(), columns: 1).allSatisfy { $0.count <= 1 })
+  }
+
+  @Test("a low view has no empty lines, and never more lines than rows", arguments: 1...8)
+  func low(_ rows: Int) {
+    let lines = lines(view(), rows: rows)
+    #expect(lines.count == min(rows, rows < 7 ? 5 : 7))
+    #expect(lines.contains("") == (rows >= 7))
+  }
+
+  @Test("with colours, states stand out by control sequences")
+  func colors() {
+    let line = view().lines(columns: 80, rows: 24, isColored: true, at: moment(25))[3]
+    #expect(line.description.contains("\u{1b}[1;33mon\u{1b}[m"))
+    #expect(line.description.contains("\u{1b}[1;32meditingText\u{1b}[m"))
+  }
+
+  @Test(
+    "a duration is in its largest unit, and changes when that unit does",
+    arguments: [
+      (20, "for 0 s", 1), (79, "for 59 s", 1), (80, "for 1 min", 60), (85, "for 1 min", 55),
+      (20 + 3599, "for 59 min", 1), (20 + 3600, "for 1 h", 3600), (20 + 86_400, "for 1 d", 86_400),
+    ] as [(Int64, String, Int64)])
+  func duration(_ seconds: Int64, _ text: String, _ left: Int64) {
+    var view = WatchView(directory: "")
+    let states = states("off", "x", since: 20 * second, at: 20 * second)
+    view.take(.states(states), at: moment(20))
+    let now = moment(seconds)
+    let lines = view.lines(columns: 80, rows: 24, isColored: false, at: now)
+    #expect(lines[4].description.contains(text))
+    #expect(view.timeToNext(at: now) == left * second)
+  }
+
+  @Test("a view that lost the daemon keeps the states, and says when it is back")
+  func disconnected() {
+    var view = view()
+    view.take(.disconnected(.connectionLost), at: moment(22))
+    #expect(view.timeToNext(at: moment(25)) == nil)
+    #expect(
+      lines(view) == [
+        "waiting for keymoded in /run/keymoded", "",
+        "          shift                      keyboard",
+        "          on                         editingText",
+        "          unknown                    unknown", "",
+        "HH:MM:SS  keymoded has ended",
+        "HH:MM:SS  on ← shiftPressed",
+      ])
+    view.take(.missed(nil), at: moment(23))
+    view.take(.states(states("off", "x", at: 0)), at: moment(23))
+    #expect(lines(view)[6...7] == ["HH:MM:SS  connected again", "HH:MM:SS  missed some changes"])
+  }
+
+  @Test("nothing is shown as later than now, although a recording may be played fast")
+  func fastRecording() {
+    var view = view()
+    view.take(.change(change("on", "off", at: 9000 * second)), at: moment(25))
+    #expect(lines(view)[4] == "          for 0 s                    for 15 s")
+  }
+
+  @Test("the history is bounded")
+  func bounded() {
+    var view = view()
+    for _ in 0..<2000 { view.take(.missed(1), at: moment(21)) }
+    #expect(lines(view, rows: 10_000).count == 506)
+  }
+}
