@@ -134,15 +134,8 @@ private struct Replay: ~Copyable {
   }
 
   private mutating func takeAll(_ recording: inout Recording) throws {
-    while true {
-      if let run = recording.nextKeys() {
-        guard try take(run) else { break }
-        progress.update(recording, after: run.events.count)
-      } else {
-        guard let next = try recording.next(), try reach(next.time) else { break }
-        try take(next)
-        progress.update(recording, after: 1)
-      }
+    while let batch = try recording.next(), try take(batch) {
+      progress.update(recording, after: batch.count)
     }
   }
 
@@ -228,21 +221,24 @@ private struct Replay: ~Copyable {
   }
 
   /// - Returns: whether all of them were still to be shown.
-  private mutating func take(_ run: KeyRun) throws -> Bool {
-    guard isInWindow, window.until == nil, statistics == nil, timeline == nil,
-      let last = run.events.last
-    else {
-      for event in run.events {
+  private mutating func take(_ batch: RecordedBatch) throws -> Bool {
+    switch batch {
+    case .keys(let device, let events)
+    where isInWindow && window.until == nil && statistics == nil && timeline == nil:
+      // Only the changes matter.
+      time = events.last?.time ?? time
+      var changes: [Change] = []
+      controller.take(events, on: device) { changes.append($0) }
+      try take(changes)
+    case .keys(let device, let events):
+      for event in events {
         guard try reach(event.time) else { return false }
-        try take(RecordedInput(run.device, event))
+        try take(RecordedInput(device, event))
       }
-      return true
+    case .input(let next):
+      guard try reach(next.time) else { return false }
+      try take(next)
     }
-    // Nothing has to be known but the changes.
-    time = last.time
-    var changes: [Change] = []
-    controller.take(run.events, on: run.device) { changes.append($0) }
-    try take(changes)
     return true
   }
 
