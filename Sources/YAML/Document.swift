@@ -79,33 +79,16 @@ extension YAMLError {
     return YAMLError("\(message)\(hint)", at: min(mark, Mark(endOf: lines)))
   }
 
-  /// The lines of a text. They end as for libyaml: at CR, LF, CR LF, NEL, LS and PS.
+  /// The lines of a text, each with its line end. The last one has none.
   private func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-    var lines: [ArraySlice<UInt8>] = []
-    var (start, index) = (bytes.startIndex, bytes.startIndex)
-    while index < bytes.endIndex {
-      if let length = lengthOfLineEnd(at: index, in: bytes) {
-        lines.append(bytes[start..<index])
-        index += length
-        start = index
-      } else {
-        index += 1
+    bytes.withUnsafeBytes { text in
+      var lines: [ArraySlice<UInt8>] = []
+      var start = 0
+      while let end = text.endOfLine(from: start, isComplete: true) {
+        lines.append(bytes[start..<end])
+        start = end
       }
-    }
-    return lines + [bytes[start...]]
-  }
-
-  /// The number of bytes of the line end at `index`; `nil` if there is no line end.
-  private func lengthOfLineEnd(at index: Int, in bytes: ArraySlice<UInt8>) -> Int? {
-    func byte(_ offset: Int) -> UInt8? {
-      index + offset < bytes.endIndex ? bytes[index + offset] : nil
-    }
-    return switch bytes[index] {
-    case 0x0a: 1
-    case 0x0d: byte(1) == 0x0a ? 2 : 1
-    case 0xc2: byte(1) == 0x85 ? 2 : nil
-    case 0xe2: byte(1) == 0x80 && (byte(2) == 0xa8 || byte(2) == 0xa9) ? 3 : nil
-    default: nil
+      return lines + [bytes[start...]]
     }
   }
 }

@@ -50,8 +50,6 @@ final class LibinputParser {
   }
 
   /// The next entry; `nil` at the end.
-  ///
-  /// - Throws: at a fault, unless reading can go on behind it.
   func next() throws(RecordingError) -> Entry? {
     while !isAtEnd {
       if let entry = try step() { return entry }

@@ -51,8 +51,6 @@ struct LibinputReader {
   func isInText(_ part: EventStream.Event) -> Bool { part.mark.line >= section.start }
 
   /// The next part of the YAML.
-  ///
-  /// - Throws: if the YAML is wrong or cannot be read.
   mutating func next() throws(YAMLError) -> EventStream.Event {
     let part = try yaml.next()
     // Only the lines of scalars count: libyaml says that a list ends where the next thing begins.

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import YAML
 
 /// The text of a libinput recording. It keeps the lines that may have to be read again, because a
 /// damaged text is read in several sections.
@@ -89,14 +89,14 @@ final class LibinputSource {
   private func fetch() -> Bool {
     guard !isAtEnd, failure == nil else { return false }
     forget()
-    do throws(InputReaderError) {
+    do throws(RecordingError) {
       let next = try input.take(atMost: Self.chunk)
       if !hasObfuscationMark { hasObfuscationMark = next.firstOffset(of: " (obfuscated)") != nil }
       text.append(contentsOf: next)
       isAtEnd = next.isEmpty
       return !isAtEnd
     } catch {
-      failure = RecordingError(error, file: "").message
+      failure = error.message
       return false
     }
   }
@@ -128,34 +128,7 @@ final class LibinputSource {
     return index
   }
 
-  /// The start of the next line; `nil` if the end of this line is not in `text` yet. Lines end as
-  /// for libyaml: at CR, LF, CR LF, NEL, LS and PS.
   private func endOfLine(from index: Int) -> Int? {
-    text.withUnsafeBytes { text in
-      var end = text.offset(of: 0x0a, in: index..<text.count).map { $0 + 1 }
-      if let found = text.offset(of: 0x0d, in: index..<(end ?? text.count)) {
-        // An LF may still follow.
-        guard found + 1 < text.count || isAtEnd else { return nil }
-        if found + 2 != end { end = found + 1 }
-      }
-      for mark in [[0xc2, 0x85], [0xe2, 0x80, 0xa8], [0xe2, 0x80, 0xa9]] as [[UInt8]] {
-        var start = index
-        while let found = text.offset(of: mark[0], in: start..<(end ?? text.count)) {
-          start = found + 1
-          if text[found...].starts(with: mark) { end = found + mark.count }
-        }
-      }
-      return end
-    }
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  /// The offset of the first `byte` in `range`, if any.
-  fileprivate func offset(of byte: UInt8, in range: Range<Int>) -> Int? {
-    guard let baseAddress, !range.isEmpty,
-      let found = memchr(baseAddress + range.lowerBound, Int32(byte), range.count)
-    else { return nil }
-    return UnsafeRawPointer(found) - baseAddress
+    text.withUnsafeBytes { $0.endOfLine(from: index, isComplete: isAtEnd) }
   }
 }

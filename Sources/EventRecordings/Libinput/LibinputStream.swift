@@ -32,8 +32,6 @@ final class LibinputStream: RecordingStream {
   func next() throws(RecordingError) -> RecordedBatch? { try nextInput().map { .input($0) } }
 
   /// The next input; `nil` at the end.
-  ///
-  /// - Throws: at a fault.
   func nextInput() throws(RecordingError) -> RecordedInput? {
     while let entry = try parser.next() {
       do throws(LineFault) {
@@ -53,8 +51,6 @@ final class LibinputStream: RecordingStream {
   }
 
   private func skip(_ message: String) throws(RecordingError) {
-    let error = RecordingError(message, file: file, line: parser.reader.line)
-    guard options.isLenient else { throw error }
-    invalid.add(error)
+    try invalid.add(RecordingError(message, file: file, line: parser.reader.line), options)
   }
 }

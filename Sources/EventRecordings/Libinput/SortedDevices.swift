@@ -22,8 +22,6 @@ final class SortedDevices {
   private static let mostDevices = 256
 
   /// Reads a recording to its end.
-  ///
-  /// - Throws: if the inputs cannot be stored or the recording has too many devices.
   init(_ stream: LibinputStream, file name: String) throws(RecordingError) {
     let folder = environment("TMPDIR") ?? "/tmp"
     var fault: RecordingError?
@@ -55,7 +53,6 @@ final class SortedDevices {
   /// Reads the bytes at `offset` of the temporary file.
   ///
   /// - Returns: how many bytes were read.
-  /// - Throws: the error of `pread`.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try file.read(at: offset, into: buffer)
   }

@@ -10,8 +10,6 @@ enum RawRecord {
   static let size32 = 16
 
   /// The event in `bytes`, which have one of the two sizes.
-  ///
-  /// - Throws: if the time or the type is out of range.
   static func event(_ bytes: UnsafeRawBufferPointer) throws(LineFault) -> InputEvent {
     guard let base = bytes.baseAddress else { throw LineFault("an event of no bytes") }
     let parts = parts(of: base, size: bytes.count)

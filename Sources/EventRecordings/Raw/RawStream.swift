@@ -28,7 +28,7 @@ final class RawStream: RecordingStream {
     {
       return interpreter.batch(events)
     }
-    while let bytes = try nextRecord() {
+    while let bytes = try input.nextRecord(of: size) {
       do throws(LineFault) {
         guard bytes.count == size else {
           throw LineFault("the recording is cut off here: \(bytes.count) bytes of \(size)")
@@ -37,19 +37,10 @@ final class RawStream: RecordingStream {
           return .input(input)
         }
       } catch {
-        let error = RecordingError("record \(input.number): \(error.message)", file: file)
-        guard options.isLenient else { throw error }
-        skipped.add(error)
+        let message = "record \(input.number): \(error.message)"
+        try skipped.add(RecordingError(message, file: file), options)
       }
     }
     return nil
-  }
-
-  private func nextRecord() throws(RecordingError) -> UnsafeRawBufferPointer? {
-    do throws(InputReaderError) {
-      return try input.nextRecord(of: size)
-    } catch {
-      throw RecordingError(error, file: file)
-    }
   }
 }

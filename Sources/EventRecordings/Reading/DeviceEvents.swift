@@ -25,7 +25,6 @@ struct DeviceEvents {
   var isPlain: Bool { !isSkipping && differences == nil }
 
   /// - Returns: what `event` completes, if it completes anything.
-  /// - Throws: if the key or the value is invalid, or there are too many differences.
   mutating func take(_ event: InputEvent) throws(LineFault) -> Outcome? {
     switch (event.type, event.code) {
     case (InputEvent.synchronization, InputEvent.dropped):
@@ -72,8 +71,6 @@ struct DeviceEvents {
 
 extension KeyEvent {
   /// The key event of `event`, whose type is `EV_KEY`.
-  ///
-  /// - Throws: if its key or its value is invalid.
   init(_ event: InputEvent) throws(LineFault) {
     guard let key = KeyCode(event.code) else {
       throw LineFault("key code \(event.code) is above \(KeyCode.max)")

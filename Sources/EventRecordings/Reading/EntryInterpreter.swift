@@ -23,7 +23,6 @@ struct EntryInterpreter {
   init(_ numbering: DeviceNumbering) { self.numbering = numbering }
 
   /// - Returns: the input that `entry` completes, if it completes one.
-  /// - Throws: if `entry` is an event with an invalid key or value.
   mutating func take(_ entry: Entry) throws(LineFault) -> RecordedInput? {
     switch entry {
     case .event(let event):

@@ -36,23 +36,46 @@ struct InputReader: ~Copyable {
 
   /// The next line, without its line end.
   ///
+  /// - Parameter skip: takes the fault of a line that is too long, and throws it or lets the reader
+  ///   skip the line.
   /// - Returns: the bytes, which are valid until the next call of any method, and whether a line
   ///   end follows them; `nil` at the end.
-  /// - Throws: if the line is too long or the file cannot be read.
-  mutating func nextLine() throws(InputReaderError) -> (UnsafeRawBufferPointer, isTerminated: Bool)?
-  {
+  mutating func nextLine(
+    skippingLong skip: (RecordingError) throws(RecordingError) -> Void
+  ) throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
     if number == 0 { try skipMark() }
-    guard let (line, isTerminated) = try findLine() else { return nil }
-    number += 1
-    var text = line
-    // Some shells end a line with several carriage returns.
-    while let last = text.last, buffer[last] == UInt8(ascii: "\r") { text = text.dropLast() }
-    return (UnsafeRawBufferPointer(rebasing: buffer[text]), isTerminated)
+    var searched = start
+    while true {
+      let limit = min(end, start + Self.longestLine)
+      if let newline = indexOfNewline(from: searched, to: limit) {
+        defer { start = newline + 1 }
+        return (line(start..<newline), true)
+      }
+      if limit == start + Self.longestLine {
+        number += 1
+        try skip(RecordingError("not a line of text", file: file.name, line: number))
+        try skipLine()
+        searched = start
+      } else if isAtEnd {
+        guard start < end else { return nil }
+        defer { start = end }
+        return (line(start..<end), false)
+      } else {
+        searched = end - start
+        try fill()
+      }
+    }
   }
 
-  /// Skips the rest of a line that is too long.
-  mutating func skipLine() throws(InputReaderError) {
+  private mutating func line(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     number += 1
+    var text = range
+    // Some shells end a line with several carriage returns.
+    while let last = text.last, buffer[last] == UInt8(ascii: "\r") { text = text.dropLast() }
+    return UnsafeRawBufferPointer(rebasing: buffer[text])
+  }
+
+  private mutating func skipLine() throws(RecordingError) {
     while true {
       if let newline = indexOfNewline(from: start, to: end) {
         start = newline + 1
@@ -84,7 +107,7 @@ struct InputReader: ~Copyable {
 
   /// The next `size` bytes, or fewer before the end; `nil` at the end. They are valid until the
   /// next call of any method.
-  mutating func nextRecord(of size: Int) throws(InputReaderError) -> UnsafeRawBufferPointer? {
+  mutating func nextRecord(of size: Int) throws(RecordingError) -> UnsafeRawBufferPointer? {
     while end - start < size, !isAtEnd { try fill() }
     let count = min(size, end - start)
     guard count > 0 else { return nil }
@@ -95,7 +118,7 @@ struct InputReader: ~Copyable {
 
   /// The next bytes: at least one, except at the end. They are valid until the next call of any
   /// method.
-  mutating func take(atMost size: Int) throws(InputReaderError) -> UnsafeRawBufferPointer {
+  mutating func take(atMost size: Int) throws(RecordingError) -> UnsafeRawBufferPointer {
     if bytesTaken == 0 { try skipMark() }
     if start == end, !isAtEnd { try fill() }
     let count = min(size, end - start)
@@ -107,35 +130,16 @@ struct InputReader: ~Copyable {
   /// valid until the next call of any method.
   mutating func peek(
     until enough: (UnsafeRawBufferPointer) -> Bool
-  ) throws(InputReaderError) -> UnsafeRawBufferPointer {
+  ) throws(RecordingError) -> UnsafeRawBufferPointer {
     while !isAtEnd, !enough(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) { try fill() }
     // Which format is detected must not depend on how much is read at a time.
     return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
   }
 
   /// Skips the byte order mark that some editors write at the start of a text.
-  private mutating func skipMark() throws(InputReaderError) {
+  private mutating func skipMark() throws(RecordingError) {
     while end - start < 3, !isAtEnd { try fill() }
     if buffer[start..<end].starts(with: UnsafeRawBufferPointer.encodingMark) { start += 3 }
-  }
-
-  private mutating func findLine() throws(InputReaderError) -> (Range<Int>, isTerminated: Bool)? {
-    var searched = start
-    while true {
-      let limit = min(end, start + Self.longestLine)
-      if let newline = indexOfNewline(from: searched, to: limit) {
-        defer { start = newline + 1 }
-        return (start..<newline, true)
-      }
-      if limit == start + Self.longestLine { throw .tooLong(line: number + 1) }
-      if isAtEnd {
-        guard start < end else { return nil }
-        defer { start = end }
-        return (start..<end, false)
-      }
-      searched = end - start
-      try fill()
-    }
   }
 
   private func indexOfNewline(from index: Int, to limit: Int) -> Int? {
@@ -146,7 +150,7 @@ struct InputReader: ~Copyable {
   }
 
   /// Moves the unread bytes to the start of the buffer and reads more behind them.
-  private mutating func fill() throws(InputReaderError) {
+  private mutating func fill() throws(RecordingError) {
     if start > 0, let base = buffer.baseAddress {
       memmove(base, base + start, end - start)
       (start, end) = (0, end - start)
@@ -158,22 +162,7 @@ struct InputReader: ~Copyable {
       offset += count
       isAtEnd = count == 0
     } catch {
-      throw .failed(error)
-    }
-  }
-}
-
-/// Why the next line, record or bytes cannot be had.
-enum InputReaderError: Error {
-  case tooLong(line: Int)
-  case failed(SystemError)
-}
-
-extension RecordingError {
-  init(_ error: InputReaderError, file: String) {
-    switch error {
-    case .tooLong(let line): self.init("not a line of text", file: file, line: line)
-    case .failed(let error): self.init(error.reason, file: file)
+      throw RecordingError(error.reason, file: file.name)
     }
   }
 }

@@ -29,37 +29,20 @@ final class LineStream<Parser: LineParser>: RecordingStream {
     {
       return interpreter.batch(events)
     }
-    while let (line, isTerminated) = try nextLine() {
+    while let (line, isTerminated) = try input.nextLine(skippingLong: skip) {
       do throws(LineFault) {
         if let input = try interpret(line, isTerminated) { return .input(input) }
       } catch {
-        try skip(error.message)
+        try skip(fault(error.message))
       }
       if let warning = parser.takeWarning() { options.warn(fault(warning)) }
     }
     guard parser.isRecognized else { throw RecordingError("not a recording", file: file) }
     if interpreter.isUnfinished || parser.isUnfinished, !hasEnded {
       hasEnded = true
-      try skip("the recording is cut off here")
+      try skip(fault("the recording is cut off here"))
     }
     return nil
-  }
-
-  private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
-    while true {
-      do throws(InputReaderError) {
-        return try input.nextLine()
-      } catch {
-        let fault = RecordingError(error, file: file)
-        guard case .tooLong = error, options.isLenient else { throw fault }
-        skipped.add(fault)
-      }
-      do throws(InputReaderError) {
-        try input.skipLine()
-      } catch {
-        throw RecordingError(error, file: file)
-      }
-    }
   }
 
   private func interpret(
@@ -74,12 +57,11 @@ final class LineStream<Parser: LineParser>: RecordingStream {
     }
   }
 
-  /// Skips a fault of the line that was read last, or throws it.
-  private func skip(_ message: String) throws(RecordingError) {
-    guard options.isLenient else { throw fault(message) }
-    skipped.add(fault(message))
+  private func skip(_ fault: RecordingError) throws(RecordingError) {
+    try skipped.add(fault, options)
   }
 
+  /// A fault of the line that was read last.
   private func fault(_ message: String) -> RecordingError {
     RecordingError(message, file: file, line: input.number)
   }

@@ -12,8 +12,6 @@ final class OpenFile {
   private let descriptor: FileDescriptor
 
   /// Opens the file at `path`; `-` is standard input.
-  ///
-  /// - Throws: if it cannot be opened.
   init(_ path: String) throws(RecordingError) {
     name = path == "-" ? "<stdin>" : path
     do throws(SystemError) {
@@ -35,7 +33,6 @@ final class OpenFile {
   /// Reads the bytes at `offset`, or the next bytes if it is a pipe.
   ///
   /// - Returns: how many bytes were read; 0 at the end.
-  /// - Throws: the error of `read`.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try size == nil ? descriptor.read(into: buffer) : descriptor.read(at: offset, into: buffer)
   }

@@ -14,25 +14,17 @@ final class OpenedRecording {
   private var onlyReader: InputReader?
 
   /// Opens the file at `path`; `-` is standard input.
-  ///
-  /// - Throws: if the file cannot be opened, read, or sorted by device.
   init(
     _ path: String, _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
     file = try OpenFile(path)
     isDetected = format == nil
     var reader = InputReader(file)
-    let isOfOneDevice: Bool
-    do throws(InputReaderError) {
-      let start = try reader.peek {
-        format == nil || format == .libinput ? RecordingFormat.isKnown(from: $0) : true
-      }
-      self.format = format ?? RecordingFormat(of: start)
-      isOfOneDevice = self.format != .libinput || start.hasLine(beginningWith: "ndevices: 1\n")
-    } catch {
-      throw RecordingError(error, file: file.name)
+    let start = try reader.peek {
+      format == nil || format == .libinput ? RecordingFormat.isKnown(from: $0) : true
     }
-    if !isOfOneDevice {
+    self.format = format ?? RecordingFormat(of: start)
+    if self.format == .libinput, !start.hasLine(beginningWith: "ndevices: 1\n") {
       let stream = LibinputStream(
         reader, ofOneDevice: false, DeviceNumbering(), file: file.name, options)
       devices = try SortedDevices(stream, file: file.name)

@@ -14,6 +14,14 @@ public struct SkippedFaults: Hashable, Sendable {
     first = first ?? error
   }
 
+  /// Adds a fault.
+  ///
+  /// - Throws: the fault, if faults are not skipped.
+  mutating func add(_ error: RecordingError, _ options: ReadingOptions) throws(RecordingError) {
+    guard options.isLenient else { throw error }
+    add(error)
+  }
+
   mutating func add(_ others: SkippedFaults) {
     count += others.count
     first = first ?? others.first

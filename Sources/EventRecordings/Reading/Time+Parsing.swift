@@ -2,8 +2,6 @@ internal import KeyboardModes
 
 extension Time {
   /// Parses seconds, a point, and six digits of microseconds.
-  ///
-  /// - Throws: if the field is anything else, or the time does not fit.
   init(field: UnsafeRawBufferPointer) throws(LineFault) {
     guard let point = field.firstIndex(of: UInt8(ascii: ".")),
       let seconds = Int64(digits: UnsafeRawBufferPointer(rebasing: field[..<point])),
@@ -17,9 +15,6 @@ extension Time {
   }
 
   /// The time with these seconds and microseconds.
-  ///
-  /// - Throws: if a part is negative, if there are a million microseconds, or if the time does not
-  ///   fit.
   init(seconds: Int64, microseconds: Int64) throws(LineFault) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
