@@ -30,7 +30,7 @@ final class RecordingPlayer: InputSource {
   init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
     recording = try Recording(opening: [file]) { Log.warning("\($0)") }
     var first: Time?
-    while let batch = try recording.next() { first = first ?? batch.time }
+    while let batch = try recording.next() { first = first ?? batch.inputs.first?.time }
     try recording.rewind()
     // What has no time of its own, such as the keys held at the start, is played at once.
     reached = first ?? reached

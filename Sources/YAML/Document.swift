@@ -45,12 +45,12 @@ extension Node {
       }
       return Node(.sequence(nodes), at: event.mark)
     case .mappingStart:
-      var pairs: [(key: Node, value: Node)] = []
+      var pairs: [Node.Pair] = []
       while true {
         let name = try stream.next()
         if name.kind == .mappingEnd { break }
         let key = try node(name, stream)
-        pairs.append((key, try node(try stream.next(), stream)))
+        pairs.append(Node.Pair(key: key, value: try node(try stream.next(), stream)))
       }
       return Node(.mapping(pairs), at: event.mark)
     case .scalar, .sequenceEnd, .mappingEnd, .end:

@@ -7,30 +7,15 @@ public struct Node: Hashable, Sendable {
     /// A list.
     case sequence([Node])
     /// Keys and their values, in order. A key may occur twice.
-    case mapping([(key: Node, value: Node)])
+    case mapping([Pair])
+  }
 
-    /// Whether both are the same, with the same positions.
-    public static func == (lhs: Content, rhs: Content) -> Bool {
-      switch (lhs, rhs) {
-      case (.scalar(let lhs), .scalar(let rhs)): lhs == rhs
-      case (.sequence(let lhs), .sequence(let rhs)): lhs == rhs
-      case (.mapping(let lhs), .mapping(let rhs)): lhs.elementsEqual(rhs, by: ==)
-      case (.scalar, _), (.sequence, _), (.mapping, _): false
-      }
-    }
-
-    /// Hashes what `==` compares.
-    public func hash(into hasher: inout Hasher) {
-      switch self {
-      case .scalar(let text): hasher.combine(text)
-      case .sequence(let nodes): hasher.combine(nodes)
-      case .mapping(let pairs):
-        for (key, value) in pairs {
-          hasher.combine(key)
-          hasher.combine(value)
-        }
-      }
-    }
+  /// A key of a mapping, with its value.
+  public struct Pair: Hashable, Sendable {
+    /// The key.
+    public let key: Node
+    /// The value.
+    public let value: Node
   }
 
   /// The value.

@@ -84,16 +84,16 @@ struct DamageTests {
       let lines = try Self.recording(ofDevices: count)
       let whole = try read(lines, isLenient: false)
       try #require(whole.error == nil && whole.events.count == 2 * count)
-      for place in lines.indices {
-        let damaged = damage.damage(lines[place])
-        guard damaged != lines[place] else { continue }
+      for index in lines.indices {
+        let damaged = damage.damage(lines[index])
+        guard damaged != lines[index] else { continue }
         var text = lines
-        text[place] = damaged
+        text[index] = damaged
         let outcome = try read(text)
-        let what = "line \(place + 1): \(damaged.prefix(80))"
+        let what = "line \(index + 1): \(damaged.prefix(80))"
         if outcome.error != nil {
           // An unknown version of the format is refused.
-          #expect(lines[place].hasPrefix("version:"), "\(what): \(outcome.error ?? "")")
+          #expect(lines[index].hasPrefix("version:"), "\(what): \(outcome.error ?? "")")
           continue
         }
         var (missing, added) = (whole.events, 0)
@@ -104,13 +104,13 @@ struct DamageTests {
             added += 1
           }
         }
-        let isEvent = lines[place].contains("EV_KEY")
+        let isEvent = lines[index].contains("EV_KEY")
         #expect(added <= (isEvent ? 1 : 0), "\(what): \(added) are added")
         #expect(
           missing.count <= (isEvent ? 1 : 0),
           "\(what): \(missing.count) of \(whole.events.count) are missing")
-        let isTold = outcome.skipped.count > 0 || !damage.isSeen
-        #expect(missing.isEmpty || isTold, "\(what): nothing is told")
+        let isReported = outcome.skipped.count > 0 || !damage.isSeen
+        #expect(missing.isEmpty || isReported, "\(what): nothing is reported")
       }
     }
   }

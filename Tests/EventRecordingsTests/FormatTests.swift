@@ -56,11 +56,12 @@ struct FormatTests {
     for (format, text) in all {
       let lines = text.split(separator: "\n").map { "\($0)\n" }
       for (other, line) in foreign where other != format {
-        for place in 0...lines.count {
-          let mixed = (lines[..<place] + [line] + lines[place...]).joined()
-          let judged = try read(mixed, isLenient: true)
+        for index in 0...lines.count {
+          let mixed = (lines[..<index] + [line] + lines[index...]).joined()
+          let detected = try read(mixed, isLenient: true)
           let named = try read(mixed, format: format, isLenient: true)
-          #expect(judged == named && judged.events.count == 4, "\(line) at \(place) in \(format)")
+          #expect(detected == named, "\(line) at \(index) in \(format)")
+          #expect(detected.events.count == 4, "\(line) at \(index) in \(format)")
         }
       }
     }
@@ -128,7 +129,7 @@ struct FormatTests {
   }
 
   @Test("a fault names the format if it was detected")
-  func told() throws {
+  func namedFormat() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("recording", evemu + "hello\n")
     for format in [nil, RecordingFormat.evemu] {
@@ -193,7 +194,7 @@ struct LineFaultTests {
       (.getevent, "       2.000000] /dev/input/event2: EV_KEY KEY_A UP\n"),
       (.getevent, "x 0001 001e 00000000\n"), (.getevent, "1234-5"), (.getevent, "[   12"),
     ] as [(RecordingFormat, String)])
-  func told(_ format: RecordingFormat, _ line: String) throws {
+  func damagedEvent(_ format: RecordingFormat, _ line: String) throws {
     let text = try #require(all.first { $0.0 == format }).1
     let outcome = try read(text + line)
     #expect(outcome.error?.hasPrefix("FILE:5: ") == true, "\(outcome.error ?? "no error")")

@@ -148,7 +148,7 @@ struct LibinputTests {
   }
 
   @Test("more devices than 'ndevices' says are a fault")
-  func moreDevicesThanTold() throws {
+  func moreDevicesThanSaid() throws {
     let text = recording(["- evdev: [[1, 0, 1, 30, 1]]", "- evdev: [[2, 0, 1, 30, 0]]"])
     let outcome = try read(text.replacing("ndevices: 2", with: "ndevices: 1"))
     #expect(

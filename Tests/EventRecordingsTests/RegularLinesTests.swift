@@ -49,13 +49,13 @@ struct RegularLinesTests {
   }
 
   private func typing(_ count: Int, comment: String = "", start: Int = 9) -> [String] {
-    (0..<count).flatMap { place in
+    (0..<count).flatMap { index in
       let second =
-        "\(start + place / 3).\(String(1_000_000 + place * 333_331 % 1_000_000).dropFirst())"
-      let key = "00" + ["1e", "2a", "0f", "a9"][place / 2 % 4]
-      let scan = place.isMultiple(of: 5) ? ["E: \(second) 0004 0004 -458977\(comment)"] : []
+        "\(start + index / 3).\(String(1_000_000 + index * 333_331 % 1_000_000).dropFirst())"
+      let key = "00" + ["1e", "2a", "0f", "a9"][index / 2 % 4]
+      let scan = index.isMultiple(of: 5) ? ["E: \(second) 0004 0004 -458977\(comment)"] : []
       return scan + [
-        "E: \(second) 0001 \(key) 000\((place + 1) % 2)\(comment)",
+        "E: \(second) 0001 \(key) 000\((index + 1) % 2)\(comment)",
         "E: \(second) 0000 0000 0000\(comment)",
       ]
     }
@@ -113,12 +113,12 @@ struct RegularLinesTests {
     for _ in 0..<500 {
       var bytes = regular
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
-        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        let index = Int.random(in: 0..<bytes.count, using: &generator)
         let byte = alphabet.randomElement(using: &generator) ?? 0
         switch Int.random(in: 0..<4, using: &generator) {
-        case 0: bytes.remove(at: place)
-        case 1: bytes.insert(byte, at: place)
-        default: bytes[place] = byte
+        case 0: bytes.remove(at: index)
+        case 1: bytes.insert(byte, at: index)
+        default: bytes[index] = byte
         }
       }
       try expectSame(bytes, String(decoding: bytes, as: UTF8.self))
@@ -154,14 +154,14 @@ struct RegularLinesTests {
     var generator = SplitMix64(seed: 7)
     var expected: [KeyEvent] = []
     var lines = ["E: 0.000000 0001 0001 0001"]
-    for place in 0..<3000 {
-      let key = try #require(KeyCode(place % (Int(KeyCode.max) + 1)))
+    for index in 0..<3000 {
+      let key = try #require(KeyCode(index % (Int(KeyCode.max) + 1)))
       let time = Int64.random(in: 0..<2_000_000_000_000_000, using: &generator)
-      let action = try #require(KeyEvent.Action(rawValue: Int32(place % 3)))
+      let action = try #require(KeyEvent.Action(rawValue: Int32(index % 3)))
       expected.append(KeyEvent(time: Time(microseconds: time), key: key, action: action))
       let fraction = String(1_000_000 + time % 1_000_000).dropFirst()
       let code = String(0x10000 + Int(key.number), radix: 16).dropFirst()
-      lines.append("E: \(time / 1_000_000).\(fraction) 0001 \(code) 000\(place % 3)")
+      lines.append("E: \(time / 1_000_000).\(fraction) 0001 \(code) 000\(index % 3)")
     }
     let folder = try TemporaryFolder()
     let reading = Reading(
@@ -178,23 +178,23 @@ struct RegularLinesTests {
     func bytes(_ number: some FixedWidthInteger, _ count: Int) -> [UInt8] {
       withUnsafeBytes(of: number.littleEndian, Array.init).prefix(count) + []
     }
-    let regular = (0..<120).flatMap { place -> [UInt8] in
-      let time = bytes(Int64(1_500_000_000 + place), word) + bytes(Int64(place), word)
-      let isKey = place.isMultiple(of: 2)
+    let regular = (0..<120).flatMap { index -> [UInt8] in
+      let time = bytes(Int64(1_500_000_000 + index), word) + bytes(Int64(index), word)
+      let isKey = index.isMultiple(of: 2)
       return time + bytes(UInt16(isKey ? 1 : 0), 2) + bytes(UInt16(isKey ? 30 : 0), 2)
-        + bytes(Int32(isKey ? place / 2 % 3 : 0), 4)
+        + bytes(Int32(isKey ? index / 2 % 3 : 0), 4)
     }
     #expect(try expectSame(regular, "regular") == 59)
     let size = 2 * word + 8
     for _ in 0..<300 {
       var changed = regular
       // The format is detected by the first records.
-      let place = Int.random(in: 64 * size..<changed.count, using: &generator)
-      changed[place] = UInt8.random(in: 0...255, using: &generator)
+      let index = Int.random(in: 64 * size..<changed.count, using: &generator)
+      changed[index] = UInt8.random(in: 0...255, using: &generator)
       if Bool.random(using: &generator) {
         changed.removeLast(Int.random(in: 0..<size, using: &generator))
       }
-      try expectSame(changed, "byte \(place) is \(changed[min(place, changed.count - 1)])")
+      try expectSame(changed, "byte \(index) is \(changed[min(index, changed.count - 1)])")
     }
   }
 }

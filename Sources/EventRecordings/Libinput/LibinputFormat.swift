@@ -1,4 +1,4 @@
-/// How the lines of `libinput record` are told from those of other formats.
+/// Recognizes lines of `libinput record`, among those of other formats.
 enum LibinputFormat {
   /// The beginnings of lines of a recording, or of a fragment of one.
   private static let marks = [

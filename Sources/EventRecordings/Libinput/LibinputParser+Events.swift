@@ -3,7 +3,7 @@ internal import YAML
 
 extension LibinputParser {
   /// Takes the event whose list begins with `start`.
-  func takeEvent(_ start: EventStream.Event) throws(LibinputFault) -> Entry? {
+  mutating func takeEvent(_ start: EventStream.Event) throws(LibinputFault) -> Entry? {
     reader.beginValue(start)
     let numbers = try takeNumbers(5, start, "event")
     reader.endEvent()
@@ -17,7 +17,7 @@ extension LibinputParser {
     }
   }
 
-  private func event(_ numbers: [Int64]) throws(LineFault) -> InputEvent {
+  private mutating func event(_ numbers: [Int64]) throws(LineFault) -> InputEvent {
     let time = try Time(seconds: numbers[0], microseconds: numbers[1])
     guard let type = UInt16(exactly: numbers[2]) else {
       throw LineFault("event type \(numbers[2]) is out of range")
@@ -36,7 +36,7 @@ extension LibinputParser {
   /// - Parameters:
   ///   - count: how many there have to be; `nil` for at most as many as there are keys.
   ///   - what: the name of the list in errors.
-  private func takeNumbers(
+  private mutating func takeNumbers(
     _ count: Int?, _ start: EventStream.Event, _ what: String
   ) throws(LibinputFault) -> [Int64] {
     var numbers: [Int64] = []
@@ -66,7 +66,7 @@ extension LibinputParser {
   }
 
   /// Takes a note of `keymodectl record`. Unknown notes are skipped.
-  func takeNote(_ value: EventStream.Event) throws(LibinputFault) -> Entry? {
+  mutating func takeNote(_ value: EventStream.Event) throws(LibinputFault) -> Entry? {
     var found: Entry?
     switch value.kind {
     case .scalar:
@@ -89,7 +89,7 @@ extension LibinputParser {
     return found
   }
 
-  private func held(
+  private mutating func held(
     _ numbers: [Int64], _ value: EventStream.Event
   ) throws(LibinputFault) -> Entry {
     let keys = numbers.compactMap { Int(exactly: $0).flatMap { KeyCode($0) } }
@@ -99,7 +99,7 @@ extension LibinputParser {
     return .held(keys, device: devices.number())
   }
 
-  private func gone(
+  private mutating func gone(
     _ numbers: [Int64], _ value: EventStream.Event
   ) throws(LibinputFault) -> Entry {
     do throws(LineFault) {
@@ -112,7 +112,7 @@ extension LibinputParser {
 
   /// Warns if keys were obfuscated: without `--show-keycodes`, libinput writes all character keys
   /// and both Shift keys as A, and the scan code of every key as that of A.
-  private func checkObfuscation(_ event: InputEvent) {
+  private mutating func checkObfuscation(_ event: InputEvent) {
     switch (event.type, event.code) {
     case (InputEvent.miscellaneous, InputEvent.scanCode):
       hasScanCodeOfA = event.value == 30

@@ -38,7 +38,7 @@ extension LibinputParser {
   ///
   /// - Returns: the end of a report that was being read, if there was one.
   /// - Throws: the fault that reading ends with.
-  func recover(from fault: LibinputFault) throws(RecordingError) -> Entry? {
+  mutating func recover(from fault: LibinputFault) throws(RecordingError) -> Entry? {
     guard fault.kind != .fatal, source.failure == nil, recovery.final == nil else {
       isAtEnd = true
       throw recovery.final.map { isRecognized ? $0 : notARecording } ?? fault.error
@@ -50,7 +50,7 @@ extension LibinputParser {
 
   /// Throws the fault of a strict reading, or first reads the lines above it: libyaml finds invalid
   /// bytes as soon as it has them in its buffer.
-  private func end(with fault: LibinputFault) throws(RecordingError) -> Entry? {
+  private mutating func end(with fault: LibinputFault) throws(RecordingError) -> Entry? {
     if case .yaml(let unreadable?) = fault.kind, unreadable > reader.done + 1 {
       recovery.final = fault.error
       return try resume(from: reader.done + 1, skipping: nil)
@@ -61,7 +61,7 @@ extension LibinputParser {
   }
 
   /// Goes on behind the fault of a lenient reading.
-  private func skip(_ fault: LibinputFault) throws(RecordingError) -> Entry? {
+  private mutating func skip(_ fault: LibinputFault) throws(RecordingError) -> Entry? {
     let section = reader.section
     let error = fault.error.line == recovery.lastLine ? nil : fault.error
     if section.isOneLine, fault.kind != .value {
@@ -94,7 +94,7 @@ extension LibinputParser {
   /// Goes on with the first line from number `first` on that shows what it is, or ends.
   ///
   /// - Parameter fault: a fault to count, if it is a new one.
-  func resume(
+  mutating func resume(
     from first: Int, skipping fault: RecordingError?
   ) throws(RecordingError) -> Entry? {
     var number = max(first, source.line)
@@ -129,11 +129,10 @@ extension LibinputParser {
   /// Begins a section with the line `number`.
   ///
   /// - Returns: the end of the report that was being read, unless the line goes on with it.
-  private func begin(_ number: Int, _ line: LibinputLine, isOneLine: Bool) -> Entry? {
+  private mutating func begin(_ number: Int, _ line: LibinputLine, isOneLine: Bool) -> Entry? {
     let endsReport = !line.isEvent && context.contains(.report)
     let end: Entry? = endsReport ? .reportEnd(device: devices.number()) : nil
-    let prefix = line.prefix(
-      deviceColumn: recovery.deviceColumn, entryColumn: recovery.entryColumn)
+    let prefix = line.prefix(deviceColumn: recovery.deviceColumn, entryColumn: recovery.entryColumn)
     let isAlone = isOneLine || prefix == nil
     let unreadable = recovery.unreadable.flatMap { $0 > number ? $0 : nil }
     reader.begin(

@@ -18,7 +18,7 @@ internal import YAML
 /// readers. A fragment may begin at `devices:`, at `events:`, or with items of either list. A
 /// lenient reading goes on behind damage: see `LibinputParser+Recovery.swift`. Source:
 /// tools/libinput-record.man of freedesktop.org's libinput.
-final class LibinputParser {
+struct LibinputParser {
   /// A collection of the document: the document itself, one of the two lists, an item of a list, or
   /// the events of a report.
   enum Collection {
@@ -50,14 +50,14 @@ final class LibinputParser {
   }
 
   /// The next entry; `nil` at the end.
-  func next() throws(RecordingError) -> Entry? {
+  mutating func next() throws(RecordingError) -> Entry? {
     while !isAtEnd {
       if let entry = try step() { return entry }
     }
     return nil
   }
 
-  private func step() throws(RecordingError) -> Entry? {
+  private mutating func step() throws(RecordingError) -> Entry? {
     do throws(LibinputFault) {
       let part = try nextPart()
       if part.kind != .end { return try take(part) }
@@ -80,7 +80,7 @@ final class LibinputParser {
 // MARK: - The document
 
 extension LibinputParser {
-  private func take(_ part: EventStream.Event) throws(LibinputFault) -> Entry? {
+  private mutating func take(_ part: EventStream.Event) throws(LibinputFault) -> Entry? {
     switch (context.last, part.kind) {
     case (nil, .mappingStart): context.append(.document)
     case (nil, .sequenceStart): context.append(.list)
@@ -108,7 +108,7 @@ extension LibinputParser {
   }
 
   /// Takes a key and its value.
-  private func takeMember(
+  private mutating func takeMember(
     of collection: Collection, _ key: EventStream.Event
   ) throws(LibinputFault) -> Entry? {
     reader.beginValue(key)
@@ -154,7 +154,7 @@ extension LibinputParser {
     return nil
   }
 
-  private func takeVersion(
+  private mutating func takeVersion(
     _ key: EventStream.Event, _ value: EventStream.Event
   ) throws(LibinputFault) {
     guard !value.hasLineEnds else {
@@ -170,7 +170,7 @@ extension LibinputParser {
     hasVersion = true
   }
 
-  private func recognize(_ key: EventStream.Event) {
+  private mutating func recognize(_ key: EventStream.Event) {
     if reader.isInText(key) { isRecognized = true }
   }
 
@@ -181,7 +181,7 @@ extension LibinputParser {
   ///
   /// - Throws: if there is none, or it is a text with events in it, which shows that a quote or a
   ///   block began by damage.
-  func nextPart() throws(LibinputFault) -> EventStream.Event {
+  mutating func nextPart() throws(LibinputFault) -> EventStream.Event {
     let part: EventStream.Event
     do throws(YAMLError) {
       part = try reader.next()
@@ -206,7 +206,7 @@ extension LibinputParser {
   /// keys.
   ///
   /// - Throws: if the value has events, which shows that the line of its key is damaged.
-  func skip(_ part: EventStream.Event) throws(LibinputFault) {
+  mutating func skip(_ part: EventStream.Event) throws(LibinputFault) {
     guard part.kind == .sequenceStart || part.kind == .mappingStart else { return }
     var open = [SkippedCollection(part)]
     var last = part
@@ -239,8 +239,7 @@ extension LibinputParser {
   func fault(
     _ message: String, _ part: EventStream.Event, _ kind: LibinputFault.Kind = .value
   ) -> LibinputFault {
-    LibinputFault(
-      kind: kind, error: RecordingError(message, file: file, line: part.mark.line))
+    LibinputFault(kind: kind, error: RecordingError(message, file: file, line: part.mark.line))
   }
 
   /// - Parameter lines: how many lines behind that of `part` the text has to be read anew.

@@ -77,18 +77,13 @@ struct LibinputReader {
     lastTaken = line
   }
 
-  /// Goes on with another section.
-  ///
-  /// - Parameters:
-  ///   - indentation: how many bytes of the first line are left out.
-  ///   - prefix: the text that is read before the section.
+  /// Goes on with another section, which is read behind `prefix` and without the first bytes.
   mutating func begin(_ section: Section, without indentation: Int, behind prefix: String) {
     self.section = section
     reached = section.start - 1
     openLine = nil
     source.doneLine = reached
-    source.restart(
-      at: section.start, before: section.end, without: indentation, behind: prefix)
+    source.restart(at: section.start, before: section.end, without: indentation, behind: prefix)
     let firstLine = section.start - prefix.utf8.count { $0 == UInt8(ascii: "\n") }
     yaml = EventStream(firstLine: firstLine) { [source] in source.read(into: $0) }
   }

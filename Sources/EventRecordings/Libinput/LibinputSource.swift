@@ -48,11 +48,9 @@ final class LibinputSource {
     return count
   }
 
-  /// Begins a section: the lines from number `first` to the one before `end`.
+  /// Begins a section: `prefix`, then the lines from number `first` to the one before `end`.
   ///
-  /// - Parameters:
-  ///   - indentation: how many bytes of the first line are left out.
-  ///   - prefix: the text that is read before the section.
+  /// - Parameter indentation: how many bytes of the first line are left out.
   func restart(at first: Int, before end: Int?, without indentation: Int, behind prefix: String) {
     limit = nil
     if let end {

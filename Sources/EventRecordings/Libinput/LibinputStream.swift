@@ -1,6 +1,6 @@
 /// A recording of libinput, in the order of the file: device after device.
 final class LibinputStream: RecordingStream {
-  private let parser: LibinputParser
+  private var parser: LibinputParser
   private var interpreter: EntryInterpreter
   private let file: String
   private let options: ReadingOptions
@@ -29,16 +29,13 @@ final class LibinputStream: RecordingStream {
     return all
   }
 
-  func next() throws(RecordingError) -> RecordedBatch? { try nextInput().map { .input($0) } }
-
-  /// The next input; `nil` at the end.
-  func nextInput() throws(RecordingError) -> RecordedInput? {
+  func next() throws(RecordingError) -> RecordedBatch? {
     while let entry = try parser.next() {
       do throws(LineFault) {
         guard !isOfOneDevice || parser.devices.lists <= 1 else {
           throw LineFault("events of a second device, where 'ndevices' says that there is one")
         }
-        if let input = try interpreter.take(entry) { return input }
+        if let input = try interpreter.take(entry) { return .input(input) }
       } catch {
         try skip(error.message)
       }

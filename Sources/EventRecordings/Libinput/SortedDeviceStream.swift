@@ -38,7 +38,7 @@ final class SortedDeviceStream: RecordingStream {
     guard position < buffer.count else { return nil }
     defer { position += StoredInput.size }
     return buffer.withUnsafeBytes {
-      StoredInput(UnsafeRawBufferPointer(rebasing: $0[position..<position + StoredInput.size]))
+      $0.loadUnaligned(fromByteOffset: position, as: StoredInput.self)
     }
   }
 
@@ -47,7 +47,7 @@ final class SortedDeviceStream: RecordingStream {
     buffer = [UInt8](repeating: 0, count: min(range.upperBound - offset, 100 * StoredInput.size))
     do throws(SystemError) {
       let count = try buffer.withUnsafeMutableBufferPointer { bytes throws(SystemError) in
-        try devices.read(at: offset, into: UnsafeMutableRawBufferPointer(bytes))
+        try devices.file.read(at: offset, into: UnsafeMutableRawBufferPointer(bytes))
       }
       buffer.removeLast(buffer.count - count / StoredInput.size * StoredInput.size)
       offset += buffer.count

@@ -16,7 +16,8 @@ final class SortedDevices {
   /// The faults that were skipped.
   let skipped: SkippedFaults
 
-  private let file: FileDescriptor
+  /// The temporary file.
+  let file: FileDescriptor
 
   /// The most devices; readers of more would need too much memory.
   private static let mostDevices = 256
@@ -29,11 +30,13 @@ final class SortedDevices {
       file = try FileDescriptor.unnamed(in: folder)
       var buffer: [UInt8] = []
       var size = 0
-      while let next = SortedDevices.next(stream, &fault), ranges.count <= Self.mostDevices {
-        let device = next.input.device?.order ?? 0
-        while ranges.count <= device { ranges.append(size..<size) }
-        size += StoredInput.append(next, to: &buffer)
-        ranges[device] = ranges[device].lowerBound..<size
+      while let batch = stream.next(&fault), ranges.count <= Self.mostDevices {
+        for next in batch.inputs {
+          let device = next.input.device?.order ?? 0
+          while ranges.count <= device { ranges.append(size..<size) }
+          size += StoredInput.append(next, to: &buffer)
+          ranges[device] = ranges[device].lowerBound..<size
+        }
         if buffer.count >= 65536 { try SortedDevices.write(&buffer, to: file.number, folder) }
       }
       try SortedDevices.write(&buffer, to: file.number, folder)
@@ -50,13 +53,6 @@ final class SortedDevices {
   /// The number of bytes of all devices.
   var size: Int { ranges.last?.upperBound ?? 0 }
 
-  /// Reads the bytes at `offset` of the temporary file.
-  ///
-  /// - Returns: how many bytes were read.
-  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
-    try file.read(at: offset, into: buffer)
-  }
-
   private static func write(
     _ buffer: inout [UInt8], to descriptor: Int32, _ folder: String
   ) throws(SystemError) {
@@ -64,16 +60,5 @@ final class SortedDevices {
       try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, folder)
     }
     buffer.removeAll(keepingCapacity: true)
-  }
-
-  private static func next(
-    _ stream: LibinputStream, _ fault: inout RecordingError?
-  ) -> RecordedInput? {
-    do throws(RecordingError) {
-      return try stream.nextInput()
-    } catch {
-      fault = error
-      return nil
-    }
   }
 }

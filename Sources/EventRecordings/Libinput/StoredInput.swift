@@ -2,41 +2,30 @@ internal import KeyboardModes
 
 /// A record of a stored ``RecordedInput``: its first record, or one of the keys that follow it.
 struct StoredInput {
-  static let size = 24
+  static let size = MemoryLayout<StoredInput>.size
 
   private enum Kind: UInt16 {
     case held, key, synchronized, gone, member
   }
 
-  private let kind: Kind
-  private let time: Int64
+  private let kind: UInt16
   private let code: UInt16
   private let value: Int32
+  private let time: Int64
 
   /// The number of records of keys that follow.
-  let count: Int32
+  let count: Int64
 
   private init(_ kind: Kind, _ time: Time?, code: UInt16 = 0, value: Int32 = 0, count: Int = 0) {
-    self.kind = kind
-    self.time = time?.microseconds ?? .min
+    self.kind = kind.rawValue
     self.code = code
     self.value = value
-    self.count = Int32(count)
-  }
-
-  init?(_ bytes: UnsafeRawBufferPointer) {
-    guard let kind = Kind(rawValue: bytes.loadUnaligned(as: UInt16.self)) else { return nil }
-    self.kind = kind
-    code = bytes.loadUnaligned(fromByteOffset: 2, as: UInt16.self)
-    value = bytes.loadUnaligned(fromByteOffset: 4, as: Int32.self)
-    time = bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)
-    count = bytes.loadUnaligned(fromByteOffset: 16, as: Int32.self)
+    self.time = time?.microseconds ?? .min
+    self.count = Int64(count)
   }
 
   private func append(to buffer: inout [UInt8]) {
-    withUnsafeBytes(of: (kind.rawValue, code, value, time, count, Int32(0))) {
-      buffer.append(contentsOf: $0)
-    }
+    withUnsafeBytes(of: self) { buffer.append(contentsOf: $0) }
   }
 
   /// Appends the records of `next`.
@@ -68,7 +57,7 @@ struct StoredInput {
   func input(of device: DeviceID, _ keys: [StoredInput]) -> RecordedInput? {
     let recorded = time == .min ? nil : Time(microseconds: time)
     let at = Time(microseconds: time)
-    switch kind {
+    switch Kind(rawValue: kind) {
     case .held:
       return RecordedInput(time: recorded, input: .opened(device, held: keys.compactMap(\.key)))
     case .key:
@@ -81,7 +70,7 @@ struct StoredInput {
       }
       return RecordedInput(time: at, input: .synchronized(device, found, at: at))
     case .gone: return RecordedInput(time: recorded, input: .gone(device))
-    case .member: return nil
+    case .member, nil: return nil
     }
   }
 

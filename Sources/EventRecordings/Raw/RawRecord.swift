@@ -18,15 +18,11 @@ enum RawRecord {
     guard 0..<1_000_000 ~= microseconds else {
       throw LineFault("\(microseconds) microseconds are more than a second")
     }
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    let (time, carry) = whole.addingReportingOverflow(microseconds)
     // No event happens when the kernel's clock is at zero. A file full of zeros is invalid.
-    guard seconds >= 0, time > 0, !overflow, !carry else {
-      throw LineFault("the time is out of range")
-    }
+    guard let time = try? Time(seconds: seconds, microseconds: microseconds), time.microseconds > 0
+    else { throw LineFault("the time is out of range") }
     guard parts.type < 0x20 else { throw LineFault("event type \(parts.type) is above 31") }
-    return InputEvent(
-      time: Time(microseconds: time), type: parts.type, code: parts.code, value: parts.value)
+    return InputEvent(time: time, type: parts.type, code: parts.code, value: parts.value)
   }
 
   /// The fields of a record.

@@ -2,11 +2,7 @@ internal import KeyboardModes
 
 /// Turns the events of one device into inputs of the controller.
 struct DeviceEvents {
-  /// What an event completes.
-  enum Outcome {
-    case key(KeyEvent)
-    case found([KeyDifference], at: Time)
-  }
+  private let id: DeviceID
 
   /// Whether events are ignored: after `SYN_DROPPED`, until the next report begins.
   private var isSkipping = false
@@ -14,6 +10,8 @@ struct DeviceEvents {
   /// The differences of the report so far, and its time; `nil` if the report is one of key events.
   private var differences: [KeyDifference]?
   private var differencesTime = Time(microseconds: 0)
+
+  init(_ id: DeviceID) { self.id = id }
 
   /// Takes the next report as differences that were found after a loss of events.
   mutating func expectDifferences() { differences = [] }
@@ -25,7 +23,7 @@ struct DeviceEvents {
   var isPlain: Bool { !isSkipping && differences == nil }
 
   /// - Returns: what `event` completes, if it completes anything.
-  mutating func take(_ event: InputEvent) throws(LineFault) -> Outcome? {
+  mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
     switch (event.type, event.code) {
     case (InputEvent.synchronization, InputEvent.dropped):
       isSkipping = true
@@ -35,7 +33,7 @@ struct DeviceEvents {
     case (InputEvent.key, _):
       let key = try KeyEvent(event)
       guard !isSkipping else { return nil }
-      guard differences != nil else { return .key(key) }
+      guard differences != nil else { return RecordedInput(id, key) }
       try add(key)
       return nil
     default: return nil
@@ -45,15 +43,16 @@ struct DeviceEvents {
   /// Ends the report.
   ///
   /// - Parameter time: the time of a report without differences.
-  mutating func endReport(at time: Time) -> Outcome? {
+  mutating func endReport(at time: Time) -> RecordedInput? {
     isSkipping = false
     guard let found = differences else { return nil }
     differences = nil
-    return .found(found, at: found.isEmpty ? time : differencesTime)
+    let time = found.isEmpty ? time : differencesTime
+    return RecordedInput(time: time, input: .synchronized(id, found, at: time))
   }
 
   /// Ends a report that ends without a `SYN_REPORT`.
-  mutating func endReport() -> Outcome? {
+  mutating func endReport() -> RecordedInput? {
     guard differences?.isEmpty == false else {
       isSkipping = false
       return nil

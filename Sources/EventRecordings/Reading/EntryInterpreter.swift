@@ -27,7 +27,7 @@ struct EntryInterpreter {
     switch entry {
     case .event(let event):
       grow(to: event.device)
-      return try devices[event.device].take(event).map { input($0, event.device) }
+      return try devices[event.device].take(event)
     case .held(let keys, let device):
       return RecordedInput(time: nil, input: .opened(numbering.id(device), held: keys))
     case .lost(let device):
@@ -36,7 +36,7 @@ struct EntryInterpreter {
       return nil
     case .reportEnd(let device):
       grow(to: device)
-      return devices[device].endReport().map { input($0, device) }
+      return devices[device].endReport()
     case .gone(let device, let time):
       return RecordedInput(time: time, input: .gone(numbering.id(device)))
     }
@@ -51,16 +51,7 @@ struct EntryInterpreter {
   /// Key events of the only device, as a batch.
   func batch(_ events: [KeyEvent]) -> RecordedBatch { .keys(numbering.id(0), events) }
 
-  private func input(_ outcome: DeviceEvents.Outcome, _ device: Int) -> RecordedInput {
-    let id = numbering.id(device)
-    switch outcome {
-    case .key(let event): return RecordedInput(id, event)
-    case .found(let found, let time):
-      return RecordedInput(time: time, input: .synchronized(id, found, at: time))
-    }
-  }
-
   private mutating func grow(to device: Int) {
-    while devices.count <= device { devices.append(DeviceEvents()) }
+    while devices.count <= device { devices.append(DeviceEvents(numbering.id(devices.count))) }
   }
 }

@@ -78,8 +78,7 @@ final class OpenedRecording {
     case .evemu: LineStream(reader, EvemuParser(), numbering, file: name, options)
     case .evtest: LineStream(reader, EvtestParser(), numbering, file: name, options)
     case .getevent: LineStream(reader, GeteventParser(), numbering, file: name, options)
-    case .libinput:
-      LibinputStream(reader, ofOneDevice: true, numbering, file: name, options)
+    case .libinput: LibinputStream(reader, ofOneDevice: true, numbering, file: name, options)
     case .raw64, .raw32:
       RawStream(
         reader, size: format == .raw64 ? RawRecord.size64 : RawRecord.size32, numbering, file: name,

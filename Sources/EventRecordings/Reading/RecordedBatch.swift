@@ -21,14 +21,6 @@ public enum RecordedBatch: Sendable {
     }
   }
 
-  /// The time of the first input; `nil` if the recording does not say.
-  public var time: Time? {
-    switch self {
-    case .keys(_, let events): events.first?.time
-    case .input(let input): input.time
-    }
-  }
-
   /// The inputs of the batch, one by one.
   public var inputs: [RecordedInput] {
     switch self {

@@ -13,6 +13,20 @@ protocol RecordingStream: AnyObject {
   var bytesTaken: Int { get }
 }
 
+extension RecordingStream {
+  /// The next inputs; `nil` at the end and at a fault.
+  ///
+  /// - Parameter fault: receives the fault, if there was none before.
+  func next(_ fault: inout RecordingError?) -> RecordedBatch? {
+    do throws(RecordingError) {
+      return try next()
+    } catch {
+      fault = fault ?? error
+      return nil
+    }
+  }
+}
+
 /// How a recording is read.
 struct ReadingOptions {
   /// Whether faults are skipped and counted.

@@ -5,18 +5,11 @@ internal import KeyboardModes
 struct StreamMerge {
   let streams: [any RecordingStream]
 
-  /// What a stream has yielded and the merge has not returned yet.
-  private struct Rest {
-    let batch: RecordedBatch
-    /// The index of the first input that has not been returned, and its turn.
-    var start: Int
-    var turn: Turn
-  }
+  /// The batch that each stream yielded last, and the index of its first input that has not been
+  /// returned; `nil` at the stream's end.
+  private var rests: [(batch: RecordedBatch, start: Int)?]
 
-  /// The rest of each stream, if there are several streams; `nil` at a stream's end.
-  private var rests: [Rest?]
-
-  /// The streams whose rest is used up.
+  /// The streams whose batches are used up.
   private var unread: Range<Int>
 
   /// The first fault of a stream. The other streams are read to their ends before it is thrown.
@@ -33,47 +26,30 @@ struct StreamMerge {
   /// - Throws: at the end, the first fault.
   mutating func next() throws(RecordingError) -> RecordedBatch? {
     guard streams.count > 1 else { return try streams.first?.next() }
-    for index in unread { read(index) }
+    for index in unread { rests[index] = streams[index].next(&fault).map { ($0, 0) } }
     unread = 0..<0
     let never: Turn = (.max, .max, .max)
     var (first, second) = (never, never)
-    for rest in rests {
-      guard let turn = rest?.turn else { continue }
+    for (index, rest) in rests.enumerated() {
+      guard let (batch, start) = rest else { continue }
+      let turn = batch.turn(of: start, in: index)
       if turn < first {
         (first, second) = (turn, first)
       } else if turn < second {
         second = turn
       }
     }
-    if let batch = take(first.stream, before: second) { return batch }
+    if first != never { return take(first.stream, before: second) }
     if let fault { throw fault }
     return nil
   }
 
-  private mutating func read(_ index: Int) {
-    rests[index] = nil
-    do throws(RecordingError) {
-      guard let batch = try streams[index].next() else { return }
-      rests[index] = Rest(batch: batch, start: 0, turn: batch.turn(of: 0, in: index))
-    } catch {
-      fault = fault ?? error
-    }
-  }
-
   /// Takes the inputs of a stream whose turn comes before that of all other streams.
   private mutating func take(_ stream: Int, before other: Turn) -> RecordedBatch? {
-    guard rests.indices.contains(stream), let rest = rests[stream] else { return nil }
-    var end = rest.start + 1
-    while end < rest.batch.count {
-      let turn = rest.batch.turn(of: end, in: stream)
-      guard turn < other else {
-        rests[stream] = Rest(batch: rest.batch, start: end, turn: turn)
-        return rest.batch.part(rest.start..<end)
-      }
-      end += 1
-    }
-    unread = stream..<stream + 1
-    return rest.batch.part(rest.start..<end)
+    guard let (batch, start) = rests[stream] else { return nil }
+    let end = (start + 1..<batch.count).first { batch.turn(of: $0, in: stream) > other }
+    if let end { rests[stream] = (batch, end) } else { unread = stream..<stream + 1 }
+    return batch.part(start..<(end ?? batch.count))
   }
 }
 
