@@ -152,7 +152,7 @@ extension ConfigurationReader {
     }
     let isKnown = Set(known)
     var values: [String: Node] = [:]
-    for (key, value) in pairs {
+    for (key, value) in pairs.map({ ($0.key, $0.value) }) {
       guard let name = scalar(key) else { continue }
       if !isKnown.contains(name) {
         fail("unknown key '\(name)'; \(suggestion(for: name, among: known))", at: key)

@@ -14,6 +14,9 @@ final class RecordingPlayer: InputSource {
   private var recording: Recording
   private var upcoming: RecordedInput?
 
+  /// The inputs behind `upcoming` that have been read.
+  private var rest: ArraySlice<RecordedInput> = []
+
   /// The time of the last input that had one.
   private var reached = Time(microseconds: 0)
 
@@ -28,11 +31,12 @@ final class RecordingPlayer: InputSource {
   init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
     recording = try Recording(opening: [file]) { Log.warning("\($0)") }
     var first: Time?
-    while let next = try recording.next() { first = first ?? next.time }
+    while let batch = try recording.next() { first = first ?? batch.inputs.first?.time }
     try recording.rewind()
     // Inputs without a time, such as the keys held at the start, are played at once.
     reached = first ?? reached
-    upcoming = try recording.next()
+    rest = try recording.next()?.inputs[...] ?? []
+    upcoming = rest.popFirst()
     self.speed = speed
     clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)
   }
@@ -102,7 +106,8 @@ final class RecordingPlayer: InputSource {
 
   private func advance() {
     do {
-      upcoming = try recording.next()
+      if rest.isEmpty, let batch = try recording.next() { rest = batch.inputs[...] }
+      upcoming = rest.popFirst()
       if upcoming == nil { Log.info("the recording has ended; its states are still served") }
     } catch {
       // It was whole when it was checked, so another program is writing to it.

@@ -50,7 +50,7 @@ public struct Replay: Sendable {
   ) throws(RecordingError) -> Int? {
     if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
     guard !isEnded else { return nil }
-    guard let batch = try recording.nextBatch() else {
+    guard let batch = try recording.next() else {
       end(&changes)
       return 0
     }
@@ -58,8 +58,8 @@ public struct Replay: Sendable {
     case .keys(let device, let events):
       take(events, on: device, &changes)
       return events.count
-    case .input(let input, let time):
-      if reach(time, &changes) { take(input, at: time, &changes) }
+    case .input(let next):
+      if reach(next.time, &changes) { take(next.input, at: next.time, &changes) }
       return 1
     }
   }

@@ -1,12 +1,12 @@
 extension Node {
-  /// The longest text in a document, in bytes. No name or value needs more, and much that is done with
-  /// a text takes longer than its length.
+  /// The longest scalar in a document, in bytes. Longer ones are refused, because some operations
+  /// on a text take more than linear time.
   public static let maximumText = 256
 
-  /// Reads the one document of a YAML text.
+  /// Parses a YAML text with one document.
   ///
-  /// - Returns: the document's value, or `nil` where the text is empty or only comments.
-  /// - Throws: for bad YAML, for what ``EventStream`` refuses, and for a text that is longer than
+  /// - Returns: the document's value; `nil` if the text is empty or has only comments.
+  /// - Throws: if the YAML is wrong, ``EventStream`` refuses it, or a scalar is longer than
   ///   ``maximumText``.
   public static func document(parsing bytes: [UInt8]) throws(YAMLError) -> Node? {
     do throws(YAMLError) {
@@ -27,7 +27,7 @@ extension Node {
     let first = try stream.next()
     guard first.kind != .end else { return nil }
     let root = try node(first, stream)
-    // Whatever follows the document is read too, since it may be wrong.
+    // The text behind the document is parsed too, because it may be wrong.
     while try stream.next().kind != .end {}
     return root
   }
@@ -45,12 +45,12 @@ extension Node {
       }
       return Node(.sequence(nodes), at: event.mark)
     case .mappingStart:
-      var pairs: [(key: Node, value: Node)] = []
+      var pairs: [Node.Pair] = []
       while true {
         let name = try stream.next()
         if name.kind == .mappingEnd { break }
         let key = try node(name, stream)
-        pairs.append((key, try node(try stream.next(), stream)))
+        pairs.append(Node.Pair(key: key, value: try node(try stream.next(), stream)))
       }
       return Node(.mapping(pairs), at: event.mark)
     case .scalar, .sequenceEnd, .mappingEnd, .end:
@@ -63,7 +63,7 @@ extension Node {
 }
 
 extension YAMLError {
-  /// The same, where whoever has the whole text can say more than libyaml.
+  /// The same error with a better message or mark, if the whole text allows one.
   fileprivate func located(in bytes: [UInt8]) -> YAMLError {
     if let byte { return YAMLError(message, at: Mark(endOf: lines(of: bytes.prefix(byte)))) }
     let lines = lines(of: bytes[...])
@@ -72,48 +72,30 @@ extension YAMLError {
     {
       return YAMLError("a tab stands where only spaces may", at: mark)
     }
-    // The last line of a text that ends as it should is an empty one. To libyaml every text ends in
-    // such a line, whether it has one or not.
+    // libyaml reports errors at the end of the text in an empty last line, also if there is none.
     let isAtEnd = mark.line >= lines.count && lines.last?.isEmpty != false
     guard isAtEnd || mark.line > lines.count else { return self }
     let hint = message.mentions("end of stream") ? "" : "; the text ends here"
     return YAMLError("\(message)\(hint)", at: min(mark, Mark(endOf: lines)))
   }
 
-  /// The lines of a text, which end where they end for libyaml: at CR, LF, both, NEL, LS and PS.
+  /// The lines of a text, each with its line end. The last one has none.
   private func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-    var lines: [ArraySlice<UInt8>] = []
-    var (start, place) = (bytes.startIndex, bytes.startIndex)
-    while place < bytes.endIndex {
-      if let length = lengthOfLineEnd(at: place, in: bytes) {
-        lines.append(bytes[start..<place])
-        place += length
-        start = place
-      } else {
-        place += 1
+    bytes.withUnsafeBytes { text in
+      var lines: [ArraySlice<UInt8>] = []
+      var start = 0
+      while let end = text.endOfLine(from: start, isComplete: true) {
+        lines.append(bytes[start..<end])
+        start = end
       }
-    }
-    return lines + [bytes[start...]]
-  }
-
-  /// How many bytes the line end at `place` has; `nil` where there is none.
-  private func lengthOfLineEnd(at place: Int, in bytes: ArraySlice<UInt8>) -> Int? {
-    func byte(_ offset: Int) -> UInt8? {
-      place + offset < bytes.endIndex ? bytes[place + offset] : nil
-    }
-    return switch bytes[place] {
-    case 0x0a: 1
-    case 0x0d: byte(1) == 0x0a ? 2 : 1
-    case 0xc2: byte(1) == 0x85 ? 2 : nil
-    case 0xe2: byte(1) == 0x80 && (byte(2) == 0xa8 || byte(2) == 0xa9) ? 3 : nil
-    default: nil
+      return lines + [bytes[start...]]
     }
   }
 }
 
 extension Mark {
   fileprivate init(endOf lines: [ArraySlice<UInt8>]) {
-    // The bytes that go on a character are none of their own.
+    // Continuation bytes of UTF-8 do not begin a character.
     let characters = (lines.last ?? []).count { $0 & 0xc0 != 0x80 }
     self.init(line: lines.count, column: characters + 1)
   }

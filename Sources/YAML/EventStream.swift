@@ -1,23 +1,23 @@
 internal import CLibyaml
 internal import Glibc
 
-/// The parts of a YAML text, one after the other, as it is read: for texts that may be of any size.
+/// Parses a YAML text of any size into parts: the events of libyaml.
 ///
-/// Refused is bad YAML, and what neither a configuration nor a recording has a use for and a careless
-/// reader would be harmed by: anchors, aliases, tags, a second document, nesting deeper than 16, a
-/// part of more than a megabyte.
+/// It refuses what neither configurations nor recordings need and what may exhaust memory or time:
+/// anchors, aliases, tags, a second document, nesting deeper than 16, and parts of more than a
+/// megabyte.
 public final class EventStream {
-  /// One part.
+  /// A part of the text.
   public struct Event {
-    /// What kind of part.
+    /// The kind of a part.
     public enum Kind: Hashable, Sendable {
-      /// Text; whether it was quoted makes no difference here.
+      /// A text, quoted or not.
       case scalar
       /// A list begins.
       case sequenceStart
       /// A list ends.
       case sequenceEnd
-      /// A mapping begins; what follows are keys and values in turn.
+      /// A mapping begins. Its keys and values follow in turn.
       case mappingStart
       /// A mapping ends.
       case mappingEnd
@@ -25,13 +25,13 @@ public final class EventStream {
       case end
     }
 
-    /// What kind of part.
+    /// Its kind.
     public let kind: Kind
     /// Where it begins.
     public let mark: Mark
-    /// The text of a scalar.
+    /// The text of a scalar; empty for other kinds.
     public let text: String
-    /// Whether a scalar goes on in the line behind that in which it begins.
+    /// Whether it is a scalar of more than one line.
     public var hasLineEnds = false
   }
 
@@ -45,28 +45,28 @@ public final class EventStream {
   private var depth = 0
   private var hasDocument = false
 
-  /// How many bytes libyaml asked for since the last part.
+  /// How many bytes libyaml has read since the last part.
   private var bytesSinceEvent = 0
 
-  /// Why libyaml was given no more bytes, if reading itself did not fail.
+  /// Why libyaml gets no more bytes, if the text is refused.
   private var refusal: String?
 
-  /// Whether nothing is left of the text; a fault may then mean that the rest is missing.
+  /// Whether the whole text has been read. An error may then mean that its end is missing.
   public var hasReachedEnd: Bool { parser.pointee.eof != 0 && parser.pointee.unread <= 1 }
 
-  /// The parts of what `read` yields.
+  /// Parses the text that `read` returns.
   ///
   /// - Parameters:
-  ///   - firstLine: the number of the first line, where the text is a part of a longer one.
-  ///   - read: fills the buffer with the next bytes and returns how many, 0 at the end; `nil` where
-  ///     reading failed.
+  ///   - firstLine: the number of the first line, if the text is a section of a longer one.
+  ///   - read: fills the buffer with the next bytes and returns how many; 0 at the end, `nil` if
+  ///     reading fails.
   public init(firstLine: Int = 1, read: @escaping (UnsafeMutableRawBufferPointer) -> Int?) {
     self.read = read
     self.firstLine = firstLine
     parser = .allocate(capacity: 1)
     yaml_parser_initialize(parser)
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-    // Unretained: the parser ends in `deinit`.
+    // Unretained, because `deinit` deletes the parser.
     yaml_parser_set_input(
       parser,
       { context, buffer, size, count in
@@ -84,7 +84,9 @@ public final class EventStream {
     parser.deallocate()
   }
 
-  /// The next part; ``Event/Kind/end`` again and again after the last.
+  /// The next part. Behind the last one, all are ``Event/Kind/end``.
+  ///
+  /// - Throws: if the YAML is wrong, is refused, or cannot be read.
   public func next() throws(YAMLError) -> Event {
     while true {
       var event = yaml_event_t()
@@ -126,8 +128,8 @@ public final class EventStream {
   }
 
   private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    // libyaml compares each %TAG line with all before it, and yields no part until the last. It has
-    // two of its own.
+    // libyaml compares each %TAG line with all before it, and returns no part before the last of
+    // them. It has two tag directives of its own.
     let directives = parser.pointee.tag_directives
     if directives.top - directives.start > 2 { refusal = Self.noTags }
     if bytesSinceEvent > Self.maximumBytes { refusal = "more than a megabyte without an end" }
@@ -163,12 +165,12 @@ public final class EventStream {
     if let refusal { return YAMLError(refusal, at: mark(parser.pointee.mark)) }
     let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
     if parser.pointee.error == YAML_READER_ERROR {
-      // The reader knows only an offset, and stops before any token of that line is seen.
+      // libyaml decodes its whole buffer before it parses: only the byte offset is right.
       return YAMLError(
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
         at: mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
     }
-    // Where a bracket or a quote was opened is usually far from where its end was missed.
+    // The start of an open bracket or quote helps more than the line where its end is missing.
     let mark = mark(parser.pointee.problem_mark)
     let start = self.mark(parser.pointee.context_mark)
     guard let context = parser.pointee.context, start < mark else {
@@ -184,9 +186,7 @@ public final class EventStream {
 }
 
 extension String {
-  /// Whether `text` is a part of it.
-  ///
-  /// `contains`, which comes with regular expressions, would bring their parser into every program:
-  /// 1.5 MB, for three questions about what libyaml says.
+  /// Whether it contains `text`. `contains` would link the parser of regular expressions, 1.5 MB,
+  /// into every program.
   func mentions(_ text: String) -> Bool { strstr(self, text) != nil }
 }

@@ -7,7 +7,7 @@ import Testing
 /// A way to damage a line.
 private struct Damage: Sendable, CustomTestStringConvertible {
   let testDescription: String
-  /// Whether a reader can see that something is wrong wherever it takes an event away.
+  /// Whether a reader can notice the damage wherever it removes an event.
   let isSeen: Bool
   let damage: @Sendable (String) -> String
 
@@ -54,9 +54,9 @@ private struct Damage: Sendable, CustomTestStringConvertible {
   ]
 }
 
-@Suite("A damaged recording of libinput, read leniently,")
+@Suite("Damaged recordings of libinput")
 struct DamageTests {
-  /// One or more devices of one machine, cut down to one or two of each kind of line.
+  /// A recording of one or more devices, with one or two lines of each kind.
   private static func recording(ofDevices count: Int) throws -> [String] {
     let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("Recordings/typing.libinput.yaml")
@@ -77,22 +77,23 @@ struct DamageTests {
       Array((lines.joined(separator: "\n") + "\n").utf8), format: .libinput, isLenient: isLenient)
   }
 
-  @Test("has every event that does not stand in the damaged line", arguments: Damage.all)
+  @Test(
+    "a lenient reading returns every event except that of the damaged line", arguments: Damage.all)
   private func everyLine(_ damage: Damage) throws {
     for count in [1, 2] {
       let lines = try Self.recording(ofDevices: count)
       let whole = try read(lines, isLenient: false)
       try #require(whole.error == nil && whole.events.count == 2 * count)
-      for place in lines.indices {
-        let damaged = damage.damage(lines[place])
-        guard damaged != lines[place] else { continue }
+      for index in lines.indices {
+        let damaged = damage.damage(lines[index])
+        guard damaged != lines[index] else { continue }
         var text = lines
-        text[place] = damaged
+        text[index] = damaged
         let outcome = try read(text)
-        let what = "line \(place + 1): \(damaged.prefix(80))"
+        let what = "line \(index + 1): \(damaged.prefix(80))"
         if outcome.error != nil {
-          // A version of the format that is not known is not read at all.
-          #expect(lines[place].hasPrefix("version:"), "\(what): \(outcome.error ?? "")")
+          // An unknown version of the format is refused.
+          #expect(lines[index].hasPrefix("version:"), "\(what): \(outcome.error ?? "")")
           continue
         }
         var (missing, added) = (whole.events, 0)
@@ -103,18 +104,18 @@ struct DamageTests {
             added += 1
           }
         }
-        let isEvent = lines[place].contains("EV_KEY")
+        let isEvent = lines[index].contains("EV_KEY")
         #expect(added <= (isEvent ? 1 : 0), "\(what): \(added) are added")
         #expect(
           missing.count <= (isEvent ? 1 : 0),
           "\(what): \(missing.count) of \(whole.events.count) are missing")
-        let isTold = outcome.skipped.count > 0 || !damage.isSeen
-        #expect(missing.isEmpty || isTold, "\(what): nothing is told")
+        let isReported = outcome.skipped.count > 0 || !damage.isSeen
+        #expect(missing.isEmpty || isReported, "\(what): nothing is reported")
       }
     }
   }
 
-  @Test("goes on behind every one of many faults, and counts them")
+  @Test("a lenient reading goes on behind each fault and counts it")
   func manyFaults() throws {
     let lines = try Self.recording(ofDevices: 1)
     let whole = try read(lines)
@@ -125,7 +126,7 @@ struct DamageTests {
     #expect(outcome.skipped.count == lines.count { $0.contains("SYN_REPORT") })
   }
 
-  @Test("tells how much was not read where nothing can be read any more")
+  @Test("a lenient reading says how many lines at the end it could not read")
   func rest() throws {
     let head = ["version: 1", "devices:", "- events:", "  - evdev: [[1, 0, 1, 30, 1]]"]
     let one = try read(head + ["  } x"])
@@ -138,7 +139,7 @@ struct DamageTests {
   }
 
   @Test(
-    "is refused where it is YAML but no recording",
+    "YAML that is not a recording is refused",
     arguments: [
       "a: mapping\n", "- a\n- list\n", "version: 1\n", "a: [\nb: c\n", "\"text\n", "a: b: c\n",
       "- [1, 2, 3, 4, 5]\n- }\n- [1, 2, 3, 4, 5]\n", "system:\n  }\n", "key: \u{1}\n", "%\n", "",
@@ -151,7 +152,7 @@ struct DamageTests {
     }
   }
 
-  @Test("has what stands before bytes that are no text, strictly too")
+  @Test("the events before invalid bytes are returned, also by a strict reading")
   func noText() throws {
     var bytes = Array("version: 1\ndevices:\n- events:\n  - evdev: [[1, 0, 1, 30, 1]]\n".utf8)
     bytes += [0x20, 0x20, 0x2d, 0x20, 0xff, 0x0a] + Array("  - evdev: [[2, 0, 1, 30, 0]]\n".utf8)
@@ -165,7 +166,7 @@ struct DamageTests {
   }
 
   @Test(
-    "tells of what is lost without any fault of YAML, strictly too",
+    "events that valid YAML hides are a fault, also of a strict reading",
     arguments: [
       ("- evdev:\n  - (1, 0, 1, 30, 1]\n", 8), ("- evdex:\n  - [1, 0, 1, 30, 1]\n", 8),
       ("- evdev:\n", 7), ("- evdev\n", 7), ("- keymoded: lost\n", 7),
@@ -183,7 +184,7 @@ struct DamageTests {
   }
 
   @Test(
-    "tells of events under keys that are damaged, and reads them",
+    "events under a damaged key are a fault and are read",
     arguments: ["\ndevices:", "events:", "- node:"])
   func keys(_ key: String) throws {
     let text = """

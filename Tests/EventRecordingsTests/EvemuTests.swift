@@ -3,9 +3,9 @@ import KeyboardModes
 import TestSupport
 import Testing
 
-@Suite("An evemu recording")
+@Suite("Recordings of evemu")
 struct EvemuTests {
-  @Test("yields its key events, and nothing of what describes the device")
+  @Test("the key events are returned, and the description is skipped")
   func whole() throws {
     let outcome = try read(
       """
@@ -41,7 +41,7 @@ struct EvemuTests {
   }
 
   @Test(
-    "of any version is read",
+    "a recording of any version is read",
     arguments: ["", "# EVEMU 1.0\n", "# EVEMU 1.1\n", "# EVEMU 1.2\n", "# EVEMU 1.3\n"])
   func versions(_ header: String) throws {
     let outcome = try read(header + "E: 1330050188.628846 0001 001e 1\n")
@@ -50,7 +50,7 @@ struct EvemuTests {
     #expect(try outcome.events == [event(1_330_050_188_628_846, 30, .press)])
   }
 
-  @Test("of a newer version is read with a warning", arguments: ["1.4", "2.0"])
+  @Test("a newer version is read with a warning", arguments: ["1.4", "2.0"])
   func newerVersion(_ version: String) throws {
     let outcome = try read("# EVEMU \(version)\nE: 0.000001 0001 001e 0001\n")
     #expect(outcome.error == nil)
@@ -59,7 +59,7 @@ struct EvemuTests {
   }
 
   @Test(
-    "may have any line that was seen in real ones",
+    "lines of real evemu recordings are accepted",
     arguments: [
       "E: 3.000000 0001 001e 1",
       "E: 3.000000 0001 001e 0001 # with spaces",
@@ -80,7 +80,7 @@ struct EvemuTests {
     }
   }
 
-  @Test("is skipped from SYN_DROPPED to the next report")
+  @Test("events between SYN_DROPPED and the next report are skipped")
   func dropped() throws {
     let outcome = try read(
       """
@@ -99,7 +99,7 @@ struct EvemuTests {
   }
 
   @Test(
-    "with a bad line says where and what, after the events before it",
+    "a bad evemu line is reported with its number, after the events before it",
     arguments: [
       ("E: 1.000000 0001 01zz 0001", #"event code "01zz" is not hexadecimal of up to four digits"#),
       ("E: 1.000000 0x01 001e 0001", #"event type "0x01" is not hexadecimal of up to four digits"#),
@@ -138,7 +138,7 @@ struct EvemuTests {
   }
 
   @Test(
-    "that was cut off says so, after the events that are whole",
+    "a recording that was cut off is reported, after its complete events",
     arguments: [
       "E", "E: 2.0", "E: 2.000000 00", "E: 2.000000 0001 001e", "E: 2.000000 0001 001e 0",
       "E: 2.000000 0001 001e 000",
@@ -150,7 +150,7 @@ struct EvemuTests {
   }
 
   @Test(
-    "is not every file",
+    "other files are refused as evemu recordings",
     arguments: [
       ("", "FILE: not a recording"), ("\n\n", "FILE: not a recording"),
       ("# only a comment\n", "FILE: not a recording"),
@@ -160,13 +160,13 @@ struct EvemuTests {
     #expect(try read(text).error == message)
   }
 
-  @Test("warns of its version once, whatever else stands there")
+  @Test("a repeated version line warns once")
   func versionLater() throws {
     let text = "# EVEMU 1.9\n" + String(repeating: "# EVEMU 9.9\n", count: 100)
     #expect(try read(text).warnings == ["FILE:1: evemu version 1.9 is newer than 1.3"])
   }
 
-  @Test("of any format may begin with a mark of its encoding")
+  @Test("a recording of any format may begin with a byte order mark")
   func encodingMark() throws {
     for text in [
       "# EVEMU 1.3\nE: 3.000000 0001 001e 0001\n", "E: 3.000000 0001 001e 0001\n",
@@ -181,14 +181,14 @@ struct EvemuTests {
     }
   }
 
-  @Test("may be without events")
+  @Test("an evemu recording may have no events")
   func withoutEvents() throws {
     let outcome = try read("# EVEMU 1.3\nN: x\nI: 0003 046d c31c 0110\n")
     #expect(outcome.error == nil)
     #expect(outcome.events == [])
   }
 
-  @Test("is neither a directory nor an endless line")
+  @Test("a directory and an endless line are refused")
   func noFiles() throws {
     #expect(throws: RecordingError("Is a directory", file: "/")) {
       var recording = try Recording(opening: ["/"])
@@ -209,7 +209,7 @@ struct EvemuTests {
     }
   }
 
-  @Test("is read the same however its lines fall into what is read at once")
+  @Test("lines may cross the borders of the read buffer")
   func long() throws {
     var text = "# EVEMU 1.3\n"
     var expected: [KeyEvent] = []
@@ -225,14 +225,14 @@ struct EvemuTests {
     #expect(outcome.events == expected)
   }
 
-  @Test("that ends without a line end after other events is whole")
+  @Test("the last line may lack its line end")
   func valuesOfOtherTypes() throws {
     let outcome = try read("E: 1.000000 0004 0004 458977\nE: 1.000000 0001 002a 0001")
     #expect(outcome.error == nil)
     #expect(try outcome.events == [event(1_000_000, 42, .press)])
   }
 
-  @Test("can be read twice, from the start")
+  @Test("a file can be read again from the start")
   func rewind() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write(
@@ -240,13 +240,13 @@ struct EvemuTests {
     var recording = try Recording(opening: [file])
     for _ in 0..<3 {
       let press = try event(1_000_000, 30, .press)
-      #expect(try recording.next()?.input == .key(DeviceID(order: 0), press))
+      #expect(try recording.next()?.inputs.map(\.input) == [.key(DeviceID(order: 0), press)])
       #expect(try recording.next() == nil)
       try recording.rewind()
     }
   }
 
-  @Test("of random lines yields what is whole up to the first fault, and never a trap")
+  @Test("random lines give the events before the first fault, and never a crash")
   func randomBytes() throws {
     var generator = SplitMix64(seed: 20_261_121)
     let alphabet = Array("E: .0123456789abcdefN#\n\r\t\u{0}\u{ff}".utf8)

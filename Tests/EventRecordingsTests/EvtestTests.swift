@@ -2,7 +2,7 @@ import EventRecordings
 import KeyboardModes
 import Testing
 
-@Suite("A recording of evtest")
+@Suite("Recordings of evtest")
 struct EvtestTests {
   private static let header = """
     Input driver version is 1.0.1
@@ -21,7 +21,7 @@ struct EvtestTests {
 
     """
 
-  @Test("yields its key events")
+  @Test("the key events of evtest are returned")
   func whole() throws {
     let outcome = try read(
       Self.header + """
@@ -45,7 +45,7 @@ struct EvtestTests {
   }
 
   @Test(
-    "may have any line that was seen in real ones",
+    "lines of real evtest recordings are accepted",
     arguments: [
       "Event: time 3.000000, type 1 (EV_KEY), code 30 (KEY_A), value 1",
       "!Event: time 3.000000, type 1 (EV_KEY), code 30 (KEY_A), value 1",
@@ -66,7 +66,7 @@ struct EvtestTests {
   }
 
   @Test(
-    "is skipped from SYN_DROPPED to the next report, however that is spelt",
+    "events between SYN_DROPPED and the next report are skipped, in all spellings of evtest",
     arguments: [
       "-------------- SYN_REPORT ------------", "-------------- Report Sync ------------",
       "-------------- EV_SYN ------------", "type 0 (Reset), code 0 (Reset), value 0",
@@ -89,7 +89,7 @@ struct EvtestTests {
   }
 
   @Test(
-    "with a bad line says where and what, after the events before it",
+    "a bad evtest line is reported with its number, after the events before it",
     arguments: [
       ("Event: time 1.5, type 1", #"event time "1.5" does not have six digits after the point"#),
       ("Event: time x, type 1", #"event time "x" is not SECONDS.MICROSECONDS"#),
@@ -124,14 +124,14 @@ struct EvtestTests {
     #expect(try outcome.events == [event(1, 30, .press)])
   }
 
-  @Test("may be without events, and is not every text")
+  @Test("an evtest recording may have no events, and other texts are refused")
   func withoutEvents() throws {
     #expect(try read(Self.header).error == nil)
     #expect(try read("hello\n", format: .evtest).error == "FILE: not a recording")
   }
 
   @Test(
-    "with an event that never gets its value says so",
+    "an event without its value is reported",
     arguments: [
       ("", "FILE:2: the recording is cut off here"),
       ("\n", "FILE:2: the recording is cut off here"),
@@ -150,7 +150,7 @@ struct EvtestTests {
     #expect(try outcome.events == [event(1_000_000, 42, .press)])
   }
 
-  @Test("is known by its list of events, where its first lines are missing")
+  @Test("evtest is detected by its list of events if the first lines are missing")
   func withoutDriver() throws {
     let codes = (0..<400).map { "    Event code \($0) (KEY_A)\n" }.joined()
     let text =

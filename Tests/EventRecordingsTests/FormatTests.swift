@@ -36,13 +36,13 @@ private let all: [(RecordingFormat, String)] = [
   (.evemu, evemu), (.getevent, getevent), (.evtest, evtest), (.libinput, libinput),
 ]
 
-@Suite("The format of a recording")
+@Suite("Formats of recordings")
 struct FormatTests {
   private func expected() throws -> [KeyEvent] {
     try (1...4).map { try event(Int64($0) * 1_000_000, 30, $0 % 2 == 1 ? .press : .release) }
   }
 
-  @Test("is that of most of its lines, whatever line of another stands among them")
+  @Test("the format is that of most lines, wherever a line of another format is")
   func foreignLine() throws {
     let foreign: [(RecordingFormat?, String)] = [
       (.evemu, "E: 0.500000 0001 0030 0001\n"), (.evemu, "N: keyboard\n"),
@@ -56,17 +56,18 @@ struct FormatTests {
     for (format, text) in all {
       let lines = text.split(separator: "\n").map { "\($0)\n" }
       for (other, line) in foreign where other != format {
-        for place in 0...lines.count {
-          let mixed = (lines[..<place] + [line] + lines[place...]).joined()
-          let judged = try read(mixed, isLenient: true)
+        for index in 0...lines.count {
+          let mixed = (lines[..<index] + [line] + lines[index...]).joined()
+          let detected = try read(mixed, isLenient: true)
           let named = try read(mixed, format: format, isLenient: true)
-          #expect(judged == named && judged.events.count == 4, "\(line) at \(place) in \(format)")
+          #expect(detected == named, "\(line) at \(index) in \(format)")
+          #expect(detected.events.count == 4, "\(line) at \(index) in \(format)")
         }
       }
     }
   }
 
-  @Test("is that of the first line where as many lines are of another")
+  @Test("of two formats with as many lines, the one that comes first is detected")
   func first() throws {
     for (format, text) in all.dropLast() {
       for (other, second) in all.dropLast() where format != other {
@@ -77,7 +78,7 @@ struct FormatTests {
   }
 
   @Test(
-    "is libinput's of a fragment that is indented",
+    "an indented fragment is detected as libinput's",
     arguments: [
       "  - evdev:\n    - [3, 42, 1, 30, 1]\n",
       "    events:\n    - evdev:\n      - [3, 42, 1, 30, 1]\n",
@@ -89,7 +90,7 @@ struct FormatTests {
     if text.contains("evdev") { #expect(try outcome.events == [event(3_000_042, 30, .press)]) }
   }
 
-  @Test("is known as soon as the first line of it has come", arguments: 0..<5)
+  @Test("the format is detected and an event returned as soon as a pipe has them", arguments: 0..<5)
   func trickling(_ number: Int) throws {
     let folder = try TemporaryFolder()
     let pipe = "\(folder.path)/pipe"
@@ -97,7 +98,7 @@ struct FormatTests {
     let descriptor = open(pipe, O_RDWR)
     try #require(descriptor >= 0)
     let writer = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
-    // What waits for more than there is gets an end of it, and then this fails.
+    // A reader that waits for more input gets the end of the pipe, and then the test fails.
     let patience = DispatchWorkItem { close(descriptor) }
     DispatchQueue.global().asyncAfter(deadline: .now() + 20, execute: patience)
     defer { patience.cancel() }
@@ -117,18 +118,18 @@ struct FormatTests {
     try writer.write(contentsOf: parts[0])
     var recording = try Recording(opening: [pipe])
     let press = try expected()[0]
-    #expect(try recording.next()?.input == .key(DeviceID(order: 0), press))
+    #expect(try recording.next()?.inputs.map(\.input) == [.key(DeviceID(order: 0), press)])
     try writer.write(contentsOf: parts[1])
     try #require(!patience.isCancelled)
     patience.cancel()
     close(descriptor)
     var count = 1
-    while try recording.next() != nil { count += 1 }
+    while let batch = try recording.next() { count += batch.count }
     #expect(count == 4)
   }
 
-  @Test("is told with a fault where the content decided it")
-  func told() throws {
+  @Test("a fault names the format if it was detected")
+  func namedFormat() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("recording", evemu + "hello\n")
     for format in [nil, RecordingFormat.evemu] {
@@ -142,9 +143,9 @@ struct FormatTests {
   }
 }
 
-@Suite("A recording that came by mail")
+@Suite("Recordings in mails")
 struct MailTests {
-  @Test("may have no-break spaces in the place of any spaces")
+  @Test("a recording may have no-break spaces instead of spaces")
   func noBreakSpaces() throws {
     let text = "# EVEMU 1.3\nN: x\nE: 1.000000 0001 001e 0001\t# EV_KEY / KEY_A 1\n"
     for spaced in [text, "  " + text].map({ $0.replacing(" ", with: "\u{a0}") }) {
@@ -159,7 +160,7 @@ struct MailTests {
   }
 
   @Test(
-    "may have what the firmware says on several lines",
+    "the DMI line may be wrapped",
     arguments: [
       "# DMI: dmi:bvnLENOVO:bvrN14ET42W(1.20):bd09/13/2017:\nsvnLENOVO:pn20BSCTO1WW:\n",
       "# DMI:\ndmi:bvnLENOVO:bvrN14ET42W(1.20):bd09/13/2017:\n  svnLENOVO:pn20BSCTO1WW:\n3rd:ct10:\n",
@@ -177,10 +178,10 @@ struct MailTests {
   }
 }
 
-@Suite("A fault in a line")
+@Suite("Faults in lines")
 struct LineFaultTests {
   @Test(
-    "that takes the beginning of an event is told, and so is a torn tail",
+    "an event with a damaged beginning or a missing end is reported",
     arguments: [
       (.evemu, "S: 2.000000 0001 001e 0000\n"), (.evemu, "I: 2.000000 0001 001e 0000\n"),
       (.evtest, "Evemt: time 2.000000, type 1 (EV_KEY), code 30 (KEY_A), value 0\n"),
@@ -193,7 +194,7 @@ struct LineFaultTests {
       (.getevent, "       2.000000] /dev/input/event2: EV_KEY KEY_A UP\n"),
       (.getevent, "x 0001 001e 00000000\n"), (.getevent, "1234-5"), (.getevent, "[   12"),
     ] as [(RecordingFormat, String)])
-  func told(_ format: RecordingFormat, _ line: String) throws {
+  func damagedEvent(_ format: RecordingFormat, _ line: String) throws {
     let text = try #require(all.first { $0.0 == format }).1
     let outcome = try read(text + line)
     #expect(outcome.error?.hasPrefix("FILE:5: ") == true, "\(outcome.error ?? "no error")")
@@ -203,7 +204,7 @@ struct LineFaultTests {
     #expect(lenient.skipped.first?.line == 5)
   }
 
-  @Test("that is far too long may be followed by another such line")
+  @Test("several lines that are too long are each counted")
   func longLines() throws {
     let long = String(repeating: "x", count: 200_000)
     let outcome = try read(

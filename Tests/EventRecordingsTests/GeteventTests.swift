@@ -2,9 +2,9 @@ import EventRecordings
 import KeyboardModes
 import Testing
 
-@Suite("A recording of Android's getevent")
+@Suite("Recordings of Android's getevent")
 struct GeteventTests {
-  @Test("yields its key events, by numbers or by names, of each device")
+  @Test("the key events of each device are returned, given by numbers or by names")
   func whole() throws {
     let outcome = try read(
       """
@@ -34,7 +34,7 @@ struct GeteventTests {
     #expect(outcome.inputs.last == .gone(DeviceID(order: 0)))
   }
 
-  @Test("tells of devices that go, and another may get the path of one")
+  @Test("a removed device is reported, and another one may get its path")
   func removed() throws {
     let outcome = try read(
       """
@@ -56,7 +56,7 @@ struct GeteventTests {
       ])
   }
 
-  @Test("with more devices than a kernel has is no recording")
+  @Test("more devices than the kernel allows are refused")
   func tooManyDevices() throws {
     let lines = (0...1024).map { "[1.000000] /dev/input/event\($0): EV_KEY KEY_A DOWN\n" }
     let outcome = try read(lines.joined())
@@ -65,7 +65,7 @@ struct GeteventTests {
   }
 
   @Test(
-    "may have times of either style, and no device",
+    "times of both styles are read, with and without a device",
     arguments: [
       "[       3.000042] 0001 001e 00000001", "3-42: 0001 001e 00000001",
       "3-42: /dev/input/event0: 0001 001e 00000001", "[3.000042] EV_KEY KEY_A DOWN",
@@ -79,7 +79,7 @@ struct GeteventTests {
     }
   }
 
-  @Test("may have names of keys that only Android has, which mean nothing")
+  @Test("names of keys that only Android has are ignored")
   func androidNames() throws {
     let outcome = try read(
       """
@@ -93,7 +93,7 @@ struct GeteventTests {
     #expect(try outcome.events == [event(3_000_042, 30, .press)])
   }
 
-  @Test("is skipped from SYN_DROPPED to the next report, for each device by itself")
+  @Test("events between SYN_DROPPED and the next report of the same device are skipped")
   func dropped() throws {
     let outcome = try read(
       """
@@ -112,7 +112,7 @@ struct GeteventTests {
   }
 
   @Test(
-    "with a bad line says where and what, after the events before it",
+    "a bad getevent line is reported with its number, after the events before it",
     arguments: [
       ("/dev/input/event0: 0001 001e 00000001", "an event without a time: getevent needs -t"),
       ("[1.5] 0001 001e 00000001", #"event time "1.5" does not have six digits after the point"#),

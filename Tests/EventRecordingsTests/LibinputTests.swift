@@ -58,7 +58,7 @@ private let keyboard = """
 
   """
 
-/// A recording of several devices, each with its entries.
+/// A recording of several devices with these entries.
 private func recording(_ devices: [String], header: String = "version: 1\n") -> String {
   header + "ndevices: \(devices.count)\ndevices:\n"
     + devices.enumerated().map { number, entries in
@@ -67,9 +67,9 @@ private func recording(_ devices: [String], header: String = "version: 1\n") -> 
     }.joined()
 }
 
-@Suite("A recording of libinput record")
+@Suite("Recordings of libinput")
 struct LibinputTests {
-  @Test("yields its key events, and nothing of what else stands there")
+  @Test("the key events are returned, and all other YAML is skipped")
   func whole() throws {
     for text in [keyboard, keyboard.replacing("\n", with: "\r\n"), String(keyboard.dropLast())] {
       let outcome = try read(text)
@@ -83,7 +83,7 @@ struct LibinputTests {
   }
 
   @Test(
-    "may be a fragment, where what it means is clear",
+    "a fragment of a recording is read",
     arguments: [
       "devices:\n- events:\n  - evdev:\n    - [3, 42, 1, 30, 1]\n",
       "events:\n- evdev:\n  - [3, 42, 1, 30, 1]\n",
@@ -99,7 +99,7 @@ struct LibinputTests {
   }
 
   @Test(
-    "may have no events",
+    "a libinput recording may have no events",
     arguments: [
       recording([""]), "version: 1\nndevices: 0\ndevices: []\n", "devices:\n- events:\n",
       "version: 1\nndevices: 1\ndevices:\n- node: x\n  events: null\n",
@@ -110,7 +110,7 @@ struct LibinputTests {
     #expect(outcome.events == [])
   }
 
-  @Test("of several devices is merged by time, whole reports at a time, from a file or a pipe")
+  @Test("devices are merged by time and reports stay whole, from a file and from a pipe")
   func severalDevices() throws {
     let text = recording([
       """
@@ -147,8 +147,8 @@ struct LibinputTests {
     #expect(try Outcome(Array(text.utf8), throughPipe: true) == outcome)
   }
 
-  @Test("with more devices than the file says is wrong")
-  func moreDevicesThanTold() throws {
+  @Test("more devices than 'ndevices' says are a fault")
+  func moreDevicesThanSaid() throws {
     let text = recording(["- evdev: [[1, 0, 1, 30, 1]]", "- evdev: [[2, 0, 1, 30, 0]]"])
     let outcome = try read(text.replacing("ndevices: 2", with: "ndevices: 1"))
     #expect(
@@ -157,7 +157,7 @@ struct LibinputTests {
     #expect(outcome.events.count == 1)
   }
 
-  @Test("of more devices than can be read at once says so")
+  @Test("more than 256 devices are refused")
   func tooManyDevices() throws {
     let outcome = try read(recording(Array(repeating: "- evdev: [[1, 0, 1, 30, 1]]", count: 257)))
     #expect(outcome.error == "FILE: more than 256 devices with events")
@@ -166,7 +166,7 @@ struct LibinputTests {
     #expect(most.devices == Array(0..<256))
   }
 
-  @Test("of many devices takes no more room than those that have events")
+  @Test("devices without events need no memory")
   func silentDevices() throws {
     let silent = String(repeating: "- events: []\n", count: 100_000)
     let outcome = try read("devices:\n\(silent)- events:\n  - evdev: [[1, 0, 1, 30, 1]]\n")
@@ -174,7 +174,7 @@ struct LibinputTests {
     #expect(outcome.devices == [0])
   }
 
-  @Test("of several devices has all that stands before a fault, and then the fault")
+  @Test("of several devices, all events before a fault are returned, then the fault")
   func faultInOneOfSeveral() throws {
     let text = recording([
       "- evdev: [[1, 0, 1, 30, 1]]\n- evdev: [[5, 0, 1, 30, 0]]",
@@ -189,7 +189,7 @@ struct LibinputTests {
     #expect(lenient.skipped.count == 1)
   }
 
-  @Test("of keys that were obfuscated has no Shift, and a warning says so, once")
+  @Test("obfuscated keys give one warning")
   func obfuscated() throws {
     let warning =
       "FILE: keys were obfuscated, both Shift keys too: record with --show-keycodes"
@@ -203,7 +203,7 @@ struct LibinputTests {
   }
 
   @Test(
-    "with a bad event says where and what, after the events before it",
+    "a bad libinput event is reported with its line, after the events before it",
     arguments: [
       ("[1, 0, 1, 30]", "event of 4 numbers, not 5"),
       ("[1, 0, 1, 30, 1, 7]", "event of 6 numbers, not 5"),
@@ -234,7 +234,7 @@ struct LibinputTests {
   }
 
   @Test(
-    "with bad YAML says where and what",
+    "bad YAML is reported with its line",
     arguments: [
       ("- evdev:\n\t- [1, 0, 1, 30, 1]\n", 9),  // the tabs of a recording in libinput's own tests
       ("- evdev: &anchor []\n", 8), ("- evdev: *alias\n", 8), ("- evdev: !tag x\n", 8),
@@ -249,7 +249,7 @@ struct LibinputTests {
     #expect(lenient.skipped.count == 1)
   }
 
-  @Test("cut off in the middle of an event yields all before, and says so")
+  @Test("a recording that was cut off within an event is reported, after the events before it")
   func cutOff() throws {
     let text = recording(["- evdev:\n  - [0, 1, 1, 30, 1]\n  - [0, 7, 1, 30, 0"])
     let outcome = try read(String(text.dropLast()))
@@ -258,7 +258,7 @@ struct LibinputTests {
   }
 
   @Test(
-    "is told from what is none",
+    "other YAML and unknown versions are refused",
     arguments: [
       ("version: 2\nndevices: 1\n", "FILE:1: version '2' of the format is not known; 1 is"),
       ("version: [1]\nndevices: 1\n", "FILE:1: version '' of the format is not known; 1 is"),
@@ -272,7 +272,7 @@ struct LibinputTests {
     #expect(outcome.inputs == [])
   }
 
-  @Test("is not read without bound where it is hostile")
+  @Test("hostile YAML does not exhaust memory or time")
   func hostile() throws {
     let deep = String(repeating: "[", count: 100_000)
     #expect(try read("events: " + deep, format: .libinput).error?.contains("deeper") == true)

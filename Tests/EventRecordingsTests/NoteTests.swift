@@ -9,9 +9,9 @@ private func difference(_ number: Int, _ isDown: Bool) throws -> KeyDifference {
   KeyDifference(key: try #require(KeyCode(number)), isDown: isDown)
 }
 
-@Suite("The notes of keymodectl in a recording")
+@Suite("Notes of keymodectl in recordings")
 struct NoteTests {
-  @Test("tell which keys were down at opening, and what was found after events were lost")
+  @Test("notes give the keys held at opening and the differences after a loss")
   func evemu() throws {
     let outcome = try read(
       """
@@ -38,7 +38,7 @@ struct NoteTests {
       ])
   }
 
-  @Test("tell the same in libinput's format, and when a device was gone")
+  @Test("notes in libinput's format give the same, and the time of a removal")
   func libinput() throws {
     let outcome = try read(
       """
@@ -78,7 +78,7 @@ struct NoteTests {
   }
 
   @Test(
-    "that are wrong are told of",
+    "wrong notes in evemu recordings are reported",
     arguments: [
       ("# keymoded: held 0300\n", #"key code "0300" is above 2ff"#),
       ("# keymoded: held 1d x\n", #"event code "x" is not hexadecimal of up to four digits"#),
@@ -90,7 +90,7 @@ struct NoteTests {
   }
 
   @Test(
-    "that are wrong in YAML are told of",
+    "wrong notes in libinput recordings are reported",
     arguments: [
       ("{held: [768]}", "a key code of the held keys is above 767"),
       ("{held: [-1]}", "a key code of the held keys is above 767"),
@@ -103,7 +103,7 @@ struct NoteTests {
     #expect(outcome.error == "FILE:2: \(message)")
   }
 
-  @Test("of lost events need the whole report")
+  @Test("a report after a loss has to be complete")
   func cutOff() throws {
     let text = "# EVEMU 1.3\n# keymoded: lost\nE: 2.000000 0001 001d 0001\n"
     let outcome = try read(text)
@@ -112,7 +112,7 @@ struct NoteTests {
     #expect(try read(text, isLenient: true).skipped.count == 1)
   }
 
-  @Test("of lost events may not be longer than there are keys")
+  @Test("a report after a loss with more differences than keys is refused")
   func tooMany() throws {
     let lines = String(repeating: "E: 2.000000 0001 001d 0001\n", count: 769)
     let outcome = try read("# EVEMU 1.3\n# keymoded: lost\n" + lines)
@@ -122,7 +122,7 @@ struct NoteTests {
 
 @Suite("Several recordings")
 struct SeveralRecordingsTests {
-  @Test("are merged by time, and at the same time in the order of the files")
+  @Test("files are merged by time, and inputs of the same time in the order of the files")
   func merged() throws {
     let outcome = try Outcome([
       "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 3.000000 0001 001e 0000\n",
@@ -140,7 +140,7 @@ struct SeveralRecordingsTests {
     #expect(outcome.devices.first == outcome.devices.last)
   }
 
-  @Test("yield all that comes before a fault in one of them")
+  @Test("all inputs before a fault in one file are returned")
   func fault() throws {
     let outcome = try Outcome([
       "# EVEMU 1.3\nE: 2.000000 0001 001e 0001\nE: 4.000000 0001 001e 0000\n",
@@ -150,7 +150,7 @@ struct SeveralRecordingsTests {
     #expect(outcome.events.map { $0.time.microseconds / 1_000_000 } == [1, 2, 3, 4])
   }
 
-  @Test("have a release that was found out of turn before the press that rests on it")
+  @Test("a release that the kernel was asked for comes before the press of the same time")
   func missedRelease() throws {
     let press = "- evdev: [[5, 0, 1, 30, 1], [5, 0, 0, 0, 0]]"
     let found = "- keymoded: lost\n  - evdev: [[5, 0, 1, 29, 0], [5, 0, 0, 0, 0]]"
@@ -162,10 +162,10 @@ struct SeveralRecordingsTests {
   }
 }
 
-@Suite("A lenient reading")
+@Suite("Lenient reading")
 struct LenientTests {
   @Test(
-    "passes over what is wrong, and counts it",
+    "faults are skipped and counted",
     arguments: [
       "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 1.0 0001\nhello\nE: 2.000000 0001 001e 0000\nE: 3.0",
       "[1.000000] 0001 001e 00000001\n[2.0] 0001\n/dev/input/event0: 0001 001e 00000001\n[x\n[2.000000] 0001 001e 00000000\n",
@@ -182,7 +182,7 @@ struct LenientTests {
     #expect(outcome.skipped.first?.line == line)
   }
 
-  @Test("passes over a line that is far too long")
+  @Test("a line that is too long is skipped")
   func longLine() throws {
     let long = String(repeating: "x", count: 200_000)
     let text = "E: 1.000000 0001 001e 0001\n\(long)\nE: 2.000000 0001 001e 0000\n\(long)"
@@ -193,7 +193,7 @@ struct LenientTests {
     #expect(outcome.skipped.first?.line == 2)
   }
 
-  @Test("does not pass over another version of a format")
+  @Test("an unknown version of a format is not skipped")
   func version() throws {
     let text = "version: 2\ndevices:\n- events:\n  - evdev: [[1, 0, 1, 30, 1]]\n"
     #expect(
@@ -201,12 +201,12 @@ struct LenientTests {
         == "FILE:1: version '2' of the format is not known; 1 is")
   }
 
-  @Test("takes nothing for a recording that is none")
+  @Test("a file that is not a recording is refused")
   func noRecording() throws {
     #expect(try read("hello\n", isLenient: true).error == "FILE: not a recording")
   }
 
-  @Test("of raw records passes over those that are wrong, and a torn tail")
+  @Test("wrong raw records and an incomplete last one are skipped")
   func raw() throws {
     var bytes: [UInt8] = []
     for (seconds, type) in [(1, 1), (2, 77), (3, 1)] {

@@ -4,7 +4,7 @@ import KeyboardModes
 import TestSupport
 import Testing
 
-/// What reading recordings gave, and how it ended. The files are called `FILE`, `FILE1` and so on.
+/// What reading recordings returned and threw. The files are called `FILE`, `FILE1` and so on.
 struct Outcome: Equatable {
   var inputs: [Controller.Input] = []
   var events: [KeyEvent] = []
@@ -51,11 +51,13 @@ struct Outcome: Equatable {
       var recording = try Recording(opening: files, format: format, isLenient: isLenient) {
         warned.append(named($0))
       }
-      while let next = try recording.next() {
-        inputs.append(next.input)
-        guard case .key(let device, let event) = next.input else { continue }
-        events.append(event)
-        devices.append(device.order)
+      while let batch = try recording.next() {
+        for next in batch.inputs {
+          inputs.append(next.input)
+          guard case .key(let device, let event) = next.input else { continue }
+          events.append(event)
+          devices.append(device.order)
+        }
       }
       skipped = (recording.skipped.count, recording.skipped.first)
     } catch {

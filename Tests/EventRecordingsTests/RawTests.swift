@@ -2,7 +2,7 @@ import EventRecordings
 import KeyboardModes
 import Testing
 
-/// The bytes of `struct input_event`, of a machine with words of 8 or 4 bytes.
+/// The bytes of `struct input_event` on a machine with words of 8 or 4 bytes.
 private func record(
   _ seconds: Int64, _ microseconds: Int64, _ type: UInt16, _ code: UInt16, _ value: Int32,
   word: Int = 8
@@ -14,9 +14,9 @@ private func record(
     + bytes(value)
 }
 
-@Suite("A recording of struct input_event")
+@Suite("Recordings of struct input_event")
 struct RawTests {
-  @Test("yields its key events, of machines with words of either width", arguments: [8, 4])
+  @Test("the key events of 64-bit and 32-bit records are returned", arguments: [8, 4])
   func whole(_ word: Int) throws {
     let second: Int64 = 1_500_000_000
     let bytes =
@@ -35,7 +35,7 @@ struct RawTests {
     #expect(try Outcome(bytes, format: word == 8 ? .raw64 : .raw32).events == outcome.events)
   }
 
-  @Test("is skipped from SYN_DROPPED to the next report")
+  @Test("records between SYN_DROPPED and the next report are skipped")
   func dropped() throws {
     let outcome = try Outcome(
       record(1, 0, 0, 3, 0) + record(1, 0, 1, 30, 1) + record(1, 0, 0, 0, 0)
@@ -43,7 +43,8 @@ struct RawTests {
     #expect(try outcome.events == [event(2_000_000, 30, .press)])
   }
 
-  @Test("that was cut off says so, after the records that are whole", arguments: [1, 18, 23])
+  @Test(
+    "an incomplete last record is reported, after the records before it", arguments: [1, 18, 23])
   func cutOff(_ count: Int) throws {
     let bytes =
       record(1, 0, 1, 30, 1) + record(1, 0, 0, 0, 0) + record(2, 0, 1, 30, 0).prefix(count)
@@ -52,14 +53,14 @@ struct RawTests {
     #expect(try outcome.events == [event(1_000_000, 30, .press)])
   }
 
-  @Test("can be of 32-bit seconds beyond 2038")
+  @Test("32-bit seconds beyond 2038 are read")
   func beyond2038() throws {
     let outcome = try Outcome(record(4_000_000_000, 5, 1, 30, 1, word: 4), format: .raw32)
     #expect(try outcome.events == [event(4_000_000_000_000_005, 30, .press)])
   }
 
   @Test(
-    "with a bad record says which and what",
+    "a bad record is reported with its number",
     arguments: [
       (record(1, 1_000_000, 1, 30, 1), "1000000 microseconds are more than a second"),
       (record(1, -1, 1, 30, 1), "-1 microseconds are more than a second"),
@@ -76,7 +77,7 @@ struct RawTests {
     #expect(try outcome.events == [event(1_000_000, 30, .press)])
   }
 
-  @Test("is read the same however its records fall into what is read at once")
+  @Test("records may cross the borders of the read buffer")
   func long() throws {
     let count: Int64 = 10_000
     let bytes = (1...count).flatMap { record($0, 7, 1, 30, Int32($0 % 3)) }

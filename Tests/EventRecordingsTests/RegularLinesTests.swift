@@ -4,28 +4,23 @@ import Testing
 
 @testable import EventRecordings
 
-/// Everything that reading a recording tells, a run of keys at a time where that can be had, or input
-/// by input.
+/// Everything that reading recordings returns, with or without the fast path.
 private struct Reading: Equatable {
   var inputs: [RecordedInput] = []
   var error: RecordingError?
   var skipped: SkippedFaults?
 
-  /// How many inputs came in runs.
+  /// How many inputs came in batches of the fast path.
   var quickInputs = 0
 
-  init(_ file: String, inRuns: Bool, isLenient: Bool) {
+  init(_ files: [String], isFast: Bool, isLenient: Bool) {
     do throws(RecordingError) {
-      var recording = try Recording(opening: [file], isLenient: isLenient)
+      let options = ReadingOptions(isLenient: isLenient, hasFastPath: isFast)
+      var recording = try Recording(opening: files, format: nil, options)
       defer { skipped = recording.skipped }
-      while true {
-        if inRuns, let run = recording.nextKeys() {
-          inputs += run.events.map { RecordedInput(run.device, $0) }
-          quickInputs += run.events.count
-        } else {
-          guard let next = try recording.next() else { break }
-          inputs.append(next)
-        }
+      while let batch = try recording.next() {
+        inputs += batch.inputs
+        if case .keys = batch { quickInputs += batch.count }
       }
     } catch {
       self.error = error
@@ -37,16 +32,16 @@ private struct Reading: Equatable {
   }
 }
 
-@Suite("Reading regular lines many at a time")
+@Suite("The fast path for regular lines")
 struct RegularLinesTests {
-  /// - Returns: how many inputs came in runs.
+  /// - Returns: how many inputs the fast path returned.
   @discardableResult
   private func expectSame(_ bytes: [UInt8], _ what: @autoclosure () -> String) throws -> Int {
     let folder = try TemporaryFolder()
     let file = try folder.write("recording", bytes)
     for isLenient in [true, false] {
-      let slow = Reading(file, inRuns: false, isLenient: isLenient)
-      let quick = Reading(file, inRuns: true, isLenient: isLenient)
+      let slow = Reading([file], isFast: false, isLenient: isLenient)
+      let quick = Reading([file], isFast: true, isLenient: isLenient)
       #expect(quick == slow, "\(what()), \(isLenient ? "leniently" : "strictly")")
       if !isLenient { return quick.quickInputs }
     }
@@ -54,13 +49,13 @@ struct RegularLinesTests {
   }
 
   private func typing(_ count: Int, comment: String = "", start: Int = 9) -> [String] {
-    (0..<count).flatMap { place in
+    (0..<count).flatMap { index in
       let second =
-        "\(start + place / 3).\(String(1_000_000 + place * 333_331 % 1_000_000).dropFirst())"
-      let key = "00" + ["1e", "2a", "0f", "a9"][place / 2 % 4]
-      let scan = place.isMultiple(of: 5) ? ["E: \(second) 0004 0004 -458977\(comment)"] : []
+        "\(start + index / 3).\(String(1_000_000 + index * 333_331 % 1_000_000).dropFirst())"
+      let key = "00" + ["1e", "2a", "0f", "a9"][index / 2 % 4]
+      let scan = index.isMultiple(of: 5) ? ["E: \(second) 0004 0004 -458977\(comment)"] : []
       return scan + [
-        "E: \(second) 0001 \(key) 000\((place + 1) % 2)\(comment)",
+        "E: \(second) 0001 \(key) 000\((index + 1) % 2)\(comment)",
         "E: \(second) 0000 0000 0000\(comment)",
       ]
     }
@@ -71,16 +66,16 @@ struct RegularLinesTests {
   }
 
   @Test(
-    "yields what reading one at a time yields, and is what nearly all lines are read by",
+    "the fast path reads nearly all lines and returns the same as the parser",
     arguments: ["", "\t# EV_KEY / KEY_A                1", " # a", "#"])
   func whole(_ comment: String) throws {
-    // More than two of the buffers that are read at a time.
+    // More than two read buffers.
     let lines = typing(10000, comment: comment)
     #expect(try expectSame(recording(lines), "comment '\(comment)'") > 9900)
   }
 
   @Test(
-    "leaves every other line to the reader of lines",
+    "the fast path leaves irregular lines to the parser",
     arguments: [
       "E: 1.000000 0001 002A 0001", "E: 1.000000 0001 002a 1", "E: 1.000000 0001 002a 0003",
       "E: 1.000000 0001 002a -001", "E: 1.000000 0001 002a 00010", "E: 1.000000 0001 002a 0001\r",
@@ -104,13 +99,13 @@ struct RegularLinesTests {
     try expectSame(recording(lines + [line] + lines), "'\(line.prefix(50))' (\(line.utf8.count))")
   }
 
-  @Test("yields the same wherever the recording is cut off")
+  @Test("the fast path returns the same wherever the recording is cut off")
   func cutOff() throws {
     let bytes = recording(typing(6, comment: "\t# a"))
     for count in 0...bytes.count { try expectSame(Array(bytes[..<count]), "\(count) bytes") }
   }
 
-  @Test("yields the same of lines with any few bytes changed")
+  @Test("the fast path returns the same for lines with changed bytes")
   func changed() throws {
     var generator = SplitMix64(seed: 20_261_121)
     let alphabet = Array("E: .0123456789abcdefAF-#\n\r\t\u{0}`/g:".utf8) + [0xb0, 0xff, 0x10]
@@ -118,64 +113,88 @@ struct RegularLinesTests {
     for _ in 0..<500 {
       var bytes = regular
       for _ in 0..<Int.random(in: 1...3, using: &generator) {
-        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        let index = Int.random(in: 0..<bytes.count, using: &generator)
         let byte = alphabet.randomElement(using: &generator) ?? 0
         switch Int.random(in: 0..<4, using: &generator) {
-        case 0: bytes.remove(at: place)
-        case 1: bytes.insert(byte, at: place)
-        default: bytes[place] = byte
+        case 0: bytes.remove(at: index)
+        case 1: bytes.insert(byte, at: index)
+        default: bytes[index] = byte
         }
       }
       try expectSame(bytes, String(decoding: bytes, as: UTF8.self))
     }
   }
 
-  @Test("reads every number of six and of four digits right")
+  @Test("the fast path merges several files in the same order")
+  func merged() throws {
+    var generator = SplitMix64(seed: 4)
+    let folder = try TemporaryFolder()
+    for round in 0..<10 {
+      let files = try (0..<3).map { number in
+        let lines = (0..<200).map { _ in
+          let time = "\(Int.random(in: 1...9, using: &generator)).000000"
+          return switch Int.random(in: 0..<20, using: &generator) {
+          case 0: "# keymoded: lost\nE: \(time) 0001 001d 0000"
+          case 1: "# keymoded: gone"
+          case 2: "E: \(time) 0000 0000 0000"
+          default: "E: \(time) 0001 001e 0001"
+          }
+        }
+        return try folder.write("\(round).\(number)", recording(lines + ["E: x"]))
+      }
+      let slow = Reading(files, isFast: false, isLenient: true)
+      let quick = Reading(files, isFast: true, isLenient: true)
+      #expect(quick == slow)
+      #expect(quick.quickInputs > 100)
+    }
+  }
+
+  @Test("the fast path reads all times and key codes correctly")
   func numbers() throws {
     var generator = SplitMix64(seed: 7)
     var expected: [KeyEvent] = []
     var lines = ["E: 0.000000 0001 0001 0001"]
-    for place in 0..<3000 {
-      let key = try #require(KeyCode(place % (Int(KeyCode.max) + 1)))
+    for index in 0..<3000 {
+      let key = try #require(KeyCode(index % (Int(KeyCode.max) + 1)))
       let time = Int64.random(in: 0..<2_000_000_000_000_000, using: &generator)
-      let action = try #require(KeyEvent.Action(rawValue: Int32(place % 3)))
+      let action = try #require(KeyEvent.Action(rawValue: Int32(index % 3)))
       expected.append(KeyEvent(time: Time(microseconds: time), key: key, action: action))
       let fraction = String(1_000_000 + time % 1_000_000).dropFirst()
       let code = String(0x10000 + Int(key.number), radix: 16).dropFirst()
-      lines.append("E: \(time / 1_000_000).\(fraction) 0001 \(code) 000\(place % 3)")
+      lines.append("E: \(time / 1_000_000).\(fraction) 0001 \(code) 000\(index % 3)")
     }
     let folder = try TemporaryFolder()
     let reading = Reading(
-      try folder.write("recording", recording(lines)), inRuns: true, isLenient: false)
+      [try folder.write("recording", recording(lines))], isFast: true, isLenient: false)
     #expect(reading.error == nil)
     #expect(reading.quickInputs == 3000)
     #expect(
       reading.inputs.dropFirst() == expected.map { RecordedInput(DeviceID(order: 0), $0) }[...])
   }
 
-  @Test("yields the same of records, and of those with any bytes changed", arguments: [8, 4])
+  @Test("the fast path returns the same for records, also with changed bytes", arguments: [8, 4])
   func records(_ word: Int) throws {
     var generator = SplitMix64(seed: 99)
     func bytes(_ number: some FixedWidthInteger, _ count: Int) -> [UInt8] {
       withUnsafeBytes(of: number.littleEndian, Array.init).prefix(count) + []
     }
-    let regular = (0..<120).flatMap { place -> [UInt8] in
-      let time = bytes(Int64(1_500_000_000 + place), word) + bytes(Int64(place), word)
-      let isKey = place.isMultiple(of: 2)
+    let regular = (0..<120).flatMap { index -> [UInt8] in
+      let time = bytes(Int64(1_500_000_000 + index), word) + bytes(Int64(index), word)
+      let isKey = index.isMultiple(of: 2)
       return time + bytes(UInt16(isKey ? 1 : 0), 2) + bytes(UInt16(isKey ? 30 : 0), 2)
-        + bytes(Int32(isKey ? place / 2 % 3 : 0), 4)
+        + bytes(Int32(isKey ? index / 2 % 3 : 0), 4)
     }
     #expect(try expectSame(regular, "regular") == 59)
     let size = 2 * word + 8
     for _ in 0..<300 {
       var changed = regular
-      // Those at the start tell the format.
-      let place = Int.random(in: 64 * size..<changed.count, using: &generator)
-      changed[place] = UInt8.random(in: 0...255, using: &generator)
+      // The format is detected by the first records.
+      let index = Int.random(in: 64 * size..<changed.count, using: &generator)
+      changed[index] = UInt8.random(in: 0...255, using: &generator)
       if Bool.random(using: &generator) {
         changed.removeLast(Int.random(in: 0..<size, using: &generator))
       }
-      try expectSame(changed, "byte \(place) is \(changed[min(place, changed.count - 1)])")
+      try expectSame(changed, "byte \(index) is \(changed[min(index, changed.count - 1)])")
     }
   }
 }

@@ -25,7 +25,7 @@ private let keyboard: DeviceDescription = {
 
 private func key(_ number: Int) throws -> KeyCode { try #require(KeyCode(number)) }
 
-@Suite("What keymodectl records")
+@Suite("Written recordings")
 struct WriterTests {
   private let device = DeviceID(order: 0)
 
@@ -44,7 +44,7 @@ struct WriterTests {
 
   private let now = Time(microseconds: 14_000_020)
 
-  @Test("looks like what evemu-record writes, and says the rest in comments")
+  @Test("an evemu recording looks like one of evemu-record, with notes in comments")
   func evemu() throws {
     var writer = EvemuWriter()
     let text =
@@ -86,7 +86,7 @@ struct WriterTests {
         """)
   }
 
-  @Test("looks like what libinput record writes, with keys of its own")
+  @Test("a libinput recording looks like one of libinput record, with keys for notes")
   func libinput() throws {
     var writer = LibinputWriter()
     let text =
@@ -136,7 +136,7 @@ struct WriterTests {
         """)
   }
 
-  @Test("has names that no format takes for something else")
+  @Test("device names are escaped in both formats")
   func names() throws {
     var device = keyboard
     for name in ["", "a\nE: 1.000000 0001 001e 0001", "\u{1}\u{7f}\u{85}\u{2028}é\"", "a: {b\r\n"] {
@@ -150,7 +150,7 @@ struct WriterTests {
     }
   }
 
-  @Test("is read as it was taken", arguments: 0..<50)
+  @Test("a written recording is read as the inputs that were recorded", arguments: 0..<50)
   func roundTrip(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
     let several = (0..<3).map(DeviceID.init(order:))
@@ -206,7 +206,7 @@ struct WriterTests {
 }
 
 extension Controller.Input {
-  /// The same, of another device.
+  /// The same input, of another device.
   fileprivate func of(_ device: DeviceID) -> Controller.Input {
     switch self {
     case .opened(_, let held): .opened(device, held: held)

@@ -29,9 +29,11 @@ private func replay(_ format: RecordingFormat, isLenient: Bool) -> [RecordedInpu
   var controller = Controller()
   do throws(RecordingError) {
     var recording = try Recording(opening: [path], format: format, isLenient: isLenient)
-    while let input = try recording.next() {
-      inputs.append(input)
-      controller.take(input.input) { _ in }
+    while let batch = try recording.next() {
+      for input in batch.inputs {
+        inputs.append(input)
+        controller.take(input.input) { _ in }
+      }
     }
   } catch {
     require(!error.message.isEmpty)

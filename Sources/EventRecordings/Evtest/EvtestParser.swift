@@ -1,0 +1,129 @@
+internal import KeyboardModes
+
+/// Parses the output of evtest.
+///
+///     Event: time 1420070400.123456, type 1 (EV_KEY), code 42 (KEY_LEFTSHIFT), value 1
+///     Event: time 1420070400.123456, -------------- SYN_REPORT ------------
+///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
+///
+/// Between such lines there may be any text: a header, text that was typed into the terminal,
+/// quotes and line breaks of a mail program. Types and codes are parsed as numbers, because their
+/// names have changed over the years. Source: evtest.c of freedesktop.org's evtest.
+struct EvtestParser: LineParser {
+  /// The beginnings of header lines.
+  private static let marks = [
+    "Event type ", "Event code ", "Supported events:", "Input device ID:", "Input device name:",
+  ]
+
+  static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
+    let text = line.drop { $0 == .space || $0 == .tab }
+    return marks.contains { text.starts(with: $0.utf8) } || isRecognized(line)
+  }
+
+  private(set) var isRecognized = false
+
+  /// An event whose value is in the next line, because its line was wrapped.
+  private var wrapped: (time: Time, type: UInt16, code: UInt16)?
+
+  mutating func parse(
+    _ line: UnsafeRawBufferPointer, isTerminated: Bool
+  ) throws(LineFault) -> Entry? {
+    if let start = line.firstOffset(of: "Event: time ") {
+      isRecognized = true
+      if let before = wrapped, before.type == InputEvent.key {
+        wrapped = nil
+        throw LineFault("the event before this one has no value")
+      }
+      wrapped = nil
+      return try parseEvent(Fields(line, from: start + 12), isTerminated)
+    }
+    if line.firstOffset(of: "Input driver version is ") != nil { isRecognized = true }
+    try refuseDamagedEvent(line)
+    guard isTerminated || line.isEmpty || !"Event: time ".utf8.starts(with: line) else {
+      throw LineFault("an event without a time")
+    }
+    guard let event = wrapped, let start = line.firstOffset(of: "value ") else { return nil }
+    wrapped = nil
+    return try parseValue(Fields(line, from: start), event)
+  }
+
+  var isUnfinished: Bool { wrapped?.type == InputEvent.key }
+
+  /// - Throws: if the line is an event whose beginning is damaged. Any other text is ignored.
+  private func refuseDamagedEvent(_ line: UnsafeRawBufferPointer) throws(LineFault) {
+    var fields = Fields(line, from: 0)
+    let isEvent = fields.skip(to: "type ") && fields.skip(to: "code ") && fields.skip(to: "value ")
+    guard !isEvent, line.firstOffset(of: "- SYN_REPORT -") == nil,
+      line.firstOffset(of: "> SYN_DROPPED <") == nil
+    else { throw LineFault("an event that does not begin with 'Event: time'") }
+  }
+
+  private mutating func parseEvent(
+    _ fields: Fields, _ isTerminated: Bool
+  ) throws(LineFault) -> Entry? {
+    var fields = fields
+    guard let timeField = fields.next(orEndAt: UInt8(ascii: ",")) else {
+      throw LineFault("an event without a time")
+    }
+    let time = try Time(field: timeField)
+    fields.skip(UInt8(ascii: ","))
+    guard let word = fields.next() else { throw LineFault("an event without a type") }
+    if !word.elementsEqual("type".utf8) {
+      let synchronization = try parseSynchronization(word, &fields, time)
+      // A decoration follows each name. A name at the end of the file may have been cut off.
+      guard isTerminated || fields.hasMore else { throw LineFault("a name that may not be whole") }
+      return synchronization
+    }
+    let type = try number(&fields, "type")
+    guard fields.skip(to: "code ") else { throw LineFault("an event without a code") }
+    let code = try number(&fields, "code")
+    guard fields.skip(to: "value ", keepingIt: true) else {
+      wrapped = (time, type, code)
+      return nil
+    }
+    return try parseValue(fields, (time, type, code))
+  }
+
+  /// Parses the name of an `EV_SYN` event between dashes, pluses or arrows.
+  private func parseSynchronization(
+    _ decoration: UnsafeRawBufferPointer, _ rest: inout Fields, _ time: Time
+  ) throws(LineFault) -> Entry? {
+    guard "-+>".utf8.contains(decoration[0]), let name = rest.next() else {
+      throw LineFault("an event that is neither a type nor a synchronization")
+    }
+    // Each of the other names has ended a report in some version.
+    if name.elementsEqual("SYN_MT_REPORT".utf8) { return nil }
+    let isDropped = name.elementsEqual("SYN_DROPPED".utf8)
+    return .event(
+      InputEvent(
+        time: time, type: InputEvent.synchronization,
+        code: isDropped ? InputEvent.dropped : InputEvent.report, value: 0))
+  }
+
+  private func parseValue(
+    _ fields: Fields, _ event: (time: Time, type: UInt16, code: UInt16)
+  ) throws(LineFault) -> Entry? {
+    // The values of scan codes are hexadecimal, and those of other types do not matter.
+    guard event.type == InputEvent.key || event.type == InputEvent.synchronization else {
+      return nil
+    }
+    var fields = fields
+    _ = fields.next()
+    guard let field = fields.next() else { throw LineFault("an event without a value") }
+    guard let value = Int32(ascii: field) else {
+      throw LineFault("event value \(quoted(field)) is not a decimal number")
+    }
+    return .event(
+      InputEvent(time: event.time, type: event.type, code: event.code, value: value))
+  }
+
+  private func number(_ fields: inout Fields, _ what: String) throws(LineFault) -> UInt16 {
+    guard let field = fields.next(orEndAt: UInt8(ascii: ",")) else {
+      throw LineFault("an event without a \(what)")
+    }
+    guard let number = Int64(digits: field).flatMap({ UInt16(exactly: $0) }) else {
+      throw LineFault("event \(what) \(quoted(field)) is not a decimal number")
+    }
+    return number
+  }
+}

@@ -1,0 +1,53 @@
+/// A recording of libinput, in the order of the file: device after device.
+final class LibinputStream: RecordingStream {
+  private var parser: LibinputParser
+  private var interpreter: EntryInterpreter
+  private let file: String
+  private let options: ReadingOptions
+  private var invalid = SkippedFaults()
+  private var hasEnded = false
+
+  /// Whether the recording says that it is of one device, and so is in the order of time.
+  private let isOfOneDevice: Bool
+
+  init(
+    _ input: consuming InputReader, ofOneDevice isOfOneDevice: Bool, _ numbering: DeviceNumbering,
+    file: String, _ options: ReadingOptions
+  ) {
+    self.isOfOneDevice = isOfOneDevice
+    parser = LibinputParser(input, file: file, options)
+    interpreter = EntryInterpreter(numbering)
+    self.file = file
+    self.options = options
+  }
+
+  var bytesTaken: Int { parser.reader.source.bytesTaken }
+
+  var skipped: SkippedFaults {
+    var all = parser.recovery.skipped
+    all.add(invalid)
+    return all
+  }
+
+  func next() throws(RecordingError) -> RecordedBatch? {
+    while let entry = try parser.next() {
+      do throws(LineFault) {
+        guard !isOfOneDevice || parser.devices.lists <= 1 else {
+          throw LineFault("events of a second device, where 'ndevices' says that there is one")
+        }
+        if let input = try interpreter.take(entry) { return .input(input) }
+      } catch {
+        try skip(error.message)
+      }
+    }
+    if interpreter.isUnfinished, !hasEnded {
+      hasEnded = true
+      try skip("the recording is cut off here")
+    }
+    return nil
+  }
+
+  private func skip(_ message: String) throws(RecordingError) {
+    try invalid.add(RecordingError(message, file: file, line: parser.reader.line), options)
+  }
+}

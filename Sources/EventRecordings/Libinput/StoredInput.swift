@@ -1,0 +1,78 @@
+internal import KeyboardModes
+
+/// A record of a stored ``RecordedInput``: its first record, or one of the keys that follow it.
+struct StoredInput {
+  static let size = MemoryLayout<StoredInput>.size
+
+  private enum Kind: UInt16 {
+    case held, key, synchronized, gone, member
+  }
+
+  private let kind: UInt16
+  private let code: UInt16
+  private let value: Int32
+  private let time: Int64
+
+  /// The number of records of keys that follow.
+  let count: Int64
+
+  private init(_ kind: Kind, _ time: Time?, code: UInt16 = 0, value: Int32 = 0, count: Int = 0) {
+    self.kind = kind.rawValue
+    self.code = code
+    self.value = value
+    self.time = time?.microseconds ?? .min
+    self.count = Int64(count)
+  }
+
+  private func append(to buffer: inout [UInt8]) {
+    withUnsafeBytes(of: self) { buffer.append(contentsOf: $0) }
+  }
+
+  /// Appends the records of `next`.
+  ///
+  /// - Returns: how many bytes were appended.
+  static func append(_ next: RecordedInput, to buffer: inout [UInt8]) -> Int {
+    let before = buffer.count
+    switch next.input {
+    case .opened(_, let held):
+      StoredInput(.held, next.time, count: held.count).append(to: &buffer)
+      for key in held { StoredInput(.member, nil, code: key.number).append(to: &buffer) }
+    case .key(_, let event):
+      StoredInput(.key, event.time, code: event.key.number, value: event.action.rawValue)
+        .append(to: &buffer)
+    case .synchronized(_, let found, let time):
+      StoredInput(.synchronized, time, count: found.count).append(to: &buffer)
+      for difference in found {
+        StoredInput(.member, nil, code: difference.key.number, value: difference.isDown ? 1 : 0)
+          .append(to: &buffer)
+      }
+    case .gone: StoredInput(.gone, next.time).append(to: &buffer)
+    case .client, .configured: break  // not in any recording
+    }
+    return buffer.count - before
+  }
+
+  /// The input that this first record and the records of its keys describe; `nil` if they are
+  /// invalid.
+  func input(of device: DeviceID, _ keys: [StoredInput]) -> RecordedInput? {
+    let recorded = time == .min ? nil : Time(microseconds: time)
+    let at = Time(microseconds: time)
+    switch Kind(rawValue: kind) {
+    case .held:
+      return RecordedInput(time: recorded, input: .opened(device, held: keys.compactMap(\.key)))
+    case .key:
+      guard let key, let action = KeyEvent.Action(rawValue: value) else { return nil }
+      let event = KeyEvent(time: at, key: key, action: action)
+      return RecordedInput(time: at, input: .key(device, event))
+    case .synchronized:
+      let found = keys.compactMap { stored in
+        stored.key.map { KeyDifference(key: $0, isDown: stored.value != 0) }
+      }
+      return RecordedInput(time: at, input: .synchronized(device, found, at: at))
+    case .gone: return RecordedInput(time: recorded, input: .gone(device))
+    case .member, nil: return nil
+    }
+  }
+
+  private var key: KeyCode? { KeyCode(code) }
+}

@@ -1,0 +1,82 @@
+internal import KeyboardModes
+
+/// Turns the events of one device into inputs of the controller.
+struct DeviceEvents {
+  private let id: DeviceID
+
+  /// Whether events are ignored: after `SYN_DROPPED`, until the next report begins.
+  private var isSkipping = false
+
+  /// The differences of the report so far, and its time; `nil` if the report is one of key events.
+  private var differences: [KeyDifference]?
+  private var differencesTime = Time(microseconds: 0)
+
+  init(_ id: DeviceID) { self.id = id }
+
+  /// Takes the next report as differences that were found after a loss of events.
+  mutating func expectDifferences() { differences = [] }
+
+  /// Whether a report of differences has not ended yet.
+  var isUnfinished: Bool { differences != nil }
+
+  /// Whether each key event is an input by itself.
+  var isPlain: Bool { !isSkipping && differences == nil }
+
+  /// - Returns: what `event` completes, if it completes anything.
+  mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
+    switch (event.type, event.code) {
+    case (InputEvent.synchronization, InputEvent.dropped):
+      isSkipping = true
+      return nil
+    case (InputEvent.synchronization, InputEvent.report):
+      return endReport(at: event.time)
+    case (InputEvent.key, _):
+      let key = try KeyEvent(event)
+      guard !isSkipping else { return nil }
+      guard differences != nil else { return RecordedInput(id, key) }
+      try add(key)
+      return nil
+    default: return nil
+    }
+  }
+
+  /// Ends the report.
+  ///
+  /// - Parameter time: the time of a report without differences.
+  mutating func endReport(at time: Time) -> RecordedInput? {
+    isSkipping = false
+    guard let found = differences else { return nil }
+    differences = nil
+    let time = found.isEmpty ? time : differencesTime
+    return RecordedInput(time: time, input: .synchronized(id, found, at: time))
+  }
+
+  /// Ends a report that ends without a `SYN_REPORT`.
+  mutating func endReport() -> RecordedInput? {
+    guard differences?.isEmpty == false else {
+      isSkipping = false
+      return nil
+    }
+    return endReport(at: differencesTime)
+  }
+
+  private mutating func add(_ key: KeyEvent) throws(LineFault) {
+    let count = differences?.count ?? 0
+    guard count <= KeyCode.max else { throw LineFault("more differences than there are keys") }
+    if count == 0 { differencesTime = key.time }
+    differences?.append(KeyDifference(key: key.key, isDown: key.action != .release))
+  }
+}
+
+extension KeyEvent {
+  /// The key event of `event`, whose type is `EV_KEY`.
+  init(_ event: InputEvent) throws(LineFault) {
+    guard let key = KeyCode(event.code) else {
+      throw LineFault("key code \(event.code) is above \(KeyCode.max)")
+    }
+    guard let action = KeyEvent.Action(rawValue: event.value) else {
+      throw LineFault("key value \(event.value) is not 0, 1 or 2")
+    }
+    self.init(time: event.time, key: key, action: action)
+  }
+}

@@ -1,0 +1,28 @@
+internal import KeyboardModes
+
+/// What a line, record or item of a recording says.
+enum Entry {
+  /// An event of the kernel.
+  case event(InputEvent)
+  /// These keys were down when the device was opened.
+  case held([KeyCode], device: Int)
+  /// Events of the device were lost; its next report has the differences that were found then.
+  case lost(device: Int)
+  /// A report of the device ends, in a format that has a list for each report.
+  case reportEnd(device: Int)
+  /// The device was removed.
+  case gone(device: Int, at: Time?)
+}
+
+/// The notes that `keymodectl record` writes, so that a recording replays exactly. Other readers of
+/// the formats ignore them.
+///
+///     # keymoded: held 001d 0038
+///     # keymoded: lost
+enum Note {
+  /// The beginning of a note in a format with `#` comments.
+  static let mark = "# keymoded: "
+  static let held = "held"
+  static let lost = "lost"
+  static let gone = "gone"
+}

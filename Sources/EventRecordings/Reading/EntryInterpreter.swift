@@ -1,0 +1,57 @@
+internal import KeyboardModes
+
+/// Gives the devices of several streams different numbers.
+struct DeviceNumbering {
+  private let stream: Int
+  private let streams: Int
+
+  /// The numbering of the stream with index `stream`, among `streams` in all.
+  init(stream: Int = 0, of streams: Int = 1) {
+    self.stream = stream
+    self.streams = streams
+  }
+
+  /// The device that has the number `device` in its stream, from 0.
+  func id(_ device: Int) -> DeviceID { DeviceID(order: device * streams + stream) }
+}
+
+/// Turns the entries of one stream into inputs.
+struct EntryInterpreter {
+  private let numbering: DeviceNumbering
+  private var devices: [DeviceEvents] = []
+
+  init(_ numbering: DeviceNumbering) { self.numbering = numbering }
+
+  /// - Returns: the input that `entry` completes, if it completes one.
+  mutating func take(_ entry: Entry) throws(LineFault) -> RecordedInput? {
+    switch entry {
+    case .event(let event):
+      grow(to: event.device)
+      return try devices[event.device].take(event)
+    case .held(let keys, let device):
+      return RecordedInput(time: nil, input: .opened(numbering.id(device), held: keys))
+    case .lost(let device):
+      grow(to: device)
+      devices[device].expectDifferences()
+      return nil
+    case .reportEnd(let device):
+      grow(to: device)
+      return devices[device].endReport()
+    case .gone(let device, let time):
+      return RecordedInput(time: time, input: .gone(numbering.id(device)))
+    }
+  }
+
+  /// Whether the recording ends within a report of differences, which has to be complete.
+  var isUnfinished: Bool { devices.contains(where: \.isUnfinished) }
+
+  /// Whether there is at most one device, and each of its key events is an input by itself.
+  var isPlain: Bool { devices.isEmpty || (devices.count == 1 && devices[0].isPlain) }
+
+  /// Key events of the only device, as a batch.
+  func batch(_ events: [KeyEvent]) -> RecordedBatch { .keys(numbering.id(0), events) }
+
+  private mutating func grow(to device: Int) {
+    while devices.count <= device { devices.append(DeviceEvents(numbering.id(devices.count))) }
+  }
+}

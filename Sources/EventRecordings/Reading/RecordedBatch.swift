@@ -1,0 +1,31 @@
+public import KeyboardModes
+
+/// What ``Recording/next()`` returns: several key events, or one input.
+///
+/// Nearly all of a recording is key events of one device. As an array of plain values they cost
+/// little each; one ``RecordedInput`` for each would cost more than reading and replaying it.
+public enum RecordedBatch: Sendable {
+  /// Consecutive key events of one device, in order: at least one, at most 1,024.
+  case keys(DeviceID, [KeyEvent])
+  /// One input of any kind, which may be a key event.
+  case input(RecordedInput)
+
+  /// The most events of a batch: they have to stay in the processor's cache until they are used.
+  static let capacity = 1024
+
+  /// How many inputs the batch has.
+  public var count: Int {
+    switch self {
+    case .keys(_, let events): events.count
+    case .input: 1
+    }
+  }
+
+  /// The inputs of the batch, one by one.
+  public var inputs: [RecordedInput] {
+    switch self {
+    case .keys(let device, let events): events.map { RecordedInput(device, $0) }
+    case .input(let input): [input]
+    }
+  }
+}

@@ -1,0 +1,30 @@
+public import SystemCalls
+
+/// A fault of a recording, and where it is.
+public struct RecordingError: Error, Hashable, TerminalTextConvertible {
+  /// The file, as the user named it.
+  public let file: String
+  /// The line, from 1; `nil` if the fault is of the whole file.
+  public let line: Int?
+  /// The fault in words.
+  public let message: String
+
+  /// The error with these parts.
+  public init(_ message: String, file: String, line: Int? = nil) {
+    self.file = file
+    self.line = line
+    self.message = message
+  }
+
+  /// `typing.evemu:17: event code "01zz" is not hexadecimal`
+  public var text: TerminalText {
+    guard let line else { return "\(file): \(message)" }
+    return "\(file):\(line): \(message)"
+  }
+}
+
+/// A fault of one line.
+struct LineFault: Error, Hashable {
+  let message: String
+  init(_ message: String) { self.message = message }
+}

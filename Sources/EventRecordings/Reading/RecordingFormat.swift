@@ -1,0 +1,86 @@
+/// The formats of recordings.
+public enum RecordingFormat: String, CaseIterable, Sendable {
+  /// The output of `evemu-record`, in all versions.
+  case evemu
+  /// The output of `libinput record`, version 1: YAML.
+  case libinput
+  /// The output of `evtest`.
+  case evtest
+  /// The output of Android's `getevent -t`, with or without `-l`.
+  case getevent
+  /// `struct input_event`, as a 64-bit program reads it from a device.
+  case raw64
+  /// `struct input_event`, as a 32-bit program reads it from a device.
+  case raw32
+
+  /// How many bytes detection looks at.
+  static let detectedSize = 4096
+
+  /// Detects the format of a recording by its first bytes.
+  ///
+  /// The format of a text is the one that claims the most lines; if several claim as many, the one
+  /// whose line comes first. So a recording keeps its format if single lines of another one were
+  /// pasted, echoed or quoted into it. A text that no format claims counts as evemu, because the
+  /// oldest evemu recordings have no header.
+  init(of start: UnsafeRawBufferPointer) {
+    let bytes = start.withoutEncodingMark
+    self =
+      RecordingFormat(ofRecords: bytes)
+      ?? RecordingFormat(ofLines: UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.detectedSize)))
+      // The first recognizable line may come late.
+      ?? RecordingFormat(ofLines: bytes)
+      ?? (bytes.first(where: { $0 > .space }) == UInt8(ascii: "[") ? .getevent : .evemu)
+  }
+
+  /// Whether these bytes are enough to detect the format. Waiting for more may take long: the
+  /// recording may be one that is being typed.
+  static func isKnown(from start: UnsafeRawBufferPointer) -> Bool {
+    guard start.count < detectedSize else { return true }
+    let bytes = start.withoutEncodingMark
+    // A 64-bit record looks like a 32-bit one until it is complete.
+    guard bytes.count < RawRecord.size64 || RecordingFormat(ofRecords: bytes) == nil else {
+      return true
+    }
+    guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return false }
+    let lines = UnsafeRawBufferPointer(rebasing: bytes[...end])
+    guard let format = RecordingFormat(ofLines: lines) else { return false }
+    return format != .libinput || LibinputFormat.tellsDevices(lines)
+  }
+
+  private init?(ofRecords bytes: UnsafeRawBufferPointer) {
+    if RawRecord.areRecords(bytes, size: RawRecord.size64) {
+      self = .raw64
+    } else if RawRecord.areRecords(bytes, size: RawRecord.size32) {
+      self = .raw32
+    } else {
+      return nil
+    }
+  }
+
+  private init?(ofLines text: UnsafeRawBufferPointer) {
+    var counts: [(format: RecordingFormat, count: Int)] = []
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      let line = UnsafeRawBufferPointer(rebasing: line)
+      for format in RecordingFormat.allCases where format.claims(line) {
+        if let index = counts.firstIndex(where: { $0.format == format }) {
+          counts[index].count += 1
+        } else {
+          counts.append((format, 1))
+        }
+      }
+    }
+    // Of equal counts `max` returns the last.
+    guard let most = counts.reversed().max(by: { $0.count < $1.count }) else { return nil }
+    self = most.format
+  }
+
+  private func claims(_ line: UnsafeRawBufferPointer) -> Bool {
+    switch self {
+    case .evemu: EvemuParser.claims(line)
+    case .libinput: LibinputFormat.claims(line)
+    case .evtest: EvtestParser.claims(line)
+    case .getevent: GeteventParser.claims(line)
+    case .raw64, .raw32: false
+    }
+  }
+}

@@ -1,0 +1,80 @@
+internal import KeyboardModes
+
+/// Merges streams by time. Inputs with the same time keep the order of the streams, so frames stay
+/// whole: the kernel gives all events of a frame the same time.
+struct StreamMerge {
+  let streams: [any RecordingStream]
+
+  /// The batch that each stream yielded last, and the index of its first input that has not been
+  /// returned; `nil` at the stream's end.
+  private var rests: [(batch: RecordedBatch, start: Int)?]
+
+  /// The streams whose batches are used up.
+  private var unread: Range<Int>
+
+  /// The first fault of a stream. The other streams are read to their ends before it is thrown.
+  private var fault: RecordingError?
+
+  init(_ streams: [any RecordingStream]) {
+    self.streams = streams
+    rests = streams.map { _ in nil }
+    unread = streams.indices
+  }
+
+  /// The next inputs, of one stream; `nil` at the end of all streams.
+  ///
+  /// - Throws: at the end, the first fault.
+  mutating func next() throws(RecordingError) -> RecordedBatch? {
+    guard streams.count > 1 else { return try streams.first?.next() }
+    for index in unread { rests[index] = streams[index].next(&fault).map { ($0, 0) } }
+    unread = 0..<0
+    let never: Turn = (.max, .max, .max)
+    var (first, second) = (never, never)
+    for (index, rest) in rests.enumerated() {
+      guard let (batch, start) = rest else { continue }
+      let turn = batch.turn(of: start, in: index)
+      if turn < first {
+        (first, second) = (turn, first)
+      } else if turn < second {
+        second = turn
+      }
+    }
+    if first != never { return take(first.stream, before: second) }
+    if let fault { throw fault }
+    return nil
+  }
+
+  /// Takes the inputs of a stream whose turn comes before that of all other streams.
+  private mutating func take(_ stream: Int, before other: Turn) -> RecordedBatch? {
+    guard let (batch, start) = rests[stream] else { return nil }
+    let end = (start + 1..<batch.count).first { batch.turn(of: $0, in: stream) > other }
+    if let end { rests[stream] = (batch, end) } else { unread = stream..<stream + 1 }
+    return batch.part(start..<(end ?? batch.count))
+  }
+}
+
+/// When an input has its turn among those of other streams. Its rank orders inputs with the same
+/// time: if the controller asked before a press on one device which keys of another are up, their
+/// releases have the time of the press and come first.
+private typealias Turn = (time: Int64, rank: Int, stream: Int)
+
+extension RecordedBatch {
+  /// The turn of the input with this index. An input without a time has its turn at once.
+  fileprivate func turn(of index: Int, in stream: Int) -> Turn {
+    switch self {
+    case .keys(_, let events): return (events[index].time.microseconds, 1, stream)
+    case .input(let next):
+      guard case .synchronized(_, let found, _) = next.input else {
+        return (next.time?.microseconds ?? .min, 1, stream)
+      }
+      let isRelease = !found.isEmpty && found.allSatisfy { !$0.isDown }
+      return (next.time?.microseconds ?? .min, isRelease ? 0 : 1, stream)
+    }
+  }
+
+  /// The inputs with the indices `range`.
+  fileprivate func part(_ range: Range<Int>) -> RecordedBatch {
+    guard case .keys(let device, let events) = self, range.count < events.count else { return self }
+    return .keys(device, Array(events[range]))
+  }
+}

@@ -1,0 +1,68 @@
+public import KeyboardModes
+
+/// What one device reports at one time; a frame of events, or a note of `keymodectl record`.
+public struct Report: Hashable, Sendable {
+  /// What a report says.
+  public enum Content: Hashable, Sendable {
+    /// These keys were down when the device was opened.
+    case held([KeyCode])
+    /// Key events with the same time.
+    case keys([KeyEvent])
+    /// Events were lost, and then these differences were found.
+    case lost([KeyDifference])
+    /// The device was removed.
+    case gone
+  }
+
+  /// The device that reports.
+  public let device: DeviceID
+  /// The time of all its events.
+  public let time: Time
+  /// What it says.
+  public let content: Content
+
+  /// The reports that `inputs` consist of. Consecutive key events of one device with the same time
+  /// are one report, because the kernel gives all events of a report the same time.
+  ///
+  /// - Parameter now: the time of inputs that have no time of their own.
+  public static func reports(of inputs: [Controller.Input], at now: Time) -> [Report] {
+    var reports: [Report] = []
+    for input in inputs {
+      switch input {
+      case .opened(let device, let held):
+        guard !held.isEmpty else { continue }
+        reports.append(Report(device: device, time: now, content: .held(held)))
+      case .key(let device, let event):
+        var keys = [event]
+        if let last = reports.last, last.device == device, last.time == event.time,
+          case .keys(let before) = last.content
+        {
+          keys = before + keys
+          reports.removeLast()
+        }
+        reports.append(Report(device: device, time: event.time, content: .keys(keys)))
+      case .synchronized(let device, let found, let time):
+        reports.append(Report(device: device, time: time, content: .lost(found)))
+      case .gone(let device):
+        reports.append(Report(device: device, time: now, content: .gone))
+      case .client, .configured: continue
+      }
+    }
+    return reports
+  }
+
+  /// The events of the report, with the `SYN_REPORT` that ends it.
+  var events: [InputEvent] {
+    let keys: [(code: UInt16, value: Int32)] =
+      switch content {
+      case .keys(let events): events.map { ($0.key.number, $0.action.rawValue) }
+      case .lost(let found): found.map { ($0.key.number, $0.isDown ? 1 : 0) }
+      case .held, .gone: []
+      }
+    return keys.map {
+      InputEvent(time: time, type: InputEvent.key, code: $0.code, value: $0.value)
+    } + [
+      InputEvent(time: time, type: InputEvent.synchronization, code: InputEvent.report, value: 0)
+    ]
+  }
+}
