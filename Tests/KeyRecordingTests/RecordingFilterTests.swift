@@ -37,11 +37,13 @@ struct RecordingFilterTests {
   @Test("redacted, all characters have one code, and Shift keeps its own")
   func redacted() throws {
     var filter = try filter(showsKeyCodes: false)
-    let written = try filter.take(Batch([
-      key("KEY_Q", .press, at: 1), key("KEY_Q", .release, at: 2),
-      key("KEY_LEFTSHIFT", .press, at: 3),
-      key("KEY_A", .press, at: 4),
-    ])) { _, _ in [] }
+    let written = try filter.take(
+      Batch([
+        key("KEY_Q", .press, at: 1), key("KEY_Q", .release, at: 2),
+        key("KEY_LEFTSHIFT", .press, at: 3),
+        key("KEY_A", .press, at: 4),
+      ])
+    ) { _, _ in [] }
     #expect(
       try written == [
         key("KEY_1", .press, at: 1), key("KEY_1", .release, at: 2),
