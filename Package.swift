@@ -2,7 +2,9 @@
 
 import PackageDescription
 
-let settings: [SwiftSetting] = [.treatAllWarnings(as: .error)]
+let settings: [SwiftSetting] = [
+  .treatAllWarnings(as: .error), .enableUpcomingFeature("InternalImportsByDefault"),
+]
 
 /// A module of the project; `imports` are the modules that it may see.
 func module(_ name: String, _ imports: [String] = []) -> Target {

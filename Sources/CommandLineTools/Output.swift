@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 public import SystemCalls
 
 /// A buffered stream of text to an open descriptor.

@@ -1,4 +1,4 @@
-internal import CLibevdev
+import CLibevdev
 
 /// The name of a type of event, such as `EV_KEY`, or `nil` where it has none.
 public func eventTypeName(_ type: UInt16) -> String? {

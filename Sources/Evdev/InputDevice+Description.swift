@@ -1,4 +1,4 @@
-internal import CLibevdev
+import CLibevdev
 
 extension InputDevice {
   /// What the device reports about itself, with LEDs and switches as they were when it was opened.

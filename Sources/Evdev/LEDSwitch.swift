@@ -1,5 +1,5 @@
-internal import CLibevdev
-internal import Glibc
+import CLibevdev
+import Glibc
 public import KeyboardModes
 public import SystemCalls
 

@@ -1,4 +1,4 @@
-internal import CLibevdev
+import CLibevdev
 public import KeyboardModes
 
 extension LEDs {

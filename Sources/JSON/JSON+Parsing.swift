@@ -1,4 +1,4 @@
-internal import CJansson
+import CJansson
 
 /// Why bytes are not JSON, or not the JSON value that was expected.
 public struct JSONError: Error, Hashable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-internal import Glibc
-internal import SystemCalls
+import Glibc
+import SystemCalls
 
 /// A file that grows by whole pieces: if a piece does not fit, none of it is kept.
 final class AppendedFile {

@@ -1,5 +1,5 @@
-internal import Evdev
-internal import KeyboardModes
+import Evdev
+import KeyboardModes
 
 /// The devices that are recorded, in the order in which they were opened.
 struct RecordedDevices {

@@ -1,10 +1,10 @@
-internal import Evdev
-internal import EventRecordings
-internal import Glibc
-internal import KeyboardModes
-internal import LinuxInput
+import Evdev
+import EventRecordings
+import Glibc
+import KeyboardModes
+import LinuxInput
 public import SystemCalls
-internal import Systemd
+import Systemd
 
 /// Records keyboards until SIGINT, SIGTERM or SIGHUP, or until all of them are gone.
 ///

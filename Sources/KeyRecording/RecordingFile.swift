@@ -1,6 +1,6 @@
-internal import Evdev
-internal import EventRecordings
-internal import SystemCalls
+import Evdev
+import EventRecordings
+import SystemCalls
 
 /// A recording that is being written. At any time its file holds complete reports only.
 ///

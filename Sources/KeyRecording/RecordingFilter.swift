@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// Turns the inputs of keyboards into those that are written: adds the releases that a grab hid, and
 /// redacts.

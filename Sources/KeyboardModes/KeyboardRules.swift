@@ -1,4 +1,4 @@
-import StateMachines
+public import StateMachines
 
 /// The keyboard machine of a chat program: what its input area shows.
 ///

@@ -1,4 +1,4 @@
-import StateMachines
+public import StateMachines
 
 /// The rules of the keyboard machine: the shipped ``KeyboardRules`` or a user's own table.
 ///

@@ -1,4 +1,4 @@
-import StateMachines
+public import StateMachines
 
 extension ShiftRules {
   /// `off`, `on` since the clock's zero, and `capsLock`.

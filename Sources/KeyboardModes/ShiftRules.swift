@@ -1,4 +1,4 @@
-import StateMachines
+public import StateMachines
 
 /// The Shift machine of a phone's keyboard.
 ///

@@ -1,6 +1,6 @@
 import Glibc
 import Synchronization
-import SystemCalls
+package import SystemCalls
 
 /// Waits for descriptors on behalf of tasks, with one thread for all clients of a process.
 ///

@@ -1,8 +1,8 @@
-internal import Glibc
+import Glibc
 public import KeyboardModes
 public import LinuxInput
-internal import SystemCalls
-internal import YAML
+import SystemCalls
+import YAML
 
 /// The configuration of the daemon, as read from its file.
 ///

@@ -1,7 +1,7 @@
-internal import KeyboardModes
-internal import StateMachines
-internal import SystemCalls
-internal import YAML
+import KeyboardModes
+import StateMachines
+import SystemCalls
+import YAML
 
 /// The keyboard machine's table:
 ///

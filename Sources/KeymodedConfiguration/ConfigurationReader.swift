@@ -1,8 +1,8 @@
-internal import Evdev
-internal import KeyboardModes
-internal import LinuxInput
-internal import SystemCalls
-internal import YAML
+import Evdev
+import KeyboardModes
+import LinuxInput
+import SystemCalls
+import YAML
 
 /// Turns a YAML document into a configuration, and collects its errors.
 ///

@@ -1,4 +1,4 @@
-internal import YAML
+import YAML
 
 /// The faults of a file: all are counted, and those that come first in the file are kept.
 ///

@@ -1,6 +1,6 @@
-internal import Evdev
-internal import KeyboardModes
-internal import SystemCalls
+import Evdev
+import KeyboardModes
+import SystemCalls
 
 /// A hint about an unknown `name`: the most similar of `candidates`, or all of them.
 func suggestion(for name: String, among candidates: [String]) -> String {

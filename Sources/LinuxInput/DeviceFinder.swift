@@ -1,6 +1,6 @@
-internal import Glibc
-internal import SystemCalls
-internal import Systemd
+import Glibc
+import SystemCalls
+import Systemd
 
 /// Finds evdev nodes: through udev or, if udev does not run, in the folder of the nodes.
 final class DeviceFinder {

@@ -1,6 +1,6 @@
-internal import Evdev
-internal import KeyboardModes
-internal import Systemd
+import Evdev
+import KeyboardModes
+import Systemd
 
 /// The kind of an input device, as udev's `input_id` classifies it.
 enum DeviceKind: Hashable {

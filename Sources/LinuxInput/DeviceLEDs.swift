@@ -1,6 +1,6 @@
-internal import Evdev
-internal import KeyboardModes
-internal import SystemCalls
+import Evdev
+import KeyboardModes
+import SystemCalls
 
 /// The LEDs of a device that is followed. Opens the device for writing, which may be refused, only
 /// when some of its LEDs are in use.

@@ -1,5 +1,5 @@
-internal import Evdev
-internal import Glibc
+import Evdev
+import Glibc
 
 /// Which devices to follow, of those that are keyboards or have a bound key.
 public struct DeviceRules: Hashable, Sendable {

@@ -1,7 +1,7 @@
-internal import Evdev
-internal import Glibc
-internal import KeyboardModes
-internal import Systemd
+import Evdev
+import Glibc
+import KeyboardModes
+import Systemd
 
 /// A device that is open, and the loop's source for it.
 struct FollowedDevice {

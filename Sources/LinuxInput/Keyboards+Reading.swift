@@ -1,8 +1,8 @@
-internal import Evdev
-internal import Glibc
+import Evdev
+import Glibc
 public import KeyboardModes
-internal import SystemCalls
-internal import Systemd
+import SystemCalls
+import Systemd
 
 extension Keyboards {
   /// After this many key events, at the next end of a frame, the other devices are served.

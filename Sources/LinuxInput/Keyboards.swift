@@ -1,5 +1,5 @@
 public import Evdev
-internal import Glibc
+import Glibc
 public import KeyboardModes
 public import SystemCalls
 public import Systemd

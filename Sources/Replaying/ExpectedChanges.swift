@@ -1,8 +1,8 @@
 public import EventRecordings
-internal import Glibc
-internal import JSON
+import Glibc
+import JSON
 public import KeyboardModes
-internal import KeymodeInterface
+import KeymodeInterface
 
 /// A file of the changes that a replay should make, in the lines that `replay --json` or
 /// `watch --json` prints.

@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 public import Timelines
 
 /// What a replay collects beside its changes, if asked to.

@@ -1,6 +1,6 @@
 public import KeyboardModes
 public import SystemCalls
-internal import Timelines
+import Timelines
 
 /// The part of a replay whose changes are shown, in times as ``Timelines/DisplayClock`` shows them.
 public struct ReplayWindow: Sendable {

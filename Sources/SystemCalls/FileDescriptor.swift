@@ -1,4 +1,4 @@
-import Glibc
+public import Glibc
 
 /// An open file, socket or device; closed when the value is destroyed.
 public struct FileDescriptor: ~Copyable, Sendable {

@@ -1,4 +1,4 @@
-internal import CLinux
+import CLinux
 import Glibc
 
 /// Ends another thread's wait: a descriptor that is readable from ``send()`` until ``clear()``.

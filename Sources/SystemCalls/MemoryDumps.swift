@@ -1,4 +1,4 @@
-internal import CLinux
+import CLinux
 
 /// Keeps this process's memory out of core dumps, and prevents other processes of the same user
 /// from reading it.

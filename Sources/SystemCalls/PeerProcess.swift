@@ -1,4 +1,4 @@
-internal import CLinux
+import CLinux
 
 /// The process at the other end of a Unix socket: the one that connected, or the one that listens.
 public struct PeerProcess: Hashable, Sendable, TerminalTextConvertible {

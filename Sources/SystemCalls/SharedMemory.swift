@@ -1,4 +1,4 @@
-internal import CLinux
+import CLinux
 import Glibc
 
 /// A file in memory (memfd) that outlives this process if another process holds its descriptor too.

@@ -1,5 +1,5 @@
-internal import CLibsystemd
-internal import Glibc
+import CLibsystemd
+import Glibc
 public import SystemCalls
 
 /// Events to wait for on a descriptor; the kernel's `EPOLL*` bits.

@@ -1,5 +1,5 @@
-internal import CLibsystemd
-internal import Glibc
+import CLibsystemd
+import Glibc
 public import SystemCalls
 
 /// Reports files that appear in a folder, which may itself be created later, removed and recreated.

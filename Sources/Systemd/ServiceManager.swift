@@ -1,5 +1,5 @@
-internal import CLibsystemd
-internal import Glibc
+import CLibsystemd
+import Glibc
 public import SystemCalls
 
 /// The service manager that started this program, if one did.

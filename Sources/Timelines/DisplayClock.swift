@@ -1,4 +1,4 @@
-import KeyboardModes
+public import KeyboardModes
 
 /// The clock by which people are shown the times of a recording.
 ///

@@ -1,4 +1,4 @@
-import KeyboardModes
+public import KeyboardModes
 
 /// The changes and presses of a replayed recording, to be drawn as one picture.
 ///

@@ -1,4 +1,4 @@
-internal import CommandLineTools
+import CommandLineTools
 public import KeyboardModes
 public import KeymodeInterface
 public import SystemCalls

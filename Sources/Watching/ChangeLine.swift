@@ -1,4 +1,4 @@
-internal import JSON
+import JSON
 public import KeyboardModes
 public import SystemCalls
 

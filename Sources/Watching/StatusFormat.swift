@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 public import SystemCalls
 
 /// A user's text with placeholders for states: `{shift}` and `{keyboard}`. `{{` and `}}` are braces.

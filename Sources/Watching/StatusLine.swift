@@ -1,5 +1,5 @@
-internal import JSON
-internal import KeyboardModes
+import JSON
+import KeyboardModes
 public import KeymodeClient
 public import SystemCalls
 

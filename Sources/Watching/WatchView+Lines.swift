@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 public import SystemCalls
 
 extension WatchView {

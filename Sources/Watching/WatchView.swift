@@ -1,7 +1,7 @@
-internal import Glibc
+import Glibc
 public import KeyboardModes
 public import KeymodeClient
-internal import KeymodeInterface
+import KeymodeInterface
 
 /// The live view: a column for each machine, and below them what happened, newest first.
 ///

@@ -1,5 +1,5 @@
-internal import CLibyaml
-internal import Glibc
+import CLibyaml
+import Glibc
 
 /// Parses a YAML text of any size into parts: the events of libyaml.
 ///

@@ -1,5 +1,5 @@
-internal import Glibc
-internal import KeyboardModes
+import Glibc
+import KeyboardModes
 
 extension EvemuParser {
   static var hasRegularLines: Bool { true }

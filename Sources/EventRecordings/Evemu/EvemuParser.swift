@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// Parses the lines of an evemu recording, in all versions of the format.
 ///

@@ -1,6 +1,6 @@
 public import Evdev
-internal import KeyboardModes
-internal import SystemCalls
+import KeyboardModes
+import SystemCalls
 
 /// Writes a recording of one device as `evemu-record` does, in version 1.3 of its format.
 /// `evemu-device` creates the same device from it, and `evemu-play` plays it.

@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// Parses the output of evtest.
 ///

@@ -1,5 +1,5 @@
-internal import Evdev
-internal import KeyboardModes
+import Evdev
+import KeyboardModes
 
 /// Parses the output of Android's getevent, with `-t`, and with or without `-l`.
 ///

@@ -1,5 +1,5 @@
-internal import KeyboardModes
-internal import YAML
+import KeyboardModes
+import YAML
 
 extension LibinputParser {
   /// Takes the event whose list begins with `start`.

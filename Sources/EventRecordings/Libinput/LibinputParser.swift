@@ -1,4 +1,4 @@
-internal import YAML
+import YAML
 
 /// Parses the output of `libinput record`, version 1 of its format.
 ///

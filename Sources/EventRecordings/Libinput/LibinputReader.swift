@@ -1,4 +1,4 @@
-internal import YAML
+import YAML
 
 /// Reads the YAML of a libinput recording in sections, and knows which lines need not be read
 /// again.

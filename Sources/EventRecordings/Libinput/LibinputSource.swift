@@ -1,4 +1,4 @@
-internal import YAML
+import YAML
 
 /// The text of a libinput recording. It keeps the lines that may have to be read again, because a
 /// damaged text is read in several sections.

@@ -1,6 +1,6 @@
 public import Evdev
-internal import KeyboardModes
-internal import SystemCalls
+import KeyboardModes
+import SystemCalls
 
 /// Writes a recording of one or more devices as `libinput record` does, in version 1 of its format.
 /// `libinput replay` creates the same devices from it and plays it.

@@ -1,5 +1,5 @@
-internal import KeyboardModes
-internal import SystemCalls
+import KeyboardModes
+import SystemCalls
 
 /// The inputs of one device of ``SortedDevices``.
 final class SortedDeviceStream: RecordingStream {

@@ -1,4 +1,4 @@
-internal import SystemCalls
+import SystemCalls
 
 /// The devices of a recording that has their events one device after the other, stored so that they
 /// can be read in parallel.

@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// A record of a stored ``RecordedInput``: its first record, or one of the keys that follow it.
 struct StoredInput {

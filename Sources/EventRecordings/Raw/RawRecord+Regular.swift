@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 extension RawRecord {
   /// The fast path: parses records for as long as each is valid, and is a key event or says

@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// Parses `struct input_event` as a device yields it. The byte order is little endian, that of all
 /// machines that record today.

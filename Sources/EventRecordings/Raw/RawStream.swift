@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// A recording of raw `struct input_event`, read record by record.
 final class RawStream: RecordingStream {

@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// Turns the events of one device into inputs of the controller.
 struct DeviceEvents {

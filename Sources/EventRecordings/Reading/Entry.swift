@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// What a line, record or item of a recording says.
 enum Entry {

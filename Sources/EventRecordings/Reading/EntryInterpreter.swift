@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// Gives the devices of several streams different numbers.
 struct DeviceNumbering {

@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// One event of any type, as the kernel reports it: `struct input_event`.
 struct InputEvent: Hashable {

@@ -1,6 +1,6 @@
-internal import Glibc
-internal import KeyboardModes
-internal import SystemCalls
+import Glibc
+import KeyboardModes
+import SystemCalls
 
 /// Splits a file into lines, or into records of one size, in constant memory.
 struct InputReader: ~Copyable {

@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// Parses the lines of a text format.
 protocol LineParser {

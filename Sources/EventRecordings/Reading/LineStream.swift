@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// A recording in a text format, read line by line.
 final class LineStream<Parser: LineParser>: RecordingStream {

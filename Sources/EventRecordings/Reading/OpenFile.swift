@@ -1,5 +1,5 @@
-internal import Glibc
-internal import SystemCalls
+import Glibc
+import SystemCalls
 
 /// An open file that several readers may read, each at its own offset.
 final class OpenFile {

@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 /// Merges streams by time. Inputs with the same time keep the order of the streams, so frames stay
 /// whole: the kernel gives all events of a frame the same time.

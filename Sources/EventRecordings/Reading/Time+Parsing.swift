@@ -1,4 +1,4 @@
-internal import KeyboardModes
+import KeyboardModes
 
 extension Time {
   /// Parses seconds, a point, and six digits of microseconds.

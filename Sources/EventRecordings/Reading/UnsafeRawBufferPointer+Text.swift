@@ -1,4 +1,4 @@
-internal import Glibc
+import Glibc
 
 extension UnsafeRawBufferPointer {
   /// The byte order mark that some editors write before a text in UTF-8.

@@ -1,5 +1,5 @@
-internal import Evdev
-internal import KeyboardModes
+import Evdev
+import KeyboardModes
 
 /// Writes a recording as text, in a format that other programs read too.
 public protocol RecordingWriter {
