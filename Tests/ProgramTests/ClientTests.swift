@@ -47,6 +47,22 @@ struct ClientTests {
     #expect((second.sequence, second.from, second.to) == (2, "on", "capsLock"))
   }
 
+  @Test("a client asks for the machines, the devices and the statistics")
+  func questions() async throws {
+    let daemon = try KeptDaemon()
+    let client = Client(directory: daemon.folder.path)
+    let machines = try await client.machines()
+    #expect(machines.map(\.name) == ["shift", "keyboard"])
+    #expect(machines.map(\.initial) == ["off", "prepareToEditText"])
+    #expect(try await client.devices() == [], "the daemon follows no keyboard")
+    try daemon.change(3)
+    let statistics = try await client.statistics()
+    #expect(statistics.changes == 3)
+    #expect(statistics.clients == 1, "this call's own connection")
+    #expect(statistics.configuration == "current")
+    #expect(statistics.started <= statistics.time)
+  }
+
   @Test("a subscription resumes after a restart, with the changes in between")
   func resume() async throws {
     let daemon = try KeptDaemon()
