@@ -68,9 +68,7 @@ public final class Recorder {
   private func open() throws {
     let keyboards = Keyboards(request.selection)
     self.keyboards = keyboards
-    try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in
-      read(keyboards)
-    }
+    try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
     if case .all = request.selection, devices.present > 0 { return }
     if case .opening(_, let refusal?) = stage { throw refusal }
     guard devices.present > 0 else { throw RecorderError.noKeyboard }
@@ -113,7 +111,8 @@ public final class Recorder {
 
   // MARK: Keyboards
 
-  private func read(_ keyboards: Keyboards) {
+  private func read() {
+    guard let keyboards else { return }
     var batch = Batch()
     keyboards.read(into: &batch)
     let reports = keyboards.takeReports()

@@ -71,7 +71,7 @@ public final class Daemon {
     // However much clients ask.
     for signal in signals { signal.setPriority(.first) }
     try listen(directory)
-    try source.start(on: loop) { [service] in service.advance() }
+    try source.start(on: loop) { [unowned service] in service.advance() }
     // The previous daemon may have left a deadline.
     service.advance()
     try loop.reportToWatchdog()

@@ -210,7 +210,9 @@ extension Keyboards {
     var status = stat()
     try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
     let id = DeviceID(order: opened)
-    let source = try watch.loop.addIO(device.fileDescriptor, .readable) { _ in watch.ready() }
+    // The handler must not keep the finder, with which newcomers are followed.
+    let ready = watch.ready
+    let source = try watch.loop.addIO(device.fileDescriptor, .readable) { _ in ready() }
     // Served first, so that a key waits for at most one client, however many there are.
     source.setPriority(.first)
     opened += 1

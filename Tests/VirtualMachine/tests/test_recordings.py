@@ -237,6 +237,20 @@ def test_recording_an_unplugged_keyboard_fails_and_keeps_its_events(
         assert [change["to"] for change in changes_in(recording.path)] == ["on", "off"]
 
 
+def test_recording_of_all_keyboards_ignores_one_that_is_plugged_in_later(
+    installed: VirtualMachine,
+) -> None:
+    recording = Recorder(installed, recorder.KEYMODECTL_YAML, "")
+    installed.plug_usb_keyboard("newcomer")
+    installed.play("tap shift; wait 60")
+    installed.unplug("newcomer")
+    installed.play(f"tap shift; wait 60; tap a; wait 60; {MARKER}")
+    recording.wait_for_marker()
+    ended = recording.stop()
+    assert "is gone" not in ended.stderr
+    assert ended.exit_code == 0
+
+
 def test_recording_to_a_full_disk_fails_and_keeps_what_was_written(guest: VirtualMachine) -> None:
     guest.run("mkdir -p /run/tiny && mount -t tmpfs -o size=16k tmpfs /run/tiny")
     try:
