@@ -241,9 +241,10 @@ def test_recording_of_all_keyboards_ignores_one_that_is_plugged_in_later(
     installed: VirtualMachine,
 ) -> None:
     recording = Recorder(installed, recorder.KEYMODECTL_YAML, "")
-    installed.plug_usb_keyboard("newcomer")
+    path = installed.plug_usb_keyboard("newcomer")
     installed.play("tap shift; wait 60")
     installed.unplug("newcomer")
+    installed.wait_until(f"! test -e {path}")
     installed.play(f"tap shift; wait 60; tap a; wait 60; {MARKER}")
     recording.wait_for_marker()
     ended = recording.stop()
