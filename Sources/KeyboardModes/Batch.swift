@@ -9,7 +9,7 @@ public struct Batch: Sendable {
 
   /// Nothing of this time or earlier can be handed over any more, so a deadline up to here has come.
   /// The kernel may hand a key over some time after it has stamped it; see
-  /// `KeyboardSource.lateness`.
+  /// `Keyboards.lateness`.
   public var settled: Time
 
   /// A batch with these parts; without any, an empty one at time zero.

@@ -1,8 +1,8 @@
 /// Queues of inputs that have not taken effect yet, one queue per device, in frames. A frame is
 /// everything that a device reports up to a `SYN_REPORT`.
 ///
-/// A device's index is its position in the order of opening, from 0. The queues keep
-/// their capacity, so that a key event allocates no memory.
+/// A device's index is its position among the open devices, in the order of opening, from 0. The
+/// queues keep their capacity, so that a key event allocates no memory.
 public struct FrameQueues: Sendable {
   private struct Queue: Sendable {
     var inputs: [Controller.Input] = []

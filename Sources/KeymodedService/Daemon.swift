@@ -72,8 +72,6 @@ public final class Daemon {
     for signal in signals { signal.setPriority(.first) }
     try listen(directory)
     try source.start(on: loop) { [unowned service] in service.advance() }
-    // The previous daemon may have left a deadline.
-    service.advance()
     try loop.reportToWatchdog()
     status.warning = file.inForce.warning
     ServiceManager.notify("READY=1")

@@ -2,7 +2,8 @@ import KeyboardModes
 
 /// Decides which LEDs show the states, and remembers which are on.
 struct Indicators {
-  private var rules = LEDRules()
+  /// The LEDs that show each state.
+  var rules = LEDRules()
   private var on: LEDs = []
 
   /// Applies other rules, and returns the LEDs to switch by them.

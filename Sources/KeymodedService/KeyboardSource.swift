@@ -46,6 +46,10 @@ final class KeyboardSource: InputSource {
 
   func read(into batch: inout Batch) {
     keyboards.read(into: &batch)
+    logReports()
+  }
+
+  private func logReports() {
     let reports = keyboards.takeReports()
     guard !reports.isEmpty else { return }
     for report in reports { KeyboardSource.log(report) }
@@ -66,11 +70,11 @@ final class KeyboardSource: InputSource {
   var now: Time { Time(microseconds: microsecondsSinceBoot()) }
 
   func wake(at time: Time?) {
-    guard time != wakesAt else { return }
+    guard time != wakesAt, let timer else { return }
     wakesAt = time
-    guard let time else { timer?.disable(); return }
+    guard let time else { return timer.disable() }
     let (real, overflow) = time.microseconds.addingReportingOverflow(Keyboards.lateness)
-    timer?.set(at: overflow ? .max : UInt64(clamping: real))
+    timer.set(at: overflow ? .max : UInt64(clamping: real))
   }
 
   var devices: [DeviceMessage] {
@@ -89,5 +93,8 @@ final class KeyboardSource: InputSource {
     try keyboards.follow(KeyboardSource.selection(paths, configuration))
   }
 
-  func show(_ leds: LEDOrder) { keyboards.show(leds) }
+  func show(_ leds: LEDOrder) {
+    keyboards.show(leds)
+    logReports()
+  }
 }

@@ -40,12 +40,18 @@ final class ModeService {
   }
 
   /// Applies a configuration. Keys that were pressed before act by the one that it replaces.
+  ///
+  /// - Throws: if devices cannot be listed; the settings apply nevertheless.
   func apply(_ configuration: Configuration) throws(SystemError) {
     advance()
+    // The states that the settings lead to are shown by the new rules alone.
+    indicators.rules = configuration.leds
     take(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    try source.follow(configuration)
+    // Keys of devices that are about to be released count.
     advance()
+    defer { advance() }
+    try source.follow(configuration)
   }
 
   /// Shows the states on the LEDs of these rules from now on.

@@ -43,7 +43,10 @@ final class Publisher {
 
   /// Sends all subscribers the changes that they have not been sent.
   func publish() {
-    for session in subscribers { publish(to: session) }
+    for session in subscribers {
+      publish(to: session)
+      if session.isClosed { session.hangUp() }
+    }
   }
 
   /// Sends a subscriber the changes that it has not been sent, until it has to wait.

@@ -74,10 +74,10 @@ final class RecordingPlayer: InputSource {
   }
 
   func wake(at time: Time?) {
-    guard time != wakesAt else { return }
+    guard time != wakesAt, let timer else { return }
     wakesAt = time
-    guard let time else { timer?.disable(); return }
-    timer?.set(at: UInt64(clamping: clock.reached(time)))
+    guard let time else { return timer.disable() }
+    timer.set(at: UInt64(clamping: clock.reached(time)))
   }
 
   var devices: [DeviceMessage] { [] }

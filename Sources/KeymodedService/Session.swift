@@ -57,6 +57,9 @@ final class Session {
     setPriority()
   }
 
+  // The loop must not have a descriptor that is closed.
+  deinit { source?.end() }
+
   /// Whether the connection has ended.
   var isClosed: Bool {
     if case .closed = activity { true } else { false }
@@ -88,13 +91,16 @@ final class Session {
     source?.wait(for: events)
   }
 
+  /// Makes the loop call the server, which lets a closed session go. Nothing else may: a client that
+  /// has shut down reading causes no event while it stays.
+  func hangUp() { shutdown(descriptor.number, Int32(SHUT_RDWR)) }
+
   private var eventsToAwait: IOEvents {
     guard unsent.isEmpty else { return .writable }
     switch activity {
     case .streaming: return []
-    // To wait for room is to be called in the next iteration of the loop. So the server lets go a
-    // subscriber that turned out to be gone.
-    case .closing, .closed: return awaited.isEmpty ? .writable : awaited
+    case .closing, .closed: return awaited
+    // To wait for room is to be called in the next iteration of the loop.
     case .answering, .finishing: return incoming.hasMessage ? .writable : .readable
     }
   }

@@ -16,8 +16,8 @@ final class DeviceLEDs {
     all = device.leds
   }
 
-  /// Switches the LEDs by `order`. After an error, does
-  /// nothing until ``tryAgain()``, or until the device's LEDs go out of use.
+  /// Switches the LEDs by `order`. After an error, does nothing until ``tryAgain()``, or until the
+  /// device's LEDs go out of use.
   ///
   /// - Returns: the error; `nil` if there was none, or the same one as before.
   func show(_ order: LEDOrder) -> SystemError? {

@@ -20,7 +20,7 @@ public struct Sample<Event: Sendable>: Sendable {
   /// The condition on the payload for this effect, such as `< 500 ms`; `nil` if the payload never
   /// decides. Diagrams show it only where it decides.
   public let condition: String?
-  /// The event.
+  /// An event with this effect.
   public let event: Event
 
   /// A sample that represents all events of its name, or those for which `condition` holds.

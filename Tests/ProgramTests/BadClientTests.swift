@@ -253,6 +253,23 @@ struct BadClientTests {
     #expect(try clients() == 3)
   }
 
+  @Test("a subscriber that can receive no more, but stays connected, is let go")
+  func deaf() throws {
+    let daemon = try RunningDaemon()
+    let subscriber = try daemon.subscriber()
+    let control = try daemon.client(\.controlSocket)
+    func clients() throws -> Int64? {
+      try control.result("org.keymoded.Controller.GetStatistics")["clients"]?.integer
+    }
+    #expect(try clients() == 2)
+    // With unread bytes the kernel reports no event for a socket whose peer reads no more.
+    try control.trigger(Array(repeating: "shiftPressed", count: 12))
+    #expect(shutdown(subscriber.descriptor, Int32(SHUT_RD)) == 0)
+    try control.trigger(["shiftPressed"])
+    for _ in 1...100 where try clients() != 1 {}
+    #expect(try clients() == 1)
+  }
+
   @Test("one client too many is refused, and connections are reserved for control")
   func tooMany() throws {
     let daemon = try RunningDaemon()

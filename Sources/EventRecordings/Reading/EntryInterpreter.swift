@@ -5,7 +5,7 @@ struct DeviceNumbering {
   private let stream: Int
   private let streams: Int
 
-  /// The numbering of the stream with index `stream`, among `streams` in all.
+  /// The numbering for stream `stream` of `streams`: the numbers of the streams interleave.
   init(stream: Int = 0, of streams: Int = 1) {
     self.stream = stream
     self.streams = streams

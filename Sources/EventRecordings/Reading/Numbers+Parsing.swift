@@ -12,7 +12,7 @@ extension Int64 {
 }
 
 extension Int32 {
-  /// Parses decimal digits, possibly behind a minus sign, as C's `%d` does.
+  /// Parses decimal digits with an optional minus sign, as `printf("%d")` writes them.
   init?(ascii text: UnsafeRawBufferPointer) {
     let isNegative = text.first == UInt8(ascii: "-")
     let digits = isNegative ? UnsafeRawBufferPointer(rebasing: text.dropFirst()) : text
