@@ -10,6 +10,6 @@ public func microseconds(inSeconds text: String) throws(UsageError) -> Int64 {
   guard (parts + [fraction]).allSatisfy({ $0.allSatisfy { "0"..."9" ~= $0 } }),
     1...12 ~= parts[0].count, 1...6 ~= fraction.count, let seconds = Int64(parts[0]),
     let microseconds = Int64(fraction + String(repeating: "0", count: 6 - fraction.count))
-  else { throw UsageError("time '\(text)' is not seconds, such as 12.5") }
+  else { throw UsageError("time '\(text)' is not a number of seconds such as 12.5") }
   return seconds * 1_000_000 + microseconds
 }

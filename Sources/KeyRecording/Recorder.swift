@@ -79,7 +79,8 @@ public final class Recorder {
     guard count > 1 else { return request.format ?? .evemu }
     guard request.format != .evemu else {
       throw UsageError(
-        "evemu records one device, and there are \(count): name one, or use libinput")
+        "evemu's format holds one device, but there are \(count); name one device, "
+          + "or use --format libinput")
     }
     return .libinput
   }
@@ -90,7 +91,7 @@ public final class Recorder {
     let place: TerminalText = request.output.map { " to '\($0)'" } ?? ""
     return request.showsKeyCodes
       ? "recording \(keyboards)\(place); Ctrl+C ends it\n"
-        + "not redacted: what is typed can be read from it, passwords too"
+        + "not redacted: the recording shows what is typed, passwords too"
       : "recording \(keyboards)\(place), redacted; Ctrl+C ends it"
   }
 
@@ -141,7 +142,7 @@ public final class Recorder {
   }
 
   private func lose(_ message: TerminalText) {
-    notify("\(message); what was recorded of it is kept")
+    notify("\(message); the recording keeps its events so far")
     devices.lose()
     if devices.present == 0 { loop.stop() }
   }
@@ -182,8 +183,8 @@ public enum RecorderError: Error, Hashable, TerminalTextConvertible {
   /// The reason in words.
   public var text: TerminalText {
     switch self {
-    case .noKeyboard: "no keyboard is there"
-    case .unwritten(let error): "\(error); what was written is kept"
+    case .noKeyboard: "no keyboard was found"
+    case .unwritten(let error): "\(error); the recording is incomplete"
     }
   }
 }

@@ -26,19 +26,19 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
   public var text: TerminalText {
     switch self {
     case .noDaemon(let path):
-      "no keymoded is serving at '\(path)';\nif it serves elsewhere, say so with --socket-dir or KEYMODED_SOCKET_DIR"
+      "no keymoded listens on '\(path)';\nif its socket is elsewhere, set --socket-dir or KEYMODED_SOCKET_DIR"
     case .permissionDenied(let path, let whom):
       if let whom {
-        "no permission to use '\(path)':\nit is for \(whom)"
+        "no permission to use '\(path)':\nonly \(whom) may use it"
       } else {
         "no permission to use '\(path)'"
       }
     case .noAnswer(let path):
-      "keymoded does not answer at '\(path)';\n'systemctl status keymoded' says how the service is"
+      "keymoded does not answer at '\(path)';\n'systemctl status keymoded' shows the state of the service"
     case .connectionLost: "keymoded ended the connection"
-    case .badReply(let what): "keymoded replied \(what)"
+    case .badReply(let what): "keymoded sent an invalid reply: \(what)"
     case .refused(name: ControllerInterface.tooManyClients, _):
-      "keymoded has as many clients as it can serve; try again later"
+      "keymoded has too many clients; try again later"
     case .refused(let name, let parameters): "keymoded refused: \(name) \(parameters.text)"
     case .failed(let what): "\(what)"
     case .cancelled: "cancelled"

@@ -81,7 +81,7 @@ struct DaemonSocket: ~Copyable {
       return "members of the group '\(group ?? "\(status.st_gid)")'"
     }
     let user = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) }
-    return "the user '\(user ?? "\(status.st_uid)")' alone"
+    return "the user '\(user ?? "\(status.st_uid)")'"
   }
 
   /// Sends the beginning of `rest`, and removes what was sent.
@@ -121,11 +121,11 @@ struct DaemonSocket: ~Copyable {
   mutating func nextReply() throws(ClientError) -> JSON? {
     let message: [UInt8]?
     do { message = try incoming.next() } catch {
-      throw .badReply("with a message that is too long")
+      throw .badReply("it is too long")
     }
     guard let message else { return nil }
     let reply: Reply
-    do { reply = try Reply(parsing: message) } catch { throw .badReply("with \(error)") }
+    do { reply = try Reply(parsing: message) } catch { throw .badReply("\(error)") }
     guard let name = reply.error else { return reply.parameters }
     throw .refused(name: name, parameters: reply.parameters)
   }

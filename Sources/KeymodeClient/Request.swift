@@ -13,7 +13,7 @@ extension Request {
   /// - Parameter what: what the answer is, for the error.
   fileprivate init(_ call: Call, _ what: String, _ read: @escaping (JSON) -> Answer?) {
     self.init(call: call) { parameters throws(ClientError) in
-      guard let answer = read(parameters) else { throw .badReply("without \(what)") }
+      guard let answer = read(parameters) else { throw .badReply("no \(what)") }
       return answer
     }
   }
@@ -24,9 +24,9 @@ extension Request {
   ) where Answer == [Element] {
     self.init(call: Call(method)) { parameters throws(ClientError) in
       guard let list = parameters[name], list.array != nil else {
-        throw .badReply("without \(name)")
+        throw .badReply("no \(name)")
       }
-      guard let elements = list.elements(element) else { throw .badReply("with invalid \(name)") }
+      guard let elements = list.elements(element) else { throw .badReply("invalid \(name)") }
       return elements
     }
   }
@@ -34,14 +34,14 @@ extension Request {
 
 extension Request<StateMessage> {
   static var state: Self {
-    Self(Call(ControllerInterface.getState), "a state") { $0["state"].flatMap(StateMessage.init) }
+    Self(Call(ControllerInterface.getState), "state") { $0["state"].flatMap(StateMessage.init) }
   }
 }
 
 extension Request<TriggerMessage> {
   static func trigger(_ event: String) -> Self {
     let call = Call(ControllerInterface.trigger, [.init("event", .string(event))])
-    return Self(call, "a state", TriggerMessage.init)
+    return Self(call, "state", TriggerMessage.init)
   }
 }
 
@@ -52,7 +52,7 @@ extension Request<MonitorMessage> {
       [.init("after", .integer($0.sequence)), .init("instance", .string($0.instance))]
     }
     let call = Call(ControllerInterface.monitor, known ?? [], wantsMore: true)
-    return Self(call, "states and changes", MonitorMessage.init)
+    return Self(call, "states or changes", MonitorMessage.init)
   }
 }
 

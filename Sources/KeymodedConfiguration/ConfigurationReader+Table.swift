@@ -61,8 +61,8 @@ extension ConfigurationReader {
         failUnknown(name, among: names, at: initial?.node ?? node)
       case .twoRows(let first, let second):
         fail(
-          "\(first.event) leads from \(first.state) to \(first.next) already; a table with "
-            + "'replaces: true' begins without the shipped rows", at: nodes[second] ?? node)
+          "\(first.event) already leads from \(first.state) to \(first.next); to change shipped "
+            + "rows, write a whole table with 'replaces: true'", at: nodes[second] ?? node)
       case .unknownEvent, .sameName, .repeatedEvent, .unreachableState:
         fail("\(fault)", at: node)
       }
@@ -83,7 +83,7 @@ extension ConfigurationReader {
   private mutating func initial(_ initial: Node?, _ replaces: Bool, at table: Node) -> Name? {
     if let initial { return scalar(initial).map { ($0, initial) } }
     guard replaces else { return (KeyboardRules().initial.name, nil) }
-    fail("a table that replaces the shipped one needs an 'initial' state", at: table)
+    fail("a table with 'replaces: true' needs an 'initial' state", at: table)
     return nil
   }
 
@@ -98,18 +98,18 @@ extension ConfigurationReader {
       guard let text = scalar(node) else { continue }
       guard isName(text) else {
         fail(
-          "'\(text)' is no name: a letter, and then up to \(KeyboardTable.longestName - 1) letters, "
+          "'\(text)' is not a valid name: use a letter, then up to \(KeyboardTable.longestName - 1) letters, "
             + "digits, '-' or '_'", at: node)
         continue
       }
       if text == Change.configured {
-        fail("'\(text)' is what tells of another configuration", at: node)
+        fail("'\(text)' is reserved for changes by a new configuration", at: node)
       } else if taken.contains(text) {
         fail(
           "'\(text)' is \(what == "state" ? "a state" : "an event") of the Shift machine", at: node)
       } else if seen.contains(text) {
-        fail(
-          "'\(text)' \(isShipped.contains(text) ? "is shipped" : "stands here") already", at: node)
+        let place = isShipped.contains(text) ? "the shipped table" : "this list"
+        fail("'\(text)' is already in \(place)", at: node)
       } else if names.count == KeyboardTable.most {
         fail("there are more than \(KeyboardTable.most) \(what)s", at: node)
         break
@@ -163,11 +163,12 @@ extension ConfigurationReader {
     let initial = table.initial
     for (state, node) in states where unreachable.contains(state) {
       // A shipped state, which a new initial state can make unreachable, has no node to report.
-      if let node { fail("'\(state)' is never reached: the first state is '\(initial)'", at: node) }
+      guard let node else { continue }
+      fail("'\(state)' cannot be reached from the initial state '\(initial)'", at: node)
     }
     let used = Set(table.rows.map(\.event))
     for (event, node) in events where !used.contains(event) {
-      if let node { fail("'\(event)' does nothing in any state", at: node) }
+      if let node { fail("no row uses the event '\(event)'", at: node) }
     }
   }
 }

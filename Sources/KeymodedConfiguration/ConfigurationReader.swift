@@ -40,17 +40,21 @@ struct ConfigurationReader {
     for node in elements(of: list) {
       guard let text = scalar(node) else { continue }
       guard !text.isEmpty, !text.utf8.contains(0) else {
-        fail(text.isEmpty ? "no device is named" : "'\(text)' is no name of a device", at: node)
+        fail(
+          text.isEmpty ? "the device name is empty" : "'\(text)' contains a null character",
+          at: node)
         continue
       }
       guard let pattern = DeviceRules.Pattern(text) else {
-        fail("'\(text)' is not vendor:product of four hexadecimal digits each", at: node)
+        fail(
+          "'\(text)' is not vendor:product with four hexadecimal digits each, such as 046d:c52b",
+          at: node)
         continue
       }
       if seen.insert(pattern).inserted {
         patterns.append(pattern)
       } else {
-        fail("'\(text)' stands here already", at: node)
+        fail("'\(text)' is already in this list", at: node)
       }
     }
     return patterns
@@ -113,7 +117,7 @@ struct ConfigurationReader {
       var ofState: LEDs = []
       for node in elements(of: list) {
         guard let text = scalar(node), let led = led(text, at: node) else { continue }
-        if ofState.contains(led) { fail("'\(text)' stands here already", at: node) }
+        if ofState.contains(led) { fail("'\(text)' is already in this list", at: node) }
         ofState.formUnion(led)
       }
       leds[state] = ofState
@@ -126,13 +130,14 @@ struct ConfigurationReader {
   ) {
     guard let text = scalar(node), let chord = chord(text, at: node) else { return }
     guard let other = configuration.settings.bindings.bind(chord, to: event) else { return }
-    guard other != event else { return fail("'\(text)' stands here already", at: node) }
+    guard other != event else { return fail("'\(text)' is already in this list", at: node) }
     let name = configuration.settings.keyboard.name(of: other)
     guard named.contains(other) else {
       return fail(
-        "'\(text)' is bound to \(name) already by default; list other keys for \(name)", at: node)
+        "by default '\(text)' is bound to \(name); to free it, list other keys for \(name)",
+        at: node)
     }
-    fail("'\(text)' is bound to \(name) already", at: node)
+    fail("'\(text)' is already bound to \(name)", at: node)
   }
 }
 
@@ -146,7 +151,8 @@ extension ConfigurationReader {
     guard case .mapping(let pairs) = node.content else {
       // A key without a value, such as `shift:`, is not an error.
       if node.content != .scalar("") {
-        fail("\(what) is not a mapping with \(listed(known, "or"))", at: node)
+        let keys = known.isEmpty ? "" : "; its possible keys are \(listed(known))"
+        fail("\(what) must be a mapping\(keys)", at: node)
       }
       return [:]
     }
@@ -157,7 +163,7 @@ extension ConfigurationReader {
       if !isKnown.contains(name) {
         fail("unknown key '\(name)'; \(suggestion(for: name, among: known))", at: key)
       } else if values.updateValue(value, forKey: name) != nil {
-        fail("key '\(name)' stands here twice", at: key)
+        fail("duplicate key '\(name)'", at: key)
       }
     }
     return values
@@ -175,8 +181,8 @@ extension ConfigurationReader {
   mutating func scalar(_ node: Node) -> String? {
     switch node.content {
     case .scalar(let text): return text
-    case .sequence: fail("a list stands where one value belongs", at: node)
-    case .mapping: fail("a mapping stands where one value belongs", at: node)
+    case .sequence: fail("expected one value, found a list", at: node)
+    case .mapping: fail("expected one value, found a mapping", at: node)
     }
     return nil
   }
@@ -196,7 +202,7 @@ extension ConfigurationReader {
     } catch {
       switch error {
       case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
-      case .noUnit: fail("'\(text)' has no unit, which is s, ms or us", at: node)
+      case .noUnit: fail("'\(text)' has no unit; add s, ms or us", at: node)
       case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
       case .outside: fail("'\(text)' is not between 1us and \(longest.text)", at: node)
       }
@@ -226,7 +232,7 @@ extension ConfigurationReader {
     var keys: [KeyCode] = []
     for name in names {
       guard !name.isEmpty else {
-        fail(names.count == 1 ? "no key is named" : "a key is missing beside a '+'", at: node)
+        fail(names.count == 1 ? "the key name is empty" : "a key is missing beside a '+'", at: node)
         return nil
       }
       guard let key = KeyCode(name: name) else {
@@ -239,14 +245,15 @@ extension ConfigurationReader {
       return try Chord(keys)
     } catch {
       switch error {
-      case .empty: fail("no key is named", at: node)
+      case .empty: fail("the key name is empty", at: node)
       case .endsInShift: fail("Shift cannot be bound: it belongs to the Shift machine", at: node)
       case .rightAltIsNotAModifier:
-        fail("KEY_RIGHTALT is AltGr, which types characters, and not a modifier", at: node)
+        fail("KEY_RIGHTALT is AltGr, which types characters; it cannot be a modifier", at: node)
       case .notAModifier(let place):
-        fail("\(names[place]) stands before the last key but is not a modifier", at: node)
+        fail(
+          "\(names[place]) is not a modifier; all keys before the last must be modifiers", at: node)
       case .modifierTwice(let place):
-        fail("\(names[place]) is a modifier that stands here already", at: node)
+        fail("\(names[place]) repeats a modifier; left and right count as the same", at: node)
       }
       return nil
     }
@@ -255,7 +262,7 @@ extension ConfigurationReader {
   private mutating func led(_ name: String, at node: Node) -> LEDs? {
     if let led = LEDs(name: name) { return led }
     fail(
-      name.isEmpty ? "no LED is named" : "unknown LED '\(name)'; \(ledSuggestion(for: name))",
+      name.isEmpty ? "the LED name is empty" : "unknown LED '\(name)'; \(ledSuggestion(for: name))",
       at: node)
     return nil
   }

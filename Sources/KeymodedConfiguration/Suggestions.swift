@@ -30,9 +30,8 @@ func keySuggestion(for name: String) -> String {
 /// The sentence that lists all names.
 private func only(_ names: [String]) -> String {
   switch names.count {
-  case 0: "there is none"
-  case 1: "there is only \(names[0])"
-  default: "there are \(listed(names, "and"))"
+  case 0: "none is declared"
+  default: "expected \(listed(names, "or"))"
   }
 }
 

@@ -18,8 +18,8 @@ final class ConfigurationFile {
     var warning: String? {
       switch self {
       case .current: nil
-      case .lastGood: "the configuration is bad; the last good one is in force"
-      case .defaults: "the configuration is bad; the defaults are in force"
+      case .lastGood: "the configuration is invalid; the last good one applies"
+      case .defaults: "the configuration is invalid; the defaults apply"
       }
     }
   }

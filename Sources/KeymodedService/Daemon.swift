@@ -91,7 +91,7 @@ public final class Daemon {
       releaseFreeMemory()
     }
     guard let configuration = file.reload() else {
-      return Log.warning("the configuration stays as it was")
+      return Log.warning("keeping the present configuration")
     }
     do throws(SystemError) {
       try service.apply(configuration)
@@ -115,7 +115,7 @@ public final class Daemon {
   private static func defaultDirectory() throws -> String {
     if geteuid() == 0 { return SocketDirectory.system }
     guard let runtime = environment("XDG_RUNTIME_DIR") else {
-      throw UsageError("without XDG_RUNTIME_DIR, say where the sockets go with --socket-dir")
+      throw UsageError("XDG_RUNTIME_DIR is not set; name a directory with --socket-dir")
     }
     return SocketDirectory.user(runtimeDirectory: runtime)
   }

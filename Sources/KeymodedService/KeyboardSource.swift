@@ -63,7 +63,7 @@ final class KeyboardSource: InputSource {
     case .released(_, let device): Log.info("not following '\(device.name)' any more")
     case .failed(let error): Log.warning("\(error)")
     case .failedLEDs(_, let device, let error):
-      Log.warning("'\(device.name)' shows no states on its LEDs: \(error)")
+      Log.warning("the LEDs of '\(device.name)' show no states: \(error)")
     }
   }
 

@@ -16,7 +16,7 @@ struct OwnSockets {
     var text: TerminalText {
       let server: TerminalText = process.map { "\($0)" } ?? "another keymoded"
       return
-        "cannot serve in '\(directory)': \(server) serves there; choose another folder with --socket-dir"
+        "cannot serve in '\(directory)': \(server) serves there; choose another directory with --socket-dir"
     }
   }
 

@@ -27,7 +27,9 @@ final class PassedDescriptors {
       case "control": sockets.append(ListeningSocket(descriptor, access: .control))
       case _ where Kept(rawValue: name) != nil: break  // a recording keeps nothing
       default:
-        Log.warning("the service manager passed a socket called '\(name)', which is not served")
+        Log.warning(
+          "ignoring the socket '\(name)' of the service manager; known names are 'state' and 'control'"
+        )
       }
     }
     return sockets
@@ -54,7 +56,7 @@ final class PassedDescriptors {
     made = make(.states, size: StateStore.size(capacity: capacity))
     guard let memory = made else { return nil }
     if let former, let store = StateStore(memory, migrating: former) { return store }
-    if isKept { Log.warning("what was kept of the states makes no sense; starting anew") }
+    if isKept { Log.warning("the stored states are invalid; starting with the initial states") }
     return StateStore(memory)
   }
 
@@ -82,7 +84,7 @@ final class PassedDescriptors {
       ServiceManager.keep(memory.descriptor, name: kept.rawValue)
       return memory
     } catch {
-      Log.warning("\(error): what the daemon knows will not outlive it")
+      Log.warning("\(error); states and configuration may not survive a restart")
       return nil
     }
   }

@@ -82,7 +82,7 @@ public struct ExpectedChanges: ~Copyable {
         base = state.modes.sequence
       } else if json["missed"] != nil {
         throw RecordingError(
-          "changes are missing here, which 'watch' was too slow for", file: name, line: line)
+          "'watch' was too slow and missed changes here", file: name, line: line)
       } else if json["stats"] == nil {
         throw fault
       }

@@ -14,7 +14,7 @@ public struct ReplayWindow: Sendable {
   ///   - until: `nil` for its end.
   /// - Throws: if `until` is before `from`.
   public init(from: Time? = nil, until: Time? = nil) throws(UsageError) {
-    if let from, let until, until < from { throw UsageError("'--until' lies before '--from'") }
+    if let from, let until, until < from { throw UsageError("'--until' is earlier than '--from'") }
     self.from = from
     self.until = until
   }

@@ -36,7 +36,7 @@ public struct AwaitedStates {
     _ state: String, of machine: Machine, among states: [String]
   ) throws(UsageError) {
     guard !states.contains(state) else { return }
-    throw UsageError("unknown state '\(state)' of \(machine); there are\n\(wrapped(states))")
+    throw UsageError("unknown state '\(state)' of \(machine); the states are\n\(wrapped(states))")
   }
 
   /// Takes a message of the daemon.

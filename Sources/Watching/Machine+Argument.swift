@@ -7,7 +7,7 @@ extension Machine {
   /// - Throws: `UsageError` for any other name than `shift` and `keyboard`.
   public init(argument name: String) throws(UsageError) {
     guard let machine = Machine(rawValue: name) else {
-      throw UsageError("unknown machine '\(name)': it is shift or keyboard")
+      throw UsageError("unknown machine '\(name)'; expected shift or keyboard")
     }
     self = machine
   }

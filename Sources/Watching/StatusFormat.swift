@@ -22,11 +22,13 @@ public struct StatusFormat: Sendable {
       } else if first == "{" {
         guard let end = rest.firstIndex(of: "}"),
           let machine = Machine(rawValue: String(rest[..<end].dropFirst()))
-        else { throw UsageError("a format has {shift} and {keyboard}, and {{ for a brace") }
+        else {
+          throw UsageError("invalid '{' in the format; use {shift}, {keyboard}, or {{ for a brace")
+        }
         parts.append(.state(machine))
         rest = rest[end...].dropFirst()
       } else if first == "}" {
-        throw UsageError("a format has {shift} and {keyboard}, and }} for a brace")
+        throw UsageError("invalid '}' in the format; use }} for a brace")
       } else {
         let text = rest.prefix { $0 != "{" && $0 != "}" }
         parts.append(.text(String(text)))

@@ -55,7 +55,7 @@ extension Node {
       return Node(.mapping(pairs), at: event.mark)
     case .scalar, .sequenceEnd, .mappingEnd, .end:
       guard event.text.utf8.count <= maximumText else {
-        throw YAMLError("a text of more than \(maximumText) bytes", at: event.mark)
+        throw YAMLError("this text is longer than \(maximumText) bytes", at: event.mark)
       }
       return Node(.scalar(event.text), at: event.mark)
     }
@@ -70,7 +70,7 @@ extension YAMLError {
     if mark.line <= lines.count, message.mentions("cannot start any token"),
       lines[mark.line - 1].dropFirst(mark.column - 1).first == UInt8(ascii: "\t")
     {
-      return YAMLError("a tab stands where only spaces may", at: mark)
+      return YAMLError("a tab is not allowed here; indent with spaces", at: mark)
     }
     // libyaml reports errors at the end of the text in an empty last line, also if there is none.
     let isAtEnd = mark.line >= lines.count && lines.last?.isEmpty != false

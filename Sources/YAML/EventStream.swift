@@ -98,7 +98,7 @@ public final class EventStream {
       case YAML_NO_EVENT, YAML_STREAM_END_EVENT: return Event(kind: .end, mark: mark, text: "")
       case YAML_DOCUMENT_START_EVENT:
         guard !hasDocument else {
-          throw YAMLError("a second document begins here, and there can be only one", at: mark)
+          throw YAMLError("a second document begins here; only one is allowed", at: mark)
         }
         let directives = event.data.document_start.tag_directives
         guard directives.start == directives.end else { throw YAMLError(Self.noTags, at: mark) }
@@ -132,7 +132,7 @@ public final class EventStream {
     // them. It has two tag directives of its own.
     let directives = parser.pointee.tag_directives
     if directives.top - directives.start > 2 { refusal = Self.noTags }
-    if bytesSinceEvent > Self.maximumBytes { refusal = "more than a megabyte without an end" }
+    if bytesSinceEvent > Self.maximumBytes { refusal = "one value is longer than a megabyte" }
     guard refusal == nil, let count = read(buffer) else { return nil }
     bytesSinceEvent += count
     return count

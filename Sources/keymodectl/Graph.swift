@@ -12,7 +12,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
   let machine = try Machine(argument: operands[0])
   let format = arguments["--format"] ?? "dot"
   guard ["dot", "mermaid"].contains(format) else {
-    throw UsageError("unknown format '\(format)': it is dot or mermaid")
+    throw UsageError("unknown format '\(format)'; expected dot or mermaid")
   }
   let daemon = arguments.has("--current") ? try address.connectForReading() : nil
   let file = arguments["--config"]
@@ -25,8 +25,8 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
   if let daemon {
     let state = try daemon.state().modes[machine]
     guard diagram.states.contains(state) else {
-      let rules = file.map { "'\($0)'" } ?? "what it told of its machines"
-      complain("keymoded is in the state '\(state)', which \(rules) does not have")
+      let rules = file.map { "'\($0)'" } ?? "its own list of states"
+      complain("keymoded is in the state '\(state)', which is missing in \(rules)")
       return ExitStatus.no
     }
     diagram.current = state
@@ -49,7 +49,7 @@ private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {
 /// The diagram of the rules that the daemon has in force.
 private func diagram(_ machine: Machine, of daemon: Connection) throws -> Diagram {
   guard let message = try daemon.machines().first(where: { $0.name == machine.rawValue }) else {
-    throw ClientError.badReply("without a machine '\(machine.rawValue)'")
+    throw ClientError.badReply("no machine '\(machine.rawValue)'")
   }
   return Diagram(message)
 }

@@ -37,10 +37,10 @@ extension Arguments {
   /// - Throws: for an option that the command does not have, and for a file that is named `-`.
   func check(for command: String) throws(UsageError) {
     for option in ["--config", "--expect", "--output", "--timeline"] where self[option] == "-" {
-      throw UsageError("'-' is no file for '\(option)'; './-' is one of that name")
+      throw UsageError("option '\(option)' needs a file, not '-'; './-' is a file named '-'")
     }
     for option in options where isGiven(option.name) && !option.commands.contains(command) {
-      throw UsageError("option '\(option.name)' is for \(listed(option.commands))")
+      throw UsageError("option '\(option.name)' works only with \(listed(option.commands))")
     }
   }
 }

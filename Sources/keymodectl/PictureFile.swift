@@ -19,7 +19,7 @@ struct PictureFile {
     let file = try FileDescriptor.opening(path)
     let count = try start.withUnsafeMutableBytes { try file.read(into: $0) }
     guard start[..<count].elementsEqual("<svg".utf8) else {
-      throw UsageError("'\(path)' is there and no picture, so it is left alone")
+      throw UsageError("'\(path)' exists and is not an SVG picture; choose another file")
     }
   }
 

@@ -13,7 +13,7 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   do {
     return try Recorder(request) { complain($0) }.run() ? ExitStatus.done : ExitStatus.no
   } catch let error as SystemError where error.code == EACCES && error.operation == "open" {
-    complain("\(error):\nkeyboards are read by root and members of the group 'input'")
+    complain("\(error):\nonly root and members of the group 'input' may read keyboards")
     return ExitStatus.permissionDenied
   }
 }
@@ -21,7 +21,7 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
 private func request(_ operands: [String], _ arguments: Arguments) throws -> RecordingRequest {
   let format = try arguments["--format"].map { name throws(UsageError) in
     guard let format = WrittenFormat(rawValue: name) else {
-      throw UsageError("unknown format '\(name)': recordings are written as evemu or libinput")
+      throw UsageError("unknown format '\(name)'; expected evemu or libinput")
     }
     return format
   }
@@ -37,10 +37,10 @@ private func request(_ operands: [String], _ arguments: Arguments) throws -> Rec
   request.settings = settings
   request.remarks = [
     "keymodectl record \(keymodedVersion)",
-    "Times are those of CLOCK_BOOTTIME.",
+    "Times are on CLOCK_BOOTTIME.",
     request.showsKeyCodes
-      ? "Key codes are shown: what was typed can be read from this."
-      : "Redacted: of keys that are neither modifiers nor bound only their kind is here.",
+      ? "Not redacted: this recording shows what was typed."
+      : "Redacted: only modifiers and bound chords keep their key codes.",
   ]
   return request
 }

@@ -15,7 +15,7 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let format = try arguments["--format"].map { name throws(UsageError) in
     guard let format = RecordingFormat(rawValue: name) else {
       let names = RecordingFormat.allCases.map(\.rawValue)
-      throw UsageError("unknown format '\(name)'; there are\n\(wrapped(names))")
+      throw UsageError("unknown format '\(name)'; the formats are\n\(wrapped(names))")
     }
     return format
   }
@@ -73,6 +73,6 @@ private func complain(ofSkipped recording: borrowing Recording) {
   let (count, fault) = (recording.skipped.count, recording.explained(first))
   complain(
     count == 1
-      ? "1 fault passed over:\n\(fault)"
-      : "\(count) faults passed over, the first of them:\n\(fault)")
+      ? "1 error skipped:\n\(fault)"
+      : "\(count) errors skipped; the first is:\n\(fault)")
 }

@@ -31,8 +31,8 @@ func stats(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -
 private func configurationText(_ name: String) -> String {
   switch name {
   case "current": "good"
-  case "lastGood": "bad; the last good one is in force"
-  case "defaults": "bad; the defaults are in force"
+  case "lastGood": "invalid; the last good one applies"
+  case "defaults": "invalid; the defaults apply"
   default: printable(name)
   }
 }

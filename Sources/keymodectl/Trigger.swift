@@ -20,7 +20,7 @@ func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
     let names = try connection.machines().flatMap { machine in
       machine.name == Machine.shift.rawValue ? ClientEvent.namesForShift : machine.events
     }
-    throw UsageError("unknown event '\(operands[0])'; there are\n\(wrapped(names))")
+    throw UsageError("unknown event '\(operands[0])'; the events are\n\(wrapped(names))")
   }
   var output = Output.standard()
   if asJSON {

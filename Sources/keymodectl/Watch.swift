@@ -12,7 +12,7 @@ func watch(_ operands: [String], directory: String, _ arguments: Arguments) asyn
   let given = ["--json", "--lines", "--waybar", "--format"].filter(arguments.isGiven)
   // --waybar prints the format as JSON.
   guard given.count < 2 || given == ["--waybar", "--format"] else {
-    throw UsageError("\(given[0]) and \(given[1]) exclude each other")
+    throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
   }
   let client = Client(directory: directory)
   if arguments.has("--waybar") || arguments.isGiven("--format") {

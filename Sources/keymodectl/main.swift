@@ -24,7 +24,7 @@ func run() async throws -> Int32 {
   try arguments.check(for: command)
   let timeout = try arguments["--timeout"].map(microseconds).map(Duration.microseconds)
   // For `wait` it means to check the present states; other commands could not get an answer.
-  if timeout == .zero, command != "wait" { throw UsageError("'--timeout 0' is for wait") }
+  if timeout == .zero, command != "wait" { throw UsageError("'--timeout 0' works only with wait") }
   let directory = Connection.directory(arguments["--socket-dir"])
   let daemon = DaemonAddress(directory, timeout: timeout)
   let asJSON = arguments.has("--json")

@@ -9,23 +9,24 @@ import SystemCalls
 let help: TerminalText = """
   usage: keymoded [OPTION]...
 
-  Gives a keyboard the modes of a phone's chat program, and tells every program
-  about them on a socket. Ask it with keymodectl.
+  Gives a keyboard the modes of a phone's chat program, and publishes their
+  changes on a socket. keymodectl shows them.
 
-    --config FILE       read FILE, not \(Configuration.systemPath)
-    --check             only tell what is wrong with the configuration
-    --device PATH       follow this device, not all keyboards; may be repeated
+    --config FILE       read FILE instead of \(Configuration.systemPath)
+    --check             only check the configuration, and print its errors
+    --device PATH       follow this device in place of all keyboards; may be
+                        repeated
     --recording FILE    play a recording in place of devices
-    --speed X           play it X times as fast, from 0.001 to 1000, or with
-                        'max' without waiting
-    --socket-dir DIR    make the sockets in DIR; by default in /run/keymoded for
-                        root, in $XDG_RUNTIME_DIR/keymoded for others
+    --speed X           play the recording X times as fast, from 0.001 to 1000;
+                        'max' plays it without waiting
+    --socket-dir DIR    create the sockets in DIR; by default in /run/keymoded for
+                        root and $XDG_RUNTIME_DIR/keymoded for other users
     --version           print the version
-    --help              print this
+    --help              print this summary
 
-  Exit status: 0 done or ended by a signal, 1 the system refused something,
-  2 wrong usage, 4 a bad configuration or recording. SIGHUP makes it read its
-  configuration again.
+  Exit status: 0 done or ended by a signal; 1 the system refused an operation;
+  2 wrong usage; 4 invalid configuration or recording. On SIGHUP the daemon reads
+  its configuration again.
   """
 
 /// Runs the daemon until a signal ends it.
@@ -35,13 +36,13 @@ func run() throws {
     options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"])
   if arguments.has("--help") { return Output.print(help) }
   if arguments.has("--version") { return Output.print("keymoded \(keymodedVersion)") }
-  if let operand = arguments.operands.first { throw UsageError("unexpected '\(operand)'") }
+  if let operand = arguments.operands.first { throw UsageError("unexpected argument '\(operand)'") }
   let source = try source(arguments)
   let file = arguments["--config"]
   if arguments.has("--check") {
     for other in ["--device", "--recording", "--speed", "--socket-dir"]
     where arguments.isGiven(other) {
-      throw UsageError("--check and \(other) exclude each other")
+      throw UsageError("--check and \(other) cannot be used together")
     }
     _ = try Configuration.load(file)
     return
@@ -59,7 +60,9 @@ func source(_ arguments: Arguments) throws(UsageError) -> Daemon.Source {
     guard arguments["--speed"] == nil else { throw UsageError("--speed needs --recording") }
     return devices.isEmpty ? .allKeyboards : .devices(devices)
   }
-  guard devices.isEmpty else { throw UsageError("--recording and --device exclude each other") }
+  guard devices.isEmpty else {
+    throw UsageError("--recording and --device cannot be used together")
+  }
   let text = arguments["--speed"] ?? "1"
   guard let speed = PlaybackSpeed(text) else {
     throw UsageError("speed '\(text)' is neither a number from 0.001 to 1000 nor 'max'")

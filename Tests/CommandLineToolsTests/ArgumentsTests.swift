@@ -56,7 +56,7 @@ struct ArgumentsTests {
     "a time in any other form is refused",
     arguments: ["", ".", "1.", ".5", "-1", "+1", "1e3", "1.1234567", "1000000000000", "1.2.3", "٣"])
   func badSeconds(_ text: String) {
-    #expect(throws: UsageError("time '\(text)' is not seconds, such as 12.5")) {
+    #expect(throws: UsageError("time '\(text)' is not a number of seconds such as 12.5")) {
       _ = try microseconds(inSeconds: text)
     }
   }

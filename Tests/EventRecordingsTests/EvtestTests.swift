@@ -115,7 +115,10 @@ struct EvtestTests {
       (
         "Event: time 1.000000, type 1 (EV_KEY), code 30 (KEY_A), value ", "an event without a value"
       ),
-      ("Event: time 1.000000, wrong", "an event that is neither a type nor a synchronization"),
+      (
+        "Event: time 1.000000, wrong",
+        "neither 'type' nor a synchronization event follows the time"
+      ),
     ])
   func badLine(_ line: String, _ message: String) throws {
     let good = "Event: time 0.000001, type 1 (EV_KEY), code 30 (KEY_A), value 1\n"

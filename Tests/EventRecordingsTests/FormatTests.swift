@@ -174,7 +174,7 @@ struct MailTests {
     #expect(outcome.error == nil)
     #expect(try outcome.events == [event(1_000_000, 30, .press)])
     let later = try read("# EVEMU 1.3\n\(lines)N: x\nE: 1.000000 0001 001e 0001\na: line\n")
-    #expect(later.error?.hasSuffix(": neither an evemu event nor a line of its header") == true)
+    #expect(later.error?.hasSuffix(": neither an evemu event nor a header line") == true)
   }
 }
 

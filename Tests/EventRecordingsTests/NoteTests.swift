@@ -82,7 +82,10 @@ struct NoteTests {
     arguments: [
       ("# keymoded: held 0300\n", #"key code "0300" is above 2ff"#),
       ("# keymoded: held 1d x\n", #"event code "x" is not hexadecimal of up to four digits"#),
-      ("# keymoded: held" + String(repeating: " 1", count: 769), "more held keys than there are"),
+      (
+        "# keymoded: held" + String(repeating: " 1", count: 769),
+        "the list of held keys has more keys than exist"
+      ),
     ])
   func badNotes(_ line: String, _ message: String) throws {
     let outcome = try read("# EVEMU 1.3\n\(line)\n")
@@ -95,7 +98,7 @@ struct NoteTests {
       ("{held: [768]}", "a key code of the held keys is above 767"),
       ("{held: [-1]}", "a key code of the held keys is above 767"),
       ("{held: all}", "list of held keys is not a list of numbers"),
-      ("{gone: [1]}", "time of 1 numbers, not 2"),
+      ("{gone: [1]}", "the time has 1 numbers, not 2"),
       ("{gone: [1, 1000000]}", "event time 1, 1000000 is not seconds and microseconds"),
     ])
   func badNotesInYAML(_ note: String, _ message: String) throws {
@@ -116,7 +119,7 @@ struct NoteTests {
   func tooMany() throws {
     let lines = String(repeating: "E: 2.000000 0001 001d 0001\n", count: 769)
     let outcome = try read("# EVEMU 1.3\n# keymoded: lost\n" + lines)
-    #expect(outcome.error == "FILE:771: more differences than there are keys")
+    #expect(outcome.error == "FILE:771: the report after a loss has more keys than exist")
   }
 }
 
@@ -198,7 +201,7 @@ struct LenientTests {
     let text = "version: 2\ndevices:\n- events:\n  - evdev: [[1, 0, 1, 30, 1]]\n"
     #expect(
       try read(text, isLenient: true).error
-        == "FILE:1: version '2' of the format is not known; 1 is")
+        == "FILE:1: unknown format version '2'; expected 1")
   }
 
   @Test("a file that is not a recording is refused")

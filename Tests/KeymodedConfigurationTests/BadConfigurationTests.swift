@@ -54,7 +54,7 @@ struct BadConfiguration: CustomTestStringConvertible {
       "returns-alone.yaml:2:11: not UTF-8: invalid leading UTF-8 octet\n"),
     .init(
       "tab", Array("shift:\n\tthreshold: 1s\n".utf8),
-      "tab.yaml:2:1: a tab stands where only spaces may\n"),
+      "tab.yaml:2:1: a tab is not allowed here; indent with spaces\n"),
     .init(
       "utf-16", [0xff, 0xfe] + Array("s\0h\0".utf8),
       "utf-16.yaml:1:1: not UTF-8: invalid leading UTF-8 octet\n"),

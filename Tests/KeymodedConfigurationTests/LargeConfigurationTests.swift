@@ -44,7 +44,7 @@ struct ManyErrorsTests {
     let text = (1...count).map { "\($0): x\n" }.joined()
     let told = (1...min(count, 20)).map { line in
       "k.yaml:\(line):1: unknown key '\(line)'; "
-        + "there are shift, keyboard, devices, debounce and leds"
+        + "expected shift, keyboard, devices, debounce or leds"
     }
     #expect(said(of: text) == told + (last.map { [$0] } ?? []))
   }
@@ -91,7 +91,7 @@ struct SuggestionTests {
     let wrong =
       String(repeating: "\u{212a}", count: 21) + String(repeating: "k", count: length - 63)
     #expect(wrong.utf8.count == length)
-    let hint = length <= 64 ? "did you mean '\(state)'?" : "there is only \(state)"
+    let hint = length <= 64 ? "did you mean '\(state)'?" : "expected \(state)"
     let start = "keyboard: {table: {replaces: true, states: [\(state)], initial: "
     #expect(
       said(of: "\(start)\(wrong)}}")
@@ -156,7 +156,7 @@ struct LargeConfigurationTests {
     #expect(said(of: "devices: { ignore: [\(most)] }") == [])
     #expect(
       said(of: "devices: { ignore: [\(most)x] }") == [
-        "k.yaml:1:21: a text of more than 256 bytes"
+        "k.yaml:1:21: this text is longer than 256 bytes"
       ])
     #expect(said(of: filled("debounce: ", "", with: { _ in letter })).count == 1)
     #expect(said(of: filled("", ": 1", with: { _ in letter })).count == 1)

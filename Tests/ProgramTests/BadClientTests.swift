@@ -283,7 +283,7 @@ struct BadClientTests {
     #expect(asked.status == 1)
     #expect(
       asked.errors
-        == "keymodectl: keymoded has as many clients as it can serve; try again later\n")
+        == "keymodectl: keymoded has too many clients; try again later\n")
     try daemon.change(1)
     for client in clients { #expect(try client.sequences(1) == [1]) }
     clients.removeLast(10)

@@ -38,10 +38,10 @@ struct BadStartTests {
       #expect(
         daemon.log.contains(
           "keymoded.yaml:1:10: unknown key 'treshold'; did you mean 'threshold'?\n"))
-      let warning = "the configuration is bad; the last good one is in force"
+      let warning = "the configuration is invalid; the last good one applies"
       #expect(daemon.log.contains("\(warning)\n"))
       #expect(daemon.status == "devices followed: 0; \(warning)")
-      #expect(try statistics(daemon) == "configuration  bad; the last good one is in force")
+      #expect(try statistics(daemon) == "configuration  invalid; the last good one applies")
     }
     try daemon.configure(KeptDaemon.configuration)
     daemon.kill()
@@ -59,8 +59,8 @@ struct BadStartTests {
     try daemon.configure(bad)
     try daemon.start()
     #expect(try state(daemon)["sequence"] == 0)
-    #expect(daemon.log.contains("the configuration is bad; the defaults are in force\n"))
-    #expect(try statistics(daemon) == "configuration  bad; the defaults are in force")
+    #expect(daemon.log.contains("the configuration is invalid; the defaults apply\n"))
+    #expect(try statistics(daemon) == "configuration  invalid; the defaults apply")
     let json = try JSON(parsing: try daemon.ask("stats", "--json").output.utf8)
     #expect(json["configuration"] == "defaults")
   }

@@ -67,7 +67,7 @@ struct ChatTests {
     daemon.stop()
     try see("\nwaiting for keymoded\n> ▏")
     try click(screen, row: 3)
-    try screen.wait("why not") { $0.contains("\nno keymoded is serving at ") }
+    try screen.wait("why not") { $0.contains("\nno keymoded listens on ") }
     try daemon.start()
     try click(screen, row: 3)
     try see("\n> tap to write")

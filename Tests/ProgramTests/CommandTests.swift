@@ -41,7 +41,7 @@ struct CommandTests {
     #expect(try JSON(parsing: Array(json.output.utf8))["changed"] == true)
     let unknown = try run("keymodectl", "trigger", "tapNothing", arguments[0], arguments[1])
     #expect(unknown.status == 2)
-    #expect(unknown.errors.hasPrefix("keymodectl: unknown event 'tapNothing'; there are\n"))
+    #expect(unknown.errors.hasPrefix("keymodectl: unknown event 'tapNothing'; the events are\n"))
   }
 
   @Test("wait ends when the machines are in all of the given states")
@@ -213,7 +213,7 @@ struct CommandTests {
     #expect(ended.output == "")
     #expect(
       ended.errors
-        == "keymodectl: keymoded is in the state 'asleep', which '\(other)' does not have\n")
+        == "keymodectl: keymoded is in the state 'asleep', which is missing in '\(other)'\n")
   }
 
   @Test(
@@ -277,7 +277,7 @@ struct CommandTests {
     let ended = try run(
       "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path)")
     #expect(ended.status == 3)
-    #expect(ended.errors.hasPrefix("keymodectl: no keymoded is serving at '\(folder.path)/"))
+    #expect(ended.errors.hasPrefix("keymodectl: no keymoded listens on '\(folder.path)/"))
     #expect(ended.lines.allSatisfy { $0.count <= 80 })
   }
 
@@ -286,73 +286,76 @@ struct CommandTests {
     arguments: [
       ("keymodectl", "", "no command is given"),
       ("keymodectl", "stat", "unknown command 'stat'"),
-      ("keymodectl", "state caps", "unknown machine 'caps': it is shift or keyboard"),
+      ("keymodectl", "state caps", "unknown machine 'caps'; expected shift or keyboard"),
       ("keymodectl", "state shift keyboard", "state takes one machine at most"),
       ("keymodectl", "watch now", "watch takes no operand"),
       ("keymodectl", "trigger", "trigger takes one event"),
       ("keymodectl", "wait", "wait takes at least one MACHINE=STATE"),
       ("keymodectl", "wait shift", "'shift' is not MACHINE=STATE"),
-      ("keymodectl", "wait caps=on", "unknown machine 'caps': it is shift or keyboard"),
+      ("keymodectl", "wait caps=on", "unknown machine 'caps'; expected shift or keyboard"),
       (
         "keymodectl", "wait shift=caps",
-        "unknown state 'caps' of shift; there are\noff on capsLock"
+        "unknown state 'caps' of shift; the states are\noff on capsLock"
       ),
       ("keymodectl", "wait shift=on shift=off", "shift can be in one state only"),
       (
         "keymodectl", "wait shift=on --timeout soon",
-        "time 'soon' is not seconds, such as 12.5"
+        "time 'soon' is not a number of seconds such as 12.5"
       ),
       (
         "keymodectl", "watch --timeout 1",
-        "option '--timeout' is for devices, graph, state, stats, trigger and wait"
+        "option '--timeout' works only with devices, graph, state, stats, trigger and wait"
       ),
       ("keymodectl", "devices all", "devices takes no operand"),
       ("keymodectl", "stats all", "stats takes no operand"),
       ("keymodectl", "replay", "replay takes at least one file"),
       ("keymodectl", "replay - -", "standard input can be read only once"),
-      ("keymodectl", "graph shift --output x", "option '--output' is for record"),
-      ("keymodectl", "record --stats", "option '--stats' is for replay"),
+      ("keymodectl", "graph shift --output x", "option '--output' works only with record"),
+      ("keymodectl", "record --stats", "option '--stats' works only with replay"),
       (
         "keymodectl", "record --format evtest",
-        "unknown format 'evtest': recordings are written as evemu or libinput"
+        "unknown format 'evtest'; expected evemu or libinput"
       ),
       ("keymodectl", "state $(printf 'sh\\377ft')", "argument 2 is not UTF-8"),
       ("keymoded", "--recording $(printf '\\377')", "argument 2 is not UTF-8"),
       (
         "keymodectl", "replay x --expect -",
-        "'-' is no file for '--expect'; './-' is one of that name"
+        "option '--expect' needs a file, not '-'; './-' is a file named '-'"
       ),
       (
         "keymodectl", "graph shift --json",
-        "option '--json' is for devices, replay, state, stats, trigger and watch"
+        "option '--json' works only with devices, replay, state, stats, trigger and watch"
       ),
       (
         "keymodectl", "replay x --socket-dir y",
-        "option '--socket-dir' is for devices, graph, state, stats, trigger, wait and watch"
+        "option '--socket-dir' works only with devices, graph, state, stats, trigger, wait and watch"
       ),
       ("keymodectl", "state --jsn", "unknown option '--jsn'"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
-      ("keymodectl", "state --config x", "option '--config' is for graph, record and replay"),
-      ("keymodectl", "state --current", "option '--current' is for graph"),
+      (
+        "keymodectl", "state --config x",
+        "option '--config' works only with graph, record and replay"
+      ),
+      ("keymodectl", "state --current", "option '--current' works only with graph"),
       (
         "keymodectl", "state --format dot",
-        "option '--format' is for graph, record, replay and watch"
+        "option '--format' works only with graph, record, replay and watch"
       ),
       (
         "keymodectl", "replay --format dot x",
-        "unknown format 'dot'; there are\nevemu libinput evtest getevent raw64 raw32"
+        "unknown format 'dot'; the formats are\nevemu libinput evtest getevent raw64 raw32"
       ),
       ("keymodectl", "graph", "graph takes one machine: shift or keyboard"),
-      ("keymodectl", "graph caps", "unknown machine 'caps': it is shift or keyboard"),
-      ("keymodectl", "graph shift --format png", "unknown format 'png': it is dot or mermaid"),
+      ("keymodectl", "graph caps", "unknown machine 'caps'; expected shift or keyboard"),
+      ("keymodectl", "graph shift --format png", "unknown format 'png'; expected dot or mermaid"),
       ("keymodectl", "replay --config", "option '--config' needs a value"),
       ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),
       ("keymodectl", "state --socket-dir=", "option '--socket-dir' needs a value"),
-      ("keymoded", "now", "unexpected 'now'"),
+      ("keymoded", "now", "unexpected argument 'now'"),
       ("keymoded", "--speed 2", "--speed needs --recording"),
-      ("keymoded", "--check --recording x", "--check and --recording exclude each other"),
-      ("keymoded", "--check --device x", "--check and --device exclude each other"),
-      ("keymoded", "--recording x --device y", "--recording and --device exclude each other"),
+      ("keymoded", "--check --recording x", "--check and --recording cannot be used together"),
+      ("keymoded", "--check --device x", "--check and --device cannot be used together"),
+      ("keymoded", "--recording x --device y", "--recording and --device cannot be used together"),
       (
         "keymoded", "--recording x --speed fast",
         "speed 'fast' is neither a number from 0.001 to 1000 nor 'max'"
@@ -413,8 +416,8 @@ struct CommandTests {
     #expect(
       second.errors
         == "keymoded: cannot serve in '\(daemon.folder.path)': process "
-        + "\(daemon.process.processIdentifier) (keymoded) serves there; choose another folder with "
-        + "--socket-dir\n")
+        + "\(daemon.process.processIdentifier) (keymoded) serves there; choose another "
+        + "directory with --socket-dir\n")
     #expect(try daemon.client().result("org.keymoded.Controller.GetState")["state"] != nil)
     #expect(daemon.stop() == 0)
     #expect(!FileManager.default.fileExists(atPath: daemon.stateSocket))

@@ -144,7 +144,7 @@ struct EscapeTests {
     #expect(refused.errors.split(separator: "\n").count == 1)
     let wrong = try ask(garbage, command)
     #expect(wrong.status == 1)
-    #expect(wrong.errors.hasPrefix("keymodectl: keymoded replied with "))
+    #expect(wrong.errors.hasPrefix("keymodectl: keymoded sent an invalid reply: "))
     #expect(wrong.errors.split(separator: "\n").count == 1)
   }
 
@@ -155,7 +155,7 @@ struct EscapeTests {
     #expect(event.errors.contains(" \(seen)\n"))
     let waiting = try ask(answers, "wait keyboard=x")
     #expect(waiting.status == 2)
-    #expect(waiting.errors.contains("there are\n\(seen)\ntry "))
+    #expect(waiting.errors.contains("the states are\n\(seen)\ntry "))
     for format in ["dot", "mermaid"] {
       let drawn = try ask(answers, "graph shift --current --format \(format)")
       #expect(drawn.status == 0)
@@ -227,8 +227,8 @@ struct EscapeTests {
     let recording = try run("keymodectl", "replay", version)
     #expect(recording.status == 4)
     #expect(
-      recording.errors == "\(version):1: version '\u{fffd}[31m\u{fffd}2\u{fffd}' of the format is "
-        + "not known; 1 is (read as libinput)\n")
+      recording.errors == "\(version):1: unknown format version '\u{fffd}[31m\u{fffd}2\u{fffd}'; "
+        + "expected 1 (read as libinput)\n")
     let expected = try folder.write("expected", change("shift").text + "\n")
     let compared = try run(
       "keymodectl", "replay", "--expect", expected, "-", input: "# EVEMU 1.3\n")

@@ -112,7 +112,7 @@ struct PatienceTests {
   private static func message(_ path: String) -> String {
     """
     keymodectl: keymoded does not answer at '\(path)';
-    'systemctl status keymoded' says how the service is
+    'systemctl status keymoded' shows the state of the service
 
     """
   }

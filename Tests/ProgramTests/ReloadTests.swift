@@ -47,7 +47,7 @@ struct ReloadTests {
     try reload(daemon, "shift: { threshold: 60s }\n", until: "the configuration was read again")
     try reload(
       daemon, "shfit: {}\nshift: { threshold: 1us, trigger: tip }\n",
-      until: "the configuration stays as it was")
+      until: "keeping the present configuration")
     let file = "\(daemon.folder.path)/keymoded.yaml"
     #expect(daemon.log.contains("\(file):1:1: unknown key 'shfit'; did you mean 'shift'?\n"))
     #expect(daemon.log.contains("\(file):2:35: 'tip' is neither press nor tap\n"))
@@ -59,7 +59,7 @@ struct ReloadTests {
       daemon, String(repeating: "shfit: {}\n", count: 60_000),
       until: "\(file): 59980 more errors\n")
     try FileManager.default.removeItem(atPath: file)
-    try hangUp(daemon, until: "the configuration stays as it was")
+    try hangUp(daemon, until: "keeping the present configuration")
     #expect(daemon.log.contains("\(file): No such file or directory\n"))
     #expect(daemon.stop() == 0)
   }
@@ -74,7 +74,7 @@ struct ReloadTests {
     let daemon = try RunningDaemon()
     // With a bad or a good configuration, the daemon is ready again.
     for (text, line) in [
-      ("shift: 1\n", "stays as it was"), ("shift: {}\n", "was read again"),
+      ("shift: 1\n", "keeping the present configuration"), ("shift: {}\n", "was read again"),
     ] {
       let before = now()
       try reload(daemon, text, until: line)
@@ -101,8 +101,8 @@ struct ReloadTests {
     #expect(ended.status == 4)
     #expect(
       ended.errors == """
-        \(bad):1:21: '1' has no unit, which is s, ms or us
-        \(bad):2:10: devices is not a mapping with only or ignore
+        \(bad):1:21: '1' has no unit; add s, ms or us
+        \(bad):2:10: devices must be a mapping; its possible keys are only and ignore
 
         """)
     #expect(try run("keymoded", "--check", "--config", "/nowhere").status == 4)

@@ -278,7 +278,7 @@ struct ReplayTests {
     #expect(ended.status == 0)
     #expect(
       ended.errors == """
-        keymodectl: 2 faults passed over, the first of them:
+        keymodectl: 2 errors skipped; the first is:
         <stdin>:12: event code "zz" is not hexadecimal of up to four digits (read as evemu)
 
         """)
@@ -296,7 +296,7 @@ struct ReplayTests {
     #expect(ended.status == 1)
     #expect(
       ended.errors == """
-        keymodectl: 1 fault passed over:
+        keymodectl: 1 error skipped:
         <stdin>:12: event code "zz" is not hexadecimal of up to four digits (read as evemu)
 
         """)
@@ -313,7 +313,7 @@ struct ReplayTests {
   func unfitExpectation() throws {
     let folder = try TemporaryFolder()
     for (name, text, message) in [
-      ("missed", "{\"missed\":3}\n", "changes are missing here, which 'watch' was too slow for"),
+      ("missed", "{\"missed\":3}\n", "'watch' was too slow and missed changes here"),
       (
         "far",
         #"{"instance":"i","sequence":9223372036854775807,"time":1,"shift":"off","shiftSince":null,"#
@@ -396,10 +396,10 @@ struct ReplayTests {
       try run("keymodectl", "replay", "-", "--from", "0.9", "--until", "1.2", input: dated).lines
         == ended.lines, "in the time that is shown")
     for (option, message) in [
-      (["--from", "x"], "time 'x' is not seconds, such as 12.5"),
-      (["--until", "1.1234567"], "time '1.1234567' is not seconds, such as 12.5"),
-      (["--until=-1"], "time '-1' is not seconds, such as 12.5"),
-      (["--from", "2", "--until", "1"], "'--until' lies before '--from'"),
+      (["--from", "x"], "time 'x' is not a number of seconds such as 12.5"),
+      (["--until", "1.1234567"], "time '1.1234567' is not a number of seconds such as 12.5"),
+      (["--until=-1"], "time '-1' is not a number of seconds such as 12.5"),
+      (["--from", "2", "--until", "1"], "'--until' is earlier than '--from'"),
     ] {
       let path = "\(Place.programs)/keymodectl"
       let refused = try TestSupport.run(path, ["replay", "-"] + option, input: chat)
@@ -422,7 +422,9 @@ struct ReplayTests {
     let refused = try TestSupport.run(path, ["replay", file], environment: ["TMPDIR": "/nowhere"])
     #expect(refused.status == 4)
     #expect(
-      refused.errors == "\(file): cannot be kept in /nowhere: No such file or directory\n")
+      refused.errors
+        == "\(file): cannot write its events to a temporary file in '/nowhere': "
+        + "No such file or directory\n")
   }
 
   @Test("a long replay shows its progress on a terminal, and removes the line at the end")
@@ -493,7 +495,8 @@ struct ReplayTests {
     }
     let refused = try run("keymodectl", "replay", file, "--timeline", file)
     #expect(refused.status == 2)
-    #expect(refused.errors.contains("'\(file)' is there and no picture, so it is left alone"))
+    #expect(
+      refused.errors.contains("'\(file)' exists and is not an SVG picture; choose another file"))
     #expect(try String(contentsOfFile: file, encoding: .utf8) == chat)
   }
 

@@ -45,8 +45,8 @@ struct SocketTests {
     #expect(
       ended.errors
         == "keymoded: cannot serve in '\(folder.path)': process "
-        + "\(ProcessInfo.processInfo.processIdentifier) (\(own)) serves there; choose another folder "
-        + "with --socket-dir\n")
+        + "\(ProcessInfo.processInfo.processIdentifier) (\(own)) serves there; choose another "
+        + "directory with --socket-dir\n")
     #expect(isThere("state.sock") && isThere("control.sock"))
     // Clients still connect to the listening process.
     let client = try RawClient("\(folder.path)/\(name)")
@@ -71,8 +71,8 @@ struct SocketTests {
     #expect(ended.status == 1)
     #expect(
       ended.errors
-        == "keymoded: cannot serve in '\(folder.path)': another keymoded serves there; choose another "
-        + "folder with --socket-dir\n")
+        == "keymoded: cannot serve in '\(folder.path)': another keymoded serves there; choose "
+        + "another directory with --socket-dir\n")
     #expect(isThere("state.sock") && !isThere("control.sock"))
     _ = waiting
   }

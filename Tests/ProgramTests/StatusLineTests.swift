@@ -138,12 +138,18 @@ struct StatusLineTests {
   @Test(
     "invalid formats and options are refused",
     arguments: [
-      ("--format '{caps}'", "a format has {shift} and {keyboard}, and {{ for a brace"),
-      ("--format '{shift'", "a format has {shift} and {keyboard}, and {{ for a brace"),
-      ("--format 'x}'", "a format has {shift} and {keyboard}, and }} for a brace"),
-      ("--json --waybar", "--json and --waybar exclude each other"),
-      ("--lines --format x", "--lines and --format exclude each other"),
-      ("--json --waybar --format x", "--json and --waybar exclude each other"),
+      (
+        "--format '{caps}'",
+        "invalid '{' in the format; use {shift}, {keyboard}, or {{ for a brace"
+      ),
+      (
+        "--format '{shift'",
+        "invalid '{' in the format; use {shift}, {keyboard}, or {{ for a brace"
+      ),
+      ("--format 'x}'", "invalid '}' in the format; use }} for a brace"),
+      ("--json --waybar", "--json and --waybar cannot be used together"),
+      ("--lines --format x", "--lines and --format cannot be used together"),
+      ("--json --waybar --format x", "--json and --waybar cannot be used together"),
     ])
   func usage(_ options: String, _ message: String) throws {
     let ended = try run("/bin/sh", "-c", "'\(Place.programs)/keymodectl' watch \(options)")

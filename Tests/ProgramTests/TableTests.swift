@@ -71,13 +71,13 @@ struct TableTests {
     #expect(wait.status == 2)
     #expect(
       wait.errors
-        == "keymodectl: unknown state 'editingText' of keyboard; there are\nidle talking\n"
+        == "keymodectl: unknown state 'editingText' of keyboard; the states are\nidle talking\n"
         + "try 'keymodectl --help'\n")
     let trigger = try ask(["trigger", "tapTextField"], daemon)
     #expect(trigger.status == 2)
     #expect(
       trigger.errors
-        == "keymodectl: unknown event 'tapTextField'; there are\n"
+        == "keymodectl: unknown event 'tapTextField'; the events are\n"
         + "shiftPressed characterTyped pushToTalk\ntry 'keymodectl --help'\n")
     let own = try ask(["trigger", "timedOut"], daemon)
     #expect(own.status == 2, "time does that")

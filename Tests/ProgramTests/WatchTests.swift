@@ -209,7 +209,7 @@ struct WatchTests {
     let screen = try TerminalScreen(environment: ["KEYMODED_SOCKET_DIR": folder])
     try screen.type("keymodectl watch --socket-dir /nowhere; echo ended with $?")
     try screen.wait("the end") {
-      $0.contains("no keymoded is serving at '/nowhere/") && $0.contains("\nended with 3\n")
+      $0.contains("no keymoded listens on '/nowhere/") && $0.contains("\nended with 3\n")
     }
     try screen.type("TERM=dumb keymodectl watch")
     try screen.wait("a line") { $0.contains(" shift is off, keyboard is prepareToEditText") }

@@ -27,7 +27,7 @@ struct WindowTests {
 
   @Test("a window that ends before it begins is refused")
   func reversed() throws {
-    #expect(throws: UsageError("'--until' lies before '--from'")) {
+    #expect(throws: UsageError("'--until' is earlier than '--from'")) {
       _ = try ReplayWindow(from: at(2), until: at(1.999999))
     }
     _ = try ReplayWindow(from: at(2), until: at(2))

@@ -41,8 +41,8 @@ struct AwaitedStatesTests {
     "invalid operands are refused",
     arguments: [
       (["shift"], "'shift' is not MACHINE=STATE"), (["shift="], "'shift=' is not MACHINE=STATE"),
-      (["caps=on"], "unknown machine 'caps': it is shift or keyboard"),
-      (["shift=x"], "unknown state 'x' of shift; there are\noff on capsLock"),
+      (["caps=on"], "unknown machine 'caps'; expected shift or keyboard"),
+      (["shift=x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
       (["shift=on", "shift=off"], "shift can be in one state only"),
     ] as [([String], TerminalText)])
   func usage(_ operands: [String], _ message: TerminalText) {
@@ -52,7 +52,7 @@ struct AwaitedStatesTests {
   @Test("a state that the daemon does not have is refused")
   func unknown() throws {
     try AwaitedStates.check("idle", of: .keyboard, among: ["idle"])
-    #expect(throws: UsageError("unknown state 'x' of keyboard; there are\nidle busy")) {
+    #expect(throws: UsageError("unknown state 'x' of keyboard; the states are\nidle busy")) {
       try AwaitedStates.check("x", of: .keyboard, among: ["idle", "busy"])
     }
   }

@@ -38,8 +38,10 @@ struct StatusTests {
     "a format with a single brace or an unknown placeholder is refused",
     arguments: [("{caps}", "{{"), ("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
   func badFormat(_ format: String, _ brace: String) {
+    let names = brace == "{{" ? "{shift}, {keyboard}, or " : ""
     #expect(
-      throws: UsageError("a format has {shift} and {keyboard}, and \(brace) for a brace")
+      throws: UsageError(
+        "invalid '\(brace.prefix(1))' in the format; use \(names)\(brace) for a brace")
     ) { _ = try StatusFormat(format) }
   }
 

@@ -63,7 +63,7 @@ struct EvemuParser: LineParser {
       throw LineFault(
         line.starts(with: "R: ".utf8) || line.starts(with: "D: ".utf8)
           ? "a line of hid-recorder, which records no key events"
-          : "neither an evemu event nor a line of its header")
+          : "neither an evemu event nor a header line")
     }
     return try parseEvent(Fields(line, from: start), isTerminated: isTerminated)
   }
@@ -96,7 +96,9 @@ struct EvemuParser: LineParser {
       guard let key = KeyCode(try hexadecimal(field, "code")) else {
         throw LineFault("key code \(quoted(field)) is above \(String(KeyCode.max, radix: 16))")
       }
-      guard keys.count <= KeyCode.max else { throw LineFault("more held keys than there are") }
+      guard keys.count <= KeyCode.max else {
+        throw LineFault("the list of held keys has more keys than exist")
+      }
       keys.append(key)
     }
     return .held(keys, device: 0)
@@ -113,7 +115,7 @@ struct EvemuParser: LineParser {
       throw LineFault("evemu version \(quoted(version.utf8)) is not two numbers")
     }
     if !wasRecognized, (major, minor) > (1, 3) {
-      warning = "evemu version \(version) is newer than 1.3"
+      warning = "evemu version \(version) is newer than 1.3; reading it as 1.3"
     }
   }
 
@@ -131,7 +133,7 @@ struct EvemuParser: LineParser {
     var fields = Fields(line, from: 2)
     guard let first = fields.next(orEndAt: UInt8(ascii: "#")) else { return }
     guard !first.contains(UInt8(ascii: ".")) else {
-      throw LineFault("neither an evemu event nor a line of its header")
+      throw LineFault("neither an evemu event nor a header line")
     }
     // /proc/bus/input/devices has lines with the same letters, but with words in them.
     isRecognized = isRecognized || UInt16(hexadecimal: first) != nil

@@ -71,7 +71,7 @@ struct EvtestParser: LineParser {
     if !word.elementsEqual("type".utf8) {
       let synchronization = try parseSynchronization(word, &fields, time)
       // A decoration follows each name. A name at the end of the file may have been cut off.
-      guard isTerminated || fields.hasMore else { throw LineFault("a name that may not be whole") }
+      guard isTerminated || fields.hasMore else { throw LineFault("the name may be cut off") }
       return synchronization
     }
     let type = try number(&fields, "type")
@@ -89,7 +89,7 @@ struct EvtestParser: LineParser {
     _ decoration: UnsafeRawBufferPointer, _ rest: inout Fields, _ time: Time
   ) throws(LineFault) -> Entry? {
     guard "-+>".utf8.contains(decoration[0]), let name = rest.next() else {
-      throw LineFault("an event that is neither a type nor a synchronization")
+      throw LineFault("neither 'type' nor a synchronization event follows the time")
     }
     // Each of the other names has ended a report in some version.
     if name.elementsEqual("SYN_MT_REPORT".utf8) { return nil }

@@ -42,7 +42,7 @@ struct GeteventParser: LineParser {
     else {
       // Between events there are descriptions of devices.
       guard time == nil, !hasEvent(line), isTerminated || !startsWithDigit(line) else {
-        throw LineFault("neither an event nor about a device")
+        throw LineFault("neither an event nor a line about a device")
       }
       return nil
     }
@@ -58,7 +58,7 @@ struct GeteventParser: LineParser {
       throw LineFault("unknown event value \(quoted(valueField))")
     }
     if let more = fields.next(), !more.elementsEqual("rate".utf8) {
-      throw LineFault("\(quoted(more)) behind an event")
+      throw LineFault("unexpected \(quoted(more)) after the event")
     }
     return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
   }
@@ -70,7 +70,7 @@ struct GeteventParser: LineParser {
     if first[0] == UInt8(ascii: "[") {
       rest = fields
       guard let inside = rest.next(between: UInt8(ascii: "["), and: UInt8(ascii: "]")) else {
-        throw LineFault("a time without its end")
+        throw LineFault("the time has no closing ']'")
       }
       fields = rest
       return try Time(field: inside)

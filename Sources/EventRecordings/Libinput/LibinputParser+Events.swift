@@ -59,8 +59,8 @@ extension LibinputParser {
     }
     if let wrong { throw wrong }
     guard numbers.count <= count ?? Int(KeyCode.max), numbers.count == count ?? numbers.count else {
-      let wanted = count.map { "\($0)" } ?? "fewer"
-      throw fault("\(what) of \(numbers.count) numbers, not \(wanted)", start)
+      let wanted = count.map { "not \($0)" } ?? "too many"
+      throw fault("the \(what) has \(numbers.count) numbers, \(wanted)", start)
     }
     return numbers
   }
@@ -120,7 +120,8 @@ extension LibinputParser {
       guard reader.source.hasObfuscationMark || (hasScanCodeOfA && code != 30) else { return }
       options.warn(
         RecordingError(
-          "keys were obfuscated, both Shift keys too: record with --show-keycodes", file: file))
+          "libinput hid the key codes, even those of Shift; record with --show-keycodes",
+          file: file))
     default: break
     }
   }

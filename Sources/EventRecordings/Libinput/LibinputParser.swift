@@ -100,7 +100,7 @@ extension LibinputParser {
     case (.list, _) where isCertain:
       try skip(part)
       throw structureFault(
-        "neither a device nor an entry of its events", part,
+        "neither a device nor a report of its events", part,
         resumingAt: part.kind == .sequenceStart ? 0 : 1)
     case (_, _): try skip(part)
     }
@@ -158,14 +158,14 @@ extension LibinputParser {
     _ key: EventStream.Event, _ value: EventStream.Event
   ) throws(LibinputFault) {
     guard !value.hasLineEnds else {
-      throw structureFault("version of more than one line", value, resumingAt: 1)
+      throw structureFault("the version has more than one line", value, resumingAt: 1)
     }
     guard !hasVersion else {
       try skip(value)
-      throw fault("version for the second time", key)
+      throw fault("the key 'version' occurs twice", key)
     }
     guard value.kind == .scalar, value.text == "1" else {
-      throw fault("version '\(value.text)' of the format is not known; 1 is", value, .fatal)
+      throw fault("unknown format version '\(value.text)'; expected 1", value, .fatal)
     }
     hasVersion = true
   }
@@ -189,7 +189,9 @@ extension LibinputParser {
       throw fault(error)
     }
     guard !part.hasLineEnds || !isCertain || !holdsEvents(part.text) else {
-      throw structureFault("text with events in it", part, resumingAt: 1)
+      throw structureFault(
+        "this text contains events; a quote or block before it may be damaged", part,
+        resumingAt: 1)
     }
     return part
   }

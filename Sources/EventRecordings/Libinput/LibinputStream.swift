@@ -33,7 +33,7 @@ final class LibinputStream: RecordingStream {
     while let entry = try parser.next() {
       do throws(LineFault) {
         guard !isOfOneDevice || parser.devices.lists <= 1 else {
-          throw LineFault("events of a second device, where 'ndevices' says that there is one")
+          throw LineFault("events of a second device, but 'ndevices' is 1")
         }
         if let input = try interpreter.take(entry) { return .input(input) }
       } catch {

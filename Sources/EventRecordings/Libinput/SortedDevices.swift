@@ -41,7 +41,8 @@ final class SortedDevices {
       }
       try SortedDevices.write(&buffer, to: file.number, folder)
     } catch {
-      throw RecordingError("cannot be kept in \(folder): \(error.reason)", file: name)
+      throw RecordingError(
+        "cannot write its events to a temporary file in '\(folder)': \(error.reason)", file: name)
     }
     guard ranges.count <= Self.mostDevices else {
       throw RecordingError("more than \(Self.mostDevices) devices with events", file: name)

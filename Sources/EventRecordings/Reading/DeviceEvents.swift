@@ -62,7 +62,9 @@ struct DeviceEvents {
 
   private mutating func add(_ key: KeyEvent) throws(LineFault) {
     let count = differences?.count ?? 0
-    guard count <= KeyCode.max else { throw LineFault("more differences than there are keys") }
+    guard count <= KeyCode.max else {
+      throw LineFault("the report after a loss has more keys than exist")
+    }
     if count == 0 { differencesTime = key.time }
     differences?.append(KeyDifference(key: key.key, isDown: key.action != .release))
   }

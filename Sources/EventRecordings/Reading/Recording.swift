@@ -54,7 +54,8 @@ public struct Recording: ~Copyable {
   /// - Throws: if a recording is not a file but a pipe, which can be read only once.
   public mutating func rewind() throws(RecordingError) {
     for file in files where !file.isRewindable {
-      throw RecordingError("not a file that can be read twice", file: file.name)
+      throw RecordingError(
+        "must be a file, not a pipe, because keymoded reads it twice", file: file.name)
     }
     merge = StreamMerge(Recording.streams(files, options))
   }

@@ -7,7 +7,7 @@ from harness.service import CONFIGURATION, UNITS
 from harness.vm import VirtualMachine
 from harness.watch import Watch
 
-WARNING = "the configuration is bad; the last good one is in force"
+WARNING = "the configuration is invalid; the last good one applies"
 
 
 def killed(vm: VirtualMachine) -> None:
@@ -41,7 +41,7 @@ def test_restart_after_a_crash_uses_the_last_good_configuration(guest: VirtualMa
     assert int(guest.run(restarts).stdout) == counted + 1
     statistics = json.loads(guest.run("keymodectl stats --json").stdout)
     assert statistics["configuration"] == "lastGood"
-    assert "bad; the last good one is in force" in guest.run("keymodectl stats").stdout
+    assert "invalid; the last good one applies" in guest.run("keymodectl stats").stdout
     log = "\n".join(service.log(guest))
     assert f"{CONFIGURATION}:1:10: unknown key 'treshold'; did you mean 'threshold'?" in log
     assert WARNING in log
@@ -73,7 +73,7 @@ def test_first_start_with_a_bad_configuration_uses_the_defaults(guest: VirtualMa
     assert statistics["configuration"] == "defaults"
     log = "\n".join(service.log(guest))
     assert f"{CONFIGURATION}:1:10: unknown key 'treshold'" in log
-    assert "the configuration is bad; the defaults are in force" in log
+    assert "the configuration is invalid; the defaults apply" in log
 
 
 def test_daemon_started_by_hand_does_not_disturb_the_service(guest: VirtualMachine) -> None:

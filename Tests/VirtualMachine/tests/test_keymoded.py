@@ -169,7 +169,7 @@ def test_groups_decide_who_may_read_and_who_may_trigger(guest: VirtualMachine) -
     assert (refused.exit_code, refused.stdout) == (5, "")
     assert refused.stderr == (
         "keymodectl: no permission to use '/run/keymoded/state.sock':\n"
-        "it is for members of the group 'keymoded-state'\n"
+        "only members of the group 'keymoded-state' may use it\n"
     )
 
     read = guest.run(as_user("reader", "keymodectl state"))

@@ -178,7 +178,7 @@ def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: Virt
         keyboard.switch("MISC", 1)
         assert keyboard.switched(1) == ["MISC on"]
         assert [line for line in warnings(reading) if "Dark" in line] == [
-            "'Dark keyboard' shows no states on its LEDs: "
+            "the LEDs of 'Dark keyboard' show no states: "
             f"cannot write '{keyboard.path}': Operation not permitted"
         ]
         assert service.state(reading)["shift"] == "capsLock"

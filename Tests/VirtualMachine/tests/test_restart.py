@@ -76,7 +76,7 @@ def test_damaged_stored_states_are_dropped_with_a_log_line(guest: VirtualMachine
     after = service.state(guest)
     assert after["instance"] != before["instance"]
     assert (after["sequence"], after["shift"]) == (0, "off")
-    assert "what was kept of the states makes no sense; starting anew" in service.log(guest)
+    assert "the stored states are invalid; starting with the initial states" in service.log(guest)
 
 
 def test_killing_the_daemon_repeatedly_loses_no_change(guest: VirtualMachine) -> None:
