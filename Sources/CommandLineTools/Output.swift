@@ -1,4 +1,5 @@
 import Glibc
+public import JSON
 public import SystemCalls
 
 /// A buffered stream of text to an open descriptor.
@@ -24,10 +25,16 @@ public struct Output: ~Copyable {
     endLine()
   }
 
+  /// Adds a line of JSON, which escapes everything that a terminal would act on.
+  public mutating func line(json value: some JSONWritable) { line { value.write(to: &$0) } }
+
   /// Writes `text` and a line end to standard output.
-  public static func print(_ text: TerminalText) {
+  public static func print(_ text: TerminalText) { print(text, json: String?.none) }
+
+  /// Writes `json` to standard output or, if it is `nil`, `text`; and a line end.
+  public static func print(_ text: TerminalText, json: (some JSONWritable)?) {
     var output = standard()
-    output.line(text)
+    if let json { output.line(json: json) } else { output.line(text) }
     output.flush()
   }
 

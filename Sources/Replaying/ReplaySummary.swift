@@ -18,9 +18,7 @@ public struct ReplaySummary: Sendable {
     isCollecting = statistics != nil || timeline != nil
   }
 
-  /// Adds an input that `controller` has not taken yet.
-  ///
-  /// - Parameter start: the start of the window.
+  /// Adds an input that `controller` has not taken yet. The window begins at `start`.
   mutating func add(
     _ input: Controller.Input, at time: Time?, before controller: Controller, from start: Time
   ) {

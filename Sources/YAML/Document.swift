@@ -38,17 +38,13 @@ extension Node {
     switch event.kind {
     case .sequenceStart:
       var nodes: [Node] = []
-      while true {
-        let element = try stream.next()
-        if element.kind == .sequenceEnd { break }
+      while case let element = try stream.next(), element.kind != .sequenceEnd {
         nodes.append(try node(element, stream))
       }
       return Node(.sequence(nodes), at: event.mark)
     case .mappingStart:
       var pairs: [Node.Pair] = []
-      while true {
-        let name = try stream.next()
-        if name.kind == .mappingEnd { break }
+      while case let name = try stream.next(), name.kind != .mappingEnd {
         let key = try node(name, stream)
         pairs.append(Node.Pair(key: key, value: try node(try stream.next(), stream)))
       }

@@ -59,10 +59,7 @@ do {
     status = ExitStatus.permissionDenied
   case .badReply, .refused, .failed, .cancelled: status = ExitStatus.no
   }
-} catch let errors as ConfigurationErrors {
-  writeToStandardError("\(errors)\n")
-  status = ExitStatus.badInput
-} catch let error as RecordingError {
+} catch  where error is ConfigurationErrors || error is RecordingError {
   writeToStandardError("\(error)\n")
   status = ExitStatus.badInput
 } catch {

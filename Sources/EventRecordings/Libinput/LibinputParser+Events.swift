@@ -75,8 +75,8 @@ extension LibinputParser {
       while case let key = try nextPart(), key.kind != .mappingEnd {
         let value = try nextPart()
         switch key.text {
-        case Note.held: found = try held(try takeNumbers(nil, value, "list of held keys"), value)
-        case Note.gone: found = try gone(try takeNumbers(2, value, "time"), value)
+        case Note.held: found = try takeHeld(value)
+        case Note.gone: found = try takeGone(value)
         default:
           reader.endValue()
           try skip(value)
@@ -89,9 +89,8 @@ extension LibinputParser {
     return found
   }
 
-  private mutating func held(
-    _ numbers: [Int64], _ value: EventStream.Event
-  ) throws(LibinputFault) -> Entry {
+  private mutating func takeHeld(_ value: EventStream.Event) throws(LibinputFault) -> Entry {
+    let numbers = try takeNumbers(nil, value, "list of held keys")
     let keys = numbers.compactMap { Int(exactly: $0).flatMap { KeyCode($0) } }
     guard keys.count == numbers.count else {
       throw fault("a key code of the held keys is above \(KeyCode.max)", value)
@@ -99,9 +98,8 @@ extension LibinputParser {
     return .held(keys, device: devices.number())
   }
 
-  private mutating func gone(
-    _ numbers: [Int64], _ value: EventStream.Event
-  ) throws(LibinputFault) -> Entry {
+  private mutating func takeGone(_ value: EventStream.Event) throws(LibinputFault) -> Entry {
+    let numbers = try takeNumbers(2, value, "time")
     do throws(LineFault) {
       let time = try Time(seconds: numbers[0], microseconds: numbers[1])
       return .gone(device: devices.number(), at: time)

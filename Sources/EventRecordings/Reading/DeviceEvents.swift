@@ -22,7 +22,7 @@ struct DeviceEvents {
   /// Whether each key event is an input by itself.
   var isPlain: Bool { !isSkipping && differences == nil }
 
-  /// - Returns: what `event` completes, if it completes anything.
+  /// What `event` completes, if it completes anything.
   mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
     switch (event.type, event.code) {
     case (InputEvent.synchronization, InputEvent.dropped):
@@ -40,9 +40,7 @@ struct DeviceEvents {
     }
   }
 
-  /// Ends the report.
-  ///
-  /// - Parameter time: the time of a report without differences.
+  /// Ends the report. A report without differences has the time `time`.
   mutating func endReport(at time: Time) -> RecordedInput? {
     isSkipping = false
     guard let found = differences else { return nil }
