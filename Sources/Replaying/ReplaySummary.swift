@@ -24,12 +24,11 @@ public struct ReplaySummary: Sendable {
   ) {
     guard isCollecting else { return }
     if case .key(let device, let event) = input, event.action == .press {
-      if controller.isBounce(pressOf: event.key, on: device, at: event.time) {
-        statistics?.countBounce()
-      } else {
-        let meaning = controller.meaning(ofPress: event.key, on: device)
-        statistics?.count(press: meaning)
-        if event.time >= start { timeline?.add(Timeline.Press(meaning), at: event.time) }
+      let isBounce = controller.isBounce(pressOf: event.key, on: device, at: event.time)
+      let meaning = isBounce ? nil : controller.meaning(ofPress: event.key, on: device)
+      statistics?.count(press: meaning)
+      if let meaning, event.time >= start {
+        timeline?.add(Timeline.Press(meaning), at: event.time)
       }
     }
     statistics?.count(input, at: time)

@@ -13,14 +13,10 @@ public final class EventStream {
     public enum Kind: Hashable, Sendable {
       /// A text, quoted or not.
       case scalar
-      /// A list begins.
-      case sequenceStart
-      /// A list ends.
-      case sequenceEnd
-      /// A mapping begins. Its keys and values follow in turn.
-      case mappingStart
-      /// A mapping ends.
-      case mappingEnd
+      /// A list begins or ends.
+      case sequenceStart, sequenceEnd
+      /// A mapping begins or ends. Its keys and values follow in turn.
+      case mappingStart, mappingEnd
       /// The text ends.
       case end
     }

@@ -68,8 +68,7 @@ struct EvemuParser: EntryParser {
   }
 
   /// Parses a note of `keymodectl record`. Unknown ones, of a later version, are ignored.
-  private func parseNote(_ fields: Fields) throws(LineFault) -> Entry? {
-    var fields = fields
+  private func parseNote(_ fields: consuming Fields) throws(LineFault) -> Entry? {
     guard let word = fields.next() else { return nil }
     if word.elementsEqual(Note.lost.utf8) { return .lost(device: 0) }
     if word.elementsEqual(Note.gone.utf8) { return .gone(device: 0, at: nil) }
@@ -124,9 +123,8 @@ struct EvemuParser: EntryParser {
   }
 
   private mutating func parseEvent(
-    _ fields: Fields, isTerminated: Bool
+    _ fields: consuming Fields, isTerminated: Bool
   ) throws(LineFault) -> Entry? {
-    var fields = fields
     let time = try Time(field: fields.next("time"))
     let type = try hexadecimal(fields.next("type"), "type")
     let code = try hexadecimal(fields.next("code"), "code")

@@ -57,9 +57,8 @@ struct EvtestParser: EntryParser {
   }
 
   private mutating func parseEvent(
-    _ fields: Fields, _ isTerminated: Bool
+    _ fields: consuming Fields, _ isTerminated: Bool
   ) throws(LineFault) -> Entry? {
-    var fields = fields
     let time = try Time(field: fields.next("time", orEndAt: UInt8(ascii: ",")))
     fields.skip(UInt8(ascii: ","))
     let word = try fields.next("type")
@@ -94,13 +93,12 @@ struct EvtestParser: EntryParser {
   }
 
   private func parseValue(
-    _ fields: Fields, _ event: (time: Time, type: UInt16, code: UInt16)
+    _ fields: consuming Fields, _ event: (time: Time, type: UInt16, code: UInt16)
   ) throws(LineFault) -> Entry? {
     // The values of scan codes are hexadecimal, and those of other types do not matter.
     guard event.type == InputEvent.key || event.type == InputEvent.synchronization else {
       return nil
     }
-    var fields = fields
     _ = fields.next()
     let field = try fields.next("value")
     guard let value = Int32(ascii: field) else {

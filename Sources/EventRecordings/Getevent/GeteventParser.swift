@@ -103,8 +103,7 @@ struct GeteventParser: EntryParser {
   }
 
   /// Parses `remove device 5: /dev/input/event5`. Another device may get the path later.
-  private mutating func remove(_ fields: Fields) -> Entry? {
-    var fields = fields
+  private mutating func remove(_ fields: consuming Fields) -> Entry? {
     guard fields.next() != nil, let path = fields.next(),
       let index = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }

@@ -19,16 +19,17 @@ extension LibinputParser {
 
   private mutating func event(_ numbers: [Int64]) throws(LineFault) -> InputEvent {
     let time = try Time(seconds: numbers[0], microseconds: numbers[1])
-    guard let type = UInt16(exactly: numbers[2]) else {
-      throw LineFault("event type \(numbers[2]) is out of range")
-    }
-    guard let code = UInt16(exactly: numbers[3]) else {
-      throw LineFault("event code \(numbers[3]) is out of range")
-    }
-    guard let value = Int32(exactly: numbers[4]) else {
-      throw LineFault("event value \(numbers[4]) is out of range")
-    }
+    let type: UInt16 = try number(numbers[2], "type")
+    let code: UInt16 = try number(numbers[3], "code")
+    let value: Int32 = try number(numbers[4], "value")
     return InputEvent(time: time, type: type, code: code, value: value, device: devices.number())
+  }
+
+  private func number<Number: FixedWidthInteger>(
+    _ value: Int64, _ name: String
+  ) throws(LineFault) -> Number {
+    if let number = Number(exactly: value) { return number }
+    throw LineFault("event \(name) \(value) is out of range")
   }
 
   /// Takes the numbers of a list that begins with `start`.

@@ -123,7 +123,7 @@ extension LibinputParser {
     return nil
   }
 
-  /// Begins a section with the line `number`, and returns the end of the report that was being read,
+  /// Begins a section with the line `number`. Returns the end of the report that was being read,
   /// unless the line goes on with it.
   private mutating func begin(_ number: Int, _ line: LibinputLine, isOneLine: Bool) -> Entry? {
     let endsReport = !line.isEvent && context.contains(.report)

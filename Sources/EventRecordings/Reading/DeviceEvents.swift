@@ -40,22 +40,16 @@ struct DeviceEvents {
     }
   }
 
-  /// Ends the report. A report without differences has the time `time`.
-  mutating func endReport(at time: Time) -> RecordedInput? {
+  /// Ends the report.
+  ///
+  /// - Parameter time: the time of its `SYN_REPORT`; `nil` if it has none. Then differences have to
+  ///   come before the end.
+  mutating func endReport(at time: Time? = nil) -> RecordedInput? {
     isSkipping = false
-    guard let found = differences else { return nil }
+    guard let found = differences, let time = found.isEmpty ? time : differencesTime
+    else { return nil }
     differences = nil
-    let time = found.isEmpty ? time : differencesTime
     return RecordedInput(time: time, input: .synchronized(id, found, at: time))
-  }
-
-  /// Ends a report that ends without a `SYN_REPORT`.
-  mutating func endReport() -> RecordedInput? {
-    guard differences?.isEmpty == false else {
-      isSkipping = false
-      return nil
-    }
-    return endReport(at: differencesTime)
   }
 
   private mutating func add(_ key: KeyEvent) throws(LineFault) {

@@ -47,8 +47,8 @@ struct Fields {
     if position < line.count, line[position] == mark { position += 1 }
   }
 
-  /// Skips everything up to this text, and the text too unless `isKept` is true. Returns whether the
-  /// line contains the text; if not, nothing is skipped.
+  /// Skips everything up to this text, and the text too unless `isKept` is true. Returns whether
+  /// the line contains the text; if not, nothing is skipped.
   mutating func skip(to text: StaticString, keepingIt isKept: Bool = false) -> Bool {
     let rest = UnsafeRawBufferPointer(rebasing: line[position...])
     guard let offset = rest.firstOffset(of: text) else { return false }

@@ -115,8 +115,8 @@ struct InputReader: ~Copyable {
     return events.isEmpty ? nil : events
   }
 
-  /// The next `size` bytes, or fewer before the end; `nil` at the end. They are valid until the next
-  /// call.
+  /// The next `size` bytes, or fewer before the end; `nil` at the end. They are valid until the
+  /// next call.
   mutating func nextRecord(of size: Int) throws(RecordingError) -> UnsafeRawBufferPointer? {
     while end - start < size, !isAtEnd { try fill() }
     let count = min(size, end - start)

@@ -2,7 +2,9 @@
 final class OpenedRecording {
   let file: OpenFile
   private let format: RecordingFormat
-  private let isDetected: Bool
+
+  /// The format, if it was detected by content.
+  let detectedFormat: RecordingFormat?
 
   /// The devices, if the file has the events of one device after those of another.
   let devices: SortedDevices?
@@ -15,12 +17,12 @@ final class OpenedRecording {
     _ path: String, _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
     file = try OpenFile(path)
-    isDetected = format == nil
     var reader = InputReader(file)
     let start = try reader.peek {
       format == nil || format == .libinput ? RecordingFormat.isKnown(from: $0) : true
     }
     self.format = format ?? RecordingFormat(of: start)
+    detectedFormat = format == nil ? self.format : nil
     let isOfOneDevice =
       start.starts(with: "ndevices: 1\n".utf8) || start.firstOffset(of: "\nndevices: 1\n") != nil
     if self.format == .libinput, !isOfOneDevice {
@@ -33,16 +35,13 @@ final class OpenedRecording {
     }
   }
 
-  /// The format, if it was detected by content.
-  var detectedFormat: RecordingFormat? { isDetected ? format : nil }
-
   /// How many bytes will be read in all, if that is known.
   var size: Int? { devices?.size ?? file.size }
 
   /// The number of its streams.
   var streamCount: Int { devices?.ranges.count ?? 1 }
 
-  /// Its streams, from the start. The first is the one at index `first` of the `count` streams of all
+  /// Its streams, from the start. The first has the index `first` among the `count` streams of all
   /// files.
   func streams(
     from first: Int, of count: Int, _ options: ReadingOptions

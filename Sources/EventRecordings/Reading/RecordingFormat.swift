@@ -48,13 +48,9 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   }
 
   private init?(ofRecords bytes: UnsafeRawBufferPointer) {
-    if RawParser.bits64.claims(bytes) {
-      self = .raw64
-    } else if RawParser.bits32.claims(bytes) {
-      self = .raw32
-    } else {
-      return nil
-    }
+    let is64 = RawParser.bits64.claims(bytes)
+    guard is64 || RawParser.bits32.claims(bytes) else { return nil }
+    self = is64 ? .raw64 : .raw32
   }
 
   private init?(ofLines text: UnsafeRawBufferPointer) {
