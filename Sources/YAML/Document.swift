@@ -41,19 +41,19 @@ extension Node {
       while case let element = try stream.next(), element.kind != .sequenceEnd {
         nodes.append(try node(element, stream))
       }
-      return Node(.sequence(nodes), at: event.mark)
+      return Node(content: .sequence(nodes), mark: event.mark)
     case .mappingStart:
       var pairs: [Node.Pair] = []
       while case let name = try stream.next(), name.kind != .mappingEnd {
         let key = try node(name, stream)
         pairs.append(Node.Pair(key: key, value: try node(try stream.next(), stream)))
       }
-      return Node(.mapping(pairs), at: event.mark)
+      return Node(content: .mapping(pairs), mark: event.mark)
     case .scalar, .sequenceEnd, .mappingEnd, .end:
       guard event.text.utf8.count <= maximumText else {
         throw YAMLError("a text of more than \(maximumText) bytes", at: event.mark)
       }
-      return Node(.scalar(event.text), at: event.mark)
+      return Node(content: .scalar(event.text), mark: event.mark)
     }
   }
 }

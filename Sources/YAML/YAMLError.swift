@@ -7,8 +7,7 @@ public struct YAMLError: Error, Hashable {
   /// The offset in bytes, if the exact line and column are not known. Then `mark` is before it.
   public let byte: Int?
 
-  /// The error with these parts.
-  public init(_ message: String, at mark: Mark, byte: Int? = nil) {
+  init(_ message: String, at mark: Mark, byte: Int? = nil) {
     self.mark = mark
     self.message = message
     self.byte = byte
@@ -21,12 +20,6 @@ public struct Mark: Hashable, Comparable, Sendable {
   public let line: Int
   /// The column in characters, from 1.
   public let column: Int
-
-  /// The position with these numbers.
-  public init(line: Int, column: Int) {
-    self.line = line
-    self.column = column
-  }
 
   /// Whether `lhs` comes first in the document.
   public static func < (lhs: Mark, rhs: Mark) -> Bool {

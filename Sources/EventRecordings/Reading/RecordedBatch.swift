@@ -44,7 +44,7 @@ public struct RecordedInput: Hashable, Sendable {
   }
 
   /// An event of a key of `device`.
-  public init(_ device: DeviceID, _ event: KeyEvent) {
+  init(_ device: DeviceID, _ event: KeyEvent) {
     self.init(time: event.time, input: .key(device, event))
   }
 }
