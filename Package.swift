@@ -108,7 +108,7 @@ let package = Package(
       [
         "CommandLineTools", "EventRecordings", "JSON", "KeyRecording", "KeyboardModes",
         "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "Replaying",
-        "StateMachines", "SystemCalls", "Systemd", "Timelines", "Watching",
+        "StateMachines", "SystemCalls", "Timelines", "Watching",
       ]),
 
     // Packages of their own, under examples; here they are for the tests.

@@ -1,22 +1,17 @@
 import Glibc
+public import JSON
 public import SystemCalls
 
-/// A buffered stream of text to an open descriptor.
+/// A buffered stream of text to standard output.
 ///
-/// When the reader of standard output has closed it, as `head` and `grep -q` do, the program ends
+/// When its reader has closed it, as `head` and `grep -q` do, the program ends
 /// quietly, with exit status 0.
 public struct Output: ~Copyable {
-  private let descriptor: Int32
   private var buffer: [UInt8] = []
   private static let capacity = 32768
 
-  /// A stream to standard output.
-  public static func standard() -> Output { Output(descriptor: STDOUT_FILENO) }
-
-  private init(descriptor: Int32) {
-    self.descriptor = descriptor
-    buffer.reserveCapacity(Self.capacity)
-  }
+  /// A stream whose buffer is empty.
+  public init() { buffer.reserveCapacity(Self.capacity) }
 
   /// Adds `text` and a line end.
   public mutating func line(_ text: TerminalText) {
@@ -24,10 +19,16 @@ public struct Output: ~Copyable {
     endLine()
   }
 
+  /// Adds a line of JSON, which escapes everything that a terminal would act on.
+  public mutating func line(json value: some JSONWritable) { line { value.write(to: &$0) } }
+
   /// Writes `text` and a line end to standard output.
-  public static func print(_ text: TerminalText) {
-    var output = standard()
-    output.line(text)
+  public static func print(_ text: TerminalText) { print(text, json: String?.none) }
+
+  /// Writes `json` to standard output or, if it is `nil`, `text`; and a line end.
+  public static func print(_ text: TerminalText, json: (some JSONWritable)?) {
+    var output = Output()
+    if let json { output.line(json: json) } else { output.line(text) }
     output.flush()
   }
 
@@ -46,7 +47,7 @@ public struct Output: ~Copyable {
   /// Writes the buffer; ends the program if that fails.
   public mutating func flush() {
     let result = buffer.withUnsafeBytes { bytes in
-      Result { () throws(SystemError) in try writeAll(bytes, to: descriptor, "standard output") }
+      Result { () throws(SystemError) in try writeAll(bytes, to: STDOUT_FILENO, "standard output") }
     }
     if case .failure(let error) = result {
       if error.code == EPIPE { exit(0) }

@@ -10,18 +10,15 @@ final class AppendedFile {
 
   /// A file that has just been opened and is empty.
   ///
-  /// - Parameters:
-  ///   - name: its name in errors.
-  ///   - isOwn: whether a piece that does not fit may be cut off. Others write to standard output too.
+  /// - Parameter isOwn: whether a piece that does not fit may be cut off. Others write to standard
+  ///   output too.
   init(_ descriptor: consuming FileDescriptor, _ name: String, isOwn: Bool) {
     self.descriptor = descriptor
     self.name = name
     self.isOwn = isOwn
   }
 
-  /// Creates a file that only its owner can read.
-  ///
-  /// - Throws: if it cannot be created, for example because there is one at `path` already.
+  /// Creates a file that only its owner can read; there must be none at `path`.
   convenience init(creating path: String) throws(SystemError) {
     let descriptor: FileDescriptor
     do {
@@ -32,9 +29,7 @@ final class AppendedFile {
     self.init(descriptor, path, isOwn: true)
   }
 
-  /// Standard output.
-  ///
-  /// - Throws: if it is closed.
+  /// Standard output, unless it is closed.
   static func standardOutput() throws(SystemError) -> AppendedFile {
     let number = try retrying("write", "standard output") {
       fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -43,26 +38,19 @@ final class AppendedFile {
   }
 
   /// Creates a file without a name in `TMPDIR`, by default `/tmp`.
-  ///
-  /// - Throws: if it cannot be created.
   static func temporary() throws(SystemError) -> AppendedFile {
     let folder = environment("TMPDIR") ?? "/tmp"
     return AppendedFile(try FileDescriptor.unnamed(in: folder), folder, isOwn: true)
   }
 
-  /// Adds all of `text`, or nothing of it.
-  ///
-  /// - Throws: if it cannot be written.
+  /// Adds all of `text` or, if it cannot be written, nothing of it.
   func append(_ text: String) throws(SystemError) {
-    var text = text
-    let result = text.withUTF8 { bytes in
-      Result { () throws(SystemError) in
+    let bytes = Array(text.utf8)
+    do throws(SystemError) {
+      try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
         try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor.number, name)
       }
-    }
-    do throws(SystemError) {
-      try result.get()
-      size += text.utf8.count
+      size += bytes.count
     } catch {
       if isOwn { _ = ftruncate(descriptor.number, off_t(size)) }
       throw error
@@ -71,8 +59,6 @@ final class AppendedFile {
 
   /// Passes the whole file to `body`, in parts of at most 64 KiB. Each ends at the end of an item of
   /// a list of libinput's format, unless a single item is longer.
-  ///
-  /// - Throws: if the file cannot be read, and what `body` throws.
   func forEachPart(_ body: (String) throws(SystemError) -> Void) throws(SystemError) {
     var offset = 0
     while offset < size {

@@ -19,10 +19,7 @@ final class RecordingFile {
 
   private var sections: [Section] = []
 
-  /// Writes what precedes the reports of these devices.
-  ///
-  /// - Precondition: evemu has one device.
-  /// - Throws: if that cannot be written, or there can be no file for another device.
+  /// Writes what precedes the reports of these devices; in evemu's format there is one.
   init(
     _ output: AppendedFile, _ format: WrittenFormat, _ devices: [DeviceDescription],
     remarks: [String]
@@ -48,9 +45,7 @@ final class RecordingFile {
     sections[section].text += sections[section].writer.text(of: report)
   }
 
-  /// Writes the added reports.
-  ///
-  /// - Throws: if those of a device cannot be written. None of them is kept then.
+  /// Writes the added reports. If those of a device cannot be written, none of them is kept.
   func flush() throws(SystemError) {
     for index in sections.indices where !sections[index].text.isEmpty {
       try sections[index].list.append(sections[index].text)
@@ -58,9 +53,8 @@ final class RecordingFile {
     }
   }
 
-  /// Appends the lists of the other devices to the first one. Call this once.
-  ///
-  /// - Throws: if they cannot be read or written. The reports before are kept.
+  /// Appends the lists of the other devices to the first one. Call this once. If one cannot be read
+  /// or written, the reports before are kept.
   func finish() throws(SystemError) {
     guard let output = sections.first?.list else { return }
     for section in sections.dropFirst() {

@@ -6,24 +6,19 @@ struct RecordingFilter {
   private var controller: Controller
   private var redactor: Redactor?
 
-  /// A filter by these settings.
-  ///
-  /// - Parameter showsKeyCodes: whether nothing is redacted.
+  /// A filter by these settings; it redacts unless it `showsKeyCodes`.
   init(settings: Settings, showsKeyCodes: Bool) {
     controller = Controller(settings: settings)
     guard !showsKeyCodes else { return }
     redactor = Redactor(bindings: settings.bindings, debounce: settings.debounce)
   }
 
-  /// Adds a device, before its first input.
-  ///
-  /// - Parameter keys: the keys that the device has.
+  /// Adds a device that has these keys, before its first input.
   mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
 
-  /// Takes the next batch.
+  /// Takes the next batch, and returns the inputs to write.
   ///
   /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
-  /// - Returns: the inputs to write.
   mutating func take(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Controller.Input] {

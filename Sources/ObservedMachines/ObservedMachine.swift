@@ -43,12 +43,6 @@ public final class ObservedMachine<R: Rules> {
     case ignored
   }
 
-  private struct Waiting {
-    let event: R.Event
-    let action: (Step) -> Void
-    let result: (Outcome) -> Void
-  }
-
   /// The rules in force.
   public let rules: R
 
@@ -62,7 +56,7 @@ public final class ObservedMachine<R: Rules> {
   private var afterActions = Registrations<(Step) -> Void>()
   private var streams: [Int: AsyncStream<Step>.Continuation] = [:]
   private var streamCount = 0
-  private var waiting: [Waiting] = []
+  private var waiting: [() -> Void] = []
   private var isBusy = false
 
   /// A machine in the initial state of `rules`, without observers.
@@ -87,23 +81,25 @@ public final class ObservedMachine<R: Rules> {
     _ event: R.Event, result: @escaping (Outcome) -> Void = { _ in },
     action: @escaping (Step) -> Void = { _ in }
   ) {
-    waiting.append(Waiting(event: event, action: action, result: result))
+    waiting.append { [unowned self] in perform(event, result, action) }
     guard !isBusy else { return }
     isBusy = true
     defer { isBusy = false }
-    while !waiting.isEmpty { perform(waiting.removeFirst()) }
+    while !waiting.isEmpty { waiting.removeFirst()() }
   }
 
-  private func perform(_ sent: Waiting) {
-    guard let next = rules.next(state, on: sent.event) else { return sent.result(.ignored) }
-    let step = Step(from: state, to: next, event: sent.event)
+  private func perform(
+    _ event: R.Event, _ result: (Outcome) -> Void, _ action: (Step) -> Void
+  ) {
+    guard let next = rules.next(state, on: event) else { return result(.ignored) }
+    let step = Step(from: state, to: next, event: event)
     let isMove = rules.name(of: step.from) != rules.name(of: step.to)
     // Copies, because an observer added during the step would see only half of it.
     let (observers, beforeActions, afterActions) = (observers, beforeActions, afterActions)
     let streams = streams
     if isMove { observers.forEach { $0.willExit(step.from) } }
     beforeActions.forEach { $0(step) }
-    sent.action(step)
+    action(step)
     state = step.to
     afterActions.forEach { $0(step) }
     if isMove {
@@ -112,7 +108,7 @@ public final class ObservedMachine<R: Rules> {
         if case .terminated = stream.yield(step) { self.streams[number] = nil }
       }
     }
-    sent.result(.changed(step))
+    result(.changed(step))
   }
 }
 

@@ -75,23 +75,22 @@ public struct ExpectedChanges: ~Copyable {
       }
       line += 1
       let text = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-      guard let json = try? JSON(parsing: text) else { throw fault }
+      guard let json = try? JSON(parsing: text) else { throw fault() }
       if let change = Change(json) { return change }
       // `watch` begins with the states, and `replay --stats` ends with the counts.
       if line == 1, let state = StateMessage(json), 0...Self.maxSequence ~= state.modes.sequence {
         base = state.modes.sequence
       } else if json["missed"] != nil {
-        throw RecordingError(
-          "'watch' was too slow and missed changes here", file: name, line: line)
+        throw fault("'watch' was too slow and missed changes here")
       } else if json["stats"] == nil {
-        throw fault
+        throw fault()
       }
     }
   }
 
-  private var fault: RecordingError {
-    RecordingError("not a change as 'replay --json' prints it", file: name, line: line)
-  }
+  private func fault(
+    _ message: String = "not a change as 'replay --json' prints it"
+  ) -> RecordingError { RecordingError(message, file: name, line: line) }
 }
 
 extension Change {

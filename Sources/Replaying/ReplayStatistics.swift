@@ -35,16 +35,16 @@ public struct ReplayStatistics: Sendable {
     period.map { $0.upperBound.microseconds - $0.lowerBound.microseconds } ?? 0
   }
 
-  mutating func count(press meaning: PressMeaning) {
+  /// Counts a press; a bounce has no meaning.
+  mutating func count(press meaning: PressMeaning?) {
     switch meaning {
     case .shift: presses.shift += 1
     case .bound: presses.bound += 1
     case .character: presses.characters += 1
     case .other: presses.others += 1
+    case nil: bounces += 1
     }
   }
-
-  mutating func countBounce() { bounces += 1 }
 
   /// Counts an input, except for a press.
   mutating func count(_ input: Controller.Input, at time: Time?) {

@@ -18,20 +18,17 @@ public struct ReplaySummary: Sendable {
     isCollecting = statistics != nil || timeline != nil
   }
 
-  /// Adds an input that `controller` has not taken yet.
-  ///
-  /// - Parameter start: the start of the window.
+  /// Adds an input that `controller` has not taken yet. The window begins at `start`.
   mutating func add(
     _ input: Controller.Input, at time: Time?, before controller: Controller, from start: Time
   ) {
     guard isCollecting else { return }
     if case .key(let device, let event) = input, event.action == .press {
-      if controller.isBounce(pressOf: event.key, on: device, at: event.time) {
-        statistics?.countBounce()
-      } else {
-        let meaning = controller.meaning(ofPress: event.key, on: device)
-        statistics?.count(press: meaning)
-        if event.time >= start { timeline?.add(Timeline.Press(meaning), at: event.time) }
+      let isBounce = controller.isBounce(pressOf: event.key, on: device, at: event.time)
+      let meaning = isBounce ? nil : controller.meaning(ofPress: event.key, on: device)
+      statistics?.count(press: meaning)
+      if let meaning, event.time >= start {
+        timeline?.add(Timeline.Press(meaning), at: event.time)
       }
     }
     statistics?.count(input, at: time)

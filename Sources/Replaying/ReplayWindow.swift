@@ -7,11 +7,9 @@ public struct ReplayWindow: Sendable {
   let from: Time?
   let until: Time?
 
-  /// The window from one time until another, both included.
+  /// The window from one time until another, both included; `nil` is the start or the end of the
+  /// recording.
   ///
-  /// - Parameters:
-  ///   - from: `nil` for the start of the recording.
-  ///   - until: `nil` for its end.
   /// - Throws: if `until` is before `from`.
   public init(from: Time? = nil, until: Time? = nil) throws(UsageError) {
     if let from, let until, until < from { throw UsageError("'--until' is earlier than '--from'") }

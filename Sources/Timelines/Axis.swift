@@ -2,32 +2,27 @@
 struct Axis {
   /// A labelled time.
   struct Mark {
-    /// The x coordinate of the line.
     let x: Double
     /// The time, in seconds: `2.5 s`.
     let label: String
-    /// The x coordinate of the label's middle, which differs from `x` near the picture's right
-    /// edge.
+    /// The middle of the label, which differs from `x` near the picture's right edge.
     let labelX: Double
 
     /// The estimated width of the label.
     var width: Double { label.width(fontSize: Style.smallSize) }
   }
 
-  /// The x coordinate at which the axis begins.
+  /// The x coordinates at which the axis begins and ends.
   static let left = 104.0
-  /// The x coordinate at which the axis ends.
   static let right = 784.0
   /// The minimum distance of labels from each other, and from the picture's right edge.
   private static let margin = 8.0
 
-  /// The period that is drawn, in microseconds; at least 1 µs long, the shortest difference of
-  /// times.
+  /// The period that is drawn, in microseconds: at least 1, the shortest difference of times.
   let period: ClosedRange<Int64>
   /// The time that is labelled 0 s.
   let zero: Int64
 
-  /// The axis of `period`.
   init(period: ClosedRange<Int64>, zero: Int64) {
     let (start, end) = (period.lowerBound, period.upperBound)
     self.period = start...max(end, start + 1)

@@ -26,19 +26,16 @@ struct Lane: Sendable {
   /// The length to which longer names are cut, in Unicode scalars.
   static let longestName = 20
 
-  /// The names of the states: first those of the rules, then others in the order in which they
-  /// appear.
+  /// The names of the states: first those of the rules, then others as they appear.
   private(set) var names: [String]
   /// The spans, in order of time; empty before the first change.
   private(set) var spans: [Span] = []
   /// The indices of the states that the machine was in.
   private(set) var used: Set<Int>
-  /// The number of changes.
   private(set) var changes = 0
   private var current: Int
   private var grain: Int64 = 1
 
-  /// The lane of a machine that has not changed yet.
   init(states: [String], initial: String) {
     names = states
     current = states.firstIndex(of: initial) ?? 0
@@ -51,7 +48,6 @@ struct Lane: Sendable {
     used = [current]
   }
 
-  /// The name of the present state.
   var state: String { names[current] }
 
   /// Adds a change at `time`.
@@ -89,9 +85,8 @@ struct Lane: Sendable {
     return Self.merged(all, shorterThan: grain, end: period.upperBound)
   }
 
-  /// `spans`, with adjacent spans merged if each is shorter than `grain`.
-  ///
-  /// - Parameter end: when the last span ends; `nil` while that is unknown.
+  /// `spans`, with adjacent spans merged if each is shorter than `grain`. The last one ends at `end`;
+  /// `nil` while that is unknown.
   private static func merged(
     _ spans: [Span], shorterThan grain: Int64, end: Int64? = nil
   ) -> [Span] {

@@ -11,22 +11,19 @@ struct Picture {
   private static let legendHeight = 20.0
   private static let legendColumn = (Axis.right - Axis.left) / 4
 
-  /// The elements so far, one line each.
+  /// The elements so far, one line each, and their height.
   private(set) var elements: [String] = []
-  /// The height of the picture so far.
   private(set) var height = laneTop
 
   private let timeline: Timeline
   private let axis: Axis
   private var showsMany = false
 
-  /// An empty picture of `timeline`.
   init(of timeline: Timeline) {
     self.timeline = timeline
     axis = Axis(period: timeline.period ?? 0...1, zero: timeline.zero)
   }
 
-  /// Draws everything.
   mutating func draw() {
     let grid = elements.count
     drawLane("Shift", timeline.shift, Style.shift)
@@ -117,8 +114,7 @@ struct Picture {
     height += Self.rowHeight
   }
 
-  /// - Parameter place: the index in `elements` at which the grid is inserted, below all that it
-  ///   crosses.
+  /// Draws the axis, and inserts the grid at this index in `elements`, below all that it crosses.
   private mutating func drawAxis(gridAt place: Int) {
     height += 4
     // An empty timeline has no times to label.

@@ -3,7 +3,6 @@ struct PressTimes: Sendable {
   /// The maximum number of slots that are kept. The picture is fewer pixels wide.
   static let mostSlots = 2048
 
-  /// The number of presses.
   private(set) var count = 0
   /// The time slots with presses; each begins its number times ``width`` after the clock's zero.
   private(set) var slots: Set<Int64> = []
@@ -16,7 +15,6 @@ struct PressTimes: Sendable {
   /// The middles of the slots, in ascending order.
   var times: [Int64] { slots.sorted().map { $0 << exponent + width / 2 } }
 
-  /// Adds a press at `time`.
   mutating func add(_ time: Int64) {
     count += 1
     slots.insert(time >> exponent)

@@ -54,8 +54,7 @@ extension String {
   }
 }
 
-/// `microseconds` in seconds with `digits` digits after the point, at most six; the rest is cut
-/// off.
+/// `microseconds` in seconds with up to six digits after the point; the rest is cut off.
 func seconds(_ microseconds: Int64, digits: Int) -> String {
   let magnitude = microseconds.magnitude
   let fraction = String(magnitude % 1_000_000)

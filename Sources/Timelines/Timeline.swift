@@ -36,16 +36,6 @@ public struct Timeline: Sendable {
     keyboard = Lane(states: table.stateNames, initial: table.name(of: table.initial))
   }
 
-  /// How many times are stored, at most ``mostStored``.
-  var stored: Int {
-    shift.spans.count + keyboard.spans.count + presses.reduce(0) { $0 + $1.slots.count }
-  }
-
-  /// The maximum of ``stored``.
-  static let mostStored =
-    Machine.allCases.count * Lane.mostSpans
-    + Press.allCases.count * PressTimes.mostSlots
-
   /// The maximum distance of a time from the clock's zero: 36 000 years, in microseconds. Times
   /// further away are clamped, so that no difference of two times overflows.
   static let furthest: Int64 = 1 << 60
@@ -54,9 +44,7 @@ public struct Timeline: Sendable {
   ///
   /// Call this first, with the time of the recording's first event, so that this event decides
   /// which time is labelled 0 s, even if it is not a press.
-  public mutating func begin(at time: Time) {
-    _ = cover(time)
-  }
+  public mutating func begin(at time: Time) { _ = cover(time) }
 
   /// Makes the picture begin at `time`, with the machines in these states.
   public mutating func begin(at time: Time, shift: String, keyboard: String) {
@@ -82,13 +70,9 @@ public struct Timeline: Sendable {
 
   /// Makes the picture end at `time`, the time of the recording's last event, unless something else
   /// is later.
-  public mutating func end(at time: Time) {
-    _ = cover(time)
-  }
+  public mutating func end(at time: Time) { _ = cover(time) }
 
-  /// Extends the period to `time`.
-  ///
-  /// - Returns: `time` in microseconds, no further from zero than ``furthest``.
+  /// Extends the period to `time`, and returns it in microseconds, clamped to ``furthest``.
   private mutating func cover(_ time: Time) -> Int64 {
     let microseconds = min(max(time.microseconds, -Self.furthest), Self.furthest)
     if let known = period {

@@ -53,3 +53,25 @@ public struct AwaitedStates {
 
   private var hold: Bool { wanted.allSatisfy { states[$0.key] == $0.value } }
 }
+
+extension Machine {
+  /// The machine that an argument names.
+  ///
+  /// - Throws: `UsageError` for any other name than `shift` and `keyboard`.
+  public init(argument name: String) throws(UsageError) {
+    guard let machine = Machine(rawValue: name) else {
+      throw UsageError("unknown machine '\(name)'; expected shift or keyboard")
+    }
+    self = machine
+  }
+}
+
+extension Modes {
+  /// The state of one machine.
+  public subscript(machine: Machine) -> String {
+    switch machine {
+    case .shift: shift
+    case .keyboard: keyboard
+    }
+  }
+}

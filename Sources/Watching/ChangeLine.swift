@@ -11,7 +11,7 @@ public enum ChangeLine {
     // The width counts characters as they are shown.
     let step = printable("\(change.from) → \(change.to)")
     let parts = [
-      text(time ?? change.time), right(change.machine.rawValue, 8), right(step, 35),
+      text(time ?? change.time), padded(change.machine.rawValue, 8), padded(step, 35),
       printable(change.event),
     ]
     return "\(parts.joined(separator: "  "))"
@@ -67,7 +67,7 @@ public enum ChangeLine {
     }
   }
 
-  private static func right(_ text: String, _ width: Int) -> String {
+  private static func padded(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 }

@@ -38,26 +38,22 @@ extension Node {
     switch event.kind {
     case .sequenceStart:
       var nodes: [Node] = []
-      while true {
-        let element = try stream.next()
-        if element.kind == .sequenceEnd { break }
+      while case let element = try stream.next(), element.kind != .sequenceEnd {
         nodes.append(try node(element, stream))
       }
-      return Node(.sequence(nodes), at: event.mark)
+      return Node(content: .sequence(nodes), mark: event.mark)
     case .mappingStart:
       var pairs: [Node.Pair] = []
-      while true {
-        let name = try stream.next()
-        if name.kind == .mappingEnd { break }
+      while case let name = try stream.next(), name.kind != .mappingEnd {
         let key = try node(name, stream)
         pairs.append(Node.Pair(key: key, value: try node(try stream.next(), stream)))
       }
-      return Node(.mapping(pairs), at: event.mark)
+      return Node(content: .mapping(pairs), mark: event.mark)
     case .scalar, .sequenceEnd, .mappingEnd, .end:
       guard event.text.utf8.count <= maximumText else {
         throw YAMLError("this text is longer than \(maximumText) bytes", at: event.mark)
       }
-      return Node(.scalar(event.text), at: event.mark)
+      return Node(content: .scalar(event.text), mark: event.mark)
     }
   }
 }

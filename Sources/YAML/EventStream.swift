@@ -13,14 +13,10 @@ public final class EventStream {
     public enum Kind: Hashable, Sendable {
       /// A text, quoted or not.
       case scalar
-      /// A list begins.
-      case sequenceStart
-      /// A list ends.
-      case sequenceEnd
-      /// A mapping begins. Its keys and values follow in turn.
-      case mappingStart
-      /// A mapping ends.
-      case mappingEnd
+      /// A list begins or ends.
+      case sequenceStart, sequenceEnd
+      /// A mapping begins or ends. Its keys and values follow in turn.
+      case mappingStart, mappingEnd
       /// The text ends.
       case end
     }
@@ -106,21 +102,24 @@ public final class EventStream {
       case YAML_SCALAR_EVENT:
         let scalar = event.data.scalar
         try refuse(anchor: scalar.anchor, tag: scalar.tag, at: mark)
-        guard depth < Self.maximumDepth else { throw tooDeep(mark) }
         let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
         return Event(
           kind: .scalar, mark: mark, text: String(decoding: bytes, as: UTF8.self),
           hasLineEnds: event.end_mark.line > event.start_mark.line)
       case YAML_SEQUENCE_START_EVENT:
-        try refuse(
-          anchor: event.data.sequence_start.anchor, tag: event.data.sequence_start.tag, at: mark)
-        return try start(.sequenceStart, mark)
+        let list = event.data.sequence_start
+        try refuse(anchor: list.anchor, tag: list.tag, at: mark)
+        depth += 1
+        return Event(kind: .sequenceStart, mark: mark, text: "")
       case YAML_MAPPING_START_EVENT:
-        try refuse(
-          anchor: event.data.mapping_start.anchor, tag: event.data.mapping_start.tag, at: mark)
-        return try start(.mappingStart, mark)
-      case YAML_SEQUENCE_END_EVENT: return end(.sequenceEnd, mark)
-      case YAML_MAPPING_END_EVENT: return end(.mappingEnd, mark)
+        let mapping = event.data.mapping_start
+        try refuse(anchor: mapping.anchor, tag: mapping.tag, at: mark)
+        depth += 1
+        return Event(kind: .mappingStart, mark: mark, text: "")
+      case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT:
+        depth -= 1
+        let isList = event.type == YAML_SEQUENCE_END_EVENT
+        return Event(kind: isList ? .sequenceEnd : .mappingEnd, mark: mark, text: "")
       case YAML_ALIAS_EVENT: throw YAMLError("aliases are not supported", at: mark)
       default: continue
       }
@@ -138,27 +137,16 @@ public final class EventStream {
     return count
   }
 
-  private func start(_ kind: Event.Kind, _ mark: Mark) throws(YAMLError) -> Event {
-    guard depth < Self.maximumDepth else { throw tooDeep(mark) }
-    depth += 1
-    return Event(kind: kind, mark: mark, text: "")
-  }
-
-  private func end(_ kind: Event.Kind, _ mark: Mark) -> Event {
-    depth -= 1
-    return Event(kind: kind, mark: mark, text: "")
-  }
-
-  private func tooDeep(_ mark: Mark) -> YAMLError {
-    YAMLError("nested deeper than \(Self.maximumDepth)", at: mark)
-  }
-
+  /// Throws if a value has an anchor or a tag, or is nested too deep.
   private func refuse(
     anchor: UnsafeMutablePointer<yaml_char_t>?, tag: UnsafeMutablePointer<yaml_char_t>?,
     at mark: Mark
   ) throws(YAMLError) {
     if anchor != nil { throw YAMLError("anchors are not supported", at: mark) }
     if tag != nil { throw YAMLError(Self.noTags, at: mark) }
+    guard depth < Self.maximumDepth else {
+      throw YAMLError("nested deeper than \(Self.maximumDepth)", at: mark)
+    }
   }
 
   private func problem() -> YAMLError {

@@ -22,10 +22,4 @@ public struct Node: Hashable, Sendable {
   public let content: Content
   /// Where it begins.
   public let mark: Mark
-
-  /// The value `content` at `mark`.
-  public init(_ content: Content, at mark: Mark) {
-    self.content = content
-    self.mark = mark
-  }
 }

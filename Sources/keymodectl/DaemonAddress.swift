@@ -16,8 +16,7 @@ struct DaemonAddress {
     try Connection(.control, in: directory, until: deadline)
   }
 
-  /// Connects to the state socket or, without permission for it, to the control socket, which also
-  /// serves reading.
+  /// Connects to the state socket or, without permission for it, to the control socket.
   func connectForReading() throws(ClientError) -> Connection {
     do {
       return try Connection(.state, in: directory, until: deadline)

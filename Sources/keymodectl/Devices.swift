@@ -6,7 +6,7 @@ import SystemCalls
 func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("devices takes no operand") }
   let devices = try daemon.connect().devices()
-  var output = Output.standard()
+  var output = Output()
   if asJSON {
     for device in devices { output.line(json: device) }
   } else {

@@ -31,11 +31,8 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     }
     diagram.current = state
   }
-  var output = Output.standard()
-  for line in (format == "dot" ? diagram.dot : diagram.mermaid).split(separator: "\n") {
-    output.line("\(line)")
-  }
-  output.flush()
+  let lines = (format == "dot" ? diagram.dot : diagram.mermaid).split(separator: "\n")
+  Output.print(lines.map { "\($0)" }.joined(separator: "\n"))
   return 0
 }
 

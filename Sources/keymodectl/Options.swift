@@ -23,8 +23,6 @@ private let options: [(name: String, takesValue: Bool, commands: [String])] = [
 
 extension Arguments {
   /// The arguments of this program.
-  ///
-  /// - Throws: for an unknown option, or a missing or superfluous value.
   static func ofThisProgram() throws(UsageError) -> Arguments {
     try Arguments(
       commandLine(),
@@ -32,9 +30,7 @@ extension Arguments {
       options: Set(options.filter(\.takesValue).map(\.name)))
   }
 
-  /// Checks the options of a command.
-  ///
-  /// - Throws: for an option that the command does not have, and for a file that is named `-`.
+  /// Refuses options that the command does not have, and files that are named `-`.
   func check(for command: String) throws(UsageError) {
     for option in ["--config", "--expect", "--output", "--timeline"] where self[option] == "-" {
       throw UsageError("option '\(option)' needs a file, not '-'; './-' is a file named '-'")

@@ -24,8 +24,6 @@ struct PictureFile {
   }
 
   /// Draws a timeline of these recordings.
-  ///
-  /// - Throws: `SystemError` if it cannot be written.
   func draw(_ timeline: Timeline, of recordings: [String]) throws {
     let file = try FileDescriptor.opening(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o666)
     let names = recordings.map { path in

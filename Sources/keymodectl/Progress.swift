@@ -1,7 +1,6 @@
 import EventRecordings
 import Glibc
 import SystemCalls
-import Systemd
 
 /// The progress of a long replay, as a line on the terminal. It is shown only if standard error is a
 /// terminal and standard output is not, so that it never mixes with other output.
@@ -17,9 +16,8 @@ struct Progress {
     due = isShown ? microsecondsSinceBoot() + 500_000 : 0
   }
 
-  /// Shows the progress after half a second, and then five times a second.
-  ///
-  /// - Parameter count: how many inputs were replayed since the last call.
+  /// Shows the progress after half a second, and then five times a second. Since the last call,
+  /// `count` inputs were replayed.
   mutating func update(_ recording: borrowing Recording, after count: Int) {
     guard isShown else { return }
     inputs += count

@@ -11,7 +11,7 @@ import Watching
 struct ReplayOutput: ~Copyable {
   private let asJSON: Bool
   private var expected: ExpectedChanges?
-  private var output = Output.standard()
+  private var output = Output()
 
   init(asJSON: Bool, expected: consuming ExpectedChanges?) {
     self.asJSON = asJSON

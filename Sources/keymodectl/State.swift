@@ -10,14 +10,11 @@ func state(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -
   guard operands.count <= 1 else { throw UsageError("state takes one machine at most") }
   let machine = try operands.first.map(Machine.init(argument:))
   let state = try daemon.connectForReading().state()
-  var output = Output.standard()
-  switch (machine, asJSON) {
-  case (nil, true): output.line(json: state)
-  case (nil, false): output.line(state.modes.table)
-  case (let machine?, true): output.line(json: state.modes[machine])
-  case (let machine?, false): output.line("\(state.modes[machine])")
+  if let machine {
+    Output.print("\(state.modes[machine])", json: asJSON ? state.modes[machine] : nil)
+  } else {
+    Output.print(state.modes.table, json: asJSON ? state : nil)
   }
-  output.flush()
   return 0
 }
 

@@ -6,24 +6,19 @@ import SystemCalls
 func stats(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("stats takes no operand") }
   let statistics = try daemon.connect().statistics()
-  var output = Output.standard()
-  if asJSON {
-    output.line(json: statistics)
-  } else {
-    // A difference of two `Duration`s cannot overflow.
-    let running =
-      Duration.microseconds(statistics.time.microseconds)
-      - .microseconds(statistics.started.microseconds)
-    let rows =
-      [
-        ["running", "\(running.components.seconds) s"], ["changes", "\(statistics.changes)"],
-        ["clients", "\(statistics.clients)"], ["missed", "\(statistics.missed)"],
-        ["devices", "\(statistics.devices)"], ["losses", "\(statistics.losses)"],
-        ["reloads", "\(statistics.reloads)"],
-      ] + (statistics.configuration.map { [["configuration", configurationText($0)]] } ?? [])
-    for line in Table.lines(rows) { output.line(line) }
-  }
-  output.flush()
+  // A difference of two `Duration`s cannot overflow.
+  let running =
+    Duration.microseconds(statistics.time.microseconds)
+    - .microseconds(statistics.started.microseconds)
+  let rows =
+    [
+      ["running", "\(running.components.seconds) s"], ["changes", "\(statistics.changes)"],
+      ["clients", "\(statistics.clients)"], ["missed", "\(statistics.missed)"],
+      ["devices", "\(statistics.devices)"], ["losses", "\(statistics.losses)"],
+      ["reloads", "\(statistics.reloads)"],
+    ] + (statistics.configuration.map { [["configuration", configurationText($0)]] } ?? [])
+  let text = Table.lines(rows).joined(separator: "\n")
+  Output.print(text, json: asJSON ? statistics : nil)
   return 0
 }
 

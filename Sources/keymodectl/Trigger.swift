@@ -22,12 +22,6 @@ func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
     }
     throw UsageError("unknown event '\(operands[0])'; the events are\n\(wrapped(names))")
   }
-  var output = Output.standard()
-  if asJSON {
-    output.line(json: reply)
-  } else {
-    output.line(reply.state.modes.table)
-  }
-  output.flush()
+  Output.print(reply.state.modes.table, json: asJSON ? reply : nil)
   return reply.changed ? 0 : ExitStatus.no
 }

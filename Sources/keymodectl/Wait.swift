@@ -7,8 +7,20 @@ import Watching
 /// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
 func wait(_ operands: [String], directory: String, timeout: Duration?) throws -> Int32 {
   guard !operands.isEmpty else { throw UsageError("wait takes at least one MACHINE=STATE") }
+  var awaited = try AwaitedStates(operands)
+  let start = SuspendingClock.now
+  let daemon = DaemonAddress(directory, timeout: timeout.map { max($0, shortestPatience) })
   do {
-    try wait(for: AwaitedStates(operands), directory: directory, timeout: timeout)
+    let connection = try daemon.connectForReading()
+    if let state = awaited.keyboard {
+      let keyboard = try connection.machines().first { $0.name == Machine.keyboard.rawValue }
+      try AwaitedStates.check(state, of: .keyboard, among: keyboard?.states ?? [])
+    }
+    try connection.subscribe()
+    while try !awaited.take(connection.nextChanges()) {
+      // The first message came at once; from now on the user's timeout is the limit.
+      connection.deadline = timeout.map { start.advanced(by: $0) }
+    }
     return ExitStatus.done
   } catch ClientError.noAnswer where timeout != nil {
     return ExitStatus.no
@@ -18,22 +30,3 @@ func wait(_ operands: [String], directory: String, timeout: Duration?) throws ->
 /// The minimum time for answers that the daemon gives at once, however short the user's timeout is:
 /// states that hold already end the wait.
 private let shortestPatience = Duration.seconds(1)
-
-/// Returns when the machines are in these states.
-private func wait(
-  for awaited: AwaitedStates, directory: String, timeout: Duration?
-) throws {
-  let start = SuspendingClock.now
-  let daemon = DaemonAddress(directory, timeout: timeout.map { max($0, shortestPatience) })
-  let connection = try daemon.connectForReading()
-  if let state = awaited.keyboard {
-    let keyboard = try connection.machines().first { $0.name == Machine.keyboard.rawValue }
-    try AwaitedStates.check(state, of: .keyboard, among: keyboard?.states ?? [])
-  }
-  try connection.subscribe()
-  var awaited = awaited
-  while try !awaited.take(connection.nextChanges()) {
-    // The first message came at once; from now on the user's timeout is the limit.
-    connection.deadline = timeout.map { start.advanced(by: $0) }
-  }
-}

@@ -46,7 +46,7 @@ private func untilUnread(
 /// Prints a line for the states and one for each change, until the daemon ends. The reader decides
 /// whether to start another watch.
 private func lines(_ client: Client, asJSON: Bool) async throws -> Int32 {
-  var output = Output.standard()
+  var output = Output()
   var missed: String?
   for try await update in client.changes {
     switch update {
@@ -74,7 +74,7 @@ private func lines(_ client: Client, asJSON: Bool) async throws -> Int32 {
 
 /// Prints a line whenever a status bar should show another text, until the bar closes it.
 private func status(_ client: Client, _ line: StatusLine) async throws -> Int32 {
-  var output = Output.standard()
+  var output = Output()
   var line = line
   for try await update in client.changes {
     guard let next = line.take(update) else { continue }

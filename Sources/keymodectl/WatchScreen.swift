@@ -1,7 +1,6 @@
 import Glibc
 import KeymodeClient
 import SystemCalls
-import Systemd
 import Watching
 
 /// The live view on a terminal. It draws when the view changes, and sleeps in between.
@@ -27,16 +26,15 @@ actor WatchScreen {
     let input = terminal.input
     let screen = WatchScreen(terminal, directory: client.directory)
     do {
-      let status = try await withThrowingTaskGroup(of: Void.self) { tasks in
+      try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await screen.follow(client) }
         tasks.addTask { try await screen.obey(signals) }
         if let input { tasks.addTask { try await untilQuit(input) } }
         try await tasks.next()
         tasks.cancelAll()
-        return Int32(0)
       }
       await screen.end()
-      return status
+      return 0
     } catch {
       await screen.end()
       throw error

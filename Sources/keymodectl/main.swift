@@ -11,12 +11,8 @@ import SystemCalls
 @MainActor
 func run() async throws -> Int32 {
   let arguments = try Arguments.ofThisProgram()
-  if arguments.has("--help") {
-    Output.print(help)
-    return ExitStatus.done
-  }
-  if arguments.has("--version") {
-    Output.print("keymodectl \(keymodedVersion)")
+  if arguments.has("--help") || arguments.has("--version") {
+    Output.print(arguments.has("--help") ? help : "keymodectl \(keymodedVersion)")
     return ExitStatus.done
   }
   guard let command = arguments.operands.first else { throw UsageError("no command is given") }
@@ -59,10 +55,7 @@ do {
     status = ExitStatus.permissionDenied
   case .badReply, .refused, .failed, .cancelled: status = ExitStatus.no
   }
-} catch let errors as ConfigurationErrors {
-  writeToStandardError("\(errors)\n")
-  status = ExitStatus.badInput
-} catch let error as RecordingError {
+} catch  where error is ConfigurationErrors || error is RecordingError {
   writeToStandardError("\(error)\n")
   status = ExitStatus.badInput
 } catch {

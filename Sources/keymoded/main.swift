@@ -76,10 +76,7 @@ do {
 } catch let error as UsageError {
   complain(error)
   exit(ExitStatus.usage)
-} catch let errors as ConfigurationErrors {
-  writeToStandardError("\(errors)\n")
-  exit(ExitStatus.badInput)
-} catch let error as RecordingError {
+} catch  where error is ConfigurationErrors || error is RecordingError {
   writeToStandardError("\(error)\n")
   exit(ExitStatus.badInput)
 } catch {

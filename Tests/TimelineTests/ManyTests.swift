@@ -4,6 +4,18 @@ import Testing
 
 @testable import Timelines
 
+extension Timeline {
+  /// How many times are stored.
+  fileprivate var stored: Int {
+    shift.spans.count + keyboard.spans.count + presses.reduce(0) { $0 + $1.slots.count }
+  }
+
+  /// The maximum of ``stored``.
+  fileprivate static let mostStored =
+    Machine.allCases.count * Lane.mostSpans
+    + Press.allCases.count * PressTimes.mostSlots
+}
+
 /// Random changes and presses with pauses of all lengths: bursts, breaks, and times that step back.
 private struct Typist {
   var random: SplitMix64

@@ -73,9 +73,7 @@ private struct SecondText {
     return first | (((line + 8).characters ^ text.1) & mask.1) == 0 && count > 0
   }
 
-  /// Takes the beginning of `line`.
-  ///
-  /// - Returns: whether it is that of an event.
+  /// Takes the beginning of `line`, and returns whether it is that of an event.
   mutating func take(_ line: UnsafeRawPointer) -> Bool {
     guard line.characters & 0xff_ffff == 0x20_3a45 else { return false }  // "E: "
     var seconds: Int64 = 0

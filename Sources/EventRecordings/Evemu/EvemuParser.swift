@@ -10,9 +10,8 @@ import KeyboardModes
 /// Only the `E:` lines matter here: seconds and six digits of microseconds, type and code in
 /// hexadecimal, the value in decimal. They are the same in all versions. The description of the
 /// device is skipped. Sources: README.md and src/evemu.c of freedesktop.org's evemu.
-struct EvemuParser: LineParser {
+struct EvemuParser: EntryParser {
   var isRecognized = false
-  private var warning: String?
 
   /// Whether the last line was the `# DMI:` comment or went on with it. Mail programs wrap it,
   /// because it is one long word.
@@ -37,56 +36,39 @@ struct EvemuParser: LineParser {
   ) throws(LineFault) -> Entry? {
     let wasInModalias = isInModalias
     isInModalias = false
-    // Nearly all lines begin with the mark of an event.
-    if isEventMark(line, at: 0) {
-      return try parseEvent(Fields(line, from: 2), isTerminated: isTerminated)
-    }
-    guard let first = line.first(where: { $0 != .space && $0 != .tab }) else { return nil }
     // One letter before an event was echoed by the terminal, even if it looks like a header or
     // comment.
-    if isEventMark(line, at: 1) || (isHeader(line) && isEventMark(line, at: 2)) {
-      let start = isEventMark(line, at: 1) ? 3 : 4
-      return try parseEvent(Fields(line, from: start), isTerminated: isTerminated)
+    let isHeader = isHeader(line)
+    if let mark = (0...(isHeader ? 2 : 1)).first(where: { isEventMark(line, at: $0) }) {
+      return try parseEvent(Fields(line, from: mark + 2), isTerminated: isTerminated)
     }
-    if first == UInt8(ascii: "#") {
-      return try parseComment(line)
-    }
-    if isHeader(line) {
+    guard let first = line.first(where: { $0 != .space && $0 != .tab }) else { return nil }
+    if first == UInt8(ascii: "#") { return try parseComment(line) }
+    if isHeader {
       try checkHeader(line)
       return nil
     }
-    guard let start = eventStart(in: line) else {
-      if wasInModalias, line.contains(UInt8(ascii: ":")) {
-        isInModalias = true
-        return nil
-      }
-      throw LineFault(
-        line.starts(with: "R: ".utf8) || line.starts(with: "D: ".utf8)
-          ? "a line of hid-recorder, which records no key events"
-          : "neither an evemu event nor a header line")
+    // The terminal may have echoed typed text before the mark of an event.
+    if let mark = line.indices.dropLast(2).first(where: { isEventMark(line, at: $0) }) {
+      return try parseEvent(Fields(line, from: mark + 2), isTerminated: isTerminated)
     }
-    return try parseEvent(Fields(line, from: start), isTerminated: isTerminated)
-  }
-
-  mutating func takeWarning() -> String? {
-    defer { warning = nil }
-    return warning
+    isInModalias = wasInModalias && line.contains(UInt8(ascii: ":"))
+    guard !isInModalias else { return nil }
+    throw LineFault(
+      line.starts(with: "R: ".utf8) || line.starts(with: "D: ".utf8)
+        ? "a line of hid-recorder, which records no key events"
+        : "neither an evemu event nor a header line")
   }
 
   private mutating func parseComment(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     isInModalias = line.starts(with: "# DMI:".utf8) || line.starts(with: "# dmi:".utf8)
-    if line.starts(with: "# EVEMU ".utf8) {
-      try parseVersion(line)
-    } else if line.starts(with: Note.mark.utf8) {
-      return try parseNote(Fields(line, from: Note.mark.utf8.count))
-    }
-    return nil
+    if line.starts(with: "# EVEMU ".utf8) { return try parseVersion(line) }
+    guard line.starts(with: Note.mark.utf8) else { return nil }
+    return try parseNote(Fields(line, from: Note.mark.utf8.count))
   }
 
-  /// Parses a note of `keymodectl record`. Unknown notes are ignored: a later version may have
-  /// more.
-  private func parseNote(_ fields: Fields) throws(LineFault) -> Entry? {
-    var fields = fields
+  /// Parses a note of `keymodectl record`. Unknown ones, of a later version, are ignored.
+  private func parseNote(_ fields: consuming Fields) throws(LineFault) -> Entry? {
     guard let word = fields.next() else { return nil }
     if word.elementsEqual(Note.lost.utf8) { return .lost(device: 0) }
     if word.elementsEqual(Note.gone.utf8) { return .gone(device: 0, at: nil) }
@@ -105,7 +87,7 @@ struct EvemuParser: LineParser {
   }
 
   /// Parses `# EVEMU major.minor`, the first line since version 1.1.
-  private mutating func parseVersion(_ line: UnsafeRawBufferPointer) throws(LineFault) {
+  private mutating func parseVersion(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     let wasRecognized = isRecognized
     isRecognized = true
     var fields = Fields(line, from: 8)
@@ -114,9 +96,8 @@ struct EvemuParser: LineParser {
     guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1]) else {
       throw LineFault("evemu version \(quoted(version.utf8)) is not two numbers")
     }
-    if !wasRecognized, (major, minor) > (1, 3) {
-      warning = "evemu version \(version) is newer than 1.3; reading it as 1.3"
-    }
+    guard !wasRecognized, (major, minor) > (1, 3) else { return nil }
+    return .warning("evemu version \(version) is newer than 1.3; reading it as 1.3")
   }
 
   private func isHeader(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -126,25 +107,15 @@ struct EvemuParser: LineParser {
 
   /// Skips a line of the description, unless it is an event whose first letter is damaged.
   private mutating func checkHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) {
-    guard line[0] != UInt8(ascii: "N") else {
-      isRecognized = true
-      return
-    }
     var fields = Fields(line, from: 2)
-    guard let first = fields.next(orEndAt: UInt8(ascii: "#")) else { return }
-    guard !first.contains(UInt8(ascii: ".")) else {
+    let first = fields.next(orEndAt: UInt8(ascii: "#"))
+    let isName = line[0] == UInt8(ascii: "N")
+    guard isName || first?.contains(UInt8(ascii: ".")) != true else {
       throw LineFault("neither an evemu event nor a header line")
     }
     // /proc/bus/input/devices has lines with the same letters, but with words in them.
-    isRecognized = isRecognized || UInt16(hexadecimal: first) != nil
-  }
-
-  /// The offset of the fields of an event; `nil` if the line has no event.
-  ///
-  /// The mark of the event may come late in the line: the terminal may have echoed typed text
-  /// before it.
-  private func eventStart(in line: UnsafeRawBufferPointer) -> Int? {
-    line.indices.dropLast(2).first { isEventMark(line, at: $0) }.map { $0 + 2 }
+    let isNumber = first.flatMap(UInt16.init(hexadecimal:)) != nil
+    isRecognized = isRecognized || isName || isNumber
   }
 
   private func isEventMark(_ line: UnsafeRawBufferPointer, at index: Int) -> Bool {
@@ -154,18 +125,12 @@ struct EvemuParser: LineParser {
   }
 
   private mutating func parseEvent(
-    _ fields: Fields, isTerminated: Bool
+    _ fields: consuming Fields, isTerminated: Bool
   ) throws(LineFault) -> Entry? {
-    var fields = fields
-    guard let timeField = fields.next() else { throw LineFault("an event without a time") }
-    let time = try Time(field: timeField)
-    guard let typeField = fields.next() else { throw LineFault("an event without a type") }
-    let type = try hexadecimal(typeField, "type")
-    guard let codeField = fields.next() else { throw LineFault("an event without a code") }
-    let code = try hexadecimal(codeField, "code")
-    guard let valueField = fields.next(orEndAt: UInt8(ascii: "#")) else {
-      throw LineFault("an event without a value")
-    }
+    let time = try Time(field: fields.next("time"))
+    let type = try hexadecimal(fields.next("type"), "type")
+    let code = try hexadecimal(fields.next("code"), "code")
+    let valueField = try fields.next("value", orEndAt: UInt8(ascii: "#"))
     guard let value = Int32(ascii: valueField) else {
       throw LineFault("event value \(quoted(valueField)) is not a decimal number")
     }

@@ -9,7 +9,7 @@ import KeyboardModes
 /// Between such lines there may be any text: a header, text that was typed into the terminal,
 /// quotes and line breaks of a mail program. Types and codes are parsed as numbers, because their
 /// names have changed over the years. Source: evtest.c of freedesktop.org's evtest.
-struct EvtestParser: LineParser {
+struct EvtestParser: EntryParser {
   /// The beginnings of header lines.
   private static let marks = [
     "Event type ", "Event code ", "Supported events:", "Input device ID:", "Input device name:",
@@ -17,7 +17,7 @@ struct EvtestParser: LineParser {
 
   static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
     let text = line.drop { $0 == .space || $0 == .tab }
-    return marks.contains { text.starts(with: $0.utf8) } || isRecognized(line)
+    return marks.contains { text.starts(with: $0.utf8) } || EvtestParser().recognizes(line)
   }
 
   private(set) var isRecognized = false
@@ -30,11 +30,9 @@ struct EvtestParser: LineParser {
   ) throws(LineFault) -> Entry? {
     if let start = line.firstOffset(of: "Event: time ") {
       isRecognized = true
-      if let before = wrapped, before.type == InputEvent.key {
-        wrapped = nil
-        throw LineFault("the event before this one has no value")
-      }
+      let lacksValue = isUnfinished
       wrapped = nil
+      guard !lacksValue else { throw LineFault("the event before this one has no value") }
       return try parseEvent(Fields(line, from: start + 12), isTerminated)
     }
     if line.firstOffset(of: "Input driver version is ") != nil { isRecognized = true }
@@ -59,15 +57,11 @@ struct EvtestParser: LineParser {
   }
 
   private mutating func parseEvent(
-    _ fields: Fields, _ isTerminated: Bool
+    _ fields: consuming Fields, _ isTerminated: Bool
   ) throws(LineFault) -> Entry? {
-    var fields = fields
-    guard let timeField = fields.next(orEndAt: UInt8(ascii: ",")) else {
-      throw LineFault("an event without a time")
-    }
-    let time = try Time(field: timeField)
+    let time = try Time(field: fields.next("time", orEndAt: UInt8(ascii: ",")))
     fields.skip(UInt8(ascii: ","))
-    guard let word = fields.next() else { throw LineFault("an event without a type") }
+    let word = try fields.next("type")
     if !word.elementsEqual("type".utf8) {
       let synchronization = try parseSynchronization(word, &fields, time)
       // A decoration follows each name. A name at the end of the file may have been cut off.
@@ -94,33 +88,27 @@ struct EvtestParser: LineParser {
     // Each of the other names has ended a report in some version.
     if name.elementsEqual("SYN_MT_REPORT".utf8) { return nil }
     let isDropped = name.elementsEqual("SYN_DROPPED".utf8)
-    return .event(
-      InputEvent(
-        time: time, type: InputEvent.synchronization,
-        code: isDropped ? InputEvent.dropped : InputEvent.report, value: 0))
+    let code = isDropped ? InputEvent.dropped : InputEvent.report
+    return .event(InputEvent(time: time, type: InputEvent.synchronization, code: code, value: 0))
   }
 
   private func parseValue(
-    _ fields: Fields, _ event: (time: Time, type: UInt16, code: UInt16)
+    _ fields: consuming Fields, _ event: (time: Time, type: UInt16, code: UInt16)
   ) throws(LineFault) -> Entry? {
     // The values of scan codes are hexadecimal, and those of other types do not matter.
     guard event.type == InputEvent.key || event.type == InputEvent.synchronization else {
       return nil
     }
-    var fields = fields
     _ = fields.next()
-    guard let field = fields.next() else { throw LineFault("an event without a value") }
+    let field = try fields.next("value")
     guard let value = Int32(ascii: field) else {
       throw LineFault("event value \(quoted(field)) is not a decimal number")
     }
-    return .event(
-      InputEvent(time: event.time, type: event.type, code: event.code, value: value))
+    return .event(InputEvent(time: event.time, type: event.type, code: event.code, value: value))
   }
 
   private func number(_ fields: inout Fields, _ what: String) throws(LineFault) -> UInt16 {
-    guard let field = fields.next(orEndAt: UInt8(ascii: ",")) else {
-      throw LineFault("an event without a \(what)")
-    }
+    let field = try fields.next(what, orEndAt: UInt8(ascii: ","))
     guard let number = Int64(digits: field).flatMap({ UInt16(exactly: $0) }) else {
       throw LineFault("event \(what) \(quoted(field)) is not a decimal number")
     }

@@ -12,10 +12,10 @@ import KeyboardModes
 /// Numbers are hexadecimal, values in two's complement. The path of the device is missing if
 /// getevent reads only one device. Old versions write the time with a dash, and its microseconds
 /// without leading zeros. Source: toolbox/getevent.c of the Android Open Source Project.
-struct GeteventParser: LineParser {
+struct GeteventParser: EntryParser {
   static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
     // Output without -t is recognized, so that the error can say that the times are missing.
-    line.starts(with: "/dev/input/event".utf8) || isRecognized(line)
+    line.starts(with: "/dev/input/event".utf8) || GeteventParser().recognizes(line)
   }
 
   private(set) var isRecognized = false
@@ -41,7 +41,7 @@ struct GeteventParser: LineParser {
       let valueField = fields.next(), let type = type(typeField)
     else {
       // Between events there are descriptions of devices.
-      guard time == nil, !hasEvent(line), isTerminated || !startsWithDigit(line) else {
+      guard time == nil, !hasEvent(line), isTerminated || line.first?.decimalDigit == nil else {
         throw LineFault("neither an event nor a line about a device")
       }
       return nil
@@ -65,14 +65,13 @@ struct GeteventParser: LineParser {
 
   /// Parses `[    1234.567890]`, or `1234-567890:` without leading zeros of the microseconds.
   private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
-    var rest = fields
-    guard let first = rest.next() else { return nil }
+    let start = fields
+    guard let first = fields.next() else { return nil }
     if first[0] == UInt8(ascii: "[") {
-      rest = fields
-      guard let inside = rest.next(between: UInt8(ascii: "["), and: UInt8(ascii: "]")) else {
+      fields = start
+      guard let inside = fields.next(between: UInt8(ascii: "["), and: UInt8(ascii: "]")) else {
         throw LineFault("the time has no closing ']'")
       }
-      fields = rest
       return try Time(field: inside)
     }
     guard first.last == UInt8(ascii: ":"), let dash = first.firstIndex(of: UInt8(ascii: "-")),
@@ -80,8 +79,10 @@ struct GeteventParser: LineParser {
       let fraction = Int64(
         digits: UnsafeRawBufferPointer(rebasing: first[(dash + 1)..<(first.count - 1)])),
       fraction < 1_000_000, seconds < Int64.max / 1_000_000
-    else { return nil }
-    fields = rest
+    else {
+      fields = start
+      return nil
+    }
     return Time(microseconds: seconds * 1_000_000 + fraction)
   }
 
@@ -102,8 +103,7 @@ struct GeteventParser: LineParser {
   }
 
   /// Parses `remove device 5: /dev/input/event5`. Another device may get the path later.
-  private mutating func remove(_ fields: Fields) -> Entry? {
-    var fields = fields
+  private mutating func remove(_ fields: consuming Fields) -> Entry? {
     guard fields.next() != nil, let path = fields.next(),
       let index = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }
@@ -116,14 +116,9 @@ struct GeteventParser: LineParser {
     var last: [UnsafeRawBufferPointer] = []
     while let field = fields.next() {
       last = last.suffix(2) + [field]
-      guard last.count == 3, type(last[0]) != nil, value(last[2]) != nil else { continue }
-      return true
+      if last.count == 3, type(last[0]) != nil, value(last[2]) != nil { return true }
     }
     return false
-  }
-
-  private func startsWithDigit(_ line: UnsafeRawBufferPointer) -> Bool {
-    line.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } ?? false
   }
 
   private func type(_ field: UnsafeRawBufferPointer) -> UInt16? {
@@ -146,12 +141,11 @@ struct GeteventParser: LineParser {
 
   private func value(_ field: UnsafeRawBufferPointer) -> Int32? {
     switch String(decoding: field, as: UTF8.self) {
-    case "UP": return 0
-    case "DOWN": return 1
-    case "REPEAT": return 2
-    case let text:
-      guard text.count == 8 else { return nil }
-      return UInt32(text, radix: 16).map { Int32(bitPattern: $0) }
+    case "UP": 0
+    case "DOWN": 1
+    case "REPEAT": 2
+    case let text where text.count == 8: UInt32(text, radix: 16).map { Int32(bitPattern: $0) }
+    default: nil
     }
   }
 }

@@ -3,7 +3,6 @@
 struct LibinputDevices {
   /// The number of lists of events so far.
   private(set) var lists = 0
-
   private var count = 0
   private var present: Int?
 

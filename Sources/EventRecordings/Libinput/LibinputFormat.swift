@@ -25,11 +25,9 @@ enum LibinputFormat {
     guard text.starts(with: "- [".utf8), let end = text.firstIndex(of: UInt8(ascii: "]")) else {
       return false
     }
-    let numbers = text[..<end].dropFirst(3).split(separator: UInt8(ascii: ","))
-    return numbers.count == 5
-      && numbers.allSatisfy { number in
-        let digits = UnsafeRawBufferPointer(rebasing: number.drop { $0 == .space })
-        return Int32(ascii: digits) != nil
-      }
+    let numbers = text[..<end].dropFirst(3).split(separator: UInt8(ascii: ",")).map { number in
+      Int32(ascii: UnsafeRawBufferPointer(rebasing: number.drop { $0 == .space }))
+    }
+    return numbers.count == 5 && !numbers.contains(nil)
   }
 }

@@ -19,16 +19,17 @@ extension LibinputParser {
 
   private mutating func event(_ numbers: [Int64]) throws(LineFault) -> InputEvent {
     let time = try Time(seconds: numbers[0], microseconds: numbers[1])
-    guard let type = UInt16(exactly: numbers[2]) else {
-      throw LineFault("event type \(numbers[2]) is out of range")
-    }
-    guard let code = UInt16(exactly: numbers[3]) else {
-      throw LineFault("event code \(numbers[3]) is out of range")
-    }
-    guard let value = Int32(exactly: numbers[4]) else {
-      throw LineFault("event value \(numbers[4]) is out of range")
-    }
+    let type: UInt16 = try number(numbers[2], "type")
+    let code: UInt16 = try number(numbers[3], "code")
+    let value: Int32 = try number(numbers[4], "value")
     return InputEvent(time: time, type: type, code: code, value: value, device: devices.number())
+  }
+
+  private func number<Number: FixedWidthInteger>(
+    _ value: Int64, _ name: String
+  ) throws(LineFault) -> Number {
+    if let number = Number(exactly: value) { return number }
+    throw LineFault("event \(name) \(value) is out of range")
   }
 
   /// Takes the numbers of a list that begins with `start`.
@@ -75,8 +76,8 @@ extension LibinputParser {
       while case let key = try nextPart(), key.kind != .mappingEnd {
         let value = try nextPart()
         switch key.text {
-        case Note.held: found = try held(try takeNumbers(nil, value, "list of held keys"), value)
-        case Note.gone: found = try gone(try takeNumbers(2, value, "time"), value)
+        case Note.held: found = try takeHeld(value)
+        case Note.gone: found = try takeGone(value)
         default:
           reader.endValue()
           try skip(value)
@@ -89,9 +90,8 @@ extension LibinputParser {
     return found
   }
 
-  private mutating func held(
-    _ numbers: [Int64], _ value: EventStream.Event
-  ) throws(LibinputFault) -> Entry {
+  private mutating func takeHeld(_ value: EventStream.Event) throws(LibinputFault) -> Entry {
+    let numbers = try takeNumbers(nil, value, "list of held keys")
     let keys = numbers.compactMap { Int(exactly: $0).flatMap { KeyCode($0) } }
     guard keys.count == numbers.count else {
       throw fault("a key code of the held keys is above \(KeyCode.max)", value)
@@ -99,9 +99,8 @@ extension LibinputParser {
     return .held(keys, device: devices.number())
   }
 
-  private mutating func gone(
-    _ numbers: [Int64], _ value: EventStream.Event
-  ) throws(LibinputFault) -> Entry {
+  private mutating func takeGone(_ value: EventStream.Event) throws(LibinputFault) -> Entry {
+    let numbers = try takeNumbers(2, value, "time")
     do throws(LineFault) {
       let time = try Time(seconds: numbers[0], microseconds: numbers[1])
       return .gone(device: devices.number(), at: time)

@@ -34,10 +34,8 @@ struct LibinputRecovery {
 extension LibinputParser {
   private var source: LibinputSource { reader.source }
 
-  /// Goes on behind `fault`, as far as the options and the kind of the fault allow.
-  ///
-  /// - Returns: the end of a report that was being read, if there was one.
-  /// - Throws: the fault that reading ends with.
+  /// Goes on behind `fault`, as far as the options and the kind of the fault allow, or throws the
+  /// fault that reading ends with. Returns the end of a report that was being read.
   mutating func recover(from fault: LibinputFault) throws(RecordingError) -> Entry? {
     guard fault.kind != .fatal, source.failure == nil, recovery.final == nil else {
       isAtEnd = true
@@ -91,9 +89,8 @@ extension LibinputParser {
     }
   }
 
-  /// Goes on with the first line from number `first` on that shows what it is, or ends.
-  ///
-  /// - Parameter fault: a fault to count, if it is a new one.
+  /// Goes on with the first line from number `first` on that shows what it is, or ends. Counts
+  /// `fault`, if it is a new one.
   mutating func resume(
     from first: Int, skipping fault: RecordingError?
   ) throws(RecordingError) -> Entry? {
@@ -126,9 +123,8 @@ extension LibinputParser {
     return nil
   }
 
-  /// Begins a section with the line `number`.
-  ///
-  /// - Returns: the end of the report that was being read, unless the line goes on with it.
+  /// Begins a section with the line `number`. Returns the end of the report that was being read,
+  /// unless the line goes on with it.
   private mutating func begin(_ number: Int, _ line: LibinputLine, isOneLine: Bool) -> Entry? {
     let endsReport = !line.isEvent && context.contains(.report)
     let end: Entry? = endsReport ? .reportEnd(device: devices.number()) : nil

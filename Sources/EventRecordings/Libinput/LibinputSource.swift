@@ -34,9 +34,8 @@ final class LibinputSource {
 
   var bytesTaken: Int { input.bytesTaken }
 
-  /// Fills the buffer with the next bytes of the section.
-  ///
-  /// - Returns: how many; 0 at the end; `nil` if the file cannot be read.
+  /// Fills the buffer with the next bytes of the section, and returns how many; 0 at the end; `nil`
+  /// if the file cannot be read.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     if prefix.isEmpty, limit == nil, position == text.count, !fetch() {
       return failure == nil ? 0 : nil

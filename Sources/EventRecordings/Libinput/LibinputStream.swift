@@ -2,8 +2,6 @@
 final class LibinputStream: RecordingStream {
   private var parser: LibinputParser
   private var interpreter: EntryInterpreter
-  private let file: String
-  private let options: ReadingOptions
   private var invalid = SkippedFaults()
   private var hasEnded = false
 
@@ -17,8 +15,6 @@ final class LibinputStream: RecordingStream {
     self.isOfOneDevice = isOfOneDevice
     parser = LibinputParser(input, file: file, options)
     interpreter = EntryInterpreter(numbering)
-    self.file = file
-    self.options = options
   }
 
   var bytesTaken: Int { parser.reader.source.bytesTaken }
@@ -48,6 +44,7 @@ final class LibinputStream: RecordingStream {
   }
 
   private func skip(_ message: String) throws(RecordingError) {
-    try invalid.add(RecordingError(message, file: file, line: parser.reader.line), options)
+    let fault = RecordingError(message, file: parser.file, line: parser.reader.line)
+    try invalid.add(fault, parser.options)
   }
 }

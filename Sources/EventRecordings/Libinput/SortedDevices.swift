@@ -1,3 +1,4 @@
+import KeyboardModes
 import SystemCalls
 
 /// The devices of a recording that has their events one device after the other, stored so that they
@@ -17,29 +18,31 @@ final class SortedDevices {
   let skipped: SkippedFaults
 
   /// The temporary file.
-  let file: FileDescriptor
+  private let file: OpenFile
 
   /// The most devices; readers of more would need too much memory.
   private static let mostDevices = 256
 
   /// Reads a recording to its end.
-  init(_ stream: LibinputStream, file name: String) throws(RecordingError) {
+  init(_ recording: LibinputStream, file name: String) throws(RecordingError) {
     let folder = environment("TMPDIR") ?? "/tmp"
     var fault: RecordingError?
     do throws(SystemError) {
-      file = try FileDescriptor.unnamed(in: folder)
-      var buffer: [UInt8] = []
+      file = try OpenFile(keeping: name, in: folder)
+      var records: [StoredInput] = []
       var size = 0
-      while let batch = stream.next(&fault), ranges.count <= Self.mostDevices {
+      while let batch = recording.next(&fault), ranges.count <= Self.mostDevices {
         for next in batch.inputs {
           let device = next.input.device?.order ?? 0
           while ranges.count <= device { ranges.append(size..<size) }
-          size += StoredInput.append(next, to: &buffer)
+          let added = StoredInput.records(of: next)
+          records += added
+          size += added.count * StoredInput.size
           ranges[device] = ranges[device].lowerBound..<size
         }
-        if buffer.count >= 65536 { try SortedDevices.write(&buffer, to: file.number, folder) }
+        if records.count >= 2048 { try file.append(&records) }
       }
-      try SortedDevices.write(&buffer, to: file.number, folder)
+      try file.append(&records)
     } catch {
       throw RecordingError(
         "cannot write its events to a temporary file in '\(folder)': \(error.reason)", file: name)
@@ -48,18 +51,46 @@ final class SortedDevices {
       throw RecordingError("more than \(Self.mostDevices) devices with events", file: name)
     }
     self.fault = fault
-    skipped = stream.skipped
+    skipped = recording.skipped
   }
 
   /// The number of bytes of all devices.
   var size: Int { ranges.last?.upperBound ?? 0 }
 
-  private static func write(
-    _ buffer: inout [UInt8], to descriptor: Int32, _ folder: String
-  ) throws(SystemError) {
-    try buffer.withUnsafeBufferPointer { bytes throws(SystemError) in
-      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, folder)
+  /// The inputs of one device, which are those of the device `id`.
+  func stream(_ device: Int, _ id: DeviceID) -> any RecordingStream {
+    let reader = InputReader(file, ranges[device], capacity: 100 * StoredInput.size)
+    return SortedDeviceStream(reader, id)
+  }
+}
+
+/// The inputs of one device of ``SortedDevices``.
+private final class SortedDeviceStream: RecordingStream {
+  private var input: InputReader
+  private let id: DeviceID
+
+  init(_ input: consuming InputReader, _ id: DeviceID) {
+    self.input = input
+    self.id = id
+  }
+
+  /// No faults: sorting the devices has counted them.
+  var skipped: SkippedFaults { SkippedFaults() }
+  var bytesTaken: Int { input.bytesTaken }
+
+  func next() throws(RecordingError) -> RecordedBatch? {
+    guard let head = try nextRecord() else { return nil }
+    var keys: [StoredInput] = []
+    for _ in 0..<head.count {
+      guard let key = try nextRecord() else { return nil }
+      keys.append(key)
     }
-    buffer.removeAll(keepingCapacity: true)
+    return head.input(of: id, keys).map { .input($0) }
+  }
+
+  private func nextRecord() throws(RecordingError) -> StoredInput? {
+    guard let bytes = try input.nextRecord(of: StoredInput.size), bytes.count == StoredInput.size
+    else { return nil }
+    return bytes.loadUnaligned(as: StoredInput.self)
   }
 }

@@ -24,36 +24,23 @@ struct StoredInput {
     self.count = Int64(count)
   }
 
-  private func append(to buffer: inout [UInt8]) {
-    withUnsafeBytes(of: self) { buffer.append(contentsOf: $0) }
-  }
-
-  /// Appends the records of `next`.
-  ///
-  /// - Returns: how many bytes were appended.
-  static func append(_ next: RecordedInput, to buffer: inout [UInt8]) -> Int {
-    let before = buffer.count
+  /// The records of `next`.
+  static func records(of next: RecordedInput) -> [StoredInput] {
     switch next.input {
     case .opened(_, let held):
-      StoredInput(.held, next.time, count: held.count).append(to: &buffer)
-      for key in held { StoredInput(.member, nil, code: key.number).append(to: &buffer) }
+      [StoredInput(.held, next.time, count: held.count)]
+        + held.map { StoredInput(.member, nil, code: $0.number) }
     case .key(_, let event):
-      StoredInput(.key, event.time, code: event.key.number, value: event.action.rawValue)
-        .append(to: &buffer)
+      [StoredInput(.key, event.time, code: event.key.number, value: event.action.rawValue)]
     case .synchronized(_, let found, let time):
-      StoredInput(.synchronized, time, count: found.count).append(to: &buffer)
-      for difference in found {
-        StoredInput(.member, nil, code: difference.key.number, value: difference.isDown ? 1 : 0)
-          .append(to: &buffer)
-      }
-    case .gone: StoredInput(.gone, next.time).append(to: &buffer)
-    case .client, .configured: break  // not in any recording
+      [StoredInput(.synchronized, time, count: found.count)]
+        + found.map { StoredInput(.member, nil, code: $0.key.number, value: $0.isDown ? 1 : 0) }
+    case .gone: [StoredInput(.gone, next.time)]
+    case .client, .configured: []  // not in any recording
     }
-    return buffer.count - before
   }
 
-  /// The input that this first record and the records of its keys describe; `nil` if they are
-  /// invalid.
+  /// The input that this record and those of its keys describe; `nil` if they are invalid.
   func input(of device: DeviceID, _ keys: [StoredInput]) -> RecordedInput? {
     let recorded = time == .min ? nil : Time(microseconds: time)
     let at = Time(microseconds: time)
@@ -62,8 +49,7 @@ struct StoredInput {
       return RecordedInput(time: recorded, input: .opened(device, held: keys.compactMap(\.key)))
     case .key:
       guard let key, let action = KeyEvent.Action(rawValue: value) else { return nil }
-      let event = KeyEvent(time: at, key: key, action: action)
-      return RecordedInput(time: at, input: .key(device, event))
+      return RecordedInput(device, KeyEvent(time: at, key: key, action: action))
     case .synchronized:
       let found = keys.compactMap { stored in
         stored.key.map { KeyDifference(key: $0, isDown: stored.value != 0) }

@@ -22,7 +22,7 @@ struct DeviceEvents {
   /// Whether each key event is an input by itself.
   var isPlain: Bool { !isSkipping && differences == nil }
 
-  /// - Returns: what `event` completes, if it completes anything.
+  /// What `event` completes, if it completes anything.
   mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
     switch (event.type, event.code) {
     case (InputEvent.synchronization, InputEvent.dropped):
@@ -42,22 +42,14 @@ struct DeviceEvents {
 
   /// Ends the report.
   ///
-  /// - Parameter time: the time of a report without differences.
-  mutating func endReport(at time: Time) -> RecordedInput? {
+  /// - Parameter time: the time of its `SYN_REPORT`; `nil` if it has none. Then differences have to
+  ///   come before the end.
+  mutating func endReport(at time: Time? = nil) -> RecordedInput? {
     isSkipping = false
-    guard let found = differences else { return nil }
+    guard let found = differences, let time = found.isEmpty ? time : differencesTime
+    else { return nil }
     differences = nil
-    let time = found.isEmpty ? time : differencesTime
     return RecordedInput(time: time, input: .synchronized(id, found, at: time))
-  }
-
-  /// Ends a report that ends without a `SYN_REPORT`.
-  mutating func endReport() -> RecordedInput? {
-    guard differences?.isEmpty == false else {
-      isSkipping = false
-      return nil
-    }
-    return endReport(at: differencesTime)
   }
 
   private mutating func add(_ key: KeyEvent) throws(LineFault) {

@@ -22,23 +22,21 @@ struct EntryInterpreter {
 
   init(_ numbering: DeviceNumbering) { self.numbering = numbering }
 
-  /// - Returns: the input that `entry` completes, if it completes one.
+  /// The input that `entry` completes, if it completes one.
   mutating func take(_ entry: Entry) throws(LineFault) -> RecordedInput? {
     switch entry {
     case .event(let event):
-      grow(to: event.device)
-      return try devices[event.device].take(event)
+      return try devices[grown(to: event.device)].take(event)
     case .held(let keys, let device):
       return RecordedInput(time: nil, input: .opened(numbering.id(device), held: keys))
     case .lost(let device):
-      grow(to: device)
-      devices[device].expectDifferences()
+      devices[grown(to: device)].expectDifferences()
       return nil
     case .reportEnd(let device):
-      grow(to: device)
-      return devices[device].endReport()
+      return devices[grown(to: device)].endReport()
     case .gone(let device, let time):
       return RecordedInput(time: time, input: .gone(numbering.id(device)))
+    case .warning: return nil
     }
   }
 
@@ -51,7 +49,9 @@ struct EntryInterpreter {
   /// Key events of the only device, as a batch.
   func batch(_ events: [KeyEvent]) -> RecordedBatch { .keys(numbering.id(0), events) }
 
-  private mutating func grow(to device: Int) {
+  /// The index of a device, which is added if it is new.
+  private mutating func grown(to device: Int) -> Int {
     while devices.count <= device { devices.append(DeviceEvents(numbering.id(devices.count))) }
+    return device
   }
 }

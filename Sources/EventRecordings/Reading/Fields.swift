@@ -13,9 +13,7 @@ struct Fields {
     self.position = position
   }
 
-  /// The next field; `nil` at the end of the line.
-  ///
-  /// - Parameter mark: another character that ends a field.
+  /// The next field; `nil` at the end of the line. The character `mark` ends a field too.
   mutating func next(orEndAt mark: UInt8 = .space) -> UnsafeRawBufferPointer? {
     skipSpace()
     let start = position
@@ -23,6 +21,14 @@ struct Fields {
       line[position] != mark
     { position += 1 }
     return start < position ? UnsafeRawBufferPointer(rebasing: line[start..<position]) : nil
+  }
+
+  /// The next field, which the line of an event has to have.
+  mutating func next(
+    _ name: String, orEndAt mark: UInt8 = .space
+  ) throws(LineFault) -> UnsafeRawBufferPointer {
+    guard let field = next(orEndAt: mark) else { throw LineFault("an event without a \(name)") }
+    return field
   }
 
   /// The text between these two characters, without the spaces before it; `nil` if the next
@@ -41,9 +47,8 @@ struct Fields {
     if position < line.count, line[position] == mark { position += 1 }
   }
 
-  /// Skips everything up to this text, and the text too unless `isKept` is true.
-  ///
-  /// - Returns: whether the line contains the text; if not, nothing is skipped.
+  /// Skips everything up to this text, and the text too unless `isKept` is true. Returns whether
+  /// the line contains the text; if not, nothing is skipped.
   mutating func skip(to text: StaticString, keepingIt isKept: Bool = false) -> Bool {
     let rest = UnsafeRawBufferPointer(rebasing: line[position...])
     guard let offset = rest.firstOffset(of: text) else { return false }

@@ -7,29 +7,39 @@ struct InputReader: ~Copyable {
   /// The longest line in bytes. The recording tools write far shorter ones.
   static let longestLine = 65536
 
-  /// The most bytes that are read at a time: they have to stay in the processor's cache.
-  private static let capacity = 2 * longestLine
-
   private let file: OpenFile
+
+  /// The bytes of the file that are read.
+  private let range: Range<Int>
+
+  /// The most bytes that are read at a time.
+  private let capacity: Int
   private let buffer: UnsafeMutableRawBufferPointer
   private var start = 0
   private var end = 0
   private var isAtEnd = false
 
-  /// How many bytes of the file have been read into the buffer.
-  private var offset = 0
+  /// Where in the file the next bytes are read into the buffer.
+  private var offset: Int
 
   /// The number of the line or record that was returned last, from 1; 0 before the first.
   private(set) var number = 0
 
   /// How many bytes have been returned.
-  var bytesTaken: Int { offset - (end - start) }
+  var bytesTaken: Int { offset - range.lowerBound - (end - start) }
 
-  init(_ file: OpenFile) {
+  /// - Parameter capacity: the size of the buffer, which has to stay in the processor's cache.
+  init(
+    _ file: OpenFile, _ range: Range<Int> = 0..<Int.max,
+    capacity: Int = 2 * InputReader.longestLine
+  ) {
     self.file = file
-    let size = Self.capacity + RegularText.margin
+    self.range = range
+    self.capacity = capacity
+    offset = range.lowerBound
+    let size = capacity + RegularText.margin
     buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 8)
-    buffer[Self.capacity..<size].withMemoryRebound(to: UInt8.self) { $0.initialize(repeating: 0) }
+    buffer[capacity..<size].withMemoryRebound(to: UInt8.self) { $0.initialize(repeating: 0) }
   }
 
   deinit { buffer.deallocate() }
@@ -106,7 +116,7 @@ struct InputReader: ~Copyable {
   }
 
   /// The next `size` bytes, or fewer before the end; `nil` at the end. They are valid until the
-  /// next call of any method.
+  /// next call.
   mutating func nextRecord(of size: Int) throws(RecordingError) -> UnsafeRawBufferPointer? {
     while end - start < size, !isAtEnd { try fill() }
     let count = min(size, end - start)
@@ -116,8 +126,7 @@ struct InputReader: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: buffer[start..<start + count])
   }
 
-  /// The next bytes: at least one, except at the end. They are valid until the next call of any
-  /// method.
+  /// The next bytes: at least one, except at the end. They are valid until the next call.
   mutating func take(atMost size: Int) throws(RecordingError) -> UnsafeRawBufferPointer {
     if bytesTaken == 0 { try skipMark() }
     if start == end, !isAtEnd { try fill() }
@@ -156,7 +165,8 @@ struct InputReader: ~Copyable {
       (start, end) = (0, end - start)
     }
     do {
-      let space = UnsafeMutableRawBufferPointer(rebasing: buffer[end..<Self.capacity])
+      let limit = min(capacity, end + (range.upperBound - offset))
+      let space = UnsafeMutableRawBufferPointer(rebasing: buffer[end..<limit])
       let count = try file.read(at: offset, into: space)
       end += count
       offset += count

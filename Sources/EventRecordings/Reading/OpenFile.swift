@@ -11,6 +11,13 @@ final class OpenFile {
 
   private let descriptor: FileDescriptor
 
+  /// A temporary file without a name in `folder`, for what is kept of the file called `name`.
+  init(keeping name: String, in folder: String) throws(SystemError) {
+    self.name = name
+    size = 0
+    descriptor = try FileDescriptor.unnamed(in: folder)
+  }
+
   /// Opens the file at `path`; `-` is standard input.
   init(_ path: String) throws(RecordingError) {
     name = path == "-" ? "<stdin>" : path
@@ -20,19 +27,21 @@ final class OpenFile {
     } catch {
       throw RecordingError(error.reason, file: name)
     }
-    // Standard input is read from its present position: a script may have read a part on purpose.
-    size = path == "-" ? nil : OpenFile.size(of: descriptor.number)
-  }
-
-  private static func size(of descriptor: Int32) -> Int? {
     var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return Int(status.st_size)
+    let isRegular = fstat(descriptor.number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    // Standard input is read from its present position: a script may have read a part on purpose.
+    size = isRegular && path != "-" ? Int(status.st_size) : nil
   }
 
-  /// Reads the bytes at `offset`, or the next bytes if it is a pipe.
-  ///
-  /// - Returns: how many bytes were read; 0 at the end.
+  /// Moves all of `items` into the file, behind what was written before.
+  func append<Item: BitwiseCopyable>(_ items: inout [Item]) throws(SystemError) {
+    try items.withUnsafeBufferPointer { bytes throws(SystemError) in
+      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor.number, name)
+    }
+    items.removeAll(keepingCapacity: true)
+  }
+
+  /// Reads the bytes at `offset`, or the next bytes of a pipe. Returns how many; 0 at the end.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try size == nil ? descriptor.read(into: buffer) : descriptor.read(at: offset, into: buffer)
   }

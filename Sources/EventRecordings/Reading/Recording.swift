@@ -29,11 +29,11 @@ public struct Recording: ~Copyable {
   init(
     opening paths: [String], format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
-    let files = try paths.map { path throws(RecordingError) in
+    files = try paths.map { path throws(RecordingError) in
       try OpenedRecording(path, format, options)
     }
+    self.options = options
     merge = StreamMerge(Recording.streams(files, options))
-    (self.files, self.options) = (files, options)
   }
 
   /// The next inputs, all of one device; `nil` at the end. They are returned as soon as the first
@@ -45,7 +45,7 @@ public struct Recording: ~Copyable {
   ///   read to its own end or fault before the first fault is thrown.
   public mutating func next() throws(RecordingError) -> RecordedBatch? {
     if let next = try merge.next() { return next }
-    for file in files { if let fault = file.fault { throw fault } }
+    for file in files { if let fault = file.devices?.fault { throw fault } }
     return nil
   }
 
@@ -53,9 +53,9 @@ public struct Recording: ~Copyable {
   ///
   /// - Throws: if a recording is not a file but a pipe, which can be read only once.
   public mutating func rewind() throws(RecordingError) {
-    for file in files where !file.isRewindable {
+    for opened in files where opened.file.size == nil {
       throw RecordingError(
-        "must be a file, not a pipe, because keymoded reads it twice", file: file.name)
+        "must be a file, not a pipe, because keymoded reads it twice", file: opened.file.name)
     }
     merge = StreamMerge(Recording.streams(files, options))
   }
@@ -63,7 +63,7 @@ public struct Recording: ~Copyable {
   /// The same fault, with the detected format of its file in the message, because detection may
   /// have been wrong. If the user named the format, the message stays as it is.
   public func explained(_ fault: RecordingError) -> RecordingError {
-    guard let format = files.first(where: { $0.name == fault.file })?.detectedFormat else {
+    guard let format = files.first(where: { $0.file.name == fault.file })?.detectedFormat else {
       return fault
     }
     return RecordingError(
@@ -72,9 +72,8 @@ public struct Recording: ~Copyable {
 
   /// The faults that were skipped so far.
   public var skipped: SkippedFaults {
-    var all = files.reduce(into: SkippedFaults()) { $0.add($1.skipped) }
-    for stream in merge.streams { all.add(stream.skipped) }
-    return all
+    (files.compactMap { $0.devices?.skipped } + merge.streams.map(\.skipped))
+      .reduce(into: SkippedFaults()) { $0.add($1) }
   }
 
   /// How many bytes of all files have been read.
@@ -82,12 +81,10 @@ public struct Recording: ~Copyable {
 
   /// The share of all bytes that has been read, from 0 to 1; `nil` if the total is not known.
   public var shareRead: Double? {
-    var size = 0
-    for file in files {
-      guard let known = file.size else { return nil }
-      size += known
-    }
-    return size > 0 ? min(1, Double(bytesRead) / Double(size)) : nil
+    let sizes = files.compactMap(\.size)
+    let total = sizes.reduce(0, +)
+    guard sizes.count == files.count, total > 0 else { return nil }
+    return min(1, Double(bytesRead) / Double(total))
   }
 
   private static func streams(

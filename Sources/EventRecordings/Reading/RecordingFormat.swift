@@ -38,7 +38,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     guard start.count < detectedSize else { return true }
     let bytes = start.withoutEncodingMark
     // A 64-bit record looks like a 32-bit one until it is complete.
-    guard bytes.count < RawRecord.size64 || RecordingFormat(ofRecords: bytes) == nil else {
+    guard bytes.count < RawParser.size64 || RecordingFormat(ofRecords: bytes) == nil else {
       return true
     }
     guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return false }
@@ -48,35 +48,23 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   }
 
   private init?(ofRecords bytes: UnsafeRawBufferPointer) {
-    if RawRecord.areRecords(bytes, size: RawRecord.size64) {
-      self = .raw64
-    } else if RawRecord.areRecords(bytes, size: RawRecord.size32) {
-      self = .raw32
-    } else {
-      return nil
-    }
+    let is64 = RawParser.bits64.claims(bytes)
+    guard is64 || RawParser.bits32.claims(bytes) else { return nil }
+    self = is64 ? .raw64 : .raw32
   }
 
   private init?(ofLines text: UnsafeRawBufferPointer) {
-    var counts: [(format: RecordingFormat, count: Int)] = []
-    for line in text.split(separator: UInt8(ascii: "\n")) {
-      let line = UnsafeRawBufferPointer(rebasing: line)
-      for format in RecordingFormat.allCases where format.claims(line) {
-        if let index = counts.firstIndex(where: { $0.format == format }) {
-          counts[index].count += 1
-        } else {
-          counts.append((format, 1))
-        }
-      }
+    let claims = text.split(separator: UInt8(ascii: "\n")).flatMap { line in
+      Self.allCases.filter { $0.claims(UnsafeRawBufferPointer(rebasing: line)) }
     }
-    // Of equal counts `max` returns the last.
-    guard let most = counts.reversed().max(by: { $0.count < $1.count }) else { return nil }
-    self = most.format
+    let counts: [RecordingFormat: Int] = claims.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+    guard let first = claims.first(where: { counts[$0] == counts.values.max() }) else { return nil }
+    self = first
   }
 
   private func claims(_ line: UnsafeRawBufferPointer) -> Bool {
     switch self {
-    case .evemu: EvemuParser.claims(line)
+    case .evemu: EvemuParser().recognizes(line)
     case .libinput: LibinputFormat.claims(line)
     case .evtest: EvtestParser.claims(line)
     case .getevent: GeteventParser.claims(line)

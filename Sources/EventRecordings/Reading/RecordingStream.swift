@@ -14,9 +14,7 @@ protocol RecordingStream: AnyObject {
 }
 
 extension RecordingStream {
-  /// The next inputs; `nil` at the end and at a fault.
-  ///
-  /// - Parameter fault: receives the fault, if there was none before.
+  /// The next inputs; `nil` at the end and at a fault, which is kept if there was none before.
   func next(_ fault: inout RecordingError?) -> RecordedBatch? {
     do throws(RecordingError) {
       return try next()

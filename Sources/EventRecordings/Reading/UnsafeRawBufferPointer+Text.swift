@@ -9,19 +9,6 @@ extension UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: dropFirst(starts(with: Self.encodingMark) ? 3 : 0))
   }
 
-  /// Whether a line begins with this text.
-  func hasLine(beginningWith text: StaticString) -> Bool {
-    let count = text.utf8CodeUnitCount
-    let wanted = UnsafeRawBufferPointer(start: text.utf8Start, count: count)
-    var rest = self[...]
-    while rest.count >= count {
-      if rest.prefix(count).elementsEqual(wanted) { return true }
-      guard let newline = rest.firstIndex(of: UInt8(ascii: "\n")) else { return false }
-      rest = rest[(newline + 1)...]
-    }
-    return false
-  }
-
   /// The offset of the first occurrence of this text, if any.
   func firstOffset(of text: StaticString) -> Int? {
     guard let base = baseAddress else { return nil }

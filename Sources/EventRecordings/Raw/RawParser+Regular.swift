@@ -1,15 +1,17 @@
 import KeyboardModes
 
-extension RawRecord {
+extension RawParser {
+  static var hasRegularLines: Bool { true }
+
   /// The fast path: parses records for as long as each is valid, and is a key event or says
-  /// nothing. The first other record is left to ``event(_:)``.
-  static func parseRegular(
-    _ records: RegularText, size: Int, into events: UnsafeMutableBufferPointer<KeyEvent>
+  /// nothing. The first other record is left to ``parse(_:isTerminated:)``.
+  func parseRegular(
+    _ records: RegularText, into events: UnsafeMutableBufferPointer<KeyEvent>
   ) -> RegularText.Length {
     // A constant size lets the compiler specialize the loop.
-    size == size64
-      ? parseRegular(records, of: size64, into: events)
-      : parseRegular(records, of: size32, into: events)
+    size == Self.size64
+      ? Self.parseRegular(records, of: Self.size64, into: events)
+      : Self.parseRegular(records, of: Self.size32, into: events)
   }
 
   @inline(__always)

@@ -1,7 +1,7 @@
 import KeyboardModes
 
-/// A recording in a text format, read line by line.
-final class LineStream<Parser: LineParser>: RecordingStream {
+/// A recording that is read line by line, or record by record.
+final class EntryStream<Parser: EntryParser>: RecordingStream {
   private var input: InputReader
   private var parser: Parser
   private var interpreter: EntryInterpreter
@@ -29,13 +29,12 @@ final class LineStream<Parser: LineParser>: RecordingStream {
     {
       return interpreter.batch(events)
     }
-    while let (line, isTerminated) = try input.nextLine(skippingLong: skip) {
+    while let (line, isTerminated) = try nextLine() {
       do throws(LineFault) {
         if let input = try interpret(line, isTerminated) { return .input(input) }
       } catch {
         try skip(fault(error.message))
       }
-      if let warning = parser.takeWarning() { options.warn(fault(warning)) }
     }
     guard parser.isRecognized else { throw RecordingError("not a recording", file: file) }
     if interpreter.isUnfinished || parser.isUnfinished, !hasEnded {
@@ -45,11 +44,17 @@ final class LineStream<Parser: LineParser>: RecordingStream {
     return nil
   }
 
+  private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
+    guard let size = parser.recordSize else { return try input.nextLine(skippingLong: skip) }
+    return try input.nextRecord(of: size).map { ($0, $0.count == size) }
+  }
+
   private func interpret(
     _ line: UnsafeRawBufferPointer, _ isTerminated: Bool
   ) throws(LineFault) -> RecordedInput? {
     do throws(LineFault) {
       guard let entry = try parser.parse(line, isTerminated: isTerminated) else { return nil }
+      if case .warning(let message) = entry { options.warn(fault(message)) }
       return try interpreter.take(entry)
     } catch {
       guard !isTerminated else { throw error }
@@ -61,8 +66,10 @@ final class LineStream<Parser: LineParser>: RecordingStream {
     try skipped.add(fault, options)
   }
 
-  /// A fault of the line that was read last.
+  /// A fault of the line or record that was read last.
   private func fault(_ message: String) -> RecordingError {
-    RecordingError(message, file: file, line: input.number)
+    parser.recordSize == nil
+      ? RecordingError(message, file: file, line: input.number)
+      : RecordingError("record \(input.number): \(message)", file: file)
   }
 }

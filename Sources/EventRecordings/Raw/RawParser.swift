@@ -5,14 +5,24 @@ import KeyboardModes
 ///
 /// Source: `linux/input.h`. Both parts of the time have the size of the machine's `long`; 32-bit
 /// ones are unsigned, so that they last beyond 2038.
-enum RawRecord {
+struct RawParser: EntryParser {
   static let size64 = 24
   static let size32 = 16
 
-  /// The event in `bytes`, which have one of the two sizes.
-  static func event(_ bytes: UnsafeRawBufferPointer) throws(LineFault) -> InputEvent {
-    guard let base = bytes.baseAddress else { throw LineFault("an event of no bytes") }
-    let parts = parts(of: base, size: bytes.count)
+  /// The parsers of records of 64-bit and 32-bit programs.
+  static let bits64 = RawParser(size: size64)
+  static let bits32 = RawParser(size: size32)
+
+  let size: Int
+
+  var recordSize: Int? { size }
+  var isRecognized: Bool { true }
+
+  func parse(_ record: UnsafeRawBufferPointer, isTerminated: Bool) throws(LineFault) -> Entry? {
+    guard isTerminated, let base = record.baseAddress else {
+      throw LineFault("\(record.count) bytes of \(size)")
+    }
+    let parts = Self.parts(of: base, size: size)
     let seconds = Int64(bitPattern: parts.seconds)
     let microseconds = Int64(bitPattern: parts.microseconds)
     guard 0..<1_000_000 ~= microseconds else {
@@ -22,7 +32,17 @@ enum RawRecord {
     guard let time = try? Time(seconds: seconds, microseconds: microseconds), time.microseconds > 0
     else { throw LineFault("the time is out of range") }
     guard parts.type < 0x20 else { throw LineFault("event type \(parts.type) is above 31") }
-    return InputEvent(time: time, type: parts.type, code: parts.code, value: parts.value)
+    return .event(InputEvent(time: time, type: parts.type, code: parts.code, value: parts.value))
+  }
+
+  /// Whether `bytes` begin with valid records.
+  func claims(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let count = min(bytes.count / size, 64)
+    return count > 0
+      && (0..<count).allSatisfy { index in
+        let record = UnsafeRawBufferPointer(rebasing: bytes[index * size..<(index + 1) * size])
+        return (try? parse(record, isTerminated: true)) != nil
+      }
   }
 
   /// The fields of a record.
@@ -49,15 +69,5 @@ enum RawRecord {
         seconds: UInt64(record.loadUnaligned(as: UInt32.self).littleEndian),
         microseconds: UInt64(record.loadUnaligned(fromByteOffset: 4, as: UInt32.self).littleEndian),
         rest: rest)
-  }
-
-  /// Whether `bytes` begin with valid records of this size.
-  static func areRecords(_ bytes: UnsafeRawBufferPointer, size: Int) -> Bool {
-    let count = min(bytes.count / size, 64)
-    return count > 0
-      && (0..<count).allSatisfy { index in
-        let record = UnsafeRawBufferPointer(rebasing: bytes[index * size..<(index + 1) * size])
-        return (try? event(record)) != nil
-      }
   }
 }
