@@ -27,12 +27,9 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
     switch self {
     case .noDaemon(let path):
       "no keymoded is serving at '\(path)';\nif it serves elsewhere, say so with --socket-dir or KEYMODED_SOCKET_DIR"
-    case .permissionDenied(let path, let whom):
-      if let whom {
-        "no permission to use '\(path)':\nit is for \(whom)"
-      } else {
-        "no permission to use '\(path)'"
-      }
+    case .permissionDenied(let path, let whom?):
+      "no permission to use '\(path)':\nit is for \(whom)"
+    case .permissionDenied(let path, nil): "no permission to use '\(path)'"
     case .noAnswer(let path):
       "keymoded does not answer at '\(path)';\n'systemctl status keymoded' says how the service is"
     case .connectionLost: "keymoded ended the connection"

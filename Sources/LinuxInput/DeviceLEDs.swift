@@ -16,10 +16,9 @@ final class DeviceLEDs {
     all = device.leds
   }
 
-  /// Switches the LEDs by `order`. After an error, does
-  /// nothing until ``tryAgain()``, or until the device's LEDs go out of use.
-  ///
-  /// - Returns: the error; `nil` if there was none, or the same one as before.
+  /// Switches the LEDs by `order`, and returns the error; `nil` if there was none, or the same one as
+  /// before. After an error, does nothing until ``tryAgain()``, or until the device's LEDs go out of
+  /// use.
   func show(_ order: LEDOrder) -> SystemError? {
     let isUsed = !all.isDisjoint(with: order.used)
     if !isUsed {
