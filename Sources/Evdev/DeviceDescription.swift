@@ -15,12 +15,8 @@ public struct DeviceDescription: Hashable, Sendable {
     public init(
       code: UInt16, minimum: Int32, maximum: Int32, fuzz: Int32, flat: Int32, resolution: Int32
     ) {
-      self.code = code
-      self.minimum = minimum
-      self.maximum = maximum
-      self.fuzz = fuzz
-      self.flat = flat
-      self.resolution = resolution
+      (self.code, self.minimum, self.maximum) = (code, minimum, maximum)
+      (self.fuzz, self.flat, self.resolution) = (fuzz, flat, resolution)
     }
   }
 
@@ -35,9 +31,7 @@ public struct DeviceDescription: Hashable, Sendable {
 
     /// The type with this number and these codes.
     public init(number: UInt16, codes: [UInt16], highest: UInt16) {
-      self.number = number
-      self.codes = codes
-      self.highest = highest
+      (self.number, self.codes, self.highest) = (number, codes, highest)
     }
   }
 
@@ -64,22 +58,12 @@ public struct DeviceDescription: Hashable, Sendable {
   public init(
     name: String, node: String, bus: UInt16, vendor: UInt16, product: UInt16, version: UInt16
   ) {
-    self.name = name
-    self.node = node
-    self.bus = bus
-    self.vendor = vendor
-    self.product = product
-    self.version = version
+    (self.name, self.node, self.bus) = (name, node, bus)
+    (self.vendor, self.product, self.version) = (vendor, product, version)
   }
-}
 
-extension DeviceDescription {
   /// The keys that it has.
   public var keys: KeySet {
-    var keys = KeySet()
-    for code in types.first(where: { $0.number == 1 })?.codes ?? [] {
-      if let key = KeyCode(code) { keys.insert(key) }
-    }
-    return keys
+    KeySet((types.first { $0.number == 1 }?.codes ?? []).compactMap { KeyCode($0) })
   }
 }

@@ -4,9 +4,9 @@ extension InputDevice {
   /// What the device reports about itself, with LEDs and switches as they were when it was opened.
   public var description: DeviceDescription {
     var description = DeviceDescription(
-      name: name, node: path, bus: number(libevdev_get_id_bustype),
-      vendor: number(libevdev_get_id_vendor), product: number(libevdev_get_id_product),
-      version: number(libevdev_get_id_version))
+      name: name, node: path, bus: UInt16(truncatingIfNeeded: libevdev_get_id_bustype(device)),
+      vendor: vendor, product: product,
+      version: UInt16(truncatingIfNeeded: libevdev_get_id_version(device)))
     description.properties = (0...UInt16(INPUT_PROP_MAX)).filter {
       libevdev_has_property(device, UInt32($0)) == 1
     }
@@ -17,15 +17,10 @@ extension InputDevice {
     return description
   }
 
-  private func number(_ get: (OpaquePointer?) -> Int32) -> UInt16 {
-    UInt16(truncatingIfNeeded: get(device))
-  }
-
   private func eventType(_ type: UInt16) -> DeviceDescription.EventType? {
     let highest = libevdev_event_type_get_max(UInt32(type))
     guard libevdev_has_event_type(device, UInt32(type)) == 1, highest >= 0 else { return nil }
-    return .init(
-      number: type, codes: codes(type), highest: UInt16(truncatingIfNeeded: highest))
+    return .init(number: type, codes: codes(type), highest: UInt16(truncatingIfNeeded: highest))
   }
 
   private func codes(_ type: UInt16) -> [UInt16] {

@@ -29,9 +29,7 @@ public final class InputDevice {
   /// A second descriptor, on which all events are masked; opened when first needed.
   private var observer: FileDescriptor?
 
-  /// Opens the device at `path`.
-  ///
-  /// - Throws: if the file cannot be opened or is not an evdev node.
+  /// Opens the device at `path`. Throws if it cannot be opened or is not an evdev node.
   public init(path: String) throws(SystemError) {
     let descriptor = try FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK)
     // Setting the clock flushes the kernel's buffer. Do it before libevdev reads which keys are
@@ -69,9 +67,7 @@ public final class InputDevice {
 
   /// The keys that the device has.
   public var keys: KeySet {
-    var keys = KeySet()
-    for key in (0...KeyCode.max).compactMap(KeyCode.init) where has(key) { keys.insert(key) }
-    return keys
+    KeySet((0...KeyCode.max).compactMap(KeyCode.init).filter(has))
   }
 
   /// The LEDs that the device has.
@@ -95,9 +91,7 @@ public final class InputDevice {
     }
   }
 
-  /// Reads the next event, without waiting.
-  ///
-  /// - Throws: if reading fails for a reason other than the device's removal.
+  /// Reads the next event, without waiting. Throws if that fails, unless by the device's removal.
   public func next() throws(SystemError) -> Reading {
     var event = input_event()
     while true {
@@ -132,9 +126,8 @@ public final class InputDevice {
     return differences
   }
 
-  /// Which of `keys` the kernel reports as up now, although no unread event releases them.
-  ///
-  /// - Returns: those keys; empty if there are unread events, or if the kernel cannot be asked.
+  /// Which of `keys` the kernel reports as up now, although no unread event releases them; none if
+  /// there are unread events, or if the kernel cannot be asked.
   public func keysUp(among keys: [KeyCode]) -> [KeyCode] {
     // `EVIOCGKEY` on the descriptor that is read from would flush its unread key events.
     guard let observer = openObserver() else { return [] }
@@ -167,15 +160,11 @@ public final class InputDevice {
 
   /// Tells the kernel which types of event to deliver, one bit each. Masked events do not wake the
   /// reader and take no room in the kernel's buffer. `EV_SYN` cannot be masked.
-  static func deliver(
-    types: UInt, to descriptor: Int32, _ path: String
-  ) throws(SystemError) {
+  static func deliver(types: UInt, to descriptor: Int32, _ path: String) throws(SystemError) {
     try check("follow", path, keymoded_deliver_types(descriptor, types))
   }
 
-  static func check(
-    _ operation: String, _ path: String, _ result: Int32
-  ) throws(SystemError) {
+  static func check(_ operation: String, _ path: String, _ result: Int32) throws(SystemError) {
     guard result < 0 else { return }
     // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`.
     throw SystemError(operation, path, code: result == -ENOTTY ? ENODEV : -result)

@@ -11,7 +11,5 @@ extension KeyCode {
   }
 
   /// The names of all keys that the kernel's header had when libevdev was built.
-  public static let allNames: [String] = (0...KeyCode.max).compactMap { code in
-    libevdev_event_code_get_name(UInt32(EV_KEY), UInt32(code)).map { String(cString: $0) }
-  }
+  public static let allNames = (0...KeyCode.max).compactMap { eventCodeName(UInt16(EV_KEY), $0) }
 }

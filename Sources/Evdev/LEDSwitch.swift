@@ -17,9 +17,8 @@ public final class LEDSwitch {
   /// The LEDs that this object has set, on or off, and that have been in use since.
   private var known: LEDs = []
 
-  /// Opens the node of a device that is followed.
-  ///
-  /// - Throws: if the node cannot be opened for writing, or is no longer that device's.
+  /// Opens the node of a device that is followed. Throws if the node cannot be opened for writing, or
+  /// is no longer that device's.
   public init(of followed: InputDevice) throws(SystemError) {
     let path = followed.path
     let number: Int32
@@ -48,9 +47,7 @@ public final class LEDSwitch {
   /// Switches the LEDs by `order`, and those off that this object switched on and that are no longer
   /// in use.
   ///
-  /// Writes only the LEDs that changed, or that come into use.
-  ///
-  /// - Throws: if an LED cannot be written.
+  /// Writes only the LEDs that changed, or that come into use. Throws if an LED cannot be written.
   public func show(_ order: LEDOrder) throws(SystemError) {
     let used = order.used.intersection(all)
     let on = order.on.intersection(used)

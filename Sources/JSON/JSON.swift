@@ -23,10 +23,7 @@ public indirect enum JSON: Hashable, Sendable {
     public let value: JSON
 
     /// The member with these parts.
-    public init(_ name: String, _ value: JSON) {
-      self.name = name
-      self.value = value
-    }
+    public init(_ name: String, _ value: JSON) { (self.name, self.value) = (name, value) }
   }
 
   /// The value of the member with this name; `nil` unless this is an object that has it.
@@ -36,28 +33,16 @@ public indirect enum JSON: Hashable, Sendable {
   }
 
   /// The text, if the value is text.
-  public var string: String? {
-    guard case .string(let value) = self else { return nil }
-    return value
-  }
+  public var string: String? { if case .string(let value) = self { value } else { nil } }
 
   /// The number, if the value is an integer.
-  public var integer: Int64? {
-    guard case .integer(let value) = self else { return nil }
-    return value
-  }
+  public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
 
   /// The truth value, if the value is `true` or `false`.
-  public var bool: Bool? {
-    guard case .bool(let value) = self else { return nil }
-    return value
-  }
+  public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
   /// The elements, if the value is a list.
-  public var array: [JSON]? {
-    guard case .array(let value) = self else { return nil }
-    return value
-  }
+  public var array: [JSON]? { if case .array(let value) = self { value } else { nil } }
 
   /// The elements, each read by `element`; `nil` unless this is a list of which all can be read.
   public func elements<Element>(_ element: (JSON) -> Element?) -> [Element]? {

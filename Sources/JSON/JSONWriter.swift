@@ -131,9 +131,8 @@ public struct JSONWriter: ~Copyable {
 }
 
 extension [UInt8] {
-  /// Appends the JSON that `body` writes.
-  ///
-  /// - Parameter isFirst: whether no value of the same array or object stands before.
+  /// Appends the JSON that `body` writes; `isFirst`: whether no value of the same array or object
+  /// stands before.
   @inlinable
   public mutating func appendJSON(isFirst: Bool = true, _ body: (inout JSONWriter) -> Void) {
     withTextBuffer(holding: JSONWriter.capacity) { text in

@@ -1,6 +1,4 @@
-/// Builds text in a buffer of fixed size.
-///
-/// - Precondition: the buffer has room for everything that is appended.
+/// Builds text in a buffer of fixed size, which must have room for everything that is appended.
 public struct TextBuffer {
   @usableFromInline let start: UnsafeMutablePointer<UInt8>
   @usableFromInline let limit: UnsafeMutablePointer<UInt8>

@@ -17,8 +17,6 @@ public struct Batch: Sendable {
     _ inputs: [Controller.Input] = [], reached: Time = Time(microseconds: 0),
     settled: Time = Time(microseconds: .min)
   ) {
-    self.inputs = inputs
-    self.reached = reached
-    self.settled = settled
+    (self.inputs, self.reached, self.settled) = (inputs, reached, settled)
   }
 }

@@ -6,8 +6,7 @@ public struct Chord: Hashable, Sendable {
   public let key: KeyCode
 
   init(_ modifiers: Modifiers, _ key: KeyCode) {
-    self.modifiers = modifiers
-    self.key = key
+    (self.modifiers, self.key) = (modifiers, key)
   }
 
   /// Why keys do not make a chord.
@@ -24,9 +23,7 @@ public struct Chord: Hashable, Sendable {
     case modifierTwice(index: Int)
   }
 
-  /// The chord of `keys`: modifiers in any order, then the key.
-  ///
-  /// - Throws: the first fault found, if `keys` are not a chord.
+  /// The chord of `keys`: modifiers in any order, then the key. Throws the first fault found.
   public init(_ keys: [KeyCode]) throws(Fault) {
     guard let last = keys.last else { throw .empty }
     guard !last.isShift else { throw .endsInShift }
@@ -83,13 +80,9 @@ public struct Bindings: Hashable, Sendable {
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func kind(of key: KeyCode) -> KeyKind { kinds[Int(key.number)] }
 
-  /// Binds `chord` to `event`.
-  ///
-  /// - Returns: the event that the chord is bound to already, in which case nothing changes;
-  ///   otherwise `nil`.
-  public mutating func bind(
-    _ chord: Chord, to event: KeyboardTable.Event
-  ) -> KeyboardTable.Event? {
+  /// Binds `chord` to `event` and returns `nil`, unless it is bound already: then nothing changes,
+  /// and its event is returned.
+  public mutating func bind(_ chord: Chord, to event: KeyboardTable.Event) -> KeyboardTable.Event? {
     if let bound = events[chord] { return bound }
     events[chord] = event
     // Recomputing all kinds here would take longer with each chord that is bound.

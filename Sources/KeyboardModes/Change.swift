@@ -28,16 +28,16 @@ public struct Change: Hashable, Sendable {
   /// keyboard machine returns to its initial state. The configuration rejects this name for events.
   public static let configured = "configured"
 
+  /// The greatest number that a change can have in what is read. No daemon ever counted this far,
+  /// and a larger number would overflow some day.
+  public static let greatestSequence: Int64 = 1 << 53
+
   /// The change with these parts.
   public init(
     sequence: Int64, time: Time, machine: Machine, from: String, to: String, event: String
   ) {
-    self.sequence = sequence
-    self.time = time
-    self.machine = machine
-    self.from = from
-    self.to = to
-    self.event = event
+    (self.sequence, self.time, self.machine) = (sequence, time, machine)
+    (self.from, self.to, self.event) = (from, to, event)
   }
 }
 
@@ -59,10 +59,8 @@ public struct Modes: Hashable, Sendable {
     sequence: Int64, shift: String, shiftSince: Time?, keyboard: String, keyboardSince: Time?
   ) {
     self.sequence = sequence
-    self.shift = shift
-    self.shiftSince = shiftSince
-    self.keyboard = keyboard
-    self.keyboardSince = keyboardSince
+    (self.shift, self.shiftSince) = (shift, shiftSince)
+    (self.keyboard, self.keyboardSince) = (keyboard, keyboardSince)
   }
 }
 

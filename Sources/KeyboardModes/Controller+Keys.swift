@@ -1,8 +1,6 @@
 /// The effect of key events: held keys first, then bindings, then one of the machines.
 extension Controller {
-  mutating func take(
-    _ event: KeyEvent, _ index: Int, _ publish: (Change) -> Void
-  ) {
+  mutating func take(_ event: KeyEvent, _ index: Int, _ publish: (Change) -> Void) {
     if hasDeadlines { advance(to: event.time, publish: publish) }
     switch event.action {
     case .press: press(event.key, index, time: event.time, stamp: event.time, publish)
@@ -62,7 +60,7 @@ extension Controller {
     case .press: send(.shiftPressed(at: time), at: stamp, publish)
     case .tap(let timeout):
       guard let time else { return }  // how long it was held will not be known
-      tap = TapCandidate(key, of: keys[index].device, pressed: time, timeout: timeout)
+      tap = TapCandidate(device: keys[index].device, key: key, pressed: time, timeout: timeout)
     }
   }
 

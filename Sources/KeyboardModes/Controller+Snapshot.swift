@@ -6,24 +6,21 @@ extension Controller {
     public let modes: Modes
     /// The state of the Shift machine, which knows more than its name in ``modes``.
     public let shift: ShiftRules.State
-
-    fileprivate init(modes: Modes, shift: ShiftRules.State) {
-      self.modes = modes
-      self.shift = shift
-    }
-
-    /// The snapshot with these parts; see ``Modes``.
-    public init(
-      sequence: Int64, shift: ShiftRules.State, shiftSince: Time?, keyboard: String,
-      keyboardSince: Time?
-    ) {
-      self.shift = shift
-      modes = Modes(
-        sequence: sequence, shift: shift.name, shiftSince: shiftSince, keyboard: keyboard,
-        keyboardSince: keyboardSince)
-    }
   }
 
   /// A snapshot from which another controller can continue.
   public var snapshot: Snapshot { Snapshot(modes: modes, shift: shift.state) }
+}
+
+extension Controller.Snapshot {
+  /// The snapshot with these parts; see ``Modes``.
+  public init(
+    sequence: Int64, shift: ShiftRules.State, shiftSince: Time?, keyboard: String,
+    keyboardSince: Time?
+  ) {
+    let modes = Modes(
+      sequence: sequence, shift: shift.name, shiftSince: shiftSince, keyboard: keyboard,
+      keyboardSince: keyboardSince)
+    self.init(modes: modes, shift: shift)
+  }
 }

@@ -1,5 +1,3 @@
-import StateMachines
-
 /// The controller's timed rules: the timeout of Shift, and debouncing.
 ///
 /// Neither rule reads a clock. The controller reports when something is due (``deadline``), and it

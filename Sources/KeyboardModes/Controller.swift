@@ -57,8 +57,7 @@ public struct Controller: Sendable {
     shift = StateMachine(settings.shift, in: snapshot.shift)
     let modes = snapshot.modes
     sequence = modes.sequence
-    shiftSince = modes.shiftSince
-    keyboardSince = modes.keyboardSince
+    (shiftSince, keyboardSince) = (modes.shiftSince, modes.keyboardSince)
     if let last { endOverdueShift(at: last, publish) }
     if settings.keyboard.state(named: modes.keyboard) == nil {
       advance(to: time, publish: publish)
@@ -127,9 +126,7 @@ public struct Controller: Sendable {
 
   /// Takes several key events of one device. Each has the same effect as the input
   /// `.key(device, event)`.
-  public mutating func take(
-    _ events: [KeyEvent], on device: DeviceID, publish: (Change) -> Void
-  ) {
+  public mutating func take(_ events: [KeyEvent], on device: DeviceID, publish: (Change) -> Void) {
     let index = keys.index(of: device)
     for event in events { take(event, index, publish) }
   }
@@ -146,9 +143,7 @@ public struct Controller: Sendable {
 // MARK: - Events of the machines
 
 extension Controller {
-  private mutating func take(
-    _ event: ClientEvent, at time: Time, _ publish: (Change) -> Void
-  ) {
+  private mutating func take(_ event: ClientEvent, at time: Time, _ publish: (Change) -> Void) {
     if hasDeadlines { advance(to: time, publish: publish) }
     settleTap(publish)
     switch event {
@@ -158,24 +153,18 @@ extension Controller {
     }
   }
 
-  mutating func send(
-    _ event: ShiftRules.Event, at time: Time, _ publish: (Change) -> Void
-  ) {
+  mutating func send(_ event: ShiftRules.Event, at time: Time, _ publish: (Change) -> Void) {
     guard let step = shift.take(event) else { return }
     shiftSince = time
     publish(change(.shift, step.from.name, step.to.name, event.name, at: time))
   }
 
-  mutating func send(
-    _ event: KeyboardTable.Event, at time: Time, _ publish: (Change) -> Void
-  ) {
+  mutating func send(_ event: KeyboardTable.Event, at time: Time, _ publish: (Change) -> Void) {
     guard let step = keyboard.take(event) else { return }
     keyboardSince = time
     let table = keyboard.rules
-    publish(
-      change(
-        .keyboard, table.name(of: step.from), table.name(of: step.to), table.name(of: event),
-        at: time))
+    let (from, to) = (table.name(of: step.from), table.name(of: step.to))
+    publish(change(.keyboard, from, to, table.name(of: event), at: time))
   }
 
   /// The next change of the sequence.

@@ -56,9 +56,8 @@ public struct FrameQueues: Sendable {
   /// Adds a queue for a device that was opened after all others.
   public mutating func addQueue() { queues.append(Queue()) }
 
-  /// Removes the queue at `index`; the indices of later queues decrease by one.
-  ///
-  /// - Returns: the inputs of its device that have not taken effect yet.
+  /// Removes the queue at `index`, and returns the inputs that have not taken effect yet. The
+  /// indices of later queues decrease by one.
   public mutating func removeQueue(_ index: Int) -> [Controller.Input] {
     queues.remove(at: index).inputs
   }

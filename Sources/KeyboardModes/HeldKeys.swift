@@ -22,9 +22,7 @@ struct HeldKeys: Sendable {
   /// them.
   private var modifiers: Modifiers = []
 
-  init(device: DeviceID) {
-    self.device = device
-  }
+  init(device: DeviceID) { self.device = device }
 
   mutating func press(_ key: KeyCode) {
     down.insert(key)
@@ -33,7 +31,7 @@ struct HeldKeys: Sendable {
     if !releases.isEmpty { releases.removeAll { $0.key == key } }
   }
 
-  /// - Returns: whether the key was down.
+  /// Releases `key`, and returns whether it was down.
   mutating func release(_ key: KeyCode) -> Bool {
     consumed.remove(key)
     guard down.remove(key) else { return false }
@@ -41,10 +39,8 @@ struct HeldKeys: Sendable {
     return true
   }
 
-  /// Releases `key` at `time`. If `debounce` is above zero, ``resume(_:at:_:)`` can undo the
-  /// release within that interval.
-  ///
-  /// - Returns: whether the key was down.
+  /// Releases `key` at `time`, and returns whether it was down. If `debounce` is above zero,
+  /// ``resume(_:at:_:)`` can undo the release within that interval.
   mutating func release(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
     guard debounce > .zero else { return release(key) }
     let wasConsumed = consumed.contains(key)
@@ -55,9 +51,7 @@ struct HeldKeys: Sendable {
   }
 
   /// Undoes the last release of `key` if it is less than `debounce` away from `time`: the switch
-  /// bounced, and the key was down all the time.
-  ///
-  /// - Returns: whether it undid a release.
+  /// bounced, and the key was down all the time. Returns whether it undid a release.
   mutating func resume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
     guard !releases.isEmpty else { return false }
     forgetReleases(notWithin: debounce, of: time)

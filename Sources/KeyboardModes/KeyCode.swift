@@ -20,9 +20,7 @@ public struct KeyCode: Hashable, Sendable {
   }
 
   @usableFromInline
-  init(known number: UInt16) {
-    self.number = number
-  }
+  init(known number: UInt16) { self.number = number }
 }
 
 /// The keys that this module refers to by name.
@@ -49,9 +47,11 @@ extension KeyCode {
   /// NumLock says), and the extra keys of ISO, JIS and Brazilian keyboards.
   public var isCharacter: Bool { Self.characters.contains(self) }
 
-  private static let characters = KeySet(
-    numbers: [
+  private static let characters: KeySet = {
+    let numbers: [ClosedRange<UInt16>] = [
       2...13, 16...27, 30...41, 43...53, 55...55, 57...57, 71...83, 86...86, 89...89, 98...98,
       117...117, 121...121, 124...124, 179...180,
-    ])
+    ]
+    return KeySet(numbers.joined().map(KeyCode.init(known:)))
+  }()
 }

@@ -31,9 +31,7 @@ public struct KeyEvent: Hashable, Sendable {
 
   /// The event of `key` at `time`.
   public init(time: Time, key: KeyCode, action: Action) {
-    self.time = time
-    self.key = key
-    self.action = action
+    (self.time, self.key, self.action) = (time, key, action)
   }
 }
 
@@ -45,13 +43,8 @@ public struct KeyDifference: Hashable, Sendable {
   public let isDown: Bool
 
   /// The difference of `key`, which is down or up now.
-  public init(key: KeyCode, isDown: Bool) {
-    self.key = key
-    self.isDown = isDown
-  }
-}
+  public init(key: KeyCode, isDown: Bool) { (self.key, self.isDown) = (key, isDown) }
 
-extension KeyDifference {
   /// The differences in the order in which they take effect: releases, then modifiers, then the
   /// rest.
   ///

@@ -5,10 +5,9 @@ public struct KeySet: Sendable {
   /// The empty set.
   public init() {}
 
-  init(numbers ranges: [ClosedRange<UInt16>]) {
-    for number in ranges.joined() {
-      if let key = KeyCode(number) { insert(key) }
-    }
+  /// The set of these keys.
+  public init(_ keys: some Sequence<KeyCode>) {
+    for key in keys { insert(key) }
   }
 
   /// Whether `key` is in the set.
@@ -21,9 +20,7 @@ public struct KeySet: Sendable {
     words[unchecked: Self.word(of: key)] |= Self.bit(of: key)
   }
 
-  /// Removes `key`.
-  ///
-  /// - Returns: whether `key` was in the set.
+  /// Removes `key`, and returns whether it was in the set.
   @discardableResult
   public mutating func remove(_ key: KeyCode) -> Bool {
     let wasThere = contains(key)

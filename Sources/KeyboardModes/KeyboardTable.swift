@@ -64,9 +64,7 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The next state for each pair of state and event; `nil` if the state ignores the event.
   private let nextStates: [State?]
 
-  /// The compiled form of a table.
-  ///
-  /// - Precondition: the table has at most ``most`` states, and at most so many events.
+  /// The compiled form of a table, which must have at most ``most`` states, and so many events.
   public init(_ table: Source) {
     self.init(states: table.states, initial: table.initial, events: table.events) {
       table.next($0, on: $1)
@@ -97,9 +95,7 @@ public struct KeyboardTable: DrawableRules, Hashable {
   }
 
   /// The event of this name, or `nil` if the table does not have it.
-  public func event(named name: String) -> Event? {
-    events.first { self.name(of: $0) == name }
-  }
+  public func event(named name: String) -> Event? { events.first { self.name(of: $0) == name } }
 
   /// The name of `state` that programs receive.
   public func name(of state: State) -> String { namesOfStates[Int(state.number)] }
@@ -109,9 +105,6 @@ public struct KeyboardTable: DrawableRules, Hashable {
 
   /// Every state.
   public var states: [State] { namesOfStates.indices.map { State(number: UInt8(clamping: $0)) } }
-
-  /// The names of the events that the table has.
-  public var eventNames: [String] { events.map(name) }
 
   /// Every event that the table has.
   public var samples: [Sample<Event>] { events.map { Sample($0, named: name(of: $0)) } }

@@ -45,8 +45,5 @@ public struct LEDOrder: Hashable, Sendable {
   public let used: LEDs
 
   /// An order to switch `on` on and the rest of `used` off.
-  public init(_ on: LEDs = [], of used: LEDs = []) {
-    self.on = on
-    self.used = used
-  }
+  public init(_ on: LEDs = [], of used: LEDs = []) { (self.on, self.used) = (on, used) }
 }

@@ -28,10 +28,7 @@ public struct Settings: Hashable, Sendable {
     keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,
     debounce: Duration = .zero
   ) {
-    self.shift = shift
-    self.shiftTrigger = shiftTrigger
-    self.keyboard = keyboard
-    self.bindings = bindings
-    self.debounce = debounce
+    (self.shift, self.shiftTrigger) = (shift, shiftTrigger)
+    (self.keyboard, self.bindings, self.debounce) = (keyboard, bindings, debounce)
   }
 }

@@ -9,13 +9,6 @@ struct TapCandidate: Sendable {
   /// is held.
   var released: Time?
 
-  init(_ key: KeyCode, of device: DeviceID, pressed: Time, timeout: Duration) {
-    self.key = key
-    self.device = device
-    self.pressed = pressed
-    self.timeout = timeout
-  }
-
   /// Whether this is the press of `key` on `device`.
   func isPress(of key: KeyCode, _ device: DeviceID) -> Bool {
     self.key == key && self.device == device

@@ -7,9 +7,7 @@ public struct Time: Hashable, Comparable, Sendable {
   public let microseconds: Int64
 
   /// The time `microseconds` after the clock's zero.
-  public init(microseconds: Int64) {
-    self.microseconds = microseconds
-  }
+  public init(microseconds: Int64) { self.microseconds = microseconds }
 
   /// Whether the two times are less than `interval` apart, in either order.
   ///
@@ -28,9 +26,7 @@ public struct Time: Hashable, Comparable, Sendable {
   }
 
   /// Whether `lhs` is the earlier time.
-  public static func < (lhs: Time, rhs: Time) -> Bool {
-    lhs.microseconds < rhs.microseconds
-  }
+  public static func < (lhs: Time, rhs: Time) -> Bool { lhs.microseconds < rhs.microseconds }
 }
 
 extension Duration {

@@ -15,13 +15,6 @@ public struct Changes: AsyncSequence, Sendable {
     /// The next update; `nil` when the task is cancelled.
     ///
     /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission.
-    public mutating func next() async throws(ClientError) -> Update? {
-      try await subscription.next()
-    }
-
-    /// The next update; `nil` when the task is cancelled.
-    ///
-    /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ClientError) -> Update? {

@@ -16,11 +16,9 @@ public struct Client: Sendable {
 
   /// The daemon that serves in `directory`; by default the one that ``Connection/directory(_:)``
   /// finds now.
-  public init(directory: String? = nil) {
-    self.init(directory: directory, retryDelays: .usual)
-  }
+  public init(directory: String? = nil) { self.init(directory: directory, retryDelays: .usual) }
 
-  /// The daemon that serves in `directory`; subscriptions retry after these delays.
+  /// The same, with subscriptions that retry after these delays.
   package init(directory: String?, retryDelays: RetryDelays) {
     self.directory = Connection.directory(directory)
     self.retryDelays = retryDelays
@@ -40,23 +38,17 @@ public struct Client: Sendable {
     try await Link.reading(in: directory).ask(.state)
   }
 
-  /// The states, events and transitions of both machines.
-  ///
-  /// - Throws: like ``state()``.
+  /// The states, events and transitions of both machines. Throws like ``state()``.
   public func machines() async throws(ClientError) -> [MachineMessage] {
     try await Link.reading(in: directory).ask(.machines)
   }
 
-  /// The devices that the daemon follows. Only those who may send events may ask for them.
-  ///
-  /// - Throws: like ``state()``.
+  /// The devices that the daemon follows, for those who may send events. Throws like ``state()``.
   public func devices() async throws(ClientError) -> [DeviceMessage] {
     try await Link(.control, in: directory).ask(.devices)
   }
 
-  /// The statistics of the daemon. Only those who may send events may ask for them.
-  ///
-  /// - Throws: like ``state()``.
+  /// The statistics of the daemon, for those who may send events. Throws like ``state()``.
   public func statistics() async throws(ClientError) -> StatisticsMessage {
     try await Link(.control, in: directory).ask(.statistics)
   }

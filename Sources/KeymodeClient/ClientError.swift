@@ -27,12 +27,9 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
     switch self {
     case .noDaemon(let path):
       "no keymoded listens on '\(path)';\nif its socket is elsewhere, set --socket-dir or KEYMODED_SOCKET_DIR"
-    case .permissionDenied(let path, let whom):
-      if let whom {
-        "no permission to use '\(path)':\nonly \(whom) may use it"
-      } else {
-        "no permission to use '\(path)'"
-      }
+    case .permissionDenied(let path, let whom?):
+      "no permission to use '\(path)':\nonly \(whom) may use it"
+    case .permissionDenied(let path, nil): "no permission to use '\(path)'"
     case .noAnswer(let path):
       "keymoded does not answer at '\(path)';\n'systemctl status keymoded' shows the state of the service"
     case .connectionLost: "keymoded ended the connection"

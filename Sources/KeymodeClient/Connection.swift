@@ -18,10 +18,8 @@ public final class Connection {
     case control
 
     func path(in directory: String) -> String {
-      switch self {
-      case .state: "\(directory)/\(SocketDirectory.stateSocket)"
-      case .control: "\(directory)/\(SocketDirectory.controlSocket)"
-      }
+      let name = self == .state ? SocketDirectory.stateSocket : SocketDirectory.controlSocket
+      return "\(directory)/\(name)"
     }
   }
 
@@ -66,17 +64,14 @@ public final class Connection {
     }
   }
 
-  /// Sends a call.
-  ///
-  /// - Throws: ``ClientError/noAnswer(path:)`` if the daemon does not read the call in time.
+  /// Sends a call. Throws ``ClientError/noAnswer(path:)`` if the daemon does not read it in time.
   public func send(_ call: Call) throws(ClientError) {
     var rest = call.message[...]
     while socket.send(&rest) == .wouldBlock { try wait(for: POLLOUT) }
   }
 
-  /// Waits for the next reply, and returns its parameters.
-  ///
-  /// - Throws: ``ClientError/refused(name:parameters:)`` if the reply is an error.
+  /// Waits for the next reply, and returns its parameters. Throws
+  /// ``ClientError/refused(name:parameters:)`` if the reply is an error.
   public func receive() throws(ClientError) -> JSON {
     while true {
       if let reply = try socket.nextReply() { return reply }
@@ -107,9 +102,7 @@ extension Connection {
   /// Asks for the statistics of the daemon.
   public func statistics() throws(ClientError) -> StatisticsMessage { try ask(.statistics) }
 
-  /// Sends an event.
-  ///
-  /// - Returns: whether it changed anything, and the states after it.
+  /// Sends an event, and returns whether it changed anything, and the states after it.
   public func trigger(_ event: String) throws(ClientError) -> TriggerMessage {
     try ask(.trigger(event))
   }

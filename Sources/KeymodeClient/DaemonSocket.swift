@@ -1,6 +1,5 @@
 import Glibc
 import JSON
-import KeymodeInterface
 import SystemCalls
 import Varlink
 
@@ -86,25 +85,11 @@ struct DaemonSocket: ~Copyable {
 
   /// Sends the beginning of `rest`, and removes what was sent.
   func send(_ rest: inout ArraySlice<UInt8>) -> Progress {
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { bytes in
-        Glibc.send(number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-      }
-      if count >= 0 {
-        rest = rest.dropFirst(count)
-      } else if errno == EAGAIN {
-        return .wouldBlock
-      } else if errno != EINTR {
-        // The daemon has closed the connection. A reply that it sent before can still be read.
-        rest = []
-      }
-    }
-    return .made
+    // If the daemon has closed the connection, a reply that it sent before can still be read.
+    (try? sendSome(&rest, to: number)) == false ? .wouldBlock : .made
   }
 
-  /// Reads bytes of replies.
-  ///
-  /// - Throws: ``ClientError/connectionLost`` if there will be no more.
+  /// Reads bytes of replies. Throws ``ClientError/connectionLost`` if there will be no more.
   mutating func read() throws(ClientError) -> Progress {
     let result = try? readSome(from: number, upTo: Self.bytesAtOnce) { incoming.append($0) }
     switch result {

@@ -1,5 +1,4 @@
 import Glibc
-import SystemCalls
 
 /// A connection to the daemon whose calls suspend the calling task and block no thread.
 ///
@@ -55,8 +54,7 @@ final class Link {
     if let deadline, deadline <= .now { throw .noAnswer(path: socket.path) }
     let result: Poller.WaitResult
     do {
-      result = try await Poller.shared.wait(
-        for: Int16(events), on: socket.number, until: deadline)
+      result = try await Poller.shared.wait(for: Int16(events), on: socket.number, until: deadline)
     } catch {
       throw .failed("\(error)")
     }

@@ -42,9 +42,8 @@ package final class Poller: Sendable {
 
   private init() {}
 
-  /// Waits until there is something to read, the deadline has come or the task is cancelled.
-  ///
-  /// - Parameter descriptor: must stay open until this returns; -1 waits for the deadline alone.
+  /// Waits until there is something to read, the deadline has come or the task is cancelled. The
+  /// descriptor must stay open until this returns; -1 waits for the deadline alone.
   package func wait(
     toRead descriptor: Int32, until deadline: ContinuousClock.Instant? = nil
   ) async throws(SystemError) -> WaitResult {
@@ -64,10 +63,9 @@ package final class Poller: Sendable {
     let number = lastNumber.add(1, ordering: .relaxed).newValue
     let result = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        add(
-          Wait(
-            descriptor: descriptor, events: events, deadline: deadline,
-            continuation: continuation), number)
+        let wait = Wait(
+          descriptor: descriptor, events: events, deadline: deadline, continuation: continuation)
+        add(wait, number)
       }
     } onCancel: {
       cancel(number)
@@ -101,9 +99,7 @@ package final class Poller: Sendable {
 
   // MARK: - The thread
 
-  /// Starts the thread.
-  ///
-  /// - Returns: what interrupts the thread's `poll`.
+  /// Starts the thread, and returns what interrupts its `poll`.
   private func start() throws(SystemError) -> Interrupt {
     let interrupt = try Interrupt()
     var all = sigset_t()
@@ -134,11 +130,8 @@ package final class Poller: Sendable {
       let polled = waits.filter { $0.wait.descriptor >= 0 }
       entries += polled.map { pollfd(fd: $0.wait.descriptor, events: $0.wait.events, revents: 0) }
       let deadline = waits.compactMap(\.wait.deadline).min()
-      guard
-        poll(
-          &entries, nfds_t(entries.count),
-          deadline.map { ContinuousClock.now.milliseconds(to: $0) } ?? -1) >= 0
-      else {
+      let timeout = deadline.map { ContinuousClock.now.milliseconds(to: $0) } ?? -1
+      guard poll(&entries, nfds_t(entries.count), timeout) >= 0 else {
         let error = SystemError.last("poll")
         if error.code != EINTR { for (number, _) in waits { end(number, .failure(error)) } }
         continue

@@ -1,4 +1,3 @@
-import KeyboardModes
 import KeymodeInterface
 import SystemCalls
 import Varlink
@@ -15,8 +14,7 @@ package struct RetryDelays: Sendable {
 
   /// Waits `shortest` the first time, then twice as long each time, up to `longest`.
   package init(shortest: Duration, longest: Duration) {
-    self.shortest = shortest
-    self.longest = longest
+    (self.shortest, self.longest) = (shortest, longest)
   }
 }
 

@@ -15,19 +15,13 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
   public let isKeyboard: Bool
 
   /// The device with these names and numbers.
-  public init(
-    name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool
-  ) {
-    self.name = name
-    self.node = node
-    self.vendor = DeviceMessage.digits(vendor)
-    self.product = DeviceMessage.digits(product)
-    self.isKeyboard = isKeyboard
-  }
-
-  private static func digits(_ number: UInt16) -> String {
-    let text = String(number, radix: 16)
-    return String(repeating: "0", count: 4 - text.count) + text
+  public init(name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool) {
+    func digits(_ number: UInt16) -> String {
+      let text = String(number, radix: 16)
+      return String(repeating: "0", count: 4 - text.count) + text
+    }
+    (self.name, self.node, self.isKeyboard) = (name, node, isKeyboard)
+    (self.vendor, self.product) = (digits(vendor), digits(product))
   }
 
   /// Writes the device, members in the order of the interface.
@@ -47,11 +41,8 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
       let vendor = json["vendor"]?.string, let product = json["product"]?.string,
       let isKeyboard = json["keyboard"]?.bool
     else { return nil }
-    self.name = name
-    self.node = node
-    self.vendor = vendor
-    self.product = product
-    self.isKeyboard = isKeyboard
+    (self.name, self.node, self.isKeyboard) = (name, node, isKeyboard)
+    (self.vendor, self.product) = (vendor, product)
   }
 }
 
@@ -82,15 +73,9 @@ public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
     started: Time, time: Time, changes: Int64, clients: Int, missed: Int, devices: Int,
     losses: Int, reloads: Int, configuration: String?
   ) {
-    self.started = started
-    self.time = time
-    self.changes = changes
-    self.clients = clients
-    self.missed = missed
-    self.devices = devices
-    self.losses = losses
-    self.reloads = reloads
-    self.configuration = configuration
+    (self.started, self.time, self.changes, self.clients) = (started, time, changes, clients)
+    (self.missed, self.devices, self.losses) = (missed, devices, losses)
+    (self.reloads, self.configuration) = (reloads, configuration)
   }
 
   /// Writes the reply's parameters.

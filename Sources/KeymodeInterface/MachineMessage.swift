@@ -20,9 +20,7 @@ public struct MachineMessage: Hashable, Sendable, JSONWritable {
     self.name = name
     initial = diagram.initial
     states = diagram.states
-    events = rules.samples.map(\.name).reduce(into: []) { names, name in
-      if !names.contains(name) { names.append(name) }
-    }
+    events = rules.eventNames
     rows = diagram.arrows
   }
 

@@ -33,9 +33,7 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
 
   /// The state with these parts.
   public init(instance: String, time: Time, modes: Modes) {
-    self.instance = instance
-    self.time = time
-    self.modes = modes
+    (self.instance, self.time, self.modes) = (instance, time, modes)
   }
 
   /// Writes the state, members in the order of the interface.
@@ -88,8 +86,7 @@ extension Change: JSONWritable {
       let from = json["from"]?.string, let to = json["to"]?.string,
       let event = json["event"]?.string
     else { return nil }
-    self.init(
-      sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
+    self.init(sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
   }
 }
 
@@ -104,9 +101,7 @@ public struct MonitorMessage: Hashable, Sendable, JSONWritable {
 
   /// The reply with these parts.
   public init(state: StateMessage, changes: [Change], missed: Int64?) {
-    self.state = state
-    self.changes = changes
-    self.missed = missed
+    (self.state, self.changes, self.missed) = (state, changes, missed)
   }
 
   /// Writes the reply's parameters.
@@ -169,10 +164,7 @@ public struct TriggerMessage: Hashable, Sendable, JSONWritable {
   public let state: StateMessage
 
   /// The results with these parts.
-  public init(changed: Bool, state: StateMessage) {
-    self.changed = changed
-    self.state = state
-  }
+  public init(changed: Bool, state: StateMessage) { (self.changed, self.state) = (changed, state) }
 
   /// Writes the reply's parameters.
   public func write(to json: inout JSONWriter) {

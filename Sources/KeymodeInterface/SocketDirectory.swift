@@ -9,8 +9,6 @@ public enum SocketDirectory {
   /// The directory of the system service.
   public static let system = "/run/keymoded"
 
-  /// The directory of a user's own daemon.
-  ///
-  /// - Parameter runtimeDirectory: the value of `XDG_RUNTIME_DIR`.
+  /// The directory of a user's own daemon, within that user's `XDG_RUNTIME_DIR`.
   public static func user(runtimeDirectory: String) -> String { "\(runtimeDirectory)/keymoded" }
 }

@@ -33,17 +33,14 @@ public struct Configuration: Hashable, Sendable {
   public init() {}
 
   /// Reads the file at `path`. If `path` is `nil`, reads the file at ``systemPath``; without that
-  /// file, the defaults apply.
-  ///
-  /// - Throws: why the file cannot be read, or the errors in it.
+  /// file, the defaults apply. Throws why the file cannot be read, or the errors in it.
   public static func load(_ path: String?) throws(ConfigurationErrors) -> Configuration {
     try Configuration(parsing: text(of: path), file: path ?? systemPath)
   }
 
   /// The text of the file at `path`. If `path` is `nil`, the text of the file at ``systemPath``;
-  /// empty if that file does not exist.
-  ///
-  /// - Throws: why the file cannot be read, or that it is larger than ``sizeLimit``.
+  /// empty if that file does not exist. Throws why the file cannot be read, or that it is larger
+  /// than ``sizeLimit``.
   public static func text(of path: String?) throws(ConfigurationErrors) -> [UInt8] {
     let file = path ?? systemPath
     let bytes: [UInt8]?
@@ -60,10 +57,7 @@ public struct Configuration: Hashable, Sendable {
     return bytes
   }
 
-  /// Parses the text of a file.
-  ///
-  /// - Parameter file: the name of the file, for errors.
-  /// - Throws: the errors in the file.
+  /// Parses the text of a file, and throws the errors in it, which have the name `file`.
   public init(parsing bytes: [UInt8], file: String) throws(ConfigurationErrors) {
     let root: Node?
     do {
@@ -73,9 +67,7 @@ public struct Configuration: Hashable, Sendable {
     }
     var reader = ConfigurationReader()
     if let root { reader.read(root) }
-    guard reader.faults.count == 0 else {
-      throw ConfigurationErrors(file: file, reader.faults)
-    }
+    guard reader.faults.count == 0 else { throw ConfigurationErrors(file: file, reader.faults) }
     self = reader.configuration
   }
 }

@@ -1,6 +1,4 @@
 import KeyboardModes
-import StateMachines
-import SystemCalls
 import YAML
 
 /// The keyboard machine's table:

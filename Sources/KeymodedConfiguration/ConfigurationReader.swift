@@ -64,8 +64,7 @@ struct ConfigurationReader {
   private static let longestDebounce = (duration: Duration.milliseconds(100), text: "100ms")
 
   private mutating func readDebounce(_ node: Node) {
-    guard !isOff(node) else { return }
-    guard let debounce = duration(node, upTo: Self.longestDebounce) else { return }
+    guard !isOff(node), let debounce = duration(node, upTo: Self.longestDebounce) else { return }
     configuration.settings.debounce = debounce
   }
 
@@ -145,9 +144,7 @@ struct ConfigurationReader {
 
 extension ConfigurationReader {
   /// The values of a mapping by name; unknown and repeated names are errors.
-  mutating func members(
-    of node: Node, _ what: String, known: [String]
-  ) -> [String: Node] {
+  mutating func members(of node: Node, _ what: String, known: [String]) -> [String: Node] {
     guard case .mapping(let pairs) = node.content else {
       // A key without a value, such as `shift:`, is not an error.
       if node.content != .scalar("") {

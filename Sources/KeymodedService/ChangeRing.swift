@@ -32,12 +32,8 @@ struct ChangeRing {
     latest = change.sequence
   }
 
-  /// The changes after number `sequence`; `nil` if the ring has lost some of them.
-  ///
-  /// - Precondition: `sequence` is between 0 and ``latest``.
-  func changes(after sequence: Int64) -> [Change]? { last(after: sequence).map(Array.init) }
-
-  /// The same without copying them.
+  /// The changes after number `sequence`, between 0 and ``latest``; `nil` if the ring has lost some
+  /// of them.
   func last(after sequence: Int64) -> Last? {
     guard latest - sequence <= Int64(changes.count) else { return nil }
     return Last(ring: self, upcoming: sequence + 1, end: latest)

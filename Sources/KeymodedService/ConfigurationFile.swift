@@ -39,9 +39,7 @@ final class ConfigurationFile {
     self.store = store
   }
 
-  /// Reads the configuration to start with.
-  ///
-  /// - Throws: the errors of the file, unless this is a service.
+  /// Reads the configuration to start with. Throws the errors of the file, unless this is a service.
   func start() throws(ConfigurationErrors) -> Configuration {
     do throws(ConfigurationErrors) {
       return try read()

@@ -31,14 +31,12 @@ final class ConfigurationStore {
     return newest.text
   }
 
-  /// Keeps `text`.
-  ///
-  /// - Precondition: it has at most ``Configuration/sizeLimit`` bytes.
+  /// Keeps `text`, which has at most ``Configuration/sizeLimit`` bytes.
   func keep(_ text: [UInt8]) {
     // A text that is kept already need not be written again.
     guard read() != text else { return }
     generation &+= 1
-    var fields = StoredFields(bytes(Int(generation % 2)))
+    var fields = fields(Int(generation % 2))
     fields.put(Self.layout)
     fields.put(generation)
     fields.put(bytes: text)
@@ -46,15 +44,14 @@ final class ConfigurationStore {
   }
 
   private func read(_ index: Int) -> (generation: UInt64, text: [UInt8])? {
-    var fields = StoredFields(bytes(index))
+    var fields = fields(index)
     guard fields.takeNumber() == Self.layout, let generation = fields.takeNumber(),
       let text = fields.takeBytes(), fields.isWhole()
     else { return nil }
     return (generation, text)
   }
 
-  private func bytes(_ index: Int) -> UnsafeMutableRawBufferPointer {
-    UnsafeMutableRawBufferPointer(
-      rebasing: memory.bytes[index * Self.copySize..<(index + 1) * Self.copySize])
+  private func fields(_ index: Int) -> StoredFields {
+    StoredFields(memory.bytes[index * Self.copySize..<(index + 1) * Self.copySize])
   }
 }

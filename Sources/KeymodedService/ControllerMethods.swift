@@ -2,7 +2,6 @@ import JSON
 import KeyboardModes
 import KeymodeInterface
 import SystemCalls
-import Systemd
 import Varlink
 
 /// What a client may do, by the socket that it connected to.

@@ -44,7 +44,8 @@ public final class Daemon {
       store = passed.takeStates()
       file = ConfigurationFile(configurationFile, keptIn: passed.takeConfiguration())
       configuration = try file.start()
-      self.source = KeyboardSource(source.paths, configuration, status)
+      let paths: [String]? = if case .devices(let paths) = source { paths } else { nil }
+      self.source = KeyboardSource(paths, configuration, status)
     case .recording(let recording, let speed):
       store = nil
       file = ConfigurationFile(configurationFile, keptIn: nil)
@@ -118,12 +119,5 @@ public final class Daemon {
       throw UsageError("XDG_RUNTIME_DIR is not set; name a directory with --socket-dir")
     }
     return SocketDirectory.user(runtimeDirectory: runtime)
-  }
-}
-
-extension Daemon.Source {
-  /// The devices to follow in place of all keyboards.
-  fileprivate var paths: [String]? {
-    if case .devices(let paths) = self { paths } else { nil }
   }
 }

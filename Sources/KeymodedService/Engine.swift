@@ -44,10 +44,8 @@ final class Engine {
     changesBefore = ring.latest
   }
 
-  /// Takes a batch. Its changes are in the ``ring``, and in the store, when this returns.
-  ///
-  /// - Parameter keysUp: see ``Controller/take(_:keysUp:taken:publish:)``.
-  /// - Returns: whether there are changes.
+  /// Takes a batch, and returns whether there are changes, which are then in the ``ring`` and in the
+  /// store. For `keysUp`, see ``Controller/take(_:keysUp:taken:publish:)``.
   func take(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }) -> Bool {
     let before = ring.latest
     for case .synchronized in batch.inputs { losses += 1 }

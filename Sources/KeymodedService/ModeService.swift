@@ -1,6 +1,6 @@
-import SystemCalls
 import KeyboardModes
 import KeymodedConfiguration
+import SystemCalls
 
 /// The way of values through the daemon: from the source to the engine, and its changes to the
 /// publisher and the indicators.
@@ -31,9 +31,8 @@ final class ModeService {
     swap(&batch, &self.batch)
   }
 
-  /// Sends an event of a program. Keys that were pressed before act before it.
-  ///
-  /// - Returns: whether it changed a state.
+  /// Sends an event of a program, and returns whether it changed a state. Keys that were pressed
+  /// before act before it.
   func trigger(_ event: ClientEvent) -> Bool {
     advance()
     return take(Batch([.client(event, at: batch.reached)], reached: batch.reached))
@@ -55,9 +54,7 @@ final class ModeService {
   }
 
   /// Shows the states on the LEDs of these rules from now on.
-  func show(_ rules: LEDRules) {
-    source.show(indicators.show(engine.controller.modes, by: rules))
-  }
+  func show(_ rules: LEDRules) { source.show(indicators.show(engine.controller.modes, by: rules)) }
 
   @discardableResult
   private func take(_ batch: Batch) -> Bool {

@@ -21,9 +21,8 @@ struct OwnSockets {
   }
 
   /// Makes both sockets in `directory`, and the directory itself if its parent exists. Replaces
-  /// sockets that an ended daemon left behind, and leaves served ones alone.
-  ///
-  /// - Throws: ``Served``, or the `SystemError` of a call that failed.
+  /// sockets that an ended daemon left behind, and leaves served ones alone. Throws ``Served``, or the
+  /// `SystemError` of a call that failed.
   init(in directory: String) throws {
     let mode: mode_t = geteuid() == 0 ? 0o755 : 0o700
     if mkdir(directory, mode) < 0, errno != EEXIST { throw SystemError.last("make", directory) }

@@ -27,6 +27,9 @@ struct PlaybackClock {
   /// A time of the recording, and the real time at which it was reached.
   private var anchor: (recorded: Time, microseconds: Int64)
 
+  /// How fast recorded time passes, compared with real time, while no event is played.
+  private var factor: Double { if case .times(let factor) = speed { factor } else { 1 } }
+
   /// A clock that reaches `recorded` at `microseconds`.
   init(_ speed: PlaybackSpeed, reaching recorded: Time, at microseconds: Int64) {
     self.speed = speed
@@ -35,19 +38,12 @@ struct PlaybackClock {
 
   /// The real time at which an event of the recording is to be played.
   func due(_ recorded: Time) -> Int64 {
-    guard case .times(let factor) = speed else { return .min }
-    let ahead = Double(recorded.microseconds) - Double(anchor.recorded.microseconds)
-    return Int64(saturating: Double(anchor.microseconds) + ahead / factor)
+    speed == .unlimited ? .min : Int64(saturating: Double(anchor.microseconds) + ahead(recorded))
   }
 
   /// The recorded time that is reached at a real time. It continues after the last event.
   func time(at microseconds: Int64) -> Time {
     let elapsed = Double(microseconds - anchor.microseconds)
-    let factor: Double =
-      switch speed {
-      case .times(let factor): factor
-      case .unlimited: 1
-      }
     return Time(
       microseconds: Int64(saturating: Double(anchor.recorded.microseconds) + elapsed * factor))
   }
@@ -55,10 +51,12 @@ struct PlaybackClock {
   /// The first real time at which ``time(at:)`` is at least `recorded`, if nothing is played
   /// before.
   func reached(_ recorded: Time) -> Int64 {
-    let ahead = Double(recorded.microseconds) - Double(anchor.recorded.microseconds)
-    let factor: Double = if case .times(let factor) = speed { factor } else { 1 }
-    let elapsed = (ahead / factor).rounded(.up)
-    return Int64(saturating: Double(anchor.microseconds) + elapsed)
+    Int64(saturating: Double(anchor.microseconds) + ahead(recorded).rounded(.up))
+  }
+
+  /// The real time from the anchor to a recorded time, in microseconds.
+  private func ahead(_ recorded: Time) -> Double {
+    (Double(recorded.microseconds) - Double(anchor.recorded.microseconds)) / factor
   }
 
   /// Notes that an event was played. At unlimited speed, recorded time passes only by this until

@@ -1,4 +1,3 @@
-import KeyboardModes
 import KeymodeInterface
 import Varlink
 
@@ -73,22 +72,20 @@ final class Publisher {
     let state = engine.state(at: source.now)
     let latest = SubscriberPosition(sequence: ring.latest)
     switch (after, instance) {
-    case (nil, nil): return (MonitorMessage(state: state, changes: [], missed: 0), latest)
+    case (nil, nil): break
     case (nil, .some): throw .invalidParameter("after")
     case (.some, nil): throw .invalidParameter("instance")
-    case (.some(let after), .some(let instance)):
-      guard instance == engine.instance else {
-        missed += 1
-        return (MonitorMessage(state: state, changes: [], missed: nil), latest)
-      }
+    case (.some, .some(let instance)) where instance != engine.instance:
+      missed += 1
+      return (MonitorMessage(state: state, changes: [], missed: nil), latest)
+    case (.some(let after), .some):
       guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
-      guard after < ring.latest else {
-        return (MonitorMessage(state: state, changes: [], missed: 0), latest)
-      }
+      guard after < ring.latest else { break }
       // A message that was written for others has the time of then.
       last.after = .min
       return (nil, SubscriberPosition(sequence: after))
     }
+    return (MonitorMessage(state: state, changes: [], missed: 0), latest)
   }
 
   /// The bytes to send to a subscriber now: a message, or the next part of one with many changes.

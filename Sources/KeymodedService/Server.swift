@@ -13,11 +13,6 @@ final class Server {
     var reservedForControl = 16
   }
 
-  private struct Listener {
-    let socket: ListeningSocket
-    let source: EventSource
-  }
-
   /// From how many clients on the memory that they took is given back when most have gone.
   private static let crowd = 32
 
@@ -28,7 +23,7 @@ final class Server {
   private let methods: ControllerMethods
   private let publisher: Publisher
   private let limits: Limits
-  private var listeners: [Listener] = []
+  private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
   private var sessions: [Session] = []
   /// How many clients there were at most since memory was last given back.
   private var mostClients = 0
@@ -42,17 +37,16 @@ final class Server {
     self.methods = methods
     self.publisher = publisher
     self.limits = limits
-    retry = try loop.addTimer { [unowned self] in
-      for listener in listeners { listener.source.enable() }
-    }
+    retry = try loop.addTimer { [unowned self] in acceptAgain() }
   }
 
   /// Serves the clients that connect to `socket`.
   func listen(on socket: ListeningSocket) throws(SystemError) {
-    let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in accept(from: socket)
+    let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in
+      accept(from: socket)
     }
     if socket.access == .control { source.setPriority(.early) }
-    listeners.append(Listener(socket: socket, source: source))
+    listeners.append((socket, source))
   }
 
   // MARK: Sessions
@@ -89,7 +83,7 @@ final class Server {
     publisher.remove(session)
     sessions.removeAll { $0 === session }
     // A client that waits for a descriptor can have this one.
-    for listener in listeners { listener.source.enable() }
+    acceptAgain()
     // What a crowd took is not kept for the next one. A client that comes and goes alone does not
     // cost this.
     if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
@@ -123,15 +117,12 @@ final class Server {
 
   /// Sends the reason as the answer to the call that will come. A new socket has room for it.
   private func turnAway(_ socket: Int32) {
-    _ = Reply(error: ControllerInterface.tooManyClients).message.withUnsafeBytes { bytes in
-      send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-    }
+    var reason = Reply(error: ControllerInterface.tooManyClients).message[...]
+    _ = try? sendSome(&reason, to: socket)
   }
 
-  /// Reduces the kernel's generous send buffer: bytes that a client has yet to read count as memory
-  /// of the daemon.
-  ///
-  /// - Returns: whether the kernel agreed.
+  /// Reduces the kernel's generous send buffer, and returns whether the kernel agreed: bytes that a
+  /// client has yet to read count as memory of the daemon.
   private func bound(_ socket: Int32) -> Bool {
     var size: Int32 = 16384
     return setsockopt(
@@ -143,5 +134,9 @@ final class Server {
   private func pause() {
     for listener in listeners { listener.source.disable() }
     retry?.set(at: UInt64(microsecondsSinceBoot() + 1_000_000))
+  }
+
+  private func acceptAgain() {
+    for listener in listeners { listener.source.enable() }
   }
 }

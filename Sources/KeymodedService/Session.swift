@@ -1,4 +1,3 @@
-import Glibc
 import SystemCalls
 import Systemd
 import Varlink
@@ -61,9 +60,7 @@ final class Session {
   deinit { source?.end() }
 
   /// Whether the connection has ended.
-  var isClosed: Bool {
-    if case .closed = activity { true } else { false }
-  }
+  var isClosed: Bool { if case .closed = activity { true } else { false } }
 
   /// Sends and receives what is possible now.
   func handle(_ events: IOEvents) {
@@ -192,19 +189,10 @@ extension Session {
   }
 
   private func flush() {
-    while !unsent.isEmpty {
-      let count = unsent.withUnsafeBytes { bytes in
-        Glibc.send(
-          descriptor.number, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
-      }
-      if count >= 0 {
-        unsent = unsent.dropFirst(count)
-      } else if errno == EAGAIN {
-        return
-      } else if errno != EINTR {
-        isOutputBroken = true
-        break
-      }
+    do throws(SystemError) {
+      guard try sendSome(&unsent, to: descriptor.number) else { return }
+    } catch {
+      isOutputBroken = true
     }
     // The bytes may belong to all subscribers; do not hold on to them.
     unsent = []

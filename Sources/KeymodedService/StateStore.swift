@@ -42,10 +42,6 @@ final class StateStore {
   private static let headerSize = 512
   private static let recordSize = 160
 
-  /// The greatest sequence number that is accepted. No daemon ever counted this far, and a larger
-  /// number would overflow some day.
-  static let mostCounted: Int64 = 1 << 53
-
   /// How many changes are kept.
   static let capacity = ChangeRing.usualCapacity
 
@@ -73,10 +69,8 @@ final class StateStore {
     self.layout = layout
   }
 
-  /// A store that continues from what a daemon of version 0.1.0 committed.
-  ///
-  /// - Parameter former: that daemon's memory, which does not change.
-  /// - Returns: `nil` if that memory holds no valid commit.
+  /// A store that continues from what a daemon of version 0.1.0 committed to `former`, which does
+  /// not change; `nil` if that memory holds no valid commit.
   convenience init?(
     _ memory: SharedMemory, migrating former: SharedMemory, capacity: Int = StateStore.capacity
   ) {
@@ -96,7 +90,7 @@ final class StateStore {
     generation = newest.generation
     written = newest.written
     let sequence = newest.snapshot.modes.sequence
-    guard 0...Self.mostCounted ~= sequence else { return nil }
+    guard 0...Change.greatestSequence ~= sequence else { return nil }
     // Valid records count, from the last one back. Without the last one, the commit is invalid.
     var changes: [Change] = []
     while changes.count < min(sequence, Int64(capacity)),
@@ -120,7 +114,7 @@ final class StateStore {
     // The header comes last: it must not count records that are not written yet.
     atomicMemoryFence(ordering: .releasing)
     generation &+= 1
-    var fields = StoredFields(bytes(header: Int(generation % 2)))
+    var fields = fields(ofHeader: Int(generation % 2))
     fields.put(layout.rawValue)
     fields.put(generation)
     fields.put(instance)
@@ -130,19 +124,18 @@ final class StateStore {
   }
 
   private func readHeader(_ index: Int) -> Header? {
-    var fields = StoredFields(bytes(header: index))
+    var fields = fields(ofHeader: index)
     guard fields.takeNumber() == layout.rawValue, let generation = fields.takeNumber(),
       let instance = fields.takeText(), let snapshot = fields.takeSnapshot(),
       let written = layout == .first
         ? UInt64(bitPattern: snapshot.modes.sequence) : fields.takeNumber(),
       fields.isWhole()
     else { return nil }
-    return Header(
-      generation: generation, instance: instance, snapshot: snapshot, written: written)
+    return Header(generation: generation, instance: instance, snapshot: snapshot, written: written)
   }
 
   private func write(_ change: Change, at number: UInt64) {
-    var fields = StoredFields(bytes(record: number))
+    var fields = fields(ofRecord: number)
     fields.put(UInt64(bitPattern: change.sequence))
     fields.put(UInt64(bitPattern: change.time.microseconds))
     for text in [change.machine.rawValue, change.from, change.to, change.event] { fields.put(text) }
@@ -150,7 +143,7 @@ final class StateStore {
   }
 
   private func readChange(_ sequence: Int64, at number: UInt64) -> Change? {
-    var fields = StoredFields(bytes(record: number))
+    var fields = fields(ofRecord: number)
     guard fields.takeNumber() == UInt64(bitPattern: sequence), let time = fields.takeTime(),
       let machine = fields.takeText().flatMap(Machine.init(rawValue:)),
       let from = fields.takeText(), let to = fields.takeText(), let event = fields.takeText(),
@@ -160,16 +153,14 @@ final class StateStore {
       sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
   }
 
-  private func bytes(header index: Int) -> UnsafeMutableRawBufferPointer {
-    UnsafeMutableRawBufferPointer(
-      rebasing: memory.bytes[index * Self.headerSize..<(index + 1) * Self.headerSize])
+  private func fields(ofHeader index: Int) -> StoredFields {
+    StoredFields(memory.bytes[index * Self.headerSize..<(index + 1) * Self.headerSize])
   }
 
   /// - Parameter number: the number of the record among all that were ever written, from 1.
-  private func bytes(record number: UInt64) -> UnsafeMutableRawBufferPointer {
+  private func fields(ofRecord number: UInt64) -> StoredFields {
     let slot = Int((number &- 1) % UInt64(layout.slots(for: capacity)))
     let start = 2 * Self.headerSize + slot * Self.recordSize
-    return UnsafeMutableRawBufferPointer(
-      rebasing: memory.bytes[start..<start + Self.recordSize])
+    return StoredFields(memory.bytes[start..<start + Self.recordSize])
   }
 }

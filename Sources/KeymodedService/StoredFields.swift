@@ -5,10 +5,10 @@ struct StoredFields {
   private let bytes: UnsafeMutableRawBufferPointer
   private var offset = 0
 
-  /// The maximum length of a name, in bytes.
-  static let longestText = KeyboardTable.longestName
-
-  init(_ bytes: UnsafeMutableRawBufferPointer) { self.bytes = bytes }
+  /// The fields in this part of a memory.
+  init(_ part: Slice<UnsafeMutableRawBufferPointer>) {
+    bytes = UnsafeMutableRawBufferPointer(rebasing: part)
+  }
 
   // MARK: Writing
 
@@ -17,14 +17,13 @@ struct StoredFields {
     offset += 8
   }
 
-  /// Appends a name, cut to ``longestText`` bytes; the names of a table are never longer.
+  /// Appends a name, cut to ``KeyboardTable/longestName`` bytes; a table has no longer ones.
   mutating func put(_ text: String) {
     var text = text
     text.withUTF8 { text in
-      let text = text.prefix(Self.longestText)
+      let text = text.prefix(KeyboardTable.longestName)
       bytes[offset] = UInt8(text.count)
-      let room = UnsafeMutableRawBufferPointer(rebasing: bytes[(offset + 1)...])
-      room.copyBytes(from: text)
+      UnsafeMutableRawBufferPointer(rebasing: bytes[(offset + 1)...]).copyBytes(from: text)
       offset += 1 + text.count
     }
     align()
@@ -33,8 +32,7 @@ struct StoredFields {
   /// - Precondition: the buffer has room for them.
   mutating func put(bytes text: [UInt8]) {
     put(UInt64(text.count))
-    let room = UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + text.count])
-    room.copyBytes(from: text)
+    UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]).copyBytes(from: text)
     offset += text.count
     align()
   }
@@ -63,7 +61,7 @@ struct StoredFields {
   mutating func takeText() -> String? {
     guard offset < bytes.count else { return nil }
     let count = Int(bytes[offset])
-    guard count <= Self.longestText, offset + 1 + count <= bytes.count else { return nil }
+    guard count <= KeyboardTable.longestName, offset + 1 + count <= bytes.count else { return nil }
     let text = bytes[offset + 1..<offset + 1 + count]
     offset += 1 + count
     align()

@@ -56,8 +56,7 @@ public struct DeviceRules: Hashable, Sendable {
 
   /// Rules with these patterns; without any, all devices are allowed.
   public init(only: [Pattern] = [], ignore: [Pattern] = []) {
-    self.only = only
-    self.ignore = ignore
+    (self.only, self.ignore) = (only, ignore)
   }
 
   /// Whether a device of this name and these numbers is followed.

@@ -2,7 +2,6 @@ import Evdev
 import Glibc
 public import KeyboardModes
 import SystemCalls
-import Systemd
 
 extension Keyboards {
   /// After this many key events, at the next end of a frame, the other devices are served.
@@ -37,8 +36,7 @@ extension Keyboards {
     let isAlone = followed.count == 1
     if !isAlone { findReady() }
     for index in followed.indices where isAlone || followed[index].isReady {
-      let outcome = Self.read(
-        followed[index].device, followed[index].id, into: &waiting, at: index)
+      let outcome = Self.read(followed[index].device, followed[index].id, into: &waiting, at: index)
       followed[index].hasMore = false
       switch outcome {
       case .drained: break

@@ -62,8 +62,7 @@ public final class Keyboards {
   }
 
   init(_ selection: Selection, in places: DeviceFinder.Places) {
-    self.selection = selection
-    self.places = places
+    (self.selection, self.places) = (selection, places)
   }
 
   /// The devices that are followed, in the order of opening, and whether each is a whole keyboard.
@@ -99,9 +98,8 @@ public final class Keyboards {
   }
 
   /// Changes the selection: closes the devices that are no longer selected, and opens those that
-  /// are selected now. ``read(into:)`` then hands over what came of that.
-  ///
-  /// - Throws: if devices cannot be listed.
+  /// are selected now. ``read(into:)`` then hands over what came of that. Throws if devices cannot be
+  /// listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
     try watch?.finder?.forEachPresent { appeared($0) }

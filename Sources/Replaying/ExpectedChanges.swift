@@ -19,9 +19,6 @@ public struct ExpectedChanges: ~Copyable {
   /// Whether a change was not as expected. The changes after it are not compared.
   public private(set) var isDifferent = false
 
-  /// A bound on what a daemon can have counted.
-  private static let maxSequence: Int64 = 1 << 53
-
   /// A bound on the lines that keymodectl prints, in bytes.
   private static let maxLineLength = 4096
 
@@ -78,8 +75,10 @@ public struct ExpectedChanges: ~Copyable {
       guard let json = try? JSON(parsing: text) else { throw fault() }
       if let change = Change(json) { return change }
       // `watch` begins with the states, and `replay --stats` ends with the counts.
-      if line == 1, let state = StateMessage(json), 0...Self.maxSequence ~= state.modes.sequence {
-        base = state.modes.sequence
+      if line == 1, let sequence = StateMessage(json)?.modes.sequence,
+        0...Change.greatestSequence ~= sequence
+      {
+        base = sequence
       } else if json["missed"] != nil {
         throw fault("'watch' was too slow and missed changes here")
       } else if json["stats"] == nil {

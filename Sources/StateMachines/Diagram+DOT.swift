@@ -24,8 +24,7 @@ extension Diagram {
   }
 
   private func quoted(_ text: String) -> String {
-    let escaped = text.replacingEach(
-      ["\\": "\\\\", "\"": "\\\"", "&": "&amp;"], lineBreak: "\\n")
+    let escaped = text.replacingEach(["\\": "\\\\", "\"": "\\\"", "&": "&amp;"], lineBreak: "\\n")
     return "\"\(escaped)\""
   }
 }

@@ -26,11 +26,8 @@ extension Diagram {
   /// The identifier of a state in the text: its name if that is a plain word, otherwise `s` and its
   /// index.
   private func node(_ state: String) -> String {
-    let isWord =
-      !state.isEmpty
-      && state.utf8.allSatisfy { byte in
-        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
-      }
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+    let isWord = !state.isEmpty && state.utf8.allSatisfy { letters ~= $0 | 0x20 }
     if isWord, !Self.reserved.contains(state.lowercased()) { return state }
     return "s\(states.firstIndex(of: state) ?? states.count)"
   }

@@ -43,15 +43,12 @@ public struct Diagram: Hashable, Sendable {
     self.init(of: machine.rules, current: machine.rules.name(of: machine.state))
   }
 
-  /// The diagram of `rules`.
-  ///
-  /// - Parameter current: the name of the state to highlight, if there is one of that name.
+  /// The diagram of `rules`, with the state of the name `current` highlighted, if there is one.
   public init<R: DrawableRules>(of rules: R, current: String? = nil) {
     states = rules.stateNames
     initial = rules.name(of: rules.initial)
     self.current = current
     var arrows: [Arrow] = []
-    var drawn: Set<Arrow> = []
     for state in rules.states {
       let steps = rules.samples.map { sample in
         (sample: sample, to: rules.next(state, on: sample.event).map(rules.name))
@@ -62,12 +59,11 @@ public struct Diagram: Hashable, Sendable {
           let decides = steps.contains { $0.sample.name == sample.name && $0.to != to }
           return decides ? condition : nil
         }
-        let arrow = Arrow(
-          from: rules.name(of: state), to: to, event: sample.name, condition: condition)
-        if drawn.insert(arrow).inserted { arrows.append(arrow) }
+        arrows.append(
+          Arrow(from: rules.name(of: state), to: to, event: sample.name, condition: condition))
       }
     }
-    self.arrows = arrows
+    self.arrows = arrows.withoutRepetitions
   }
 
   /// The edges to draw: the arrows between the same two states share one edge with several labels.

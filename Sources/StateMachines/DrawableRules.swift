@@ -45,11 +45,10 @@ extension DrawableRules where Event: CaseIterable {
 
 extension DrawableRules {
   /// The names of the states, each once, in their order.
-  public var stateNames: [String] {
-    states.map(name).reduce(into: []) { names, name in
-      if !names.contains(name) { names.append(name) }
-    }
-  }
+  public var stateNames: [String] { states.map(name).withoutRepetitions }
+
+  /// The names of the events, each once, in their order.
+  public var eventNames: [String] { samples.map(\.name).withoutRepetitions }
 
   /// The names of the states to which an event can lead from a state with the same name as `state`,
   /// in the order of the rules.
@@ -63,9 +62,7 @@ extension DrawableRules {
   /// ``states``. Should be empty.
   public var unknownStates: [String] {
     let named = [name(of: initial)] + Diagram(of: self).arrows.map(\.to)
-    return named.reduce(into: []) { unknown, name in
-      if !stateNames.contains(name), !unknown.contains(name) { unknown.append(name) }
-    }
+    return named.filter { !stateNames.contains($0) }.withoutRepetitions
   }
 
   /// Arrows with the same origin and label but different targets. Should be empty: δ is a function,
@@ -93,5 +90,13 @@ extension DrawableRules {
   public var deadStates: [String] {
     let left = Set(Diagram(of: self).arrows.filter { $0.from != $0.to }.map(\.from))
     return stateNames.filter { !left.contains($0) }
+  }
+}
+
+extension Sequence where Element: Hashable {
+  /// Each element once, in the order of their first occurrences.
+  var withoutRepetitions: [Element] {
+    var seen: Set<Element> = []
+    return filter { seen.insert($0).inserted }
   }
 }

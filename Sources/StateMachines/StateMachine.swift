@@ -15,11 +15,7 @@ public struct StateMachine<R: Rules>: Sendable {
     public let to: R.State
 
     /// The step between these states.
-    @inlinable
-    public init(from: R.State, to: R.State) {
-      self.from = from
-      self.to = to
-    }
+    @inlinable public init(from: R.State, to: R.State) { (self.from, self.to) = (from, to) }
   }
 
   /// The rules in force.
@@ -49,9 +45,7 @@ public struct StateMachine<R: Rules>: Sendable {
   @inlinable
   public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }
 
-  /// Takes one event.
-  ///
-  /// - Returns: the transition, or `nil` where the event was ignored and nothing changed.
+  /// Takes one event, and returns the transition; `nil` if it was ignored and nothing changed.
   @discardableResult @inlinable
   public mutating func take(_ event: R.Event) -> Transition? {
     guard let next = rules.next(current, on: event) else { return nil }

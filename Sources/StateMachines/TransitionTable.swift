@@ -20,9 +20,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
 
     /// The row with these parts.
     public init(_ state: State, _ event: Event, _ next: State) {
-      self.state = state
-      self.event = event
-      self.next = next
+      (self.state, self.event, self.next) = (state, event, next)
     }
   }
 
@@ -45,8 +43,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   }
 
   private struct Pair: Hashable, Sendable {
-    let state: State
-    let event: Event
+    let state: State, event: Event
   }
 
   /// Every state, in the given order.
@@ -74,8 +71,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     if let fault = faults.first { throw fault }
     self.states = states
     self.initial = initial
-    var seen: Set<Event> = []
-    self.events = events ?? rows.map(\.event).filter { seen.insert($0).inserted }
+    self.events = events ?? rows.map(\.event).withoutRepetitions
     self.rows = rows
     nextStates = Dictionary(
       uniqueKeysWithValues: rows.map { (Pair(state: $0.state, event: $0.event), $0.next) })
@@ -85,18 +81,13 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     throw .unreachableState(state)
   }
 
-  /// A table of rows written as tuples.
-  ///
-  /// - Throws: the first fault that is found.
-  public init(
-    states: [State], initial: State, rows: [(State, Event, State)]
-  ) throws(Fault) {
+  /// A table of rows written as tuples. Throws the first fault that is found.
+  public init(states: [State], initial: State, rows: [(State, Event, State)]) throws(Fault) {
     try self.init(states: states, initial: initial, rows: rows.map { Row($0.0, $0.1, $0.2) })
   }
 
-  /// All faults of a table with these parts, except for unreachable states.
-  ///
-  /// - Parameter events: the events that rows may have; `nil`: any.
+  /// All faults of a table with these parts, except for unreachable states. If `events` is `nil`,
+  /// rows may have any event.
   public static func faults(
     states: [State], initial: State, events: [Event]? = nil, rows: [Row]
   ) -> [Fault] {
@@ -136,7 +127,5 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public func name(of state: State) -> String { String(describing: state) }
 
   /// Every event of the table.
-  public var samples: [Sample<Event>] {
-    events.map { Sample($0, named: String(describing: $0)) }
-  }
+  public var samples: [Sample<Event>] { events.map { Sample($0, named: String(describing: $0)) } }
 }

@@ -1,6 +1,7 @@
 public import Glibc
 
-/// An open file, socket or device; closed when the value is destroyed.
+/// An open file, socket or device; closed when the value is destroyed. Methods throw the error of
+/// the C function that corresponds to them.
 public struct FileDescriptor: ~Copyable, Sendable {
   /// The kernel's number, for calls that borrow it.
   public let number: Int32
@@ -11,18 +12,14 @@ public struct FileDescriptor: ~Copyable, Sendable {
   deinit { close(number) }
 
   /// Opens a file, for reading unless `flags` say otherwise. The corresponding C function is `open`.
-  ///
-  /// - Throws: the error of `open`.
   public static func opening(
     _ path: String, flags: Int32 = O_RDONLY, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("open", path) { open(path, flags | O_CLOEXEC, mode) })
   }
 
-  /// Creates a file without a name, open for reading and writing, which the kernel deletes when it
-  /// is closed. The corresponding C function is `mkstemp`.
-  ///
-  /// - Throws: if the file cannot be created or unlinked.
+  /// Creates a file without a name, for reading and writing, which the kernel deletes when it is
+  /// closed. The corresponding C function is `mkstemp`.
   public static func unnamed(in folder: String) throws(SystemError) -> FileDescriptor {
     var template = Array("\(folder)/keymoded-XXXXXX".utf8CString)
     let number = try retrying("create a file in", folder) { mkstemp(&template) }
@@ -32,86 +29,79 @@ public struct FileDescriptor: ~Copyable, Sendable {
     return file
   }
 
-  /// Reads the next bytes. The corresponding C function is `read`.
-  ///
-  /// - Returns: how many bytes were read; 0 at the end.
-  /// - Throws: the error of `read`.
+  /// Reads the next bytes, and returns how many; 0 at the end. The corresponding C function is `read`.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }
   }
 
-  /// Reads the bytes at `offset`. The corresponding C function is `pread`.
-  ///
-  /// - Returns: how many bytes were read; 0 at the end.
-  /// - Throws: the error of `pread`.
+  /// Reads the bytes at `offset`, and returns how many; 0 at the end. The corresponding C function
+  /// is `pread`.
   public func read(
     at offset: Int, into buffer: UnsafeMutableRawBufferPointer
   ) throws(SystemError) -> Int {
     try retrying("read") { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// A duplicate of the descriptor of standard input.
-  ///
-  /// - Throws: if it cannot be duplicated, for example because standard input is closed.
+  /// A duplicate of the descriptor of standard input. Throws if that is closed, for example.
   public static func standardInput() throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })
   }
 }
 
-/// The result of `read` or `recv`.
+/// The result of ``readSome(from:upTo:_:)``.
 public enum ReadResult: Equatable, Sendable {
-  /// This many bytes, at least one.
-  case bytes(Int)
+  /// At least one byte.
+  case bytes
   /// Nothing yet; there may be more later.
   case wouldBlock
   /// The end: there will never be more.
   case end
 }
 
-/// Reads the available bytes into `buffer`. The corresponding C function is `read`.
-///
-/// - Throws: the error of `read`, except `EINTR` and `EAGAIN`.
-public func readSome(
-  from descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer
-) throws(SystemError) -> ReadResult {
-  while true {
-    let count = read(descriptor, buffer.baseAddress, buffer.count)
-    if count > 0 { return .bytes(count) }
-    if count == 0 { return .end }
-    switch errno {
-    case EINTR: continue
-    case EAGAIN: return .wouldBlock
-    default: throw .last("read")
-    }
-  }
-}
-
 /// Reads the available bytes, at most `count`, and passes them to `body`. The corresponding C function
-/// is `read`.
-///
-/// - Throws: the error of `read`, except `EINTR` and `EAGAIN`.
+/// is `read`, whose errors this throws, except `EINTR` and `EAGAIN`.
 @discardableResult
 public func readSome(
   from descriptor: Int32, upTo count: Int, _ body: (UnsafeRawBufferPointer) -> Void
 ) throws(SystemError) -> ReadResult {
-  let result: Result<ReadResult, SystemError> = withUnsafeTemporaryAllocation(
-    byteCount: count, alignment: 16
-  ) { buffer in
+  let result = withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { buffer in
     Result { () throws(SystemError) in
-      let result = try readSome(from: descriptor, into: buffer)
-      if case .bytes(let count) = result {
-        body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-      }
-      return result
+      let count = try retrying("read") { read(descriptor, buffer.baseAddress, buffer.count) }
+      if count > 0 { body(UnsafeRawBufferPointer(rebasing: buffer[..<count])) }
+      return count
     }
   }
-  return try result.get()
+  switch result {
+  case .success(let count): return count > 0 ? .bytes : .end
+  case .failure(let error) where error.code == EAGAIN: return .wouldBlock
+  case .failure(let error): throw error
+  }
+}
+
+/// Sends the beginning of `rest` without waiting, and removes what was sent.
+///
+/// - Returns: whether everything was sent; if not, the socket has no room for the rest now.
+/// - Throws: the error of `send`, except `EINTR` and `EAGAIN`.
+public func sendSome(
+  _ rest: inout ArraySlice<UInt8>, to socket: Int32
+) throws(SystemError) -> Bool {
+  while !rest.isEmpty {
+    let count = rest.withUnsafeBytes { bytes in
+      send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+    if count >= 0 {
+      rest = rest.dropFirst(count)
+    } else if errno == EAGAIN {
+      return false
+    } else if errno != EINTR {
+      throw .last("send")
+    }
+  }
+  return true
 }
 
 /// Writes all of `bytes`, and waits if `descriptor` is non-blocking. The corresponding C function
-/// is `write`.
-///
-/// - Throws: the error of `write`, except `EINTR` and `EAGAIN`.
+/// is `write`, whose errors this throws, except `EINTR` and `EAGAIN`.
 public func writeAll(
   _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String
 ) throws(SystemError) {
@@ -156,9 +146,7 @@ public func environment(_ name: String) -> String? {
 }
 
 /// The names of a folder's entries except `.` and `..`, in no particular order. The corresponding C
-/// function is `readdir`.
-///
-/// - Throws: if the folder cannot be opened.
+/// function is `readdir`. Throws if the folder cannot be opened.
 public func names(inFolder path: String) throws(SystemError) -> [String] {
   guard let folder = opendir(path) else { throw .last("list", path) }
   defer { closedir(folder) }

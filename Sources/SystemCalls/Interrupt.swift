@@ -3,7 +3,7 @@ import Glibc
 
 /// Ends another thread's wait: a descriptor that is readable from ``send()`` until ``clear()``.
 ///
-/// The corresponding C function is `eventfd`.
+/// The corresponding C function is `eventfd`, whose error ``init()`` throws.
 public final class Interrupt: Sendable {
   private let file: FileDescriptor
 
@@ -11,8 +11,6 @@ public final class Interrupt: Sendable {
   public var descriptor: Int32 { file.number }
 
   /// An interrupt that has not been sent.
-  ///
-  /// - Throws: the error of `eventfd`.
   public init() throws(SystemError) {
     let flags = Int32(EFD_CLOEXEC | EFD_NONBLOCK)
     file = FileDescriptor(owning: try retrying("make", "an eventfd") { eventfd(0, flags) })

@@ -13,19 +13,15 @@ public final class SharedMemory {
   /// The descriptor, to pass to another process.
   public var descriptor: Int32 { file.number }
 
-  /// A new file of this size, all zero.
-  ///
-  /// - Throws: if the file cannot be created or mapped.
+  /// A new file of this size, all zero. Throws if it cannot be created or mapped.
   public convenience init(name: String, size: Int) throws(SystemError) {
     let number = keymoded_sealed_memory(name, Int64(size))
     guard number >= 0 else { throw SystemError("create memory", name, code: -number) }
     try self.init(mapping: FileDescriptor(owning: number), size)
   }
 
-  /// A file that an earlier process created.
-  ///
-  /// - Returns: `nil` if the file is not sealed against shrinking, does not have this `size`, or
-  ///   cannot be mapped.
+  /// A file that an earlier process created; `nil` if it is not sealed against shrinking, does not
+  /// have this `size`, or cannot be mapped.
   public convenience init?(adopting file: consuming FileDescriptor, size: Int) {
     var status = stat()
     guard keymoded_is_sealed(file.number) == 1, fstat(file.number, &status) == 0,

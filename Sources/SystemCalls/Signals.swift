@@ -13,9 +13,7 @@ public final class Signals: Sendable {
   /// The descriptor to wait on for reading.
   public var descriptor: Int32 { outlet.number }
 
-  /// Catches these signals, for the rest of the process's life.
-  ///
-  /// - Throws: if the pipe cannot be created.
+  /// Catches these signals, for the rest of the process's life. Throws the error of `pipe`.
   public init(_ numbers: [Int32]) throws(SystemError) {
     var ends: [Int32] = [-1, -1]
     try retrying("make", "a pipe") { pipe(&ends) }

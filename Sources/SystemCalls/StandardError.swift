@@ -29,7 +29,5 @@ public func complain(_ message: TerminalText) {
 /// Writes `text` to standard error.
 public func writeToStandardError(_ text: TerminalText) {
   var text = text.description
-  text.withUTF8 { bytes in
-    _ = write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-  }
+  _ = text.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }

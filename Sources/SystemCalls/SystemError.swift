@@ -11,9 +11,7 @@ public struct SystemError: Error, Hashable, TerminalTextConvertible {
 
   /// The failure of `operation` with this `errno`.
   public init(_ operation: String, _ subject: String? = nil, code: Int32) {
-    self.operation = operation
-    self.subject = subject
-    self.code = code
+    (self.operation, self.subject, self.code) = (operation, subject, code)
   }
 
   /// The failure of `operation` with the `errno` of the call just made.
@@ -31,9 +29,9 @@ public struct SystemError: Error, Hashable, TerminalTextConvertible {
   }
 }
 
-/// Repeats a call for as long as it fails with `EINTR`, because a signal interrupted it.
+/// Repeats a call for as long as it fails with `EINTR`, because a signal interrupted it, and returns
+/// what the call returned.
 ///
-/// - Returns: what the call returned.
 /// - Throws: the `errno` of a call that returned a negative number, except `EINTR`.
 @discardableResult
 public func retrying<Result: SignedInteger>(

@@ -42,11 +42,8 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
     /// Adds any other value: its ``TerminalTextConvertible/text`` if it has one, otherwise its
     /// ``printable(_:)`` description.
     public mutating func appendInterpolation<Value>(_ value: Value) {
-      if let own = value as? any TerminalTextConvertible {
-        text += own.text.text
-      } else {
-        text += printable("\(value)")
-      }
+      let own = (value as? any TerminalTextConvertible)?.text.text
+      text += own ?? printable("\(value)")
     }
   }
 }
@@ -80,9 +77,7 @@ extension TerminalTextConvertible {
 public func printable(_ text: String) -> String {
   // Nearly every text is printable ASCII.
   guard !text.utf8.allSatisfy({ 0x20..<0x7f ~= $0 }) else { return text }
-  return String(
-    String.UnicodeScalarView(
-      text.unicodeScalars.map { $0.isShown ? $0 : "\u{fffd}" }))
+  return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isShown ? $0 : "\u{fffd}" }))
 }
 
 extension Unicode.Scalar {

@@ -1,20 +1,5 @@
 public import Glibc
 
-extension sockaddr_un {
-  /// Makes this the address of a socket in the file system.
-  ///
-  /// - Returns: whether `path` fits; the kernel takes up to 107 bytes.
-  fileprivate mutating func set(path: String) -> Bool {
-    sun_family = sa_family_t(AF_UNIX)
-    return withUnsafeMutableBytes(of: &sun_path) { bytes in
-      guard path.utf8.count < bytes.count else { return false }
-      bytes.copyBytes(from: path.utf8)
-      bytes[path.utf8.count] = 0
-      return true
-    }
-  }
-}
-
 /// Makes a call that takes the address of a socket in the file system, such as `bind` or `connect`.
 ///
 /// - Parameters:
@@ -25,7 +10,12 @@ public func withUnixAddress(
   _ path: String, _ operation: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
 ) throws(SystemError) {
   var address = sockaddr_un()
-  guard address.set(path: path) else { throw SystemError(operation, path, code: ENAMETOOLONG) }
+  address.sun_family = sa_family_t(AF_UNIX)
+  // All bytes are zero so far. The kernel takes up to 107, and one for the NUL.
+  guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
+    throw SystemError(operation, path, code: ENAMETOOLONG)
+  }
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
   try retrying(operation, path) {
     withUnsafePointer(to: &address) { address in
       address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

@@ -45,20 +45,18 @@ public final class DeviceMonitor {
   /// Make the monitor before calling ``forEachPresent(_:)``, so that no device is missed in between.
   ///
   /// - Throws: if libsystemd cannot create or start its device monitor.
-  public init(
-    _ loop: EventLoop, appeared: @escaping (UdevDevice) -> Void
-  ) throws(SystemError) {
+  public init(_ loop: EventLoop, appeared: @escaping (UdevDevice) -> Void) throws(SystemError) {
+    let operation = "watch for devices"
     var monitor: OpaquePointer?
-    try checked("watch for devices", sd_device_monitor_new(&monitor))
-    guard let monitor else { throw SystemError("watch for devices", code: ENOMEM) }
+    try checked(operation, sd_device_monitor_new(&monitor))
+    guard let monitor else { throw SystemError(operation, code: ENOMEM) }
     self.monitor = monitor
     self.appeared = appeared
     try checked(
-      "watch for devices",
-      sd_device_monitor_filter_add_match_subsystem_devtype(monitor, "input", nil))
-    try checked("watch for devices", sd_device_monitor_attach_event(monitor, loop.handle))
+      operation, sd_device_monitor_filter_add_match_subsystem_devtype(monitor, "input", nil))
+    try checked(operation, sd_device_monitor_attach_event(monitor, loop.handle))
     try checked(
-      "watch for devices",
+      operation,
       sd_device_monitor_start(
         monitor,
         { _, device, context in
@@ -74,11 +72,8 @@ public final class DeviceMonitor {
           return 0
         }, Unmanaged.passUnretained(self).toOpaque()))
     lookAgain = try loop.addDeferred { [unowned self] in
-      do throws(SystemError) {
-        try forEachPresent(self.appeared)
-      } catch {
-        // The next loss of messages is another chance.
-      }
+      // If this fails, the next loss of messages is another chance.
+      try? forEachPresent(self.appeared)
     }
     // More messages may be lost until those in the queue have been read, so enumerate only then.
     lookAgain?.setPriority(.last)
@@ -99,15 +94,12 @@ public final class DeviceMonitor {
     sd_device_monitor_unref(monitor)
   }
 
-  /// Calls `body` for each evdev node that is present now.
-  ///
-  /// - Throws: if libsystemd cannot enumerate devices.
+  /// Calls `body` for each evdev node that is present now. Throws if devices cannot be enumerated.
   public func forEachPresent(_ body: (UdevDevice) -> Void) throws(SystemError) {
     var enumerator: OpaquePointer?
     try checked("list devices", sd_device_enumerator_new(&enumerator))
     defer { sd_device_enumerator_unref(enumerator) }
-    try checked(
-      "list devices", sd_device_enumerator_add_match_subsystem(enumerator, "input", 1))
+    try checked("list devices", sd_device_enumerator_add_match_subsystem(enumerator, "input", 1))
     var device = sd_device_enumerator_get_device_first(enumerator)
     while let current = device {
       if let node = UdevDevice(eventNode: current) { body(node) }

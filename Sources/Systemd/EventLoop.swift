@@ -22,13 +22,12 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
 
 /// An sd-event loop: waits on one thread for the events of all its sources.
 ///
-/// The loop removes a source when its ``EventSource`` is released.
+/// The loop removes a source when its ``EventSource`` is released. Methods throw the error of the
+/// `sd_event_*` function that they call.
 public final class EventLoop {
   let handle: OpaquePointer
 
   /// A new loop.
-  ///
-  /// - Throws: the error of `sd_event_new`.
   public init() throws(SystemError) {
     var handle: OpaquePointer?
     try checked("make an event loop", sd_event_new(&handle))
@@ -39,16 +38,9 @@ public final class EventLoop {
   deinit { sd_event_unref(handle) }
 
   /// Runs until ``stop()``.
-  ///
-  /// - Throws: the error of `sd_event_loop`.
-  public func run() throws(SystemError) {
-    try checked("run the event loop", sd_event_loop(handle))
-  }
+  public func run() throws(SystemError) { try checked("run the event loop", sd_event_loop(handle)) }
 
-  /// Runs the handler of one ready source, without waiting.
-  ///
-  /// - Returns: whether a source was ready.
-  /// - Throws: the error of `sd_event_run`.
+  /// Runs the handler of one ready source, without waiting, and returns whether there was one.
   public func runOnce() throws(SystemError) -> Bool {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
@@ -57,34 +49,23 @@ public final class EventLoop {
   public func stop() { sd_event_exit(handle, 0) }
 
   /// Sends watchdog notifications to the service manager from the loop, if it asked for them.
-  ///
-  /// - Throws: the error of `sd_event_set_watchdog`.
   public func reportToWatchdog() throws(SystemError) {
     try checked("set the watchdog", sd_event_set_watchdog(handle, 1))
   }
 
-  /// Calls `handler` whenever one of `events` occurs on `descriptor`.
-  ///
-  /// The caller keeps the descriptor, which must outlive the source.
-  ///
-  /// - Throws: the error of `sd_event_add_io`.
+  /// Calls `handler` whenever one of `events` occurs on `descriptor`, which must outlive the source.
   public func addIO(
     _ descriptor: Int32, _ events: IOEvents, handler: @escaping (IOEvents) -> Void
   ) throws(SystemError) -> EventSource {
-    let source = EventSource(handler)
-    try source.start("watch a descriptor") { slot, context in
+    try EventSource("watch a descriptor", handler) { slot, context in
       sd_event_add_io(
         handle, slot, descriptor, events.rawValue,
-        { _, _, events, context in
-          EventSource.called(context, IOEvents(rawValue: events))
-        }, context)
+        { _, _, events, context in EventSource.called(context, IOEvents(rawValue: events)) },
+        context)
     }
-    return source
   }
 
   /// Blocks `signal`, and calls `handler` when the process receives it.
-  ///
-  /// - Throws: the error of `sd_event_add_signal`.
   public func addSignal(
     _ signal: Int32, handler: @escaping () -> Void
   ) throws(SystemError) -> EventSource {
@@ -92,34 +73,25 @@ public final class EventLoop {
     sigemptyset(&signals)
     sigaddset(&signals, signal)
     sigprocmask(SIG_BLOCK, &signals, nil)
-    let source = EventSource { _ in handler() }
-    try source.start("wait for a signal") { slot, context in
+    return try EventSource("wait for a signal", { _ in handler() }) { slot, context in
       sd_event_add_signal(
         handle, slot, signal, { _, _, context in EventSource.called(context, []) }, context)
     }
-    return source
   }
 
   /// A timer that is off until ``EventSource/set(at:)``.
-  ///
-  /// - Throws: the error of `sd_event_add_time`.
   public func addTimer(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
-    let source = EventSource { _ in handler() }
-    try source.start("make a timer") { slot, context in
+    try EventSource("make a timer", { _ in handler() }) { slot, context in
       // An accuracy of 1 µs; 0 would mean the default, 250 ms.
       sd_event_add_time(
         handle, slot, CLOCK_BOOTTIME, UInt64.max, 1,
         { _, _, context in EventSource.called(context, []) }, context)
     }
-    return source
   }
 
   /// A handler that a later iteration of the loop runs once after each ``EventSource/callSoon()``.
-  ///
-  /// - Throws: the error of `sd_event_add_defer`.
   public func addDeferred(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
-    let source = EventSource { _ in handler() }
-    try source.start("defer work") { slot, context in
+    let source = try EventSource("defer work", { _ in handler() }) { slot, context in
       sd_event_add_defer(handle, slot, { _, context in EventSource.called(context, []) }, context)
     }
     source.disable()
@@ -132,7 +104,14 @@ public final class EventSource {
   private let handler: (IOEvents) -> Void
   private var handle: OpaquePointer?
 
-  fileprivate init(_ handler: @escaping (IOEvents) -> Void) { self.handler = handler }
+  fileprivate init(
+    _ operation: String, _ handler: @escaping (IOEvents) -> Void,
+    add: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutableRawPointer) -> Int32
+  ) throws(SystemError) {
+    self.handler = handler
+    // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
+    try checked(operation, add(&handle, Unmanaged.passUnretained(self).toOpaque()))
+  }
 
   deinit { end() }
 
@@ -140,17 +119,7 @@ public final class EventSource {
   /// reference to the source may remain.
   public func end() { handle = sd_event_source_disable_unref(handle) }
 
-  fileprivate func start(
-    _ operation: String,
-    _ add: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutableRawPointer) -> Int32
-  ) throws(SystemError) {
-    // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
-    try checked(operation, add(&handle, Unmanaged.passUnretained(self).toOpaque()))
-  }
-
-  fileprivate static func called(
-    _ context: UnsafeMutableRawPointer?, _ events: IOEvents
-  ) -> Int32 {
+  fileprivate static func called(_ context: UnsafeMutableRawPointer?, _ events: IOEvents) -> Int32 {
     guard let context else { return 0 }
     // A strong reference while the handler runs, since it may release its own source.
     let source = Unmanaged<EventSource>.fromOpaque(context).takeUnretainedValue()
@@ -159,9 +128,7 @@ public final class EventSource {
   }
 
   /// Changes the events to wait for on the descriptor.
-  public func wait(for events: IOEvents) {
-    sd_event_source_set_io_events(handle, events.rawValue)
-  }
+  public func wait(for events: IOEvents) { sd_event_source_set_io_events(handle, events.rawValue) }
 
   /// A source's priority: of those that are ready, the one with the lowest value is served first.
   public enum Priority: Int64, Sendable {
@@ -187,9 +154,7 @@ public final class EventSource {
   }
 
   /// Schedules the deferred handler to be called once.
-  public func callSoon() {
-    sd_event_source_set_enabled(handle, Int32(SD_EVENT_ONESHOT))
-  }
+  public func callSoon() { sd_event_source_set_enabled(handle, Int32(SD_EVENT_ONESHOT)) }
 
   /// Stops waiting, until ``enable()``, ``set(at:)`` or ``callSoon()``.
   public func disable() { sd_event_source_set_enabled(handle, Int32(SD_EVENT_OFF)) }
@@ -200,9 +165,7 @@ public final class EventSource {
 
 /// Throws if a function of libsystemd returned a negative `errno`; otherwise returns its result.
 @discardableResult
-func checked(
-  _ operation: String, _ result: Int32
-) throws(SystemError) -> Int32 {
+func checked(_ operation: String, _ result: Int32) throws(SystemError) -> Int32 {
   guard result < 0 else { return result }
   throw SystemError(operation, code: -result)
 }

@@ -12,8 +12,7 @@ public final class FolderMonitor {
     private var source: OpaquePointer?
 
     init(
-      _ loop: EventLoop, _ path: String, _ mask: Int32,
-      handler: @escaping (Int32, String?) -> Void
+      _ loop: EventLoop, _ path: String, _ mask: Int32, handler: @escaping (Int32, String?) -> Void
     ) throws(SystemError) {
       self.handler = handler
       // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
@@ -56,9 +55,7 @@ public final class FolderMonitor {
   public init(
     _ loop: EventLoop, path: String, appeared: @escaping (String) -> Void
   ) throws(SystemError) {
-    self.loop = loop
-    self.path = path
-    self.appeared = appeared
+    (self.loop, self.path, self.appeared) = (loop, path, appeared)
     let parts = path.split(separator: "/")
     name = parts.last.map(String.init) ?? ""
     let outer = "/" + parts.dropLast().joined(separator: "/")
@@ -69,8 +66,7 @@ public final class FolderMonitor {
   }
 
   /// Calls `body` with the path of each file that is in the folder now, `event2` before `event10`.
-  ///
-  /// - Throws: if the folder exists but cannot be listed.
+  /// Throws if the folder exists but cannot be listed.
   public func forEachPresent(_ body: (String) -> Void) throws(SystemError) {
     do throws(SystemError) {
       let names = try names(inFolder: path)
@@ -105,11 +101,8 @@ public final class FolderMonitor {
   /// Watches the folder as it is now, and reports all its files: some may have appeared before the
   /// watch began.
   private func begin() {
-    do throws(SystemError) {
-      try watch()
-      try forEachPresent(appeared)
-    } catch {
-      // The path is not a folder, or is gone again. The parent's watch reports a new one.
-    }
+    // If the path is not a folder, or is gone again, the parent's watch reports a new one.
+    guard (try? watch()) != nil else { return }
+    try? forEachPresent(appeared)
   }
 }

@@ -16,10 +16,8 @@ public struct Call: Hashable, Sendable {
     _ method: String, _ parameters: [JSON.Member] = [], wantsMore: Bool = false,
     isOneway: Bool = false
   ) {
-    self.method = method
-    self.parameters = parameters
-    self.wantsMore = wantsMore
-    self.isOneway = isOneway
+    (self.method, self.parameters) = (method, parameters)
+    (self.wantsMore, self.isOneway) = (wantsMore, isOneway)
   }
 
   /// Why a message is not a valid call.
@@ -30,9 +28,7 @@ public struct Call: Hashable, Sendable {
     case member(String)
   }
 
-  /// Reads a message, without its NUL.
-  ///
-  /// - Throws: ``Fault`` if the message is not a valid call.
+  /// Reads a message, without its NUL. Throws a ``Fault`` if it is not a valid call.
   public init(parsing message: [UInt8]) throws(Fault) {
     let value: JSON
     do { value = try JSON(parsing: message) } catch { throw .notJSON }
@@ -78,30 +74,15 @@ public struct Reply: Hashable, Sendable {
   /// Whether another reply to the same call will follow.
   public let continues: Bool
 
-  /// The success with these results.
-  public init(_ parameters: JSON = [:], continues: Bool = false) {
-    error = nil
-    self.parameters = parameters
-    self.continues = continues
-  }
-
-  /// The failure with this error, by its full name and without parameters.
-  public init(error name: String) {
-    error = name
-    parameters = [:]
-    continues = false
+  /// The success with these results, or the failure with the error of this full name.
+  public init(_ parameters: JSON = [:], error: String? = nil, continues: Bool = false) {
+    (self.error, self.parameters, self.continues) = (error, parameters, continues)
   }
 
   /// The failure with this error.
-  public init(_ error: VarlinkError) {
-    self.error = error.name
-    parameters = error.parameters
-    continues = false
-  }
+  public init(_ error: VarlinkError) { self.init(error.parameters, error: error.name) }
 
-  /// Reads a message, without its NUL.
-  ///
-  /// - Throws: ``JSONError`` if the message is not a JSON object.
+  /// Reads a message, without its NUL. Throws a ``JSONError`` if it is not a JSON object.
   public init(parsing message: [UInt8]) throws(JSONError) {
     let value = try JSON(parsing: message)
     guard case .object = value else { throw JSONError("not an object") }
@@ -120,9 +101,7 @@ public struct Reply: Hashable, Sendable {
   }
 
   /// A success with these results as a server sends it, NUL included.
-  public static func message(
-    _ parameters: some JSONWritable, continues: Bool = false
-  ) -> [UInt8] {
+  public static func message(_ parameters: some JSONWritable, continues: Bool = false) -> [UInt8] {
     varlinkMessage { json in
       json.member("parameters", parameters)
       if continues { json.member("continues", true) }

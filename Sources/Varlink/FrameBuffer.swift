@@ -27,9 +27,8 @@ public struct FrameBuffer: Sendable {
   /// Whether a whole message has arrived.
   public var hasMessage: Bool { bytes[searched...].contains(0) }
 
-  /// Removes and returns the next whole message.
+  /// Removes and returns the next message, without its NUL; `nil` if it is not whole yet.
   ///
-  /// - Returns: the message without its NUL, or `nil` if the next message is not whole yet.
   /// - Throws: ``TooLong`` if the next message exceeds the limit, whether it is whole or not.
   public mutating func next() throws(TooLong) -> [UInt8]? {
     guard let end = bytes[searched...].firstIndex(of: 0) else {

@@ -2,11 +2,8 @@ public import JSON
 
 /// Answers calls of `org.varlink.service`, the interface that every Varlink service has.
 public struct ServiceInfo: Sendable {
-  private let vendor: String
-  private let product: String
-  private let version: String
-  private let url: String
-
+  /// The results of `GetInfo`.
+  private let info: JSON
   /// The name and text of each interface, `org.varlink.service` included.
   private let interfaces: [(name: String, description: String)]
 
@@ -15,25 +12,22 @@ public struct ServiceInfo: Sendable {
     vendor: String, product: String, version: String, url: String,
     interfaces: [(name: String, description: String)]
   ) {
-    self.vendor = vendor
-    self.product = product
-    self.version = version
-    self.url = url
-    self.interfaces = [(ServiceInfo.interface, ServiceInfo.text)] + interfaces
+    let all = [(name: "org.varlink.service", description: ServiceInfo.text)] + interfaces
+    self.interfaces = all
+    info = [
+      "vendor": .string(vendor), "product": .string(product), "version": .string(version),
+      "url": .string(url), "interfaces": .array(all.map { .string($0.name) }),
+    ]
   }
 
-  /// Answers a call of `org.varlink.service`.
+  /// The results of a call of `org.varlink.service`; `nil` if the call is for another method.
   ///
-  /// - Returns: the results, or `nil` if the call is for another method.
   /// - Throws: the error to reply with.
   public func answer(_ call: Call) throws(VarlinkError) -> JSON? {
     switch call.method {
     case "org.varlink.service.GetInfo":
       try call.expectParameters([])
-      return [
-        "vendor": .string(vendor), "product": .string(product), "version": .string(version),
-        "url": .string(url), "interfaces": .array(interfaces.map { .string($0.name) }),
-      ]
+      return info
     case "org.varlink.service.GetInterfaceDescription":
       try call.expectParameters(["interface"])
       guard let name = call.parameters.first?.value.string else {
@@ -54,8 +48,6 @@ public struct ServiceInfo: Sendable {
     return interfaces.contains { $0.name == name }
       ? .methodNotFound(call.method) : .interfaceNotFound(name)
   }
-
-  static let interface = "org.varlink.service"
 
   // The text is part of the protocol: https://varlink.org/Service
   static let text = """
@@ -99,9 +91,8 @@ public struct ServiceInfo: Sendable {
 }
 
 extension Call {
-  /// Refuses parameters that the method does not have, which are most likely misspelt.
-  ///
-  /// - Throws: ``VarlinkError/invalidParameter(_:)`` with the first of them.
+  /// Throws ``VarlinkError/invalidParameter(_:)`` with the first parameter that the method does not
+  /// have, which is most likely misspelt.
   public func expectParameters(_ names: Set<String>) throws(VarlinkError) {
     for parameter in parameters where !names.contains(parameter.name) {
       throw .invalidParameter(parameter.name)
@@ -110,9 +101,6 @@ extension Call {
 
   /// The value of an optional parameter; `null` counts as not given.
   public func parameter(_ name: String) -> JSON? {
-    guard let value = parameters.first(where: { $0.name == name })?.value, value != .null else {
-      return nil
-    }
-    return value
+    parameters.first { $0.name == name && $0.value != .null }?.value
   }
 }

@@ -15,7 +15,7 @@ struct ChangeRingTests {
   func capacity(_ capacity: Int) {
     var ring = ChangeRing(capacity: capacity)
     #expect(ring.latest == 0)
-    #expect(ring.changes(after: 0) == [])
+    #expect(ring.last(after: 0).map(Array.init) == [])
     for number in Int64(1)...20 {
       ring.append(change(number))
       #expect(ring.latest == number)
@@ -23,7 +23,7 @@ struct ChangeRingTests {
         let expected =
           number - after <= Int64(capacity)
           ? (after..<number).map { change($0 + 1) } : nil
-        #expect(ring.changes(after: after) == expected)
+        #expect(ring.last(after: after).map(Array.init) == expected)
       }
     }
   }

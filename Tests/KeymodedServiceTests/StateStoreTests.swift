@@ -196,7 +196,7 @@ struct StateStoreTests {
   func generations(_ generation: UInt64) throws {
     let memory = try memory()
     store(memory).commit([change(1)], snapshot(1), instance: instance)
-    var fields = StoredFields(UnsafeMutableRawBufferPointer(rebasing: memory.bytes[512..<1024]))
+    var fields = StoredFields(memory.bytes[512..<1024])
     _ = fields.takeNumber()
     fields.put(generation)
     _ = fields.takeText()

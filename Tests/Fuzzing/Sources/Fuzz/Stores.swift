@@ -96,8 +96,8 @@ private func seal(_ fields: inout StoredFields) {
   if check.takeNumber() != nil { fields.putChecksum() }
 }
 
-private func slice(_ start: Int, _ count: Int) -> UnsafeMutableRawBufferPointer {
-  UnsafeMutableRawBufferPointer(rebasing: memory.bytes[start..<start + count])
+private func slice(_ start: Int, _ count: Int) -> Slice<UnsafeMutableRawBufferPointer> {
+  memory.bytes[start..<start + count]
 }
 
 /// What a daemon does with what it finds: it serves it, adds to it, and the next one has that.
@@ -132,7 +132,7 @@ private func goOn() {
     require(last == (after == sequence + 2 ? nil : 0), "a message without its end")
   }
   let next = StateStore(memory, capacity: capacity).read()
-  if sequence + 2 > StateStore.mostCounted { return require(next == nil, "too much was counted") }
+  if sequence + 2 > Change.greatestSequence { return require(next == nil, "too much was counted") }
   require(next?.snapshot == engine.controller.snapshot, "what is told is not kept")
   if let contents { require(next?.instance == contents.instance) }
   require(next?.changes.last?.sequence == sequence + 2)
