@@ -46,9 +46,10 @@ final class SortedDeviceStream: RecordingStream {
     position = 0
     buffer = [UInt8](repeating: 0, count: min(range.upperBound - offset, 100 * StoredInput.size))
     do throws(SystemError) {
-      let count = try buffer.withUnsafeMutableBufferPointer { bytes throws(SystemError) in
-        try devices.file.read(at: offset, into: UnsafeMutableRawBufferPointer(bytes))
+      let result = buffer.withUnsafeMutableBytes { bytes in
+        Result { () throws(SystemError) in try devices.file.read(at: offset, into: bytes) }
       }
+      let count = try result.get()
       buffer.removeLast(buffer.count - count / StoredInput.size * StoredInput.size)
       offset += buffer.count
     } catch {

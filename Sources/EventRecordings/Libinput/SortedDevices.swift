@@ -56,9 +56,10 @@ final class SortedDevices {
   private static func write(
     _ buffer: inout [UInt8], to descriptor: Int32, _ folder: String
   ) throws(SystemError) {
-    try buffer.withUnsafeBufferPointer { bytes throws(SystemError) in
-      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor, folder)
+    let result = buffer.withUnsafeBytes { bytes in
+      Result { () throws(SystemError) in try writeAll(bytes, to: descriptor, folder) }
     }
+    try result.get()
     buffer.removeAll(keepingCapacity: true)
   }
 }
