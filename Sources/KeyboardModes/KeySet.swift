@@ -20,7 +20,7 @@ public struct KeySet: Sendable {
 
   /// Adds `key`, which may be in the set already.
   public mutating func insert(_ key: KeyCode) {
-    words[Self.word(of: key)] |= Self.bit(of: key)
+    change(key) { $0 |= Self.bit(of: key) }
   }
 
   /// Removes `key`.
@@ -29,8 +29,15 @@ public struct KeySet: Sendable {
   @discardableResult
   public mutating func remove(_ key: KeyCode) -> Bool {
     let wasThere = contains(key)
-    words[Self.word(of: key)] &= ~Self.bit(of: key)
+    change(key) { $0 &= ~Self.bit(of: key) }
     return wasThere
+  }
+
+  // In memory: setting an element of the vector would copy all of it.
+  private mutating func change(_ key: KeyCode, _ body: (inout UInt64) -> Void) {
+    withUnsafeMutableBytes(of: &words) { bytes in
+      body(&bytes.assumingMemoryBound(to: UInt64.self)[Self.word(of: key)])
+    }
   }
 
   private static func word(of key: KeyCode) -> Int { Int(key.number / 64) }
