@@ -47,9 +47,7 @@ final class AppendedFile {
   func append(_ text: String) throws(SystemError) {
     let bytes = Array(text.utf8)
     do throws(SystemError) {
-      try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
-        try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor.number, name)
-      }
+      try writeAll(bytes, to: descriptor.number, name)
       size += bytes.count
     } catch {
       if isOwn { _ = ftruncate(descriptor.number, off_t(size)) }

@@ -17,7 +17,7 @@ struct DaemonSocket: ~Copyable {
   /// The path of the socket.
   let path: String
   private let descriptor: FileDescriptor
-  private var incoming = FrameBuffer(limit: longestReply)
+  private var incoming: FrameBuffer
 
   /// The descriptor, for waiting.
   var number: Int32 { descriptor.number }
@@ -33,15 +33,24 @@ struct DaemonSocket: ~Copyable {
     _ endpoint: Connection.Endpoint, in directory: String, mayWait: Bool,
     until deadline: SuspendingClock.Instant? = nil
   ) throws(ClientError) {
-    path = endpoint.path(in: directory)
+    // Swift 6.0 destroys twice the properties that are set when the initializer throws.
+    let path = endpoint.path(in: directory)
+    descriptor = try DaemonSocket.descriptor(path, mayWait, until: deadline)
+    self.path = path
+    incoming = FrameBuffer(limit: DaemonSocket.longestReply)
+  }
+
+  private static func descriptor(
+    _ path: String, _ mayWait: Bool, until deadline: SuspendingClock.Instant?
+  ) throws(ClientError) -> FileDescriptor {
     do throws(SystemError) {
-      descriptor = try DaemonSocket.connect(path, mayWait, until: deadline)
+      return try connect(path, mayWait, until: deadline)
     } catch {
       switch error.code {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
       // The daemon's backlog is full: now, or, with a deadline, until then.
       case EAGAIN: throw .noAnswer(path: path)
-      case EACCES, EPERM: throw .permissionDenied(path: path, whom: DaemonSocket.owner(of: path))
+      case EACCES, EPERM: throw .permissionDenied(path: path, whom: owner(of: path))
       default: throw .failed("\(error)")
       }
     }

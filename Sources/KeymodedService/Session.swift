@@ -1,3 +1,4 @@
+import Glibc
 import SystemCalls
 import Systemd
 import Varlink

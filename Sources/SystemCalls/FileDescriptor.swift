@@ -120,6 +120,16 @@ public func writeAll(
   }
 }
 
+/// Writes all elements of `items`, like ``writeAll(_:to:_:)`` for bytes.
+public func writeAll<Item: BitwiseCopyable>(
+  _ items: [Item], to descriptor: Int32, _ name: String
+) throws(SystemError) {
+  let result = items.withUnsafeBytes { bytes in
+    Result { () throws(SystemError) in try writeAll(bytes, to: descriptor, name) }
+  }
+  try result.get()
+}
+
 /// A whole file as bytes.
 ///
 /// - Parameter limit: the largest size, in bytes.

@@ -21,6 +21,9 @@ public struct Mark: Hashable, Comparable, Sendable {
   /// The column in characters, from 1.
   public let column: Int
 
+  /// The place with these numbers.
+  public init(line: Int, column: Int) { (self.line, self.column) = (line, column) }
+
   /// Whether `lhs` comes first in the document.
   public static func < (lhs: Mark, rhs: Mark) -> Bool {
     (lhs.line, lhs.column) < (rhs.line, rhs.column)

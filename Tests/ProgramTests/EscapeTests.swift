@@ -201,14 +201,14 @@ struct EscapeTests {
   @Test(
     "text of the command line is escaped",
     arguments: [
-      ("keymodectl", [evil]), ("keymodectl", ["--\(evil)"]), ("keymodectl", ["state", evil]),
-      ("keymodectl", ["wait", evil]), ("keymodectl", ["wait", "shift=\(evil)"]),
+      ("keymodectl", [evil]), ("keymodectl", ["--" + evil]), ("keymodectl", ["state", evil]),
+      ("keymodectl", ["wait", evil]), ("keymodectl", ["wait", "shift=" + evil]),
       ("keymodectl", ["wait", "shift=on", "--timeout", evil]),
       ("keymodectl", ["graph", "shift", "--format", evil]),
       ("keymodectl", ["graph", "shift", "--config", evil]),
       ("keymodectl", ["replay", evil]), ("keymodectl", ["replay", "--from", evil, "x"]),
       ("keymodectl", ["replay", "--expect", evil, "/dev/null"]),
-      ("keymodectl", ["record", evil]), ("keymodectl", ["state", "--socket-dir", "/\(evil)"]),
+      ("keymodectl", ["record", evil]), ("keymodectl", ["state", "--socket-dir", "/" + evil]),
       ("keymoded", [evil]), ("keymoded", ["--config", evil]), ("keymoded", ["--recording", evil]),
       ("keymoded", ["--recording", "x", "--speed", evil]),
     ])

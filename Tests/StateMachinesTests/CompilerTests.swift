@@ -88,9 +88,9 @@ struct CompilerTests {
   @Test("README's example compiles, and prints what README says")
   func readme() throws {
     let readme = try String(contentsOfFile: "\(Self.checkout)/README.md", encoding: .utf8)
-    let section = try #require(
-      readme.components(separatedBy: "## State machines in Swift\n").dropFirst().first?
-        .components(separatedBy: "\n## ").first)
+    let rest = try #require(
+      readme.components(separatedBy: "## State machines in Swift\n").dropFirst().first)
+    let section = try #require(rest.components(separatedBy: "\n## ").first)
     let blocks = section.components(separatedBy: "```")
     let example = String(
       try #require(blocks.dropFirst().first { $0.hasPrefix("swift\n") }).dropFirst(6))

@@ -156,15 +156,15 @@ struct ObservedMachineTests {
     final class Owner {}
     var machine: ObservedMachine<Turnstile>? = ObservedMachine(Turnstile())
     var owner: Owner? = Owner()
-    weak let weakOwner = owner
-    weak let weakMachine = machine
+    let hasOwner = { [weak owner] in owner != nil }
+    let hasMachine = { [weak machine] in machine != nil }
     // A reference cycle by mistake, which lasts until the registration ends.
     let kept = machine?.observe(didEnter: { [machine, owner] _ in _ = (machine, owner) })
     owner = nil
     machine = nil
-    #expect(weakMachine != nil && weakOwner != nil)
+    #expect(hasMachine() && hasOwner())
     kept?.end()
-    #expect(weakMachine == nil && weakOwner == nil)
+    #expect(!hasMachine() && !hasOwner())
   }
 
   @Test("the next states and the diagram show the present state")

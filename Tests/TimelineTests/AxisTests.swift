@@ -3,6 +3,8 @@ import Testing
 
 @testable import Timelines
 
+private let century = (0...6).map { $0 == 0 ? "0 s" : "\($0 * 5)00000000 s" }
+
 @Suite("Timeline: axis")
 struct AxisTests {
   @Test(
@@ -24,7 +26,7 @@ struct AxisTests {
         99_999_999_000_000, 99_999_999_000_013,
         ["99999999.000000 s", "99999999.000005 s", "99999999.000010 s"]
       ),
-      (0, 3_155_760_000_000_000, (0...6).map { $0 == 0 ? "0 s" : "\($0 * 5)00000000 s" }),
+      (0, 3_155_760_000_000_000, century),
     ])
   func marks(_ start: Int64, _ end: Int64, _ labels: [String]) {
     #expect(Axis(period: start...end, zero: 0).marks.map(\.label) == labels)

@@ -2,6 +2,20 @@ import JSON
 import Testing
 import Varlink
 
+/// Names, and what an error repeats of them.
+private let shortenedNames: [(String, String)] = [
+  (String(repeating: "a", count: 256), String(repeating: "a", count: 256)),
+  (String(repeating: "a", count: 257), String(repeating: "a", count: 256)),
+  (String(repeating: "\u{7f}", count: 65_000), String(repeating: "\u{7f}", count: 256)),
+  ("a" + String(repeating: "é", count: 128), "a" + String(repeating: "é", count: 127)),
+  (String(repeating: "👍", count: 65), String(repeating: "👍", count: 64)),
+  ("abc" + String(repeating: "👍", count: 65), "abc" + String(repeating: "👍", count: 63)),
+  (
+    "e" + String(repeating: "\u{301}", count: 300),
+    "e" + String(repeating: "\u{301}", count: 127)
+  ),
+]
+
 @Suite("Call")
 struct CallTests {
   @Test("a call is parsed from its message")
@@ -56,18 +70,7 @@ struct ReplyTests {
 
   @Test(
     "an error repeats at most 256 bytes of a name, in whole code points",
-    arguments: [
-      (String(repeating: "a", count: 256), String(repeating: "a", count: 256)),
-      (String(repeating: "a", count: 257), String(repeating: "a", count: 256)),
-      (String(repeating: "\u{7f}", count: 65_000), String(repeating: "\u{7f}", count: 256)),
-      ("a" + String(repeating: "é", count: 128), "a" + String(repeating: "é", count: 127)),
-      (String(repeating: "👍", count: 65), String(repeating: "👍", count: 64)),
-      ("abc" + String(repeating: "👍", count: 65), "abc" + String(repeating: "👍", count: 63)),
-      (
-        "e" + String(repeating: "\u{301}", count: 300),
-        "e" + String(repeating: "\u{301}", count: 127)
-      ),
-    ])
+    arguments: shortenedNames)
   func longNames(_ name: String, _ repeated: String) {
     #expect(VarlinkError.invalidParameter(name).parameters["parameter"] == .string(repeated))
     #expect(VarlinkError.methodNotFound(name).parameters["method"] == .string(repeated))

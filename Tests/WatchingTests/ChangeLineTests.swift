@@ -10,6 +10,8 @@ func change(
     sequence: 1, time: Time(microseconds: time), machine: machine, from: from, to: to, event: event)
 }
 
+private let longName = String(repeating: "a", count: 40)
+
 @Suite("Watching: lines of changes")
 struct ChangeLineTests {
   @Test(
@@ -36,8 +38,8 @@ struct ChangeLineTests {
         "     0.000005  shift     näh → \u{fffd}[m                            \u{fffd}"
       ),
       (
-        change(String(repeating: "a", count: 40), "b"),
-        "     0.000000  shift     \(String(repeating: "a", count: 40)) → b  x"
+        change(longName, "b"),
+        "     0.000000  shift     " + longName + " → b  x"
       ),
     ])
   func line(_ change: Change, _ line: String) {

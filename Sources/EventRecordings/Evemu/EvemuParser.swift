@@ -26,9 +26,10 @@ struct EvemuParser: EntryParser {
     guard let spaced = line.replacingNoBreakSpaces() else {
       return try parseText(line, isTerminated: isTerminated)
     }
-    return try spaced.withUnsafeBufferPointer { text throws(LineFault) in
-      try parseText(UnsafeRawBufferPointer(text), isTerminated: isTerminated)
+    let result = spaced.withUnsafeBytes { text in
+      Result { () throws(LineFault) in try parseText(text, isTerminated: isTerminated) }
     }
+    return try result.get()
   }
 
   private mutating func parseText(

@@ -35,9 +35,7 @@ final class OpenFile {
 
   /// Moves all of `items` into the file, behind what was written before.
   func append<Item: BitwiseCopyable>(_ items: inout [Item]) throws(SystemError) {
-    try items.withUnsafeBufferPointer { bytes throws(SystemError) in
-      try writeAll(UnsafeRawBufferPointer(bytes), to: descriptor.number, name)
-    }
+    try writeAll(items, to: descriptor.number, name)
     items.removeAll(keepingCapacity: true)
   }
 
