@@ -62,7 +62,7 @@ struct EvtestParser: EntryParser {
     let time = try Time(field: fields.next("time", orEndAt: UInt8(ascii: ",")))
     fields.skip(UInt8(ascii: ","))
     let word = try fields.next("type")
-    if !word.elementsEqual("type".utf8) {
+    if !word.equals("type") {
       let synchronization = try parseSynchronization(word, &fields, time)
       // A decoration follows each name. A name at the end of the file may have been cut off.
       guard isTerminated || fields.hasMore else { throw LineFault("the name may be cut off") }
@@ -86,8 +86,8 @@ struct EvtestParser: EntryParser {
       throw LineFault("neither 'type' nor a synchronization event follows the time")
     }
     // Each of the other names has ended a report in some version.
-    if name.elementsEqual("SYN_MT_REPORT".utf8) { return nil }
-    let isDropped = name.elementsEqual("SYN_DROPPED".utf8)
+    if name.equals("SYN_MT_REPORT") { return nil }
+    let isDropped = name.equals("SYN_DROPPED")
     let code = isDropped ? InputEvent.dropped : InputEvent.report
     return .event(InputEvent(time: time, type: InputEvent.synchronization, code: code, value: 0))
   }

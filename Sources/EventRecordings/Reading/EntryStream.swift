@@ -45,7 +45,11 @@ final class EntryStream<Parser: EntryParser>: RecordingStream {
   }
 
   private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
-    guard let size = parser.recordSize else { return try input.nextLine(skippingLong: skip) }
+    guard let size = parser.recordSize else {
+      // Nearly all lines are whole and in memory.
+      if let line = input.nextWholeLine() { return (line, true) }
+      return try input.nextLine(skippingLong: skip)
+    }
     return try input.nextRecord(of: size).map { ($0, $0.count == size) }
   }
 

@@ -79,10 +79,19 @@ struct InputReader: ~Copyable {
 
   private mutating func line(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     number += 1
-    var text = range
+    var end = range.upperBound
     // Some shells end a line with several carriage returns.
-    while let last = text.last, buffer[last] == UInt8(ascii: "\r") { text = text.dropLast() }
-    return UnsafeRawBufferPointer(rebasing: buffer[text])
+    while end > range.lowerBound, buffer[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+    return UnsafeRawBufferPointer(rebasing: buffer[range.lowerBound..<end])
+  }
+
+  /// The next line, like ``nextLine(skippingLong:)``, if it is in memory as a whole and not the first.
+  mutating func nextWholeLine() -> UnsafeRawBufferPointer? {
+    guard number > 0,
+      let newline = indexOfNewline(from: start, to: min(end, start + Self.longestLine))
+    else { return nil }
+    defer { start = newline + 1 }
+    return line(start..<newline)
   }
 
   private mutating func skipLine() throws(RecordingError) {

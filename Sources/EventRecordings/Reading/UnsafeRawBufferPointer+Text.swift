@@ -9,6 +9,12 @@ extension UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: dropFirst(starts(with: Self.encodingMark) ? 3 : 0))
   }
 
+  /// Whether these bytes are exactly this text.
+  func equals(_ text: StaticString) -> Bool {
+    guard let base = baseAddress, count == text.utf8CodeUnitCount else { return false }
+    return memcmp(base, text.utf8Start, count) == 0
+  }
+
   /// The offset of the first occurrence of this text, if any.
   func firstOffset(of text: StaticString) -> Int? {
     guard let base = baseAddress else { return nil }
