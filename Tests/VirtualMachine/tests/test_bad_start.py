@@ -86,7 +86,7 @@ def test_daemon_started_by_hand_does_not_disturb_the_service(guest: VirtualMachi
     assert (by_hand.exit_code, by_hand.stdout) == (1, "")
     assert by_hand.stderr == (
         "keymoded: cannot serve in '/run/keymoded': process 1 (systemd) serves there; choose "
-        "another folder with --socket-dir\n"
+        "another directory with --socket-dir\n"
     )
     assert guest.run(sockets).stdout == before
     guest.play("tap a")
