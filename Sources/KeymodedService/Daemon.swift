@@ -14,7 +14,7 @@ public final class Daemon {
     case allKeyboards
     /// The devices at these paths.
     case devices([String])
-    /// A recording in place of devices.
+    /// A recording instead of devices.
     case recording(String, PlaybackSpeed)
   }
 

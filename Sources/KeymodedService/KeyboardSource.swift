@@ -8,13 +8,12 @@ import Systemd
 /// The keyboards of the machine as a source of inputs.
 final class KeyboardSource: InputSource {
   private let keyboards: Keyboards
-  /// The paths to follow in place of all keyboards.
+  /// The paths to follow instead of all keyboards.
   private let paths: [String]?
   private let status: ServiceStatus
 
   /// Runs only while something is due: an idle daemon is not woken.
-  private var timer: EventSource?
-  private var wakesAt: Time?
+  private var alarm: Alarm?
 
   /// - Parameter paths: the devices to follow; all that `configuration` selects if `nil`.
   init(_ paths: [String]?, _ configuration: Configuration, _ status: ServiceStatus) {
@@ -31,13 +30,7 @@ final class KeyboardSource: InputSource {
   }
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
-    let timer = try loop.addTimer { [unowned self] in
-      wakesAt = nil
-      ready()
-    }
-    // The priority of keyboards: what is due comes before what they report next.
-    timer.setPriority(.first)
-    self.timer = timer
+    alarm = try Alarm(on: loop, ready: ready)
     try keyboards.start(on: loop, ready: ready)
     status.devices = keyboards.count
     if keyboards.count == 0 { Log.info("no keyboard can be read yet; waiting for one") }
@@ -69,11 +62,10 @@ final class KeyboardSource: InputSource {
   var now: Time { Time(microseconds: microsecondsSinceBoot()) }
 
   func wake(at time: Time?) {
-    guard time != wakesAt, let timer else { return }
-    wakesAt = time
-    guard let time else { return timer.disable() }
-    let (real, overflow) = time.microseconds.addingReportingOverflow(Keyboards.lateness)
-    timer.set(at: overflow ? .max : UInt64(clamping: real))
+    alarm?.set(to: time) { time in
+      let (real, overflow) = time.microseconds.addingReportingOverflow(Keyboards.lateness)
+      return overflow ? .max : real
+    }
   }
 
   var devices: [DeviceMessage] {

@@ -76,7 +76,7 @@ final class PassedDescriptors {
       adopting: FileDescriptor(owning: numbers.remove(at: index).number), size: size)
   }
 
-  /// New memory that the service manager keeps, in place of the memory of that name.
+  /// New memory that the service manager keeps; it replaces the memory of that name.
   private func make(_ kept: Kept, size: Int) -> SharedMemory? {
     guard ServiceManager.isPresent else { return nil }
     do throws(SystemError) {

@@ -4,7 +4,7 @@ import KeymodeInterface
 import SystemCalls
 import Systemd
 
-/// Plays a recording in place of a keyboard.
+/// Plays a recording instead of a keyboard.
 final class RecordingPlayer: InputSource {
   /// How many inputs are played before clients have their turn.
   private static let turn = 1024
@@ -23,8 +23,7 @@ final class RecordingPlayer: InputSource {
   /// What ties the player to an event loop.
   private var player: EventSource?
   private var continuation: EventSource?
-  private var timer: EventSource?
-  private var wakesAt: Time?
+  private var alarm: Alarm?
 
   /// Opens the recording, and reads it through once, so that one with a fault is refused before
   /// anything of it has been published.
@@ -43,15 +42,10 @@ final class RecordingPlayer: InputSource {
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
     let player = try loop.addTimer(handler: ready)
-    let timer = try loop.addTimer { [unowned self] in
-      wakesAt = nil
-      ready()
-    }
-    // The priority of keyboards, in whose place it plays.
+    // The priority of keyboards, which it replaces.
     player.setPriority(.first)
-    timer.setPriority(.first)
     self.player = player
-    self.timer = timer
+    alarm = try Alarm(on: loop, ready: ready)
     let continuation = try loop.addDeferred(handler: ready)
     self.continuation = continuation
     clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
@@ -74,10 +68,7 @@ final class RecordingPlayer: InputSource {
   }
 
   func wake(at time: Time?) {
-    guard time != wakesAt, let timer else { return }
-    wakesAt = time
-    guard let time else { return timer.disable() }
-    timer.set(at: UInt64(clamping: clock.reached(time)))
+    alarm?.set(to: time, at: clock.reached)
   }
 
   var devices: [DeviceMessage] { [] }
