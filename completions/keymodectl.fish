@@ -14,7 +14,7 @@ set -l no_command "not __fish_seen_subcommand_from $commands"
 complete -c keymodectl -n $no_command -a state -d 'Print the states, or one of them'
 complete -c keymodectl -n $no_command -a watch -d 'Show the states and every change'
 complete -c keymodectl -n $no_command -a wait -d 'Wait until the machines are in these states'
-complete -c keymodectl -n $no_command -a trigger -d 'Send an event in place of a key'
+complete -c keymodectl -n $no_command -a trigger -d 'Send an event instead of a key'
 complete -c keymodectl -n $no_command -a devices -d 'Print the followed devices'
 complete -c keymodectl -n $no_command -a stats -d 'Print statistics of the daemon'
 complete -c keymodectl -n $no_command -a graph -d 'Print the diagram of a machine'

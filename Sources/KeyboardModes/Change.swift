@@ -64,7 +64,7 @@ public struct Modes: Hashable, Sendable {
   }
 }
 
-/// An event that a program may send in place of a key.
+/// An event that a program may send instead of a key.
 public enum ClientEvent: Hashable, Sendable {
   /// Shift was pressed.
   case shiftPressed

@@ -13,7 +13,7 @@ public struct KeyboardRules: DrawableRules, Hashable {
   public enum State: String, CaseIterable, Sendable {
     /// A text field that is not being edited.
     case prepareToEditText
-    /// The bar that records speech, in place of the text field.
+    /// The bar that records speech, instead of the text field.
     case prepareToRecord
     /// A text field with the cursor in it.
     case editingText

@@ -85,9 +85,9 @@ public struct Redactor: Sendable {
     return (modifiers + codes).sorted { $0.number < $1.number }
   }
 
-  /// Differences are listed in the order of their codes. Three orders decide changes and stay: of
-  /// modifiers, which can be bound themselves; of presses of bound keys; and the place of the first
-  /// character.
+  /// Differences are listed in the order of their codes. The changes depend on the order of modifiers,
+  /// which can be bound themselves, of presses of bound keys, and of the first character among them.
+  /// That order stays.
   private mutating func redact(
     _ differences: [KeyDifference], on id: DeviceID, at time: Time
   ) -> [KeyDifference] {

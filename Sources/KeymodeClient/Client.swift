@@ -53,7 +53,7 @@ public struct Client: Sendable {
     try await Link(.control, in: directory).ask(.statistics)
   }
 
-  /// Sends an event in place of a key, by its name, such as `tapTextField`.
+  /// Sends an event instead of a key, by its name, such as `tapTextField`.
   ///
   /// - Returns: whether it changed anything, and the states after it.
   /// - Throws: ``ClientError/noDaemon(path:)`` if there is no daemon,

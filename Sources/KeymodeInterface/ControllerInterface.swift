@@ -95,7 +95,7 @@ public enum ControllerInterface {
     # Returns both machines, as the present configuration defines them.
     method ListMachines() -> (machines: []Machine)
 
-    # Sends an event in place of a key: shiftPressed, characterTyped, or an event of
+    # Sends an event instead of a key: shiftPressed, characterTyped, or an event of
     # the keyboard machine, by default clickSwitchButton, clickMoreButton,
     # tapTextField and tapBlankArea.
     # Only on control.sock.

@@ -72,7 +72,7 @@ public final class DeviceMonitor {
           return 0
         }, Unmanaged.passUnretained(self).toOpaque()))
     lookAgain = try loop.addDeferred { [unowned self] in
-      // If this fails, the next loss of messages is another chance.
+      // If this fails, the next loss of messages starts another try.
       try? forEachPresent(self.appeared)
     }
     // More messages may be lost until those in the queue have been read, so enumerate only then.

@@ -19,7 +19,7 @@ public enum ServiceManager {
     return process == "\(getpid())"
   }
 
-  /// Has the service manager store a descriptor under a name, in place of those stored under that
+  /// Has the service manager store a descriptor under a name, instead of those stored under that
   /// name, and pass it to the next process of the service.
   public static func keep(_ descriptor: Int32, name: String) {
     drop(name)

@@ -10,7 +10,7 @@ let help: TerminalText = """
     watch                    show the states and every change: on a terminal as a
                              live view, elsewhere as lines
     wait MACHINE=STATE...    wait until the machines are in these states
-    trigger EVENT            send an event in place of a key
+    trigger EVENT            send an event instead of a key
     devices                  print the followed devices
     stats                    print statistics of the daemon
     graph shift|keyboard     print the diagram of a machine; needs no daemon
@@ -32,7 +32,7 @@ let help: TerminalText = """
   watch
     --lines                  print lines on a terminal too
     --format TEXT            for a status bar: print TEXT whenever it changes, the
-                             states in place of {shift} and {keyboard}
+                             states instead of {shift} and {keyboard}
     --waybar                 the same as JSON for a custom module of Waybar
 
   graph

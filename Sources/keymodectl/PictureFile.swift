@@ -8,7 +8,7 @@ struct PictureFile {
 
   /// The file at `path`, which may replace an older picture but no other file. It is not opened yet.
   ///
-  /// - Throws: `UsageError` if there is another file: users have lost recordings in this way.
+  /// - Throws: `UsageError` if the path has any other file: it may be a recording.
   init(_ path: String) throws {
     self.path = path
     var status = stat()

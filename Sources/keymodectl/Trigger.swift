@@ -5,7 +5,7 @@ import KeymodeClient
 import KeymodeInterface
 import SystemCalls
 
-/// `keymodectl trigger EVENT`: sends an event in place of a key.
+/// `keymodectl trigger EVENT`: sends an event instead of a key.
 func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.count == 1 else { throw UsageError("trigger takes one event") }
   let connection = try daemon.connect()

@@ -14,9 +14,9 @@ let help: TerminalText = """
 
     --config FILE       read FILE instead of \(Configuration.systemPath)
     --check             only check the configuration, and print its errors
-    --device PATH       follow this device in place of all keyboards; may be
+    --device PATH       follow this device instead of all keyboards; may be
                         repeated
-    --recording FILE    play a recording in place of devices
+    --recording FILE    play a recording instead of devices
     --speed X           play the recording X times as fast, from 0.001 to 1000;
                         'max' plays it without waiting
     --socket-dir DIR    create the sockets in DIR; by default in /run/keymoded for

@@ -170,7 +170,7 @@ class Seat:
         self._daemon.wait()
 
     def trigger(self, *events: str) -> None:
-        """Sends events in place of keys."""
+        """Sends events instead of keys."""
         for event in events:
             self.run("keymodectl", "trigger", event)
 

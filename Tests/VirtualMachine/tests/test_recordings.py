@@ -152,7 +152,7 @@ def played_by_libinput(vm: VirtualMachine, recording: Recorder, devices: int) ->
 
 # The keys that the test types, by QEMU's and by the kernel's names. The two pairs of letters
 # overlap, one released in order and one crosswise. The test does not type the first codes, KEY_1
-# and so on, which a redacted recording has in place of letters.
+# and so on, which a redacted recording has instead of letters.
 TYPED = """
     tap shift; wait 30; tap a; wait 30; tap q; tap z; tap p; tap 9; tap 7; tap kp_5; wait 30
     down shift; wait 30; down d; wait 20; down f; wait 20; up d; wait 20; up f; up shift; wait 30

@@ -2,7 +2,7 @@
 //
 //     swift run --package-path examples/chat
 //
-// Click into the text field or elsewhere, or press Tab in place of the mouse. Use bound keys, or
+// Click into the text field or elsewhere, or press Tab instead of the mouse. Use bound keys, or
 // `keymodectl trigger clickMoreButton`, to change the other modes. Ctrl+C ends the program.
 
 import KeymodeClient
