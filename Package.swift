@@ -32,6 +32,7 @@ let package = Package(
     .executable(name: "keymoded", targets: ["keymoded"]),
     .executable(name: "keymodectl", targets: ["keymodectl"]),
     .library(name: "StateMachines", targets: ["StateMachines", "ObservedMachines"]),
+    .library(name: "StateMachineTesting", targets: ["StateMachineTesting"]),
     .library(name: "KeyboardModes", targets: ["KeyboardModes"]),
     .library(name: "EventRecordings", targets: ["EventRecordings"]),
     .library(name: "KeymodeClient", targets: ["KeymodeClient"]),
@@ -54,6 +55,7 @@ let package = Package(
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),
     module("ObservedMachines", ["StateMachines"]),
+    module("StateMachineTesting", ["StateMachines"]),
     module("KeyboardModes", ["StateMachines"]),
 
     // Formats: bytes in, values out.
@@ -122,7 +124,9 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests(
       "StateMachinesTests",
-      ["KeyboardModes", "ObservedMachines", "StateMachines", "TestSupport"],
+      [
+        "KeyboardModes", "ObservedMachines", "StateMachineTesting", "StateMachines", "TestSupport",
+      ],
       goldenFiles: ["Diagrams"]),
     tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"]),
     tests(

@@ -164,7 +164,7 @@ extension Controller {
     keyboardSince = time
     let table = keyboard.rules
     let (from, to) = (table.name(of: step.from), table.name(of: step.to))
-    publish(change(.keyboard, from, to, table.name(of: event), at: time))
+    publish(change(.keyboard, from, to, table.name(ofEvent: event), at: time))
   }
 
   /// The next change of the sequence.

@@ -95,25 +95,27 @@ public struct KeyboardTable: DrawableRules, Hashable {
   }
 
   /// The event of this name, or `nil` if the table does not have it.
-  public func event(named name: String) -> Event? { events.first { self.name(of: $0) == name } }
+  public func event(named name: String) -> Event? {
+    events.first { self.name(ofEvent: $0) == name }
+  }
 
   /// The name of `state` that programs receive.
   public func name(of state: State) -> String { namesOfStates[Int(state.number)] }
 
   /// The name of `event` that programs receive.
-  public func name(of event: Event) -> String { namesOfEvents[Int(event.number)] }
+  public func name(ofEvent event: Event) -> String { namesOfEvents[Int(event.number)] }
 
   /// Every state.
   public var states: [State] { namesOfStates.indices.map { State(number: UInt8(clamping: $0)) } }
 
   /// Every event that the table has.
-  public var samples: [Sample<Event>] { events.map { Sample($0, named: name(of: $0)) } }
+  public var samples: [Sample<Event>] { events.map { Sample($0) } }
 
   /// All rows, state by state.
   public var rows: [Row] {
     states.flatMap { state in
       events.compactMap { event in
-        next(state, on: event).map { Row(name(of: state), name(of: event), name(of: $0)) }
+        next(state, on: event).map { Row(name(of: state), name(ofEvent: event), name(of: $0)) }
       }
     }
   }

@@ -27,7 +27,7 @@ extension ConfigurationReader {
       taken: ShiftRules().stateNames)
     let events = names(
       parts["events"], "event", shipped: replaces ? [] : shipped.eventNames,
-      taken: ShiftRules(timeout: .seconds(1)).samples.map(\.name))
+      taken: ShiftRules(timeout: .seconds(1)).eventNames)
     let added = parts["rows"].map { rows($0, states.map(\.text), events.map(\.text)) } ?? []
     let initial = initial(parts["initial"], replaces, at: node)
     guard
@@ -61,7 +61,7 @@ extension ConfigurationReader {
         fail(
           "\(first.event) already leads from \(first.state) to \(first.next); to change shipped "
             + "rows, write a whole table with 'replaces: true'", at: nodes[second] ?? node)
-      case .unknownEvent, .sameName, .repeatedEvent, .unreachableState:
+      case .unknownEvent, .unknownFinalState, .sameName, .repeatedEvent, .unreachableState:
         fail("\(fault)", at: node)
       }
     }

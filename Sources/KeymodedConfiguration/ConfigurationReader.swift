@@ -97,11 +97,11 @@ struct ConfigurationReader {
     let lists = members(of: bindings, "bindings", known: table.eventNames)
     // An event without a value keeps its default keys; an empty list removes them.
     let named = table.events.filter {
-      lists[table.name(of: $0)].map { $0.content != .scalar("") } ?? false
+      lists[table.name(ofEvent: $0)].map { $0.content != .scalar("") } ?? false
     }
     for event in named { configuration.settings.bindings.unbind(event) }
     for event in named {
-      guard let list = lists[table.name(of: event)] else { continue }
+      guard let list = lists[table.name(ofEvent: event)] else { continue }
       for node in elements(of: list) { bind(node, to: event, named: named) }
     }
   }
@@ -130,7 +130,7 @@ struct ConfigurationReader {
     guard let text = scalar(node), let chord = chord(text, at: node) else { return }
     guard let other = configuration.settings.bindings.bind(chord, to: event) else { return }
     guard other != event else { return fail("'\(text)' is already in this list", at: node) }
-    let name = configuration.settings.keyboard.name(of: other)
+    let name = configuration.settings.keyboard.name(ofEvent: other)
     guard named.contains(other) else {
       return fail(
         "by default '\(text)' is bound to \(name); to free it, list other keys for \(name)",

@@ -1,30 +1,32 @@
 public import StateMachines
 
-/// A state machine with observers.
+/// A state machine with observers, for driving a screen, a device or another machine.
 ///
-/// It is not `Sendable`, and calls every callback in the isolation in which
-/// ``send(_:result:action:)`` is called. To observe it from another isolation, use a stream of
-/// ``changes(keepingNewest:)``.
+/// It is not `Sendable`: an actor, or the main actor, owns it, and every callback is called in the
+/// isolation in which ``send(_:result:action:)`` is called. To watch it from elsewhere, hand out
+/// ``states`` or ``changes(keepingNewest:)``.
 ///
 /// For each event that changes the state, in this order:
 ///
-/// 1. the observers' `willExit`, with the state that is left
-/// 2. the `before` actions
+/// 1. the observers' `willExit` and the actions of ``leaving(_:_:)``
+/// 2. the actions of ``before(_:)`` and ``before(_:on:_:)``
 /// 3. the sender's own action
 /// 4. the state is assigned
-/// 5. the `after` actions
-/// 6. the observers' `didEnter`, with the state that is entered; then the streams
+/// 5. the actions of ``after(_:)`` and ``after(_:on:_:)``
+/// 6. the observers' `didEnter` and the actions of ``entering(_:_:)``
 /// 7. the sender's result
 ///
-/// An ignored event calls only the sender's result. A step between two states of the same name
-/// changes a payload, not the state: no state is left or entered, so 1 and 6 do not happen.
+/// Within one number, callbacks are called in the order of their registration. A sequence tells of
+/// 1, 4 and 6 after those callbacks. An ignored event calls only the sender's result. A step between
+/// two states of the same name changes a payload, not the state: no state is left or entered, so 1
+/// and 6 do not happen.
 ///
 /// A callback that the machine keeps must not retain the machine: capture the machine `weak` or
 /// `unowned`.
 ///
-/// An event sent during a step is queued until the step is over, so that every callback sees one
+/// An event sent by a callback is queued until the step is over, so that every callback sees one
 /// step at a time. An observer added during a step sees the next one.
-public final class ObservedMachine<R: Rules> {
+public final class ObservedMachine<R: Rules>: RunningMachine {
   /// One step of the machine.
   public struct Step: Sendable {
     /// The state that was left.
@@ -35,12 +37,15 @@ public final class ObservedMachine<R: Rules> {
     public let event: R.Event
   }
 
-  /// The outcome of an event.
+  /// What an event did.
   public enum Outcome: Sendable {
-    /// The event caused this step.
+    /// It caused this step.
     case changed(Step)
-    /// The state ignored the event.
+    /// The state ignored it.
     case ignored
+    /// It was sent by a callback, and will be handled after the present step. Its sender's result
+    /// tells what it did then.
+    case queued
   }
 
   /// The rules in force.
@@ -49,111 +54,114 @@ public final class ObservedMachine<R: Rules> {
   /// The state that the machine is in.
   public private(set) var state: R.State
 
-  private var observers = Registrations<
-    (willExit: (R.State) -> Void, didEnter: (R.State) -> Void)
-  >()
-  private var beforeActions = Registrations<(Step) -> Void>()
-  private var afterActions = Registrations<(Step) -> Void>()
-  private var streams: [Int: AsyncStream<Step>.Continuation] = [:]
-  private var streamCount = 0
-  private var waiting: [() -> Void] = []
+  var exits = Registrations<(Step) -> Void>()
+  var befores = Registrations<(Step) -> Void>()
+  var afters = Registrations<(Step) -> Void>()
+  var entries = Registrations<(R.State, Step?) -> Void>()
+  var stateReaders = Readers<R.State>()
+  var changeReaders = Readers<Changes<R>.Numbered>()
+  /// How many changes have been told.
+  private(set) var changeCount = 0
+
+  private var queue: [() -> Void] = []
   private var isBusy = false
+  private var hasBegun = false
 
   /// A machine in the initial state of `rules`, without observers.
-  public init(_ rules: R) {
+  public convenience init(_ rules: R) { self.init(rules, in: rules.initial) }
+
+  /// A machine in `state`, without observers, to continue from where another machine stopped.
+  public init(_ rules: R, in state: R.State) {
     self.rules = rules
-    state = rules.initial
+    self.state = state
   }
 
-  deinit {
-    for stream in streams.values { stream.finish() }
-  }
+  deinit { finish() }
 
-  /// Whether `event` would change something now. Calls no observer.
-  public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }
+  /// Tells the observers that the present state is entered. Call it once, before the first event;
+  /// without it, nothing tells of the first state. A machine that has begun ignores the call.
+  public func start() {
+    guard !hasBegun else { return }
+    perform { didEnter(state, after: nil, telling: (entries, changeReaders.count)) }
+  }
 
   /// Sends an event.
   ///
   /// - Parameters:
-  ///   - result: is called last, with the outcome of the event.
+  ///   - result: is called last, with the step, or `nil` if the state ignored the event.
   ///   - action: is called with the step, if there is one, before the state is assigned.
+  /// - Returns: what the event did; ``Outcome/queued`` if a callback of this machine sent it.
+  @discardableResult
   public func send(
-    _ event: R.Event, result: @escaping (Outcome) -> Void = { _ in },
+    _ event: R.Event, result: @escaping (Step?) -> Void = { _ in },
     action: @escaping (Step) -> Void = { _ in }
-  ) {
-    waiting.append { [unowned self] in perform(event, result, action) }
-    guard !isBusy else { return }
-    isBusy = true
-    defer { isBusy = false }
-    while !waiting.isEmpty { waiting.removeFirst()() }
+  ) -> Outcome {
+    guard !isBusy else {
+      queue.append { [unowned self] in result(take(event, action)) }
+      return .queued
+    }
+    var step: Step?
+    perform {
+      step = take(event, action)
+      result(step)
+    }
+    return step.map(Outcome.changed) ?? .ignored
   }
 
-  private func perform(
-    _ event: R.Event, _ result: (Outcome) -> Void, _ action: (Step) -> Void
-  ) {
-    guard let next = rules.next(state, on: event) else { return result(.ignored) }
+  /// Does `work`, then handles the events that were sent meanwhile.
+  private func perform(_ work: () -> Void) {
+    (isBusy, hasBegun) = (true, true)
+    defer { isBusy = false }
+    work()
+    while !queue.isEmpty { queue.removeFirst()() }
+  }
+
+  private func take(_ event: R.Event, _ action: (Step) -> Void) -> Step? {
+    guard let next = rules.next(state, on: event) else { return nil }
     let step = Step(from: state, to: next, event: event)
     let isMove = rules.name(of: step.from) != rules.name(of: step.to)
     // Copies, because an observer added during the step would see only half of it.
-    let (observers, beforeActions, afterActions) = (observers, beforeActions, afterActions)
-    let streams = streams
-    if isMove { observers.forEach { $0.willExit(step.from) } }
-    beforeActions.forEach { $0(step) }
+    let (exits, befores, afters, entries) = (exits, befores, afters, entries)
+    let readers = changeReaders.count
+    if isMove {
+      exits.forEach { $0(step) }
+      tell(.willExit(step), readers)
+    }
+    befores.forEach { $0(step) }
     action(step)
     state = step.to
-    afterActions.forEach { $0(step) }
-    if isMove {
-      observers.forEach { $0.didEnter(step.to) }
-      for (number, stream) in streams {
-        if case .terminated = stream.yield(step) { self.streams[number] = nil }
-      }
-    }
-    result(.changed(step))
+    stateReaders.tell(state)
+    afters.forEach { $0(step) }
+    if isMove { didEnter(step.to, after: step, telling: (entries, readers)) }
+    return step
+  }
+
+  private func didEnter(
+    _ state: R.State, after step: Step?,
+    telling watchers: (entries: Registrations<(R.State, Step?) -> Void>, readers: Int)
+  ) {
+    watchers.entries.forEach { $0(state, step) }
+    tell(.didEnter(state, after: step), watchers.readers)
+    if rules.isFinal(state) { finish() }
+  }
+
+  /// Tells the first `readers` readers of a change.
+  private func tell(_ change: Changes<R>.Element, _ readers: Int) {
+    changeReaders.tell(.init(number: changeCount, change: change), first: readers)
+    changeCount += 1
+  }
+
+  private func finish() {
+    stateReaders.finish()
+    changeReaders.finish()
   }
 }
-
-extension ObservedMachine where R: DrawableRules {
-  /// The names of the states to which an event can lead from the present state; see
-  /// ``StateMachine/nextStates``.
-  public var nextStates: [String] { rules.nextStates(from: state) }
-}
-
-// MARK: - Watching
 
 extension ObservedMachine {
-  /// Calls `willExit` and `didEnter` for each state that is left and entered, until the returned
-  /// registration is ended.
-  @discardableResult
-  public func observe(
-    willExit: @escaping (R.State) -> Void = { _ in },
-    didEnter: @escaping (R.State) -> Void = { _ in }
-  ) -> Registration {
-    observers.add((willExit, didEnter))
-  }
-
-  /// Calls `action` before each step, until the returned registration is ended.
-  @discardableResult
-  public func before(_ action: @escaping (Step) -> Void) -> Registration {
-    beforeActions.add(action)
-  }
-
-  /// Calls `action` after each step, until the returned registration is ended.
-  @discardableResult
-  public func after(_ action: @escaping (Step) -> Void) -> Registration {
-    afterActions.add(action)
-  }
-
-  /// The future steps from one state to another, until the machine is deallocated. There can be
-  /// several streams at once, and each receives all steps.
-  ///
-  /// - Parameter count: how many steps the stream keeps for a slow reader, at least 1. Beyond that,
-  ///   it drops the oldest.
-  public func changes(keepingNewest count: Int) -> AsyncStream<Step> {
-    precondition(count > 0, "a stream that keeps nothing would tell nothing")
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: Step.self, bufferingPolicy: .bufferingNewest(count))
-    streamCount += 1
-    streams[streamCount] = continuation
-    return stream
+  /// A machine whose transition function is `next`; see `TransitionFunction`.
+  public convenience init<State, Event>(
+    initial: State, finalStates: [State] = [], next: @escaping @Sendable (State, Event) -> State?
+  ) where R == TransitionFunction<State, Event> {
+    self.init(TransitionFunction(initial: initial, finalStates: finalStates, next: next))
   }
 }

@@ -2,7 +2,7 @@
 public final class Registration {
   private var letGo: (() -> Void)?
 
-  fileprivate init(_ letGo: @escaping () -> Void) { self.letGo = letGo }
+  init(_ letGo: @escaping () -> Void) { self.letGo = letGo }
 
   /// Ends the registration: the callback is released and not called again, not even in the step
   /// that is under way.

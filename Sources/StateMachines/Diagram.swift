@@ -1,7 +1,8 @@
 /// The picture of a machine, computed from its transition function, so that it cannot be out of date.
 ///
-/// An arrow is drawn wherever a sample of an event leads from one state to another; its condition is
-/// shown only where samples of the same event do different things. The order of everything is that of
+/// An arrow is drawn wherever a sample of an event leads from one state to another. Its conditions are
+/// shown only where they decide: where states of one name, or samples of one event, do different
+/// things. The order of everything is that of
 /// the rules, so the same rules always give the same text.
 public struct Diagram: Hashable, Sendable {
   /// One event's transition from one state.
@@ -12,7 +13,8 @@ public struct Diagram: Hashable, Sendable {
     public let to: String
     /// The name of the event.
     public let event: String
-    /// The condition on the event's payload; `nil` if the payload does not affect the transition.
+    /// The condition on the payloads of the state and of the event; `nil` if they do not affect the
+    /// transition.
     public let condition: String?
 
     /// The arrow of `event` from one state to another, under `condition`.
@@ -39,31 +41,16 @@ public struct Diagram: Hashable, Sendable {
   }
 
   /// The diagram of a machine's rules, with its present state highlighted.
-  public init<R: DrawableRules>(of machine: StateMachine<R>) {
-    self.init(of: machine.rules, current: machine.rules.name(of: machine.state))
+  public init<R: DrawableRules>(of machine: some RunningMachine<R>) {
+    self.init(of: machine.rules, current: machine.stateName)
   }
 
   /// The diagram of `rules`, with the state of the name `current` highlighted, if there is one.
   public init<R: DrawableRules>(of rules: R, current: String? = nil) {
     states = rules.stateNames
     initial = rules.name(of: rules.initial)
+    arrows = states.flatMap(rules.arrows(fromStatesNamed:))
     self.current = current
-    var arrows: [Arrow] = []
-    for state in rules.states {
-      let steps = rules.samples.map { sample in
-        (sample: sample, to: rules.next(state, on: sample.event).map(rules.name))
-      }
-      for (sample, to) in steps {
-        guard let to else { continue }
-        let condition = sample.condition.flatMap { condition in
-          let decides = steps.contains { $0.sample.name == sample.name && $0.to != to }
-          return decides ? condition : nil
-        }
-        arrows.append(
-          Arrow(from: rules.name(of: state), to: to, event: sample.name, condition: condition))
-      }
-    }
-    self.arrows = arrows.withoutRepetitions
   }
 
   /// The edges to draw: the arrows between the same two states share one edge with several labels.
@@ -77,5 +64,37 @@ public struct Diagram: Hashable, Sendable {
       }
     }
     return edges
+  }
+}
+
+extension DrawableRules {
+  /// The arrows that leave the states of this name, in the order of the rules.
+  func arrows(fromStatesNamed name: String) -> [Diagram.Arrow] {
+    let states = states.filter { self.name(of: $0) == name }
+    let samples = samples.map { (name: self.name(ofEvent: $0.event), sample: $0) }
+    // The names of the next states: a row for each state, a column for each sample.
+    let targets = states.map { state in
+      samples.map { next(state, on: $0.sample.event).map(self.name(of:)) }
+    }
+    var arrows: [Diagram.Arrow] = []
+    for (state, row) in zip(states, targets) {
+      for (column, (event, sample)) in samples.enumerated() {
+        guard let to = row[column] else { continue }
+        var conditions: [String] = []
+        if let condition = condition(of: state), targets.contains(where: { $0[column] != to }) {
+          conditions.append(condition)
+        }
+        if let condition = sample.condition,
+          zip(samples, row).contains(where: { $0.name == event && $1 != to })
+        {
+          conditions.append(condition)
+        }
+        arrows.append(
+          Diagram.Arrow(
+            from: name, to: to, event: event,
+            condition: conditions.isEmpty ? nil : conditions.joined(separator: ", ")))
+      }
+    }
+    return arrows.withoutRepetitions
   }
 }

@@ -5,18 +5,23 @@
 /// implementations. Otherwise list one state for each case, and for each event one sample for each
 /// way in which its payload can decide the next state.
 public protocol DrawableRules: Rules {
-  /// Every state, including the initial one. One state of each name is enough if ``samples`` are
-  /// chosen to match its payload.
+  /// Every state, including the initial one. One state of each name is enough, unless its payload
+  /// can decide what an event does.
   var states: [State] { get }
 
   /// Every event, with a payload for each different effect.
   var samples: [Sample<Event>] { get }
+
+  /// The states in which the machine comes to its end; by default none. No event leaves them.
+  var finalStates: [State] { get }
+
+  /// What distinguishes `state` from other states of its name where that decides, such as `the last
+  /// article`; `nil`, as by default, if the payload never decides.
+  func condition(of state: State) -> String?
 }
 
 /// An event that represents all events with the same effect.
 public struct Sample<Event: Sendable>: Sendable {
-  /// The name of the event, without its payload.
-  public let name: String
   /// The condition on the payload for this effect, such as `< 500 ms`; `nil` if the payload never
   /// decides. Diagrams show it only where it decides.
   public let condition: String?
@@ -24,11 +29,8 @@ public struct Sample<Event: Sendable>: Sendable {
   public let event: Event
 
   /// A sample that represents all events of its name, or those for which `condition` holds.
-  ///
-  /// - Parameter name: by default the name of the enumeration's case.
-  public init(_ event: Event, named name: String? = nil, where condition: String? = nil) {
+  public init(_ event: Event, where condition: String? = nil) {
     self.event = event
-    self.name = name ?? caseName(event)
     self.condition = condition
   }
 }
@@ -44,18 +46,36 @@ extension DrawableRules where Event: CaseIterable {
 }
 
 extension DrawableRules {
+  /// None.
+  public var finalStates: [State] { [] }
+
+  /// Whether a state with the name of `state` is among ``finalStates``.
+  public func isFinal(_ state: State) -> Bool { finalStates.map(name).contains(name(of: state)) }
+
+  /// None.
+  public func condition(of state: State) -> String? { nil }
+
   /// The names of the states, each once, in their order.
   public var stateNames: [String] { states.map(name).withoutRepetitions }
 
   /// The names of the events, each once, in their order.
-  public var eventNames: [String] { samples.map(\.name).withoutRepetitions }
+  public var eventNames: [String] { samples.map { name(ofEvent: $0.event) }.withoutRepetitions }
+
+  /// The arrows that leave the states with the same name as `state`, in the order of the rules.
+  public func arrows(from state: State) -> [Diagram.Arrow] {
+    arrows(fromStatesNamed: name(of: state))
+  }
 
   /// The names of the states to which an event can lead from a state with the same name as `state`,
   /// in the order of the rules.
   public func nextStates(from state: State) -> [String] {
-    let from = name(of: state)
-    let next = Set(Diagram(of: self).arrows.filter { $0.from == from }.map(\.to))
+    let next = Set(arrows(from: state).map(\.to))
     return stateNames.filter(next.contains)
+  }
+
+  /// Whether an event can lead from a state with the name of `present` to one with that of `state`.
+  public func canEnter(_ state: State, from present: State) -> Bool {
+    nextStates(from: present).contains(name(of: state))
   }
 
   /// The names of states that are initial, or that an event leads to, but that are missing from
@@ -86,10 +106,20 @@ extension DrawableRules {
     return stateNames.filter { !reached.contains($0) }
   }
 
-  /// The names of the states that no event leaves. Some machines are meant to end in one.
+  /// The names of the states that no event leaves, and that are not final. Should be empty: a state
+  /// in which the machine is meant to end belongs to ``finalStates``.
   public var deadStates: [String] {
-    let left = Set(Diagram(of: self).arrows.filter { $0.from != $0.to }.map(\.from))
-    return stateNames.filter { !left.contains($0) }
+    let left = leftStates
+    return stateNames.filter { !left.contains($0) && !finalStateNames.contains($0) }
+  }
+
+  /// The names of the final states that an event leaves. Should be empty.
+  public var leftFinalStates: [String] { finalStateNames.filter(leftStates.contains) }
+
+  private var finalStateNames: [String] { finalStates.map(name).withoutRepetitions }
+
+  private var leftStates: Set<String> {
+    Set(Diagram(of: self).arrows.filter { $0.from != $0.to }.map(\.from))
   }
 }
 

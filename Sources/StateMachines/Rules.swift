@@ -16,8 +16,9 @@
 ///       }
 ///     }
 public protocol Rules: Sendable {
-  /// The conditions that the machine can be in. A payload is part of the state.
-  associatedtype State: Sendable, Equatable
+  /// The conditions that the machine can be in. A payload is part of the state, and may be anything,
+  /// an `any Error` too: two states are the same state if they have the same name.
+  associatedtype State: Sendable
   /// The past facts that the machine reacts to. Time, where it matters, is in the payload.
   associatedtype Event: Sendable
 
@@ -38,11 +39,24 @@ public protocol Rules: Sendable {
   ///
   /// A step between two states of one name changes a payload, not the state.
   func name(of state: State) -> String
+
+  /// The name of an event, without its payload. The default is that of ``name(of:)``.
+  func name(ofEvent event: Event) -> String
+
+  /// Whether the machine has come to its end in `state`, judged by its name. By default it never
+  /// has.
+  func isFinal(_ state: State) -> Bool
 }
 
 extension Rules {
   /// The name of the enumeration's case, or the value's description.
   public func name(of state: State) -> String { caseName(state) }
+
+  /// The name of the enumeration's case, or the value's description.
+  public func name(ofEvent event: Event) -> String { caseName(event) }
+
+  /// Never.
+  public func isFinal(_ state: State) -> Bool { false }
 }
 
 /// The name of an enumeration's case without its payload, or the description of anything else.

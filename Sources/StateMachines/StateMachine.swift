@@ -6,9 +6,9 @@
 ///     machine.accepts(.push)  // false, and still locked
 ///     machine.take(.coin)     // from locked to unlocked
 ///     machine.take(.coin)     // nil: ignored, and still unlocked
-public struct StateMachine<R: Rules>: Sendable {
+public struct StateMachine<R: Rules>: RunningMachine, Sendable {
   /// One step: the state before and the state after.
-  public struct Transition: Sendable, Equatable {
+  public struct Transition: Sendable {
     /// The state that was left.
     public let from: R.State
     /// The state that was entered.
@@ -41,10 +41,6 @@ public struct StateMachine<R: Rules>: Sendable {
     current = state
   }
 
-  /// Whether `event` would change something now. This call changes nothing.
-  @inlinable
-  public func accepts(_ event: R.Event) -> Bool { rules.next(state, on: event) != nil }
-
   /// Takes one event, and returns the transition; `nil` if it was ignored and nothing changed.
   @discardableResult @inlinable
   public mutating func take(_ event: R.Event) -> Transition? {
@@ -55,8 +51,4 @@ public struct StateMachine<R: Rules>: Sendable {
   }
 }
 
-extension StateMachine where R: DrawableRules {
-  /// The names of the states to which an event can lead from the present state, judged by its name:
-  /// the targets of its arrows in the ``Diagram``.
-  public var nextStates: [String] { rules.nextStates(from: state) }
-}
+extension StateMachine.Transition: Equatable where R.State: Equatable {}

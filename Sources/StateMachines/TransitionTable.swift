@@ -36,6 +36,8 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     case sameName(State, State)
     /// The initial state is not among the table's.
     case unknownInitialState(State)
+    /// A final state is not among the table's.
+    case unknownFinalState(State)
     /// No sequence of events leads to this state.
     case unreachableState(State)
     /// The event is listed twice.
@@ -50,6 +52,8 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public let states: [State]
   /// The state that a new machine is in.
   public let initial: State
+  /// The states in which the machine comes to its end.
+  public let finalStates: [State]
   /// Every event, in the given order; by default in that of the rows.
   public let events: [Event]
   /// The rows, in the given order.
@@ -64,13 +68,15 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// - Throws: the first fault that is found. A table without faults is deterministic, and all its
   ///   states are known and reachable.
   public init(
-    states: [State], initial: State, events: [Event]? = nil, rows: [Row],
-    allowsUnreachable: Bool = false
+    states: [State], initial: State, finalStates: [State] = [], events: [Event]? = nil,
+    rows: [Row], allowsUnreachable: Bool = false
   ) throws(Fault) {
-    let faults = Self.faults(states: states, initial: initial, events: events, rows: rows)
+    let faults = Self.faults(
+      states: states, initial: initial, finalStates: finalStates, events: events, rows: rows)
     if let fault = faults.first { throw fault }
     self.states = states
     self.initial = initial
+    self.finalStates = finalStates
     self.events = events ?? rows.map(\.event).withoutRepetitions
     self.rows = rows
     nextStates = Dictionary(
@@ -82,14 +88,19 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   }
 
   /// A table of rows written as tuples. Throws the first fault that is found.
-  public init(states: [State], initial: State, rows: [(State, Event, State)]) throws(Fault) {
-    try self.init(states: states, initial: initial, rows: rows.map { Row($0.0, $0.1, $0.2) })
+  public init(
+    states: [State], initial: State, finalStates: [State] = [], rows: [(State, Event, State)]
+  ) throws(Fault) {
+    try self.init(
+      states: states, initial: initial, finalStates: finalStates,
+      rows: rows.map { Row($0.0, $0.1, $0.2) })
   }
 
   /// All faults of a table with these parts, except for unreachable states. If `events` is `nil`,
   /// rows may have any event.
   public static func faults(
-    states: [State], initial: State, events: [Event]? = nil, rows: [Row]
+    states: [State], initial: State, finalStates: [State] = [], events: [Event]? = nil,
+    rows: [Row]
   ) -> [Fault] {
     var faults: [Fault] = []
     var named: [String: State] = [:]
@@ -104,6 +115,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     }
     let known = Set(states)
     if !known.contains(initial) { faults.append(.unknownInitialState(initial)) }
+    faults += finalStates.filter { !known.contains($0) }.map(Fault.unknownFinalState)
     var first: [Pair: Row] = [:]
     for row in rows {
       if let state = [row.state, row.next].first(where: { !known.contains($0) }) {
@@ -126,6 +138,9 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// The description of the state. In a table, states with different payloads are different states.
   public func name(of state: State) -> String { String(describing: state) }
 
+  /// The description of the event.
+  public func name(ofEvent event: Event) -> String { String(describing: event) }
+
   /// Every event of the table.
-  public var samples: [Sample<Event>] { events.map { Sample($0, named: String(describing: $0)) } }
+  public var samples: [Sample<Event>] { events.map { Sample($0) } }
 }

@@ -42,7 +42,7 @@ struct KeyboardTableTests {
     let events: [KeyboardTable.Event] = [
       .clickSwitchButton, .clickMoreButton, .tapTextField, .tapBlankArea,
     ]
-    #expect(events.map(table.name(of:)) == KeyboardRules.Event.allCases.map(\.name))
+    #expect(events.map(table.name(ofEvent:)) == KeyboardRules.Event.allCases.map(\.name))
   }
 
   @Test("a table has its own rows and no others")
@@ -61,7 +61,7 @@ struct KeyboardTableTests {
     #expect(other.event(named: "clickMoreButton") == nil)
     #expect(other.next(other.initial, on: .clickMoreButton) == nil)
     #expect(other.eventNames == ["pushToTalk", "tapBlankArea"])
-    #expect(other.samples.map(\.name) == other.eventNames)
+    #expect(other.samples.map { other.name(ofEvent: $0.event) } == other.eventNames)
     let sticker = try #require(more.event(named: "clickStickerButton"))
     #expect(KeyboardTable.standard.next(KeyboardTable.standard.initial, on: sticker) == nil)
   }

@@ -78,7 +78,7 @@ struct ConfigurationTests {
         .init("showingStickers", "tapBlankArea", "prepareToEditText"),
       ])
     #expect(Set(shipped.rows).isSubset(of: table.rows))
-    #expect(settings.bindings[try chord("KEY_F5")].map(table.name(of:)) == "clickStickerButton")
+    #expect(settings.bindings[try chord("KEY_F5")].map(table.name(ofEvent:)) == "clickStickerButton")
     #expect(settings.bindings[try chord("KEY_ESC")] == nil)
     #expect(settings.bindings[try chord("KEY_INSERT")] == .tapTextField)
   }

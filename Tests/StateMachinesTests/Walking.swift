@@ -1,4 +1,5 @@
 import Foundation
+import StateMachineTesting
 import StateMachines
 import TestSupport
 import Testing
@@ -25,41 +26,10 @@ func steps<R: DrawableRules>(of rules: R, pairs: Int) -> [String] {
 /// - Parameter diagram: the name of the golden files of its diagram.
 func expectSound<R: DrawableRules>(_ rules: R, diagram name: String) throws {
   try expectDiagram(Diagram(of: rules), name)
-  #expect(rules.ambiguousArrows == [])
-  #expect(rules.unknownStates == [])
-  #expect(rules.unreachableStates == [])
-
-  // Every step of a random run is an arrow of the diagram, and every arrow is taken by some run.
-  let arrows = Diagram(of: rules).arrows
-  var taken: Set<Int> = []
+  #expect(rules.soundnessFaults == [])
   var generator = SplitMix64(seed: 1)
-  for _ in 0..<100 {
-    var machine = StateMachine(rules)
-    var folded = rules.initial
-    for _ in 0..<50 {
-      let sample = try #require(rules.samples.randomElement(using: &generator))
-      let accepts = machine.accepts(sample.event)
-      let nextStates = machine.nextStates
-      let before = machine.state
-      let step = machine.take(sample.event)
-      folded = rules.next(folded, on: sample.event) ?? folded
-      #expect(machine.state == folded, "one by one is the same as folding")
-      #expect(accepts == (step != nil))
-      guard let step else {
-        #expect(machine.state == before)
-        continue
-      }
-      #expect(step == .init(from: before, to: machine.state))
-      let (from, to) = (rules.name(of: step.from), rules.name(of: step.to))
-      #expect(nextStates.contains(to))
-      let place = arrows.firstIndex { arrow in
-        arrow.from == from && arrow.to == to && arrow.event == sample.name
-          && (arrow.condition == nil || arrow.condition == sample.condition)
-      }
-      taken.insert(try #require(place, "\(from) → \(to) on \(sample.name) is not drawn"))
-    }
-  }
-  #expect(taken.count == arrows.count, "some arrow was never taken")
+  #expect(rules.faults(ofRandomWalks: 100, using: &generator) == [])
+  #expect(rules.shortestPaths().faults == [])
 }
 
 /// Compares a diagram in both languages with its golden files, and lets Graphviz draw it.

@@ -245,7 +245,7 @@ struct Reference {
   }
 
   private mutating func send(_ event: KeyboardTable.Event, _ time: Time) {
-    let name = settings.keyboard.name(of: event)
+    let name = settings.keyboard.name(ofEvent: event)
     guard
       let row = settings.keyboard.rows.first(where: { $0.state == keyboard && $0.event == name })
     else { return }

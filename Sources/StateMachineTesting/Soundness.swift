@@ -1,0 +1,52 @@
+public import StateMachines
+
+/// Something wrong with the rules of a machine, or with the lists of states and samples by which it
+/// is drawn and checked.
+public enum RulesFault: Hashable, Sendable, CustomStringConvertible {
+  /// The state is initial, or an event leads to it, but it is not listed.
+  case unlistedState(String)
+  /// No sequence of events leads to the state.
+  case unreachableState(String)
+  /// No event leaves the state, which is not final.
+  case deadState(String)
+  /// An event leaves the state, which is final.
+  case leftFinalState(String)
+  /// Another arrow has the same origin and label, so a condition is missing.
+  case ambiguousArrow(Diagram.Arrow)
+  /// These events, sent to a new machine, end with a step that the diagram does not have.
+  case undrawnStep(from: String, to: String, afterEvents: [String])
+  /// No sequence of the listed samples takes the arrow.
+  case untakenArrow(Diagram.Arrow)
+
+  /// What is wrong, and what mends it.
+  public var description: String {
+    switch self {
+    case .unlistedState(let state): "the state '\(state)' is missing in 'states'"
+    case .unreachableState(let state): "no sequence of events leads to the state '\(state)'"
+    case .deadState(let state):
+      "no event leaves the state '\(state)'; if that is meant, list it in 'finalStates'"
+    case .leftFinalState(let state): "an event leaves the state '\(state)', which is final"
+    case .ambiguousArrow(let arrow):
+      "\(arrow.text) is not the only arrow with this origin and label; give their samples or states "
+        + "conditions that differ"
+    case .undrawnStep(let from, let to, let events):
+      "the diagram has no arrow for the last step, from '\(from)' to '\(to)', of the events "
+        + "\(events.joined(separator: ", ")); is a sample or a state missing?"
+    case .untakenArrow(let arrow): "no sequence of the listed samples takes \(arrow.text)"
+    }
+  }
+}
+
+extension DrawableRules {
+  /// The faults that the diagram of these rules shows: states that are not listed, that cannot be
+  /// reached, or cannot be left, and arrows that contradict each other. Empty for sound rules.
+  public var soundnessFaults: [RulesFault] {
+    unknownStates.map(RulesFault.unlistedState) + unreachableStates.map(RulesFault.unreachableState)
+      + deadStates.map(RulesFault.deadState) + leftFinalStates.map(RulesFault.leftFinalState)
+      + ambiguousArrows.map(RulesFault.ambiguousArrow)
+  }
+}
+
+extension Diagram.Arrow {
+  fileprivate var text: String { "'\(from)' –\(label)→ '\(to)'" }
+}
