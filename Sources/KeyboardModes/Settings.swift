@@ -21,14 +21,17 @@ public struct Settings: Hashable, Sendable {
   /// A press less than this after the key's release is a bounce of its switch and is ignored; with
   /// zero, every press counts.
   public var debounce: Duration
+  /// Whether the buttons of pointers count as keys that belong to a shortcut; see ``Controller``.
+  public var pointers: Bool
 
   /// The default settings, except for the given arguments.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
     keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,
-    debounce: Duration = .zero
+    debounce: Duration = .zero, pointers: Bool = true
   ) {
     (self.shift, self.shiftTrigger) = (shift, shiftTrigger)
     (self.keyboard, self.bindings, self.debounce) = (keyboard, bindings, debounce)
+    self.pointers = pointers
   }
 }
