@@ -25,6 +25,8 @@ public final class Recorder {
   private let notify: (TerminalText) -> Void
   private let loop: EventLoop
   private var signals: [EventSource] = []
+  /// Wakes the recorder to look for a release that a grab hides.
+  private var timer: EventSource?
   private var keyboards: Keyboards?
   private var devices = RecordedDevices()
   private var filter: RecordingFilter
@@ -68,6 +70,7 @@ public final class Recorder {
   private func open() throws {
     let keyboards = Keyboards(request.selection)
     self.keyboards = keyboards
+    timer = try loop.addTimer { [unowned self] in read() }
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
     if case .all = request.selection, devices.present > 0 { return }
     if case .opening(_, let refusal?) = stage { throw refusal }
@@ -148,7 +151,6 @@ public final class Recorder {
   }
 
   private func take(_ batch: Batch) {
-    guard !batch.inputs.isEmpty else { return }
     switch stage {
     case .opening(let early, let refusal):
       stage = .opening(early: early + batch.inputs, refusal: refusal)
@@ -159,6 +161,9 @@ public final class Recorder {
 
   private func write(_ batch: Batch, to file: RecordingFile) {
     let written = filter.take(batch) { keyboards?.keysUp(among: $0, on: $1) ?? [] }
+    if let time = filter.wakeTime {
+      timer?.set(at: UInt64(clamping: time.microseconds + Keyboards.lateness))
+    }
     let now = Time(microseconds: microsecondsSinceBoot())
     do throws(SystemError) {
       for report in Report.reports(of: written, at: now) {

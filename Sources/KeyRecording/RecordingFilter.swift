@@ -16,6 +16,9 @@ struct RecordingFilter {
   /// Adds a device that has these keys, before its first input.
   mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
 
+  /// When the kernel has to be asked whether a key is still down; `nil` if no release is awaited.
+  var wakeTime: Time? { controller.isAwaitingRelease ? controller.wakeTime : nil }
+
   /// Takes the next batch, and returns the inputs to write.
   ///
   /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.

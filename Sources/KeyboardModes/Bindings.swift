@@ -1,47 +1,68 @@
-/// A key and the exact set of modifiers that must be held with it.
-public struct Chord: Hashable, Sendable {
-  /// The modifiers that must be held.
-  public let modifiers: Modifiers
-  /// The key whose press completes the chord.
-  public let key: KeyCode
+/// How a chord is used. What counts is the press that completed the chord: its release, and how long
+/// its key is down, whatever other keys are held by then.
+public enum Use: Hashable, Sendable {
+  /// At once, when the chord is pressed.
+  case press
+  /// When the key is released.
+  case release
+  /// This long after the press, if the key is still down. Whole microseconds, above zero.
+  case hold(Duration)
+  /// When the key is released sooner than ``Settings/tapTimeout`` after its press, and no other key
+  /// went down in between.
+  case tap
+}
 
-  init(_ modifiers: Modifiers, _ key: KeyCode) {
-    (self.modifiers, self.key) = (modifiers, key)
+/// The events of the keyboard machine that a chord is bound to, one for each use.
+public struct ChordUses: Hashable, Sendable {
+  /// The event of the press.
+  public internal(set) var press: KeyboardTable.Event?
+  /// The event of the release.
+  public internal(set) var release: KeyboardTable.Event?
+  /// The event of a tap.
+  public internal(set) var tap: KeyboardTable.Event?
+  /// The event of a hold.
+  public internal(set) var hold: KeyboardTable.Event?
+  /// How long after the press a hold is sent.
+  public internal(set) var holdDuration: Duration = .zero
+
+  /// The events, in the order of the uses press, tap, hold and release.
+  public var events: [(event: KeyboardTable.Event, use: Use)] {
+    [
+      press.map { ($0, .press) }, tap.map { ($0, .tap) }, hold.map { ($0, .hold(holdDuration)) },
+      release.map { ($0, .release) },
+    ].compactMap { $0 }
   }
 
-  /// Why keys do not make a chord.
-  public enum Fault: Error, Hashable {
-    /// No key was named.
-    case empty
-    /// The last key is a Shift key, which belongs to the Shift machine.
-    case endsInShift
-    /// A key before the last is Right Alt, which is AltGr and never a modifier here.
-    case rightAltIsNotAModifier
-    /// The key at this index, before the last key, is not a modifier.
-    case notAModifier(index: Int)
-    /// The key at this index is the same modifier as an earlier key.
-    case modifierTwice(index: Int)
+  /// Whether something can follow the press.
+  var outlastThePress: Bool { release != nil || tap != nil || hold != nil }
+
+  /// Binds the use to `event`, and returns `nil`, unless it has an event already: then nothing
+  /// changes, and that event is returned.
+  mutating func bind(_ use: Use, to event: KeyboardTable.Event) -> KeyboardTable.Event? {
+    let place: WritableKeyPath<ChordUses, KeyboardTable.Event?> =
+      switch use {
+      case .press: \.press
+      case .release: \.release
+      case .hold: \.hold
+      case .tap: \.tap
+      }
+    if let bound = self[keyPath: place] { return bound }
+    self[keyPath: place] = event
+    if case .hold(let duration) = use { holdDuration = duration.roundedUpToMicroseconds }
+    return nil
   }
 
-  /// The chord of `keys`: modifiers in any order, then the key. Throws the first fault found.
-  public init(_ keys: [KeyCode]) throws(Fault) {
-    guard let last = keys.last else { throw .empty }
-    guard !last.isShift else { throw .endsInShift }
-    var modifiers: Modifiers = []
-    for (index, key) in keys.dropLast().enumerated() {
-      guard key != .rightAlt else { throw .rightAltIsNotAModifier }
-      let modifier = Modifiers(of: key)
-      guard !modifier.isEmpty else { throw .notAModifier(index: index) }
-      guard !modifiers.contains(modifier) else { throw .modifierTwice(index: index) }
-      modifiers.formUnion(modifier)
-    }
-    self.init(modifiers, last)
+  /// The uses of other events.
+  func without(_ event: KeyboardTable.Event) -> ChordUses? {
+    var rest = ChordUses()
+    for other in events where other.event != event { _ = rest.bind(other.use, to: other.event) }
+    return rest == ChordUses() ? nil : rest
   }
 }
 
 /// The bindings of chords to events of the keyboard machine.
 public struct Bindings: Hashable, Sendable {
-  private var events: [Chord: KeyboardTable.Event] = [:]
+  private var uses: [Chord: ChordUses] = [:]
 
   /// The kind of each key, indexed by its number. Cached, because every press needs it and hardly
   /// any press needs the dictionary.
@@ -56,22 +77,30 @@ public struct Bindings: Hashable, Sendable {
   /// send `clickMoreButton`, Insert sends `tapTextField`, and Esc sends `tapBlankArea`.
   public static let standard: Bindings = {
     var bindings = Bindings()
-    bindings.events = [
-      Chord([], .scrollLock): .clickSwitchButton, Chord([], .dictate): .clickSwitchButton,
-      Chord([], .compose): .clickMoreButton, Chord([], .emojiPicker): .clickMoreButton,
-      Chord([], .insert): .tapTextField, Chord([], .escape): .tapBlankArea,
+    let events: [(KeyCode, KeyboardTable.Event)] = [
+      (.scrollLock, .clickSwitchButton), (.dictate, .clickSwitchButton),
+      (.compose, .clickMoreButton), (.emojiPicker, .clickMoreButton), (.insert, .tapTextField),
+      (.escape, .tapBlankArea),
     ]
-    bindings.kinds = KeyKind.all(bound: bindings.keys)
+    for (key, event) in events { _ = bindings.bind(Chord([], key), to: event) }
     return bindings
   }()
 
-  /// The event that `chord` is bound to, or `nil`.
-  public subscript(chord: Chord) -> KeyboardTable.Event? {
-    kind(of: chord.key) == .special ? events[chord] : nil
+  /// The events that `chord` is bound to, or `nil`.
+  public subscript(chord: Chord) -> ChordUses? {
+    kind(of: chord.key) == .special ? uses[chord] : nil
   }
 
+  /// The chords that are bound, in no particular order.
+  public var chords: [Chord] { Array(uses.keys) }
+
   /// The keys that complete a bound chord.
-  public var keys: Set<KeyCode> { Set(events.keys.map(\.key)) }
+  public var keys: Set<KeyCode> { Set(uses.keys.map(\.key)) }
+
+  /// Whether some event is sent after a press, but not by another key event.
+  func haveDeadlines(debouncing: Bool) -> Bool {
+    uses.values.contains { $0.hold != nil || debouncing && $0.outlastThePress }
+  }
 
   /// Whether `key` completes a bound chord.
   func usesKey(_ key: KeyCode) -> Bool { !key.isShift && kind(of: key) == .special }
@@ -80,25 +109,26 @@ public struct Bindings: Hashable, Sendable {
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func kind(of key: KeyCode) -> KeyKind { kinds[Int(key.number)] }
 
-  /// Binds `chord` to `event` and returns `nil`, unless it is bound already: then nothing changes,
-  /// and its event is returned.
-  public mutating func bind(_ chord: Chord, to event: KeyboardTable.Event) -> KeyboardTable.Event? {
-    if let bound = events[chord] { return bound }
-    events[chord] = event
+  /// Binds a use of `chord` to `event` and returns `nil`, unless that use is bound already: then
+  /// nothing changes, and its event is returned. A chord can have one hold, whatever its duration.
+  public mutating func bind(
+    _ chord: Chord, _ use: Use = .press, to event: KeyboardTable.Event
+  ) -> KeyboardTable.Event? {
+    if let bound = uses[chord, default: ChordUses()].bind(use, to: event) { return bound }
     // Recomputing all kinds here would take longer with each chord that is bound.
     kinds[Int(chord.key.number)] = .special
     return nil
   }
 
-  /// Removes every chord bound to `event`.
+  /// Removes every use of a chord that is bound to `event`.
   public mutating func unbind(_ event: KeyboardTable.Event) {
-    events = events.filter { $0.value != event }
+    uses = uses.compactMapValues { $0.without(event) }
     kinds = KeyKind.all(bound: keys)
   }
 
   /// Whether both bind the same chords to the same events.
-  public static func == (lhs: Bindings, rhs: Bindings) -> Bool { lhs.events == rhs.events }
+  public static func == (lhs: Bindings, rhs: Bindings) -> Bool { lhs.uses == rhs.uses }
 
   /// Hashes the chords and their events.
-  public func hash(into hasher: inout Hasher) { hasher.combine(events) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(uses) }
 }

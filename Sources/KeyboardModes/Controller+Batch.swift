@@ -26,15 +26,35 @@ extension Controller {
       take(input, publish: publish)
     }
     if hasDeadlines { advance(to: batch.settled, publish: publish) }
+    if let nextCheck, nextCheck <= batch.settled {
+      for release in hiddenReleases(at: batch.reached, keysUp: keysUp) {
+        taken?(release)
+        take(release, publish: publish)
+      }
+      self.nextCheck = openUses.isEmpty ? nil : batch.settled.advanced(by: Self.checkInterval)
+    }
+  }
+
+  /// The releases of open uses that a grab hid.
+  private func hiddenReleases(
+    at time: Time, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
+  ) -> [Input] {
+    let down = openUses.filter { $0.released == nil }
+    return Dictionary(grouping: down, by: \.device).sorted { $0.key < $1.key }.flatMap {
+      device, uses in
+      keysUp(uses.map(\.key), device).map { key in
+        .key(device, KeyEvent(time: time, key: key, action: .release))
+      }
+    }
   }
 
   /// The releases that a grab hid and that the controller must take before `input`.
   ///
   /// If another program grabs a device while a key is down, the device never reports the release,
-  /// not even after the grab ends. So before the meaning of a press on any device depends on a held
-  /// modifier, `keysUp` asks the kernel whether that modifier's key is up. The kernel reports the
-  /// present state, and the press may be older: a release that is still queued, in `rest` or unread
-  /// on the device, takes effect in its turn and is not a missed one.
+  /// not even after the grab ends. So before the meaning of a press on any device depends on another
+  /// key that is held, `keysUp` asks the kernel whether that key is up. The kernel reports the present
+  /// state, and the press may be older: a release that is still queued, in `rest` or unread on the
+  /// device, takes effect in its turn and is not a missed one.
   ///
   /// - Parameters:
   ///   - rest: the known inputs after `input`.
@@ -43,29 +63,48 @@ extension Controller {
     before input: Input, followedBy rest: ArraySlice<Input>,
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
-    guard case .key(let device, let event) = input, event.action == .press else { return [] }
-    let deciding = modifiersDeciding(pressOf: event.key)
-    // These modifiers are hardly ever held, so this is the common path.
-    guard keys.isAnyHeld(of: deciding) else { return [] }
-    return keys.devices.compactMap { other in
-      guard !other.held().isDisjoint(with: deciding) else { return nil }
-      let held = Modifiers.keys.filter { key in
-        other.down.contains(key) && !Modifiers(of: key).isDisjoint(with: deciding)
-          && (other.device != device || key != event.key)
-          && !rest.contains { $0.mayRelease(key, on: other.device) }
-      }
+    guard case .key(let device, let event) = input, event.action == .press,
+      mayDependOnHeldKeys(pressOf: event.key)
+    else { return [] }
+    let deciding = keysDeciding(pressOf: event.key)
+    return keys.devices.flatMap { other -> [Input] in
+      let held = (deciding.filter(other.down.contains) + openShiftsDeciding(event.key, other.device))
+        .filter { key in
+          (other.device != device || key != event.key)
+            && !rest.contains { $0.mayRelease(key, on: other.device) }
+        }
       let up = held.isEmpty ? [] : keysUp(held, other.device)
-      guard !up.isEmpty else { return nil }
-      let releases = up.map { KeyDifference(key: $0, isDown: false) }
-      return .synchronized(other.device, releases, at: event.time)
+      return up.map { .key(other.device, KeyEvent(time: event.time, key: $0, action: .release)) }
     }
   }
 
-  /// The modifiers on which the meaning of a press of `key` depends.
-  private func modifiersDeciding(pressOf key: KeyCode) -> Modifiers {
-    if key.isShift { return [] }
-    if settings.bindings.usesKey(key) { return Modifiers.commands.union(.shift) }
-    // Such a key types a character with and without Shift.
-    return key.isCharacter ? .commands : []
+  /// Whether a key is held that may decide what a press of `key` means. There hardly ever is one, so
+  /// this is what every press costs.
+  private func mayDependOnHeldKeys(pressOf key: KeyCode) -> Bool {
+    switch settings.bindings.kind(of: key) {
+    case .character: keys.isAnyHeld(of: .commands)
+    case .other: !openShifts.isEmpty
+    case .inert: false
+    case .special where key.isShift:
+      keys.isAnyHeld(of: .commands) || keys.isAnyDown(of: shortcutKeys)
+    case .special: keys.isAnyHeld(of: Modifiers.commands.union(.shift))
+    }
   }
+
+  /// The keys that decide, if they are down, what a press of `key` means.
+  private func keysDeciding(pressOf key: KeyCode) -> [KeyCode] {
+    if key.isShift { return settings.shiftTrigger == .always ? [] : Self.keysOfShortcuts }
+    if settings.bindings.usesKey(key) { return Modifiers.keys }
+    // Such a key types a character with and without Shift.
+    return key.isCharacter ? Modifiers.commandKeys : []
+  }
+
+  /// The Shift keys of a device that a press of `key` would take back.
+  private func openShiftsDeciding(_ key: KeyCode, _ device: DeviceID) -> [KeyCode] {
+    // A bound key depends on all modifiers anyway.
+    settings.bindings.kind(of: key) == .special ? [] : openShifts.keys(of: device)
+  }
+
+  private static let keysOfShortcuts =
+    Modifiers.commandKeys + KeyCode.navigation + KeyCode.pointerButtons
 }

@@ -9,8 +9,11 @@ extension Controller {
     /// Events of a device were lost, and these keys turned out to have changed. `at` is when the
     /// loss was noticed; the real times of the changes are unknown.
     case synchronized(DeviceID, [KeyDifference], at: Time)
-    /// A device went away. Only its own held keys are released.
-    case gone(DeviceID)
+    /// A device went away; `at` is when that was noticed. Only its own held keys are released.
+    case gone(DeviceID, at: Time)
+    /// All devices that are present at the start are open: a key that another daemon knew to be down,
+    /// and that none of them holds, is up.
+    case allOpened(at: Time)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
     /// These settings replace the previous ones. States and held keys stay as they are; a press of
@@ -25,9 +28,9 @@ extension Controller {
     public var device: DeviceID? {
       switch self {
       case .opened(let device, _), .key(let device, _), .synchronized(let device, _, _),
-        .gone(let device):
+        .gone(let device, _):
         device
-      case .client, .configured: nil
+      case .allOpened, .client, .configured: nil
       }
     }
 
@@ -35,8 +38,8 @@ extension Controller {
     public func mayRelease(_ key: KeyCode, on device: DeviceID) -> Bool {
       switch self {
       case .key(device, let event): event.key == key && event.action == .release
-      case .opened(device, _), .synchronized(device, _, _), .gone(device): true
-      case .opened, .key, .synchronized, .gone, .client, .configured: false
+      case .opened(device, _), .synchronized(device, _, _), .gone(device, _): true
+      case .opened, .key, .synchronized, .gone, .allOpened, .client, .configured: false
       }
     }
   }

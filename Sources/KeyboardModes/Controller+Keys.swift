@@ -14,6 +14,8 @@ extension Controller {
   ) {
     if hasDeadlines { advance(to: time, publish: publish) }
     settleTap(publish)
+    forgetTapsOfUses(publish)
+    openShifts.removeAll()
     // Another key may have been pressed and released while events were lost, so the press of Shift
     // may not be a tap.
     tap = nil
@@ -35,6 +37,8 @@ extension Controller {
     if isDebouncing, keys[index].resume(key, at: stamp, settings.debounce) {
       // The key was down throughout, so its press may still become a tap.
       if tap?.isPress(of: key, keys[index].device) == true { tap?.released = nil }
+      openShifts.resume(key, keys[index].device)
+      resumeUse(key, index, at: stamp, publish)
       return
     }
     let held = keys.modifiersHeld(without: key, index)
@@ -43,24 +47,40 @@ extension Controller {
       settleTap(publish)
       tap = nil
     }
+    if !openUses.isEmpty { endUses(beforePressOf: key, index, at: stamp, publish) }
     switch settings.bindings.meaning(of: key, held) {
-    case .shift: pressShift(key, index, time: time, stamp: stamp, publish)
-    case .bound(let event):
+    case .shift:
+      guard !belongsToShortcut(held) else { return }
+      pressShift(key, index, time: time, stamp: stamp, publish)
+    case .bound(let uses):
+      takeShiftBack(at: stamp, publish)
       keys[index].consume(key)
-      send(event, at: stamp, publish)
-    case .character: send(.characterTyped, at: stamp, publish)
-    case .other: break
+      begin(uses, key, index, time: time, stamp: stamp, publish)
+    case .character: typeCharacter(at: stamp, publish)
+    case .other:
+      if settings.pointers || !key.isPointerButton { takeShiftBack(at: stamp, publish) }
+    case .inert: break
     }
+  }
+
+  private mutating func typeCharacter(at time: Time, _ publish: (Change) -> Void) {
+    if !openShifts.isEmpty { openShifts.removeAll() }
+    send(.characterTyped, at: time, publish)
   }
 
   private mutating func pressShift(
     _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
   ) {
     switch settings.shiftTrigger {
-    case .press: send(.shiftPressed(at: time), at: stamp, publish)
-    case .tap(let timeout):
+    case .always: send(.shiftPressed(at: time), at: stamp, publish)
+    case .press:
+      let before = shift.state
+      send(.shiftPressed(at: time), at: stamp, publish)
+      // What is found down after a loss may have gone down in any order.
+      if time != nil { openShifts.press(key, keys[index].device, before: before) }
+    case .tap:
       guard let time else { return }  // how long it was held will not be known
-      tap = TapCandidate(device: keys[index].device, key: key, pressed: time, timeout: timeout)
+      tap = TapCandidate(device: keys[index].device, key: key, pressed: time)
     }
   }
 
@@ -70,8 +90,13 @@ extension Controller {
     let wasDown =
       isDebouncing
       ? keys[index].release(key, at: time, settings.debounce) : keys[index].release(key)
-    guard wasDown, let tap, tap.isPress(of: key, keys[index].device) else { return }
-    guard time.isWithin(tap.timeout, of: tap.pressed) else { return self.tap = nil }
+    guard wasDown else { return }
+    if !openShifts.isEmpty {
+      openShifts.release(key, keys[index].device, mayBounce: isDebouncing)
+    }
+    if !openUses.isEmpty { releaseUse(key, index, at: time, publish) }
+    guard let tap, tap.isPress(of: key, keys[index].device) else { return }
+    guard time.isWithin(settings.tapTimeout, of: tap.pressed) else { return self.tap = nil }
     self.tap?.released = time
     if !isDebouncing { settleTap(publish) }
   }
@@ -82,6 +107,6 @@ extension Controller {
     guard !keys[index].isConsumed(key), key.types(with: keys.modifiersHeld(without: key, index))
     else { return }
     settleTap(publish)
-    send(.characterTyped, at: time, publish)
+    typeCharacter(at: time, publish)
   }
 }

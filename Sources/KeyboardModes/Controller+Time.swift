@@ -1,6 +1,6 @@
-/// The controller's timed rules: the timeout of Shift, and debouncing.
+/// The controller's timed rules: the timeout of Shift, holds, and debouncing.
 ///
-/// Neither rule reads a clock. The controller reports when something is due (``deadline``), and it
+/// No rule reads a clock. The controller reports when something is due (``deadline``), and it
 /// happens when the caller calls ``advance(to:publish:)`` or passes an input of that time or later.
 /// A change that was due has its own time, however late that call is.
 ///
@@ -18,32 +18,51 @@
 /// undoes the release: it is not a new press, and the key is in the same state as if it had been
 /// down throughout. So held keys, chords and autorepeat never have to wait.
 ///
-/// Only for a tap of Shift does a release cause a change, and a change cannot be undone. A tap
-/// counts `d` after its release, still with the time of its press; or earlier, before any other
-/// input that may change a state.
+/// Only for a tap of Shift, and for a chord with such a ``Use``, does a release cause a change, and a
+/// change cannot be undone. So it counts `d` later, or before the next press of another key; a tap of
+/// Shift also before any other input that may change a state. It keeps its own time.
 extension Controller {
   /// When the caller must next call ``advance(to:publish:)`` if no input comes before; `nil` if
   /// nothing is due.
   public var deadline: Time? {
-    guard hasDeadlines else { return nil }
-    guard let tapDeadline, let shiftDeadline else { return tapDeadline ?? shiftDeadline }
-    return min(tapDeadline, shiftDeadline)
+    hasDeadlines ? [dueUse?.due, tapDeadline, shiftDeadline].compactMap { $0 }.min() : nil
+  }
+
+  /// Whether the release of a bound key is awaited.
+  public var isAwaitingRelease: Bool { nextCheck != nil }
+
+  /// When the caller must next call ``take(_:keysUp:taken:publish:)`` if no input comes before: at the
+  /// ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
+  public var wakeTime: Time? {
+    guard let nextCheck else { return deadline }
+    return min(nextCheck, deadline ?? nextCheck)
   }
 
   /// Performs everything due at `time` or before, and passes each change to `publish`, in order. A
-  /// timeout has the time at which it was due, and a tap the time of its press.
+  /// timeout and a hold have the time at which they were due, a release its own time, and a tap of
+  /// Shift the time of its press.
   ///
   /// A deadline comes before an input of the same time. ``take(_:publish:)`` does this itself for
   /// inputs that have a time.
   public mutating func advance(to time: Time, publish: (Change) -> Void) {
-    if let deadline, deadline <= time { settleTap(publish) }
-    if let due = shiftDeadline, due <= time { send(.timedOut, at: due, publish) }
+    while let due = deadline, due <= time {
+      if let use = dueUse, use.due == due {
+        act(on: use.open, at: due, publish)
+      } else if tapDeadline != nil {
+        // A tap has the time of its press, so it comes before a timeout that is due before the tap.
+        settleTap(publish)
+      } else {
+        openShifts.removeAll()
+        send(.timedOut, at: due, publish)
+      }
+    }
   }
 
-  /// Performs everything due at `time` or before, and counts a tap that still waits for a possible
-  /// bounce. Call this after the last input.
+  /// Performs everything due at `time` or before, and counts taps and releases that still wait for a
+  /// possible bounce. Call this after the last input.
   public mutating func end(at time: Time, publish: (Change) -> Void) {
     advance(to: time, publish: publish)
+    settleReleases(publish)
     settleTap(publish)
     advance(to: time, publish: publish)
   }
@@ -57,10 +76,8 @@ extension Controller {
 
   /// When an unused `on` ends.
   var shiftDeadline: Time? {
-    guard case .on = shift.state, let timeout = shift.rules.timeout, let shiftSince else {
-      return nil
-    }
-    return shiftSince.advanced(by: timeout)
+    guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
+    return (since ?? shiftSince)?.advanced(by: timeout)
   }
 
   /// When a released tap can no longer bounce.
@@ -78,8 +95,9 @@ extension Settings {
   /// Whether a controller can have a deadline.
   var haveDeadlines: Bool {
     if shift.timeout != nil { return true }
-    // Debouncing delays only taps.
-    guard case .tap = shiftTrigger else { return false }
-    return debounce > .zero
+    let isDebouncing = debounce > .zero
+    // Debouncing delays only taps and releases.
+    return shiftTrigger == .tap && isDebouncing
+      || bindings.haveDeadlines(debouncing: isDebouncing)
   }
 }

@@ -8,11 +8,13 @@ import StateMachines
 /// Key events take effect one by one as they are read, not at the end of their frame. For each
 /// press:
 ///
-/// 1. A Shift key sends `shiftPressed`, at once or as a tap (``Settings/ShiftTrigger``).
-/// 2. A bound chord sends its keyboard event; its autorepeats are ignored.
+/// 1. A Shift key sends `shiftPressed`, at once or as a tap (``Settings/ShiftTrigger``), unless it
+///    belongs to a shortcut.
+/// 2. A bound chord sends its keyboard events, at once or later (``Use``); its autorepeats are
+///    ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
-/// 4. Any other press is ignored.
+/// 4. Any other press does nothing but take back a Shift that is held: see `Controller+Shift.swift`.
 ///
 /// A press that is a bounce of its key's switch is ignored (``Settings/debounce``): see
 /// `Controller+Time.swift`.
@@ -23,6 +25,15 @@ public struct Controller: Sendable {
   private var keyboard: StateMachine<KeyboardTable>
   var keys = HeldKeysOfAll()
   var tap: TapCandidate?
+  var openShifts = OpenShifts()
+  var openUses: [OpenUse] = []
+  /// The releases that the daemon before this one awaited, and whose keys no device holds so far.
+  var inherited: [AwaitedRelease] = []
+  /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
+  /// none.
+  var nextCheck: Time?
+  /// Counts what the ``snapshot`` may show: changes, and everything else in it.
+  public internal(set) var revision = 0
   private var sequence: Int64 = 0
   private(set) var shiftSince: Time?
 
@@ -58,6 +69,7 @@ public struct Controller: Sendable {
     let modes = snapshot.modes
     sequence = modes.sequence
     (shiftSince, keyboardSince) = (modes.shiftSince, modes.keyboardSince)
+    inherited = snapshot.awaitedReleases
     if let last { endOverdueShift(at: last, publish) }
     if settings.keyboard.state(named: modes.keyboard) == nil {
       advance(to: time, publish: publish)
@@ -80,18 +92,26 @@ public struct Controller: Sendable {
       let index = keys.index(of: device)
       keys[index].forgetReleases()
       for key in held { keys[index].press(key) }
+      inherit(held, index)
     case .key(let device, let event):
       take(event, keys.index(of: device), publish)
     case .synchronized(let device, let differences, let time):
       take(differences, keys.index(of: device), at: time, publish)
-    case .gone(let device):
+    case .gone(let device, let time):
+      if hasDeadlines { advance(to: time, publish: publish) }
       settleTap(publish)
+      endUses(on: device, at: time, publish)
+      openShifts.remove(device)
       keys.remove(device)
+    case .allOpened(let time):
+      releaseInherited(at: time, publish)
     case .client(let event, let time):
       take(event, at: time, publish)
     case .configured(let settings, let time):
       if hasDeadlines { advance(to: time, publish: publish) }
       settleTap(publish)
+      endUses(replacedBy: settings, at: time, publish)
+      openShifts.removeAll()
       self.settings = settings
       hasDeadlines = settings.haveDeadlines
       isDebouncing = settings.debounce > .zero
@@ -146,6 +166,8 @@ extension Controller {
   private mutating func take(_ event: ClientEvent, at time: Time, _ publish: (Change) -> Void) {
     if hasDeadlines { advance(to: time, publish: publish) }
     settleTap(publish)
+    settleReleases(publish)
+    openShifts.removeAll()
     switch event {
     case .shiftPressed: send(.shiftPressed(at: time), at: time, publish)
     case .characterTyped: send(.characterTyped, at: time, publish)
@@ -155,6 +177,8 @@ extension Controller {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time, _ publish: (Change) -> Void) {
     guard let step = shift.take(event) else { return }
+    // Where only the time of the press is another, nothing changed that anybody can see.
+    guard step.from.name != step.to.name else { return revision += 1 }
     shiftSince = time
     publish(change(.shift, step.from.name, step.to.name, event.name, at: time))
   }
@@ -172,6 +196,7 @@ extension Controller {
     _ machine: Machine, _ from: String, _ to: String, _ event: String, at time: Time
   ) -> Change {
     sequence += 1
+    revision += 1
     return Change(
       sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
   }

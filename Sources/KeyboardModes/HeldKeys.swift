@@ -117,6 +117,9 @@ struct HeldKeysOfAll: Sendable {
     return false
   }
 
+  /// Whether one of `keys` is down on any device.
+  func isAnyDown(of keys: KeySet) -> Bool { devices.contains { $0.down.intersects(keys) } }
+
   /// The modifiers held on all devices, except by `key` on the device at `index`.
   func modifiersHeld(without key: KeyCode, _ index: Int) -> Modifiers {
     var held = devices[index].held(without: key)

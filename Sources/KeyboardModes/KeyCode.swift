@@ -43,6 +43,48 @@ extension KeyCode {
   /// Whether this is one of the two Shift keys. The machines do not distinguish them.
   public var isShift: Bool { self == .leftShift || self == .rightShift }
 
+  /// Whether this is a button of a pointer, such as a mouse: `BTN_LEFT` to `BTN_TASK`, 0x110 to 0x117.
+  public var isPointerButton: Bool { 0x110...0x117 ~= number }
+
+  /// Home, the arrows, and the other keys that move the cursor: 102 to 109.
+  static let navigation = (UInt16(102)...109).map(KeyCode.init(known:))
+
+  /// The buttons of pointers.
+  static let pointerButtons = (UInt16(0x110)...0x117).map(KeyCode.init(known:))
+
+  /// Whether the code says nothing about what a held Shift is for: AltGr, which types characters, and
+  /// the codes of game pads, fingers and pens, which are no keys.
+  var isInert: Bool {
+    switch number {
+    case 0x110...0x117: false
+    case 100, 0x100...0x15f, 0x220...0x223, 0x2c0...0x2e7: true
+    default: false
+    }
+  }
+
+  /// What a press of the key can mean if it is not bound. In a redacted recording, a key stands for
+  /// any key of its class.
+  enum Class {
+    /// It types a character.
+    case character
+    /// It moves the cursor: a Shift pressed meanwhile belongs to it.
+    case navigation
+    /// It is a pointer's button: as a key that moves the cursor, if pointers count.
+    case button
+    /// It types nothing, and takes a Shift back that is down.
+    case other
+    /// It means nothing.
+    case inert
+  }
+
+  /// The class of the key; modifiers have no class of their own.
+  var `class`: Class {
+    if isCharacter { return .character }
+    if Self.navigation.contains(self) { return .navigation }
+    if isPointerButton { return .button }
+    return isInert ? .inert : .other
+  }
+
   /// Whether the key types a character: letters, digits, punctuation, space, the keypad (whatever
   /// NumLock says), and the extra keys of ISO, JIS and Brazilian keyboards.
   public var isCharacter: Bool { Self.characters.contains(self) }

@@ -45,15 +45,17 @@ public struct KeyDifference: Hashable, Sendable {
   /// The difference of `key`, which is down or up now.
   public init(key: KeyCode, isDown: Bool) { (self.key, self.isDown) = (key, isDown) }
 
-  /// The differences in the order in which they take effect: releases, then modifiers, then the
-  /// rest.
+  /// The differences in the order in which they take effect: releases, then modifiers, Shift last
+  /// among them, then the rest.
   ///
   /// They come in the order of their codes, which says nothing about the order in which they
-  /// happened. A letter found down together with Ctrl is more likely a shortcut than a letter.
+  /// happened. A letter, or Shift, found down together with Ctrl is more likely a part of a shortcut
+  /// than not.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {
     let down = differences.filter(\.isDown)
-    let modifiers = down.filter { !Modifiers(of: $0.key).isEmpty }
+    let shifts = down.filter(\.key.isShift)
+    let modifiers = down.filter { !Modifiers(of: $0.key).isEmpty && !$0.key.isShift }
     let others = down.filter { Modifiers(of: $0.key).isEmpty }
-    return differences.filter { !$0.isDown } + modifiers + others
+    return differences.filter { !$0.isDown } + modifiers + shifts + others
   }
 }

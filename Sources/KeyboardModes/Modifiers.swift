@@ -35,4 +35,7 @@ public struct Modifiers: OptionSet, Hashable, Sendable {
   static let keys: [KeyCode] = [
     .leftCtrl, .rightCtrl, .leftAlt, .leftShift, .rightShift, .leftMeta, .rightMeta,
   ]
+
+  /// The keys of ``commands``.
+  static let commandKeys = keys.filter { !$0.isShift }
 }

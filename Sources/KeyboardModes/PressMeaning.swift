@@ -2,12 +2,14 @@
 public enum PressMeaning: Hashable, Sendable {
   /// It is a Shift key: the press goes to the Shift machine.
   case shift
-  /// It completes a chord that is bound to this event of the keyboard machine.
-  case bound(KeyboardTable.Event)
+  /// It completes a chord that is bound to events of the keyboard machine.
+  case bound(ChordUses)
   /// It types a character.
   case character
-  /// Nothing.
+  /// Nothing; but a Shift that is held belongs to it, as in a shortcut.
   case other
+  /// Nothing at all: AltGr, and codes that are not keys.
+  case inert
 }
 
 extension Bindings {
@@ -16,10 +18,12 @@ extension Bindings {
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
     switch kind(of: key) {
     case .other: return .other
+    case .inert: return .inert
     case .character: return held.isDisjoint(with: .commands) ? .character : .other
     case .special:
       if key.isShift { return .shift }
-      if let event = self[Chord(held, key)] { return .bound(event) }
+      if let uses = self[Chord(held, key)] { return .bound(uses) }
+      if key.isInert { return .inert }
       return key.types(with: held) ? .character : .other
     }
   }

@@ -2,9 +2,9 @@
 /// same changes.
 ///
 /// Only codes that are known to be needed stay: those of Shift and the other modifiers, and of
-/// presses that complete a bound chord. Any other press of a character key gets the lowest code of
-/// a character key that is neither down nor bound; any other press gets such a code of a key that
-/// types nothing. A release or repeat has the code of its press. What is left tells that a
+/// presses that complete a bound chord. Any other press gets the lowest code of its class that is
+/// neither down nor bound. The classes are characters, keys that move the cursor, buttons of pointers,
+/// codes that mean nothing, and all others. A release or repeat has the code of its press. What is left tells that a
 /// character was typed, and when, but not which.
 ///
 /// Keys that are found down together, after opening or a loss, are listed in the order of their
@@ -63,11 +63,11 @@ public struct Redactor: Sendable {
       return codes.first.map { .key(id, KeyEvent(time: event.time, key: $0, action: event.action)) }
     case .synchronized(let id, let differences, let time):
       return .synchronized(id, redact(differences, on: id, at: time), at: time)
-    case .gone(let id):
+    case .gone(let id, _):
       keys.remove(id)
       devices[id]?.written = []
       return input
-    case .client, .configured: return input
+    case .allOpened, .client, .configured: return input
     }
   }
 
@@ -157,7 +157,7 @@ public struct Redactor: Sendable {
     for entry in written.indices where found.contains(written[entry].key) {
       let (code, group) = (written[entry].code, written[entry].group)
       let lowest = others.filter {
-        written[$0].group == group && written[$0].code.isCharacter == code.isCharacter
+        written[$0].group == group && written[$0].code.class == code.class
       }.min { written[$0].code.number < written[$1].code.number }
       guard let lowest else { continue }
       written[entry].code = written[lowest].code
@@ -232,7 +232,7 @@ public struct Redactor: Sendable {
   /// The code that a key keeps when it is pressed again without a release.
   private func kept(_ key: KeyCode, on id: DeviceID) -> KeyCode? {
     written(key, on: id).flatMap {
-      $0.isCharacter == key.isCharacter && !boundKeys.contains($0) ? $0 : nil
+      $0.class == key.class && !boundKeys.contains($0) ? $0 : nil
     }
   }
 
@@ -242,7 +242,7 @@ public struct Redactor: Sendable {
     let device = devices[id] ?? Device(present: nil)
     let used = device.written.map(\.code)
     let codes = (1...KeyCode.max).lazy.compactMap(KeyCode.init).filter { code in
-      code.isCharacter == key.isCharacter && !isModifier(code) && !boundKeys.contains(code)
+      code.class == key.class && !isModifier(code) && !boundKeys.contains(code)
     }
     return codes.first { device.present?.contains($0) != false && !used.contains($0) }
       ?? codes.first { !used.contains($0) } ?? codes.first

@@ -3,17 +3,22 @@
 public struct Settings: Hashable, Sendable {
   /// When a press of Shift counts.
   public enum ShiftTrigger: Hashable, Sendable {
-    /// At once, whatever else happens.
+    /// At once; but a press that belongs to a shortcut does not count, or is taken back.
     case press
     /// At its release, with the time of its press, if no other key went down in between and it was
-    /// held for less than `timeout`. A shortcut such as Ctrl+Shift+C then does not change Shift.
-    case tap(timeout: Duration)
+    /// held for less than ``Settings/tapTimeout``. A press that belongs to a shortcut does not count.
+    case tap
+    /// At once, whatever else happens, as on a phone: for a keyboard with a Shift of its own.
+    case always
   }
 
   /// The rules of the Shift machine.
   public var shift: ShiftRules
   /// When a press of Shift counts.
   public var shiftTrigger: ShiftTrigger
+  /// A key that is down for less than this was tapped: Shift if a tap is its trigger, and chords with
+  /// that ``Use``.
+  public var tapTimeout: Duration
   /// The rules of the keyboard machine.
   public var keyboard: KeyboardTable
   /// The bindings of chords to events of the keyboard machine.
@@ -27,10 +32,11 @@ public struct Settings: Hashable, Sendable {
   /// The default settings, except for the given arguments.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
+    tapTimeout: Duration = .milliseconds(200),
     keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,
     debounce: Duration = .zero, pointers: Bool = true
   ) {
-    (self.shift, self.shiftTrigger) = (shift, shiftTrigger)
+    (self.shift, self.shiftTrigger, self.tapTimeout) = (shift, shiftTrigger, tapTimeout)
     (self.keyboard, self.bindings, self.debounce) = (keyboard, bindings, debounce)
     self.pointers = pointers
   }

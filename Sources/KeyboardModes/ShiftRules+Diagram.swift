@@ -5,7 +5,7 @@ extension ShiftRules {
   public var states: [State] { [.off, .on(since: Time(microseconds: 0)), .capsLock] }
 
   /// A press just within the threshold after `on` began, a press at the threshold, a typed
-  /// character and, if there is a timeout, its end.
+  /// character, the end of the timeout if there is one, and a return to each state.
   public var samples: [Sample<Event>] {
     let microseconds = threshold.wholeMicroseconds
     let within = Event.shiftPressed(at: Time(microseconds: microseconds - 1))
@@ -14,7 +14,8 @@ extension ShiftRules {
       Sample(within, where: "< \(threshold.text)"), Sample(later, where: "≥ \(threshold.text)"),
       Sample(.characterTyped),
     ]
-    return timeout == nil ? samples : samples + [Sample(.timedOut)]
+    let returns = states.map { Sample(Event.shiftUsed(back: $0), where: "was \($0.name)") }
+    return samples + (timeout == nil ? [] : [Sample(.timedOut)]) + returns
   }
 }
 

@@ -2,13 +2,13 @@ public import StateMachines
 
 /// The Shift machine of a phone's keyboard.
 ///
-/// |               | shiftPressed(t)                                  | characterTyped | timedOut |
-/// | ------------- | ------------------------------------------------ | -------------- | -------- |
-/// | off           | on(since: t)                                     | ignored        | ignored  |
-/// | on(since: t0) | capsLock where \|t − t0\| < threshold, else off  | off            | off      |
-/// | capsLock      | off                                              | ignored        | ignored  |
+/// |               | shiftPressed(t)                                 | characterTyped | timedOut | shiftUsed(s) |
+/// | ------------- | ----------------------------------------------- | -------------- | -------- | ------------ |
+/// | off           | on(since: t)                                    | ignored        | ignored  | s            |
+/// | on(since: t0) | capsLock where \|t − t0\| < threshold, else off | off            | off      | s            |
+/// | capsLock      | off                                             | ignored        | ignored  | s            |
 ///
-/// `on` remembers when it was entered, because the same press means capsLock or off depending on
+/// `shiftUsed` takes presses back; where s is the present state, it is ignored. `on` remembers when it was entered, because the same press means capsLock or off depending on
 /// how long ago that was. The absolute value makes the result the same for two keyboards whose
 /// timestamps are slightly out of order as for one keyboard.
 public struct ShiftRules: DrawableRules, Hashable {
@@ -39,6 +39,9 @@ public struct ShiftRules: DrawableRules, Hashable {
     case characterTyped
     /// No character used `on` within the timeout, if there is one. The ``Controller`` sends this.
     case timedOut
+    /// The Shift key that is down turned out to be part of a shortcut, so its press is taken back: the
+    /// machine is again in this state. The ``Controller`` sends this.
+    case shiftUsed(back: State)
 
     /// The name that programs receive.
     public var name: String {
@@ -46,6 +49,7 @@ public struct ShiftRules: DrawableRules, Hashable {
       case .shiftPressed: "shiftPressed"
       case .characterTyped: "characterTyped"
       case .timedOut: "timedOut"
+      case .shiftUsed: "shiftUsed"
       }
     }
   }
@@ -87,6 +91,7 @@ public struct ShiftRules: DrawableRules, Hashable {
     case (.capsLock, .timedOut): nil  // it is meant to last
     case (.capsLock, .shiftPressed): .off
     case (.capsLock, .characterTyped): nil  // it holds for every character
+    case (_, .shiftUsed(let back)): back == state ? nil : back
     }
   }
 

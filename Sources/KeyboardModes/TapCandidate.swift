@@ -3,7 +3,6 @@ struct TapCandidate: Sendable {
   let device: DeviceID
   let key: KeyCode
   let pressed: Time
-  let timeout: Duration
 
   /// When the key was released in time for a tap; the switch may still bounce. `nil` while the key
   /// is held.

@@ -75,13 +75,15 @@ struct ConfigurationReader {
     configuration.settings.shift = ShiftRules(
       threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,
       timeout: values["timeout"].flatMap { isOff($0) ? nil : duration($0) })
-    let timeout = values["tap_timeout"].map { duration($0) } ?? .milliseconds(200)
+    if let timeout = values["tap_timeout"].flatMap({ duration($0) }) {
+      configuration.settings.tapTimeout = timeout
+    }
     if let trigger = values["trigger"], let name = scalar(trigger) {
       switch name {
       case "press": configuration.settings.shiftTrigger = .press
-      case "tap":
-        if let timeout { configuration.settings.shiftTrigger = .tap(timeout: timeout) }
-      default: fail("'\(name)' is neither press nor tap", at: trigger)
+      case "tap": configuration.settings.shiftTrigger = .tap
+      case "always": configuration.settings.shiftTrigger = .always
+      default: fail("'\(name)' is none of press, tap and always", at: trigger)
       }
     }
   }

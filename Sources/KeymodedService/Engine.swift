@@ -47,12 +47,12 @@ final class Engine {
   /// Takes a batch, and returns whether there are changes, which are then in the ``ring`` and in the
   /// store. For `keysUp`, see ``Controller/take(_:keysUp:taken:publish:)``.
   func take(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }) -> Bool {
-    let before = ring.latest
+    let (before, revision) = (ring.latest, controller.revision)
     for case .synchronized in batch.inputs { losses += 1 }
     controller.take(batch, keysUp: keysUp, publish: { ring.append($0) })
-    guard ring.latest != before else { return false }
-    commit(after: before)
-    return true
+    // The store also has what no change shows, such as releases that are awaited.
+    if controller.revision != revision { commit(after: before) }
+    return ring.latest != before
   }
 
   private func commit(after sequence: Int64) {
@@ -62,10 +62,10 @@ final class Engine {
     store.commit(changes, controller.snapshot, instance: instance)
   }
 
-  /// When the next change is due if nothing happens before; `nil` if none is.
-  var deadline: Time? {
-    // To ask for the deadline itself copies the controller.
-    controller.hasDeadlines ? controller.deadline : nil
+  /// When ``take(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
+  var wakeTime: Time? {
+    // To ask for the time itself copies the controller.
+    controller.hasDeadlines || controller.isAwaitingRelease ? controller.wakeTime : nil
   }
 
   /// The states, as a reply at `time` has them.

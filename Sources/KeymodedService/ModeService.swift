@@ -6,7 +6,7 @@ import SystemCalls
 /// publisher and the indicators.
 ///
 ///     source.read ──> engine.take ──> publisher.publish ──> indicators.show
-///                          └── deadline ──> source.wake
+///                          └── wakeTime ──> source.wake
 final class ModeService {
   let source: any InputSource
   let engine: Engine
@@ -59,7 +59,7 @@ final class ModeService {
   @discardableResult
   private func take(_ batch: Batch) -> Bool {
     let hasChanges = engine.take(batch) { source.keysUp(among: $0, on: $1) }
-    source.wake(at: engine.deadline)
+    source.wake(at: engine.wakeTime)
     guard hasChanges else { return false }
     publisher.publish()
     if let leds = indicators.show(engine.controller.modes) { source.show(leds) }

@@ -20,6 +20,9 @@ final class RecordingPlayer: InputSource {
   /// The time of the last input that had one.
   private var reached = Time(microseconds: 0)
 
+  /// Whether the first batch has been read.
+  private var hasBegun = false
+
   /// What ties the player to an event loop.
   private var player: EventSource?
   private var continuation: EventSource?
@@ -56,6 +59,8 @@ final class RecordingPlayer: InputSource {
 
   func read(into batch: inout Batch) {
     batch.inputs.removeAll(keepingCapacity: true)
+    if !hasBegun { batch.inputs.append(.allOpened(at: reached)) }
+    hasBegun = true
     play(into: &batch.inputs)
     batch.reached = now
     if let upcoming {

@@ -23,8 +23,10 @@ final class StateStore {
   private enum Layout: UInt64 {
     /// The layout of version 0.1.0: one slot for each change that is kept, by the change's number.
     case first = 0x6b65_796d_6f64_0001
-    /// The layout that is written now.
+    /// Without the releases that are awaited, and otherwise as now.
     case second = 0x6b65_796d_6f64_0002
+    /// The layout that is written now.
+    case third = 0x6b65_796d_6f64_0003
 
     func slots(for capacity: Int) -> Int { self == .first ? capacity : 2 * capacity }
 
@@ -46,7 +48,7 @@ final class StateStore {
   static let capacity = ChangeRing.usualCapacity
 
   /// The size of the memory in bytes.
-  static func size(capacity: Int) -> Int { Layout.second.size(for: capacity) }
+  static func size(capacity: Int) -> Int { Layout.third.size(for: capacity) }
 
   /// The size of the memory of version 0.1.0 in bytes.
   static func sizeOfFirstLayout(capacity: Int) -> Int { Layout.first.size(for: capacity) }
@@ -59,7 +61,7 @@ final class StateStore {
 
   /// A store in memory of the right size.
   convenience init(_ memory: SharedMemory, capacity: Int = StateStore.capacity) {
-    self.init(memory, capacity: capacity, .second)
+    self.init(memory, capacity: capacity, .third)
   }
 
   private init(_ memory: SharedMemory, capacity: Int, _ layout: Layout) {
@@ -120,17 +122,25 @@ final class StateStore {
     fields.put(instance)
     fields.put(snapshot)
     fields.put(written)
+    fields.put(snapshot.awaitedReleases)
     fields.putChecksum()
   }
 
   private func readHeader(_ index: Int) -> Header? {
     var fields = fields(ofHeader: index)
-    guard fields.takeNumber() == layout.rawValue, let generation = fields.takeNumber(),
-      let instance = fields.takeText(), let snapshot = fields.takeSnapshot(),
-      let written = layout == .first
-        ? UInt64(bitPattern: snapshot.modes.sequence) : fields.takeNumber(),
-      fields.isWhole()
+    // Memory of the second layout has the size of the third's, which overwrites it.
+    guard let found = fields.takeNumber().flatMap(Layout.init), found == layout
+      || (found == .second && layout == .third),
+      let generation = fields.takeNumber(), let instance = fields.takeText(),
+      var snapshot = fields.takeSnapshot(),
+      let written = found == .first
+        ? UInt64(bitPattern: snapshot.modes.sequence) : fields.takeNumber()
     else { return nil }
+    if found == .third {
+      guard let awaited = fields.takeAwaitedReleases() else { return nil }
+      snapshot.awaitedReleases = awaited
+    }
+    guard fields.isWhole() else { return nil }
     return Header(generation: generation, instance: instance, snapshot: snapshot, written: written)
   }
 

@@ -48,6 +48,19 @@ struct StoredFields {
     put(snapshot.modes.keyboardSince)
   }
 
+  /// How many releases a header has room for. More keys with one are hardly ever down at once.
+  static let mostReleases = 6
+
+  /// Appends the first ``mostReleases`` of these.
+  mutating func put(_ releases: [AwaitedRelease]) {
+    let releases = releases.prefix(Self.mostReleases)
+    put(UInt64(releases.count))
+    for release in releases {
+      put(UInt64(release.key.number))
+      put(release.event)
+    }
+  }
+
   mutating func putChecksum() { put(checksum()) }
 
   // MARK: Reading
@@ -96,6 +109,16 @@ struct StoredFields {
     return Controller.Snapshot(
       sequence: sequence, shift: state, shiftSince: shiftSince, keyboard: keyboard,
       keyboardSince: keyboardSince)
+  }
+
+  mutating func takeAwaitedReleases() -> [AwaitedRelease]? {
+    guard let count = takeNumber(), count <= UInt64(Self.mostReleases) else { return nil }
+    var releases: [AwaitedRelease] = []
+    for _ in 0..<count {
+      guard let key = takeNumber().flatMap({ KeyCode($0) }), let event = takeText() else { return nil }
+      releases.append(AwaitedRelease(key: key, event: event))
+    }
+    return releases
   }
 
   /// Whether the next field is the checksum of all fields before it.

@@ -94,6 +94,7 @@ public final class Keyboards {
     case .named(let paths): openNamed(paths)
     }
     if !followingNewcomers { watch?.finder = nil }
+    pending.append(.allOpened(at: Time(microseconds: microsecondsSinceBoot())))
     ready()
   }
 
@@ -230,6 +231,6 @@ extension Keyboards {
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
     report(why)
-    pending += waiting.removeQueue(index) + [.gone(keyboard.id)]
+    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Time(microseconds: microsecondsSinceBoot()))]
   }
 }

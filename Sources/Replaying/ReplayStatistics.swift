@@ -41,7 +41,7 @@ public struct ReplayStatistics: Sendable {
     case .shift: presses.shift += 1
     case .bound: presses.bound += 1
     case .character: presses.characters += 1
-    case .other: presses.others += 1
+    case .other, .inert: presses.others += 1
     case nil: bounces += 1
     }
   }
@@ -57,7 +57,7 @@ public struct ReplayStatistics: Sendable {
       if event.action == .release { releases += 1 }
       if event.action == .autorepeat { repeats += 1 }
     case .synchronized: losses += 1
-    case .opened, .gone, .client, .configured: break
+    case .opened, .gone, .allOpened, .client, .configured: break
     }
   }
 

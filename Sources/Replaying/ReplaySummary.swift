@@ -51,7 +51,7 @@ extension Timeline.Press {
       case .shift: .shift
       case .bound: .bound
       case .character: .character
-      case .other: .other
+      case .other, .inert: .other
       }
   }
 }

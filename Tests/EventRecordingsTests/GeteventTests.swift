@@ -31,7 +31,7 @@ struct GeteventTests {
         event(1_235_000_000, 42, .release),
       ])
     #expect(outcome.devices == [0, 1, 1, 1, 0])
-    #expect(outcome.inputs.last == .gone(DeviceID(order: 0)))
+    #expect(outcome.inputs.last == .gone(DeviceID(order: 0), at: Time(microseconds: 1_235_000_000)))
   }
 
   @Test("a removed device is reported, and another one may get its path")
@@ -51,7 +51,7 @@ struct GeteventTests {
     #expect(
       try outcome.inputs == [
         .key(devices[0], event(1_000_000, 29, .press)),
-        .key(devices[1], event(1_000_000, 30, .press)), .gone(devices[0]),
+        .key(devices[1], event(1_000_000, 30, .press)), .gone(devices[0], at: Time(microseconds: 1_000_000)),
         .key(devices[2], event(2_000_000, 48, .press)),
       ])
   }

@@ -72,7 +72,8 @@ struct NoteTests {
         .opened(other, held: []), .key(device, event(1_000_000, 30, .press)),
         .synchronized(
           device, [difference(29, false), difference(42, true)], at: Time(microseconds: 2_000_000)),
-        .key(other, event(3_000_000, 30, .press)), .gone(device),
+        .key(other, event(3_000_000, 30, .press)),
+        .gone(device, at: Time(microseconds: 4_000_005)),
         .key(other, event(5_000_000, 30, .release)),
       ])
   }

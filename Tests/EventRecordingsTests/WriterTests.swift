@@ -38,7 +38,8 @@ struct WriterTests {
       .synchronized(
         device, [.init(key: try key(42), isDown: false), .init(key: try key(46), isDown: true)],
         at: Time(microseconds: 12_000_000)),
-      .synchronized(device, [], at: Time(microseconds: 13_000_000)), .gone(device),
+      .synchronized(device, [], at: Time(microseconds: 13_000_000)),
+      .gone(device, at: Time(microseconds: 14_000_020)),
     ]
   }
 
@@ -195,7 +196,7 @@ struct WriterTests {
           KeyDifference(key: try randomKey(), isDown: .random(using: &generator))
         }
         inputs.append((time, .synchronized(device, found, at: time)))
-      case 1: inputs.append((time, .gone(device)))
+      case 1: inputs.append((time, .gone(device, at: time)))
       default:
         let event = KeyEvent(time: time, key: try randomKey(), action: action)
         inputs.append((time, .key(device, event)))
@@ -212,8 +213,8 @@ extension Controller.Input {
     case .opened(_, let held): .opened(device, held: held)
     case .key(_, let event): .key(device, event)
     case .synchronized(_, let found, let time): .synchronized(device, found, at: time)
-    case .gone: .gone(device)
-    case .client, .configured: self
+    case .gone(_, let time): .gone(device, at: time)
+    case .allOpened, .client, .configured: self
     }
   }
 }

@@ -8,7 +8,7 @@ private let first = DeviceID(order: 0)
 struct DebounceTests {
   private let settings = Settings(debounce: .milliseconds(5))
   private let tapping = Settings(
-    shiftTrigger: .tap(timeout: .milliseconds(200)), debounce: .milliseconds(5))
+    shiftTrigger: .tap, tapTimeout: .milliseconds(200), debounce: .milliseconds(5))
 
   /// The states that a line of keys leads through, with one second of silence after it.
   private func states(_ line: String, _ settings: Settings) throws -> [String] {
@@ -124,7 +124,7 @@ struct DebounceTests {
     #expect(timeline.changes.map(\.time.microseconds) == [0])
     #expect(timeline.controller.deadline == nil)
     let before: [Controller.Input] = [
-      .client(.characterTyped, at: Time(microseconds: 51_000)), .gone(first),
+      .client(.characterTyped, at: Time(microseconds: 51_000)), .gone(first, at: Time(microseconds: 51_000)),
       .configured(tapping, at: Time(microseconds: 51_000)),
       .synchronized(first, [], at: Time(microseconds: 51_000)),
     ]
@@ -161,7 +161,7 @@ struct DebounceTests {
   func gone() throws {
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT+ 80 LEFTSHIFT- 1")
-    timeline.take(.gone(first))
+    timeline.take(.gone(first, at: timeline.time))
     timeline.take(.opened(first, held: []))
     try timeline.play("1 LEFTSHIFT+")
     #expect(

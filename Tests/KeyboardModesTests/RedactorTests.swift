@@ -113,11 +113,11 @@ struct RedactorTests {
       }.joined(separator: " ")
     }
     #expect(try written("A+ 1000 A- 4999 A+ 1000 A-") == "2+ 2- 2+ 2-")
-    _ = redactor.redact(.gone(first))
+    _ = redactor.redact(.gone(first, at: Time(microseconds: 0)))
     #expect(try written("A+ 1000 A- 4999 B+ 1000 A+ B-") == "2+ 2- 3+ 2+ 3-", "A stays 2")
-    _ = redactor.redact(.gone(first))
+    _ = redactor.redact(.gone(first, at: Time(microseconds: 0)))
     #expect(try written("A+ 1000 A- 5000 B+ B-") == "2+ 2- 2+ 2-", "no more can be known")
-    _ = redactor.redact(.gone(first))
+    _ = redactor.redact(.gone(first, at: Time(microseconds: 0)))
     #expect(try written("A+ 1000 A- 5000 A+ A-") == "2+ 2- 2+ 2-", "nor of a double letter")
   }
 
@@ -327,7 +327,7 @@ struct RedactorTests {
     var generator = SplitMix64(seed: UInt64(seed))
     var settings = Settings(bindings: try bound("LEFTMETA", "V"))
     _ = settings.bindings.bind(try Chord([key("LEFTCTRL"), key("A")]), to: .clickMoreButton)
-    if seed % 2 == 1 { settings.shiftTrigger = .tap(timeout: .milliseconds(200)) }
+    if seed % 2 == 1 { settings.shiftTrigger = .tap }
     if seed % 3 == 1 { settings.debounce = .milliseconds(20) }
     if seed % 5 == 1 { settings.shift = ShiftRules(timeout: .milliseconds(700)) }
     var original = Controller(settings: settings)
@@ -364,7 +364,7 @@ struct RedactorTests {
       }
       switch Int.random(in: 0..<100, using: &generator) {
       case 0: inputs.append(.opened(device, held: Array(some)))
-      case 1..<10: inputs.append(.gone(device))
+      case 1..<10: inputs.append(.gone(device, at: time))
       case 10..<15:
         let found = some.map { KeyDifference(key: $0, isDown: .random(using: &generator)) }
         inputs.append(.synchronized(device, found, at: time))

@@ -84,7 +84,7 @@ struct TimeoutTests {
   @Test("the timeout of a tap counts from its press, however late the tap is settled")
   func tap() throws {
     var settings = settings
-    settings.shiftTrigger = .tap(timeout: .milliseconds(200))
+    settings.shiftTrigger = .tap
     settings.debounce = .milliseconds(5)
     var timeline = Timeline(settings)
     try timeline.play("LEFTSHIFT+ 100 LEFTSHIFT- 5")
@@ -94,7 +94,7 @@ struct TimeoutTests {
     var short = Timeline(
       Settings(
         shift: ShiftRules(timeout: .milliseconds(50)),
-        shiftTrigger: .tap(timeout: .milliseconds(200)), debounce: .milliseconds(5)))
+        shiftTrigger: .tap, tapTimeout: .milliseconds(200), debounce: .milliseconds(5)))
     try short.play("LEFTSHIFT+ 100 LEFTSHIFT-")
     short.end()
     #expect(short.controller.modes.shift == "off")

@@ -75,7 +75,7 @@ struct WindowTests {
 
   @Test("a tap counts at the time of its press, which can be before the window")
   func tapBeforeWindow() throws {
-    let settings = Settings(shiftTrigger: .tap(timeout: .milliseconds(500)))
+    let settings = Settings(shiftTrigger: .tap, tapTimeout: .milliseconds(500))
     let events = ["1.000000 2a 1", "1.200000 2a 0", "2.000000 1e 1"]
     #expect(try replay(events, settings: settings).changes.map(\.time) == [at(1), at(2)])
     let part = try replay(events, from: 1.1, settings: settings)
@@ -85,7 +85,7 @@ struct WindowTests {
   @Test("a tap that could still bounce counts at the end of the recording")
   func pendingTap() throws {
     let settings = Settings(
-      shiftTrigger: .tap(timeout: .milliseconds(500)), debounce: .milliseconds(5))
+      shiftTrigger: .tap, tapTimeout: .milliseconds(500), debounce: .milliseconds(5))
     let tap = ["1.000000 2a 1", "1.100000 2a 0"]
     let ended = try replay(tap, settings: settings)
     #expect(ended.changes.map(\.time) == [at(1)])

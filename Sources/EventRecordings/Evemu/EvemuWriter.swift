@@ -60,18 +60,21 @@ public struct EvemuWriter: RecordingWriter {
       return "\(Note.mark)\(Note.held) \(codes)\n"
     case .lost: return "\(Note.mark)\(Note.lost)\n" + events(report)
     case .keys: return events(report)
-    case .gone: return "\(Note.mark)\(Note.gone)\n"
+    case .gone: return "\(Note.mark)\(Note.gone) \(Self.text(of: report.time))\n"
     }
+  }
+
+  private static func text(of time: Time) -> String {
+    "\(time.microseconds / 1_000_000).\(right(time.microseconds % 1_000_000, 6, "0"))"
   }
 
   private mutating func events(_ report: Report) -> String {
     report.events.map { event in
-      let seconds = event.time.microseconds / 1_000_000
-      let fraction = right(event.time.microseconds % 1_000_000, 6, "0")
+      let time = Self.text(of: event.time)
       let type = right(event.type, 4, radix: 16, "0")
       let code = right(event.code, 4, radix: 16, "0")
       let value = right(event.value, 4, "0")
-      return "E: \(seconds).\(fraction) \(type) \(code) \(value)\t# \(comment.text(of: event))\n"
+      return "E: \(time) \(type) \(code) \(value)\t# \(comment.text(of: event))\n"
     }.joined()
   }
 }

@@ -35,8 +35,8 @@ struct StoredInput {
     case .synchronized(_, let found, let time):
       [StoredInput(.synchronized, time, count: found.count)]
         + found.map { StoredInput(.member, nil, code: $0.key.number, value: $0.isDown ? 1 : 0) }
-    case .gone: [StoredInput(.gone, next.time)]
-    case .client, .configured: []  // not in any recording
+    case .gone(_, let time): [StoredInput(.gone, time)]
+    case .allOpened, .client, .configured: []  // not in any recording
     }
   }
 
@@ -55,7 +55,7 @@ struct StoredInput {
         stored.key.map { KeyDifference(key: $0, isDown: stored.value != 0) }
       }
       return RecordedInput(time: at, input: .synchronized(device, found, at: at))
-    case .gone: return RecordedInput(time: recorded, input: .gone(device))
+    case .gone: return RecordedInput(time: at, input: .gone(device, at: at))
     case .member, nil: return nil
     }
   }

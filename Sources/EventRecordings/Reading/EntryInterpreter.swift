@@ -19,6 +19,8 @@ struct DeviceNumbering {
 struct EntryInterpreter {
   private let numbering: DeviceNumbering
   private var devices: [DeviceEvents] = []
+  /// The time of the last event.
+  private var last = Time(microseconds: 0)
 
   init(_ numbering: DeviceNumbering) { self.numbering = numbering }
 
@@ -26,6 +28,7 @@ struct EntryInterpreter {
   mutating func take(_ entry: Entry) throws(LineFault) -> RecordedInput? {
     switch entry {
     case .event(let event):
+      last = event.time
       return try devices[grown(to: event.device)].take(event)
     case .held(let keys, let device):
       return RecordedInput(time: nil, input: .opened(numbering.id(device), held: keys))
@@ -35,7 +38,8 @@ struct EntryInterpreter {
     case .reportEnd(let device):
       return devices[grown(to: device)].endReport()
     case .gone(let device, let time):
-      return RecordedInput(time: time, input: .gone(numbering.id(device)))
+      // Some formats do not write when a device went away.
+      return RecordedInput(time: time, input: .gone(numbering.id(device), at: time ?? last))
     case .warning: return nil
     }
   }
@@ -47,7 +51,10 @@ struct EntryInterpreter {
   var isPlain: Bool { devices.isEmpty || (devices.count == 1 && devices[0].isPlain) }
 
   /// Key events of the only device, as a batch.
-  func batch(_ events: [KeyEvent]) -> RecordedBatch { .keys(numbering.id(0), events) }
+  mutating func batch(_ events: [KeyEvent]) -> RecordedBatch {
+    last = events.last?.time ?? last
+    return .keys(numbering.id(0), events)
+  }
 
   /// The index of a device, which is added if it is new.
   private mutating func grown(to device: Int) -> Int {

@@ -43,9 +43,9 @@ public struct Report: Hashable, Sendable {
         reports.append(Report(device: device, time: event.time, content: .keys(keys)))
       case .synchronized(let device, let found, let time):
         reports.append(Report(device: device, time: time, content: .lost(found)))
-      case .gone(let device):
-        reports.append(Report(device: device, time: now, content: .gone))
-      case .client, .configured: continue
+      case .gone(let device, let time):
+        reports.append(Report(device: device, time: time, content: .gone))
+      case .allOpened, .client, .configured: continue
       }
     }
     return reports

@@ -104,7 +104,7 @@ private struct Trial {
 
   /// Takes all devices away; nothing is held then.
   mutating func end() {
-    for device in reference.down.keys { take(.gone(device)) }
+    for device in reference.down.keys { take(.gone(device, at: time)) }
     passAllTime()
     let device = DeviceID(order: 1000)
     for number in InputScript.keys {

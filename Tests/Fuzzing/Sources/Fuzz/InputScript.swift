@@ -108,7 +108,7 @@ struct InputScript {
       shift: ShiftRules(
         threshold: thresholds[Int(flags >> 1 & 3)],
         timeout: grabs & 0x10 == 0 ? nil : .milliseconds(700)),
-      shiftTrigger: flags & 1 == 0 ? .press : .tap(timeout: .milliseconds(200)),
+      shiftTrigger: flags & 1 == 0 ? .press : .tap,
       keyboard: Self.tables[Int(flags >> 5 & 3) % Self.tables.count], bindings: bindings,
       debounce: debounce)
   }
@@ -140,7 +140,7 @@ struct InputScript {
     case 13:
       devices[place] = DeviceID(order: opened)
       opened += 1
-      return .gone(device)
+      return .gone(device, at: now)
     case 14:
       let names = ["shiftPressed", "characterTyped"] + settings.keyboard.eventNames
       return ClientEvent(name: names[Int(which) % names.count], in: settings.keyboard)

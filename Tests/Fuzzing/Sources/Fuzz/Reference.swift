@@ -141,7 +141,7 @@ struct Reference {
       }
       for key in pressed where Self.modifier(key) != nil { take(key, .press, device, nil, time) }
       for key in pressed where Self.modifier(key) == nil { take(key, .press, device, nil, time) }
-    case .gone(let device):
+    case .gone(let device, _):
       countTap()
       down[device] = nil
       releases[device] = nil

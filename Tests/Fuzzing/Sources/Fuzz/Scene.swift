@@ -101,7 +101,7 @@ final class Scene {
           || watched.0 < controller.modes.sequence, "a key that changes nothing is told")
     case .reload:
       isTap.toggle()
-      apply(Settings(shiftTrigger: isTap ? .tap(timeout: .milliseconds(200)) : .press))
+      apply(Settings(shiftTrigger: isTap ? .tap : .press))
     }
     settle()
     checkInnocents()
