@@ -101,6 +101,7 @@ struct RoleTests {
     let role = roleOfRows { _ in seen.append(watched?.state) }
     watched = role
     role.send(.clickRunButton)
-    #expect(seen == [.walk, .run])
+    role.send(.clickWalkButton)
+    #expect(seen == [.walk, .run, .run, .walk])
   }
 }
