@@ -67,6 +67,31 @@ struct CompilerTests {
     #expect(ended.errors.contains("add missing case: '\(missing)'"), "\(ended.errors)")
   }
 
+  @Test(
+    "the compiler names what the fridge forgets when it gets fast cooling, or a door",
+    arguments: [
+      ("fastCooling", nil, ["(.fastCooling, _)"]),
+      ("doorOpened", "doorOpened", ["(.doorOpened, _)", "(_, .doorOpened)"]),
+    ] as [(String, String?, Set<String>)])
+  func forgetfulFridge(_ state: String, _ event: String?, _ missing: Set<String>) throws {
+    let file = "\(Self.checkout)/Tests/StateMachinesTests/Examples/FridgeTests.swift"
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    var fridge = String(
+      try #require(text.firstMatch(of: /\nstruct Fridge: (?s:.*?)\n}\n/)?.output))
+    for (cases, added) in [("idle, cooling", state), ("becameWarm, becameCold", event)] {
+      try #require(fridge.contains("{ case \(cases) }"))
+      if let added {
+        fridge = fridge.replacing("{ case \(cases) }", with: "{ case \(cases), \(added) }")
+      }
+    }
+    let folder = try TemporaryFolder()
+    let ended = try compile(fridge, in: folder)
+    #expect(ended.status != 0)
+    #expect(ended.errors.contains("error: switch must be exhaustive"))
+    let named = ended.errors.matches(of: /add missing case: '(.*)'/).map { String($0.1) }
+    #expect(Set(named) == missing, "\(ended.errors)")
+  }
+
   @Test("the state cannot be set from outside")
   func stateIsPrivate() throws {
     let folder = try TemporaryFolder()

@@ -2,90 +2,216 @@ import ObservedMachines
 import StateMachines
 import Testing
 
-/// A phone.
-private struct Phone: DrawableRules {
-  enum State: CaseIterable { case idle, ringing, talking }
-  enum Event: CaseIterable { case called, answered, hungUp }
+/// Keeps the notes.
+final class NoteStore {
+  var notes: [Note]
 
-  var initial: State { .idle }
-
-  func next(_ state: State, on event: Event) -> State? {
-    switch (state, event) {
-    case (.idle, .called): .ringing
-    case (.ringing, .answered): .talking
-    case (.ringing, .hungUp), (.talking, .hungUp): .idle
-    case (.idle, .answered), (.idle, .hungUp): nil
-    case (.ringing, .called), (.talking, .called), (.talking, .answered): nil
-    }
-  }
+  init(_ notes: [Note]) { self.notes = notes }
 }
 
-/// A music player.
-private struct Music: DrawableRules {
-  enum State: CaseIterable { case stopped, playing, paused }
-  enum Event: CaseIterable { case started, interrupted, resumed, stopped }
+/// Knows the list, the editor and the store, none of which knows another, and undoes changes.
+final class Coordinator {
+  let list: ObservedMachine<NoteList>
+  private(set) var editor: ObservedMachine<NoteEditor>?
 
-  var initial: State { .stopped }
+  private let store: NoteStore
+  private var past: [[Note]] = []
+  private var future: [[Note]] = []
 
-  func next(_ state: State, on event: Event) -> State? {
-    switch (state, event) {
-    case (.stopped, .started), (.paused, .resumed): .playing
-    case (.playing, .interrupted): .paused
-    case (.playing, .stopped), (.paused, .stopped): .stopped
-    case (.stopped, .interrupted), (.stopped, .resumed), (.stopped, .stopped): nil
-    case (.playing, .started), (.playing, .resumed): nil
-    case (.paused, .started), (.paused, .interrupted): nil
-    }
-  }
-}
-
-/// Connects the two machines, which do not know each other.
-private final class Coordinator {
-  let phone = ObservedMachine(Phone())
-  let music = ObservedMachine(Music())
-
-  init() {
-    phone.observe(didEnter: { [unowned self] state in
-      switch state {
-      case .ringing: music.send(.interrupted)
-      case .idle: music.send(.resumed)
-      case .talking: break
+  init(_ store: NoteStore) {
+    self.store = store
+    list = ObservedMachine(NoteList(notes: store.notes))
+    list.after { [unowned self] step in
+      switch (step.event, step.to) {
+      case (.selected(let note), _): edit(note)
+      case (.deleted, .browsing(let notes)): change(to: notes)
+      case (.changed, .showing(let note, _)): editor?.send(.changed(note))
+      case (_, .browsing): editor?.send(.closed)
+      case (_, .showing): break
       }
-    })
+    }
+  }
+
+  private func edit(_ note: Note) {
+    let editor = ObservedMachine(NoteEditor(note: note))
+    editor.after { [unowned self] step in
+      switch (step.event, step.to) {
+      case (.typed, .editing(let note)):
+        change(to: store.notes.map { $0.id == note.id ? note : $0 })
+      case (_, .closed):
+        self.editor = nil
+        list.send(.deselected)
+      case (_, .editing): break
+      }
+    }
+    self.editor = editor
+  }
+
+  /// Changes the notes everywhere.
+  private func change(to notes: [Note]) {
+    past.append(store.notes)
+    future = []
+    show(notes)
+  }
+
+  private func show(_ notes: [Note]) {
+    store.notes = notes
+    list.send(.changed(notes))
+  }
+
+  /// Undoes the last change of the list or the editor. Returns whether there was one.
+  @discardableResult
+  func undo() -> Bool {
+    guard let notes = past.popLast() else { return false }
+    future.append(store.notes)
+    show(notes)
+    return true
+  }
+
+  /// Does again what was undone last. Returns whether there was something.
+  @discardableResult
+  func redo() -> Bool {
+    guard let notes = future.popLast() else { return false }
+    past.append(store.notes)
+    show(notes)
+    return true
   }
 }
 
 @Suite("Example: coordinator")
 struct CoordinatorTests {
-  @Test("the phone and the music follow their tables")
-  func rules() throws {
-    #expect(
-      steps(of: Phone(), pairs: 9) == [
-        "idle + called → ringing", "ringing + answered → talking", "ringing + hungUp → idle",
-        "talking + hungUp → idle",
-      ])
-    #expect(
-      steps(of: Music(), pairs: 12) == [
-        "stopped + started → playing", "playing + interrupted → paused",
-        "playing + stopped → stopped", "paused + resumed → playing", "paused + stopped → stopped",
-      ])
-    try expectSound(Phone(), diagram: "phone")
-    try expectSound(Music(), diagram: "music")
+  private let milk = Note(id: 1, text: "milk")
+  private let bread = Note(id: 2, text: "bread")
+  private let store: NoteStore
+
+  init() { store = NoteStore([milk, bread]) }
+
+  /// What the store has, what the list shows, and what is edited.
+  private func expect(
+    _ coordinator: Coordinator, _ notes: [String], edits text: String? = nil,
+    at location: SourceLocation = #_sourceLocation
+  ) {
+    #expect(store.notes.map(\.text) == notes, sourceLocation: location)
+    switch coordinator.list.state {
+    case .browsing(let listed):
+      #expect(listed.map(\.text) == notes, sourceLocation: location)
+      #expect(coordinator.editor == nil && text == nil, sourceLocation: location)
+    case .showing(let note, let listed):
+      #expect(listed.map(\.text) == notes, sourceLocation: location)
+      #expect(note.text == text, sourceLocation: location)
+      #expect(coordinator.editor?.state == .editing(note), sourceLocation: location)
+    }
   }
 
-  @Test("a change of the phone sends an event to the music")
-  func wiring() {
-    let both = Coordinator()
-    both.music.send(.started)
-    both.phone.send(.called)
-    #expect(both.music.state == .paused)
-    both.phone.send(.answered)
-    #expect(both.music.state == .paused)
-    both.phone.send(.hungUp)
-    #expect(both.music.state == .playing)
-    both.music.send(.stopped)
-    both.phone.send(.called)
-    both.phone.send(.hungUp)
-    #expect(both.music.state == .stopped, "what did not play does not begin to")
+  @Test("selecting a note opens it in an editor, and either of them can close it")
+  func selecting() async throws {
+    let coordinator = Coordinator(store)
+    expect(coordinator, ["milk", "bread"])
+    coordinator.list.send(.selected(bread))
+    expect(coordinator, ["milk", "bread"], edits: "bread")
+    let states = try #require(coordinator.editor).states
+    coordinator.editor?.send(.closed)
+    expect(coordinator, ["milk", "bread"])
+    var last: NoteEditor.State?
+    for await state in states { last = state }
+    #expect(last == .closed, "an editor that is closed has ended, and its states with it")
+
+    coordinator.list.send(.selected(milk))
+    expect(coordinator, ["milk", "bread"], edits: "milk")
+    coordinator.list.send(.deselected)
+    expect(coordinator, ["milk", "bread"])
+  }
+
+  @Test("what is typed is in the store and in the list at once")
+  func typing() {
+    let coordinator = Coordinator(store)
+    coordinator.list.send(.selected(milk))
+    coordinator.editor?.send(.typed("oat milk"))
+    expect(coordinator, ["oat milk", "bread"], edits: "oat milk")
+    coordinator.editor?.send(.closed)
+    expect(coordinator, ["oat milk", "bread"])
+  }
+
+  @Test("undo and redo go through the changes of the editor and the list, and stop at their ends")
+  func undoing() {
+    let coordinator = Coordinator(store)
+    #expect(!coordinator.undo() && !coordinator.redo(), "nothing has changed")
+    coordinator.list.send(.selected(milk))
+    coordinator.editor?.send(.typed("oat milk"))
+    coordinator.editor?.send(.closed)
+    coordinator.list.send(.deleted(bread))
+    expect(coordinator, ["oat milk"])
+
+    #expect(coordinator.undo())
+    expect(coordinator, ["oat milk", "bread"])
+    #expect(coordinator.undo())
+    expect(coordinator, ["milk", "bread"])
+    #expect(!coordinator.undo())
+    expect(coordinator, ["milk", "bread"])
+
+    #expect(coordinator.redo())
+    expect(coordinator, ["oat milk", "bread"])
+    #expect(coordinator.redo())
+    expect(coordinator, ["oat milk"])
+    #expect(!coordinator.redo())
+    expect(coordinator, ["oat milk"])
+  }
+
+  @Test("undo and redo change an open editor, and editing goes on from there")
+  func undoingWhileEditing() {
+    let coordinator = Coordinator(store)
+    coordinator.list.send(.selected(milk))
+    coordinator.editor?.send(.typed("oat"))
+    coordinator.editor?.send(.typed("oat milk"))
+    #expect(coordinator.undo())
+    expect(coordinator, ["oat", "bread"], edits: "oat")
+    #expect(coordinator.redo())
+    expect(coordinator, ["oat milk", "bread"], edits: "oat milk")
+    #expect(coordinator.undo() && coordinator.undo())
+    expect(coordinator, ["milk", "bread"], edits: "milk")
+    coordinator.editor?.send(.typed("cream"))
+    expect(coordinator, ["cream", "bread"], edits: "cream")
+    #expect(!coordinator.redo(), "a new change clears what was undone")
+    #expect(coordinator.undo())
+    expect(coordinator, ["milk", "bread"], edits: "milk")
+    #expect(!coordinator.undo(), "what redo brought back is not counted twice")
+  }
+
+  @Test("a deletion clears what was undone, too, and what changes nothing does not")
+  func clearing() {
+    let coordinator = Coordinator(store)
+    coordinator.list.send(.selected(milk))
+    coordinator.editor?.send(.typed("oat milk"))
+    coordinator.undo()
+    coordinator.editor?.send(.typed("milk"))
+    coordinator.editor?.send(.closed)
+    coordinator.list.send(.deleted(Note(id: 3, text: "unknown")))
+    #expect(coordinator.redo(), "nothing was changed since")
+    coordinator.undo()
+    coordinator.list.send(.deleted(bread))
+    #expect(!coordinator.redo())
+    expect(coordinator, ["milk"])
+  }
+
+  @Test("another note's change is undone behind an open editor")
+  func otherNote() {
+    let coordinator = Coordinator(store)
+    coordinator.list.send(.deleted(milk))
+    coordinator.list.send(.selected(bread))
+    #expect(coordinator.undo())
+    expect(coordinator, ["milk", "bread"], edits: "bread")
+    #expect(coordinator.redo())
+    expect(coordinator, ["bread"], edits: "bread")
+  }
+
+  @Test("redoing a deletion closes the editor of the deleted note")
+  func deletedWhileEditing() {
+    let coordinator = Coordinator(store)
+    coordinator.list.send(.deleted(milk))
+    coordinator.undo()
+    coordinator.list.send(.selected(milk))
+    expect(coordinator, ["milk", "bread"], edits: "milk")
+    #expect(coordinator.redo())
+    expect(coordinator, ["bread"])
   }
 }

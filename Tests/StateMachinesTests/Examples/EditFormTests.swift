@@ -2,39 +2,68 @@ import ObservedMachines
 import StateMachines
 import Testing
 
-/// A form that asks before it saves. The last state has the result as its payload.
+enum SavingError: Error { case full }
+
+/// A form that asks before it saves.
 struct EditForm: DrawableRules {
-  enum Saving: Hashable { case done, failed }
-  enum State: Hashable { case editing, confirming, saving, saved(Saving) }
-  enum Event: Hashable { case submitted, confirm(Bool), saved(Saving), edited }
+  enum Result { case success, fail(any Error) }
+  enum State { case editing, confirming, saving, saved(Result) }
+  enum Event { case save, confirm(Bool), finishSave(Result), shownResult }
 
   var initial: State { .editing }
 
   func next(_ state: State, on event: Event) -> State? {
-    switch (event, state) {
-    case (.submitted, .editing): .confirming
-    case (.submitted, .confirming), (.submitted, .saving), (.submitted, .saved): nil
+    switch (state, event) {
+    case (.editing, .save): .confirming
+    case (.confirming, .confirm(let yes)): yes ? .saving : .editing
+    case (.saving, .finishSave(let result)): .saved(result)
+    case (.saved, .shownResult): .editing
 
-    case (.confirm(let yes), .confirming): yes ? .saving : .editing
-    case (.confirm, .editing), (.confirm, .saving), (.confirm, .saved): nil
-
-    case (.saved(let result), .saving): .saved(result)
-    case (.saved, .editing), (.saved, .confirming), (.saved, .saved): nil
-
-    case (.edited, .saved): .editing
-    case (.edited, .editing), (.edited, .confirming), (.edited, .saving): nil
+    case (.editing, .confirm), (.editing, .finishSave), (.editing, .shownResult): nil
+    case (.confirming, .save), (.confirming, .finishSave), (.confirming, .shownResult): nil
+    case (.saving, .save), (.saving, .confirm), (.saving, .shownResult): nil
+    case (.saved, .save), (.saved, .confirm), (.saved, .finishSave): nil
     }
   }
 
-  var states: [State] { [.editing, .confirming, .saving, .saved(.done)] }
+  var states: [State] { [.editing, .confirming, .saving, .saved(.success)] }
 
   var samples: [Sample<Event>] {
     [
-      Sample(.submitted), Sample(.confirm(true), where: "yes"),
-      Sample(.confirm(false), where: "no"),
-      Sample(.saved(.done), where: "done"), Sample(.saved(.failed), where: "failed"),
-      Sample(.edited),
+      Sample(.save), Sample(.confirm(true), where: "yes"), Sample(.confirm(false), where: "no"),
+      Sample(.finishSave(.success), where: "success"),
+      Sample(.finishSave(.fail(SavingError.full)), where: "failure"), Sample(.shownResult),
     ]
+  }
+}
+
+/// The same form as a closure. It is shorter, but the compiler does not name a forgotten pair.
+let editForm = TransitionFunction(initial: EditForm.State.editing) {
+  (state, event: EditForm.Event) in
+  switch (state, event) {
+  case (.editing, .save): .confirming
+  case (.confirming, .confirm(true)): .saving
+  case (.confirming, .confirm(false)): .editing
+  case (.saving, .finishSave(let result)): .saved(result)
+  case (.saved, .shownResult): .editing
+  default: nil
+  }
+}
+
+/// Shows the result of saving, and tells the form that it was shown.
+final class ResultLabel {
+  private(set) var shown: [String] = []
+
+  init<R: Rules>(of form: ObservedMachine<R>)
+  where R.State == EditForm.State, R.Event == EditForm.Event {
+    form.entering(.saved(.success)) { [unowned self, unowned form] state, _ in
+      guard case .saved(let result) = state else { return }
+      switch result {
+      case .success: shown.append("Saved")
+      case .fail(let error): shown.append("Not saved: \(error)")
+      }
+      form.send(.shownResult)
+    }
   }
 }
 
@@ -44,9 +73,10 @@ struct EditFormTests {
   func rules() throws {
     #expect(
       steps(of: EditForm(), pairs: 24) == [
-        "editing + submitted → confirming", "confirming + confirm(true) → saving",
-        "confirming + confirm(false) → editing", "saving + saved(done) → saved(done)",
-        "saving + saved(failed) → saved(failed)", "saved(done) + edited → editing",
+        "editing + save → confirming", "confirming + confirm(true) → saving",
+        "confirming + confirm(false) → editing", "saving + finishSave(success) → saved(success)",
+        "saving + finishSave(fail(full)) → saved(fail(full))",
+        "saved(success) + shownResult → editing",
       ])
     try expectSound(EditForm(), diagram: "edit-form")
   }
@@ -55,25 +85,49 @@ struct EditFormTests {
   func conditions() {
     let labels = Diagram(of: EditForm()).arrows.map(\.label)
     #expect(
-      labels == ["submitted", "confirm [yes]", "confirm [no]", "saved", "edited"],
-      "saved leads to the state saved, whatever the result")
+      labels == ["save", "confirm [yes]", "confirm [no]", "finishSave", "shownResult"],
+      "finishSave leads to the state saved, whatever the result")
   }
 
-  @Test("the form saves only what was confirmed, and its state has the result")
-  func run() {
-    let form = ObservedMachine(EditForm())
-    var entered: [EditForm.State] = []
-    form.observe(didEnter: { [unowned form] state in
-      entered.append(state)
-      // The work of a state starts when the state is entered; its end is an event.
-      if state == .saving { form.send(.saved(.failed)) }
-    })
-    for event in [.submitted, .confirm(false), .submitted, .confirm(true), .edited]
-      as [EditForm.Event]
-    {
+  @Test("the switch and the closure agree on every pair")
+  func agreement() {
+    let form = EditForm()
+    #expect("\(form.initial)" == "\(editForm.initial)")
+    for state in form.states {
+      for sample in form.samples {
+        let (next, other) = (
+          form.next(state, on: sample.event), editForm.next(state, on: sample.event)
+        )
+        #expect("\(next as Any)" == "\(other as Any)", "\(state) + \(sample.event)")
+      }
+    }
+  }
+
+  @Test("the one who shows the result says so, and the form is edited again")
+  func shown() {
+    run(ObservedMachine(EditForm()))
+    run(ObservedMachine(editForm))
+  }
+
+  private func run<R: Rules>(_ form: ObservedMachine<R>)
+  where R.State == EditForm.State, R.Event == EditForm.Event {
+    let label = ResultLabel(of: form)
+    var results: [EditForm.Result] = [.success, .fail(SavingError.full)]
+    form.entering(.saving) { [unowned form] _, _ in
+      form.send(.finishSave(results.removeFirst()))
+    }
+    var entered: [String] = []
+    form.observe(didEnter: { entered.append(form.rules.name(of: $0)) })
+
+    for event in [.save, .confirm(false), .save, .confirm(true)] as [EditForm.Event] {
       form.send(event)
     }
     #expect(
-      entered == [.confirming, .editing, .confirming, .saving, .saved(.failed), .editing])
+      entered == ["confirming", "editing", "confirming", "saving", "saved", "editing"])
+    #expect(label.shown == ["Saved"])
+    form.send(.save)
+    form.send(.confirm(true))
+    #expect(label.shown == ["Saved", "Not saved: full"])
+    #expect(form.stateName == "editing")
   }
 }

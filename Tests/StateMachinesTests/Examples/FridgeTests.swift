@@ -1,12 +1,12 @@
 import StateMachines
 import Testing
 
-/// A fridge that cools when it is too warm.
+/// A fridge that begins to cool when it is switched on.
 struct Fridge: DrawableRules {
   enum State: CaseIterable { case idle, cooling }
   enum Event: CaseIterable { case becameWarm, becameCold }
 
-  var initial: State { .idle }
+  var initial: State { .cooling }
 
   func next(_ state: State, on event: Event) -> State? {
     switch (state, event) {
@@ -22,7 +22,7 @@ struct BetterFridge: DrawableRules {
   enum State: CaseIterable { case idle, cooling, fastCooling, doorOpened }
   enum Event: CaseIterable { case becameWarm, becameCold, buttonPressed, doorOpened, doorClosed }
 
-  var initial: State { .idle }
+  var initial: State { .cooling }
 
   func next(_ state: State, on event: Event) -> State? {
     switch (event, state) {

@@ -2,77 +2,270 @@ import ObservedMachines
 import StateMachines
 import Testing
 
-/// A list of news.
+struct Article: Hashable { let title: String }
+enum NewsError: Error { case offline }
+
+/// A list of news: what it shows, and what leads from one to the next.
 struct NewsList: DrawableRules {
-  enum State: Hashable { case empty, loading, articles([String]), error(String) }
-  enum Event: Hashable { case refreshed, received([String]), failed(String), cleared }
+  enum State { case empty, loading, articles([Article]), error(any Error) }
+  enum Event {
+    case refreshed, received([Article]), failed(any Error), deleted(Article), dismissed, retried
+  }
 
   var initial: State { .empty }
 
   func next(_ state: State, on event: Event) -> State? {
     switch (event, state) {
-    case (.refreshed, .empty), (.refreshed, .articles), (.refreshed, .error): .loading
-    case (.refreshed, .loading): nil
-    case (.received(let articles), .loading): articles.isEmpty ? .empty : .articles(articles)
+    case (.refreshed, .empty): .loading
+    case (.received(let articles), .loading): .articles(articles)
+    case (.failed(let error), .loading): .error(error)
+    case (.deleted(let article), .articles(let articles)): deleting(article, from: articles)
+    case (.dismissed, .error): .empty
+    case (.retried, .error): .loading
+
+    case (.refreshed, .loading), (.refreshed, .articles), (.refreshed, .error): nil
     case (.received, .empty), (.received, .articles), (.received, .error): nil
-    case (.failed(let reason), .loading): .error(reason)
     case (.failed, .empty), (.failed, .articles), (.failed, .error): nil
-    case (.cleared, .articles), (.cleared, .error): .empty
-    case (.cleared, .empty), (.cleared, .loading): nil
+    case (.deleted, .empty), (.deleted, .loading), (.deleted, .error): nil
+    case (.dismissed, .empty), (.dismissed, .loading), (.dismissed, .articles): nil
+    case (.retried, .empty), (.retried, .loading), (.retried, .articles): nil
     }
   }
 
-  var states: [State] { [.empty, .loading, .articles(["a"]), .error("e")] }
-
-  var samples: [Sample<Event>] {
-    [
-      Sample(.refreshed), Sample(.received([]), where: "none"),
-      Sample(.received(["a"]), where: "some"), Sample(.failed("e")), Sample(.cleared),
-    ]
+  /// One article fewer; empty after the last one; ignored if there is no such article.
+  private func deleting(_ article: Article, from articles: [Article]) -> State? {
+    guard articles.contains(article) else { return nil }
+    let others = articles.filter { $0 != article }
+    return others.isEmpty ? .empty : .articles(others)
   }
 }
 
-@Suite("Example: news list")
+/// What the diagram and the checks need, because payloads decide.
+extension NewsList {
+  private static let (one, two) = (Article(title: "one"), Article(title: "two"))
+
+  var states: [State] {
+    [
+      .empty, .loading, .articles([]), .articles([Self.one]), .articles([Self.one, Self.two]),
+      .error(NewsError.offline),
+    ]
+  }
+
+  var samples: [Sample<Event>] {
+    [
+      Sample(.refreshed), Sample(.received([])), Sample(.received([Self.one])),
+      Sample(.received([Self.one, Self.two])), Sample(.failed(NewsError.offline)),
+      Sample(.deleted(Self.one)), Sample(.dismissed), Sample(.retried),
+    ]
+  }
+
+  func condition(of state: State) -> String? {
+    guard case .articles(let articles) = state else { return nil }
+    return articles.count == 1 ? "the last one" : "one of several"
+  }
+}
+
+/// Drives the list, and owns what each state shows for as long as the machine is in that state.
+@MainActor
+final class NewsScreen {
+  /// What a state puts on the screen, here only as text.
+  final class View {
+    var lines: [String]
+    let buttons: [(title: String, event: NewsList.Event)]
+
+    init(_ lines: [String], buttons: [(String, NewsList.Event)] = []) {
+      (self.lines, self.buttons) = (lines, buttons)
+    }
+  }
+
+  let machine: ObservedMachine<NewsList>
+  private(set) var placeholder, spinner, table, alert: View?
+
+  /// A screen that begins with `state`, such as the articles of the last time.
+  init(
+    in state: NewsList.State = .empty, load: @escaping @Sendable () async throws -> [Article]
+  ) {
+    machine = ObservedMachine(NewsList(), in: state)
+
+    machine.entering(.empty) { [unowned self] _, _ in
+      placeholder = View(["No news"], buttons: [("Refresh", .refreshed)])
+    }
+    machine.leaving(.empty) { [unowned self] _ in placeholder = nil }
+
+    machine.entering(.loading) { [unowned self] _, _ in
+      spinner = View(["Loading"])
+      Task { [weak self] in
+        do {
+          let articles = try await load()
+          self?.machine.send(.received(articles))
+        } catch {
+          self?.machine.send(.failed(error))
+        }
+      }
+    }
+    machine.leaving(.loading) { [unowned self] _ in spinner = nil }
+
+    machine.entering(.articles([])) { [unowned self] state, _ in table = View(state.titles) }
+    machine.after { [unowned self] step in table?.lines = step.to.titles }
+    machine.leaving(.articles([])) { [unowned self] _ in table = nil }
+
+    machine.entering(.error(NewsError.offline)) { [unowned self] state, _ in
+      guard case .error(let error) = state else { return }
+      alert = View(["\(error)"], buttons: [("Dismiss", .dismissed), ("Retry", .retried)])
+    }
+    machine.leaving(.error(NewsError.offline)) { [unowned self] _ in alert = nil }
+
+    machine.start()
+  }
+}
+
+extension NewsList.State {
+  var titles: [String] {
+    guard case .articles(let articles) = self else { return [] }
+    return articles.map(\.title)
+  }
+}
+
+@Suite("Example: news list", .timeLimit(.minutes(5)))
+@MainActor
 struct NewsListTests {
+  private typealias Answer = Result<[Article], any Error>
+
+  private let one = Article(title: "one")
+  private let two = Article(title: "two")
+  private let answers: AsyncStream<Answer>
+  private let answer: AsyncStream<Answer>.Continuation
+
+  init() { (answers, answer) = AsyncStream.makeStream() }
+
+  /// A screen whose loader waits for the next `answer`.
+  private func screen(in state: NewsList.State = .empty) -> NewsScreen {
+    NewsScreen(in: state) { [answers] in
+      for await answer in answers { return try answer.get() }
+      throw NewsError.offline
+    }
+  }
+
+  /// Waits until the screen is in the state of this name.
+  private func wait(for name: String, on screen: NewsScreen) async {
+    for await _ in screen.machine.states where screen.machine.stateName == name { return }
+  }
+
+  /// Presses a button of the view.
+  private func press(_ title: String, of view: NewsScreen.View?, on screen: NewsScreen) throws {
+    screen.machine.send(try #require(view?.buttons.first { $0.title == title }).event)
+  }
+
   @Test("the news list follows its table")
   func rules() throws {
+    let steps = steps(of: NewsList(), pairs: 48).map {
+      $0.replacing(/Article\(title: "(\w+)"\)/) { $0.1 }
+    }
     #expect(
-      steps(of: NewsList(), pairs: 20) == [
-        "empty + refreshed → loading", #"loading + received([]) → empty"#,
-        #"loading + received(["a"]) → articles(["a"])"#, #"loading + failed("e") → error("e")"#,
-        #"articles(["a"]) + refreshed → loading"#, #"articles(["a"]) + cleared → empty"#,
-        #"error("e") + refreshed → loading"#, #"error("e") + cleared → empty"#,
+      steps == [
+        "empty + refreshed → loading", "loading + received([]) → articles([])",
+        "loading + received([one]) → articles([one])",
+        "loading + received([one, two]) → articles([one, two])",
+        "loading + failed(offline) → error(offline)", "articles([one]) + deleted(one) → empty",
+        "articles([one, two]) + deleted(one) → articles([two])",
+        "error(offline) + dismissed → empty", "error(offline) + retried → loading",
       ])
     try expectSound(NewsList(), diagram: "news-list")
+    #expect(NewsList().next(.articles([one]), on: .deleted(two)) == nil, "it is not in the list")
   }
 
-  @Test("nextStates and accepts(_:) depend on the present state, and do not change it")
-  func nextStates() {
-    var machine = StateMachine(NewsList())
-    #expect(machine.nextStates == ["loading"])
-    machine.take(.refreshed)
-    #expect(machine.nextStates == ["empty", "articles", "error"])
-    machine.take(.received(["x"]))
-    #expect(machine.nextStates == ["empty", "loading"])
-    #expect(!machine.accepts(.failed("y")))
-    #expect(machine.accepts(.cleared))
-    #expect(machine.state == .articles(["x"]), "asking changed nothing")
-  }
-
-  @Test("an observer of willExit cleans up on every way out of a state")
-  func cleanUp() {
-    let news = ObservedMachine(NewsList())
-    var shown: String?
-    news.observe(
-      willExit: { if case .error = $0 { shown = nil } },
-      didEnter: { if case .error(let reason) = $0 { shown = reason } })
-    for way in [NewsList.Event.refreshed, .cleared] {
-      news.send(.refreshed)
-      news.send(.failed("offline"))
-      #expect(shown == "offline")
-      news.send(way)
-      #expect(shown == nil)
-      news.send(.received([]))
+  @Test("no edge can be entered but those that the list has")
+  func edges() {
+    let rules = NewsList()
+    var edges: Set<String> = []
+    for from in rules.states {
+      let machine = ObservedMachine(rules, in: from)
+      for to in rules.states where machine.canEnter(to) {
+        edges.insert("\(rules.name(of: from)) → \(rules.name(of: to))")
+      }
     }
+    #expect(
+      edges == [
+        "empty → loading", "loading → articles", "loading → error", "articles → articles",
+        "articles → empty", "error → empty", "error → loading",
+      ])
+  }
+
+  @Test("each state puts its own view on the screen, the first one too, and takes it away again")
+  func views() async throws {
+    let screen = screen()
+    let views = { [screen.placeholder, screen.spinner, screen.table, screen.alert].map(\.?.lines) }
+    weak var left = screen.placeholder
+    #expect(views() == [["No news"], nil, nil, nil])
+
+    try press("Refresh", of: screen.placeholder, on: screen)
+    #expect(views() == [nil, ["Loading"], nil, nil])
+    #expect(left == nil)
+
+    left = screen.spinner
+    answer.yield(.failure(NewsError.offline))
+    await wait(for: "error", on: screen)
+    #expect(views() == [nil, nil, nil, ["offline"]])
+    #expect(left == nil)
+
+    left = screen.alert
+    try press("Retry", of: screen.alert, on: screen)
+    #expect(views() == [nil, ["Loading"], nil, nil])
+    #expect(left == nil)
+
+    answer.yield(.success([one, two]))
+    await wait(for: "articles", on: screen)
+    #expect(views() == [nil, nil, ["one", "two"], nil])
+
+    left = screen.table
+    screen.machine.send(.deleted(one))
+    #expect(views() == [nil, nil, ["two"], nil])
+    #expect(left != nil, "the state is the same, and so is its view")
+    screen.machine.send(.deleted(two))
+    #expect(views() == [["No news"], nil, nil, nil])
+    #expect(left == nil)
+  }
+
+  @Test("an error can be dismissed, and an answer without articles is a state with none")
+  func dismissed() async throws {
+    let screen = screen(in: .error(NewsError.offline))
+    try press("Dismiss", of: screen.alert, on: screen)
+    #expect(screen.alert == nil && screen.placeholder != nil)
+    screen.machine.send(.refreshed)
+    answer.yield(.success([]))
+    await wait(for: "articles", on: screen)
+    #expect(screen.table?.lines == [])
+    #expect(!NewsList().samples.contains { screen.machine.accepts($0.event) }, "none to delete")
+  }
+
+  @Test("a restored list begins with the articles of the last time")
+  func restored() {
+    let screen = screen(in: .articles([one, two]))
+    #expect(screen.table?.lines == ["one", "two"])
+    #expect(screen.placeholder == nil)
+    screen.machine.send(.deleted(two))
+    #expect(screen.table?.lines == ["one"])
+  }
+
+  @Test("a screen drawn from the states shows the shorter list after one article is deleted")
+  func neverStale() async {
+    let screen = screen(in: .articles([one, two]))
+    var drawn: [[String]] = []
+    for await state in screen.machine.states {
+      drawn.append(state.titles)
+      guard drawn.count == 1 else { break }
+      screen.machine.send(.deleted(one))
+    }
+    #expect(drawn == [["one", "two"], ["two"]])
+  }
+
+  @Test("a loader that has not answered does not keep the screen")
+  func gone() async {
+    var screen: NewsScreen? = screen()
+    screen?.machine.send(.refreshed)
+    let isKept = { [weak screen] in screen != nil }
+    screen = nil
+    #expect(!isKept())
+    answer.finish()
   }
 }
