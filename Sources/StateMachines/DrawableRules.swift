@@ -9,6 +9,12 @@ public protocol DrawableRules: Rules {
   /// chosen to match its payload.
   var states: [State] { get }
 
+  /// The states in which the machine is meant to end: F of the automaton (Q, Σ, δ, q₀, F). No event
+  /// leaves them. By default there are none.
+  ///
+  /// One state of each name is enough.
+  var finalStates: [State] { get }
+
   /// Every event, with a payload for each different effect.
   var samples: [Sample<Event>] { get }
 }
@@ -44,6 +50,15 @@ extension DrawableRules where Event: CaseIterable {
 }
 
 extension DrawableRules {
+  /// No states.
+  public var finalStates: [State] { [] }
+
+  /// Whether a state has the same name as one of ``finalStates``.
+  public func isFinal(_ state: State) -> Bool {
+    let name = name(of: state)
+    return finalStates.contains { self.name(of: $0) == name }
+  }
+
   /// The names of the states, each once, in their order.
   public var stateNames: [String] { states.map(name).withoutRepetitions }
 
@@ -58,10 +73,11 @@ extension DrawableRules {
     return stateNames.filter(next.contains)
   }
 
-  /// The names of states that are initial, or that an event leads to, but that are missing from
-  /// ``states``. Should be empty.
+  /// The names of states that are initial or final, or that an event leads to, but that are missing
+  /// from ``states``. Should be empty.
   public var unknownStates: [String] {
-    let named = [name(of: initial)] + Diagram(of: self).arrows.map(\.to)
+    let named =
+      [name(of: initial)] + finalStates.map(name) + Diagram(of: self).arrows.map(\.to)
     return named.filter { !stateNames.contains($0) }.withoutRepetitions
   }
 
@@ -86,11 +102,24 @@ extension DrawableRules {
     return stateNames.filter { !reached.contains($0) }
   }
 
-  /// The names of the states that no event leaves. Some machines are meant to end in one.
+  /// The names of the states that no event leaves, except for ``finalStates``, in which the machine
+  /// is meant to end.
   public var deadStates: [String] {
-    let left = Set(Diagram(of: self).arrows.filter { $0.from != $0.to }.map(\.from))
-    return stateNames.filter { !left.contains($0) }
+    let diagram = Diagram(of: self)
+    return diagram.states.filter { !diagram.left.contains($0) && !diagram.finalStates.contains($0) }
   }
+
+  /// The names of the final states that an event leaves, for a state of another name. Should be
+  /// empty: a machine ends in a final state.
+  public var leftFinalStates: [String] {
+    let diagram = Diagram(of: self)
+    return diagram.finalStates.filter(diagram.left.contains)
+  }
+}
+
+extension Diagram {
+  /// The names of the states that an event leaves.
+  fileprivate var left: Set<String> { Set(arrows.filter { $0.from != $0.to }.map(\.from)) }
 }
 
 extension Sequence where Element: Hashable {

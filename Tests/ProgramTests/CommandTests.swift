@@ -347,7 +347,10 @@ struct CommandTests {
       ),
       ("keymodectl", "graph", "graph takes one machine: shift or keyboard"),
       ("keymodectl", "graph caps", "unknown machine 'caps'; expected shift or keyboard"),
-      ("keymodectl", "graph shift --format png", "unknown format 'png'; expected dot or mermaid"),
+      (
+        "keymodectl", "graph shift --format png",
+        "unknown format 'png'; expected dot, mermaid or plantuml"
+      ),
       ("keymodectl", "replay --config", "option '--config' needs a value"),
       ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),
       ("keymodectl", "state --socket-dir=", "option '--socket-dir' needs a value"),
