@@ -46,8 +46,8 @@ extension Diagram {
   }
 
   private func quoted(_ text: String) -> String {
-    let lines = text.escapedLines { scalar, _, _ in
-      switch scalar {
+    let lines = text.escapedLines { character in
+      switch character.scalar {
       case "\\": "\\\\"
       case "\"": "\\\""
       case "&": "&amp;"

@@ -34,24 +34,29 @@ extension Diagram {
   /// Replaces the characters that end a label, or that begin a tag, an entity, a formula, a comment
   /// or emphasis in it, with entities of Mermaid.
   private func escaped(_ text: String) -> String {
-    let lines = text.escapedLines { scalar, before, after in
-      switch scalar {
+    let lines = text.escapedLines { character in
+      switch character.scalar {
       case "&": "#amp;"
       case "\"": "#quot;"
-      case "#", "$", "%", "*", ":", ";", "\\", "`", "~": "#\(scalar.value);"
       // Before a space, "<" begins no tag, and is easier to read unescaped.
-      case "<" where after != " ": "#lt;"
-      case "[" where after == "[": "#91;"
-      case "_" where !before.isAlphanumeric: "#95;"
-      // Mermaid cannot draw lists.
-      case "+" where before == nil, "-" where before == nil, ">" where before == nil,
-        "." where before.isDigit, ")" where before.isDigit:
-        "#\(scalar.value);"
+      case "<" where character.after != " ": "#lt;"
       // Mermaid removes spaces at both ends.
-      case " " where before == nil || after == nil: "#160;"
-      default: nil
+      case " " where character.isAtEdge: "#160;"
+      default: Self.isMarkup(character) ? "#\(character.scalar.value);" : nil
       }
     }
     return lines == [""] ? "#160;" : lines.joined(separator: "<br/>")
+  }
+
+  private static func isMarkup(_ character: LabelCharacter) -> Bool {
+    switch character.scalar {
+    case "#", "$", "%", "*", ":", ";", "\\", "`", "~": true
+    case "[": character.after == "["
+    case "_": !character.followsAlphanumeric
+    // These begin lists, which Mermaid does not draw, and quotations.
+    case "+", "-", ">": character.before == nil
+    case ".", ")": character.followsNumber
+    default: false
+    }
   }
 }

@@ -34,24 +34,27 @@ extension Diagram {
 
   /// Replaces the characters that end a label, or could begin markup in it, with their numbers.
   private func escaped(_ text: String) -> String {
-    let lines = text.escapedLines { scalar, before, after in
-      let isPlain =
-        switch scalar {
-        case " ": before != nil && after != nil
-        case "<": after == " "
-        // These are markup at the beginning of a line or several at a time.
-        case "(", ")", ",", "-", ".", "=", ">", "[", "]", "_":
-          before != nil && before != scalar && after != scalar
-        default: !scalar.isASCII || Optional(scalar).isAlphanumeric
-        }
-      return isPlain ? nil : number(of: scalar)
+    let lines = text.escapedLines { character in
+      Self.isPlain(character) ? nil : Self.number(of: character.scalar)
     }
-    return lines == [""] ? number(of: " ") : lines.joined(separator: "\\n")
+    return lines == [""] ? Self.number(of: " ") : lines.joined(separator: "\\n")
+  }
+
+  private static func isPlain(_ character: LabelCharacter) -> Bool {
+    switch character.scalar {
+    case " ": !character.isAtEdge
+    case "<": character.after == " "
+    // These are markup at the beginning of a line or several at a time.
+    case "(", ")", ",", "-", ".", "=", ">", "[", "]", "_":
+      character.before != nil
+        && ![character.before, character.after].contains(character.scalar)
+    default: !character.scalar.isASCII || character.scalar.isAlphanumeric
+    }
   }
 
   /// A character as PlantUML's markup for it. A space is a no-break space, because PlantUML removes
   /// others at both ends.
-  private func number(of scalar: Unicode.Scalar) -> String {
+  private static func number(of scalar: Unicode.Scalar) -> String {
     let digits = String(scalar == " " ? 0xa0 : scalar.value, radix: 16, uppercase: true)
     return "<U+\(String(repeating: "0", count: max(0, 4 - digits.count)))\(digits)>"
   }

@@ -1,28 +1,35 @@
+/// A character at its place in a line of a name or label.
+struct LabelCharacter {
+  let line: [Unicode.Scalar]
+  let index: Int
+
+  var scalar: Unicode.Scalar { line[index] }
+  var before: Unicode.Scalar? { index > 0 ? line[index - 1] : nil }
+  var after: Unicode.Scalar? { index + 1 < line.count ? line[index + 1] : nil }
+
+  var isAtEdge: Bool { before == nil || after == nil }
+  var followsAlphanumeric: Bool { before.map(\.isAlphanumeric) ?? false }
+  /// Whether there are only digits before it, such as before the dot of `1. one`.
+  var followsNumber: Bool { index > 0 && line[..<index].allSatisfy { "0"..."9" ~= $0 } }
+}
+
+extension Unicode.Scalar {
+  /// Whether this is a letter or a digit.
+  var isAlphanumeric: Bool { properties.isAlphabetic || properties.numericType != nil }
+}
+
 extension String {
   /// The lines of a name or label, each escaped for a language of diagrams.
   ///
   /// Every kind of line break ends a line. Other control characters become U+FFFD, because none of
   /// the languages can draw them.
   ///
-  /// - Parameter escape: what to write instead of a character, or `nil` to write it as it is, from
-  ///   the character and those before and after it in the line.
-  func escapedLines(
-    _ escape: (
-      _ scalar: Unicode.Scalar, _ before: Unicode.Scalar?, _ after: Unicode.Scalar?
-    ) -> String?
-  ) -> [String] {
+  /// - Parameter escape: what to write instead of a character; `nil` to write it as it is.
+  func escapedLines(_ escape: (LabelCharacter) -> String?) -> [String] {
     drawnLines.map { line in
-      var text = ""
-      for (index, scalar) in line.enumerated() {
-        let before = index > 0 ? line[index - 1] : nil
-        let after = index + 1 < line.count ? line[index + 1] : nil
-        if let replacement = escape(scalar, before, after) {
-          text += replacement
-        } else {
-          text.unicodeScalars.append(scalar)
-        }
-      }
-      return text
+      line.indices.map { index in
+        escape(LabelCharacter(line: line, index: index)) ?? String(line[index])
+      }.joined()
     }
   }
 
@@ -33,20 +40,6 @@ extension String {
     split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { line in
       line.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{fffd}" : $0 }
     }
-  }
-}
-
-extension Unicode.Scalar? {
-  /// Whether there is a character, and it is a letter or a digit.
-  var isAlphanumeric: Bool {
-    guard let self else { return false }
-    return self.properties.isAlphabetic || self.properties.numericType != nil
-  }
-
-  /// Whether there is a character, and it is one of 0 to 9.
-  var isDigit: Bool {
-    guard let self else { return false }
-    return "0"..."9" ~= self
   }
 }
 
