@@ -32,9 +32,9 @@ extension Diagram {
   }
 
   /// The identifier of a state, which Graphviz draws unless there is a label: its name, or `s` and
-  /// its index if another name could look the same.
+  /// its index if another name could look the same, or if Graphviz would draw a number of its own.
   private func node(_ state: String) -> String {
-    guard state.isChangedByDrawing else { return quoted(state) }
+    guard state.isChangedByDrawing || state.hasPrefix("%") else { return quoted(state) }
     return quoted(unused("s\(states.firstIndex(of: state) ?? states.count)"))
   }
 

@@ -1,7 +1,10 @@
 """Mermaid, in a Chromium without a screen."""
 
+import contextlib
 import importlib.metadata
 import json
+import os
+import signal
 import subprocess
 import tempfile
 import threading
@@ -10,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from drawing import Drawing
-from support.waiting import BOUND_SECONDS, wait_until
+from support.waiting import BOUND_SECONDS, NotInTimeError, wait_until
 
 _PAGE = Path(__file__).parent / "mermaid.html"
 
@@ -35,22 +38,35 @@ def _run_browser(server: "_Server", folder: Path) -> None:
     options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-breakpad"]
     options += [f"--user-data-dir={folder}/data", "--remote-debugging-port=0"]
     with open(folder / "log", "w") as log:
+        # Debian's program is a shell script that starts another, so they get a group.
         browser = subprocess.Popen(
             ["chromium-headless-shell", *options, f"http://127.0.0.1:{server.port}/"],
-            stdout=log,
+            stdout=subprocess.PIPE,
             stderr=log,
             env={"HOME": str(folder), "PATH": "/usr/bin:/bin"},
+            start_new_session=True,
         )
     try:
         wait_until(
-            lambda: server.results is not None or browser.poll() is not None,
-            "Mermaid's results",
+            lambda: server.results is not None or browser.poll() is not None, "Mermaid's results"
         )
     finally:
-        # Chromium ends its other processes.
-        browser.terminate()
-        browser.wait(BOUND_SECONDS)
+        _end(browser)
     assert server.results is not None, (folder / "log").read_text()
+
+
+def _end(browser: subprocess.Popen[bytes]) -> None:
+    """Ends all processes of Chromium.
+
+    All of them have its standard output, which therefore ends with the last of them.
+    """
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(browser.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            browser.communicate(timeout=BOUND_SECONDS)
+            return
+    raise NotInTimeError("Chromium did not end")
 
 
 class _Server:

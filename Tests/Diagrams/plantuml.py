@@ -24,7 +24,9 @@ def draw(diagrams: dict[str, str]) -> dict[str, Drawing]:
         )
         wrong = set(re.findall(r"^Error line \d+ in file: (.*)$", ended.stdout, re.MULTILINE))
         assert bool(wrong) == (ended.returncode != 0), ended.stdout
-        return {name: _drawing(file, str(file) in wrong, ended.stdout) for name, file in files.items()}
+        return {
+            name: _drawing(file, str(file) in wrong, ended.stdout) for name, file in files.items()
+        }
 
 
 def _drawing(file: Path, is_wrong: bool, output: str) -> Drawing:
