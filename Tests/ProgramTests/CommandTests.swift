@@ -184,6 +184,18 @@ struct CommandTests {
           class on current
 
         """)
+    let plantUML = try run("keymodectl", "graph", "shift", "--format", "plantuml").output
+    #expect(
+      plantUML == """
+        @startuml
+        [*] --> off
+        off --> on : shiftPressed
+        on --> capsLock : shiftPressed [< 500 ms]
+        on --> off : shiftPressed [≥ 500 ms]\\ncharacterTyped
+        capsLock --> off : shiftPressed
+        @enduml
+
+        """)
     let dot = try run("keymodectl", "graph", "keyboard").output
     let svg = try TestSupport.run("/usr/bin/dot", ["-Tsvg"], input: dot)
     #expect(svg.status == 0 && svg.errors == "")

@@ -27,6 +27,7 @@ func expectSound<R: DrawableRules>(_ rules: R, diagram name: String) throws {
   try expectDiagram(Diagram(of: rules), name)
   #expect(rules.ambiguousArrows == [])
   #expect(rules.unknownStates == [])
+  #expect(rules.leftFinalStates == [])
   #expect(rules.unreachableStates == [])
 
   // Every step of a random run is an arrow of the diagram, and every arrow is taken by some run.
