@@ -40,8 +40,9 @@ extension Diagram {
       case "\"": "#quot;"
       // Before a space, "<" begins no tag, and is easier to read unescaped.
       case "<" where character.after != " ": "#lt;"
-      // Mermaid removes spaces at both ends.
+      // Mermaid removes all kinds of spaces at both ends, unless they are entities.
       case " " where character.isAtEdge: "#160;"
+      case let space where space.properties.isWhitespace && character.isAtEdge: "#\(space.value);"
       default: Self.isMarkup(character) ? "#\(character.scalar.value);" : nil
       }
     }

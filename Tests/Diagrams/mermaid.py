@@ -28,7 +28,7 @@ def draw(diagrams: dict[str, str]) -> dict[str, Drawing]:
         server.close()
     assert server.results is not None and "failure" not in server.results, server.results
     return {
-        name: Drawing(result.get("lines", []), result.get("error"))
+        name: Drawing(**result)
         for name, result in server.results.items()
     }
 
@@ -72,7 +72,7 @@ def _end(browser: subprocess.Popen[bytes]) -> None:
 class _Server:
     """Serves the page, Mermaid and the diagrams on this machine, and receives the results.
 
-    Chromium imports modules from no files.
+    A server, because Chromium does not import modules from files.
     """
 
     def __init__(self, diagrams: dict[str, str]) -> None:

@@ -10,7 +10,7 @@ import graphviz
 import mermaid
 import plantuml
 import pytest
-from drawing import Drawing
+from drawing import Drawing, visible
 from support.checkout import CHECKOUT
 
 GOLDEN_FILES = CHECKOUT / "Tests/StateMachinesTests/Diagrams"
@@ -66,9 +66,11 @@ def test_program_accepts_every_diagram_but_the_wrong_one(drawings: Drawings, suf
 
 
 def test_every_diagram_is_in_all_languages_and_the_documentation_has_some() -> None:
-    names = {suffix: {file.stem for file in GOLDEN_FILES.glob(f"*.{suffix}")} for suffix in PROGRAMS}
-    assert names["dot"] == names["mmd"] == names["puml"]
-    assert {"keyboard", "odd-names"} <= names["dot"]
+    dot, mmd, puml = (
+        {file.stem for file in GOLDEN_FILES.glob(f"*.{suffix}")} for suffix in PROGRAMS
+    )
+    assert dot == mmd == puml
+    assert {"keyboard", "odd-names", "job"} <= dot
     assert {"README.md 0", "README.md 1", "architecture.md 0"} <= shown_diagrams().keys()
 
 
@@ -76,8 +78,8 @@ def test_every_diagram_is_in_all_languages_and_the_documentation_has_some() -> N
 def test_odd_names_are_drawn_as_they_are(drawings: Drawings, suffix: str) -> None:
     names = json.loads((GOLDEN_FILES / "odd-names.json").read_text("utf-8"))
     lines = [line for name in names["states"] + names["events"] for line in LINE_BREAK.split(name)]
-    expected = Drawing([CONTROL.sub("\N{REPLACEMENT CHARACTER}", line) for line in lines])
-    assert drawings(suffix)["odd-names"].text == expected.text
+    expected = visible([CONTROL.sub("\N{REPLACEMENT CHARACTER}", line) for line in lines])
+    assert drawings(suffix)["odd-names"].text == expected
 
 
 @pytest.mark.parametrize("suffix", ["mmd", "puml"])
@@ -86,3 +88,9 @@ def test_drawings_in_all_languages_have_the_same_text(drawings: Drawings, suffix
     for name in golden:
         assert drawings(suffix)[name].text == drawings("dot")[name].text, name
         assert drawings("dot")[name].text, name
+
+
+@pytest.mark.parametrize("suffix", PROGRAMS)
+def test_only_the_current_state_is_coloured(drawings: Drawings, suffix: str) -> None:
+    colored = {name for name, drawn in drawings(suffix).items() if "#ffd75f" in drawn.svg.lower()}
+    assert colored == {"job", "odd-names"}
