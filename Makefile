@@ -28,7 +28,7 @@ UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
-  vm-tests package-tests sanitize fuzz adversary bench bench-vm recordings pictures build install \
+  diagram-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm recordings pictures build install \
   uninstall deb clean
 
 help:
@@ -53,7 +53,7 @@ run: build
 
 test: check vm-tests package-tests
 
-check: lint unit-tests fuzz-tests client-tests desktop-tests examples
+check: lint unit-tests fuzz-tests client-tests desktop-tests diagram-tests examples
 
 lint:
 	@scripts/install-packages test
@@ -91,6 +91,12 @@ desktop-tests: build
 	@scripts/install-packages test desktop
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Desktop
+
+# Every diagram of the tests and of the documentation, drawn by the program of its language.
+diagram-tests:
+	@scripts/install-packages test diagrams
+	@scripts/install-python-tools
+	.tools/venv/bin/python -m pytest Tests/Diagrams
 
 # The pictures in the README.
 pictures: build

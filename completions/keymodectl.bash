@@ -34,7 +34,7 @@ _keymodectl() {
     --format)
       local formats=''
       case $command in
-        graph) formats='dot mermaid' ;;
+        graph) formats='dot mermaid plantuml' ;;
         replay) formats='evemu libinput evtest getevent raw64 raw32' ;;
         record) formats='evemu libinput' ;;
       esac

@@ -40,7 +40,7 @@ complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record' -l c
   -d 'Use the settings of a file'
 
 set -l graph '__fish_seen_subcommand_from graph'
-complete -c keymodectl -n $graph -l format -x -a 'dot mermaid' -d 'The language'
+complete -c keymodectl -n $graph -l format -x -a 'dot mermaid plantuml' -d 'The language'
 complete -c keymodectl -n $graph -l current -d 'Draw the rules of the daemon and mark its state'
 
 set -l replay '__fish_seen_subcommand_from replay'

@@ -5,11 +5,13 @@ extension Diagram {
     for state in states where node(state) != state {
       lines.append("  state \"\(escaped(state))\" as \(node(state))")
     }
+    for state in isolatedStates where node(state) == state { lines.append("  \(state)") }
     lines.append("  [*] --> \(node(initial))")
     for edge in edges {
       let labels = edge.labels.map(escaped).joined(separator: "<br/>")
       lines.append("  \(node(edge.from)) --> \(node(edge.to)): \(labels)")
     }
+    for state in finalStates { lines.append("  \(node(state)) --> [*]") }
     if let current, states.contains(current) {
       lines.append("  classDef current fill:#ffd75f,color:#000")
       lines.append("  class \(node(current)) current")
@@ -17,51 +19,45 @@ extension Diagram {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Reserved words of any version of Mermaid, in lower case. They cannot be used for states.
+  /// Words that begin something other than a state in any version of Mermaid, and names that every
+  /// object of JavaScript has, in lower case.
   private static let reserved: Set = [
-    "class", "classdef", "click", "default", "direction", "end", "hide", "href", "note", "scale",
-    "state", "statediagram", "style",
+    "accdescr", "acctitle", "class", "classdef", "click", "constructor", "default", "direction",
+    "end", "hasownproperty", "hide", "href", "isprototypeof", "note", "propertyisenumerable",
+    "root", "scale", "state", "statediagram", "style", "tolocalestring", "tostring", "valueof",
   ]
 
-  /// The identifier of a state in the text: its name if that is a plain word, otherwise `s` and its
-  /// index.
   private func node(_ state: String) -> String {
-    let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-    let isWord = !state.isEmpty && state.utf8.allSatisfy { letters ~= $0 | 0x20 }
-    if isWord, !Self.reserved.contains(state.lowercased()) { return state }
-    return "s\(states.firstIndex(of: state) ?? states.count)"
+    identifier(of: state, reserved: Self.reserved)
   }
 
-  /// Replaces the characters that end a label, or begin a tag or an entity in it, with entities of
-  /// Mermaid.
+  /// Replaces the characters that end a label, or that begin a tag, an entity, a formula, a comment
+  /// or emphasis in it, with entities of Mermaid.
   private func escaped(_ text: String) -> String {
-    let parts = text.split(separator: "<", omittingEmptySubsequences: false).map { part in
-      String(part).replacingEach(
-        ["#": "#35;", "&": "#amp;", "\"": "#quot;", ":": "#58;", ";": "#59;"], lineBreak: "<br/>")
-    }
-    // Before a space, "<" begins no tag, and is easier to read unescaped.
-    return parts.dropFirst().reduce(parts[0]) { text, part in
-      text + (part.hasPrefix(" ") ? "<" : "#lt;") + part
-    }
-  }
-}
-
-extension String {
-  /// The text with these characters and line breaks replaced. Carriage returns are removed, and
-  /// other control characters become U+FFFD.
-  func replacingEach(_ replacements: [Unicode.Scalar: String], lineBreak: String) -> String {
-    var text = ""
-    for scalar in unicodeScalars where scalar != "\r" {
-      if let replacement = replacements[scalar] {
-        text += replacement
-      } else if scalar == "\n" || scalar == "\u{2028}" || scalar == "\u{2029}" {
-        text += lineBreak
-      } else if scalar.properties.generalCategory == .control {
-        text += "\u{fffd}"
-      } else {
-        text.unicodeScalars.append(scalar)
+    let lines = text.escapedLines { character in
+      switch character.scalar {
+      case "&": "#amp;"
+      case "\"": "#quot;"
+      // Before a space, "<" begins no tag, and is easier to read unescaped.
+      case "<" where character.after != " ": "#lt;"
+      // Mermaid removes all kinds of spaces at both ends, unless they are entities.
+      case " " where character.isAtEdge: "#160;"
+      case let space where space.properties.isWhitespace && character.isAtEdge: "#\(space.value);"
+      default: Self.isMarkup(character) ? "#\(character.scalar.value);" : nil
       }
     }
-    return text
+    return lines == [""] ? "#160;" : lines.joined(separator: "<br/>")
+  }
+
+  private static func isMarkup(_ character: LabelCharacter) -> Bool {
+    switch character.scalar {
+    case "#", "$", "%", "*", ":", ";", "\\", "`", "~": true
+    case "[": character.after == "["
+    case "_": !character.followsAlphanumeric
+    // These begin lists, which Mermaid does not draw, and quotations.
+    case "+", "-", ">": character.before == nil
+    case ".", ")": character.followsNumber
+    default: false
+    }
   }
 }

@@ -32,12 +32,17 @@ public struct Diagram: Hashable, Sendable {
   public let initial: String
   /// The arrows, in the order of the rules.
   public let arrows: [Arrow]
+  /// The names of the states in which the machine is meant to end, in the order of ``states``.
+  public let finalStates: [String]
   /// The name of the state to highlight, if any.
   public var current: String?
 
   /// The diagram of a machine that another program described.
-  public init(states: [String], initial: String, arrows: [Arrow]) {
+  ///
+  /// - Parameter finalStates: in any order; names that are not among `states` are ignored.
+  public init(states: [String], initial: String, arrows: [Arrow], finalStates: [String] = []) {
     (self.states, self.initial, self.arrows) = (states, initial, arrows)
+    self.finalStates = states.filter(finalStates.contains)
   }
 
   /// The diagram of a machine's rules, with its present state highlighted.
@@ -50,6 +55,8 @@ public struct Diagram: Hashable, Sendable {
     states = rules.stateNames
     initial = rules.name(of: rules.initial)
     arrows = states.flatMap(rules.arrows(fromStatesNamed:))
+    let final = Set(rules.finalStates.map(rules.name))
+    finalStates = states.filter(final.contains)
     self.current = current
   }
 

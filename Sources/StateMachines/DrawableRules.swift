@@ -4,16 +4,19 @@
 /// For states and events that are `CaseIterable` enumerations, the lists have default
 /// implementations. Otherwise list one state for each case, and for each event one sample for each
 /// way in which its payload can decide the next state.
-public protocol DrawableRules: Rules {
+public protocol DrawableRules<State, Event>: Rules {
   /// Every state, including the initial one. One state of each name is enough, unless its payload
   /// can decide what an event does.
   var states: [State] { get }
 
+  /// The states in which the machine is meant to end: F of the automaton (Q, Σ, δ, q₀, F). No event
+  /// leaves them. By default there are none.
+  ///
+  /// One state of each name is enough.
+  var finalStates: [State] { get }
+
   /// Every event, with a payload for each different effect.
   var samples: [Sample<Event>] { get }
-
-  /// The states in which the machine comes to its end; by default none. No event leaves them.
-  var finalStates: [State] { get }
 
   /// What distinguishes `state` from other states of its name where that decides, such as `the last
   /// article`; `nil`, as by default, if the payload never decides.
@@ -46,11 +49,14 @@ extension DrawableRules where Event: CaseIterable {
 }
 
 extension DrawableRules {
-  /// None.
+  /// No states.
   public var finalStates: [State] { [] }
 
-  /// Whether a state with the name of `state` is among ``finalStates``.
-  public func isFinal(_ state: State) -> Bool { finalStates.map(name).contains(name(of: state)) }
+  /// Whether a state has the same name as one of ``finalStates``.
+  public func isFinal(_ state: State) -> Bool {
+    let name = name(of: state)
+    return finalStates.contains { self.name(of: $0) == name }
+  }
 
   /// None.
   public func condition(of state: State) -> String? { nil }
@@ -78,10 +84,11 @@ extension DrawableRules {
     nextStates(from: present).contains(name(of: state))
   }
 
-  /// The names of states that are initial, or that an event leads to, but that are missing from
-  /// ``states``. Should be empty.
+  /// The names of states that are initial or final, or that an event leads to, but that are missing
+  /// from ``states``. Should be empty.
   public var unknownStates: [String] {
-    let named = [name(of: initial)] + Diagram(of: self).arrows.map(\.to)
+    let named =
+      [name(of: initial)] + finalStates.map(name) + Diagram(of: self).arrows.map(\.to)
     return named.filter { !stateNames.contains($0) }.withoutRepetitions
   }
 
@@ -106,21 +113,24 @@ extension DrawableRules {
     return stateNames.filter { !reached.contains($0) }
   }
 
-  /// The names of the states that no event leaves, and that are not final. Should be empty: a state
-  /// in which the machine is meant to end belongs to ``finalStates``.
+  /// The names of the states that no event leaves, except for ``finalStates``, in which the machine
+  /// is meant to end.
   public var deadStates: [String] {
-    let left = leftStates
-    return stateNames.filter { !left.contains($0) && !finalStateNames.contains($0) }
+    let diagram = Diagram(of: self)
+    return diagram.states.filter { !diagram.left.contains($0) && !diagram.finalStates.contains($0) }
   }
 
-  /// The names of the final states that an event leaves. Should be empty.
-  public var leftFinalStates: [String] { finalStateNames.filter(leftStates.contains) }
-
-  private var finalStateNames: [String] { finalStates.map(name).withoutRepetitions }
-
-  private var leftStates: Set<String> {
-    Set(Diagram(of: self).arrows.filter { $0.from != $0.to }.map(\.from))
+  /// The names of the final states that an event leaves, for a state of another name. Should be
+  /// empty: a machine ends in a final state.
+  public var leftFinalStates: [String] {
+    let diagram = Diagram(of: self)
+    return diagram.finalStates.filter(diagram.left.contains)
   }
+}
+
+extension Diagram {
+  /// The names of the states that an event leaves.
+  fileprivate var left: Set<String> { Set(arrows.filter { $0.from != $0.to }.map(\.from)) }
 }
 
 extension Sequence where Element: Hashable {

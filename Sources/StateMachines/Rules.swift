@@ -15,7 +15,7 @@
 ///         }
 ///       }
 ///     }
-public protocol Rules: Sendable {
+public protocol Rules<State, Event>: Sendable {
   /// The conditions that the machine can be in. A payload is part of the state, and may be anything,
   /// an `any Error` too: two states are the same state if they have the same name.
   associatedtype State: Sendable

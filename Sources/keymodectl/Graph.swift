@@ -11,8 +11,8 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
   guard operands.count == 1 else { throw UsageError("graph takes one machine: shift or keyboard") }
   let machine = try Machine(argument: operands[0])
   let format = arguments["--format"] ?? "dot"
-  guard ["dot", "mermaid"].contains(format) else {
-    throw UsageError("unknown format '\(format)'; expected dot or mermaid")
+  guard let language = languages[format] else {
+    throw UsageError("unknown format '\(format)'; expected dot, mermaid or plantuml")
   }
   let daemon = arguments.has("--current") ? try address.connectForReading() : nil
   let file = arguments["--config"]
@@ -31,9 +31,14 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     }
     diagram.current = state
   }
-  let lines = (format == "dot" ? diagram.dot : diagram.mermaid).split(separator: "\n")
+  let lines = diagram[keyPath: language].split(separator: "\n")
   Output.print(lines.map { "\($0)" }.joined(separator: "\n"))
   return 0
+}
+
+/// The languages of diagrams by the values of `--format`.
+private var languages: [String: KeyPath<Diagram, String>] {
+  ["dot": \.dot, "mermaid": \.mermaid, "plantuml": \.plantUML]
 }
 
 private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {

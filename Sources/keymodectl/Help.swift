@@ -36,7 +36,7 @@ let help: TerminalText = """
     --waybar                 the same as JSON for a custom module of Waybar
 
   graph
-    --format LANGUAGE        dot (the default) or mermaid
+    --format LANGUAGE        dot (the default), mermaid or plantuml
     --current                draw the rules of the daemon and mark its state
 
   replay

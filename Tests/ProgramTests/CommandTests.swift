@@ -184,6 +184,18 @@ struct CommandTests {
           class on current
 
         """)
+    let plantUML = try run("keymodectl", "graph", "shift", "--format", "plantuml").output
+    #expect(
+      plantUML == """
+        @startuml
+        [*] --> off
+        off --> on : shiftPressed
+        on --> capsLock : shiftPressed [< 500 ms]
+        on --> off : shiftPressed [≥ 500 ms]\\ncharacterTyped
+        capsLock --> off : shiftPressed
+        @enduml
+
+        """)
     let dot = try run("keymodectl", "graph", "keyboard").output
     let svg = try TestSupport.run("/usr/bin/dot", ["-Tsvg"], input: dot)
     #expect(svg.status == 0 && svg.errors == "")
@@ -347,7 +359,10 @@ struct CommandTests {
       ),
       ("keymodectl", "graph", "graph takes one machine: shift or keyboard"),
       ("keymodectl", "graph caps", "unknown machine 'caps'; expected shift or keyboard"),
-      ("keymodectl", "graph shift --format png", "unknown format 'png'; expected dot or mermaid"),
+      (
+        "keymodectl", "graph shift --format png",
+        "unknown format 'png'; expected dot, mermaid or plantuml"
+      ),
       ("keymodectl", "replay --config", "option '--config' needs a value"),
       ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),
       ("keymodectl", "state --socket-dir=", "option '--socket-dir' needs a value"),

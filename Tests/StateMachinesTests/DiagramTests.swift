@@ -1,3 +1,4 @@
+import Foundation
 import StateMachines
 import Testing
 
@@ -53,6 +54,35 @@ private struct Forgetful: DrawableRules {
   var samples: [Sample<Event>] { [Sample(.go(1)), Sample(.go(2))] }
 }
 
+/// Rules with final states, one of them with a payload that changes.
+private struct Job: DrawableRules {
+  enum State: Hashable { case waiting, running, stuck, done, failed(Int) }
+  enum Event: CaseIterable { case started, blocked, succeeded, broke }
+  var initial: State { .waiting }
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.waiting, .started): .running
+    case (.running, .blocked): .stuck
+    case (.running, .succeeded): .done
+    case (.running, .broke): .failed(1)
+    case (.failed(let count), .broke): .failed(count + 1)
+    default: nil
+    }
+  }
+  var states: [State] { [.waiting, .running, .stuck, .done, .failed(1)] }
+  var finalStates: [State] { [.failed(1), .done] }
+}
+
+/// Rules that leave a final state, and have one that is not among the states.
+private struct Endless: DrawableRules {
+  enum State { case a, b, c }
+  enum Event: CaseIterable { case go }
+  var initial: State { .a }
+  func next(_ state: State, on event: Event) -> State? { state == .a ? .b : .a }
+  var states: [State] { [.a, .b] }
+  var finalStates: [State] { [.c, .b] }
+}
+
 @Suite("Diagram")
 struct DiagramTests {
   @Test("an arrow has a condition where the payload decides, including whether to ignore")
@@ -80,7 +110,7 @@ struct DiagramTests {
     #expect(Forgetful().unknownStates == ["c"])
   }
 
-  @Test("the current state is marked in Mermaid and DOT, if there is one")
+  @Test("the current state is marked in all languages, if there is one")
   func current() throws {
     var machine = StateMachine(Turnstile())
     machine.take(.coin)
@@ -94,6 +124,8 @@ struct DiagramTests {
     #expect(drawn.output.contains("#ffd75f"))
     let plain = Diagram(of: Turnstile())
     #expect(!plain.mermaid.contains("current") && !plain.dot.contains("ffd75f"))
+    #expect(diagram.plantUML.contains("\nstate unlocked #ffd75f\n"))
+    #expect(!plain.plantUML.contains("ffd75f"))
     #expect(Diagram(of: Turnstile(), current: "gone").mermaid == plain.mermaid)
   }
 
@@ -117,15 +149,69 @@ struct DiagramTests {
         """)
   }
 
-  @Test("states may have any name")
+  @Test("states and events may have any name")
   func oddNames() throws {
-    let names = [
-      "initial", "initial_", "end", "State", "default", "note", "node", "graph", "a \"b\"",
-      "x -> y",
-      "\\", "two\nlines", "more\r\nlines", "nul\u{0}", "a&amp;b", "ü", "#1", "a b",
-    ]
-    let rows = zip(names, names.dropFirst()).map { ($0, "go \"\\ <b> < : ; \r\n & \u{2028}", $1) }
-    let table = try TransitionTable(states: names, initial: "initial", rows: rows)
-    try expectDiagram(Diagram(of: table, current: "a \"b\""), "odd-names")
+    let odd = try OddNames.read()
+    var diagram = Diagram(
+      states: odd.states, initial: odd.states[0],
+      arrows: odd.events.enumerated().map { index, event in
+        .init(from: odd.states[index], to: odd.states[index + 1], event: event)
+      }, finalStates: Array(odd.states.suffix(1)))
+    diagram.current = "a \"b\""
+    try expectDiagram(diagram, "odd-names")
+  }
+
+  @Test("final states are marked in all languages, also if one is the current state")
+  func finalStates() throws {
+    let diagram = Diagram(of: Job(), current: "failed")
+    #expect(diagram.finalStates == ["done", "failed"])
+    #expect(diagram.dot.contains("  \"done\" [peripheries=2]\n"))
+    #expect(diagram.dot.contains(##"fillcolor="#ffd75f", peripheries=2]"##))
+    #expect(diagram.mermaid.contains("  done --> [*]\n  failed --> [*]\n"))
+    #expect(diagram.plantUML.contains("\ndone --> [*]\nfailed --> [*]\n"))
+    try expectDiagram(diagram, "job")
+  }
+
+  @Test("a final state is told by its name, and is not dead")
+  func soundFinalStates() {
+    #expect(Job().isFinal(.failed(1)) && Job().isFinal(.done) && !Job().isFinal(.running))
+    #expect(Job().deadStates == ["stuck"])
+    #expect(Job().leftFinalStates == [], "a step to a state of the same name does not leave it")
+    #expect(Job().unknownStates == [])
+    #expect(!Broken().isFinal(.end), "by default there are no final states")
+  }
+
+  @Test("a final state that an event leaves, and one that is not listed, are found")
+  func wrongFinalStates() {
+    #expect(Endless().leftFinalStates == ["b"])
+    #expect(Endless().unknownStates == ["c"])
+    #expect(Endless().deadStates == [])
+    #expect(Diagram(of: Endless()).finalStates == ["b"])
+  }
+
+  @Test("the final states of a described machine are in the order of its states")
+  func describedFinalStates() {
+    let diagram = Diagram(
+      states: ["a", "b", "c"], initial: "a", arrows: [], finalStates: ["c", "x", "b", "c"])
+    #expect(diagram.finalStates == ["b", "c"])
+    #expect(Diagram(states: ["a"], initial: "a", arrows: []).finalStates == [])
+  }
+
+  @Test("a state without arrows is drawn")
+  func isolated() throws {
+    let diagram = Diagram(states: ["a", "b", "c"], initial: "a", arrows: [], finalStates: ["c"])
+    try expectDiagram(diagram, "isolated")
+  }
+}
+
+/// The names of `odd-names.json`, which the tests of the languages' programs read too. Each event
+/// leads from the state of its index to the next.
+private struct OddNames: Decodable {
+  let states: [String]
+  let events: [String]
+
+  static func read() throws -> OddNames {
+    let file = diagramsFolder.appending(path: "odd-names.json")
+    return try JSONDecoder().decode(OddNames.self, from: Data(contentsOf: file))
   }
 }

@@ -32,12 +32,15 @@ func expectSound<R: DrawableRules>(_ rules: R, diagram name: String) throws {
   #expect(rules.shortestPaths().faults == [])
 }
 
-/// Compares a diagram in both languages with its golden files, and lets Graphviz draw it.
+/// The folder of the golden files.
+let diagramsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+  .appending(path: "Diagrams")
+
+/// Compares a diagram in all languages with its golden files, and lets Graphviz draw it.
 func expectDiagram(_ diagram: Diagram, _ name: String) throws {
-  let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appending(path: "Diagrams")
-  for (text, suffix) in [(diagram.mermaid, "mmd"), (diagram.dot, "dot")] {
-    let file = folder.appending(path: "\(name).\(suffix)")
+  let texts = [(diagram.mermaid, "mmd"), (diagram.dot, "dot"), (diagram.plantUML, "puml")]
+  for (text, suffix) in texts {
+    let file = diagramsFolder.appending(path: "\(name).\(suffix)")
     if ProcessInfo.processInfo.environment["REMAKE_DIAGRAMS"] == "1" {
       try text.write(to: file, atomically: true, encoding: .utf8)
       Issue.record("\(name).\(suffix) was made anew: look at it, and run the tests without that")
