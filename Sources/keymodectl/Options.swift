@@ -1,4 +1,5 @@
 import CommandLineTools
+import KeymodedConfiguration
 import SystemCalls
 
 /// The options except `--help` and `--version`, and the commands that have each of them.
@@ -39,4 +40,11 @@ extension Arguments {
       throw UsageError("option '\(option.name)' works only with \(listed(option.commands))")
     }
   }
+}
+
+/// The configuration in the file of `--config`, by default the defaults. Writes warnings about it to
+/// standard error.
+func configuration(_ arguments: Arguments) throws(ConfigurationErrors) -> Configuration {
+  guard let file = arguments["--config"] else { return Configuration() }
+  return try Configuration.load(file) { writeToStandardError("\($0)\n") }
 }

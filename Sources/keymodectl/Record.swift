@@ -25,8 +25,7 @@ private func request(_ operands: [String], _ arguments: Arguments) throws -> Rec
     }
     return format
   }
-  let configuration =
-    try arguments["--config"].map { try Configuration.load($0) } ?? Configuration()
+  let configuration = try configuration(arguments)
   let settings = configuration.settings
   var request = RecordingRequest(
     operands.isEmpty

@@ -49,7 +49,7 @@ struct DocumentationTests {
       let ended = try run("keymodectl", "replay", "--config", file, "-", input: "# EVEMU 1.3\n")
       #expect(ended.status == 0, "\(ended.errors)")
     }
-    let misspelt = blocks[0].replacing("[KEY_SCROLLLOCK, ", with: "[KEY_SCROLLOCK, ")
+    let misspelt = blocks[0].replacing("[Scroll_Lock, ", with: "[Scrol_Lock, ")
     let file = try folder.write("keymoded.yaml", misspelt)
     let ended = try run("keymoded", "--config", file)
     let error = ended.errors.replacing("\(folder.path)/", with: "")
