@@ -76,6 +76,13 @@ public struct Bindings: Hashable, Sendable {
     kind(of: chord.key) == .special ? events[chord] : nil
   }
 
+  /// The chords that are bound to `event`, by the numbers of their keys.
+  public func chords(of event: KeyboardTable.Event) -> [Chord] {
+    events.filter { $0.value == event }.keys.sorted {
+      ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
+    }
+  }
+
   /// The keys that complete a bound chord.
   public var keys: Set<KeyCode> { Set(events.keys.map(\.key)) }
 

@@ -73,6 +73,9 @@ struct ConfigurationReader {
     configuration.settings.debounce = debounce
   }
 
+  /// How long a tap of Shift may last, without a setting.
+  static let standardTapTimeout = Duration.milliseconds(200)
+
   private mutating func readShift(_ node: Node) {
     let values = members(
       of: node, "shift", known: ["threshold", "timeout", "trigger", "tap_timeout"])
@@ -80,7 +83,7 @@ struct ConfigurationReader {
     configuration.settings.shift = ShiftRules(
       threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,
       timeout: values["timeout"].flatMap { isOff($0) ? nil : duration($0) })
-    let timeout = values["tap_timeout"].map { duration($0) } ?? .milliseconds(200)
+    let timeout = values["tap_timeout"].map { duration($0) } ?? Self.standardTapTimeout
     if let trigger = values["trigger"], let name = scalar(trigger) {
       switch name {
       case "press": configuration.settings.shiftTrigger = .press

@@ -355,6 +355,13 @@ struct CommandTests {
       ("keymoded", "--speed 2", "--speed needs --recording"),
       ("keymoded", "--check --recording x", "--check and --recording cannot be used together"),
       ("keymoded", "--check --device x", "--check and --device cannot be used together"),
+      (
+        "keymoded", "--check --print-config", "--check and --print-config cannot be used together"
+      ),
+      (
+        "keymoded", "--print-config --socket-dir x",
+        "--print-config and --socket-dir cannot be used together"
+      ),
       ("keymoded", "--recording x --device y", "--recording and --device cannot be used together"),
       (
         "keymoded", "--recording x --speed fast",

@@ -159,7 +159,7 @@ struct CompletionTests {
     let built = "\(folder.path)/.build/release"
     try FileManager.default.createDirectory(atPath: built, withIntermediateDirectories: true)
     let script = """
-      cp -r Makefile completions man systemd udev '\(folder.path)' && cd '\(folder.path)' &&
+      cp -r Makefile completions etc man systemd udev '\(folder.path)' && cd '\(folder.path)' &&
       cp /bin/true .build/release/keymoded && cp /bin/true .build/release/keymodectl &&
       make install PREFIX=\(prefix) DESTDIR='\(folder.path)/root' >/dev/null &&
       (cd root && find . -path '*share*' -type f -name '*keymod*' ! -path '*/man/*' | sort) &&
