@@ -97,9 +97,14 @@ private func folded(_ name: String) -> String {
 
 extension Chord {
   /// The chord in short names, such as `Super+V`.
-  public var shortName: String {
+  public var shortName: String { key.shortName(with: modifiers) }
+}
+
+extension KeyCode {
+  /// The short name of the key after those of the modifiers that are held with it, such as `Super+V`.
+  public func shortName(with modifiers: Modifiers) -> String {
     let held = Modifiers.names.filter { modifiers.contains($0.modifier) }.map(\.name)
-    return (held + [key.shortName]).joined(separator: "+")
+    return (held + [shortName]).joined(separator: "+")
   }
 }
 

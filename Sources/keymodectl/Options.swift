@@ -6,7 +6,7 @@ import SystemCalls
 private let options: [(name: String, takesValue: Bool, commands: [String])] = [
   ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
   ("--socket-dir", true, ["devices", "graph", "state", "stats", "trigger", "wait", "watch"]),
-  ("--config", true, ["graph", "record", "replay"]),
+  ("--config", true, ["graph", "keys", "record", "replay"]),
   ("--format", true, ["graph", "record", "replay", "watch"]),
   ("--current", false, ["graph"]),
   ("--output", true, ["record"]),

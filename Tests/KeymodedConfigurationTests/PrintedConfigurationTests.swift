@@ -150,6 +150,7 @@ struct PrintedConfigurationTests {
   }
 
   private static func seedText(_ random: inout SplitMix64) -> String {
-    String((0..<5).map { _ in Character(UnicodeScalar(UInt8.random(in: 48...122, using: &random))) })
+    let bytes = (0..<5).map { _ in UInt8.random(in: 48...122, using: &random) }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

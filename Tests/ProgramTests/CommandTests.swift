@@ -334,7 +334,7 @@ struct CommandTests {
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
       (
         "keymodectl", "state --config x",
-        "option '--config' works only with graph, record and replay"
+        "option '--config' works only with graph, keys, record and replay"
       ),
       ("keymodectl", "state --current", "option '--current' works only with graph"),
       (
