@@ -91,7 +91,7 @@ public final class KeyViewer {
 
   /// The key and its use, and the device behind them in a column of its own.
   private func line(_ press: PressedKey) -> TerminalText {
-    let padding = String(repeating: " ", count: max(0, 40 - press.text.count))
+    let padding = String(repeating: " ", count: max(0, 32 - press.text.count))
     return "\(press.text)\(padding)  \(names[press.device] ?? "")"
   }
 

@@ -20,15 +20,16 @@ let help: TerminalText = """
     keys [DEVICE]...         show what each key that is pressed is called and
                              bound to; needs no daemon
 
-    --json                   all but wait, graph, record and keys: print JSON lines
+    --json                   all but wait, graph, record and keys: print JSON
+                             lines
     --socket-dir DIR         all but replay, record and keys: the directory of the
                              daemon's sockets; by default $KEYMODED_SOCKET_DIR,
                              $XDG_RUNTIME_DIR/keymoded or /run/keymoded
     --timeout SECONDS        all but watch, replay, record and keys: give up after
                              this time, by default 5 seconds; wait then exits with
                              1, and by default never gives up
-    --config FILE            replay, record, draw or show keys with the settings of
-                             FILE
+    --config FILE            replay, record, draw or show keys with the settings
+                             of FILE
     --version                print the version
     --help                   print this summary
 
