@@ -10,6 +10,8 @@ rulesdir    = $(PREFIX)/lib/udev/rules.d
 mandir      = $(PREFIX)/share/man
 bashdir     = $(PREFIX)/share/bash-completion/completions
 fishdir     = $(PREFIX)/share/fish/vendor_completions.d
+# The daemon reads its configuration there, whatever the prefix.
+confdir     = /etc/keymoded
 # Debian's zsh searches these directories: one for packages, one for local installations.
 zshdir      = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
 
@@ -178,6 +180,9 @@ install:
 	for page in $(PAGES); do \
 	  install -m 644 man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
 	done
+	install -d "$(DESTDIR)$(confdir)"
+	test -e "$(DESTDIR)$(confdir)/keymoded.yaml" || \
+	  install -m 644 etc/keymoded.yaml "$(DESTDIR)$(confdir)"
 	install -d "$(DESTDIR)$(bashdir)" "$(DESTDIR)$(fishdir)" "$(DESTDIR)$(zshdir)"
 	for name in $(PROGRAMS); do \
 	  install -m 644 completions/$$name.bash "$(DESTDIR)$(bashdir)/$$name" && \
@@ -194,6 +199,8 @@ uninstall:
 	for name in $(UNITS); do $(RM) "$(DESTDIR)$(unitdir)/$$name"; done
 	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
+	! cmp -s etc/keymoded.yaml "$(DESTDIR)$(confdir)/keymoded.yaml" || \
+	  $(RM) "$(DESTDIR)$(confdir)/keymoded.yaml"
 
 # By default Debian's tools write packages into the directory above the checkout.
 deb:

@@ -100,6 +100,8 @@ let package = Package(
       "KeyRecording",
       ["Evdev", "EventRecordings", "KeyboardModes", "LinuxInput", "SystemCalls", "Systemd"]),
     module(
+      "PressedKeys", ["Evdev", "KeyboardModes", "LinuxInput", "SystemCalls", "Systemd"]),
+    module(
       "Watching",
       [
         "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
@@ -109,8 +111,8 @@ let package = Package(
       "keymodectl",
       [
         "CommandLineTools", "EventRecordings", "JSON", "KeyRecording", "KeyboardModes",
-        "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "Replaying",
-        "StateMachines", "SystemCalls", "Timelines", "Watching",
+        "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput", "PressedKeys",
+        "Replaying", "StateMachines", "SystemCalls", "Timelines", "Watching",
       ]),
 
     // Packages of their own, under examples; here they are for the tests.
@@ -152,6 +154,10 @@ let package = Package(
     tests(
       "WatchingTests",
       ["KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls", "Watching"]),
+    tests(
+      "PressedKeysTests",
+      ["Evdev", "KeyboardModes", "KeymodedConfiguration", "PressedKeys", "TestSupport"]),
+    tests("SystemCallsTests", ["SystemCalls", "TestSupport"]),
     tests("SystemdTests", ["SystemCalls", "Systemd", "TestSupport"]),
     tests(
       "LinuxInputTests",

@@ -4,7 +4,7 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait trigger devices stats graph replay record'
+  local commands='state watch wait trigger devices stats graph replay record keys'
   local shift='off on capsLock'
   local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
 
@@ -60,6 +60,7 @@ _keymodectl() {
         options+=' --config --format --expect --from --until --stats --timeline --lenient'
         ;;
       record) options+=' --config --output --format --show-keycodes' ;;
+      keys) options+=' --config' ;;
     esac
     COMPREPLY=($(compgen -W "$options" -- "$cur"))
     return
@@ -85,6 +86,6 @@ _keymodectl() {
       COMPREPLY=($(compgen -W "$events tapTextField tapBlankArea" -- "$cur"))
       ;;
     replay) _filedir ;;
-    record) COMPREPLY=($(compgen -W "$(compgen -G '/dev/input/event*')" -- "$cur")) ;;
+    record | keys) COMPREPLY=($(compgen -W "$(compgen -G '/dev/input/event*')" -- "$cur")) ;;
   esac
 } && complete -F _keymodectl keymodectl

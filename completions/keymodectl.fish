@@ -1,12 +1,12 @@
 # Completion of keymodectl(1) for fish.
 
-set -l commands state watch wait trigger devices stats graph replay record
+set -l commands state watch wait trigger devices stats graph replay record keys
 
 complete -c keymodectl -f
-complete -c keymodectl -n 'not __fish_seen_subcommand_from wait graph record' -l json \
+complete -c keymodectl -n 'not __fish_seen_subcommand_from wait graph record keys' -l json \
   -d 'Print JSON lines'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from watch replay record' -l timeout -x -d 'Give up after this many seconds'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch replay record keys' -l timeout -x -d 'Give up after this many seconds'
 complete -c keymodectl -l version -d 'Print the version'
 complete -c keymodectl -l help -d 'Print a summary'
 
@@ -20,6 +20,7 @@ complete -c keymodectl -n $no_command -a stats -d 'Print statistics of the daemo
 complete -c keymodectl -n $no_command -a graph -d 'Print the diagram of a machine'
 complete -c keymodectl -n $no_command -a replay -d 'Print the changes that recordings make'
 complete -c keymodectl -n $no_command -a record -d 'Record keyboards'
+complete -c keymodectl -n $no_command -a keys -d 'Show what pressed keys are called and bound to'
 
 complete -c keymodectl -n '__fish_seen_subcommand_from state graph' -a 'shift keyboard'
 
@@ -36,7 +37,7 @@ complete -c keymodectl -n $wait \
 complete -c keymodectl -n '__fish_seen_subcommand_from trigger' \
   -a 'shiftPressed characterTyped clickSwitchButton clickMoreButton tapTextField tapBlankArea'
 
-complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record' -l config -r -F \
+complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record keys' -l config -r -F \
   -d 'Use the settings of a file'
 
 set -l graph '__fish_seen_subcommand_from graph'
@@ -55,7 +56,7 @@ complete -c keymodectl -n $replay -l timeline -r -F -d 'Draw the changes as SVG'
 complete -c keymodectl -n $replay -l lenient -d 'Skip errors and count them'
 
 set -l record '__fish_seen_subcommand_from record'
-complete -c keymodectl -n $record -a '(for node in /dev/input/event*; echo $node; end)'
+complete -c keymodectl -n '__fish_seen_subcommand_from record keys' -a '(for node in /dev/input/event*; echo $node; end)'
 complete -c keymodectl -n $record -l output -r -F -d 'Write to a file'
 complete -c keymodectl -n $record -l format -x -a 'evemu libinput' -d 'The format'
 complete -c keymodectl -n $record -l show-keycodes -d 'Do not redact'

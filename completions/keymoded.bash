@@ -22,6 +22,6 @@ _keymoded() {
       ;;
   esac
   $split && return
-  local options='--config --check --device --recording --speed --socket-dir --version --help'
+  local options='--config --check --print-config --device --recording --speed --socket-dir --version --help'
   COMPREPLY=($(compgen -W "$options" -- "$cur"))
 } && complete -F _keymoded keymoded

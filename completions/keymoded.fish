@@ -3,6 +3,7 @@
 complete -c keymoded -f
 complete -c keymoded -l config -r -F -d 'Read this file'
 complete -c keymoded -l check -d 'Only check the configuration'
+complete -c keymoded -l print-config -d 'Only print the configuration'
 complete -c keymoded -l device -x -a '(for node in /dev/input/event*; echo $node; end)' \
   -d 'Follow this device'
 complete -c keymoded -l recording -r -F -d 'Play a recording instead of devices'

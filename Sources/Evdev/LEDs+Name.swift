@@ -8,6 +8,9 @@ extension LEDs {
     self.init(number: number)
   }
 
+  /// The names of these LEDs.
+  public var names: [String] { Self.names.filter { contains(LEDs(number: $0.number)) }.map(\.name) }
+
   /// The names of all LEDs that the kernel's header had when libevdev was built.
   public static var allNames: [String] { names.map(\.name) }
 

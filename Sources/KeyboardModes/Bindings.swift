@@ -91,6 +91,15 @@ public struct Bindings: Hashable, Sendable {
     kind(of: chord.key) == .special ? uses[chord] : nil
   }
 
+  /// The chords that are bound to `event` with their uses, by the numbers of their keys.
+  public func chords(of event: KeyboardTable.Event) -> [(chord: Chord, use: Use)] {
+    chords.sorted {
+      ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)
+    }.flatMap { chord in
+      (uses[chord]?.events ?? []).filter { $0.event == event }.map { (chord, $0.use) }
+    }
+  }
+
   /// The chords that are bound, in no particular order.
   public var chords: [Chord] { Array(uses.keys) }
 

@@ -153,10 +153,16 @@ public struct Controller: Sendable {
 
   /// The meaning that a press of `key` would have now.
   public func meaning(ofPress key: KeyCode, on device: DeviceID) -> PressMeaning {
-    let held = keys.devices.reduce(into: Modifiers()) { held, other in
+    let held = modifiers(forPressOf: key, on: device)
+    let meaning = settings.bindings.meaning(of: key, held)
+    return meaning == .shift && belongsToShortcut(held) ? .other : meaning
+  }
+
+  /// The modifiers that are held now on any device, by keys other than `key` of this device.
+  public func modifiers(forPressOf key: KeyCode, on device: DeviceID) -> Modifiers {
+    keys.devices.reduce(into: Modifiers()) { held, other in
       held.formUnion(other.device == device ? other.held(without: key) : other.held())
     }
-    return settings.bindings.meaning(of: key, held)
   }
 }
 

@@ -31,6 +31,9 @@ public struct LEDRules: Hashable, Sendable {
     used = leds.values.reduce(into: []) { $0.formUnion($1) }
   }
 
+  /// The LEDs of the state of this name; `nil` if the rules do not name it.
+  public subscript(state: String) -> LEDs? { leds[state] }
+
   /// The LEDs that are on in these states; the rest of ``used`` are off.
   public func on(in modes: Modes) -> LEDs {
     (leds[modes.shift] ?? []).union(leds[modes.keyboard] ?? [])

@@ -1,7 +1,7 @@
 import Glibc
 public import KeyboardModes
 public import LinuxInput
-import SystemCalls
+public import SystemCalls
 import YAML
 
 /// The configuration of the daemon, as read from its file.
@@ -10,7 +10,7 @@ import YAML
 ///     debounce: off
 ///     keyboard:
 ///       bindings:
-///         clickSwitchButton: [KEY_SCROLLLOCK, KEY_LEFTMETA+KEY_V]
+///         clickSwitchButton: [Scroll_Lock, Super+V]
 ///     devices:  { ignore: ["*Yubi*", "046d:c52b"] }
 ///     leds:     { capsLock: LED_CAPSL }
 public struct Configuration: Hashable, Sendable {
@@ -34,21 +34,25 @@ public struct Configuration: Hashable, Sendable {
 
   /// Reads the file at `path`. If `path` is `nil`, reads the file at ``systemPath``; without that
   /// file, the defaults apply. Throws why the file cannot be read, or the errors in it.
-  public static func load(_ path: String?) throws(ConfigurationErrors) -> Configuration {
-    try Configuration(parsing: text(of: path), file: path ?? systemPath)
+  ///
+  /// - Parameter warn: receives the warnings about a valid file; see ``init(parsing:file:warn:)``.
+  public static func load(
+    _ path: String?, warn: (TerminalText) -> Void = { _ in }
+  ) throws(ConfigurationErrors) -> Configuration {
+    try Configuration(parsing: text(of: path) ?? [], file: path ?? systemPath, warn: warn)
   }
 
   /// The text of the file at `path`. If `path` is `nil`, the text of the file at ``systemPath``;
-  /// empty if that file does not exist. Throws why the file cannot be read, or that it is larger
+  /// `nil` if that file does not exist. Throws why the file cannot be read, or that it is larger
   /// than ``sizeLimit``.
-  public static func text(of path: String?) throws(ConfigurationErrors) -> [UInt8] {
+  public static func text(of path: String?) throws(ConfigurationErrors) -> [UInt8]? {
     let file = path ?? systemPath
     let bytes: [UInt8]?
     do throws(SystemError) {
       bytes = try contents(of: file, limit: sizeLimit)
     } catch {
       // Only a missing file means the defaults, not one that cannot be read.
-      if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return [] }
+      if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return nil }
       throw ConfigurationErrors(file: file, error.reason)
     }
     guard let bytes else {
@@ -58,7 +62,12 @@ public struct Configuration: Hashable, Sendable {
   }
 
   /// Parses the text of a file, and throws the errors in it, which have the name `file`.
-  public init(parsing bytes: [UInt8], file: String) throws(ConfigurationErrors) {
+  ///
+  /// - Parameter warn: receives a line for each warning, with the same name, unless there are errors:
+  ///   for settings that are valid, but probably not what the user meant.
+  public init(
+    parsing bytes: [UInt8], file: String, warn: (TerminalText) -> Void = { _ in }
+  ) throws(ConfigurationErrors) {
     let root: Node?
     do {
       root = try Node.document(parsing: bytes)
@@ -69,5 +78,9 @@ public struct Configuration: Hashable, Sendable {
     if let root { reader.read(root) }
     guard reader.faults.count == 0 else { throw ConfigurationErrors(file: file, reader.faults) }
     self = reader.configuration
+    for warning in reader.warnings.first {
+      let mark = warning.mark
+      warn("\(file):\(mark.line):\(mark.column): warning: \(warning.message())")
+    }
   }
 }

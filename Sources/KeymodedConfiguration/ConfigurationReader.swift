@@ -11,9 +11,14 @@ import YAML
 struct ConfigurationReader {
   var configuration = Configuration()
   private(set) var faults = Faults()
+  private(set) var warnings = Faults()
 
   mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
     faults.add(message, at: node.mark)
+  }
+
+  mutating func warn(_ message: @autoclosure @escaping () -> String, at node: Node) {
+    warnings.add(message, at: node.mark)
   }
 
   mutating func read(_ root: Node) {
@@ -68,6 +73,8 @@ struct ConfigurationReader {
     configuration.settings.debounce = debounce
   }
 
+  /// How long a tap of Shift may last, without a setting.
+
   private mutating func readShift(_ node: Node) {
     let values = members(
       of: node, "shift", known: ["threshold", "timeout", "trigger", "tap_timeout"])
@@ -88,26 +95,6 @@ struct ConfigurationReader {
     }
   }
 
-  private mutating func readKeyboard(_ node: Node) {
-    let values = members(of: node, "keyboard", known: ["bindings", "table"])
-    if let table = values["table"] { readTable(table) }
-    let table = configuration.settings.keyboard
-    for event in KeyboardTable.standard.events where !table.events.contains(event) {
-      configuration.settings.bindings.unbind(event)
-    }
-    guard let bindings = values["bindings"] else { return }
-    let lists = members(of: bindings, "bindings", known: table.eventNames)
-    // An event without a value keeps its default keys; an empty list removes them.
-    let named = table.events.filter {
-      lists[table.name(ofEvent: $0)].map { $0.content != .scalar("") } ?? false
-    }
-    for event in named { configuration.settings.bindings.unbind(event) }
-    for event in named {
-      guard let list = lists[table.name(ofEvent: event)] else { continue }
-      for node in elements(of: list) { bind(node, to: event, named: named) }
-    }
-  }
-
   private mutating func readLEDs(_ node: Node) {
     let settings = configuration.settings
     let states = settings.shift.stateNames + settings.keyboard.stateNames
@@ -124,21 +111,6 @@ struct ConfigurationReader {
       leds[state] = ofState
     }
     configuration.leds = LEDRules(leds)
-  }
-
-  private mutating func bind(
-    _ node: Node, to event: KeyboardTable.Event, named: [KeyboardTable.Event]
-  ) {
-    guard let text = scalar(node), let chord = chord(text, at: node) else { return }
-    guard let other = configuration.settings.bindings.bind(chord, to: event) else { return }
-    guard other != event else { return fail("'\(text)' is already in this list", at: node) }
-    let name = configuration.settings.keyboard.name(ofEvent: other)
-    guard named.contains(other) else {
-      return fail(
-        "by default '\(text)' is bound to \(name); to free it, list other keys for \(name)",
-        at: node)
-    }
-    fail("'\(text)' is already bound to \(name)", at: node)
   }
 }
 
@@ -195,7 +167,13 @@ extension ConfigurationReader {
   private mutating func duration(
     _ node: Node, upTo longest: (duration: Duration, text: String) = (.seconds(60), "60s")
   ) -> Duration? {
-    guard let text = scalar(node) else { return nil }
+    scalar(node).flatMap { duration($0, at: node, upTo: longest) }
+  }
+
+  mutating func duration(
+    _ text: String, at node: Node,
+    upTo longest: (duration: Duration, text: String) = (.seconds(60), "60s")
+  ) -> Duration? {
     do {
       return try Duration(configured: text, within: .microseconds(1)...longest.duration)
     } catch {
@@ -204,55 +182,6 @@ extension ConfigurationReader {
       case .noUnit: fail("'\(text)' has no unit; add s, ms or us", at: node)
       case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
       case .outside: fail("'\(text)' is not between 1us and \(longest.text)", at: node)
-      }
-      return nil
-    }
-  }
-
-  /// The names between the plus signs, without superfluous spaces.
-  private func keyNames(_ text: String) -> [String] {
-    func trimmed(_ name: Substring) -> String {
-      guard name.utf8.contains(UInt8(ascii: " ")) else { return String(name) }
-      return name.split(separator: " ").joined(separator: " ")
-    }
-    // A file can have very many keys, and `split` takes several times as long.
-    var names: [String] = []
-    var rest = text[...]
-    while let plus = rest.utf8.firstIndex(of: UInt8(ascii: "+")) {
-      names.append(trimmed(rest[..<plus]))
-      rest = rest[rest.utf8.index(after: plus)...]
-    }
-    names.append(trimmed(rest))
-    return names
-  }
-
-  private mutating func chord(_ text: String, at node: Node) -> Chord? {
-    let names = keyNames(text)
-    var keys: [KeyCode] = []
-    for name in names {
-      guard !name.isEmpty else {
-        fail(names.count == 1 ? "the key name is empty" : "a key is missing beside a '+'", at: node)
-        return nil
-      }
-      guard let key = KeyCode(name: name) else {
-        fail("unknown key name '\(name)'\(keySuggestion(for: name))", at: node)
-        return nil
-      }
-      keys.append(key)
-    }
-    do {
-      return try Chord(keys)
-    } catch {
-      switch error {
-      case .empty: fail("the key name is empty", at: node)
-      case .endsInShift: fail("Shift cannot be bound: it belongs to the Shift machine", at: node)
-      case .rightAltIsNotAModifier:
-        fail("KEY_RIGHTALT is AltGr, which types characters; it cannot be a modifier", at: node)
-      case .notAModifier(let place):
-        fail(
-          "\(names[place]) is not a modifier; all keys before the last must be modifiers", at: node)
-      case .modifierTwice(let place):
-        fail("\(names[place]) repeats a modifier; left and right count as the same", at: node)
       }
       return nil
     }

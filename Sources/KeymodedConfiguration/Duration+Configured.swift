@@ -36,4 +36,13 @@ extension Duration {
     self = .microseconds(microseconds)
     guard range.contains(self) else { throw .outside }
   }
+
+  /// A duration of whole microseconds, as ``init(configured:within:)`` reads it.
+  var configured: String {
+    let (seconds, attoseconds) = components
+    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    if microseconds.isMultiple(of: 1_000_000) { return "\(microseconds / 1_000_000)s" }
+    if microseconds.isMultiple(of: 1000) { return "\(microseconds / 1000)ms" }
+    return "\(microseconds)us"
+  }
 }

@@ -14,17 +14,37 @@ func ledSuggestion(for name: String) -> String {
   return meant.map { "did you mean \($0)?" } ?? only(known)
 }
 
-/// A hint to append to the error about an unknown key: the most similar name; empty without one.
-func keySuggestion(for name: String) -> String {
-  func meant() -> String? {
-    if let number = UInt16(name) {
-      // A digit is what the key types; a longer number is the kernel's code.
-      return number < 10 ? "KEY_\(number)" : eventCodeName(1, number)
-    }
-    let known = KeyCode.allNames
-    return nearest(to: name, among: known) ?? nearest(to: "KEY_\(name)", among: known)
+/// The message about an unknown key: with the most similar name in the form of `name`, if there is
+/// one.
+func unknownKey(_ name: String) -> String {
+  guard name.count != 1 else {
+    let key = KeyCode(character: Character(name))
+    let hint =
+      key.map { "did you mean \($0.shortName)?" }
+      ?? "'keymodectl keys' shows the name of a key that you press"
+    return "'\(name)' is a character, not the name of a key; \(hint)"
   }
-  return meant().map { "; did you mean \($0)?" } ?? ""
+  return "unknown key name '\(name)'\(keySuggestion(for: name))"
+}
+
+/// A hint to append to the error about a text after a chord, if both were meant to be one name, such
+/// as `Print Screen`; otherwise empty.
+func spacedKeySuggestion(for chord: ChordText) -> String {
+  let words = [chord.names.last ?? "", chord.rest].joined(separator: "_")
+  guard let key = KeyCode(writtenAs: words.split(separator: " ").joined(separator: "_")) else {
+    return ""
+  }
+  return "; did you mean \(key.shortName)?"
+}
+
+/// A hint to append to the error about an unknown key; empty without a similar name.
+private func keySuggestion(for name: String) -> String {
+  let (digits, radix) = name.hasPrefix("0x") ? (name.dropFirst(2), 16) : (name[...], 10)
+  if let number = UInt16(digits, radix: radix) {
+    return KeyCode(number).map { "; key number \(name) is \($0.shortName)" } ?? ""
+  }
+  let known = KeyCode.isKernelName(name) ? KeyCode.allNames : KeyCode.allShortNames
+  return nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
 }
 
 /// The sentence that lists all names.

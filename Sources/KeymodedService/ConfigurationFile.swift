@@ -68,8 +68,9 @@ final class ConfigurationFile {
   }
 
   private func read() throws(ConfigurationErrors) -> Configuration {
-    let text = try Configuration.text(of: path)
-    let configuration = try Configuration(parsing: text, file: path ?? Configuration.systemPath)
+    let text = try Configuration.text(of: path) ?? []
+    let configuration = try Configuration(
+      parsing: text, file: path ?? Configuration.systemPath, warn: { Log.warning("\($0)") })
     store?.keep(text)
     return configuration
   }

@@ -20,7 +20,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     if let daemon, file == nil {
       try diagram(machine, of: daemon)
     } else {
-      try diagram(machine, of: file.map { try Configuration.load($0) }?.settings ?? Settings())
+      try diagram(machine, of: configuration(arguments).settings)
     }
   if let daemon {
     let state = try daemon.state().modes[machine]

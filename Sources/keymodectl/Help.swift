@@ -17,15 +17,19 @@ let help: TerminalText = """
     replay FILE...           print the changes that recordings make, merged by
                              time; needs no daemon; '-' is standard input
     record [DEVICE]...       record these keyboards, or all; needs no daemon
+    keys [DEVICE]...         show what each key that is pressed is called and
+                             bound to; needs no daemon
 
-    --json                   all but wait, graph and record: print JSON lines
-    --socket-dir DIR         all but replay and record: the directory of the
+    --json                   all but wait, graph, record and keys: print JSON
+                             lines
+    --socket-dir DIR         all but replay, record and keys: the directory of the
                              daemon's sockets; by default $KEYMODED_SOCKET_DIR,
                              $XDG_RUNTIME_DIR/keymoded or /run/keymoded
-    --timeout SECONDS        all but watch, replay and record: give up after this
-                             time, by default 5 seconds; wait then exits with 1,
-                             and by default never gives up
-    --config FILE            replay, record or draw with the settings of FILE
+    --timeout SECONDS        all but watch, replay, record and keys: give up after
+                             this time, by default 5 seconds; wait then exits with
+                             1, and by default never gives up
+    --config FILE            replay, record, draw or show keys with the settings
+                             of FILE
     --version                print the version
     --help                   print this summary
 

@@ -1,11 +1,12 @@
 import CommandLineTools
+import KeymodedConfiguration
 import SystemCalls
 
 /// The options except `--help` and `--version`, and the commands that have each of them.
 private let options: [(name: String, takesValue: Bool, commands: [String])] = [
   ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
   ("--socket-dir", true, ["devices", "graph", "state", "stats", "trigger", "wait", "watch"]),
-  ("--config", true, ["graph", "record", "replay"]),
+  ("--config", true, ["graph", "keys", "record", "replay"]),
   ("--format", true, ["graph", "record", "replay", "watch"]),
   ("--current", false, ["graph"]),
   ("--output", true, ["record"]),
@@ -39,4 +40,11 @@ extension Arguments {
       throw UsageError("option '\(option.name)' works only with \(listed(option.commands))")
     }
   }
+}
+
+/// The configuration in the file of `--config`, by default the defaults. Writes warnings about it to
+/// standard error.
+func configuration(_ arguments: Arguments) throws(ConfigurationErrors) -> Configuration {
+  guard let file = arguments["--config"] else { return Configuration() }
+  return try Configuration.load(file) { writeToStandardError("\($0)\n") }
 }

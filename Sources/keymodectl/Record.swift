@@ -1,5 +1,4 @@
 import CommandLineTools
-import Glibc
 import KeyRecording
 import KeymodeInterface
 import KeymodedConfiguration
@@ -10,11 +9,8 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let request = try request(operands, arguments)
   // The recording holds only what was asked for; a dump of memory could hold what was typed.
   forbidMemoryDumps()
-  do {
-    return try Recorder(request) { complain($0) }.run() ? ExitStatus.done : ExitStatus.no
-  } catch let error as SystemError where error.code == EACCES && error.operation == "open" {
-    complain("\(error):\nonly root and members of the group 'input' may read keyboards")
-    return ExitStatus.permissionDenied
+  return try permitted {
+    try Recorder(request) { complain($0) }.run() ? ExitStatus.done : ExitStatus.no
   }
 }
 
@@ -25,8 +21,7 @@ private func request(_ operands: [String], _ arguments: Arguments) throws -> Rec
     }
     return format
   }
-  let configuration =
-    try arguments["--config"].map { try Configuration.load($0) } ?? Configuration()
+  let configuration = try configuration(arguments)
   let settings = configuration.settings
   var request = RecordingRequest(
     operands.isEmpty

@@ -19,8 +19,7 @@ func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     }
     return format
   }
-  let settings =
-    try arguments["--config"].map { try Configuration.load($0) }?.settings ?? Settings()
+  let settings = try configuration(arguments).settings
   let window = try window(arguments)
   let picture = try arguments["--timeline"].map { try PictureFile($0) }
   var recording = try Recording(

@@ -33,6 +33,7 @@ func run() async throws -> Int32 {
   case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
   case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)
+  case "keys": return try keys(operands, arguments)
   case "replay": return try replay(operands, arguments)
   default: throw UsageError("unknown command '\(command)'")
   }

@@ -14,6 +14,7 @@ let help: TerminalText = """
 
     --config FILE       read FILE instead of \(Configuration.systemPath)
     --check             only check the configuration, and print its errors
+    --print-config      only print the configuration, every setting of it
     --device PATH       follow this device instead of all keyboards; may be
                         repeated
     --recording FILE    play a recording instead of devices
@@ -32,25 +33,45 @@ let help: TerminalText = """
 /// Runs the daemon until a signal ends it.
 func run() throws {
   let arguments = try Arguments(
-    commandLine(), flags: ["--check", "--version", "--help"],
+    commandLine(), flags: ["--check", "--print-config", "--version", "--help"],
     options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"])
   if arguments.has("--help") { return Output.print(help) }
   if arguments.has("--version") { return Output.print("keymoded \(keymodedVersion)") }
   if let operand = arguments.operands.first { throw UsageError("unexpected argument '\(operand)'") }
   let source = try source(arguments)
   let file = arguments["--config"]
-  if arguments.has("--check") {
-    for other in ["--device", "--recording", "--speed", "--socket-dir"]
-    where arguments.isGiven(other) {
-      throw UsageError("--check and \(other) cannot be used together")
+  for option in ["--check", "--print-config"] where arguments.has(option) {
+    for other in ["--device", "--recording", "--speed", "--socket-dir", "--print-config"]
+    where other != option && arguments.isGiven(other) {
+      throw UsageError("\(option) and \(other) cannot be used together")
     }
-    _ = try Configuration.load(file)
-    return
+    return option == "--check" ? try check(file) : try printConfiguration(file)
   }
   // The latest keys stay in this process's memory until later ones overwrite them.
   forbidMemoryDumps()
   let daemon = try Daemon(configurationFile: file, source)
   try daemon.run(socketDirectory: arguments["--socket-dir"])
+}
+
+/// Prints whether the configuration is valid. Its warnings go to standard error, as its errors do.
+func check(_ path: String?) throws(ConfigurationErrors) {
+  let file = path ?? Configuration.systemPath
+  guard let text = try Configuration.text(of: path) else {
+    return Output.print("\(file): not there; defaults apply")
+  }
+  _ = try Configuration(parsing: text, file: file) { writeToStandardError("\($0)\n") }
+  Output.print("\(file): OK")
+}
+
+/// Prints the configuration as YAML.
+func printConfiguration(_ path: String?) throws(ConfigurationErrors) {
+  let configuration = try Configuration.load(path) { writeToStandardError("\($0)\n") }
+  var output = Output()
+  // The YAML escapes everything that a terminal would act on.
+  for line in configuration.yaml.split(separator: "\n") {
+    output.line { $0.append(contentsOf: line.utf8) }
+  }
+  output.flush()
 }
 
 /// Where the daemon's keys come from.

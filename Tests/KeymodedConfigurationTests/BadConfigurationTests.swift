@@ -107,7 +107,7 @@ struct BadConfigurationTests {
     let cases = BadConfiguration.readable.map { bad in
       "\n=== \(bad.name)\n\(String(decoding: bad.bytes, as: UTF8.self))=>\n\(bad.said())"
     }
-    try "\(BadConfiguration.comment)\(cases.joined(separator: "\n"))"
+    try "\(BadConfiguration.comment)\(cases.joined())"
       .write(to: BadConfiguration.file, atomically: true, encoding: .utf8)
     Issue.record("Bad.txt was made anew: look at it")
   }

@@ -346,7 +346,7 @@ struct CommandTests {
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
       (
         "keymodectl", "state --config x",
-        "option '--config' works only with graph, record and replay"
+        "option '--config' works only with graph, keys, record and replay"
       ),
       ("keymodectl", "state --current", "option '--current' works only with graph"),
       (
@@ -370,6 +370,13 @@ struct CommandTests {
       ("keymoded", "--speed 2", "--speed needs --recording"),
       ("keymoded", "--check --recording x", "--check and --recording cannot be used together"),
       ("keymoded", "--check --device x", "--check and --device cannot be used together"),
+      (
+        "keymoded", "--check --print-config", "--check and --print-config cannot be used together"
+      ),
+      (
+        "keymoded", "--print-config --socket-dir x",
+        "--print-config and --socket-dir cannot be used together"
+      ),
       ("keymoded", "--recording x --device y", "--recording and --device cannot be used together"),
       (
         "keymoded", "--recording x --speed fast",

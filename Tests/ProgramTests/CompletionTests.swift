@@ -101,8 +101,8 @@ struct CompletionTests {
 
     func options(of command: String) -> Set<String> {
       var all = (options[""] ?? []).union(options[command] ?? [])
-      // "replay, record or draw with the settings of FILE"
-      if !["replay", "record", "graph"].contains(command) { all.remove("--config") }
+      // "replay, record, draw or show keys with the settings of FILE"
+      if !["replay", "record", "graph", "keys"].contains(command) { all.remove("--config") }
       for (option, others) in exceptions where others.contains(command) { all.remove(option) }
       return all
     }
@@ -113,7 +113,7 @@ struct CompletionTests {
     arguments: CompletingShell.allCases)
   func agreement(_ shell: CompletingShell) throws {
     let help = try Help()
-    #expect(help.commands.count == 9)
+    #expect(help.commands.count == 10)
     #expect(help.options.count == 5)
     let lines = ["keymodectl "] + help.commands.map { "keymodectl \($0) --" }
     let found = try shell.completions(of: lines)
@@ -159,7 +159,7 @@ struct CompletionTests {
     let built = "\(folder.path)/.build/release"
     try FileManager.default.createDirectory(atPath: built, withIntermediateDirectories: true)
     let script = """
-      cp -r Makefile completions man systemd udev '\(folder.path)' && cd '\(folder.path)' &&
+      cp -r Makefile completions etc man systemd udev '\(folder.path)' && cd '\(folder.path)' &&
       cp /bin/true .build/release/keymoded && cp /bin/true .build/release/keymodectl &&
       make install PREFIX=\(prefix) DESTDIR='\(folder.path)/root' >/dev/null &&
       (cd root && find . -path '*share*' -type f -name '*keymod*' ! -path '*/man/*' | sort) &&

@@ -208,7 +208,8 @@ struct EscapeTests {
       ("keymodectl", ["graph", "shift", "--config", evil]),
       ("keymodectl", ["replay", evil]), ("keymodectl", ["replay", "--from", evil, "x"]),
       ("keymodectl", ["replay", "--expect", evil, "/dev/null"]),
-      ("keymodectl", ["record", evil]), ("keymodectl", ["state", "--socket-dir", "/" + evil]),
+      ("keymodectl", ["record", evil]), ("keymodectl", ["keys", evil]),
+      ("keymodectl", ["state", "--socket-dir", "/" + evil]),
       ("keymoded", [evil]), ("keymoded", ["--config", evil]), ("keymoded", ["--recording", evil]),
       ("keymoded", ["--recording", "x", "--speed", evil]),
     ])

@@ -96,7 +96,7 @@ struct ReloadTests {
     let folder = try TemporaryFolder()
     let good = try folder.write("good.yaml", "shift: { threshold: 1s }\n")
     let fine = try run("keymoded", "--check", "--config", good)
-    #expect((fine.status, fine.output, fine.errors) == (0, "", ""))
+    #expect((fine.status, fine.output, fine.errors) == (0, "\(good): OK\n", ""))
     let bad = try folder.write("bad.yaml", "shift: { threshold: 1 }\ndevices: 7\n")
     let ended = try run("keymoded", "--check", "--config", bad)
     #expect(ended.status == 4)
@@ -106,6 +106,57 @@ struct ReloadTests {
         \(bad):2:10: devices must be a mapping; its possible keys are only and ignore
 
         """)
-    #expect(try run("keymoded", "--check", "--config", "/nowhere").status == 4)
+    let missing = try run("keymoded", "--check", "--config", "/nowhere")
+    #expect((missing.status, missing.output) == (4, ""))
+  }
+
+  @Test(
+    "without the system's file, keymoded --check says so, and the defaults are printed",
+    .enabled(if: !FileManager.default.fileExists(atPath: "/etc/keymoded/keymoded.yaml")))
+  func noFile() throws {
+    let checked = try run("keymoded", "--check")
+    #expect(checked.output == "/etc/keymoded/keymoded.yaml: not there; defaults apply\n")
+    #expect((checked.status, checked.errors) == (0, ""))
+    let printed = try run("keymoded", "--print-config")
+    #expect((printed.status, printed.errors) == (0, ""))
+    #expect(printed.output.hasPrefix("shift:\n  threshold: 500ms\n"))
+  }
+
+  @Test("warnings about a valid configuration are reported with their position")
+  func warnings() throws {
+    let daemon = try RunningDaemon()
+    let text = "keyboard: { bindings: { tapTextField: KEY_MENU } }\n"
+    try reload(daemon, text, until: "was read again")
+    let file = "\(daemon.folder.path)/keymoded.yaml"
+    let warning =
+      "\(file):1:39: warning: the key Menu of PC keyboards sends KEY_COMPOSE, not KEY_MENU\n"
+    #expect(daemon.log.contains(warning))
+    for (option, output) in [
+      ("--check", "\(file): OK\n"), ("--print-config", "tapTextField: [KEY_MENU]\n"),
+    ] {
+      let ended = try run("keymoded", option, "--config", file)
+      #expect((ended.status, ended.errors) == (0, warning))
+      #expect(ended.output.contains(output))
+    }
+    let graph = try run("keymodectl", "graph", "shift", "--config", file)
+    #expect((graph.status, graph.errors) == (0, warning))
+    #expect(daemon.stop() == 0)
+  }
+
+  @Test("keymoded --print-config prints a configuration that it reads as the same")
+  func printed() throws {
+    let folder = try TemporaryFolder()
+    let text = "shift: { trigger: tap }\ndevices: { ignore: ['\"Gr\u{fc}n\"', 046D:C52B] }\n"
+    let file = try folder.write("first.yaml", text)
+    let first = try run("keymoded", "--print-config", "--config", file)
+    #expect((first.status, first.errors) == (0, ""))
+    #expect(first.output.contains("  trigger: tap\n"))
+    #expect(first.output.contains("  ignore: [\"\\\"Gr\u{fc}n\\\"\", \"046d:c52b\"]\n"))
+    let second = try run(
+      "keymoded", "--print-config", "--config", try folder.write("second.yaml", first.output))
+    #expect(second.output == first.output)
+    let bad = try run("keymoded", "--print-config", "--config", folder.path)
+    #expect((bad.status, bad.output) == (4, ""))
+    #expect(bad.errors == "\(folder.path): Is a directory\n")
   }
 }

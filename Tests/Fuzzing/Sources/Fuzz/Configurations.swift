@@ -66,6 +66,8 @@ private func lineLengths(_ bytes: [UInt8]) -> [Int] {
 
 private func use(_ configuration: Configuration) {
   require(configuration.settings.shift.threshold <= .seconds(60))
+  let printed = read(Array(configuration.yaml.utf8))
+  require(printed == .success(configuration), "it is printed as something else: \(printed)")
   var controller = Controller(settings: configuration.settings)
   for (place, number) in [42, 30, 29, 47, 127, 1, 54].enumerated() {
     guard let key = KeyCode(number) else { continue }

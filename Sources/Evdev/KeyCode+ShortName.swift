@@ -1,0 +1,116 @@
+public import KeyboardModes
+
+/// Short names of keys, such as `F9`, `Scroll_Lock` and `Super`: the kernel's names without `KEY_`,
+/// and names that people know from keyboards and desktops. Case and underscores do not matter.
+extension KeyCode {
+  /// The key that `text` names: a name of the kernel, `KEY_F9`, a short name, `F9`, or the number of
+  /// a key without a name, `0x2e8`. Case does not matter. `nil` if no key has this name.
+  public init?(writtenAs text: String) {
+    // Otherwise letters of other scripts could pass for these, such as the Kelvin sign for K.
+    guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+    let capitals = text.uppercased()
+    let key =
+      Self.isKernelName(text)
+      ? KeyCode(name: capitals)
+      : Self.shortNames[folded(text)] ?? KeyCode(name: "KEY_\(capitals)") ?? Self.unnamed(text)
+    guard let key else { return nil }
+    self = key
+  }
+
+  /// A name for people, which ``init(writtenAs:)`` reads as this key: a short one, unless the key has
+  /// only a kernel's name, or a number.
+  public var shortName: String {
+    let digits = String(number, radix: 16)
+    return Self.namesOfKeys[self]
+      ?? "0x\(String(repeating: "0", count: Swift.max(0, 3 - digits.utf8.count)))\(digits)"
+  }
+
+  /// All short names: the one of each key, and further ones.
+  public static let allShortNames =
+    (0...KeyCode.max).compactMap { KeyCode($0).flatMap { namesOfKeys[$0] } }.filter {
+      !isKernelName($0)
+    } + KeyName.aliases.map(\.name)
+
+  /// Whether `text` has the form of a kernel's name.
+  public static func isKernelName(_ text: String) -> Bool {
+    let start = text.utf8.prefix(4).map { $0 >= UInt8(ascii: "a") ? $0 & ~0x20 : $0 }
+    return start == Array("KEY_".utf8) || start == Array("BTN_".utf8)
+  }
+
+  /// The key of a character that keyboards with the US layout type without Shift: `Period` for `.`;
+  /// `nil` for others, because they depend on the layout.
+  public init?(character: Character) {
+    guard let name = KeyName.characters[character], let key = KeyCode(name: name) else {
+      return nil
+    }
+    self = key
+  }
+
+  /// The key that PC keyboards have in place of this one, and the label of both; `nil` for a key that
+  /// is not easily confused.
+  public var counterpart: (label: String, key: KeyCode)? {
+    guard let name = eventCodeName(1, number),
+      let pair = KeyName.counterparts.first(where: { $0.rare == name }),
+      let key = KeyCode(name: pair.usual)
+    else { return nil }
+    return (pair.label, key)
+  }
+
+  /// The key whose number is written as `0x2e8`, if it has no name.
+  private static func unnamed(_ text: String) -> KeyCode? {
+    guard text.hasPrefix("0x"), let number = UInt16(text.dropFirst(2), radix: 16),
+      let key = KeyCode(number), namesOfKeys[key] == nil, key.shortName == text.lowercased()
+    else { return nil }
+    return key
+  }
+
+  /// The name of each key that has one.
+  private static let namesOfKeys: [KeyCode: String] = {
+    var names: [KeyCode: String] = [:]
+    for number in 0...KeyCode.max {
+      guard let key = KeyCode(number), let name = eventCodeName(1, number) else { continue }
+      names[key] = KeyName.short(ofKernelName: name)
+    }
+    return names
+  }()
+
+  /// The keys by their folded short names.
+  private static let shortNames: [String: KeyCode] = {
+    var keys: [String: KeyCode] = [:]
+    for number in 0...KeyCode.max {
+      guard let key = KeyCode(number), let name = eventCodeName(1, number), name.hasPrefix("KEY_")
+      else { continue }
+      keys[folded(String(name.dropFirst(4)))] = key
+    }
+    for (name, kernelName) in KeyName.preferred + KeyName.aliases {
+      keys[folded(name)] = KeyCode(name: kernelName)
+    }
+    return keys
+  }()
+}
+
+/// The name in small letters without underscores.
+private func folded(_ name: String) -> String {
+  guard name.utf8.contains(where: { $0 == UInt8(ascii: "_") }) else { return name.lowercased() }
+  return String(name.lowercased().filter { $0 != "_" })
+}
+
+extension Chord {
+  /// The chord in short names, such as `Super+V`.
+  public var shortName: String { key.shortName(with: modifiers) }
+}
+
+extension KeyCode {
+  /// The short name of the key after those of the modifiers that are held with it, such as `Super+V`.
+  public func shortName(with modifiers: Modifiers) -> String {
+    let held = Modifiers.names.filter { modifiers.contains($0.modifier) }.map(\.name)
+    return (held + [shortName]).joined(separator: "+")
+  }
+}
+
+extension Modifiers {
+  /// The short names of the modifiers, in the order in which they are shown.
+  fileprivate static let names: [(name: String, modifier: Modifiers)] = [
+    ("Super", .meta), ("Ctrl", .ctrl), ("Alt", .alt), ("Shift", .shift),
+  ]
+}

@@ -1,0 +1,50 @@
+import Glibc
+
+/// A terminal that for some time neither shows what is typed on it nor hands it to the next program.
+public final class SilentTerminal {
+  private let descriptor: Int32
+  private var before = termios()
+  private var isTaken = false
+
+  /// The terminal of this descriptor, which stays open; `nil` if it is no terminal.
+  public init?(_ descriptor: Int32) {
+    guard isatty(descriptor) == 1 else { return nil }
+    self.descriptor = descriptor
+  }
+
+  deinit { leave() }
+
+  /// The terminal of standard input, output or error, whichever is the first; `nil` if none of them
+  /// is one.
+  public static func ofThisProgram() -> SilentTerminal? {
+    [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].lazy.compactMap { SilentTerminal($0) }.first
+  }
+
+  /// Turns off echo, line editing and flow control. Ctrl+C and Ctrl+Z keep working. Does nothing in
+  /// the background, where the terminal belongs to another program.
+  public func enter() {
+    guard !isTaken, isInForeground, tcgetattr(descriptor, &before) == 0 else { return }
+    isTaken = true
+    var changed = before
+    changed.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | IEXTEN)
+    // Otherwise a press of Ctrl+S would stop the output.
+    changed.c_iflag &= ~tcflag_t(IXON)
+    tcsetattr(descriptor, TCSANOW, &changed)
+  }
+
+  /// Discards what was typed since ``enter()``, and restores the settings.
+  public func leave() {
+    guard isTaken else { return }
+    isTaken = false
+    guard isInForeground else { return }
+    tcflush(descriptor, TCIFLUSH)
+    tcsetattr(descriptor, TCSANOW, &before)
+  }
+
+  /// Whether this process may change the settings without being stopped for it: it is in the
+  /// foreground of the terminal, or the terminal does not control it.
+  private var isInForeground: Bool {
+    let group = tcgetpgrp(descriptor)
+    return group < 0 || group == getpgrp()
+  }
+}

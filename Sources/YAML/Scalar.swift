@@ -1,0 +1,36 @@
+/// The YAML of a text: plain if no program can read it as anything but this text, otherwise in double
+/// quotes. Characters that are not shown are escaped.
+public func scalar(_ text: String) -> String {
+  guard !isPlain(text) else { return text }
+  return "\"\(text.unicodeScalars.map(escaped).joined())\""
+}
+
+/// Whether `text` is a word of ASCII letters, digits and some marks that YAML gives no meaning.
+private func isPlain(_ text: String) -> Bool {
+  guard let first = text.utf8.first, isLetter(first) else { return false }
+  let marks = Array("+-_.0123456789".utf8)
+  guard text.utf8.allSatisfy({ isLetter($0) || marks.contains($0) }) else { return false }
+  // Parsers of YAML 1.1 read these as booleans or as nothing.
+  return !["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
+    .contains(text.lowercased())
+}
+
+private func isLetter(_ byte: UInt8) -> Bool {
+  (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+}
+
+private func escaped(_ character: Unicode.Scalar) -> String {
+  switch character {
+  case "\"", "\\": return "\\\(character)"
+  case " "..<"\u{7f}": return String(character)
+  default:
+    switch character.properties.generalCategory {
+    // The other characters may be invisible, or refused by parsers.
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber:
+      if !character.properties.isDefaultIgnorableCodePoint { return String(character) }
+    default: break
+    }
+    let digits = String(character.value, radix: 16)
+    return "\\U\(String(repeating: "0", count: 8 - digits.utf8.count))\(digits)"
+  }
+}

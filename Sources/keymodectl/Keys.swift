@@ -1,0 +1,38 @@
+import CommandLineTools
+import Glibc
+import KeyboardModes
+import KeymodedConfiguration
+import LinuxInput
+import PressedKeys
+import SystemCalls
+
+/// `keymodectl keys [DEVICE…]`: shows what each key that is pressed is called and bound to.
+func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
+  let configuration = try configuration(arguments)
+  // The keys that were pressed are shown, and stay nowhere.
+  forbidMemoryDumps()
+  let selection: Keyboards.Selection =
+    operands.isEmpty
+    // A key that is on a device of its own can be bound, though it is not bound yet.
+    ? .all(boundKeys: Set((0...KeyCode.max).compactMap { KeyCode($0) }), configuration.devices)
+    : .named(operands)
+  let viewer = try KeyViewer(
+    selection, configuration.settings, on: .ofThisProgram(),
+    show: { line throws(SystemError) in
+      try writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO, "standard output")
+    }, notify: { complain($0) })
+  return try permitted {
+    try viewer.run()
+    return ExitStatus.done
+  }
+}
+
+/// Runs `body`, which reads devices, and explains a missing permission.
+func permitted(_ body: () throws -> Int32) throws -> Int32 {
+  do {
+    return try body()
+  } catch let error as SystemError where error.code == EACCES && error.operation == "open" {
+    complain("\(error):\nonly root and members of the group 'input' may read keyboards")
+    return ExitStatus.permissionDenied
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Installed configuration")
+struct InstalledConfigurationTests {
+  private let file = "\(Place.checkout)/etc/keymoded.yaml"
+
+  /// A setting begins directly after the `#`, or is indented; a sentence has one space before it.
+  private func isSetting(_ line: Substring) -> Bool {
+    line.hasPrefix("#") && line != "#" && line.wholeMatch(of: /# \S.*/) == nil
+  }
+
+  @Test("it has every setting in a comment, with its default")
+  func defaults() throws {
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    let lines = text.split(separator: "\n")
+    #expect(lines.allSatisfy { $0.hasPrefix("#") }, "as it is, it changes nothing")
+    let settings = lines.filter(isSetting).map { "\($0.dropFirst())\n" }.joined()
+    let folder = try TemporaryFolder()
+    let missing = try folder.write("empty.yaml", "")
+    #expect(settings == (try run("keymoded", "--print-config", "--config", missing).output))
+    // With all of its comments it is valid too.
+    let uncommented = lines.map { isSetting($0) ? $0.dropFirst() : $0 }.joined(separator: "\n")
+    let whole = try folder.write("whole.yaml", uncommented)
+    #expect(try run("keymoded", "--print-config", "--config", whole).output == settings)
+    #expect(lines.allSatisfy { $0.count <= 100 })
+  }
+
+  @Test("make install does not overwrite a user's file, and make uninstall keeps it")
+  func kept() throws {
+    let folder = try TemporaryFolder()
+    let script = """
+      set -e; cd '\(folder.path)'; mkdir -p .build/release
+      (cd '\(Place.checkout)' && cp -r Makefile completions etc man systemd udev '\(folder.path)')
+      cp /bin/true .build/release/keymoded; cp /bin/true .build/release/keymodectl
+      root=$PWD/root; there=$root/etc/keymoded/keymoded.yaml
+      act() { make --silent "$1" PREFIX=/usr DESTDIR="$root"; }
+      act install; cmp "$there" etc/keymoded.yaml; stat -c %a "$there"
+      act install; cmp "$there" etc/keymoded.yaml
+      act uninstall; test ! -e "$there" && echo removed
+      echo 'debounce: 5ms' >"$there"
+      act install; cat "$there"
+      act uninstall; cat "$there"
+      """
+    let ended = try run("/bin/sh", "-c", script)
+    #expect((ended.status, ended.errors) == (0, ""))
+    #expect(ended.lines == ["644", "removed", "debounce: 5ms", "debounce: 5ms"])
+  }
+}
