@@ -17,7 +17,7 @@ struct RecordingFilter {
   mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
 
   /// When the kernel has to be asked whether a key is still down; `nil` if no release is awaited.
-  var wakeTime: Time? { controller.isAwaitingRelease ? controller.wakeTime : nil }
+  var wakeTime: Time? { controller.nextCheck != nil ? controller.wakeTime : nil }
 
   /// Takes the next batch, and returns the inputs to write.
   ///

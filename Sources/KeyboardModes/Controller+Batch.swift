@@ -87,7 +87,7 @@ extension Controller {
     case .other: !openShifts.isEmpty
     case .inert: false
     case .special where key.isShift:
-      keys.isAnyHeld(of: .commands) || keys.isAnyDown(of: shortcutKeys)
+      keys.isAnyHeld(of: .commands) || keys.isNavigating(orUsingButtons: settings.pointers)
     case .special: keys.isAnyHeld(of: Modifiers.commands.union(.shift))
     }
   }

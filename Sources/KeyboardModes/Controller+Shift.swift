@@ -17,16 +17,11 @@
 ///
 /// With ``Settings/ShiftTrigger/always`` neither rule applies, and for a tap only the first.
 extension Controller {
-  private static let navigation = KeySet(KeyCode.navigation)
-  private static let navigationAndButtons = KeySet(KeyCode.navigation + KeyCode.pointerButtons)
-
-  /// The keys, besides modifiers, that make Shift part of a shortcut while they are held.
-  var shortcutKeys: KeySet { settings.pointers ? Self.navigationAndButtons : Self.navigation }
-
   /// Whether Shift belongs to a shortcut if it is pressed while these modifiers are held.
   func belongsToShortcut(_ held: Modifiers) -> Bool {
     guard settings.shiftTrigger != .always else { return false }
-    return !held.isDisjoint(with: .commands) || keys.isAnyDown(of: shortcutKeys)
+    return !held.isDisjoint(with: .commands)
+      || keys.isNavigating(orUsingButtons: settings.pointers)
   }
 
   /// Takes open presses of Shift back, because another key is pressed at `time`.

@@ -28,9 +28,6 @@ extension Controller {
     hasDeadlines ? [dueUse?.due, tapDeadline, shiftDeadline].compactMap { $0 }.min() : nil
   }
 
-  /// Whether the release of a bound key is awaited.
-  public var isAwaitingRelease: Bool { nextCheck != nil }
-
   /// When the caller must next call ``take(_:keysUp:taken:publish:)`` if no input comes before: at the
   /// ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
   public var wakeTime: Time? {

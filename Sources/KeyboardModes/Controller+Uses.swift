@@ -155,7 +155,8 @@ extension Controller {
 
   /// The releases that are awaited, for the ``Snapshot``.
   var awaitedReleases: [AwaitedRelease] {
-    openUses.compactMap { use in
+    if openUses.isEmpty { return inherited }
+    return openUses.compactMap { use in
       use.uses.release.map {
         AwaitedRelease(key: use.key, event: settings.keyboard.name(ofEvent: $0))
       }

@@ -31,7 +31,7 @@ public struct Controller: Sendable {
   var inherited: [AwaitedRelease] = []
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
   /// none.
-  var nextCheck: Time?
+  public internal(set) var nextCheck: Time?
   /// Counts what the ``snapshot`` may show: changes, and everything else in it.
   public internal(set) var revision = 0
   private var sequence: Int64 = 0

@@ -22,9 +22,14 @@ struct HeldKeys: Sendable {
   /// them.
   private var modifiers: Modifiers = []
 
+  /// How many keys that move the cursor are down, and how many buttons. Counted for the presses of
+  /// Shift, for the same reason.
+  private(set) var navigationKeys = 0, buttons = 0
+
   init(device: DeviceID) { self.device = device }
 
   mutating func press(_ key: KeyCode) {
+    if !down.contains(key) { count(key, 1) }
     down.insert(key)
     consumed.remove(key)
     modifiers.formUnion(Modifiers(of: key))
@@ -35,8 +40,14 @@ struct HeldKeys: Sendable {
   mutating func release(_ key: KeyCode) -> Bool {
     consumed.remove(key)
     guard down.remove(key) else { return false }
+    count(key, -1)
     if !Modifiers(of: key).isEmpty { modifiers = held(without: key) }
     return true
+  }
+
+  private mutating func count(_ key: KeyCode, _ difference: Int) {
+    if key.isNavigation { navigationKeys += difference }
+    if key.isPointerButton { buttons += difference }
   }
 
   /// Releases `key` at `time`, and returns whether it was down. If `debounce` is above zero,
@@ -117,8 +128,14 @@ struct HeldKeysOfAll: Sendable {
     return false
   }
 
-  /// Whether one of `keys` is down on any device.
-  func isAnyDown(of keys: KeySet) -> Bool { devices.contains { $0.down.intersects(keys) } }
+  /// Whether a key that moves the cursor or, if these count, a pointer's button is down on any device.
+  func isNavigating(orUsingButtons countsButtons: Bool) -> Bool {
+    for index in devices.indices
+    where devices[index].navigationKeys > 0 || countsButtons && devices[index].buttons > 0 {
+      return true
+    }
+    return false
+  }
 
   /// The modifiers held on all devices, except by `key` on the device at `index`.
   func modifiersHeld(without key: KeyCode, _ index: Int) -> Modifiers {

@@ -46,7 +46,10 @@ extension KeyCode {
   /// Whether this is a button of a pointer, such as a mouse: `BTN_LEFT` to `BTN_TASK`, 0x110 to 0x117.
   public var isPointerButton: Bool { 0x110...0x117 ~= number }
 
-  /// Home, the arrows, and the other keys that move the cursor: 102 to 109.
+  /// Whether the key moves the cursor: Home, the arrows, and the others of 102 to 109.
+  var isNavigation: Bool { 102...109 ~= number }
+
+  /// The keys that move the cursor.
   static let navigation = (UInt16(102)...109).map(KeyCode.init(known:))
 
   /// The buttons of pointers.
@@ -80,7 +83,7 @@ extension KeyCode {
   /// The class of the key; modifiers have no class of their own.
   var `class`: Class {
     if isCharacter { return .character }
-    if Self.navigation.contains(self) { return .navigation }
+    if isNavigation { return .navigation }
     if isPointerButton { return .button }
     return isInert ? .inert : .other
   }

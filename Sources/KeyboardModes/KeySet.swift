@@ -15,11 +15,6 @@ public struct KeySet: Sendable {
     words[unchecked: Self.word(of: key)] & Self.bit(of: key) != 0
   }
 
-  /// Whether the two sets have a key in common.
-  func intersects(_ other: KeySet) -> Bool {
-    words.indices.contains { words[unchecked: $0] & other.words[unchecked: $0] != 0 }
-  }
-
   /// Adds `key`, which may be in the set already.
   public mutating func insert(_ key: KeyCode) {
     words[unchecked: Self.word(of: key)] |= Self.bit(of: key)

@@ -25,7 +25,7 @@ struct OpenShifts: Sendable {
   }
 
   mutating func press(_ key: KeyCode, _ device: DeviceID, before: ShiftRules.State) {
-    presses.removeAll { $0.key == key && $0.device == device }
+    if let index = index(of: key, device) { presses.remove(at: index) }
     presses.append(Press(device: device, key: key, before: before))
   }
 
@@ -47,5 +47,5 @@ struct OpenShifts: Sendable {
   mutating func remove(_ device: DeviceID) { presses.removeAll { $0.device == device } }
 
   /// Forgets all of them: none belongs to a shortcut any more.
-  mutating func removeAll() { presses = [] }
+  mutating func removeAll() { presses.removeAll(keepingCapacity: true) }
 }

@@ -65,7 +65,7 @@ final class Engine {
   /// When ``take(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   var wakeTime: Time? {
     // To ask for the time itself copies the controller.
-    controller.hasDeadlines || controller.isAwaitingRelease ? controller.wakeTime : nil
+    controller.hasDeadlines || controller.nextCheck != nil ? controller.wakeTime : nil
   }
 
   /// The states, as a reply at `time` has them.
