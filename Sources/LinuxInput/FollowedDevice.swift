@@ -7,7 +7,8 @@ import Systemd
 struct FollowedDevice {
   let id: DeviceID
   let device: InputDevice
-  let isKeyboard: Bool
+  let kind: DeviceKind
+  let role: DeviceRole
   /// The number of the device node, which stays the same by whatever path it is reached.
   let number: dev_t
   let source: EventSource
