@@ -87,7 +87,8 @@ private struct Capabilities {
     absolute.isSuperset(of: 0x35...0x36) && !absolute.isSuperset(of: 0x2e...0x2f)
   }
 
-  private var hasPen: Bool { keys.contains(0x14b) || keys.contains(0x140) }  // BTN_STYLUS, _TOOL_PEN
+  /// Whether it has `BTN_STYLUS` or `BTN_TOOL_PEN`.
+  private var hasPen: Bool { !keys.isDisjoint(with: [0x14b, 0x140]) }
 
   private var isTablet: Bool {
     if hasPen { return hasCoordinates || hasFingerCoordinates }

@@ -14,9 +14,6 @@ struct FollowedDevice {
   let source: EventSource
   let leds: DeviceLEDs
 
-  /// Whether there may be something to read now.
-  var isReady = false
-
   /// Whether the last read may have left events unread.
   var hasMore = false
 }

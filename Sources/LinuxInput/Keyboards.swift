@@ -33,6 +33,12 @@ public final class Keyboards {
   private var selection: Selection
   var followed: [FollowedDevice] = []
 
+  /// What `poll` is asked about each device, and its answer, by the indices of ``followed``.
+  var polled: [pollfd] = []
+
+  /// Whether the last read may have left events of some device unread.
+  var isMoreLeft = false
+
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
   var waiting = FrameQueues()
 
@@ -224,6 +230,7 @@ extension Keyboards {
       id: id, device: device, kind: kind, role: role, number: status.st_rdev, source: source,
       leds: DeviceLEDs(of: device))
     followed.append(keyboard)
+    polled.append(pollfd(fd: device.fileDescriptor, events: Int16(POLLIN), revents: 0))
     waiting.addQueue()
     report(.followed(id, device))
     showLEDs(of: keyboard)
@@ -235,6 +242,7 @@ extension Keyboards {
     _ = keyboard.leds.show(LEDOrder())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
+    polled.remove(at: index)
     report(why)
     pending += waiting.removeQueue(index) + [.gone(keyboard.id)]
   }

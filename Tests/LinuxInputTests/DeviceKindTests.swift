@@ -98,7 +98,10 @@ struct DeviceKindTests {
         device(keys: [0x145...0x145, 0x14a...0x14a], absolute: [0, 1], properties: [1])
       ),
       ("a pen", device(keys: [0x140...0x140, 0x14b...0x14b], absolute: [0, 1])),
-      ("a pen with a mouse button", device(keys: [0x110...0x110, 0x140...0x140], absolute: [0, 1])),
+      (
+        "a pen with a mouse button",
+        device(keys: [0x110...0x110, 0x140...0x140], absolute: [0, 1])
+      ),
       (
         "a pen and fingers",
         device(keys: [0x140...0x140, 0x145...0x145], absolute: [0x35, 0x36])
