@@ -3,7 +3,7 @@ import Glibc
 public import KeyboardModes
 public import SystemCalls
 
-/// An open evdev node that delivers key events only.
+/// An open evdev node that delivers key events only, of all keys or of some.
 ///
 /// The device is not grabbed: other programs receive every key event too.
 public final class InputDevice {
@@ -26,6 +26,9 @@ public final class InputDevice {
   /// The path at which it was opened.
   public let path: String
 
+  /// The codes that the kernel delivers.
+  private var delivered = 0...KeyCode.max
+
   /// A second descriptor, on which all events are masked; opened when first needed.
   private var observer: FileDescriptor?
 
@@ -47,6 +50,29 @@ public final class InputDevice {
   }
 
   deinit { libevdev_free(device) }
+
+  /// The codes of the buttons of pointers, `BTN_MOUSE` to `BTN_TASK`. Those of fingers, pens and
+  /// tools, such as `BTN_TOUCH`, are higher.
+  public static let pointerButtons: ClosedRange<UInt16> = 0x110...0x117
+
+  /// Has the kernel deliver only these codes from now on: other keys do not wake the reader, and are
+  /// never reported as down. Call this before anything is read.
+  ///
+  /// What has happened up to now is not returned by ``next()``, but counts in ``keysDown``.
+  public func deliver(only codes: ClosedRange<UInt16>) throws(SystemError) {
+    try InputDevice.check(
+      "follow", path,
+      keymoded_deliver_keys(
+        descriptor.number, UInt32(codes.lowerBound), UInt32(codes.upperBound)))
+    delivered = codes
+    // Between opening and this, other codes may have been queued.
+    while true {
+      switch try next() {
+      case .drained, .gone: return
+      case .key, .synchronized, .frameEnd: continue
+      }
+    }
+  }
 
   /// The descriptor to wait on for reading.
   public var fileDescriptor: Int32 { descriptor.number }
@@ -84,9 +110,9 @@ public final class InputDevice {
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
   }
 
-  /// The keys that are down after the events read so far.
+  /// The keys that are down after the events read so far, of those that are delivered.
   public var keysDown: [KeyCode] {
-    (0...KeyCode.max).compactMap(KeyCode.init).filter { key in
+    delivered.compactMap(KeyCode.init).filter { key in
       libevdev_get_event_value(device, UInt32(EV_KEY), UInt32(key.number)) != 0
     }
   }
@@ -120,7 +146,9 @@ public final class InputDevice {
     var event = input_event()
     let flag = UInt32(LIBEVDEV_READ_FLAG_SYNC.rawValue)
     while libevdev_next_event(device, flag, &event) == LIBEVDEV_READ_STATUS_SYNC.rawValue {
-      guard event.type == EV_KEY, let key = KeyCode(event.code) else { continue }
+      // libevdev asks for all keys, whatever is delivered.
+      guard event.type == EV_KEY, delivered.contains(event.code), let key = KeyCode(event.code)
+      else { continue }
       differences.append(KeyDifference(key: key, isDown: event.value != 0))
     }
     return differences

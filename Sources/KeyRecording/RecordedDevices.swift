@@ -6,20 +6,23 @@ struct RecordedDevices {
   private var ids: [DeviceID] = []
   /// The description of each device, also of those that are gone.
   private(set) var descriptions: [DeviceDescription] = []
-  /// How many devices are still read.
-  private(set) var present = 0
-
   /// Whether no device was lost.
-  var areComplete: Bool { present == ids.count }
+  private(set) var areComplete = true
 
   mutating func add(_ id: DeviceID, _ description: DeviceDescription) {
     ids.append(id)
     descriptions.append(description)
-    present += 1
   }
 
-  /// Counts a device as lost.
-  mutating func lose() { present -= 1 }
+  /// Takes a device out, as if it had not been added.
+  mutating func remove(_ id: DeviceID) {
+    guard let index = index(of: id) else { return }
+    ids.remove(at: index)
+    descriptions.remove(at: index)
+  }
+
+  /// Remembers that a device was lost.
+  mutating func lose() { areComplete = false }
 
   /// The index of a device in ``descriptions``.
   func index(of id: DeviceID) -> Int? { ids.firstIndex(of: id) }

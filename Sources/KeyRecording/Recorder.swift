@@ -6,7 +6,8 @@ import LinuxInput
 public import SystemCalls
 import Systemd
 
-/// Records keyboards until SIGINT, SIGTERM or SIGHUP, or until all of them are gone.
+/// Records keyboards until SIGINT, SIGTERM or SIGHUP, or until all of them are gone. The buttons of
+/// pointers are recorded too, in a format that holds several devices.
 ///
 /// It reads them as the daemon does, so that a replay makes the changes that the daemon would have
 /// published: the keys that are down at the start, the differences after a loss of events, and the
@@ -34,8 +35,8 @@ public final class Recorder {
 
   /// A recorder that has not opened anything.
   ///
-  /// - Parameter notify: receives messages for people: that the recording begins, and which keyboards
-  ///   are lost.
+  /// - Parameter notify: receives messages for people: that the recording begins, and which devices
+  ///   are left out or lost.
   /// - Throws: `SystemError` if there can be no event loop.
   public init(
     _ request: RecordingRequest, notify: @escaping (TerminalText) -> Void
@@ -48,7 +49,7 @@ public final class Recorder {
 
   /// Records until the end, or until the reader of the recording closes it.
   ///
-  /// - Returns: whether no keyboard was lost.
+  /// - Returns: whether no device was lost.
   /// - Throws: `RecorderError`; `SystemError` if a keyboard cannot be opened or the file cannot be
   ///   created; `UsageError` if there are more keyboards than the format can hold.
   public func run() throws -> Bool {
@@ -57,6 +58,7 @@ public final class Recorder {
     }
     try open()
     let format = try format()
+    if format == .evemu, devices.descriptions.count > 1 { leaveOutPointers() }
     let output = try request.output.map(AppendedFile.init(creating:)) ?? .standardOutput()
     notify(announcement)
     let file = try RecordingFile(output, format, devices.descriptions, remarks: request.remarks)
@@ -72,13 +74,20 @@ public final class Recorder {
     self.keyboards = keyboards
     timer = try loop.addTimer { [unowned self] in read() }
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
-    if case .all = request.selection, devices.present > 0 { return }
+    if case .all = request.selection, readable > 0 { return }
     if case .opening(_, let refusal?) = stage { throw refusal }
-    guard devices.present > 0 else { throw RecorderError.noKeyboard }
+    guard readable > 0 else { throw RecorderError.noKeyboard }
+  }
+
+  /// How many devices there are to record now; pointers count only if they were named.
+  private var readable: Int {
+    guard let keyboards else { return 0 }
+    if case .all = request.selection { return keyboards.keyboardCount }
+    return keyboards.devices.count
   }
 
   private func format() throws(UsageError) -> WrittenFormat {
-    let count = devices.descriptions.count
+    let count = readable
     guard count > 1 else { return request.format ?? .evemu }
     guard request.format != .evemu else {
       throw UsageError(
@@ -88,9 +97,27 @@ public final class Recorder {
     return .libinput
   }
 
+  /// Closes the pointers: the format holds one device, which is a keyboard.
+  private func leaveOutPointers() {
+    guard let keyboards else { return }
+    for id in keyboards.releasePointers() { devices.remove(id) }
+    read()
+    guard case .opening(let early, let refusal) = stage else { return }
+    let kept = early.filter { $0.device.map { devices.index(of: $0) != nil } ?? true }
+    stage = .opening(early: kept, refusal: refusal)
+    notify(
+      "without the buttons of pointers, because evemu's format holds one device; "
+        + "--format libinput has them")
+  }
+
   private var announcement: TerminalText {
-    let count = devices.descriptions.count
-    let keyboards = count == 1 ? "1 keyboard" : "\(count) keyboards"
+    let pointers = keyboards?.devices.count { $0.role == .pointer } ?? 0
+    let counts = [
+      (devices.descriptions.count - pointers, "keyboard"), (pointers, "pointer"),
+    ]
+    let keyboards = counts.filter { $0.0 > 0 }.map { count, name in
+      count == 1 ? "1 \(name)" : "\(count) \(name)s"
+    }.joined(separator: " and ")
     let place: TerminalText = request.output.map { " to '\($0)'" } ?? ""
     return request.showsKeyCodes
       ? "recording \(keyboards)\(place); Ctrl+C ends it\n"
@@ -135,7 +162,9 @@ public final class Recorder {
   private func take(_ report: Keyboards.Report) {
     switch report {
     case .followed: break
-    case .gone(_, let device), .released(_, let device): lose("'\(device.name)' is gone")
+    case .gone(let id, let device), .released(let id, let device):
+      // A pointer may have been left out.
+      if devices.index(of: id) != nil { lose("'\(device.name)' is gone") }
     case .failed(let error):
       guard case .opening(let early, let refusal) = stage else { return lose(error.text) }
       stage = .opening(early: early, refusal: refusal ?? error)
@@ -147,7 +176,7 @@ public final class Recorder {
   private func lose(_ message: TerminalText) {
     notify("\(message); the recording keeps its events so far")
     devices.lose()
-    if devices.present == 0 { loop.stop() }
+    if readable == 0 { loop.stop() }
   }
 
   private func take(_ batch: Batch) {

@@ -13,14 +13,16 @@ public struct FrameQueues: Sendable {
     var taken = 0
     var start = 0
 
-    mutating func append(_ input: Controller.Input, at time: Time) {
+    /// Adds an input, and returns whether it begins a frame.
+    mutating func append(_ input: Controller.Input, at time: Time) -> Bool {
       inputs.append(input)
-      if isFrameOpen {
+      guard !isFrameOpen else {
         frames[frames.count - 1].end = inputs.count
-      } else {
-        frames.append((time, inputs.count))
-        isFrameOpen = true
+        return false
       }
+      frames.append((time, inputs.count))
+      isFrameOpen = true
+      return true
     }
 
     mutating func takeFrame(into taken: inout [Controller.Input]) {
@@ -50,6 +52,10 @@ public struct FrameQueues: Sendable {
 
   private var queues: [Queue] = []
 
+  /// How many frames wait in all queues. While none does, no queue is looked at: nearly every key is
+  /// taken alone, and there can be many devices.
+  private var waiting = 0
+
   /// Queues for no devices.
   public init() {}
 
@@ -59,14 +65,15 @@ public struct FrameQueues: Sendable {
   /// Removes the queue at `index`, and returns the inputs that have not taken effect yet. The
   /// indices of later queues decrease by one.
   public mutating func removeQueue(_ index: Int) -> [Controller.Input] {
-    queues.remove(at: index).inputs
+    waiting -= queues[index].frames.count
+    return queues.remove(at: index).inputs
   }
 
   /// The inputs of the device at `index` that have not taken effect yet.
   public func inputs(of index: Int) -> [Controller.Input] { queues[index].inputs }
 
   /// Whether all queues are empty.
-  public var isEmpty: Bool { queues.allSatisfy { $0.frames.isEmpty } }
+  public var isEmpty: Bool { waiting == 0 }
 
   /// The time of the last frame of the device at `index`; `nil` if its queue is empty.
   public func lastTime(of index: Int) -> Time? { queues[index].frames.last?.time }
@@ -74,7 +81,7 @@ public struct FrameQueues: Sendable {
   /// Adds `input` to the open frame of the device at `index`, or else begins a frame with this
   /// `time`.
   public mutating func append(_ input: Controller.Input, at time: Time, of index: Int) {
-    queues[index].append(input, at: time)
+    if queues[index].append(input, at: time) { waiting += 1 }
   }
 
   /// Ends the open frame of the device at `index`: the next input begins a new frame.
@@ -88,15 +95,21 @@ public struct FrameQueues: Sendable {
   ///
   /// - Parameter inputs: the array to which the inputs of these frames are appended.
   public mutating func take(upTo limit: Time, into inputs: inout [Controller.Input]) {
-    while let index = earliest(upTo: limit) { queues[index].takeFrame(into: &inputs) }
+    let before = waiting
+    while waiting > 0, let index = earliest(upTo: limit) {
+      queues[index].takeFrame(into: &inputs)
+      waiting -= 1
+    }
+    guard waiting < before else { return }
     for index in queues.indices { queues[index].forgetTaken() }
   }
 
   private func earliest(upTo limit: Time) -> Int? {
     var found: Int?
     var earliest = limit
-    for (index, queue) in queues.enumerated() where queue.taken < queue.frames.count {
-      let time = queue.frames[queue.taken].time
+    // A copy of a queue would be retained.
+    for index in queues.indices where queues[index].taken < queues[index].frames.count {
+      let time = queues[index].frames[queues[index].taken].time
       guard found == nil ? time <= earliest : time < earliest else { continue }
       found = index
       earliest = time

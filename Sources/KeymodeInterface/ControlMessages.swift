@@ -11,16 +11,22 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
   public let vendor: String
   /// The product number, in four hexadecimal digits.
   public let product: String
-  /// Whether it is a whole keyboard, or only has a key that is bound.
+  /// Whether it is a whole keyboard. If not, it is a pointer or only has a key that is bound.
   public let isKeyboard: Bool
+  /// Whether it is a pointer, of which only the buttons are followed.
+  public let isPointer: Bool
 
   /// The device with these names and numbers.
-  public init(name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool) {
+  public init(
+    name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool,
+    isPointer: Bool = false
+  ) {
     func digits(_ number: UInt16) -> String {
       let text = String(number, radix: 16)
       return String(repeating: "0", count: 4 - text.count) + text
     }
-    (self.name, self.node, self.isKeyboard) = (name, node, isKeyboard)
+    (self.name, self.node) = (name, node)
+    (self.isKeyboard, self.isPointer) = (isKeyboard, isPointer)
     (self.vendor, self.product) = (digits(vendor), digits(product))
   }
 
@@ -32,16 +38,19 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
       json.member("vendor", vendor)
       json.member("product", product)
       json.member("keyboard", isKeyboard)
+      json.member("pointer", isPointer)
     }
   }
 
-  /// Reads a device; `nil` if the value is not a valid device.
+  /// Reads a device; `nil` if the value is not a valid device. Daemons that follow no pointers have
+  /// no member for them.
   public init?(_ json: JSON) {
     guard let name = json["name"]?.string, let node = json["node"]?.string,
       let vendor = json["vendor"]?.string, let product = json["product"]?.string,
       let isKeyboard = json["keyboard"]?.bool
     else { return nil }
-    (self.name, self.node, self.isKeyboard) = (name, node, isKeyboard)
+    (self.name, self.node) = (name, node)
+    (self.isKeyboard, isPointer) = (isKeyboard, json["pointer"]?.bool ?? false)
     (self.vendor, self.product) = (vendor, product)
   }
 }

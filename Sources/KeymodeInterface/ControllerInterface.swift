@@ -104,14 +104,16 @@ public enum ControllerInterface {
     # A device whose keys the daemon follows.
     # node: the device node, such as /dev/input/event3.
     # vendor, product: four hexadecimal digits each, as in the configuration.
-    # keyboard: true for a whole keyboard, false for a device that has only some
-    # bound keys.
+    # keyboard: true for a whole keyboard.
+    # pointer: true for a mouse, a touchpad or a pointing stick, of which only the
+    # buttons are followed. If both are false, the device has only some bound keys.
     type Device (
       name: string,
       node: string,
       vendor: string,
       product: string,
-      keyboard: bool
+      keyboard: bool,
+      pointer: bool
     )
 
     # Returns the devices that the daemon follows, in the order of their opening.

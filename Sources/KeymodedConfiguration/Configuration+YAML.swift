@@ -62,7 +62,9 @@ extension Configuration {
 
   private var deviceLines: [String] {
     ["devices:"] + list("  only:", devices.only.map(\.text))
-      + list("  ignore:", devices.ignore.map(\.text))
+      + list("  ignore:", devices.ignore.map(\.text)) + [
+        "  pointers: \(settings.pointers ? "yes" : "no")"
+      ]
   }
 
   private var debounceLines: [String] {

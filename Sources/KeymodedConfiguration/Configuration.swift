@@ -11,7 +11,7 @@ import YAML
 ///     keyboard:
 ///       bindings:
 ///         clickSwitchButton: [Scroll_Lock, Super+V]
-///     devices:  { ignore: ["*Yubi*", "046d:c52b"] }
+///     devices:  { ignore: ["*Yubi*", "046d:c52b"], pointers: yes }
 ///     leds:     { capsLock: LED_CAPSL }
 public struct Configuration: Hashable, Sendable {
   /// The settings that decide the states.

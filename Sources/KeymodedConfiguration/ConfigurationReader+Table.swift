@@ -71,12 +71,6 @@ extension ConfigurationReader {
       events: events.map(\.text), rows: rows, allowsUnreachable: true)
   }
 
-  private mutating func isTrue(_ node: Node) -> Bool {
-    guard let text = scalar(node) else { return false }
-    if !["true", "false"].contains(text) { fail("'\(text)' is neither true nor false", at: node) }
-    return text == "true"
-  }
-
   /// The initial state; `nil` if an error about it has been reported.
   private mutating func initial(_ initial: Node?, _ replaces: Bool, at table: Node) -> Name? {
     if let initial { return scalar(initial).map { ($0, initial) } }

@@ -33,9 +33,10 @@ struct ConfigurationReader {
   }
 
   private mutating func readDevices(_ node: Node) {
-    let lists = members(of: node, "devices", known: ["only", "ignore"])
-    configuration.devices.only = lists["only"].map { patterns($0) } ?? []
-    configuration.devices.ignore = lists["ignore"].map { patterns($0) } ?? []
+    let values = members(of: node, "devices", known: ["only", "ignore", "pointers"])
+    configuration.devices.only = values["only"].map { patterns($0) } ?? []
+    configuration.devices.ignore = values["ignore"].map { patterns($0) } ?? []
+    if let pointers = values["pointers"] { configuration.settings.pointers = isTrue(pointers) }
   }
 
   /// Reads a list of patterns: names of devices, or `vendor:product`.
@@ -156,6 +157,15 @@ extension ConfigurationReader {
     case .mapping: fail("expected one value, found a mapping", at: node)
     }
     return nil
+  }
+
+  /// Whether a value is `yes` or `true`; anything but these, `no` and `false` is an error.
+  mutating func isTrue(_ node: Node) -> Bool {
+    guard let text = scalar(node) else { return false }
+    if !["yes", "no", "true", "false"].contains(text) {
+      fail("'\(text)' is not yes, no, true or false", at: node)
+    }
+    return ["yes", "true"].contains(text)
   }
 
   /// Whether a time is turned off: `off`, `0`, or no value.

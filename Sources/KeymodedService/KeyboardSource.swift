@@ -26,14 +26,16 @@ final class KeyboardSource: InputSource {
     _ paths: [String]?, _ configuration: Configuration
   ) -> Keyboards.Selection {
     if let paths { return .named(paths) }
-    return .all(boundKeys: configuration.settings.bindings.keys, configuration.devices)
+    let settings = configuration.settings
+    return .all(
+      boundKeys: settings.bindings.keys, configuration.devices, pointers: settings.pointers)
   }
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
     alarm = try Alarm(on: loop, ready: ready)
     try keyboards.start(on: loop, ready: ready)
-    status.devices = keyboards.count
-    if keyboards.count == 0 { Log.info("no keyboard can be read yet; waiting for one") }
+    status.keyboards = keyboards.keyboardCount
+    if keyboards.keyboardCount == 0 { Log.info("no keyboard can be read yet; waiting for one") }
   }
 
   func read(into batch: inout Batch) {
@@ -45,7 +47,7 @@ final class KeyboardSource: InputSource {
     let reports = keyboards.takeReports()
     guard !reports.isEmpty else { return }
     for report in reports { KeyboardSource.log(report) }
-    status.devices = keyboards.count
+    status.keyboards = keyboards.keyboardCount
   }
 
   private static func log(_ report: Keyboards.Report) {
@@ -69,10 +71,10 @@ final class KeyboardSource: InputSource {
   }
 
   var devices: [DeviceMessage] {
-    keyboards.devices.map { device, isKeyboard in
+    keyboards.devices.map { device, role in
       DeviceMessage(
         name: device.name, node: device.path, vendor: device.vendor, product: device.product,
-        isKeyboard: isKeyboard)
+        isKeyboard: role == .keyboard, isPointer: role == .pointer)
     }
   }
 

@@ -1,7 +1,7 @@
 import Evdev
 import Glibc
 
-/// Which devices to follow, of those that are keyboards or have a bound key.
+/// Which devices to follow, of those that are keyboards or pointers or have a bound key.
 public struct DeviceRules: Hashable, Sendable {
   /// A pattern that devices match.
   public enum Pattern: Hashable, Sendable {

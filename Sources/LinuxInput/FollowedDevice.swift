@@ -7,14 +7,12 @@ import Systemd
 struct FollowedDevice {
   let id: DeviceID
   let device: InputDevice
-  let isKeyboard: Bool
+  let kind: DeviceKind
+  let role: DeviceRole
   /// The number of the device node, which stays the same by whatever path it is reached.
   let number: dev_t
   let source: EventSource
   let leds: DeviceLEDs
-
-  /// Whether there may be something to read now.
-  var isReady = false
 
   /// Whether the last read may have left events unread.
   var hasMore = false

@@ -35,13 +35,19 @@ extension Keyboards {
     // A single device is read without `poll`.
     let isAlone = followed.count == 1
     if !isAlone { findReady() }
-    for index in followed.indices where isAlone || followed[index].isReady {
+    let wasMoreLeft = isMoreLeft
+    isMoreLeft = false
+    for index in polled.indices {
+      guard
+        isAlone || polled[index].revents != 0 || (wasMoreLeft && followed[index].hasMore)
+      else { continue }
       let outcome = Self.read(followed[index].device, followed[index].id, into: &waiting, at: index)
-      followed[index].hasMore = false
+      if wasMoreLeft { followed[index].hasMore = false }
       switch outcome {
       case .drained: break
       case .more:
         followed[index].hasMore = true
+        isMoreLeft = true
         if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
       case .ended(let error): ended.append((followed[index].id, error))
       }
@@ -55,7 +61,7 @@ extension Keyboards {
     batch.reached = limit
     batch.settled = Time(microseconds: limit.microseconds - Self.lateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
-    if !waiting.isEmpty || followed.contains(where: \.hasMore) { watch?.continuation.callSoon() }
+    if !waiting.isEmpty || isMoreLeft { watch?.continuation.callSoon() }
   }
 
   private func handOverPending(to batch: inout Batch) {
@@ -66,18 +72,10 @@ extension Keyboards {
 
   /// Finds out which devices have something to read.
   private func findReady() {
-    withUnsafeTemporaryAllocation(of: pollfd.self, capacity: followed.count) { entries in
-      for (index, keyboard) in followed.enumerated() {
-        entries.initializeElement(
-          at: index,
-          to: pollfd(fd: keyboard.device.fileDescriptor, events: Int16(POLLIN), revents: 0))
-      }
-      // If `poll` fails, read every device.
-      let isKnown = poll(entries.baseAddress, nfds_t(entries.count), 0) >= 0
-      for index in followed.indices {
-        followed[index].isReady =
-          !isKnown || entries[index].revents != 0 || followed[index].hasMore
-      }
+    polled.withUnsafeMutableBufferPointer { polled in
+      guard poll(polled.baseAddress, nfds_t(polled.count), 0) < 0 else { return }
+      // Read every device.
+      for index in polled.indices { polled[index].revents = Int16(POLLIN) }
     }
   }
 

@@ -4,15 +4,15 @@ public import KeyboardModes
 public import SystemCalls
 public import Systemd
 
-/// Finds, opens, reads and closes the keyboards that are followed.
+/// Finds, opens, reads and closes the keyboards and pointers that are followed.
 public final class Keyboards {
   /// Which devices to follow.
   public enum Selection {
-    /// All devices that udev classifies as keyboards, or would if it ran, and devices with other
-    /// keys (`ID_INPUT_KEY`) that have one of `boundKeys`, if the rules allow them. Consumer keys,
-    /// such as the one for dictation, arrive on a node of their own.
-    case all(boundKeys: Set<KeyCode>, DeviceRules)
-    /// The devices at these paths, now or when they appear.
+    /// All devices that udev classifies as keyboards, or would if it ran, devices with other keys
+    /// (`ID_INPUT_KEY`) that have one of `boundKeys`, and `pointers`, if the rules allow them.
+    /// Consumer keys, such as the one for dictation, arrive on a node of their own.
+    case all(boundKeys: Set<KeyCode>, DeviceRules, pointers: Bool)
+    /// The devices at these paths, now or when they appear, whatever they are.
     case named([String])
   }
 
@@ -32,6 +32,12 @@ public final class Keyboards {
 
   private var selection: Selection
   var followed: [FollowedDevice] = []
+
+  /// What `poll` is asked about each device, and its answer, by the indices of ``followed``.
+  var polled: [pollfd] = []
+
+  /// Whether the last read may have left events of some device unread.
+  var isMoreLeft = false
 
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
   var waiting = FrameQueues()
@@ -65,13 +71,13 @@ public final class Keyboards {
     (self.selection, self.places) = (selection, places)
   }
 
-  /// The devices that are followed, in the order of opening, and whether each is a whole keyboard.
-  public var devices: [(device: InputDevice, isKeyboard: Bool)] {
-    followed.map { ($0.device, $0.isKeyboard) }
+  /// The devices that are followed, in the order of opening, and what for.
+  public var devices: [(device: InputDevice, role: DeviceRole)] {
+    followed.map { ($0.device, $0.role) }
   }
 
-  /// How many devices are followed.
-  public var count: Int { followed.count }
+  /// How many devices are followed for their keys: all but pointers.
+  public var keyboardCount: Int { followed.count { $0.role != .pointer } }
 
   /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
   /// later.
@@ -90,7 +96,13 @@ public final class Keyboards {
     }
     watch = Watch(loop: loop, ready: ready, continuation: continuation, finder: finder)
     switch selection {
-    case .all: try finder.forEachPresent { appeared($0) }
+    case .all:
+      // Pointers last: a recording of several devices has the events of the first at once.
+      var pointers: [DeviceFinder.Node] = []
+      try finder.forEachPresent { node in
+        if node.kind == .pointer { pointers.append(node) } else { appeared(node) }
+      }
+      for node in pointers { appeared(node) }
     case .named(let paths): openNamed(paths)
     }
     if !followingNewcomers { watch?.finder = nil }
@@ -104,6 +116,14 @@ public final class Keyboards {
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
     try watch?.finder?.forEachPresent { appeared($0) }
+  }
+
+  /// Closes all pointers until the next ``follow(_:)``, or until they appear again. Returns which they
+  /// were.
+  public func releasePointers() -> [DeviceID] {
+    let pointers = followed.filter { $0.role == .pointer }
+    for pointer in pointers { letGo(pointer, .released(pointer.id, pointer.device)) }
+    return pointers.map(\.id)
   }
 
   /// Removes and returns what belongs in a log since the last call.
@@ -142,17 +162,18 @@ extension Keyboards {
     switch selection {
     // Any of the paths may be a link that has only now been created.
     case .named(let paths): openNamed(paths)
-    case .all(let boundKeys, let rules):
+    case .all:
       // A device that cannot be selected is not even opened.
-      let isHopeless = node.kind == .other || node.isIgnored
-      guard let keyboard = followedDevice(at: node.path) else {
-        if !isHopeless { open(node.path, node.kind) { Self.wants($0, $1, boundKeys, rules) } }
-        return
+      let isHopeless = node.isIgnored || !selection.mayHave(node.kind)
+      if let present = followedDevice(at: node.path) {
+        let kind = node.kind ?? present.kind
+        let role = isHopeless ? nil : selection.role(of: present.device, kind)
+        guard role != present.role else { break }
+        // If there is another role, the device is opened anew: other keys are delivered then.
+        letGo(present, .released(present.id, present.device))
       }
-      let kind = node.kind ?? DeviceKind(keyboard.device.keys)
-      if isHopeless || !Self.wants(keyboard.device, kind, boundKeys, rules) {
-        letGo(keyboard, .released(keyboard.id, keyboard.device))
-      }
+      if !isHopeless { open(node.path, node.kind) }
+      return
     }
     // Try again: its permissions may have changed, or the configuration was reloaded.
     guard !leds.used.isEmpty, let keyboard = followedDevice(at: node.path) else { return }
@@ -161,22 +182,12 @@ extension Keyboards {
   }
 
   private func showLEDs(of keyboard: FollowedDevice) {
-    guard let error = keyboard.leds.show(leds) else { return }
+    guard keyboard.role != .pointer, let error = keyboard.leds.show(leds) else { return }
     report(.failedLEDs(keyboard.id, keyboard.device, error))
   }
 
-  private static func wants(
-    _ device: InputDevice, _ kind: DeviceKind, _ boundKeys: Set<KeyCode>, _ rules: DeviceRules
-  ) -> Bool {
-    switch kind {
-    case .keyboard: rules.allow(device)
-    case .keys: rules.allow(device) && boundKeys.contains { device.has($0) }
-    case .other: false
-    }
-  }
-
   private func openNamed(_ paths: [String]) {
-    for path in paths where followedDevice(at: path) == nil { open(path, nil) { _, _ in true } }
+    for path in paths where followedDevice(at: path) == nil { open(path, nil) }
   }
 
   /// The followed device that this path leads to, even if it was opened by a different path.
@@ -189,14 +200,13 @@ extension Keyboards {
     return followed.first { $0.number == status.st_rdev && !$0.device.isGone }
   }
 
-  private func open(
-    _ path: String, _ kind: DeviceKind?, where isWanted: (InputDevice, DeviceKind) -> Bool
-  ) {
+  private func open(_ path: String, _ kind: DeviceKind?) {
     do {
       let device = try InputDevice(path: path)
-      let kind = kind ?? DeviceKind(device.keys)
-      guard isWanted(device, kind) else { return }
-      try follow(device, isKeyboard: kind == .keyboard)
+      let kind = kind ?? DeviceKind(device.description)
+      guard let role = selection.role(of: device, kind) else { return }
+      if role == .pointer { try device.deliver(only: InputDevice.pointerButtons) }
+      try follow(device, kind, role)
       unopened[path] = nil
     } catch {
       // The same node can appear more than once; report the same error only once.
@@ -204,7 +214,9 @@ extension Keyboards {
     }
   }
 
-  private func follow(_ device: InputDevice, isKeyboard: Bool) throws(SystemError) {
+  private func follow(
+    _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
+  ) throws(SystemError) {
     guard let watch else { return }
     var status = stat()
     try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
@@ -216,9 +228,10 @@ extension Keyboards {
     source.setPriority(.first)
     opened += 1
     let keyboard = FollowedDevice(
-      id: id, device: device, isKeyboard: isKeyboard, number: status.st_rdev, source: source,
+      id: id, device: device, kind: kind, role: role, number: status.st_rdev, source: source,
       leds: DeviceLEDs(of: device))
     followed.append(keyboard)
+    polled.append(pollfd(fd: device.fileDescriptor, events: Int16(POLLIN), revents: 0))
     waiting.addQueue()
     report(.followed(id, device))
     showLEDs(of: keyboard)
@@ -230,6 +243,7 @@ extension Keyboards {
     _ = keyboard.leds.show(LEDOrder())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
+    polled.remove(at: index)
     report(why)
     pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Time(microseconds: microsecondsSinceBoot()))]
   }

@@ -54,8 +54,8 @@ public final class KeyViewer {
     defer { terminal?.leave() }
     try keyboards.start(on: loop) { [unowned self] in read() }
     isStarted = true
-    guard keyboards.count > 0 else { throw refusal ?? KeyViewerError.noKeyboard }
-    let count = keyboards.count
+    guard keyboards.devices.count > 0 else { throw refusal ?? KeyViewerError.noKeyboard }
+    let count = keyboards.devices.count
     notify("reading \(count == 1 ? "1 device" : "\(count) devices"); Ctrl+C ends it")
     if failure == nil { try loop.run() }
     if let failure, failure.code != EPIPE { throw failure }
@@ -104,7 +104,7 @@ public final class KeyViewer {
     case .failed(let error):
       if !isStarted { refusal = refusal ?? error }
       // A single error at the start is told when this ends because of it.
-      if isStarted || keyboards.count > 0 { notify(error.text) }
+      if isStarted || keyboards.devices.count > 0 { notify(error.text) }
     case .failedLEDs: break  // A viewer switches no LEDs.
     }
   }

@@ -11,7 +11,7 @@ func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
     for device in devices { output.line(json: device) }
   } else {
     let rows = devices.map { device in
-      let kind = device.isKeyboard ? "keyboard" : "keys"
+      let kind = device.isKeyboard ? "keyboard" : device.isPointer ? "pointer" : "keys"
       return [device.node, "\(device.vendor):\(device.product)", kind, device.name]
     }
     for line in Table.lines(rows) { output.line(line) }

@@ -56,7 +56,7 @@ let help: TerminalText = """
   record
     --output FILE            write to the new file FILE; by default to standard
                              output
-    --format FORMAT          evemu (the default for one device) or libinput
+    --format FORMAT          evemu (the default for one keyboard) or libinput
     --show-keycodes          do not redact: the recording shows what is typed
 
   Events: shiftPressed characterTyped clickSwitchButton clickMoreButton

@@ -25,7 +25,9 @@ private func request(_ operands: [String], _ arguments: Arguments) throws -> Rec
   let settings = configuration.settings
   var request = RecordingRequest(
     operands.isEmpty
-      ? .all(boundKeys: settings.bindings.keys, configuration.devices) : .named(operands))
+      ? .all(
+        boundKeys: settings.bindings.keys, configuration.devices, pointers: settings.pointers)
+      : .named(operands))
   request.output = arguments["--output"]
   request.format = format
   request.showsKeyCodes = arguments.has("--show-keycodes")

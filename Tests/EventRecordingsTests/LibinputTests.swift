@@ -147,6 +147,52 @@ struct LibinputTests {
     #expect(try Outcome(Array(text.utf8), throughPipe: true) == outcome)
   }
 
+  /// As `libinput record` writes them, with the frames, scan codes and motion of a real mouse.
+  @Test("of a mouse and a touchpad, buttons and touches are key events, and motion is ignored")
+  func pointers() throws {
+    let text = recording([
+      """
+      - evdev:
+        - [  0,     10,   4,   4,      42] # EV_MSC / MSC_SCAN               42
+        - [  0,     10,   1,  42,       1] # EV_KEY / KEY_LEFTSHIFT           1
+        - [  0,     10,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+      """,
+      """
+      - evdev:
+        - [  0,      5,   2,   0,      -3] # EV_REL / REL_X                  -3
+        - [  0,      5,   2,   1,       1] # EV_REL / REL_Y                   1
+        - [  0,      5,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+      - evdev:
+        - [  0,     20,   4,   4,  589825] # EV_MSC / MSC_SCAN           589825
+        - [  0,     20,   1, 272,       1] # EV_KEY / BTN_LEFT                1
+        - [  0,     20,   2,   0,       2] # EV_REL / REL_X                   2
+        - [  0,     20,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+      - evdev:
+        - [  0,     30,   2,   8,      -1] # EV_REL / REL_WHEEL              -1
+        - [  0,     30,   2,  11,    -120] # EV_REL / REL_WHEEL_HI_RES     -120
+        - [  0,     30,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+      - evdev:
+        - [  0,     40,   1, 272,       0] # EV_KEY / BTN_LEFT                0
+        - [  0,     40,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+      """,
+      """
+      - evdev:
+        - [  0,     25,   3,  57,     105] # EV_ABS / ABS_MT_TRACKING_ID    105
+        - [  0,     25,   3,  53,    2711] # EV_ABS / ABS_MT_POSITION_X    2711
+        - [  0,     25,   1, 330,       1] # EV_KEY / BTN_TOUCH               1
+        - [  0,     25,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
+      """,
+    ])
+    let outcome = try read(text)
+    #expect((outcome.error, outcome.warnings) == (nil, []))
+    #expect(
+      try outcome.events == [
+        event(10, 42, .press), event(20, 272, .press), event(25, 330, .press),
+        event(40, 272, .release),
+      ])
+    #expect(outcome.devices == [0, 1, 2, 1])
+  }
+
   @Test("more devices than 'ndevices' says are a fault")
   func moreDevicesThanSaid() throws {
     let text = recording(["- evdev: [[1, 0, 1, 30, 1]]", "- evdev: [[2, 0, 1, 30, 0]]"])

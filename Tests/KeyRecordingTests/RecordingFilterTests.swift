@@ -68,10 +68,10 @@ struct RecordingFilterTests {
       ])
   }
 
-  @Test("a device that was lost keeps its index, and is no longer present")
+  @Test("a device that was lost keeps its index, and one that was taken out has none")
   func devices() {
     var devices = RecordedDevices()
-    for order in [7, 3] {
+    for order in [7, 5, 3] {
       devices.add(
         DeviceID(order: order),
         DeviceDescription(name: "\(order)", node: "", bus: 0, vendor: 0, product: 0, version: 0))
@@ -79,7 +79,10 @@ struct RecordingFilterTests {
     #expect(devices.areComplete)
     devices.lose()
     #expect(!devices.areComplete)
-    #expect(devices.present == 1)
+    #expect(devices.descriptions.map(\.name) == ["7", "5", "3"])
+    devices.remove(DeviceID(order: 5))
+    #expect(devices.index(of: DeviceID(order: 5)) == nil)
+    devices.remove(DeviceID(order: 4))
     #expect(devices.descriptions.map(\.name) == ["7", "3"])
     #expect(devices.index(of: DeviceID(order: 3)) == 1)
     #expect(devices.index(of: DeviceID(order: 4)) == nil)

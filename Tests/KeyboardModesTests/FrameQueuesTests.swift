@@ -74,7 +74,13 @@ struct FrameQueuesTests {
     var queues = queues([[10], [11, 12], [13]])
     #expect(taken(&queues, upTo: 11) == [0, 100])
     #expect(queues.removeQueue(1) == [input(1, 1, true), input(1, 1, false)])
+    #expect(!queues.isEmpty)
     #expect(taken(&queues) == [200])
+    #expect(queues.isEmpty)
+    var last = self.queues([[10]])
+    #expect(last.removeQueue(0).count == 2)
+    #expect(last.isEmpty)
+    #expect(taken(&last) == [])
   }
 
   @Test("queues without frames are empty")

@@ -52,6 +52,17 @@ struct ConfigurationTests {
     #expect(name.allow(name: "logi K120", vendor: 0xa, product: 0xb))
   }
 
+  @Test(
+    "pointers are followed unless the configuration says no",
+    arguments: [
+      ("", true), ("devices: {}", true), ("devices: { pointers: yes }", true),
+      ("devices: { pointers: true }", true), ("devices: { pointers: no }", false),
+      ("devices: { pointers: false, ignore: x }", false),
+    ])
+  func pointers(_ text: String, _ areFollowed: Bool) throws {
+    #expect(try read(text).settings.pointers == areFollowed)
+  }
+
   @Test("a table adds states, events and rows to the shipped one, and its events can be bound")
   func addsToTable() throws {
     let settings = try read(

@@ -95,3 +95,29 @@ struct MessageTextTests {
     }
   }
 }
+
+@Suite("Device: JSON")
+struct DeviceMessageTests {
+  @Test(
+    "a device is read as it was written",
+    arguments: [(true, false), (false, true), (false, false)])
+  func json(_ isKeyboard: Bool, _ isPointer: Bool) throws {
+    let device = DeviceMessage(
+      name: "a", node: "/dev/input/event5", vendor: 0x46d, product: 0xc, isKeyboard: isKeyboard,
+      isPointer: isPointer)
+    var bytes: [UInt8] = []
+    bytes.appendJSON { json in device.write(to: &json) }
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == #"{"name":"a","node":"/dev/input/event5","vendor":"046d","product":"000c","#
+        + #""keyboard":\#(isKeyboard),"pointer":\#(isPointer)}"#)
+    #expect(try DeviceMessage(JSON(parsing: bytes)) == device)
+  }
+
+  @Test("a device of a daemon that knows no pointers is none")
+  func older() throws {
+    let text = #"{"name":"a","node":"b","vendor":"0001","product":"0002","keyboard":false}"#
+    let device = try #require(DeviceMessage(JSON(parsing: Array(text.utf8))))
+    #expect((device.isKeyboard, device.isPointer) == (false, false))
+  }
+}

@@ -40,14 +40,14 @@ struct BadStartTests {
           "keymoded.yaml:1:10: unknown key 'treshold'; did you mean 'threshold'?\n"))
       let warning = "the configuration is invalid; the last good one applies"
       #expect(daemon.log.contains("\(warning)\n"))
-      #expect(daemon.status == "devices followed: 0; \(warning)")
+      #expect(daemon.status == "keyboards followed: 0; \(warning)")
       #expect(try statistics(daemon) == "configuration  invalid; the last good one applies")
     }
     try daemon.configure(KeptDaemon.configuration)
     daemon.kill()
     try daemon.start()
     #expect(try statistics(daemon) == "configuration  good")
-    #expect(daemon.status == "devices followed: 0")
+    #expect(daemon.status == "keyboards followed: 0")
     #expect(try state(daemon)["keyboard"] == "prepareToEditText")
   }
 

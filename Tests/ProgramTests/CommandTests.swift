@@ -135,11 +135,13 @@ struct CommandTests {
     let name = String(repeating: "long ", count: 20)
     let devices = [
       #"{"name":"AT Translated Set 2 keyboard","node":"/dev/input/event3","vendor":"0001","#
-        + #""product":"0001","keyboard":true}"#,
+        + #""product":"0001","keyboard":true,"pointer":false}"#,
       #"{"name":"\#(name)","node":"/dev/input/event12","vendor":"046d","product":"c52b","#
-        + #""keyboard":false}"#,
+        + #""keyboard":false,"pointer":false}"#,
       #"{"name":"\u001b[2J键盘","node":"/dev/input/event4","vendor":"1209","product":"0001","#
-        + #""keyboard":true}"#,
+        + #""keyboard":true,"pointer":false}"#,
+      #"{"name":"A mouse","node":"/dev/input/event5","vendor":"046d","product":"c077","#
+        + #""keyboard":false,"pointer":true}"#,
     ]
     func output(_ options: String...) throws -> [String] {
       let answer = #"{"parameters":{"devices":["# + devices.joined(separator: ",") + "]}}\u{0}"
@@ -156,9 +158,10 @@ struct CommandTests {
         "/dev/input/event3   0001:0001  keyboard  AT Translated Set 2 keyboard",
         "/dev/input/event12  046d:c52b  keys      long long long long long long long lon…",
         "/dev/input/event4   1209:0001  keyboard  \u{fffd}[2J键盘",
+        "/dev/input/event5   046d:c077  pointer   A mouse",
       ])
     let json = try output("--json")
-    #expect(json.count == 3)
+    #expect(json.count == devices.count)
     for (line, device) in zip(json, devices) {
       #expect(try JSON(parsing: Array(line.utf8)) == JSON(parsing: Array(device.utf8)))
     }

@@ -50,7 +50,7 @@ private let answers = [
       "devices": [
         [
           "name": .string(evil), "node": .string(evil), "vendor": .string(evil),
-          "product": .string(evil), "keyboard": true,
+          "product": .string(evil), "keyboard": true, "pointer": false,
         ]
       ]
     ])

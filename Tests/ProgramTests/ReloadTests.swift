@@ -103,7 +103,7 @@ struct ReloadTests {
     #expect(
       ended.errors == """
         \(bad):1:21: '1' has no unit; add s, ms or us
-        \(bad):2:10: devices must be a mapping; its possible keys are only and ignore
+        \(bad):2:10: devices must be a mapping; its possible keys are only, ignore and pointers
 
         """)
     let missing = try run("keymoded", "--check", "--config", "/nowhere")

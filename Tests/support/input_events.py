@@ -11,7 +11,7 @@ EVIOCGRAB = 0x40044590
 # struct input_event: seconds, microseconds, type, code, value.
 EVENT = struct.Struct("@llHHi")
 
-EV_SYN, EV_KEY, EV_REL, EV_LED = 0, 1, 2, 17
+EV_SYN, EV_KEY, EV_REL, EV_ABS, EV_LED = 0, 1, 2, 3, 17
 SYN_REPORT, SYN_DROPPED = 0, 3
 RELEASE, PRESS, REPEAT = 0, 1, 2
 
@@ -19,12 +19,22 @@ ESC, A, B, C, V, F5 = 1, 30, 48, 46, 47, 63
 LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, LEFTALT, RIGHTCTRL = 29, 42, 54, 56, 97
 LEFTMETA, RIGHTMETA = 125, 126
 INSERT, SCROLLLOCK, COMPOSE, DICTATE = 110, 70, 127, 0x24A
+BTN_LEFT, BTN_RIGHT, BTN_TOOL_FINGER, BTN_TOUCH = 0x110, 0x111, 0x145, 0x14A
+REL_X, REL_Y, REL_WHEEL = 0, 1, 8
+ABS_X, ABS_Y = 0, 1
+
+
+def frame(microseconds: int, *events: tuple[int, int, int]) -> bytes:
+    """Events of these types, codes and values with the SYN_REPORT behind them."""
+    time = divmod(microseconds, 1_000_000)
+    return b"".join(
+        EVENT.pack(*time, *event) for event in (*events, (EV_SYN, SYN_REPORT, 0))
+    )
 
 
 def key_frame(microseconds: int, code: int, value: int) -> bytes:
     """One key event with the SYN_REPORT behind it, as a device sends them."""
-    time = divmod(microseconds, 1_000_000)
-    return EVENT.pack(*time, EV_KEY, code, value) + EVENT.pack(*time, EV_SYN, SYN_REPORT, 0)
+    return frame(microseconds, (EV_KEY, code, value))
 
 
 def evemu_line(microseconds: int, kind: int, code: int, value: int) -> str:

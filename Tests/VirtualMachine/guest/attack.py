@@ -29,6 +29,7 @@ ATTACKS: dict[str, Callable[[Daemon, int], str]] = {
         attack_oddities.odd_names,
         attack_privacy.privacy,
         attack_privacy.idle,
+        attack_privacy.moving,
         attack_time.interleave,
         attack_time.stopped,
         attack_time.clock,

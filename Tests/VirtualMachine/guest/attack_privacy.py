@@ -1,5 +1,6 @@
 """The daemon does not reveal what was typed, nor that keys were typed."""
 
+import itertools
 import json
 import re
 import struct
@@ -7,7 +8,25 @@ from pathlib import Path
 
 from daemon import CONTROL, STATE, Daemon, expect_no_stuck_key, log, settle
 from support.connection import INTERFACE, Connection
-from support.input_events import LEFTCTRL, LEFTSHIFT, B
+from support.input_events import (
+    ABS_X,
+    ABS_Y,
+    BTN_LEFT,
+    BTN_RIGHT,
+    BTN_TOOL_FINGER,
+    BTN_TOUCH,
+    EV_ABS,
+    EV_KEY,
+    EV_REL,
+    LEFTCTRL,
+    LEFTSHIFT,
+    REL_WHEEL,
+    REL_X,
+    REL_Y,
+    B,
+)
+from support.waiting import wait_until
+from uinput import Keyboard
 
 # Letters in an order that does not occur in other text.
 MARKED = {"Q": 16, "J": 36, "X": 45, "V": 47, "Z": 44, "K": 37, "W": 17, "Y": 21}
@@ -113,3 +132,49 @@ def idle(daemon: Daemon, count: int) -> str:
         # udev may still have messages about the new keyboards.
         settle()
         return f"seconds, {daemon.expect_asleep(count)}"
+
+
+def expect_woken(daemon: Daemon, pointer: Keyboard) -> None:
+    """Checks that a button wakes the daemon."""
+    before = daemon.switches()
+    pointer.tap(BTN_LEFT)
+    wait_until(lambda: daemon.switches() != before, "a button to be read")
+
+
+def moving(daemon: Daemon, count: int) -> str:
+    """Checks that neither motion, a wheel nor touches wake the daemon, but a button does."""
+    buttons = (BTN_LEFT, BTN_RIGHT)
+    touches = (BTN_LEFT, BTN_TOOL_FINGER, BTN_TOUCH)
+    with (
+        Keyboard("Moving mouse", buttons, relative=(REL_X, REL_Y, REL_WHEEL)) as mouse,
+        Keyboard("Touched touchpad", touches, absolute=(ABS_X, ABS_Y)) as touchpad,
+    ):
+        daemon.wait_until_followed(mouse, touchpad)
+        daemon.expect()
+        # udev may still have messages about the new devices.
+        settle()
+        touchpad.observe()
+        # The kernel drops an event whose value is the same as before.
+        steps = itertools.count(1)
+        touched: set[int] = set()
+
+        def move() -> None:
+            step = next(steps)
+            touched.update(code for _, code, _ in touchpad.stamps())
+            mouse.send_frame((EV_REL, REL_X, 3), (EV_REL, REL_Y, -2), (EV_REL, REL_WHEEL, 1))
+            touchpad.send_frame(
+                (EV_KEY, BTN_TOUCH, step % 2),
+                (EV_KEY, BTN_TOOL_FINGER, step % 2),
+                (EV_ABS, ABS_X, step % 1000),
+                (EV_ABS, ABS_Y, step % 999),
+            )
+
+        outcome = daemon.expect_asleep(count, move)
+        assert BTN_TOUCH in touched, "other programs get the touches"
+        for pointer in (mouse, touchpad):
+            expect_woken(daemon, pointer)
+        daemon.expect()
+        touchpad.release(BTN_TOUCH, BTN_TOOL_FINGER)
+    names = {"Moving mouse", "Touched touchpad"}
+    wait_until(lambda: not names & {*daemon.devices()}, "the pointers to be gone")
+    return f"seconds, {next(steps)} motions, {outcome}"

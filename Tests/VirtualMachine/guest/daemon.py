@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from support.connection import Connection, Message
@@ -134,11 +134,18 @@ class Daemon:
             for task in (self.process.folder / "task").iterdir()
         }
 
-    def expect_asleep(self, seconds: float) -> str:
-        """Checks that only the watchdog wakes the daemon during this time; returns a summary."""
+    def expect_asleep(
+        self, seconds: float, meanwhile: Callable[[], object] = lambda: None
+    ) -> str:
+        """Checks that only the watchdog wakes the daemon during this time; returns a summary.
+
+        Calls `meanwhile` again and again, every 10 ms or so.
+        """
         wait_until(self._sleeps, "the daemon to sleep")
         begin, before = time.monotonic(), self.switches()
-        time.sleep(seconds)
+        while time.monotonic() < begin + seconds:
+            meanwhile()
+            time.sleep(0.01)
         after, took = self.switches(), time.monotonic() - begin
         assert after.keys() == before.keys()
         switched = sum(sum(after[task]) - sum(before[task]) for task in after)

@@ -1,4 +1,4 @@
-"""Keyboards that a program in the guest creates, types on and removes, as fast as the kernel can.
+"""Keyboards and pointers that a program in the guest creates, uses and removes, as fast as it can.
 
 The numbers are from the kernel's headers linux/uinput.h and linux/input.h.
 """
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Self
 
 from support.input_events import (
+    EV_ABS,
     EV_KEY,
     EV_LED,
     EV_REL,
@@ -20,6 +21,7 @@ from support.input_events import (
     EVIOCSCLOCKID,
     PRESS,
     RELEASE,
+    frame,
     key_frame,
 )
 
@@ -28,7 +30,9 @@ UI_DEV_SETUP = 0x405C5503
 UI_SET_EVBIT = 0x40045564
 UI_SET_KEYBIT = 0x40045565
 UI_SET_RELBIT = 0x40045566
+UI_SET_ABSBIT = 0x40045567
 UI_SET_LEDBIT = 0x40045569
+UI_ABS_SETUP = 0x401C5504
 UI_GET_SYSNAME = 0x8040552C  # with room for 64 bytes
 
 # In the order of their numbers.
@@ -48,6 +52,8 @@ class Keyboard:
         name: str | bytes,
         keys: Iterable[int] = KEYBOARD_KEYS,
         leds: Iterable[int] = (),
+        relative: Iterable[int] = (),
+        absolute: Iterable[int] = (),
     ) -> None:
         self.name = name.encode() if isinstance(name, str) else name
         self._descriptor = os.open("/dev/uinput", os.O_RDWR | os.O_CLOEXEC)
@@ -57,6 +63,15 @@ class Keyboard:
         fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_KEY if codes else EV_REL)
         for code in codes or [0, 1]:
             fcntl.ioctl(self._descriptor, UI_SET_KEYBIT if codes else UI_SET_RELBIT, code)
+        for axis in relative:
+            fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_REL)
+            fcntl.ioctl(self._descriptor, UI_SET_RELBIT, axis)
+        for axis in absolute:
+            fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_ABS)
+            fcntl.ioctl(self._descriptor, UI_SET_ABSBIT, axis)
+            # struct uinput_abs_setup: axis, then value, minimum, maximum, fuzz, flat, resolution.
+            limits = struct.pack("@H2x6i", axis, 0, 0, 1000, 0, 0, 10)
+            fcntl.ioctl(self._descriptor, UI_ABS_SETUP, limits)
         for number, led in enumerate(leds):
             if number == 0:
                 fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_LED)
@@ -83,6 +98,10 @@ class Keyboard:
     def send(self, *events: tuple[int, int]) -> None:
         """Sends codes with values, each in a frame of its own."""
         os.write(self._descriptor, b"".join(key_frame(0, code, value) for code, value in events))
+
+    def send_frame(self, *events: tuple[int, int, int]) -> None:
+        """Sends types, codes and values, all in one frame."""
+        os.write(self._descriptor, frame(0, *events))
 
     def press(self, *codes: int) -> None:
         """Presses keys, one after the other."""

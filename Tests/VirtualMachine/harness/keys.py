@@ -1,6 +1,7 @@
 """A small language for keys that a person types, and its timing.
 
-Commands are separated by newlines or `;`, and K is a QEMU key name (a qcode: shift, a, caps_lock):
+Commands are separated by newlines or `;`, and K is a QEMU key name (a qcode: shift, a, caps_lock)
+or a button of the mouse (btn_left, btn_middle, btn_right, btn_side, btn_extra):
 
     down K                     press
     up K                       release
@@ -14,6 +15,9 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+# What the names of buttons begin with.
+BUTTON = "btn_"
 
 # QEMU's PS/2 queue holds 16 bytes and drops more, so events closer than this get lost.
 SMALLEST_GAP_MS = 5.0

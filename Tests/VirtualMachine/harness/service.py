@@ -24,6 +24,8 @@ MOST_TRIES = 10
 UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
 
 STATUS = "systemctl show --value --property StatusText keymoded"
+# What the status begins with.
+FOLLOWED = "keyboards followed"
 
 # The sockets of a daemon that `start_by_hand` starts.
 BY_HAND = "--socket-dir /run/own"
@@ -70,7 +72,7 @@ def restart(vm: VirtualMachine) -> None:
     """
     # One command, because each command takes time and nearly every test begins with this. The
     # status is that of the new start: systemd clears the previous one.
-    follows = f"{STATUS} | grep -q '^devices followed: [1-9]'"
+    follows = f"{STATUS} | grep -q '^{FOLLOWED}: [1-9]'"
     vm.run(
         f"systemctl stop {UNITS}; systemctl clean --what=fdstore keymoded 2>/dev/null; "
         f"systemctl start {UNITS} && until {follows}; do sleep 0.05; done"
@@ -241,6 +243,18 @@ def wait_until_followed(vm: VirtualMachine, name: str) -> None:
     )
 
 
+def devices(vm: VirtualMachine, options: str = "") -> list[dict[str, Any]]:
+    """The devices that the daemon follows: the output of `keymodectl devices --json`."""
+    lines = vm.run(f"keymodectl devices --json {options}").stdout.splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def pointers(vm: VirtualMachine) -> list[str]:
+    """The names of the pointers that the daemon follows. The machine itself may have some."""
+    return [device["name"] for device in devices(vm) if device["pointer"]]
+
+
 def wait_until_following(vm: VirtualMachine, count: int) -> None:
-    """Waits until the daemon's status says that it follows `count` devices."""
-    vm.wait_until(f'[ "$({STATUS})" = "devices followed: {count}" ]')
+    """Waits until the daemon's status says that it follows `count` keyboards."""
+    # Version 0.1.0 calls them devices.
+    vm.wait_until(f"{STATUS} | grep -Eqx '({FOLLOWED}|devices followed): {count}'")

@@ -15,9 +15,9 @@ import socket
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from support.waiting import BOUND_SECONDS
+from support.waiting import BOUND_SECONDS, wait_until
 
 from harness import keys
 from harness.build_image import Images
@@ -125,6 +125,33 @@ class VirtualMachine:
         self.wait_until(f"test -e {path}")
         return path
 
+    def plug_usb_mouse(self, identifier: str) -> str:
+        """Plugs in a USB mouse, waits for its node, and returns the node's path in the guest."""
+        self._qmp.command(
+            "device_add", driver="usb-mouse", id=identifier, bus="usb.0", serial=identifier
+        )
+        path = f"/dev/input/by-id/usb-QEMU_QEMU_USB_Mouse_{identifier}-event-mouse"
+        self.wait_until(f"test -e {path}")
+        return path
+
+    def wait_for_usb_mouse(self) -> None:
+        """Waits until the USB mouse gets the buttons and the motion.
+
+        QEMU gives them to it once the kernel asks it for events, so once a program has it open.
+        """
+        wait_until(
+            lambda: any(
+                mouse["current"] and mouse["name"] == "QEMU HID Mouse"
+                for mouse in self._qmp.command("query-mice")
+            ),
+            "a program to open the USB mouse",
+        )
+
+    def move(self, right: int, down: int) -> None:
+        """Moves the emulated mouse by so many steps."""
+        steps = {"x": right, "y": down}
+        self._send([{"type": "rel", "data": {"axis": a, "value": n}} for a, n in steps.items()])
+
     def unplug(self, identifier: str, timeout: float = BOUND_SECONDS) -> None:
         """Unplugs a device; the guest notices a little later."""
         self._qmp.remove_device(identifier, timeout)
@@ -134,8 +161,15 @@ class VirtualMachine:
         return self.run(f"journalctl --no-pager -n {lines}").stdout
 
     def _send_key(self, key: str, is_down: bool) -> None:
-        value = {"down": is_down, "key": {"type": "qcode", "data": key}}
-        self._qmp.command("input-send-event", events=[{"type": "key", "data": value}])
+        if key.startswith(keys.BUTTON):
+            button = {"down": is_down, "button": key.removeprefix(keys.BUTTON)}
+            self._send([{"type": "btn", "data": button}])
+        else:
+            value = {"down": is_down, "key": {"type": "qcode", "data": key}}
+            self._send([{"type": "key", "data": value}])
+
+    def _send(self, events: list[dict[str, Any]]) -> None:
+        self._qmp.command("input-send-event", events=events)
 
     def _start_qemu(
         self, console: Path, undo: contextlib.ExitStack

@@ -45,7 +45,8 @@ def test_restart_after_a_crash_uses_the_last_good_configuration(guest: VirtualMa
     log = "\n".join(service.log(guest))
     assert f"{CONFIGURATION}:1:10: unknown key 'treshold'; did you mean 'threshold'?" in log
     assert WARNING in log
-    guest.wait_until(f"{service.STATUS} | grep -qx 'devices followed: [1-9].*; {WARNING}'")
+    follows = f"{service.FOLLOWED}: [1-9].*; {WARNING}"
+    guest.wait_until(f"{service.STATUS} | grep -qx '{follows}'")
 
     # Keys act by the last good configuration.
     watch = Watch(guest)
@@ -56,7 +57,7 @@ def test_restart_after_a_crash_uses_the_last_good_configuration(guest: VirtualMa
     service.reload(guest, "shift: { threshold: 400ms }\n")
     statistics = json.loads(guest.run("keymodectl stats --json").stdout)
     assert statistics["configuration"] == "current"
-    assert guest.run(service.STATUS).stdout == "devices followed: 1\n"
+    assert guest.run(service.STATUS).stdout == f"{service.FOLLOWED}: 1\n"
 
 
 def test_first_start_with_a_bad_configuration_uses_the_defaults(guest: VirtualMachine) -> None:

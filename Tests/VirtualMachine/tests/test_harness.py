@@ -137,6 +137,21 @@ def test_plugged_usb_keyboard_gets_the_keys_until_it_is_unplugged(vm: VirtualMac
     assert ps2.wait_for_events(2)[0].key == "KEY_C"
 
 
+def test_plugged_usb_mouse_gets_the_buttons_and_the_motion(vm: VirtualMachine) -> None:
+    path = vm.plug_usb_mouse("mouse")
+    try:
+        recorder = KeyRecorder(vm, path)
+        vm.wait_for_usb_mouse()
+        vm.move(5, -3)
+        vm.play("wait 50; tap btn_left")
+        events = recorder.wait_for_events(2)
+        assert [(event.key, event.value) for event in events] == [("BTN_LEFT", 1), ("BTN_LEFT", 0)]
+        assert b"REL_X" in recorder.recording()
+    finally:
+        vm.unplug("mouse")
+    vm.wait_until(f"! test -e {path}")
+
+
 def test_uinput_keyboard_sends_single_and_recorded_events(vm: VirtualMachine) -> None:
     vm.run(f"evemu-describe {PS2_KEYBOARD} | sed 's/^N: .*/N: Made up/' >/run/keyboard")
     device = vm.start("stdbuf -oL evemu-device /run/keyboard")

@@ -53,7 +53,7 @@ def test_restart_keeps_the_states(guest: VirtualMachine, end_and_begin: str) -> 
     assert {**after, "time": 0} == {**before, "time": 0}
     assert after["time"] > before["time"]
     # The service continues from these states.
-    guest.wait_until(f"{service.STATUS} | grep -q '^devices followed: [1-9]'")
+    guest.wait_until(f"{service.STATUS} | grep -q '^{service.FOLLOWED}: [1-9]'")
     watch = Watch(guest)
     guest.play("tap shift; wait 30; tap compose")
     assert [change["sequence"] for change in watch.changes(2)] == [5, 6]

@@ -33,3 +33,10 @@ def test_only_the_watchdog_wakes_the_daemon_while_keyboards_are_idle(
 ) -> None:
     with service.settings(guest, f"WatchdogSec={watchdog}"), unharmed(guest):
         attack(guest, told, "idle", IDLE_SECONDS)
+
+
+def test_pointer_that_moves_and_touchpad_that_is_touched_do_not_wake_the_daemon(
+    guest: VirtualMachine, told: AttackTable
+) -> None:
+    with unharmed(guest):
+        attack(guest, told, "moving", IDLE_SECONDS)

@@ -11,7 +11,14 @@ from harness import service
 from harness.keyboards import VirtualKeyboard
 from harness.service import BY_HAND, start_by_hand
 from harness.vm import PS2_KEYBOARD, VirtualMachine
-from support.input_events import DICTATE
+from support.input_events import (
+    ABS_X,
+    ABS_Y,
+    BTN_LEFT,
+    BTN_TOOL_FINGER,
+    BTN_TOUCH,
+    DICTATE,
+)
 
 
 @pytest.fixture
@@ -33,23 +40,71 @@ def wait_until_followed(guest: VirtualMachine, name: str, is_followed: bool = Tr
     guest.wait_until(f"{negation}keymodectl devices {BY_HAND} | grep -q '{name}$'")
 
 
-def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards(
+def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards_or_pointers(
     guest: VirtualMachine,
 ) -> None:
     all_names = guest.run("cat /sys/class/input/event*/device/name").stdout.splitlines()
     assert len(all_names) > 1, "there is more than the keyboard"
-    udev_says = guest.run(
-        """
-        for node in /sys/class/input/event*; do
-          udevadm info --query=property --path=$node | grep -qx ID_INPUT_KEYBOARD=1 &&
-            cat $node/device/name
-        done; true
-        """
-    ).stdout.splitlines()
+    guest.plug_usb_mouse("unmarked")
+    touchpad = VirtualKeyboard(guest, "Touchpad", like=described(guest, TOUCHPAD))
+    screen = VirtualKeyboard(guest, "Touchscreen", like=described(guest, TOUCHSCREEN))
+    guest.run("udevadm settle")
+
+    def udev_says(properties: str) -> list[str]:
+        return guest.run(
+            f"""
+            for node in /sys/class/input/event*; do
+              udevadm info --query=property --path=$node | grep -Eqx '{properties}=1' &&
+                cat $node/device/name
+            done; true
+            """
+        ).stdout.splitlines()
+
+    keyboards = udev_says("ID_INPUT_KEYBOARD")
+    pointers = udev_says("ID_INPUT_(MOUSE|TOUCHPAD|POINTINGSTICK)")
+    assert {"QEMU QEMU USB Mouse", "Touchpad"} <= {*pointers}
+    assert "Touchscreen" not in pointers
     start_by_hand(guest)
-    assert devices(guest) == dict.fromkeys(udev_says, "keyboard")
+    assert devices(guest) == {
+        **dict.fromkeys(pointers, "pointer"),
+        **dict.fromkeys(keyboards, "keyboard"),
+    }
     guest.play("tap insert")
     guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
+    touchpad.remove()
+    screen.remove()
+    guest.unplug("unmarked")
+
+
+# The properties, keys and absolute axes of pads and screens that fingers touch.
+TOUCHPAD = ([0, 2], [BTN_LEFT, BTN_TOOL_FINGER, BTN_TOUCH], [ABS_X, ABS_Y])
+TOUCHSCREEN = ([1], [BTN_TOUCH], [ABS_X, ABS_Y])
+
+
+def described(guest: VirtualMachine, device: tuple[list[int], list[int], list[int]]) -> str:
+    """The path in the guest of a description for evemu of a device with these codes."""
+    properties, keys, axes = device
+    text = (
+        "# EVEMU 1.3\nN: x\nI: 0003 1209 0001 0110\n"
+        + bits("P:", properties, 8)
+        + bits("B: 00", [0, *([1] if keys else []), *([3] if axes else [])], 8)
+        + bits("B: 01", keys, 96)
+        + bits("B: 03", axes, 8)
+        + "".join(f"A: {axis:02x} 0 1000 0 0 10\n" for axis in axes)
+    )
+    path = guest.shared / "described"
+    path.write_text(text)
+    return f"/host/{path.name}"
+
+
+def bits(name: str, numbers: list[int], size: int) -> str:
+    """Lines of evemu's format with these bits set, eight bytes a line."""
+    values = bytearray(size)
+    for number in numbers:
+        values[number // 8] |= 1 << number % 8
+    return "".join(
+        f"{name} {values[first : first + 8].hex(' ')}\n" for first in range(0, size, 8)
+    )
 
 
 def test_keyboard_is_followed_while_it_exists(guest: VirtualMachine) -> None:
@@ -102,16 +157,9 @@ def test_keyboard_that_reuses_a_node_is_followed(guest: VirtualMachine) -> None:
 
 
 def test_device_with_a_single_key_is_followed_while_the_key_is_bound(guest: VirtualMachine) -> None:
-    keys = bytearray(96)
-    keys[DICTATE // 8] = 1 << DICTATE % 8
-    (guest.shared / "dictation").write_text(
-        "# EVEMU 1.3\nN: x\nI: 0003 1209 0001 0110\nP: 00 00 00 00 00 00 00 00\n"
-        "B: 00 03 00 00 00 00 00 00 00\n"
-        + "".join(f"B: 01 {keys[first : first + 8].hex(' ')}\n" for first in range(0, 96, 8))
-    )
     configuration = guest.shared / "reloaded.yaml"
     configuration.write_text("")
-    key = VirtualKeyboard(guest, "Dictation key", like="/host/dictation")
+    key = VirtualKeyboard(guest, "Dictation key", like=described(guest, ([], [DICTATE], [])))
     start_by_hand(guest, "--config /host/reloaded.yaml")
     before = devices(guest)
     assert before["Dictation key"] == "keys"
