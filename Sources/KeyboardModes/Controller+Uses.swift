@@ -26,7 +26,7 @@ extension Controller {
   private mutating func add(_ use: OpenUse, at time: Time) {
     openUses.append(use)
     nextCheck = nextCheck ?? time.advanced(by: Self.checkInterval)
-    revision += 1
+    noteAwaitedReleases()
   }
 
   /// A key other than a bouncing one goes down: taps of other keys are none, and what waits for a
@@ -110,7 +110,7 @@ extension Controller {
   private mutating func end(_ open: Int, at time: Time, _ publish: (Change) -> Void) {
     let use = openUses.remove(at: open)
     if openUses.isEmpty { nextCheck = nil }
-    revision += 1
+    noteAwaitedReleases()
     if let tap = use.uses.tap, use.mayBeTap, let pressed = use.pressed,
       time.isWithin(settings.tapTimeout, of: pressed)
     {
@@ -153,14 +153,15 @@ extension Controller {
 
   // MARK: The daemon before this one
 
-  /// The releases that are awaited, for the ``Snapshot``.
-  var awaitedReleases: [AwaitedRelease] {
-    if openUses.isEmpty { return inherited }
-    return openUses.compactMap { use in
-      use.uses.release.map {
-        AwaitedRelease(key: use.key, event: settings.keyboard.name(ofEvent: $0))
-      }
-    } + inherited
+  /// Brings ``awaitedReleases`` up to date.
+  private mutating func noteAwaitedReleases() {
+    revision += 1
+    awaitedReleases =
+      openUses.compactMap { use in
+        use.uses.release.map {
+          AwaitedRelease(key: use.key, event: settings.keyboard.name(ofEvent: $0))
+        }
+      } + inherited
   }
 
   /// A device was opened while these keys were down. A release that another daemon awaited belongs to
@@ -174,7 +175,7 @@ extension Controller {
         openUses.append(
           OpenUse(uses(of: key, releasing: event), key, on: keys[index].device, pressed: nil))
         nextCheck = Time(microseconds: .min)
-        revision += 1
+        noteAwaitedReleases()
       }
     }
   }
@@ -194,7 +195,7 @@ extension Controller {
     guard !inherited.isEmpty else { return }
     let awaited = inherited
     inherited = []
-    revision += 1
+    noteAwaitedReleases()
     for release in awaited {
       if let event = settings.keyboard.event(named: release.event) {
         send(event, at: time, publish)

@@ -29,6 +29,9 @@ public struct Controller: Sendable {
   var openUses: [OpenUse] = []
   /// The releases that the daemon before this one awaited, and whose keys no device holds so far.
   var inherited: [AwaitedRelease] = []
+  /// The releases that are awaited, for the ``snapshot``. Kept, so that a snapshot costs next to
+  /// nothing.
+  var awaitedReleases: [AwaitedRelease] = []
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
   /// none.
   public internal(set) var nextCheck: Time?
@@ -70,6 +73,7 @@ public struct Controller: Sendable {
     sequence = modes.sequence
     (shiftSince, keyboardSince) = (modes.shiftSince, modes.keyboardSince)
     inherited = snapshot.awaitedReleases
+    awaitedReleases = inherited
     if let last { endOverdueShift(at: last, publish) }
     if settings.keyboard.state(named: modes.keyboard) == nil {
       advance(to: time, publish: publish)
