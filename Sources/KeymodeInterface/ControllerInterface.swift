@@ -45,7 +45,8 @@ public enum ControllerInterface {
 
     # One transition of one machine. Changes are ordered by sequence, which has no
     # gaps; a change may have an earlier time than the one before it.
-    # event: the event that caused it. This is an event of Trigger; or timedOut, if
+    # event: the event that caused it. This is an event of Trigger; or shiftUsed, if
+    # a press of Shift was part of a shortcut and is taken back; or timedOut, if
     # Shift was on for the shift.timeout of the configuration; or configured, if a
     # new configuration has removed the state 'from'.
     type Change (

@@ -245,6 +245,9 @@ extension Keyboards {
     followed.remove(at: index)
     polled.remove(at: index)
     report(why)
-    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Time(microseconds: microsecondsSinceBoot()))]
+    pending +=
+      waiting.removeQueue(index) + [
+        .gone(keyboard.id, at: Time(microseconds: microsecondsSinceBoot()))
+      ]
   }
 }

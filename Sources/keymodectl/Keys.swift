@@ -14,7 +14,8 @@ func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let selection: Keyboards.Selection =
     operands.isEmpty
     // A key that is on a device of its own can be bound, though it is not bound yet.
-    ? .all(boundKeys: Set((0...KeyCode.max).compactMap { KeyCode($0) }), configuration.devices,
+    ? .all(
+      boundKeys: Set((0...KeyCode.max).compactMap { KeyCode($0) }), configuration.devices,
       pointers: false)
     : .named(operands)
   let viewer = try KeyViewer(

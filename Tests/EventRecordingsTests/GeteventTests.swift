@@ -51,7 +51,8 @@ struct GeteventTests {
     #expect(
       try outcome.inputs == [
         .key(devices[0], event(1_000_000, 29, .press)),
-        .key(devices[1], event(1_000_000, 30, .press)), .gone(devices[0], at: Time(microseconds: 1_000_000)),
+        .key(devices[1], event(1_000_000, 30, .press)),
+        .gone(devices[0], at: Time(microseconds: 1_000_000)),
         .key(devices[2], event(2_000_000, 48, .press)),
       ])
   }

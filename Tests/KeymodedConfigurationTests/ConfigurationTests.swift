@@ -230,6 +230,33 @@ struct ConfigurationTests {
       bindings[try chord("KEY_COMPOSE")]?.press == .clickMoreButton, "not named, so by default")
   }
 
+  @Test("the example of push-to-talk records exactly while the key is down, from any state")
+  func pushToTalk() throws {
+    let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
+    let file = checkout.appending(path: "examples/push-to-talk/keymoded.yaml").path
+    let settings = try Configuration.load(file).settings
+    let (f9, device) = (try #require(KeyCode(name: "KEY_F9")), DeviceID(order: 0))
+    for (state, before) in [
+      ("prepareToEditText", nil), ("editingText", "KEY_INSERT"), ("showingPanel", "KEY_COMPOSE"),
+    ] {
+      var controller = Controller(settings: settings)
+      var time = Time(microseconds: 0)
+      func take(_ key: KeyCode, _ action: KeyEvent.Action) -> [String] {
+        time = Time(microseconds: time.microseconds + 1)
+        var states: [String] = []
+        controller.take(.key(device, KeyEvent(time: time, key: key, action: action))) {
+          states.append($0.to)
+        }
+        return states
+      }
+      if let before { _ = take(try #require(KeyCode(name: before)), .press) }
+      #expect(controller.modes.keyboard == state)
+      #expect(take(f9, .press) == ["prepareToRecord"])
+      #expect(take(f9, .autorepeat) == [])
+      #expect(take(f9, .release) == ["editingText"])
+    }
+  }
+
   @Test("one chord has a use for each of several events, in any case and spacing")
   func uses() throws {
     let settings = try read(
