@@ -50,7 +50,7 @@ struct KeyPressesTests {
       ("Super+ Super- V+", ["Left_Super, modifier", "V, characterTyped"]),
       (
         "Ctrl+ Shift+ Period+",
-        ["Left_Ctrl, modifier", "Left_Shift, shiftPressed", "Ctrl+Shift+Period, free"]
+        ["Left_Ctrl, modifier", "Left_Shift, modifier", "Ctrl+Shift+Period, free"]
       ),
       ("Shift+ A+", ["Left_Shift, shiftPressed", "Shift+A, characterTyped"]),
       ("Shift+ Insert+", ["Left_Shift, shiftPressed", "Shift+Insert, free"]),

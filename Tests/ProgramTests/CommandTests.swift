@@ -179,10 +179,12 @@ struct CommandTests {
       drawn.output == """
         stateDiagram-v2
           [*] --> off
-          off --> on: shiftPressed
-          on --> capsLock: shiftPressed [< 250 ms]
-          on --> off: shiftPressed [≥ 250 ms]<br/>characterTyped
-          capsLock --> off: shiftPressed
+          off --> on: shiftPressed<br/>shiftUsed [was on]
+          off --> capsLock: shiftUsed [was capsLock]
+          on --> capsLock: shiftPressed [< 250 ms]<br/>shiftUsed [was capsLock]
+          on --> off: shiftPressed [≥ 250 ms]<br/>characterTyped<br/>shiftUsed [was off]
+          capsLock --> off: shiftPressed<br/>shiftUsed [was off]
+          capsLock --> on: shiftUsed [was on]
           classDef current fill:#ffd75f,color:#000
           class on current
 
@@ -192,10 +194,12 @@ struct CommandTests {
       plantUML == """
         @startuml
         [*] --> off
-        off --> on : shiftPressed
-        on --> capsLock : shiftPressed [< 500 ms]
-        on --> off : shiftPressed [≥ 500 ms]\\ncharacterTyped
-        capsLock --> off : shiftPressed
+        off --> on : shiftPressed\\nshiftUsed [was on]
+        off --> capsLock : shiftUsed [was capsLock]
+        on --> capsLock : shiftPressed [< 500 ms]\\nshiftUsed [was capsLock]
+        on --> off : shiftPressed [≥ 500 ms]\\ncharacterTyped\\nshiftUsed [was off]
+        capsLock --> off : shiftPressed\\nshiftUsed [was off]
+        capsLock --> on : shiftUsed [was on]
         @enduml
 
         """)

@@ -42,7 +42,7 @@ struct DocumentationTests {
     let blocks = readme.split(separator: "```yaml\n").dropFirst().compactMap {
       $0.split(separator: "```").first.map(String.init)
     }
-    #expect(blocks.count == 5)
+    #expect(blocks.count == 6)
     let folder = try TemporaryFolder()
     for block in blocks {
       let file = try folder.write("keymoded.yaml", block)
