@@ -41,8 +41,14 @@ def test_upgrade_from_0_1_0_keeps_states_and_changes_for_resuming_clients(
     follower.wait_for("changed")
     before = service.state(vm)
     assert before["sequence"] == CHANGES
+    own = "shift: { threshold: 400ms }"
+    vm.run(f"echo '{own}' >/etc/keymoded/keymoded.yaml")
 
-    vm.run("dpkg --install /host/keymoded.deb", timeout=INSTALL_SECONDS)
+    # Nobody is there to answer a question.
+    vm.run("dpkg --install /host/keymoded.deb </dev/null", timeout=INSTALL_SECONDS)
+    assert vm.run("cat /etc/keymoded/keymoded.yaml").stdout == f"{own}\n"
+    assert vm.run("ls /etc/keymoded").stdout == "keymoded.yaml\n"
+    assert "  threshold: 400ms\n" in vm.run("keymoded --print-config").stdout
     assert vm.run("keymoded --version").stdout != "keymoded 0.1.0\n"
     wait_until_following(vm, 1)
     assert {**service.state(vm), "time": 0} == {**before, "time": 0}
