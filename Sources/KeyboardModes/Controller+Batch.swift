@@ -68,7 +68,8 @@ extension Controller {
     else { return [] }
     let deciding = keysDeciding(pressOf: event.key)
     return keys.devices.flatMap { other -> [Input] in
-      let held = (deciding.filter(other.down.contains) + openShiftsDeciding(event.key, other.device))
+      let held =
+        (deciding.filter(other.down.contains) + openShiftsDeciding(event.key, other.device))
         .filter { key in
           (other.device != device || key != event.key)
             && !rest.contains { $0.mayRelease(key, on: other.device) }

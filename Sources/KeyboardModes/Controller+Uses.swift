@@ -31,7 +31,9 @@ extension Controller {
 
   /// A key other than a bouncing one goes down: taps of other keys are none, and what waits for a
   /// bounce has waited long enough.
-  mutating func endUses(beforePressOf key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void) {
+  mutating func endUses(
+    beforePressOf key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
+  ) {
     settleReleases(publish)
     let device = keys[index].device
     // Its release was not seen.
@@ -55,7 +57,8 @@ extension Controller {
 
   /// Undoes the release of a bouncing key: it was down throughout, so a hold that became due meanwhile
   /// is sent.
-  mutating func resumeUse(_ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void) {
+  mutating func resumeUse(_ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void)
+  {
     guard let open = openUse(key, keys[index].device) else { return }
     openUses[open].released = nil
     if let due = openUses[open].holdDue, due <= time { sendHold(open, at: due, publish) }
@@ -167,7 +170,8 @@ extension Controller {
         let awaited = inherited.remove(at: place)
         guard let event = settings.keyboard.event(named: awaited.event) else { continue }
         keys[index].consume(key)
-        openUses.append(OpenUse(uses(of: key, releasing: event), key, on: keys[index].device, pressed: nil))
+        openUses.append(
+          OpenUse(uses(of: key, releasing: event), key, on: keys[index].device, pressed: nil))
         nextCheck = Time(microseconds: .min)
         revision += 1
       }
@@ -191,7 +195,9 @@ extension Controller {
     inherited = []
     revision += 1
     for release in awaited {
-      if let event = settings.keyboard.event(named: release.event) { send(event, at: time, publish) }
+      if let event = settings.keyboard.event(named: release.event) {
+        send(event, at: time, publish)
+      }
     }
   }
 }

@@ -29,7 +29,8 @@ extension Configuration {
     let table = settings.keyboard
     let bindings = table.events.flatMap { event in
       let chords = settings.bindings.chords(of: event)
-      return list("    \(scalar(table.name(ofEvent: event))):", chords.map { "\($0.shortName)\($1.suffix)" })
+      return list(
+        "    \(scalar(table.name(ofEvent: event))):", chords.map { "\($0.shortName)\($1.suffix)" })
     }
     return ["keyboard:"] + tableLines + section("  bindings:", bindings)
   }

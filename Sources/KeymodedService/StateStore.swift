@@ -129,8 +129,9 @@ final class StateStore {
   private func readHeader(_ index: Int) -> Header? {
     var fields = fields(ofHeader: index)
     // Memory of the second layout has the size of the third's, which overwrites it.
-    guard let found = fields.takeNumber().flatMap(Layout.init), found == layout
-      || (found == .second && layout == .third),
+    guard let found = fields.takeNumber().flatMap(Layout.init),
+      found == layout
+        || (found == .second && layout == .third),
       let generation = fields.takeNumber(), let instance = fields.takeText(),
       var snapshot = fields.takeSnapshot(),
       let written = found == .first

@@ -115,7 +115,9 @@ struct StoredFields {
     guard let count = takeNumber(), count <= UInt64(Self.mostReleases) else { return nil }
     var releases: [AwaitedRelease] = []
     for _ in 0..<count {
-      guard let key = takeNumber().flatMap({ KeyCode($0) }), let event = takeText() else { return nil }
+      guard let key = takeNumber().flatMap({ KeyCode($0) }), let event = takeText() else {
+        return nil
+      }
       releases.append(AwaitedRelease(key: key, event: event))
     }
     return releases

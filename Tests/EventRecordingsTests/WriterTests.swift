@@ -82,7 +82,7 @@ struct WriterTests {
         E: 12.000000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +10266ms
         # keymoded: lost
         E: 13.000000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +1000ms
-        # keymoded: gone
+        # keymoded: gone 14.000020
 
         """)
   }

@@ -78,7 +78,9 @@ struct ConfigurationTests {
         .init("showingStickers", "tapBlankArea", "prepareToEditText"),
       ])
     #expect(Set(shipped.rows).isSubset(of: table.rows))
-    #expect(settings.bindings[try chord("KEY_F5")]?.press.map(table.name(ofEvent:)) == "clickStickerButton")
+    #expect(
+      settings.bindings[try chord("KEY_F5")]?.press.map(table.name(ofEvent:))
+        == "clickStickerButton")
     #expect(settings.bindings[try chord("KEY_ESC")] == nil)
     #expect(settings.bindings[try chord("KEY_INSERT")]?.press == .tapTextField)
   }
@@ -213,7 +215,39 @@ struct ConfigurationTests {
     #expect(bindings[try chord("KEY_F6")]?.press == .tapTextField)
     #expect(bindings[try chord("KEY_INSERT")] == nil)
     #expect(bindings[try chord("KEY_ESC")] == nil)
-    #expect(bindings[try chord("KEY_COMPOSE")]?.press == .clickMoreButton, "not named, so by default")
+    #expect(
+      bindings[try chord("KEY_COMPOSE")]?.press == .clickMoreButton, "not named, so by default")
+  }
+
+  @Test("one chord has a use for each of several events, in any case and spacing")
+  func uses() throws {
+    let settings = try read(
+      """
+      keyboard:
+        table:
+          events: [startTalking, stopTalking, sing]
+          rows:
+            prepareToEditText: { startTalking: prepareToRecord, sing: showingPanel }
+            prepareToRecord: { stopTalking: editingText }
+        bindings:
+          startTalking: [F9]
+          stopTalking: [F9  release, Super+F9 Release]
+          sing: [f9 hold 300ms, F10 hold 0.25s, KEY_F10 TAP]
+          tapTextField: [F11 press]
+      """
+    ).settings
+    let (bindings, table) = (settings.bindings, settings.keyboard)
+    func uses(_ keys: String...) throws -> [String] {
+      let chord = try Chord(keys.map { try #require(KeyCode(name: $0)) })
+      return (bindings[chord]?.events ?? []).map { "\(table.name(ofEvent: $0)): \($1)" }
+    }
+    #expect(
+      try uses("KEY_F9") == [
+        "startTalking: press", "sing: hold(0.3 seconds)", "stopTalking: release",
+      ])
+    #expect(try uses("KEY_LEFTMETA", "KEY_F9") == ["stopTalking: release"])
+    #expect(try uses("KEY_F10") == ["sing: tap", "sing: hold(0.25 seconds)"])
+    #expect(try uses("KEY_F11") == ["tapTextField: press"])
   }
 
   @Test("an event without a value keeps its default chords")

@@ -28,7 +28,10 @@ struct ModeServiceTests {
   func released() throws {
     let keyboards = FakeKeyboards()
     let service = TestService(Settings(), keyboards)
-    service.take([try input(second, 0, ctrl, .press), try input(first, 1, shift, .press)])
+    service.take([
+      try input(first, 0, shift, .press), try input(first, 0, shift, .release),
+      try input(second, 1, ctrl, .press),
+    ])
     service.take([try input(first, 700, c, .press)])
     #expect(service.controller.modes.shift == "on", "the kernel says that Ctrl is down")
     keyboards.up = [try #require(KeyCode(ctrl))]

@@ -202,6 +202,7 @@ struct StateStoreTests {
     _ = fields.takeText()
     _ = fields.takeSnapshot()
     _ = fields.takeNumber()
+    _ = fields.takeAwaitedReleases()
     fields.putChecksum()
     for sequence in Int64(2)...5 {
       let next = store(memory)
@@ -209,6 +210,52 @@ struct StateStoreTests {
       next.commit([change(sequence)], snapshot(sequence), instance: instance)
     }
     #expect(store(memory).read() == contents(5, 1...5))
+  }
+
+  /// A snapshot with so many awaited releases.
+  private func snapshot(awaiting count: Int) -> Controller.Snapshot {
+    var awaiting = snapshot(1)
+    awaiting.awaitedReleases = (0..<count).compactMap { number in
+      // Names of the greatest length, so that the header is as full as it can be.
+      KeyCode(number + 500).map {
+        AwaitedRelease(key: $0, event: String(repeating: "e", count: KeyboardTable.longestName))
+      }
+    }
+    return awaiting
+  }
+
+  @Test("awaited releases are kept, up to six", arguments: 0...8)
+  func awaitedReleases(_ count: Int) throws {
+    let memory = try memory()
+    store(memory).commit([change(1)], snapshot(awaiting: count), instance: instance)
+    #expect(store(memory).read()?.snapshot == snapshot(awaiting: min(count, 6)))
+    #expect(snapshot(awaiting: count).awaitedReleases.count == count)
+  }
+
+  @Test("memory of the layout without awaited releases is read, and continued in the present one")
+  func secondLayout() throws {
+    let memory = try memory()
+    store(memory).commit([change(1)], snapshot(1), instance: instance)
+    for start in [0, 512] {
+      var fields = StoredFields(memory.bytes[start..<start + 512])
+      guard let layout = fields.takeNumber(), layout != 0 else { continue }
+      var second = StoredFields(memory.bytes[start..<start + 512])
+      second.put(layout - 1)
+      _ = second.takeNumber()
+      _ = second.takeText()
+      _ = second.takeSnapshot()
+      _ = second.takeNumber()
+      second.putChecksum()
+    }
+    let next = store(memory)
+    #expect(next.read() == contents(1, 1...1))
+    var awaiting = snapshot(awaiting: 2)
+    awaiting = Controller.Snapshot(
+      sequence: 2, shift: .off, shiftSince: nil, keyboard: "editingText", keyboardSince: nil,
+      awaitedReleases: awaiting.awaitedReleases)
+    next.commit([change(2)], awaiting, instance: instance)
+    #expect(store(memory).read()?.snapshot == awaiting)
+    #expect(store(memory).read()?.changes == [change(1), change(2)])
   }
 
   @Test("memory is adopted only if it is sealed and has the right size")

@@ -157,16 +157,25 @@ struct InterfaceTests {
       ])
     #expect(
       machines.map { $0["events"] } == [
-        ["shiftPressed", "characterTyped"],
+        ["shiftPressed", "characterTyped", "shiftUsed"],
         ["clickSwitchButton", "clickMoreButton", "tapTextField", "tapBlankArea"],
       ])
+    let taken = { (from: String, to: String) -> JSON in
+      [
+        "from": .string(from), "event": "shiftUsed", "to": .string(to),
+        "condition": .string("was \(to)"),
+      ]
+    }
     #expect(
       machines.first?["rows"] == [
         ["from": "off", "event": "shiftPressed", "to": "on", "condition": nil],
+        taken("off", "on"), taken("off", "capsLock"),
         ["from": "on", "event": "shiftPressed", "to": "capsLock", "condition": "< 300 ms"],
         ["from": "on", "event": "shiftPressed", "to": "off", "condition": "≥ 300 ms"],
         ["from": "on", "event": "characterTyped", "to": "off", "condition": nil],
+        taken("on", "off"), taken("on", "capsLock"),
         ["from": "capsLock", "event": "shiftPressed", "to": "off", "condition": nil],
+        taken("capsLock", "off"), taken("capsLock", "on"),
       ])
     // The table of the design, one transition per line; all other pairs are ignored.
     let rows = (machines.last?["rows"]?.array ?? []).map { row in

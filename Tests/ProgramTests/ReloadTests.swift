@@ -50,7 +50,7 @@ struct ReloadTests {
       until: "keeping the present configuration")
     let file = "\(daemon.folder.path)/keymoded.yaml"
     #expect(daemon.log.contains("\(file):1:1: unknown key 'shfit'; did you mean 'shift'?\n"))
-    #expect(daemon.log.contains("\(file):2:35: 'tip' is neither press nor tap\n"))
+    #expect(daemon.log.contains("\(file):2:35: 'tip' is none of press, tap and always\n"))
     for state in ["on", "capsLock"] {
       let reply = try control.result("\(controller).Trigger", ["event": "shiftPressed"])
       #expect(reply["state"]?["shift"]?.string == state)

@@ -23,11 +23,11 @@ struct ShippedMachineTests {
   @Test("the next states of Shift are those of its diagram, whatever the time of the press")
   func nextStates() {
     var machine = StateMachine(ShiftRules())
-    #expect(machine.nextStates == ["on"])
+    #expect(machine.nextStates == ["on", "capsLock"], "a press may be taken back from here")
     machine.take(.shiftPressed(at: Time(microseconds: 10_000_000)))
     #expect(machine.nextStates == ["off", "capsLock"])
     machine.take(.shiftPressed(at: Time(microseconds: 10_100_000)))
     #expect(machine.state == .capsLock)
-    #expect(machine.nextStates == ["off"])
+    #expect(machine.nextStates == ["off", "on"])
   }
 }

@@ -74,9 +74,11 @@ struct EvemuParser: EntryParser {
     if word.elementsEqual(Note.lost.utf8) { return .lost(device: 0) }
     if word.elementsEqual(Note.gone.utf8) {
       // Version 0.1.0 wrote no time.
-      return .gone(device: 0, at: try fields.next().map { field throws(LineFault) in
-        try Time(field: field)
-      })
+      return .gone(
+        device: 0,
+        at: try fields.next().map { field throws(LineFault) in
+          try Time(field: field)
+        })
     }
     guard word.elementsEqual(Note.held.utf8) else { return nil }
     var keys: [KeyCode] = []

@@ -19,7 +19,7 @@ struct DeviceNumbering {
 struct EntryInterpreter {
   private let numbering: DeviceNumbering
   private var devices: [DeviceEvents] = []
-  /// The time of the last event.
+  /// The time of the last key event.
   private var last = Time(microseconds: 0)
 
   init(_ numbering: DeviceNumbering) { self.numbering = numbering }
@@ -28,7 +28,7 @@ struct EntryInterpreter {
   mutating func take(_ entry: Entry) throws(LineFault) -> RecordedInput? {
     switch entry {
     case .event(let event):
-      last = event.time
+      if event.type == 1 { last = event.time }
       return try devices[grown(to: event.device)].take(event)
     case .held(let keys, let device):
       return RecordedInput(time: nil, input: .opened(numbering.id(device), held: keys))
