@@ -39,8 +39,9 @@ struct CompiledModules {
   }
 
   private func swiftc(_ arguments: [String]) throws -> Ended {
-    try run(
-      "/bin/sh", ["-c", "cd \"$0\" && exec swiftc -swift-version 6 \"$@\"", folder.path] + arguments,
+    let command = "cd \"$0\" && exec swiftc -swift-version 6 \"$@\""
+    return try run(
+      "/bin/sh", ["-c", command, folder.path] + arguments,
       environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
   }
 }
