@@ -41,6 +41,35 @@ extension ObservedMachine {
     }
   }
 
+  /// Calls `action` whenever a state is entered that has this payload, with the payload and the step
+  /// that led to the state, until the returned registration is ended. The step is `nil` for
+  /// ``start()``.
+  ///
+  ///     machine.entering(\.error) { error, _ in show(error) }
+  ///
+  /// - Parameter payload: the payload of a state, or `nil` for states without it.
+  @discardableResult
+  public func entering<Payload>(
+    _ payload: @escaping (R.State) -> Payload?, _ action: @escaping (Payload, Step?) -> Void
+  ) -> Registration {
+    entries.add { state, step in
+      if let payload = payload(state) { action(payload, step) }
+    }
+  }
+
+  /// Calls `action` whenever a state is left that has this payload, with the payload and the step,
+  /// until the returned registration is ended.
+  ///
+  /// - Parameter payload: the payload of a state, or `nil` for states without it.
+  @discardableResult
+  public func leaving<Payload>(
+    _ payload: @escaping (R.State) -> Payload?, _ action: @escaping (Payload, Step) -> Void
+  ) -> Registration {
+    exits.add { step in
+      if let payload = payload(step.from) { action(payload, step) }
+    }
+  }
+
   /// Calls `action` before each step, until the returned registration is ended.
   @discardableResult
   public func before(_ action: @escaping (Step) -> Void) -> Registration { befores.add(action) }

@@ -8,12 +8,12 @@ public import StateMachines
 ///
 /// For each event that changes the state, in this order:
 ///
-/// 1. the observers' `willExit` and the actions of ``leaving(_:_:)``
+/// 1. the observers' `willExit` and the actions of `leaving`
 /// 2. the actions of ``before(_:)`` and ``before(_:on:_:)``
 /// 3. the sender's own action
 /// 4. the state is assigned
 /// 5. the actions of ``after(_:)`` and ``after(_:on:_:)``
-/// 6. the observers' `didEnter` and the actions of ``entering(_:_:)``
+/// 6. the observers' `didEnter` and the actions of `entering`
 /// 7. the sender's result
 ///
 /// Within one number, callbacks are called in the order of their registration. A sequence tells of

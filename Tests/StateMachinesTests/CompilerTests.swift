@@ -5,30 +5,8 @@ import Testing
 /// The compiler's diagnostics for code that uses StateMachines.
 @Suite("Compiler")
 struct CompilerTests {
-  private static let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().path
-
-  /// Compiles `source` as a module of its own, which sees only what is public, in the language mode
-  /// of the project.
-  ///
-  /// - Parameter output: the path of the program to build; `nil` to check the types only.
-  private func compile(
-    _ source: String, in folder: TemporaryFolder, to output: String? = nil
-  ) throws -> Ended {
-    let file = try folder.write("main.swift", "import StateMachines\n" + source)
-    let swiftc = "swiftc -swift-version 6 -module-name"
-    let library = "-emit-module -emit-library -static -o libStateMachines.a"
-    let what = output.map { "-lStateMachines -o \($0)" } ?? "-typecheck"
-    return try run(
-      "/bin/sh",
-      [
-        "-c",
-        """
-        cd \(folder.path) || exit
-        \(swiftc) StateMachines \(library) '\(Self.checkout)'/Sources/StateMachines/*.swift || exit
-        \(swiftc) user -I. -L. \(what) \(file)
-        """,
-      ], environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
+  private func compile(_ source: String) throws -> Ended {
+    try CompiledModules().compile("import StateMachines\n" + source)
   }
 
   private func machine(states: String, events: String) -> String {
@@ -56,8 +34,7 @@ struct CompilerTests {
       ("locked, unlocked", "coin, push, kick", "(_, .kick)"),
     ] as [(String, String, String?)])
   func exhaustive(_ states: String, _ events: String, _ missing: String?) throws {
-    let folder = try TemporaryFolder()
-    let ended = try compile(machine(states: states, events: events), in: folder)
+    let ended = try compile(machine(states: states, events: events))
     guard let missing else {
       #expect(ended.status == 0, "\(ended.errors)")
       return
@@ -74,7 +51,7 @@ struct CompilerTests {
       ("doorOpened", "doorOpened", ["(.doorOpened, _)", "(_, .doorOpened)"]),
     ] as [(String, String?, Set<String>)])
   func forgetfulFridge(_ state: String, _ event: String?, _ missing: Set<String>) throws {
-    let file = "\(Self.checkout)/Tests/StateMachinesTests/Examples/FridgeTests.swift"
+    let file = "\(checkout)/Tests/StateMachinesTests/Examples/FridgeTests.swift"
     let text = try String(contentsOfFile: file, encoding: .utf8)
     var fridge = String(
       try #require(text.firstMatch(of: /\nstruct Fridge: (?s:.*?)\n}\n/)?.output))
@@ -84,8 +61,7 @@ struct CompilerTests {
         fridge = fridge.replacing("{ case \(cases) }", with: "{ case \(cases), \(added) }")
       }
     }
-    let folder = try TemporaryFolder()
-    let ended = try compile(fridge, in: folder)
+    let ended = try compile(fridge)
     #expect(ended.status != 0)
     #expect(ended.errors.contains("error: switch must be exhaustive"))
     let named = ended.errors.matches(of: /add missing case: '(.*)'/).map { String($0.1) }
@@ -94,7 +70,6 @@ struct CompilerTests {
 
   @Test("the state cannot be set from outside")
   func stateIsPrivate() throws {
-    let folder = try TemporaryFolder()
     let source =
       machine(states: "locked, unlocked", events: "coin, push")
         + """
@@ -104,7 +79,7 @@ struct CompilerTests {
           machine.current = .unlocked
         }
         """
-    let ended = try compile(source, in: folder)
+    let ended = try compile(source)
     #expect(ended.status != 0)
     #expect(ended.errors.contains("cannot assign to property: 'state' is a get-only property"))
     #expect(ended.errors.contains("'current' is inaccessible due to 'internal' protection level"))
@@ -112,7 +87,7 @@ struct CompilerTests {
 
   @Test("README's example compiles, and prints what README says")
   func readme() throws {
-    let readme = try String(contentsOfFile: "\(Self.checkout)/README.md", encoding: .utf8)
+    let readme = try String(contentsOfFile: "\(checkout)/README.md", encoding: .utf8)
     let rest = try #require(
       readme.components(separatedBy: "## State machines in Swift\n").dropFirst().first)
     let section = try #require(rest.components(separatedBy: "\n## ").first)
@@ -124,9 +99,9 @@ struct CompilerTests {
     let shown = try #require(blocks.dropFirst(2).first).components(separatedBy: "\n")
       .filter { $0.hasPrefix("    ") }.map { $0.dropFirst(4) + "\n" }.joined()
     #expect(!shown.isEmpty)
-    let folder = try TemporaryFolder()
-    let compiled = try compile(example, in: folder, to: "\(folder.path)/example")
+    let modules = try CompiledModules()
+    let compiled = try modules.compile(example, to: "example")
     #expect(compiled.status == 0, "\(compiled.errors)")
-    #expect(try run("\(folder.path)/example", []).output == shown)
+    #expect(try run("\(modules.folder.path)/example", []).output == shown)
   }
 }

@@ -24,6 +24,27 @@ struct ObservedMachineHookTests {
       ])
   }
 
+  @Test("entering and leaving are told for the states with one payload, with the payload")
+  func onePayload() {
+    let machine = ObservedMachine(Counter(), in: .counting(7))
+    var log: [String] = []
+    let entering = machine.entering(\.count) { count, step in
+      log.append("entering \(count) \(step == nil ? "at the start" : "by a step")")
+    }
+    machine.leaving(\.count) { log.append("leaving \($0) on \($1.event)") }
+    machine.start()
+    machine.send(.counted)
+    machine.send(.ended)
+    #expect(log == ["entering 7 at the start", "leaving 8 on ended"])
+
+    let other = ObservedMachine(initial: Counter.State.done) { (_, count: Int) in .counting(count) }
+    other.entering(\.count) { count, step in log.append("entering \(count), \(step?.event ?? 0)") }
+    other.leaving(\.count) { _, _ in Issue.record("done has no count") }
+    other.send(3)
+    #expect(log.last == "entering 3, 3")
+    entering.end()
+  }
+
   @Test("before and after are told for one row, judged by the names of its state and event")
   func oneRow() {
     let machine = ObservedMachine(Counter())

@@ -40,6 +40,17 @@ private actor Gate {
   }
 }
 
+/// Owns a machine of any rules, as an actor does.
+private actor Owner<R: Rules> {
+  private let machine: ObservedMachine<R>
+
+  init(_ rules: R) { machine = ObservedMachine(rules) }
+
+  var changes: Changes<R> { machine.changes() }
+
+  func send(_ events: [R.Event]) { for event in events { machine.send(event) } }
+}
+
 /// A screen, which the main actor draws.
 @MainActor
 private final class Screen {
@@ -199,6 +210,25 @@ struct ObservedMachineSequenceTests {
     #expect(await read.next() == .locked)
     #expect(await gate.send(.coin) == [.locked, .unlocked])
     #expect(await read.next() == .unlocked)
+  }
+
+  @Test("changes with any error in them are read in another task than their actor's")
+  func errors() async {
+    let owner = Owner(EditForm())
+    let changes = await owner.changes
+    let reader = Task { () -> [String] in
+      var read: [String] = []
+      for await case .didEnter(.saved(.fail(let error)), let step) in changes {
+        read.append("\(error) from \(step.map { "\($0.from)" } ?? "nowhere")")
+        if read.count == 2 { break }
+      }
+      return read
+    }
+    let events: [EditForm.Event] = [
+      .save, .confirm(true), .finishSave(.fail(SavingError.full)), .shownResult,
+    ]
+    await owner.send(events + events)
+    #expect(await reader.value == ["full from saving", "full from saving"])
   }
 
   @Test("the main actor owns a machine, and reads its states and callbacks")

@@ -20,6 +20,10 @@ struct Counter: DrawableRules {
   var finalStates: [State] { [.done] }
 }
 
+extension Counter.State {
+  var count: Int? { if case .counting(let count) = self { count } else { nil } }
+}
+
 @Suite("Observed machine")
 struct ObservedMachineTests {
   @Test("callbacks run in the documented order")

@@ -50,14 +50,16 @@ let editForm = TransitionFunction(initial: EditForm.State.editing) {
   }
 }
 
+extension EditForm.State {
+  var result: EditForm.Result? { if case .saved(let result) = self { result } else { nil } }
+}
+
 /// Shows the result of saving, and tells the form that it was shown.
 final class ResultLabel {
   private(set) var shown: [String] = []
 
-  init<R: Rules>(of form: ObservedMachine<R>)
-  where R.State == EditForm.State, R.Event == EditForm.Event {
-    form.entering(.saved(.success)) { [unowned self, unowned form] state, _ in
-      guard case .saved(let result) = state else { return }
+  init(of form: ObservedMachine<some Rules<EditForm.State, EditForm.Event>>) {
+    form.entering(\.result) { [unowned self, unowned form] result, _ in
       switch result {
       case .success: shown.append("Saved")
       case .fail(let error): shown.append("Not saved: \(error)")
@@ -103,14 +105,21 @@ struct EditFormTests {
     }
   }
 
+  @Test("the closure is drawn and checked by the lists of the switch")
+  func drawn() throws {
+    let form = EditForm()
+    let drawn = DrawableFunction(editForm, states: form.states, samples: form.samples)
+    try expectSound(drawn, diagram: "edit-form")
+    #expect(drawn.condition(of: .editing) == nil)
+  }
+
   @Test("the one who shows the result says so, and the form is edited again")
   func shown() {
     run(ObservedMachine(EditForm()))
     run(ObservedMachine(editForm))
   }
 
-  private func run<R: Rules>(_ form: ObservedMachine<R>)
-  where R.State == EditForm.State, R.Event == EditForm.Event {
+  private func run(_ form: ObservedMachine<some Rules<EditForm.State, EditForm.Event>>) {
     let label = ResultLabel(of: form)
     var results: [EditForm.Result] = [.success, .fail(SavingError.full)]
     form.entering(.saving) { [unowned form] _, _ in

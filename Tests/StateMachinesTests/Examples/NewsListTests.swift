@@ -1,4 +1,5 @@
 import ObservedMachines
+import StateMachineTesting
 import StateMachines
 import Testing
 
@@ -105,25 +106,26 @@ final class NewsScreen {
     }
     machine.leaving(.loading) { [unowned self] _ in spinner = nil }
 
-    machine.entering(.articles([])) { [unowned self] state, _ in table = View(state.titles) }
-    machine.after { [unowned self] step in table?.lines = step.to.titles }
-    machine.leaving(.articles([])) { [unowned self] _ in table = nil }
+    machine.entering(\.titles) { [unowned self] titles, _ in table = View(titles) }
+    machine.after { [unowned self] step in table?.lines = step.to.titles ?? [] }
+    machine.leaving(\.titles) { [unowned self] _, _ in table = nil }
 
-    machine.entering(.error(NewsError.offline)) { [unowned self] state, _ in
-      guard case .error(let error) = state else { return }
+    machine.entering(\.error) { [unowned self] error, _ in
       alert = View(["\(error)"], buttons: [("Dismiss", .dismissed), ("Retry", .retried)])
     }
-    machine.leaving(.error(NewsError.offline)) { [unowned self] _ in alert = nil }
+    machine.leaving(\.error) { [unowned self] _, _ in alert = nil }
 
     machine.start()
   }
 }
 
+/// The payloads, each of one state.
 extension NewsList.State {
-  var titles: [String] {
-    guard case .articles(let articles) = self else { return [] }
-    return articles.map(\.title)
+  var titles: [String]? {
+    if case .articles(let articles) = self { articles.map(\.title) } else { nil }
   }
+
+  var error: (any Error)? { if case .error(let error) = self { error } else { nil } }
 }
 
 @Suite("Example: news list", .timeLimit(.minutes(5)))
@@ -172,6 +174,26 @@ struct NewsListTests {
       ])
     try expectSound(NewsList(), diagram: "news-list")
     #expect(NewsList().next(.articles([one]), on: .deleted(two)) == nil, "it is not in the list")
+  }
+
+  @Test("the news list is sound")
+  func sound() {
+    let list = NewsList()
+    #expect(list.soundnessFaults == [])
+    var generator = SystemRandomNumberGenerator()
+    #expect(list.faults(ofRandomWalks: 100, using: &generator) == [])
+    #expect(list.shortestPaths().faults == [])
+  }
+
+  @Test("after every arrow, only the view of the present state is on the screen")
+  func everyArrow() {
+    for path in NewsList().shortestPaths().paths {
+      let screen = NewsScreen { [] }
+      for event in path.events { screen.machine.send(event) }
+      #expect(screen.machine.stateName == path.arrow.to)
+      let views = [screen.placeholder, screen.spinner, screen.table, screen.alert]
+      #expect(views.count { $0 != nil } == 1)
+    }
   }
 
   @Test("no edge can be entered but those that the list has")
@@ -252,7 +274,7 @@ struct NewsListTests {
     let screen = screen(in: .articles([one, two]))
     var drawn: [[String]] = []
     for await state in screen.machine.states {
-      drawn.append(state.titles)
+      drawn.append(state.titles ?? [])
       guard drawn.count == 1 else { break }
       screen.machine.send(.deleted(one))
     }
