@@ -29,78 +29,92 @@ extension Controller {
     revision += 1
   }
 
-  /// A key other than a bouncing one goes down: taps of other keys are none, and what waits for a
-  /// bounce has waited long enough.
-  mutating func endUses(beforePressOf key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void) {
-    settleReleases(publish)
+  /// A key is pressed whose use is open: its release was not seen.
+  mutating func endUses(
+    pressedAgain key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
+  ) {
     let device = keys[index].device
-    // Its release was not seen.
-    if let open = openUse(key, device) {
-      openUses[open].mayBeTap = false
-      end(open, at: time, publish)
+    while let open = openUses.firstIndex(where: { $0.isOf(key, device) && $0.released == nil }) {
+      endUnseen(open, at: time, publish)
     }
+  }
+
+  /// A key goes down, or may have: no use of another key is a tap, and a release that waits for a
+  /// bounce has waited long enough.
+  mutating func endTaps(_ publish: (Change) -> Void) {
+    settleReleases(publish)
     for open in openUses.indices { openUses[open].mayBeTap = false }
   }
 
   mutating func releaseUse(
     _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
   ) {
-    guard let open = openUse(key, keys[index].device) else { return }
+    let device = keys[index].device
     if isDebouncing {
-      openUses[open].released = time
+      for open in openUses.indices
+      where openUses[open].isOf(key, device) && openUses[open].released == nil {
+        openUses[open].released = time
+      }
     } else {
-      end(open, at: time, publish)
+      while let open = openUse(key, device) { end(open, at: time, publish) }
     }
   }
 
   /// Undoes the release of a bouncing key: it was down throughout, so a hold that became due meanwhile
   /// is sent.
-  mutating func resumeUse(_ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void) {
-    guard let open = openUse(key, keys[index].device) else { return }
-    openUses[open].released = nil
+  mutating func resumeUse(
+    _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
+  ) {
+    let device = keys[index].device
+    for open in openUses.indices where openUses[open].isOf(key, device) {
+      openUses[open].released = nil
+    }
+    // Only the use of a press has a hold, and there is one at most.
+    guard let open = openUse(key, device) else { return }
     if let due = openUses[open].holdDue, due <= time { sendHold(open, at: due, publish) }
   }
 
   /// Ends what waits for a possible bounce, in the order of the releases.
-  mutating func settleReleases(_ publish: (Change) -> Void) {
-    while let open = openUses.indices.filter({ openUses[$0].released != nil })
-      .min(by: { releaseTime($0) < releaseTime($1) })
-    {
-      end(open, at: releaseTime(open), publish)
-    }
+  mutating func settleReleases(on device: DeviceID? = nil, _ publish: (Change) -> Void) {
+    while let (open, released) = earliestRelease(on: device) { end(open, at: released, publish) }
   }
 
-  private func releaseTime(_ open: Int) -> Time {
-    openUses[open].released ?? Time(microseconds: .max)
-  }
-
-  /// After a loss of events, nothing is known to be a tap.
-  mutating func forgetTapsOfUses(_ publish: (Change) -> Void) {
-    settleReleases(publish)
-    for open in openUses.indices { openUses[open].mayBeTap = false }
+  private func earliestRelease(on device: DeviceID?) -> (open: Int, released: Time)? {
+    openUses.indices.filter { device == nil || openUses[$0].device == device }
+      .compactMap { open in openUses[open].released.map { (open, $0) } }
+      .min { $0.1 < $1.1 }
   }
 
   /// Ends the uses of a device that went away.
   mutating func endUses(on device: DeviceID, at time: Time, _ publish: (Change) -> Void) {
+    settleReleases(on: device, publish)
     while let open = openUses.firstIndex(where: { $0.device == device }) {
-      if openUses[open].released == nil { openUses[open].mayBeTap = false }
-      end(open, at: openUses[open].released ?? time, publish)
+      endUnseen(open, at: time, publish)
     }
   }
 
-  /// Ends the uses that `settings` do not have.
-  mutating func endUses(
-    replacedBy settings: Settings, at time: Time, _ publish: (Change) -> Void
-  ) {
+  /// Ends the uses whose release `next` does not bind. Of the others, what `next` does not bind is
+  /// not sent.
+  mutating func endUses(replacedBy next: Settings, at time: Time, _ publish: (Change) -> Void) {
     settleReleases(publish)
-    let isSameTable = settings.keyboard == self.settings.keyboard
-    let chords = isSameTable ? settings.bindings.chords : []
-    while let open = openUses.firstIndex(where: { use in
-      !chords.contains { $0.key == use.key && settings.bindings[$0] == use.uses }
-    }) {
-      openUses[open].mayBeTap = false
-      end(open, at: time, publish)
+    var open = 0
+    while open < openUses.count {
+      let uses = openUses[open].uses
+      let kept = uses.kept(from: settings.keyboard, by: next, openUses[open].key)
+      if !kept.outlastThePress || (uses.release != nil && kept.release == nil) {
+        endUnseen(open, at: time, publish)
+      } else {
+        openUses[open].uses = kept
+        if kept.hold == nil { openUses[open].holdDue = nil }
+        open += 1
+      }
     }
+  }
+
+  /// Ends a use whose release was not seen, so it is no tap.
+  private mutating func endUnseen(_ open: Int, at time: Time, _ publish: (Change) -> Void) {
+    openUses[open].mayBeTap = false
+    end(open, at: time, publish)
   }
 
   /// Ends a use by the release of its key.
@@ -117,7 +131,7 @@ extension Controller {
   }
 
   private func openUse(_ key: KeyCode, _ device: DeviceID) -> Int? {
-    openUses.firstIndex { $0.key == key && $0.device == device }
+    openUses.firstIndex { $0.isOf(key, device) }
   }
 
   // MARK: Time
@@ -143,9 +157,12 @@ extension Controller {
   }
 
   private mutating func sendHold(_ open: Int, at due: Time, _ publish: (Change) -> Void) {
+    let uses = openUses[open].uses
     openUses[open].holdDue = nil
+    if let event = uses.hold { send(event, at: due, publish) }
+    // There is no tap after a hold. Where no release is bound, none is awaited any more.
     openUses[open].mayBeTap = false
-    if let event = openUses[open].uses.hold { send(event, at: due, publish) }
+    if uses.release == nil { end(open, at: due, publish) }
   }
 
   // MARK: The daemon before this one
@@ -159,29 +176,23 @@ extension Controller {
     } + inherited
   }
 
-  /// A device was opened while these keys were down. A release that another daemon awaited belongs to
-  /// the first device that holds the key.
+  /// A device was opened while these keys were down. A release that another daemon awaited belongs
+  /// to the first device that holds the key.
   mutating func inherit(_ held: [KeyCode], _ index: Int) {
     for key in held {
       while let place = inherited.firstIndex(where: { $0.key == key }) {
         let awaited = inherited.remove(at: place)
+        revision += 1
         guard let event = settings.keyboard.event(named: awaited.event) else { continue }
         keys[index].consume(key)
-        openUses.append(OpenUse(uses(of: key, releasing: event), key, on: keys[index].device, pressed: nil))
+        var uses = ChordUses()
+        _ = uses.bind(.release, to: event)
+        openUses.append(OpenUse(uses, key, on: keys[index].device, pressed: nil))
         nextCheck = Time(microseconds: .min)
-        revision += 1
+        // Even if no such use is bound any more, the release may bounce.
+        if isDebouncing { hasDeadlines = true }
       }
     }
-  }
-
-  /// The uses of the chord whose key is `key` and whose release sends `event`.
-  private func uses(of key: KeyCode, releasing event: KeyboardTable.Event) -> ChordUses {
-    let bound = settings.bindings.chords.lazy.filter { $0.key == key }
-      .compactMap { settings.bindings[$0] }.first { $0.release == event }
-    if let bound { return bound }
-    var uses = ChordUses()
-    _ = uses.bind(.release, to: event)
-    return uses
   }
 
   /// All present devices are open: whatever key another daemon awaited and none of them holds is up.
@@ -191,7 +202,8 @@ extension Controller {
     inherited = []
     revision += 1
     for release in awaited {
-      if let event = settings.keyboard.event(named: release.event) { send(event, at: time, publish) }
+      guard let event = settings.keyboard.event(named: release.event) else { continue }
+      send(event, at: time, publish)
     }
   }
 }

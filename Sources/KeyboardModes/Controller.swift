@@ -38,7 +38,7 @@ public struct Controller: Sendable {
   private(set) var shiftSince: Time?
 
   /// Whether a ``deadline`` is possible. Cached, because every event needs it.
-  public private(set) var hasDeadlines: Bool
+  public internal(set) var hasDeadlines: Bool
   /// Whether debouncing is on. Cached for the same reason.
   private(set) var isDebouncing: Bool
   private var keyboardSince: Time?
@@ -104,6 +104,7 @@ public struct Controller: Sendable {
       openShifts.remove(device)
       keys.remove(device)
     case .allOpened(let time):
+      if hasDeadlines { advance(to: time, publish: publish) }
       releaseInherited(at: time, publish)
     case .client(let event, let time):
       take(event, at: time, publish)
@@ -172,7 +173,6 @@ extension Controller {
   private mutating func take(_ event: ClientEvent, at time: Time, _ publish: (Change) -> Void) {
     if hasDeadlines { advance(to: time, publish: publish) }
     settleTap(publish)
-    settleReleases(publish)
     openShifts.removeAll()
     switch event {
     case .shiftPressed: send(.shiftPressed(at: time), at: time, publish)

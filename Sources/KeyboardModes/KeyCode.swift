@@ -73,6 +73,8 @@ extension KeyCode {
     case button
     /// It types nothing, and takes a Shift back that is down.
     case other
+    /// It is AltGr, with which characters are typed.
+    case altGr
     /// It means nothing.
     case inert
   }
@@ -82,6 +84,7 @@ extension KeyCode {
     if isCharacter { return .character }
     if Self.navigation.contains(self) { return .navigation }
     if isPointerButton { return .button }
+    if self == .rightAlt { return .altGr }
     return isInert ? .inert : .other
   }
 
