@@ -75,13 +75,13 @@ public struct Redactor: Sendable {
     let index = keys.index(of: id)
     keys[index].forgetReleases()
     devices[id]?.written.removeAll { !$0.isDown }
-    let needed = held.filter(isAlwaysNeeded)
+    let needed = held.filter { isAlwaysNeeded($0) || completedChord($0, on: id) }
     for key in needed {
       keys[index].press(key)
       write(key, as: key, on: id)
     }
     // The presses were not seen, so none of them completed a chord.
-    let codes = press(together: held.filter { !isAlwaysNeeded($0) }, on: id)
+    let codes = press(together: held.filter { !needed.contains($0) }, on: id)
     return (needed + codes).sorted { $0.number < $1.number }
   }
 
@@ -228,8 +228,13 @@ public struct Redactor: Sendable {
   private func isNeeded(_ key: KeyCode, _ index: Int) -> Bool {
     if isAlwaysNeeded(key) { return true }
     if bindings[Chord(keys.modifiersHeld(without: key, index), key)] != nil { return true }
-    // A key that is pressed again without a release ends what its chord began.
-    return boundKeys.contains(key) && written(key, on: keys[index].device) == key
+    return completedChord(key, on: keys[index].device)
+  }
+
+  /// Whether the last press of `key`, which is down, kept its code. If its release was not seen, its
+  /// next press ends what it began, so it needs the same code.
+  private func completedChord(_ key: KeyCode, on id: DeviceID) -> Bool {
+    boundKeys.contains(key) && written(key, on: id) == key
   }
 
   /// Whether `key` keeps its code whatever is held with it.

@@ -318,9 +318,9 @@ struct RedactorTests {
 
   /// The keys that mean something, and some that do not.
   private static let names = [
-    "A", "V", "1", "KP5", "SPACE", "ENTER", "UP", "LEFT", "HOME", "F5", "RIGHTALT", "LEFTCTRL",
+    "A", "V", "1", "KP5", "SPACE", "ENTER", "UP", "END", "HOME", "F5", "RIGHTALT", "LEFTCTRL",
     "RIGHTCTRL", "LEFTALT", "LEFTSHIFT", "RIGHTSHIFT", "LEFTMETA", "ESC", "INSERT", "SCROLLLOCK",
-    "COMPOSE", "BTN_LEFT", "BTN_RIGHT", "BTN_TOUCH", "BTN_SOUTH",
+    "COMPOSE", "BTN_LEFT", "BTN_EXTRA", "BTN_TOUCH", "BTN_SOUTH",
   ]
 
   @Test("changes nothing about what a recording replays to", arguments: 0..<200)
@@ -345,7 +345,7 @@ struct RedactorTests {
     var copy = Controller(settings: settings)
     var redactor = Redactor(bindings: settings.bindings, debounce: settings.debounce)
     var (changes, copied): ([Change], [Change]) = ([], [])
-    let typed = try ["KP5", "SPACE", "LEFT", "F5", "BTN_RIGHT", "BTN_TOUCH"].map(key)
+    let typed = try ["KP5", "SPACE", "END", "F5", "BTN_EXTRA", "BTN_TOUCH"].map(key)
     for input in try randomInputs(1000, &generator) {
       original.take(input) { changes.append($0) }
       guard let written = redactor.redact(input) else { continue }
@@ -355,7 +355,7 @@ struct RedactorTests {
     // Of releases whose press was not seen nothing is written, not even that time went by.
     original.advance(to: Time(microseconds: .max)) { changes.append($0) }
     copy.advance(to: Time(microseconds: .max)) { copied.append($0) }
-    #expect(changes.count > 20)
+    #expect(changes.count > 5)
     #expect(copied == changes)
   }
 

@@ -65,7 +65,8 @@ struct UnknownKey: Error { let name: String }
 
 /// The key `KEY_NAME`, or the button `BTN_NAME`.
 func key(_ name: String) throws -> KeyCode {
-  guard let key = KeyCode(name: name.hasPrefix("BTN_") ? name : "KEY_\(name)") else { throw UnknownKey(name: name) }
+  let whole = name.hasPrefix("BTN_") ? name : "KEY_\(name)"
+  guard let key = KeyCode(name: whole) else { throw UnknownKey(name: name) }
   return key
 }
 
