@@ -44,13 +44,16 @@ extension Controller {
     let held = keys.modifiersHeld(without: key, index)
     let meaning = settings.bindings.meaning(of: key, held)
     keys[index].press(key)
-    if !openUses.isEmpty { endUses(pressedAgain: key, index, at: stamp, publish) }
-    guard isKey(key, meaning) else { return }
-    if tap != nil {
+    let isKey = isKey(key, meaning)
+    if tap != nil, isKey {
       settleTap(publish)
       tap = nil
     }
-    if !openUses.isEmpty { endTaps(publish) }
+    if !openUses.isEmpty {
+      if isKey { endTaps(publish) }
+      endUses(pressedAgain: key, index, at: stamp, publish)
+    }
+    guard isKey else { return }
     switch meaning {
     case .shift:
       openShifts.forget(key, keys[index].device)

@@ -22,6 +22,11 @@ struct Timeline {
     controller.take(input) { changes.append($0) }
   }
 
+  /// Takes a batch as the daemon does, with the releases that a grab hid.
+  mutating func take(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]) {
+    controller.take(batch, keysUp: keysUp) { changes.append($0) }
+  }
+
   /// Processes the deadlines that are due by now.
   mutating func passTime() { controller.advance(to: time) { changes.append($0) } }
 
