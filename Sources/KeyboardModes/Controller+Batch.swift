@@ -68,12 +68,12 @@ extension Controller {
     else { return [] }
     let deciding = keysDeciding(pressOf: event.key)
     return keys.devices.flatMap { other -> [Input] in
-      let held =
-        (deciding.filter(other.down.contains) + openShiftsDeciding(event.key, other.device))
-        .filter { key in
-          (other.device != device || key != event.key)
-            && !rest.contains { $0.mayRelease(key, on: other.device) }
-        }
+      let keys =
+        deciding.filter(other.down.contains) + openShiftsDeciding(event.key, other.device)
+      let held = keys.filter { key in
+        (other.device != device || key != event.key)
+          && !rest.contains { $0.mayRelease(key, on: other.device) }
+      }
       let up = held.isEmpty ? [] : keysUp(held, other.device)
       return up.map { .key(other.device, KeyEvent(time: event.time, key: $0, action: .release)) }
     }

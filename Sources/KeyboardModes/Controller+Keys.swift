@@ -14,7 +14,7 @@ extension Controller {
   ) {
     if hasDeadlines { advance(to: time, publish: publish) }
     settleTap(publish)
-    forgetTapsOfUses(publish)
+    endTaps(publish)
     openShifts.removeAll()
     // Another key may have been pressed and released while events were lost, so the press of Shift
     // may not be a tap.
@@ -42,14 +42,21 @@ extension Controller {
       return
     }
     let held = keys.modifiersHeld(without: key, index)
+    let meaning = settings.bindings.meaning(of: key, held)
     keys[index].press(key)
-    if tap != nil {
+    let isKey = isKey(key, meaning)
+    if tap != nil, isKey {
       settleTap(publish)
       tap = nil
     }
-    if !openUses.isEmpty { endUses(beforePressOf: key, index, at: stamp, publish) }
-    switch settings.bindings.meaning(of: key, held) {
+    if !openUses.isEmpty {
+      if isKey { endTaps(publish) }
+      endUses(pressedAgain: key, index, at: stamp, publish)
+    }
+    guard isKey else { return }
+    switch meaning {
     case .shift:
+      openShifts.forget(key, keys[index].device)
       guard !belongsToShortcut(held) else { return }
       pressShift(key, index, time: time, stamp: stamp, publish)
     case .bound(let uses):
@@ -57,9 +64,19 @@ extension Controller {
       keys[index].consume(key)
       begin(uses, key, index, time: time, stamp: stamp, publish)
     case .character: typeCharacter(at: stamp, publish)
-    case .other:
-      if settings.pointers || !key.isPointerButton { takeShiftBack(at: stamp, publish) }
+    case .other: takeShiftBack(at: stamp, publish)
     case .inert: break
+    }
+  }
+
+  /// Whether the press is that of a key. Unless they are bound, the codes of game pads, fingers and
+  /// pens are none, and neither are the buttons of pointers where pointers do not count: it must make
+  /// no difference whether a device or a recording has them.
+  private func isKey(_ key: KeyCode, _ meaning: PressMeaning) -> Bool {
+    switch meaning {
+    case .inert: key == .rightAlt
+    case .other: settings.pointers || !key.isPointerButton
+    case .shift, .bound, .character: true
     }
   }
 

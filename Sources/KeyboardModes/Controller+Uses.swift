@@ -29,81 +29,102 @@ extension Controller {
     noteAwaitedReleases()
   }
 
-  /// A key other than a bouncing one goes down: taps of other keys are none, and what waits for a
-  /// bounce has waited long enough.
+  /// A key is pressed whose use is open: its release was not seen.
   mutating func endUses(
-    beforePressOf key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
+    pressedAgain key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
   ) {
-    settleReleases(publish)
     let device = keys[index].device
-    // Its release was not seen.
-    if let open = openUse(key, device) {
-      openUses[open].mayBeTap = false
-      end(open, at: time, publish)
+    while let open = openUses.firstIndex(where: { $0.isOf(key, device) && $0.released == nil }) {
+      endUnseen(open, at: time, publish)
     }
+  }
+
+  /// A key goes down, or may have: no use of another key is a tap, and a release that waits for a
+  /// bounce has waited long enough.
+  mutating func endTaps(_ publish: (Change) -> Void) {
+    settleReleases(publish)
     for open in openUses.indices { openUses[open].mayBeTap = false }
   }
 
   mutating func releaseUse(
     _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
   ) {
-    guard let open = openUse(key, keys[index].device) else { return }
+    let device = keys[index].device
     if isDebouncing {
-      openUses[open].released = time
+      for open in openUses.indices
+      where openUses[open].isOf(key, device) && openUses[open].released == nil {
+        openUses[open].released = time
+      }
     } else {
-      end(open, at: time, publish)
+      while let open = openUse(key, device) { end(open, at: time, publish) }
     }
   }
 
   /// Undoes the release of a bouncing key: it was down throughout, so a hold that became due meanwhile
   /// is sent.
-  mutating func resumeUse(_ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void)
-  {
-    guard let open = openUse(key, keys[index].device) else { return }
-    openUses[open].released = nil
+  mutating func resumeUse(
+    _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
+  ) {
+    let device = keys[index].device
+    for open in openUses.indices where openUses[open].isOf(key, device) {
+      openUses[open].released = nil
+    }
+    // Only the use of a press has a hold, and there is one at most.
+    guard let open = openUse(key, device) else { return }
     if let due = openUses[open].holdDue, due <= time { sendHold(open, at: due, publish) }
   }
 
   /// Ends what waits for a possible bounce, in the order of the releases.
-  mutating func settleReleases(_ publish: (Change) -> Void) {
-    while let open = openUses.indices.filter({ openUses[$0].released != nil })
-      .min(by: { releaseTime($0) < releaseTime($1) })
-    {
-      end(open, at: releaseTime(open), publish)
-    }
+  mutating func settleReleases(on device: DeviceID? = nil, _ publish: (Change) -> Void) {
+    while let (open, released) = earliestRelease(on: device) { end(open, at: released, publish) }
   }
 
-  private func releaseTime(_ open: Int) -> Time {
-    openUses[open].released ?? Time(microseconds: .max)
-  }
-
-  /// After a loss of events, nothing is known to be a tap.
-  mutating func forgetTapsOfUses(_ publish: (Change) -> Void) {
-    settleReleases(publish)
-    for open in openUses.indices { openUses[open].mayBeTap = false }
+  private func earliestRelease(on device: DeviceID?) -> (open: Int, released: Time)? {
+    openUses.indices.filter { device == nil || openUses[$0].device == device }
+      .compactMap { open in openUses[open].released.map { (open, $0) } }
+      .min { $0.1 < $1.1 }
   }
 
   /// Ends the uses of a device that went away.
   mutating func endUses(on device: DeviceID, at time: Time, _ publish: (Change) -> Void) {
+    settleReleases(on: device, publish)
     while let open = openUses.firstIndex(where: { $0.device == device }) {
-      if openUses[open].released == nil { openUses[open].mayBeTap = false }
-      end(open, at: openUses[open].released ?? time, publish)
+      endUnseen(open, at: time, publish)
     }
   }
 
-  /// Ends the uses that `settings` do not have.
+  /// Ends the uses whose release `next` does not bind, and returns the others as `next` binds them.
+  /// They are given back to ``resume(_:)`` when `next` is in force.
   mutating func endUses(
-    replacedBy settings: Settings, at time: Time, _ publish: (Change) -> Void
-  ) {
+    replacedBy next: Settings, at time: Time, _ publish: (Change) -> Void
+  ) -> [OpenUse] {
     settleReleases(publish)
-    let isSameTable = settings.keyboard == self.settings.keyboard
-    let chords = isSameTable ? settings.bindings.chords : []
-    while let open = openUses.firstIndex(where: { use in
-      !chords.contains { $0.key == use.key && settings.bindings[$0] == use.uses }
-    }) {
-      openUses[open].mayBeTap = false
-      end(open, at: time, publish)
+    var others: [OpenUse] = []
+    while var use = openUses.first {
+      let kept = use.uses.kept(from: settings.keyboard, by: next, use.key)
+      if !kept.outlastThePress || (use.uses.release != nil && kept.release == nil) {
+        endUnseen(0, at: time, publish)
+      } else {
+        openUses.removeFirst()
+        use.uses = kept
+        if kept.hold == nil { use.holdDue = nil }
+        others.append(use)
+      }
     }
+    return others
+  }
+
+  mutating func resume(_ uses: [OpenUse], at time: Time) {
+    guard !uses.isEmpty else { return }
+    openUses = uses
+    nextCheck = nextCheck ?? time
+    noteAwaitedReleases()
+  }
+
+  /// Ends a use whose release was not seen, so it is no tap.
+  private mutating func endUnseen(_ open: Int, at time: Time, _ publish: (Change) -> Void) {
+    openUses[open].mayBeTap = false
+    end(open, at: time, publish)
   }
 
   /// Ends a use by the release of its key.
@@ -120,7 +141,7 @@ extension Controller {
   }
 
   private func openUse(_ key: KeyCode, _ device: DeviceID) -> Int? {
-    openUses.firstIndex { $0.key == key && $0.device == device }
+    openUses.firstIndex { $0.isOf(key, device) }
   }
 
   // MARK: Time
@@ -146,9 +167,12 @@ extension Controller {
   }
 
   private mutating func sendHold(_ open: Int, at due: Time, _ publish: (Change) -> Void) {
+    let uses = openUses[open].uses
     openUses[open].holdDue = nil
+    if let event = uses.hold { send(event, at: due, publish) }
+    // There is no tap after a hold. Where no release is bound, none is awaited any more.
     openUses[open].mayBeTap = false
-    if let event = openUses[open].uses.hold { send(event, at: due, publish) }
+    if uses.release == nil { end(open, at: due, publish) }
   }
 
   // MARK: The daemon before this one
@@ -164,30 +188,24 @@ extension Controller {
       } + inherited
   }
 
-  /// A device was opened while these keys were down. A release that another daemon awaited belongs to
-  /// the first device that holds the key.
+  /// A device was opened while these keys were down. A release that another daemon awaited belongs
+  /// to the first device that holds the key.
   mutating func inherit(_ held: [KeyCode], _ index: Int) {
+    guard !inherited.isEmpty else { return }
     for key in held {
       while let place = inherited.firstIndex(where: { $0.key == key }) {
         let awaited = inherited.remove(at: place)
         guard let event = settings.keyboard.event(named: awaited.event) else { continue }
         keys[index].consume(key)
-        openUses.append(
-          OpenUse(uses(of: key, releasing: event), key, on: keys[index].device, pressed: nil))
+        var uses = ChordUses()
+        _ = uses.bind(.release, to: event)
+        openUses.append(OpenUse(uses, key, on: keys[index].device, pressed: nil))
         nextCheck = Time(microseconds: .min)
-        noteAwaitedReleases()
+        // Even if no such use is bound any more, the release may bounce.
+        if isDebouncing { hasDeadlines = true }
       }
     }
-  }
-
-  /// The uses of the chord whose key is `key` and whose release sends `event`.
-  private func uses(of key: KeyCode, releasing event: KeyboardTable.Event) -> ChordUses {
-    let bound = settings.bindings.chords.lazy.filter { $0.key == key }
-      .compactMap { settings.bindings[$0] }.first { $0.release == event }
-    if let bound { return bound }
-    var uses = ChordUses()
-    _ = uses.bind(.release, to: event)
-    return uses
+    noteAwaitedReleases()
   }
 
   /// All present devices are open: whatever key another daemon awaited and none of them holds is up.
@@ -197,9 +215,8 @@ extension Controller {
     inherited = []
     noteAwaitedReleases()
     for release in awaited {
-      if let event = settings.keyboard.event(named: release.event) {
-        send(event, at: time, publish)
-      }
+      guard let event = settings.keyboard.event(named: release.event) else { continue }
+      send(event, at: time, publish)
     }
   }
 }

@@ -41,7 +41,7 @@ public struct Controller: Sendable {
   private(set) var shiftSince: Time?
 
   /// Whether a ``deadline`` is possible. Cached, because every event needs it.
-  public private(set) var hasDeadlines: Bool
+  public internal(set) var hasDeadlines: Bool
   /// Whether debouncing is on. Cached for the same reason.
   private(set) var isDebouncing: Bool
   private var keyboardSince: Time?
@@ -108,15 +108,17 @@ public struct Controller: Sendable {
       openShifts.remove(device)
       keys.remove(device)
     case .allOpened(let time):
+      if hasDeadlines { advance(to: time, publish: publish) }
       releaseInherited(at: time, publish)
     case .client(let event, let time):
       take(event, at: time, publish)
     case .configured(let settings, let time):
       if hasDeadlines { advance(to: time, publish: publish) }
       settleTap(publish)
-      endUses(replacedBy: settings, at: time, publish)
+      let uses = endUses(replacedBy: settings, at: time, publish)
       openShifts.removeAll()
       self.settings = settings
+      resume(uses, at: time)
       hasDeadlines = settings.haveDeadlines
       isDebouncing = settings.debounce > .zero
       shift = StateMachine(settings.shift, in: shift.state)
@@ -176,7 +178,6 @@ extension Controller {
   private mutating func take(_ event: ClientEvent, at time: Time, _ publish: (Change) -> Void) {
     if hasDeadlines { advance(to: time, publish: publish) }
     settleTap(publish)
-    settleReleases(publish)
     openShifts.removeAll()
     switch event {
     case .shiftPressed: send(.shiftPressed(at: time), at: time, publish)

@@ -76,6 +76,8 @@ extension KeyCode {
     case button
     /// It types nothing, and takes a Shift back that is down.
     case other
+    /// It is AltGr, with which characters are typed.
+    case altGr
     /// It means nothing.
     case inert
   }
@@ -85,6 +87,7 @@ extension KeyCode {
     if isCharacter { return .character }
     if isNavigation { return .navigation }
     if isPointerButton { return .button }
+    if self == .rightAlt { return .altGr }
     return isInert ? .inert : .other
   }
 

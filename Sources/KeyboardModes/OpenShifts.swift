@@ -25,7 +25,7 @@ struct OpenShifts: Sendable {
   }
 
   mutating func press(_ key: KeyCode, _ device: DeviceID, before: ShiftRules.State) {
-    if let index = index(of: key, device) { presses.remove(at: index) }
+    forget(key, device)
     presses.append(Press(device: device, key: key, before: before))
   }
 
@@ -42,6 +42,11 @@ struct OpenShifts: Sendable {
 
   private func index(of key: KeyCode, _ device: DeviceID) -> Int? {
     presses.firstIndex { $0.key == key && $0.device == device }
+  }
+
+  /// Forgets the press of a key that is pressed anew.
+  mutating func forget(_ key: KeyCode, _ device: DeviceID) {
+    if !presses.isEmpty { presses.removeAll { $0.key == key && $0.device == device } }
   }
 
   mutating func remove(_ device: DeviceID) { presses.removeAll { $0.device == device } }

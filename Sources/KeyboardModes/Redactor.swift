@@ -3,9 +3,9 @@
 ///
 /// Only codes that are known to be needed stay: those of Shift and the other modifiers, and of
 /// presses that complete a bound chord. Any other press gets the lowest code of its class that is
-/// neither down nor bound. The classes are characters, keys that move the cursor, buttons of pointers,
-/// codes that mean nothing, and all others. A release or repeat has the code of its press. What is left tells that a
-/// character was typed, and when, but not which.
+/// neither down nor bound. The classes are characters, keys that move the cursor, buttons of
+/// pointers, AltGr, codes that mean nothing, and all others. A release or repeat has the code of its
+/// press. What is left tells that a character was typed, and when, but not which.
 ///
 /// Keys that are found down together, after opening or a loss, are listed in the order of their
 /// codes, and this order must not tell anything either. Such keys share a group of codes. When
@@ -75,14 +75,14 @@ public struct Redactor: Sendable {
     let index = keys.index(of: id)
     keys[index].forgetReleases()
     devices[id]?.written.removeAll { !$0.isDown }
-    let modifiers = held.filter(isModifier)
-    for key in modifiers {
+    let needed = held.filter { isAlwaysNeeded($0) || completedChord($0, on: id) }
+    for key in needed {
       keys[index].press(key)
       write(key, as: key, on: id)
     }
     // The presses were not seen, so none of them completed a chord.
-    let codes = press(together: held.filter { !isModifier($0) }, on: id)
-    return (modifiers + codes).sorted { $0.number < $1.number }
+    let codes = press(together: held.filter { !needed.contains($0) }, on: id)
+    return (needed + codes).sorted { $0.number < $1.number }
   }
 
   /// Differences are listed in the order of their codes. The changes depend on the order of modifiers,
@@ -226,7 +226,24 @@ public struct Redactor: Sendable {
 
   /// Whether a press of `key` must keep its code.
   private func isNeeded(_ key: KeyCode, _ index: Int) -> Bool {
-    isModifier(key) || bindings[Chord(keys.modifiersHeld(without: key, index), key)] != nil
+    if isAlwaysNeeded(key) { return true }
+    if bindings[Chord(keys.modifiersHeld(without: key, index), key)] != nil { return true }
+    return completedChord(key, on: keys[index].device)
+  }
+
+  /// Whether the last press of `key`, which is down, kept its code. If its release was not seen, its
+  /// next press ends what it began, so it needs the same code.
+  private func completedChord(_ key: KeyCode, on id: DeviceID) -> Bool {
+    boundKeys.contains(key) && written(key, on: id) == key
+  }
+
+  /// Whether `key` keeps its code whatever is held with it.
+  private func isAlwaysNeeded(_ key: KeyCode) -> Bool {
+    if isModifier(key) { return true }
+    // While such a key is held, Shift means nothing. If one press of it had another code than the
+    // next, it could seem to be held for ever.
+    let decidesOnShift = key.class == .navigation || key.class == .button
+    return decidesOnShift && boundKeys.contains(key)
   }
 
   /// The code that a key keeps when it is pressed again without a release.
@@ -239,6 +256,7 @@ public struct Redactor: Sendable {
   /// - Returns: `nil` if all such keys are bound.
   private func replacement(of key: KeyCode, on id: DeviceID) -> KeyCode? {
     if let kept = kept(key, on: id) { return kept }
+    if key == .rightAlt { return key }  // It is a class of its own.
     let device = devices[id] ?? Device(present: nil)
     let used = device.written.map(\.code)
     let codes = (1...KeyCode.max).lazy.compactMap(KeyCode.init).filter { code in

@@ -8,7 +8,8 @@ public import StateMachines
 /// | on(since: t0) | capsLock where \|t − t0\| < threshold, else off | off            | off      | s            |
 /// | capsLock      | off                                             | ignored        | ignored  | s            |
 ///
-/// `shiftUsed` takes presses back; where s is the present state, it is ignored. `on` remembers when it was entered, because the same press means capsLock or off depending on
+/// `shiftUsed` takes presses back; where s is the present state, it is ignored. `on` remembers when it
+/// was entered, because the same press means capsLock or off depending on
 /// how long ago that was. The absolute value makes the result the same for two keyboards whose
 /// timestamps are slightly out of order as for one keyboard.
 public struct ShiftRules: DrawableRules, Hashable {

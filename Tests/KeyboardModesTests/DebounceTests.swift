@@ -124,7 +124,8 @@ struct DebounceTests {
     #expect(timeline.changes.map(\.time.microseconds) == [0])
     #expect(timeline.controller.deadline == nil)
     let before: [Controller.Input] = [
-      .client(.characterTyped, at: Time(microseconds: 51_000)), .gone(first, at: Time(microseconds: 51_000)),
+      .client(.characterTyped, at: Time(microseconds: 51_000)),
+      .gone(first, at: Time(microseconds: 51_000)),
       .configured(tapping, at: Time(microseconds: 51_000)),
       .synchronized(first, [], at: Time(microseconds: 51_000)),
     ]

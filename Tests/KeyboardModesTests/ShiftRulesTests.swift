@@ -25,6 +25,20 @@ struct ShiftRulesTests {
     (.on(since: nil), .timedOut, .off),
     (.capsLock, .timedOut, nil),
 
+    // Back to any state, unless it is the present one.
+    (.off, .shiftUsed(back: .off), nil),
+    (.off, .shiftUsed(back: .on(since: at(7))), .on(since: at(7))),
+    (.off, .shiftUsed(back: .capsLock), .capsLock),
+    (.on(since: at(7)), .shiftUsed(back: .off), .off),
+    (.on(since: at(7)), .shiftUsed(back: .on(since: at(7))), nil),
+    (.on(since: at(7)), .shiftUsed(back: .on(since: at(6))), .on(since: at(6))),
+    (.on(since: at(7)), .shiftUsed(back: .on(since: nil)), .on(since: nil)),
+    (.on(since: nil), .shiftUsed(back: .on(since: nil)), nil),
+    (.on(since: nil), .shiftUsed(back: .capsLock), .capsLock),
+    (.capsLock, .shiftUsed(back: .off), .off),
+    (.capsLock, .shiftUsed(back: .on(since: at(7))), .on(since: at(7))),
+    (.capsLock, .shiftUsed(back: .capsLock), nil),
+
     // The threshold, to the microsecond.
     (.on(since: at(0)), .shiftPressed(at: at(0)), .capsLock),
     (.on(since: at(0)), .shiftPressed(at: at(499_999)), .capsLock),
@@ -87,9 +101,12 @@ struct ShiftRulesTests {
     let diagram = Diagram(of: ShiftRules(threshold: .microseconds(microseconds)))
     #expect(
       diagram.arrows.map { "\($0.from) → \($0.to): \($0.label)" } == [
-        "off → on: shiftPressed", "on → capsLock: shiftPressed [< \(text)]",
+        "off → on: shiftPressed", "off → on: shiftUsed [was on]",
+        "off → capsLock: shiftUsed [was capsLock]", "on → capsLock: shiftPressed [< \(text)]",
         "on → off: shiftPressed [≥ \(text)]", "on → off: characterTyped",
-        "capsLock → off: shiftPressed",
+        "on → off: shiftUsed [was off]", "on → capsLock: shiftUsed [was capsLock]",
+        "capsLock → off: shiftPressed", "capsLock → off: shiftUsed [was off]",
+        "capsLock → on: shiftUsed [was on]",
       ])
   }
 
@@ -117,16 +134,22 @@ struct ShiftRulesTests {
     for _ in 0..<5000 {
       now += Int64.random(in: 1...900_000, using: &generator)
       let event: Event =
-        Int.random(in: 0..<4, using: &generator) == 0
-        ? .characterTyped : .shiftPressed(at: Self.at(now))
+        switch Int.random(in: 0..<6, using: &generator) {
+        case 0: .characterTyped
+        case 1: .shiftUsed(back: .off)
+        case 2: .shiftUsed(back: [.on(since: Self.at(now - 1)), .capsLock][Int(now % 2)])
+        default: .shiftPressed(at: Self.at(now))
+        }
       var condition: String?
+      if case .shiftUsed(let back) = event { condition = "was \(back.name)" }
       if case (.on(let since?), .shiftPressed) = (machine.state, event) {
         condition = now - since.microseconds < 500_000 ? "< 500 ms" : "≥ 500 ms"
       }
       folded = rules.next(folded, on: event) ?? folded
       let step = machine.take(event)
       #expect(machine.state == folded)
-      guard let step else { continue }
+      // Only the time of the press became another.
+      guard let step, step.from.name != step.to.name else { continue }
       let place = arrows.firstIndex { arrow in
         arrow.from == step.from.name && arrow.to == step.to.name && arrow.event == event.name
           && arrow.condition == condition
@@ -141,7 +164,7 @@ struct ShiftRulesTests {
     #expect(ShiftRules().stateNames == ["off", "on", "capsLock"])
     #expect([State.off, .on(since: nil), .capsLock].map(\.name) == ["off", "on", "capsLock"])
     #expect(
-      [Event.shiftPressed(at: nil), .characterTyped, .timedOut].map(\.name)
-        == ["shiftPressed", "characterTyped", "timedOut"])
+      [Event.shiftPressed(at: nil), .characterTyped, .timedOut, .shiftUsed(back: .off)].map(\.name)
+        == ["shiftPressed", "characterTyped", "timedOut", "shiftUsed"])
   }
 }

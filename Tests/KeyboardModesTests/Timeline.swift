@@ -5,7 +5,8 @@ import KeyboardModes
 ///
 /// A line consists of steps: `A+` presses the key A, `A-` releases it, `A*` repeats it, `A` presses
 /// and releases it at once; a number advances the time by that many milliseconds, `499_999us` by
-/// microseconds; `2:A+` presses A on a second keyboard. `A` stands for `KEY_A`.
+/// microseconds; `2:A+` presses A on a second device. `A` stands for `KEY_A`; names of buttons, such
+/// as `BTN_LEFT`, are whole.
 struct Timeline {
   private(set) var controller: Controller
   private var now: Int64 = 0
@@ -19,6 +20,11 @@ struct Timeline {
 
   mutating func take(_ input: Controller.Input) {
     controller.take(input) { changes.append($0) }
+  }
+
+  /// Takes a batch as the daemon does, with the releases that a grab hid.
+  mutating func take(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]) {
+    controller.take(batch, keysUp: keysUp) { changes.append($0) }
   }
 
   /// Processes the deadlines that are due by now.
@@ -62,9 +68,10 @@ struct Timeline {
 
 struct UnknownKey: Error { let name: String }
 
-/// The key `KEY_NAME`.
+/// The key `KEY_NAME`, or the button `BTN_NAME`.
 func key(_ name: String) throws -> KeyCode {
-  guard let key = KeyCode(name: "KEY_\(name)") else { throw UnknownKey(name: name) }
+  let whole = name.hasPrefix("BTN_") ? name : "KEY_\(name)"
+  guard let key = KeyCode(name: whole) else { throw UnknownKey(name: name) }
   return key
 }
 
@@ -73,6 +80,13 @@ func differences(_ line: String) throws -> [KeyDifference] {
   try line.split(separator: " ").map {
     KeyDifference(key: try key(String($0.dropLast())), isDown: $0.hasSuffix("+"))
   }
+}
+
+/// The events that a line of keys sends and that change a state.
+func events(_ line: String, _ settings: Settings = Settings()) throws -> [String] {
+  var timeline = Timeline(settings)
+  try timeline.play(line)
+  return timeline.changes.map(\.event)
 }
 
 /// The states that a line of keys leads through.

@@ -6,22 +6,32 @@ func attemptController(_ bytes: [UInt8]) {
   var script = InputScript(bytes)
   var trial = Trial(script.settings, script.rows, resumeAfter: script.resumeAfter)
   for device in script.ownKeys { trial.redactor.add(device.key, keys: device.value) }
-  while let input = script.next() {
-    if case .configured(let settings, let time) = input {
-      trial.configure(settings, script.rows, at: time)
-    } else {
-      // As the daemon takes it: with the releases that a grab hid.
-      var controller = trial.controller
-      controller.take(
-        Batch([input]),
-        keysUp: { keys, device in
-          trial.checkAsked(keys, device, by: input)
-          return script.isUp() ? Array(keys.prefix(1)) : []
-        }, taken: { trial.take($0) }, publish: { _ in })
-      require(controller.snapshot == trial.controller.snapshot)
+  while let step = script.next() {
+    switch step {
+    case .configure(let settings, let rows, let time): trial.configure(settings, rows, at: time)
+    case .restart(let present, let time): trial.restart(present, at: time)
+    case .wake(let time):
+      trial.pass(to: time)
+      takeAsDaemon(Batch(reached: time, settled: time), &trial, &script)
+    case .input(let input): takeAsDaemon(Batch([input]), &trial, &script)
     }
   }
   trial.end()
+}
+
+/// Takes a batch with the releases that a grab hid.
+private func takeAsDaemon(_ batch: Batch, _ trial: inout Trial, _ script: inout InputScript) {
+  var controller = trial.controller
+  // Closures that may escape cannot have parameters of this function.
+  var after = trial
+  controller.take(
+    batch,
+    keysUp: { keys, device in
+      after.checkAsked(keys, device, by: batch.inputs.first)
+      return script.isUp() ? Array(keys.prefix(1)) : []
+    }, taken: { after.take($0) }, publish: { _ in })
+  trial = after
+  require(controller.snapshot == trial.controller.snapshot)
 }
 
 private struct Trial {
@@ -33,6 +43,7 @@ private struct Trial {
   /// The one that has only what may be written; not once bindings have changed, which a recording
   /// does not have.
   private var redacted: Controller?
+  private var latest = Time(microseconds: 0)
 
   init(_ settings: Settings, _ rows: [Reference.Row], resumeAfter: Int) {
     controller = Controller(settings: settings)
@@ -43,6 +54,7 @@ private struct Trial {
   }
 
   mutating func take(_ input: Controller.Input) {
+    latest = input.time ?? latest
     resumeIfDue()
     let expected = reference.take(input)
     require(changes(&controller, input) == expected, "not what the rules say of \(input)")
@@ -50,6 +62,8 @@ private struct Trial {
     require(controller.snapshot.shift == reference.shift)
     require(controller.snapshot.modes.keyboard == reference.keyboard)
     require(controller.deadline == reference.deadline)
+    require(controller.isAwaitingRelease == !reference.openUses.isEmpty)
+    require(controller.snapshot.awaitedReleases == reference.allAwaited)
     if var resumed {
       require(changes(&resumed, input) == expected, "resumed, it does something else")
       require(resumed.modes == controller.modes)
@@ -73,8 +87,49 @@ private struct Trial {
     let expected = reference.configure(settings, rows, at: time)
     require(changes(&controller, input) == expected, "not what the rules say of other settings")
     require(controller.deadline == reference.deadline)
+    require(controller.snapshot.awaitedReleases == reference.allAwaited)
     resumed?.take(input) { _ in }
     redacted?.take(input) { _ in }
+  }
+
+  /// Time goes by.
+  mutating func pass(to time: Time) {
+    latest = time
+    let expected = reference.advance(to: time)
+    require(advance(&controller, to: time) == expected, "not what the rules say of time")
+    if var resumed {
+      require(advance(&resumed, to: time) == expected, "resumed, time does something else")
+      self.resumed = resumed
+    }
+    redacted?.advance(to: time) { _ in }
+    require(redacted.map { $0.modes == controller.modes } ?? true)
+  }
+
+  private func advance(_ controller: inout Controller, to time: Time) -> [Change] {
+    var changes: [Change] = []
+    controller.advance(to: time) { changes.append($0) }
+    return changes
+  }
+
+  /// The daemon is started anew. A device that is not present was unplugged meanwhile.
+  mutating func restart(_ present: [DeviceID], at time: Time) {
+    // Recordings do not span it.
+    (redacted, resumed, resumeAfter) = (nil, nil, Int.max)
+    let held = reference.down
+    controller = Controller(
+      settings: reference.settings, resuming: controller.snapshot, changedLast: nil, at: time
+    ) { _ in fatalError("by the same settings nothing changes") }
+    reference.restart()
+    for device in present {
+      let keys = held[device, default: [:]].keys.sorted().compactMap { KeyCode($0) }
+      take(.opened(device, held: keys))
+    }
+    take(.allOpened(at: time))
+    require(reference.inherited.isEmpty)
+    require(
+      controller.snapshot.awaitedReleases.allSatisfy { awaited in
+        present.contains { held[$0]?[awaited.key.number] != nil }
+      }, "what no device holds was released")
   }
 
   /// A daemon that is started anew knows the states, and learns what is down from the devices.
@@ -85,26 +140,37 @@ private struct Trial {
       settings: reference.settings, resuming: controller.snapshot, changedLast: nil,
       at: Time(microseconds: 0)
     ) { _ in fatalError("by the same settings nothing changes") }
-    for (device, keys) in reference.down {
-      let opened = Controller.Input.opened(device, held: keys.keys.compactMap { KeyCode($0) })
-      require(changes(&next, opened).isEmpty)
+    for (device, keys) in reference.down.sorted(by: { $0.key < $1.key }) {
+      let held = keys.keys.sorted().compactMap { KeyCode($0) }
+      require(changes(&next, .opened(device, held: held)).isEmpty)
     }
+    require(changes(&next, .allOpened(at: latest)).isEmpty)
+    require(next.snapshot == controller.snapshot)
     resumed = next
   }
 
-  /// The kernel is asked of modifiers that are held, but not of the key that is pressed.
-  func checkAsked(_ keys: [KeyCode], _ device: DeviceID, by input: Controller.Input) {
-    guard case .key(let pressing, let event) = input else { fatalError("no key was pressed") }
-    require(!keys.isEmpty && (device != pressing || !keys.contains(event.key)))
+  /// The kernel is asked of modifiers and keys of shortcuts that are held, but not of the key that is
+  /// pressed; and from time to time of keys whose release is awaited.
+  func checkAsked(_ keys: [KeyCode], _ device: DeviceID, by input: Controller.Input?) {
+    let down = keys.allSatisfy { reference.down[device]?[$0.number] != nil }
+    require(!keys.isEmpty && down, "what is not held cannot be stuck")
+    guard case .key(let pressing, let event)? = input else {
+      let awaited = reference.openUses.filter { $0.device == device }.map(\.key)
+      require(keys.allSatisfy { awaited.contains($0.number) }, "no release of it is awaited")
+      return
+    }
+    require(device != pressing || !keys.contains(event.key))
     require(
-      keys.allSatisfy {
-        reference.down[device]?[$0.number] != nil && Reference.modifier($0.number) != nil
-      }, "what is not held cannot be stuck")
+      keys.allSatisfy { key in
+        Keys.modifier(key.number) != nil || Keys.navigation.contains(key.number)
+          || Keys.buttons.contains(key.number)
+      })
   }
 
   /// Takes all devices away; nothing is held then.
   mutating func end() {
-    for device in reference.down.keys { take(.gone(device, at: time)) }
+    for device in reference.down.keys.sorted() { take(.gone(device, at: latest)) }
+    require(reference.openUses.isEmpty && controller.snapshot.awaitedReleases.isEmpty)
     passAllTime()
     let device = DeviceID(order: 1000)
     for number in InputScript.keys {
@@ -145,8 +211,10 @@ extension Controller.Input {
   fileprivate var time: Time? {
     switch self {
     case .key(_, let event): event.time
-    case .synchronized(_, _, let time), .client(_, let time), .configured(_, let time): time
-    case .opened, .gone: nil
+    case .synchronized(_, _, let time), .client(_, let time), .configured(_, let time),
+      .gone(_, let time), .allOpened(let time):
+      time
+    case .opened: nil
     }
   }
 }

@@ -16,6 +16,17 @@ struct InputScript {
   private var opened = 3
   private var grabs: UInt8 = 0
 
+  /// What happens next.
+  enum Step {
+    case input(Controller.Input)
+    /// These settings are in force from this time on.
+    case configure(Settings, [Reference.Row], Time)
+    /// The daemon wakes, although nothing happens.
+    case wake(Time)
+    /// The daemon is started anew, and these devices are there.
+    case restart([DeviceID], Time)
+  }
+
   init(_ bytes: [UInt8]) {
     choices = Choices(bytes)
     let flags = choices.byte()
@@ -23,7 +34,7 @@ struct InputScript {
     grabs = choices.byte()
     // As long as the redactor knows it, as keymodectl does, it stays.
     debounce = grabs & 0x20 == 0 ? .zero : .milliseconds(1)
-    configure(flags)
+    configure(flags, choices.byte())
     if flags & 0x80 != 0 {
       var keys = KeySet()
       for key in Self.keys.prefix(12).compactMap({ KeyCode($0) }) { keys.insert(key) }
@@ -34,7 +45,7 @@ struct InputScript {
   /// Keys that mean something, and some that do not.
   static let keys: [UInt16] = [
     42, 54, 29, 97, 56, 100, 125, 126, 30, 47, 2, 79, 57, 28, 103, 63, 1, 110, 70, 127, 0x24a,
-    0x249, 0, 0x2ff,
+    0x249, 0, 0x2ff, 67, 102, 0x110, 0x117, 0x118, 0x14a, 0x220, 0x2c0,
   ]
 
   /// What may lie between two inputs, in microseconds; a step back too.
@@ -49,6 +60,26 @@ struct InputScript {
     [([125, 47], .clickSwitchButton), ([29, 30], .clickMoreButton), ([42, 57], .tapBlankArea)],
     [([30], .tapTextField), ([97, 56, 54, 126, 2], .clickMoreButton), ([29], .clickSwitchButton)],
     [([100], .tapBlankArea), ([126, 125], .clickMoreButton), ([56, 1], .clickSwitchButton)],
+  ]
+
+  /// All uses besides presses that a script may have: two bits say which of them it has.
+  private static let uses: [[(keys: [UInt16], use: Use, event: KeyboardTable.Event)]] = [
+    [],
+    [
+      ([67], .press, .clickSwitchButton), ([67], .release, .tapTextField),
+      ([63], .hold(.milliseconds(300)), .clickMoreButton), ([0x110], .tap, .tapBlankArea),
+    ],
+    [
+      ([30], .release, .clickMoreButton), ([30], .tap, .tapTextField),
+      ([30], .hold(.microseconds(199_999)), .clickSwitchButton), ([29], .release, .clickMoreButton),
+      ([42, 57], .release, .tapBlankArea), ([42, 67], .hold(.microseconds(1)), .clickMoreButton),
+    ],
+    [
+      ([125, 47], .release, .tapBlankArea), ([103], .hold(.milliseconds(50)), .clickSwitchButton),
+      ([103], .release, .tapTextField), ([100], .tap, .clickMoreButton),
+      ([29, 102], .release, .clickMoreButton), ([0x14a], .release, .clickMoreButton),
+      ([67], .release, .clickMoreButton), ([29, 67], .tap, .tapTextField),
+    ],
   ]
 
   /// The shipped table, more than it, and another one without two of its events.
@@ -89,28 +120,30 @@ struct InputScript {
     (UInt16(70), KeyboardTable.Event.clickSwitchButton), (0x24a, .clickSwitchButton),
     (127, .clickMoreButton),
     (0x249, .clickMoreButton), (110, .tapTextField), (1, .tapBlankArea),
-  ].map { Reference.Row(modifiers: [], key: $0.0, event: $0.1) }
+  ].map { Reference.Row(modifiers: [], key: $0.0, use: .press, event: $0.1) }
 
-  private mutating func configure(_ flags: UInt8) {
+  private mutating func configure(_ flags: UInt8, _ more: UInt8) {
     let thresholds: [Duration] = [
       .milliseconds(500), .microseconds(1), .seconds(60), .nanoseconds(1500),
     ]
     var bindings = Bindings.standard
     rows = Self.standard
-    for (numbers, event) in Self.chords[Int(flags >> 3 & 3)] {
+    let presses = Self.chords[Int(flags >> 3 & 3)].map { ($0.keys, Use.press, $0.event) }
+    for (numbers, use, event) in presses + Self.uses[Int(more & 3)] {
       let keys = numbers.compactMap { KeyCode($0) }
       guard let chord = try? Chord(keys) else { continue }
-      guard bindings.bind(chord, to: event) == nil, let last = numbers.last else { continue }
-      let modifiers = Set(numbers.dropLast().compactMap { Reference.modifier($0) })
-      rows.append(Reference.Row(modifiers: modifiers, key: last, event: event))
+      guard bindings.bind(chord, use, to: event) == nil, let last = numbers.last else { continue }
+      let modifiers = Set(numbers.dropLast().compactMap { Keys.modifier($0) })
+      rows.append(Reference.Row(modifiers: modifiers, key: last, use: use, event: event))
     }
     settings = Settings(
       shift: ShiftRules(
         threshold: thresholds[Int(flags >> 1 & 3)],
         timeout: grabs & 0x10 == 0 ? nil : .milliseconds(700)),
-      shiftTrigger: flags & 1 == 0 ? .press : .tap,
+      shiftTrigger: flags & 1 == 1 ? .tap : more & 0x0c == 0x0c ? .always : .press,
+      tapTimeout: .milliseconds(more & 0x10 == 0 ? 200 : 500),
       keyboard: Self.tables[Int(flags >> 5 & 3) % Self.tables.count], bindings: bindings,
-      debounce: debounce)
+      debounce: debounce, pointers: more & 0x20 == 0)
   }
 
   /// Whether the kernel says that a modifier which another program grabbed is up.
@@ -119,14 +152,28 @@ struct InputScript {
     return grabs & 1 == 1
   }
 
-  mutating func next() -> Controller.Input? {
+  mutating func next() -> Step? {
     guard !choices.isEmpty else { return nil }
     let (kind, which, place, step) =
       (choices.byte(), choices.byte(), choices.number(below: 3), choices.byte())
     let device = devices[place]
     advance(step)
     let now = Time(microseconds: time)
-    switch kind % 16 {
+    if kind == 255 { return .wake(now) }
+    if kind % 16 == 15, which >= 0x80 {
+      return .restart(devices.indices.filter { which >> $0 & 1 == 0 }.map { devices[$0] }, now)
+    }
+    if kind % 16 == 15 {
+      configure(which, choices.byte())
+      return .configure(settings, rows, now)
+    }
+    return input(kind % 16, which, place, device, now).map(Step.input)
+  }
+
+  private mutating func input(
+    _ kind: UInt8, _ which: UInt8, _ place: Int, _ device: DeviceID, _ now: Time
+  ) -> Controller.Input? {
+    switch kind {
     case 0...5: return .key(device, KeyEvent(time: now, key: key(which), action: .press))
     case 6...8: return .key(device, KeyEvent(time: now, key: key(which), action: .release))
     case 9...10: return .key(device, KeyEvent(time: now, key: key(which), action: .autorepeat))
@@ -141,13 +188,10 @@ struct InputScript {
       devices[place] = DeviceID(order: opened)
       opened += 1
       return .gone(device, at: now)
-    case 14:
+    default:
       let names = ["shiftPressed", "characterTyped"] + settings.keyboard.eventNames
       return ClientEvent(name: names[Int(which) % names.count], in: settings.keyboard)
         .map { .client($0, at: now) }
-    default:
-      configure(which)
-      return .configured(settings, at: now)
     }
   }
 

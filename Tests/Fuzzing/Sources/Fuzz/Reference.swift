@@ -3,39 +3,54 @@ import KeyboardModes
 /// The design's rules for keys, written down a second time: as plainly as they read, however slow.
 /// What the controller does must be what this says.
 struct Reference {
-  /// A chord: modifiers by their names here, the last key, and what it means.
-  struct Row {
+  /// A chord: modifiers by their names here, and the last key; how it is used, and what that means.
+  struct Row: Hashable {
     let modifiers: Set<String>
     let key: UInt16
+    let use: Use
     let event: KeyboardTable.Event
   }
 
-  private struct Tap {
+  /// A press of Shift that may become a tap.
+  struct Tap {
     let device: DeviceID
     let key: UInt16
     let pressed: Int64
-    let timeout: Duration
     var released: Int64?
   }
 
-  private struct Release {
+  /// A release that may be part of a bounce.
+  struct Release {
     let key: UInt16
     let time: Int64
     let wasConsumed: Bool
   }
 
-  private(set) var settings: Settings
-  private var rows: [Row]
-  private(set) var shift = ShiftRules.State.off
+  /// A press of Shift that may be taken back.
+  struct OpenShift {
+    let device: DeviceID
+    let key: UInt16
+    let before: ShiftRules.State
+    var isUp = false
+  }
+
+  var settings: Settings
+  var rows: [Row]
+  var shift = ShiftRules.State.off
   private(set) var keyboard: String
   private(set) var sequence: Int64 = 0
 
   /// The keys that are down on each device; true for those that meant a keyboard event.
-  private(set) var down: [DeviceID: [UInt16: Bool]] = [:]
-  private var tap: Tap?
-  private var releases: [DeviceID: [Release]] = [:]
+  var down: [DeviceID: [UInt16: Bool]] = [:]
+  var tap: Tap?
+  var releases: [DeviceID: [Release]] = [:]
+  var openShifts: [OpenShift] = []
+  /// In the order of their presses.
+  var openUses: [ReferenceUse] = []
+  /// What another daemon awaited: a key, and the name of the event of its release.
+  var inherited: [(key: UInt16, event: String)] = []
   private var shiftSince: Int64 = 0
-  private var changes: [Change] = []
+  var changes: [Change] = []
 
   init(_ settings: Settings, _ rows: [Row]) {
     self.settings = settings
@@ -43,42 +58,32 @@ struct Reference {
     keyboard = settings.keyboard.name(of: settings.keyboard.initial)
   }
 
-  /// Whether a controller that knows the states and the keys that are down knows all there is.
+  /// Whether a controller that knows the states, the releases that are awaited, and the keys that are
+  /// down, knows all there is.
   var isTold: Bool {
-    tap == nil && releases.values.allSatisfy(\.isEmpty)
-      && down.values.allSatisfy { !$0.values.contains(true) }
+    tap == nil && openShifts.isEmpty && releases.values.allSatisfy(\.isEmpty)
+      && inherited.isEmpty && openUses.count < 2 && openUses.allSatisfy(isTold)
+      && down.allSatisfy { device, keys in
+        keys.allSatisfy { key, isBound in !isBound || openUses.contains { $0.isOf(key, device) } }
+      }
   }
-
-  static func modifier(_ key: UInt16) -> String? {
-    switch key {
-    case 29, 97: "ctrl"
-    case 56: "alt"
-    case 42, 54: "shift"
-    case 125, 126: "meta"
-    default: nil
-    }
-  }
-
-  private static let characters: Set<UInt16> = Set(
-    [
-      2...13, 16...27, 30...41, 43...53, 55...55, 57...57, 71...83, 86...86, 89...89, 98...98,
-      117...117, 121...121, 124...124, 179...180,
-    ].joined())
 
   /// When something is due: a tap that cannot bounce any more, and an `on` that nobody used.
   private var due: (tap: Int64?, shift: Int64?) {
-    func later(_ time: Int64?, _ interval: Duration?) -> Int64? {
-      guard let time, let interval else { return nil }
-      let (sum, overflow) = time.addingReportingOverflow(Int64(interval / .microseconds(1)))
-      return overflow ? nil : sum
-    }
-    let since = if case .on = shift { shiftSince } else { Int64?.none }
+    var since: Int64?
+    if case .on(let pressed) = shift { since = pressed?.microseconds ?? shiftSince }
     return (later(tap?.released, settings.debounce), later(since, settings.shift.timeout))
+  }
+
+  func later(_ time: Int64?, _ interval: Duration?) -> Int64? {
+    guard let time, let interval else { return nil }
+    let (sum, overflow) = time.addingReportingOverflow(Int64(interval / .microseconds(1)))
+    return overflow ? nil : sum
   }
 
   /// What the controller has to say is due.
   var deadline: Time? {
-    [due.tap, due.shift].compactMap { $0 }.min().map(Time.init(microseconds:))
+    ([due.tap, due.shift] + openUses.map(due)).compactMap { $0 }.min().map(Time.init(microseconds:))
   }
 
   /// The changes that time makes.
@@ -89,13 +94,19 @@ struct Reference {
   }
 
   private mutating func letPass(_ time: Time) {
-    if let deadline, deadline <= time { countTap() }
-    if let shift = due.shift, shift <= time.microseconds {
-      send(.timedOut, Time(microseconds: shift))
+    while let next = deadline, next <= time {
+      if let place = openUses.firstIndex(where: { due($0) == next.microseconds }) {
+        actOnUse(place, next)
+      } else if tap?.released != nil {
+        countTap()
+      } else {
+        openShifts = []
+        send(.timedOut, next)
+      }
     }
   }
 
-  private mutating func countTap() {
+  mutating func countTap() {
     guard let tap, tap.released != nil else { return }
     self.tap = nil
     let pressed = Time(microseconds: tap.pressed)
@@ -109,6 +120,8 @@ struct Reference {
     changes = []
     letPass(time)
     countTap()
+    endUses(unboundBy: settings, rows, time)
+    openShifts = []
     self.settings = settings
     self.rows = rows
     tap = nil
@@ -121,6 +134,12 @@ struct Reference {
     return changes
   }
 
+  /// The daemon ends, and the next one knows no device.
+  mutating func restart() {
+    inherited = awaited + inherited
+    (down, releases, openUses, openShifts, tap) = ([:], [:], [], [], nil)
+  }
+
   /// The changes that `input` makes.
   mutating func take(_ input: Controller.Input) -> [Change] {
     changes = []
@@ -128,6 +147,7 @@ struct Reference {
     case .opened(let device, let held):
       releases[device] = nil
       for key in held { down[device, default: [:]][key.number] = false }
+      for key in held { inherit(key.number, device) }
     case .key(let device, let event):
       letPass(event.time)
       take(event.key.number, event.action, device, event.time, event.time)
@@ -135,19 +155,32 @@ struct Reference {
       letPass(time)
       countTap()
       tap = nil
+      endTaps()
+      openShifts = []
       let pressed = differences.filter(\.isDown).map(\.key.number)
       for difference in differences where !difference.isDown {
         take(difference.key.number, .release, device, nil, time)
       }
-      for key in pressed where Self.modifier(key) != nil { take(key, .press, device, nil, time) }
-      for key in pressed where Self.modifier(key) == nil { take(key, .press, device, nil, time) }
-    case .gone(let device, _):
+      let order: [(UInt16) -> Bool] = [
+        { ![nil, "shift"].contains(Keys.modifier($0)) }, { Keys.modifier($0) == "shift" },
+        { Keys.modifier($0) == nil },
+      ]
+      for part in order { for key in pressed.filter(part) { take(key, .press, device, nil, time) } }
+    case .gone(let device, let time):
+      letPass(time)
       countTap()
+      endUses(on: device, time)
+      openShifts.removeAll { $0.device == device }
       down[device] = nil
       releases[device] = nil
+    case .allOpened(let time):
+      letPass(time)
+      for (_, event) in inherited { send(named: event, time) }
+      inherited = []
     case .client(let event, let time):
       letPass(time)
       countTap()
+      openShifts = []
       switch event {
       case .shiftPressed: send(.shiftPressed(at: time), time)
       case .characterTyped: send(.characterTyped, time)
@@ -158,99 +191,44 @@ struct Reference {
     return changes
   }
 
-  private mutating func take(
-    _ key: UInt16, _ action: KeyEvent.Action, _ device: DeviceID, _ time: Time?, _ stamp: Time
-  ) {
-    let held = modifiers(without: key, on: device)
-    let isCharacter =
-      Self.characters.contains(key) && held.isDisjoint(with: ["ctrl", "alt", "meta"])
-    switch action {
-    case .press where goesOn(key, device, stamp.microseconds): break
-    case .press:
-      countTap()
-      let row = rows.first { $0.key == key && $0.modifiers == held }
-      down[device, default: [:]][key] = row != nil
-      tap = nil
-      if Self.modifier(key) == "shift" {
-        press(key, device, time, stamp)
-      } else if let row {
-        send(row.event, stamp)
-      } else if isCharacter {
-        send(.characterTyped, stamp)
-      }
-    case .release:
-      guard let wasConsumed = down[device]?.removeValue(forKey: key) else { return }
-      if settings.debounce > .zero {
-        forgetReleases(device, stamp.microseconds)
-        let release = Release(key: key, time: stamp.microseconds, wasConsumed: wasConsumed)
-        releases[device, default: []].append(release)
-      }
-      guard var over = tap, over.key == key, over.device == device else { return }
-      over.released = stamp.microseconds
-      tap = isWithin(over.timeout, over.pressed, stamp.microseconds) ? over : nil
-      if settings.debounce == .zero { countTap() }
-    case .autorepeat:
-      guard down[device]?[key] != true, isCharacter else { return }
-      countTap()
-      send(.characterTyped, stamp)
-    }
-  }
-
-  /// Whether a press is a bounce, and the key what it was.
-  private mutating func goesOn(_ key: UInt16, _ device: DeviceID, _ time: Int64) -> Bool {
-    forgetReleases(device, time)
-    guard let place = releases[device]?.firstIndex(where: { $0.key == key }) else { return false }
-    down[device, default: [:]][key] = releases[device]?.remove(at: place).wasConsumed
-    if tap?.key == key, tap?.device == device { tap?.released = nil }
-    return true
-  }
-
-  private mutating func forgetReleases(_ device: DeviceID, _ time: Int64) {
-    let debounce = settings.debounce
-    let kept = releases[device, default: []].filter { isWithin(debounce, $0.time, time) }
-    releases[device] = kept
-  }
-
-  private mutating func press(_ key: UInt16, _ device: DeviceID, _ time: Time?, _ stamp: Time) {
-    switch settings.shiftTrigger {
-    case .press: send(.shiftPressed(at: time), stamp)
-    case .tap(let timeout):
-      tap = time.map { Tap(device: device, key: key, pressed: $0.microseconds, timeout: timeout) }
-    }
-  }
-
   /// The modifiers that are held on any device, without the key in question on its own.
-  private func modifiers(without key: UInt16, on device: DeviceID) -> Set<String> {
+  func modifiers(without key: UInt16, on device: DeviceID) -> Set<String> {
     var held: Set<String> = []
     for (other, keys) in down {
       for number in keys.keys where other != device || number != key {
-        if let modifier = Self.modifier(number) { held.insert(modifier) }
+        if let modifier = Keys.modifier(number) { held.insert(modifier) }
       }
     }
     return held
   }
 
-  private func isWithin(_ interval: Duration, _ first: Int64, _ second: Int64) -> Bool {
+  func isWithin(_ interval: Duration, _ first: Int64, _ second: Int64) -> Bool {
     let difference = (Int128(second) - Int128(first)).magnitude
     let (seconds, attoseconds) = interval.components
     return Int128(difference) * 1_000_000_000_000
       < Int128(seconds) * 1_000_000_000_000_000_000 + Int128(attoseconds)
   }
 
-  private mutating func send(_ event: ShiftRules.Event, _ time: Time) {
+  mutating func send(_ event: ShiftRules.Event, _ time: Time) {
     guard let next = settings.shift.next(shift, on: event) else { return }
-    add(.shift, shift.name, next.name, event.name, time)
+    if shift.name != next.name {
+      add(.shift, shift.name, next.name, event.name, time)
+      shiftSince = time.microseconds
+    }
     shift = next
-    shiftSince = time.microseconds
   }
 
-  private mutating func send(_ event: KeyboardTable.Event, _ time: Time) {
+  mutating func send(_ event: KeyboardTable.Event, _ time: Time) {
     let name = settings.keyboard.name(ofEvent: event)
     guard
       let row = settings.keyboard.rows.first(where: { $0.state == keyboard && $0.event == name })
     else { return }
     add(.keyboard, keyboard, row.next, name, time)
     keyboard = row.next
+  }
+
+  mutating func send(named name: String, _ time: Time) {
+    if let event = settings.keyboard.event(named: name) { send(event, time) }
   }
 
   private mutating func add(

@@ -1,0 +1,201 @@
+import KeyboardModes
+
+/// A press that matched a chord which is used for more than its press.
+struct ReferenceUse {
+  let device: DeviceID
+  let key: UInt16
+  let pressed: Int64?
+  var rows: [Reference.Row]
+  /// Whether nothing else went down since the press.
+  var isAlone = true
+  var wasHeld = false
+  var released: Int64?
+
+  func isOf(_ key: UInt16, _ device: DeviceID) -> Bool { self.key == key && self.device == device }
+
+  var release: Reference.Row? { rows.first { $0.use == .release } }
+  var tap: Reference.Row? { rows.first { $0.use == .tap } }
+
+  var hold: (event: KeyboardTable.Event, after: Duration)? {
+    for row in rows { if case .hold(let duration) = row.use { return (row.event, duration) } }
+    return nil
+  }
+}
+
+/// What the rules say of the uses of a chord.
+extension Reference {
+  /// Whether nothing is left of the use but its release, and nobody else holds its key.
+  func isTold(_ use: ReferenceUse) -> Bool {
+    use.released == nil && use.release != nil && due(use) == nil
+      && (use.tap == nil || !use.isAlone || use.pressed == nil)
+      && down.filter { $0.value[use.key] != nil }.count == 1
+      && settings.keyboard.eventNames.contains(awaits(use) ?? "")
+  }
+
+  private func awaits(_ use: ReferenceUse) -> String? {
+    use.release.map { settings.keyboard.name(ofEvent: $0.event) }
+  }
+
+  /// The releases that the next daemon has to know.
+  var awaited: [(key: UInt16, event: String)] {
+    openUses.compactMap { use in awaits(use).map { (use.key, $0) } }
+  }
+
+  /// The same with what is still awaited for the daemon before this one.
+  var allAwaited: [AwaitedRelease] {
+    (awaited + inherited).compactMap { key, event in
+      KeyCode(key).map { AwaitedRelease(key: $0, event: event) }
+    }
+  }
+
+  func due(_ use: ReferenceUse) -> Int64? {
+    if let released = use.released { return later(released, settings.debounce) }
+    return use.wasHeld ? nil : later(use.pressed, use.hold?.after)
+  }
+
+  mutating func begin(
+    _ matched: [Row], _ key: UInt16, _ device: DeviceID, _ time: Time?, _ stamp: Time
+  ) {
+    for row in matched where row.use == .press { send(row.event, stamp) }
+    let rest = matched.filter { $0.use != .press }
+    guard !rest.isEmpty else { return }
+    openUses.append(
+      ReferenceUse(device: device, key: key, pressed: time?.microseconds, rows: rest))
+  }
+
+  /// One release of the key.
+  private mutating func end(_ place: Int, _ time: Time, isSeen: Bool = true) {
+    let use = openUses.remove(at: place)
+    if let tap = use.tap, let pressed = use.pressed, use.isAlone, !use.wasHeld, isSeen,
+      isWithin(settings.tapTimeout, pressed, time.microseconds)
+    {
+      send(tap.event, time)
+    }
+    if let release = use.release { send(release.event, time) }
+  }
+
+  mutating func releaseUses(_ key: UInt16, _ device: DeviceID, _ time: Time) {
+    for place in openUses.indices.reversed()
+    where openUses[place].isOf(key, device) && openUses[place].released == nil {
+      openUses[place].released = time.microseconds
+    }
+    if settings.debounce == .zero { settle() }
+  }
+
+  /// Ends what was released, the earliest first.
+  private mutating func settle(on device: DeviceID? = nil) {
+    let over = openUses.filter { $0.released != nil && (device == nil || $0.device == device) }
+    guard let first = over.compactMap(\.released).min(),
+      let place = openUses.firstIndex(where: {
+        $0.released == first && (device == nil || $0.device == device)
+      })
+    else { return }
+    end(place, Time(microseconds: first))
+    settle(on: device)
+  }
+
+  /// A key goes down, or may have.
+  mutating func endTaps() {
+    settle()
+    for place in openUses.indices { openUses[place].isAlone = false }
+  }
+
+  mutating func endUses(pressedAgain key: UInt16, _ device: DeviceID, _ time: Time) {
+    while let place = openUses.firstIndex(where: { $0.isOf(key, device) && $0.released == nil }) {
+      end(place, time, isSeen: false)
+    }
+  }
+
+  mutating func endUses(on device: DeviceID, _ time: Time) {
+    settle(on: device)
+    while let place = openUses.firstIndex(where: { $0.device == device }) {
+      end(place, time, isSeen: false)
+    }
+  }
+
+  mutating func endUses(unboundBy next: Settings, _ rows: [Row], _ time: Time) {
+    settle()
+    let old = settings.keyboard
+    func isKept(_ row: Row) -> Bool {
+      let name = old.name(ofEvent: row.event)
+      return next.keyboard.eventNames.contains(name)
+        && rows.contains {
+          $0.key == row.key && $0.use == row.use && next.keyboard.name(ofEvent: $0.event) == name
+        }
+    }
+    var place = 0
+    while place < openUses.count {
+      let kept = openUses[place].rows.filter(isKept)
+      let isUnbound = openUses[place].release.map { !isKept($0) } ?? kept.isEmpty
+      if isUnbound {
+        end(place, time, isSeen: false)
+      } else {
+        openUses[place].rows = kept
+        place += 1
+      }
+    }
+  }
+
+  mutating func resumeUses(_ key: UInt16, _ device: DeviceID, _ time: Time) {
+    for place in openUses.indices where openUses[place].isOf(key, device) {
+      openUses[place].released = nil
+    }
+    guard let place = openUses.firstIndex(where: { $0.isOf(key, device) }),
+      let due = due(openUses[place]), due <= time.microseconds
+    else { return }
+    actOnUse(place, Time(microseconds: due))
+  }
+
+  /// Something is due.
+  mutating func actOnUse(_ place: Int, _ time: Time) {
+    if let released = openUses[place].released {
+      end(place, Time(microseconds: released))
+    } else if let hold = openUses[place].hold {
+      openUses[place].wasHeld = true
+      let isDone = openUses[place].release == nil
+      if isDone { openUses.remove(at: place) }
+      send(hold.event, time)
+    }
+  }
+
+  // MARK: The daemon before this one
+
+  mutating func inherit(_ key: UInt16, _ device: DeviceID) {
+    let own = inherited.filter { $0.key == key }
+    inherited.removeAll { $0.key == key }
+    for (_, name) in own {
+      guard let event = settings.keyboard.event(named: name) else { continue }
+      let row = Row(modifiers: [], key: key, use: .release, event: event)
+      down[device, default: [:]][key] = true
+      openUses.append(ReferenceUse(device: device, key: key, pressed: nil, rows: [row]))
+    }
+  }
+}
+
+/// The keys by what they can mean.
+enum Keys {
+  static func modifier(_ key: UInt16) -> String? {
+    switch key {
+    case 29, 97: "ctrl"
+    case 56: "alt"
+    case 42, 54: "shift"
+    case 125, 126: "meta"
+    default: nil
+    }
+  }
+
+  static let commands: Set<String> = ["ctrl", "alt", "meta"]
+
+  static let characters: Set<UInt16> = Set(
+    [
+      2...13, 16...27, 30...41, 43...53, 55...55, 57...57, 71...83, 86...86, 89...89, 98...98,
+      117...117, 121...121, 124...124, 179...180,
+    ].joined())
+
+  static let altGr: UInt16 = 100
+  static let navigation = Set(UInt16(102)...109)
+  static let buttons = Set(UInt16(0x110)...0x117)
+  /// Game pads, fingers and pens.
+  static let nothing = Set([0x100...0x15f, 0x220...0x223, 0x2c0...0x2e7].joined())
+    .subtracting(buttons)
+}
