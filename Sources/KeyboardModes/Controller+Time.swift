@@ -29,7 +29,7 @@ extension Controller {
   }
 
   /// Whether the release of a bound key is awaited.
-  public var isAwaitingRelease: Bool { nextCheck != nil }
+  public var isAwaitingRelease: Bool { !openUses.isEmpty }
 
   /// When the caller must next call ``take(_:keysUp:taken:publish:)`` if no input comes before: at the
   /// ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.

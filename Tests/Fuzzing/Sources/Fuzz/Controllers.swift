@@ -54,8 +54,8 @@ private struct Trial {
   }
 
   mutating func take(_ input: Controller.Input) {
-    latest = input.time ?? latest
     resumeIfDue()
+    latest = input.time ?? latest
     let expected = reference.take(input)
     require(changes(&controller, input) == expected, "not what the rules say of \(input)")
     require(controller.modes.sequence == reference.sequence)
@@ -144,8 +144,9 @@ private struct Trial {
       let held = keys.keys.sorted().compactMap { KeyCode($0) }
       require(changes(&next, .opened(device, held: held)).isEmpty)
     }
-    require(changes(&next, .allOpened(at: latest)).isEmpty)
-    require(next.snapshot == controller.snapshot)
+    let late = changes(&next, .allOpened(at: latest))
+    require(late.isEmpty, "\(late) at \(latest) after \(controller)")
+    require(next.snapshot == controller.snapshot, "\(next.snapshot) is not \(controller.snapshot)")
     resumed = next
   }
 
@@ -154,10 +155,10 @@ private struct Trial {
   func checkAsked(_ keys: [KeyCode], _ device: DeviceID, by input: Controller.Input?) {
     let down = keys.allSatisfy { reference.down[device]?[$0.number] != nil }
     require(!keys.isEmpty && down, "what is not held cannot be stuck")
+    let awaited = reference.openUses.filter { $0.device == device }.map(\.key)
+    if keys.allSatisfy({ awaited.contains($0.number) }) { return }
     guard case .key(let pressing, let event)? = input else {
-      let awaited = reference.openUses.filter { $0.device == device }.map(\.key)
-      require(keys.allSatisfy { awaited.contains($0.number) }, "no release of it is awaited")
-      return
+      fatalError("no release of it is awaited")
     }
     require(device != pressing || !keys.contains(event.key))
     require(
