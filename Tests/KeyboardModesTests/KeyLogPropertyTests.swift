@@ -112,7 +112,7 @@ struct KeyLogPropertyTests {
       changes.append($0)
     }
     let events = changes.filter { $0.machine == .keyboard }.map(\.event)
-    #expect(events.count > 10)
+    #expect(events.count > 2)
     #expect(events.count.isMultiple(of: 2))
     for (place, event) in events.enumerated() {
       #expect(event == (place.isMultiple(of: 2) ? "press" : "release"), "\(place)")
@@ -138,11 +138,18 @@ struct KeyLogPropertyTests {
     for _ in 0..<200 {
       var inputs: [Controller.Input] = []
       for _ in 0..<Int.random(in: 1...5, using: &generator) {
-        time += Int64.random(in: 0...60_000, using: &generator)
-        let event = KeyEvent(
-          time: Time(microseconds: time), key: keys[Int.random(in: 0..<8, using: &generator)],
-          action: [.press, .release][Int.random(in: 0..<2, using: &generator)])
-        inputs.append(.key(devices[Int.random(in: 0..<3, using: &generator)], event))
+        let key = keys[Int.random(in: 0..<8, using: &generator)]
+        let device = devices[Int.random(in: 0..<3, using: &generator)]
+        // Most presses have their release.
+        let actions: [[KeyEvent.Action]] = [[.press, .release], [.press, .release], [.release]]
+        let some =
+          Int.random(in: 0..<20, using: &generator) == 0
+          ? [.press] : actions[Int.random(in: 0..<3, using: &generator)]
+        for action in some {
+          time += Int64.random(in: 0...60_000, using: &generator)
+          let event = KeyEvent(time: Time(microseconds: time), key: key, action: action)
+          inputs.append(.key(device, event))
+        }
       }
       for input in inputs { one.take(input) { oneByOne.append($0) } }
       let now = Time(microseconds: time)
@@ -153,7 +160,7 @@ struct KeyLogPropertyTests {
     let end = Time(microseconds: .max)
     one.advance(to: end) { oneByOne.append($0) }
     live.advance(to: end) { inBatches.append($0) }
-    #expect(oneByOne.count > 20)
+    #expect(oneByOne.count > 5)
     #expect(inBatches == oneByOne)
     #expect(live.snapshot == one.snapshot)
   }
