@@ -183,7 +183,9 @@ struct InputScript {
       let differences = (0..<which % 8).map { _ in
         KeyDifference(key: key(choices.byte()), isDown: choices.isTrue())
       }
-      return .synchronized(device, differences, at: now)
+      // libevdev finds each key once.
+      var found: Set<KeyCode> = []
+      return .synchronized(device, differences.filter { found.insert($0.key).inserted }, at: now)
     case 13:
       devices[place] = DeviceID(order: opened)
       opened += 1

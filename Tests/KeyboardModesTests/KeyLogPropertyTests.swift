@@ -1,0 +1,167 @@
+import Evdev
+import KeyboardModes
+import TestSupport
+import Testing
+
+private let devices = (0..<3).map(DeviceID.init(order:))
+
+/// What holds for every log of keys.
+@Suite("Controller: properties of random logs")
+struct KeyLogPropertyTests {
+  @Test("a Shift that is only used in shortcuts leaves its machine as it was", arguments: 0..<300)
+  func shortcuts(_ seed: Int) throws {
+    var generator = SplitMix64(seed: UInt64(seed))
+    let starts = [
+      "", "LEFTSHIFT 900", "LEFTSHIFT 100 RIGHTSHIFT 900",
+      "LEFTSHIFT 100 LEFTSHIFT 100 2:LEFTSHIFT 9",
+    ]
+    var timeline = Timeline()
+    try timeline.play(starts[seed % starts.count])
+    let before = timeline.controller.snapshot
+    let modifiers = ["LEFTCTRL", "RIGHTCTRL", "LEFTALT", "LEFTMETA", "RIGHTMETA"]
+    let others = ["TAB", "LEFT", "HOME", "F5", "ENTER", "2:BTN_LEFT", "3:F9", "DELETE"]
+    func pick(_ names: [String]) -> String { names.randomElement(using: &generator) ?? "F5" }
+    for _ in 0..<60 {
+      var steps: [String] = []
+      var held: [String] = []
+      func hold(_ key: String) {
+        held.append(key)
+        steps.append("\(key)+")
+      }
+      let shift = pick(["LEFTSHIFT", "RIGHTSHIFT", "2:LEFTSHIFT"])
+      if Bool.random(using: &generator) {
+        // Another key of the shortcut goes down before Shift.
+        hold(pick(modifiers + ["LEFT", "2:BTN_LEFT"]))
+        hold(shift)
+        if Bool.random(using: &generator) { steps.append(pick(others)) }
+      } else {
+        hold(shift)
+        if Bool.random(using: &generator) { hold(pick(["RIGHTALT", "3:RIGHTSHIFT"])) }
+        hold(pick(modifiers + others))
+      }
+      if held.contains(where: modifiers.contains) { steps.append(pick(["V", "A", "1", "F5"])) }
+      steps += held.shuffled(using: &generator).map { "\($0)-" }
+      for step in steps {
+        try timeline.play("\(Int.random(in: 0...300_000, using: &generator))us \(step)")
+      }
+      #expect(timeline.controller.snapshot.shift == before.shift, "\(steps)")
+    }
+    #expect(timeline.controller.modes.shift == before.modes.shift)
+  }
+
+  /// A log of bound presses with everything that may lose a release. The state of the machine tells
+  /// whether the last event was a press: each event changes it, so none goes unseen.
+  @Test(
+    "every press bound with a release has exactly one release, whatever gets lost",
+    arguments: 0..<300)
+  func releases(_ seed: Int) throws {
+    var generator = SplitMix64(seed: UInt64(seed))
+    let f9 = try key("F9")
+    let debounce = Duration.milliseconds(seed % 3 == 0 ? 5 : 0)
+    let bound = try usesSettings([("F9", .press), ("F9", .release)], debounce: debounce)
+    let unbound = try usesSettings([("F10", .press)], debounce: debounce)
+    var settings = bound
+    var controller = Controller(settings: settings)
+    var changes: [Change] = []
+    var time: Int64 = 0
+    // The truth: one keyboard has the key, and a grab may hide what happens to it.
+    var (isDown, isGrabbed, isPresent) = (false, false, true)
+    var device = 0
+    for _ in 0..<400 {
+      time += Int64.random(in: 10_000...400_000, using: &generator)
+      let now = Time(microseconds: time)
+      var inputs: [Controller.Input] = []
+      switch Int.random(in: 0..<12, using: &generator) {
+      case 0...5 where isPresent:
+        isDown.toggle()
+        let event = KeyEvent(time: now, key: f9, action: isDown ? .press : .release)
+        if !isGrabbed { inputs = [.key(DeviceID(order: device), event)] }
+      case 6: isGrabbed.toggle()
+      case 7 where isPresent:
+        let found = KeyDifference(key: f9, isDown: isDown)
+        let isKnown = controller.isAwaitingRelease == isDown
+        inputs = [.synchronized(DeviceID(order: device), isKnown ? [] : [found], at: now)]
+      case 8 where isPresent:
+        inputs = [.gone(DeviceID(order: device), at: now)]
+        (isPresent, isDown) = (false, false)
+      case 9 where !isPresent:
+        device += 1
+        inputs = [.opened(DeviceID(order: device), held: [])]
+        isPresent = true
+      case 10:
+        settings = settings == bound ? unbound : bound
+        inputs = [.configured(settings, at: now)]
+      case 11:
+        // Killed, and started anew: what happened meanwhile was not seen.
+        if Bool.random(using: &generator) { isDown = false }
+        controller = Controller(
+          settings: settings, resuming: controller.snapshot, changedLast: nil, at: now
+        ) { changes.append($0) }
+        if isPresent {
+          inputs = [.opened(DeviceID(order: device), held: isDown ? [f9] : [])]
+        }
+        inputs.append(.allOpened(at: now))
+      default: break
+      }
+      controller.take(
+        Batch(inputs, reached: now, settled: now), keysUp: { keys, _ in isDown ? [] : keys },
+        publish: { changes.append($0) })
+    }
+    // The last release: the keyboard is unplugged.
+    controller.take(.gone(DeviceID(order: device), at: Time(microseconds: time))) {
+      changes.append($0)
+    }
+    let events = changes.filter { $0.machine == .keyboard }.map(\.event)
+    #expect(events.count > 2)
+    #expect(events.count.isMultiple(of: 2))
+    for (place, event) in events.enumerated() {
+      #expect(event == (place.isMultiple(of: 2) ? "press" : "release"), "\(place)")
+    }
+    #expect(controller.snapshot.awaitedReleases == [] && controller.wakeTime == nil)
+  }
+
+  @Test("keys in batches have the same effect as one by one", arguments: 0..<200)
+  func batches(_ seed: Int) throws {
+    var generator = SplitMix64(seed: UInt64(seed))
+    var settings = try usesSettings([
+      ("F9", .press), ("F9", .release), ("F9", .hold(.milliseconds(100))), ("A", .tap),
+      ("LEFTSHIFT+A", .release), ("LEFTCTRL+F9", .tap),
+    ])
+    settings.shift = ShiftRules(timeout: .milliseconds(700))
+    settings.shiftTrigger = [.press, .tap, .always][seed % 3]
+    if seed % 2 == 1 { settings.debounce = .milliseconds(5) }
+    let keys = try ["F9", "A", "S", "LEFTSHIFT", "RIGHTSHIFT", "LEFTCTRL", "LEFT", "BTN_LEFT"]
+      .map { try key($0) }
+    var (one, live) = (Controller(settings: settings), Controller(settings: settings))
+    var (oneByOne, inBatches): ([Change], [Change]) = ([], [])
+    var time: Int64 = 0
+    for _ in 0..<200 {
+      var inputs: [Controller.Input] = []
+      for _ in 0..<Int.random(in: 1...5, using: &generator) {
+        let key = keys[Int.random(in: 0..<8, using: &generator)]
+        let device = devices[Int.random(in: 0..<3, using: &generator)]
+        // Most presses have their release.
+        let actions: [[KeyEvent.Action]] = [[.press, .release], [.press, .release], [.release]]
+        let some =
+          Int.random(in: 0..<20, using: &generator) == 0
+          ? [.press] : actions[Int.random(in: 0..<3, using: &generator)]
+        for action in some {
+          time += Int64.random(in: 0...60_000, using: &generator)
+          let event = KeyEvent(time: Time(microseconds: time), key: key, action: action)
+          inputs.append(.key(device, event))
+        }
+      }
+      for input in inputs { one.take(input) { oneByOne.append($0) } }
+      let now = Time(microseconds: time)
+      live.take(
+        Batch(inputs, reached: now, settled: now), keysUp: { _, _ in [] },
+        publish: { inBatches.append($0) })
+    }
+    let end = Time(microseconds: .max)
+    one.advance(to: end) { oneByOne.append($0) }
+    live.advance(to: end) { inBatches.append($0) }
+    #expect(oneByOne.count > 5)
+    #expect(inBatches == oneByOne)
+    #expect(live.snapshot == one.snapshot)
+  }
+}
