@@ -26,6 +26,10 @@ from harness.qmp import Qmp
 
 PS2_KEYBOARD = "/dev/input/by-path/platform-i8042-serio-0-event-kbd"
 
+# The names of the devices that `plug_usb_keyboard` and `plug_usb_mouse` plug in.
+USB_KEYBOARD_NAME = "QEMU QEMU USB Keyboard"
+USB_MOUSE_NAME = "QEMU QEMU USB Mouse"
+
 BOOT_SECONDS = 300.0
 
 # Without mitigations, self-tests and audit, for a faster boot.
