@@ -107,9 +107,8 @@ struct GenuineRecordingsTests {
   @Test("chords replay to the changes of version 0.1.0 where every press of Shift counts")
   func always() throws {
     let folder = try TemporaryFolder()
-    let settings = "\(folder.path)/always.yaml"
-    try "shift: { trigger: always }\ndevices: { pointers: no }\n".write(
-      toFile: settings, atomically: false, encoding: .utf8)
+    let settings = try folder.write(
+      "always.yaml", "shift: { trigger: always }\ndevices: { pointers: no }\n")
     let ended = try run(
       "\(Place.programs)/keymodectl", "replay", "--config", settings, "--expect",
       "\(Self.folder)/chords.always.jsonl", "\(Self.folder)/chords.libinput.yaml")
