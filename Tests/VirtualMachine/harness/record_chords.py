@@ -29,11 +29,13 @@ CHORDS = {
     "down shift; wait 60; tap left; wait 60; up shift",
     "selecting: Shift, arrows, End": "down shift; wait 80; hold right 400; wait 60; tap down; "
     "wait 60; tap end; wait 60; up shift",
-    "selecting: Shift while Right is held": "down right; wait 120; tap shift 300; wait 60; up right",
+    "selecting: Shift while Right is held": "down right; wait 120; tap shift 300; wait 60; "
+    "up right",
     "Ctrl+Shift+V": _CTRL_SHIFT_V,
-    "Ctrl+Shift+T, Shift first": "down shift; wait 50; down ctrl; wait 50; tap t; wait 50; up ctrl; "
-    "up shift",
-    "Super+Shift+S": "down meta_l; wait 50; down shift; wait 50; tap s; wait 50; up shift; up meta_l",
+    "Ctrl+Shift+T, Shift first": "down shift; wait 50; down ctrl; wait 50; tap t; wait 50; "
+    "up ctrl; up shift",
+    "Super+Shift+S": "down meta_l; wait 50; down shift; wait 50; tap s; wait 50; up shift; "
+    "up meta_l",
     "layout: Alt+Shift": _ALT_SHIFT,
     "layout: Alt+Shift, twice": f"{_ALT_SHIFT}; wait 90; {_ALT_SHIFT}",
     "layout: Shift+Alt": "down shift; wait 60; tap alt; wait 60; up shift",
@@ -52,8 +54,8 @@ CHORDS = {
     "up shift; wait 100; up w",
     "game: Up, then Shift, twice": "down up; wait 150; tap shift 80; wait 150; tap shift 80; "
     "wait 100; up up",
-    "game: W, then Shift, twice": "down w; wait 150; tap shift 80; wait 150; tap shift 80; wait 100; "
-    "up w; wait 100; tap shift",
+    "game: W, then Shift, twice": "down w; wait 150; tap shift 80; wait 150; tap shift 80; "
+    "wait 100; up w; wait 100; tap shift",
     "a capital: Shift held": "down shift; wait 60; tap h; wait 60; up shift; wait 60; tap i",
     "two capitals: Shift held": "down shift; wait 60; tap h; wait 60; tap i; wait 60; up shift",
     "a capital: Shift tapped": "tap shift; wait 90; tap h; wait 60; tap i",

@@ -1,9 +1,13 @@
 """Push-to-talk in the guest: a configuration for it, and what its tests look at."""
 
+import contextlib
 import json
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from harness.vm import VirtualMachine
+from harness import recorder, service
+from harness.guest_process import GuestProcess
+from harness.vm import PS2_KEYBOARD, USB_KEYBOARD_NAME, VirtualMachine
 
 TABLE = """
 keyboard:
@@ -25,6 +29,26 @@ PUSH_TO_TALK = f"""{TABLE}
 
 TALKING, SILENT = "prepareToRecord", "editingText"
 
+# What records with the configuration that the service has.
+RECORDERS = [
+    tool.with_options("--config /host/keymoded.yaml")
+    for tool in (
+        recorder.KEYMODECTL,
+        recorder.REDACTED,
+        recorder.KEYMODECTL_YAML,
+        recorder.REDACTED_YAML,
+    )
+]
+
+
+@contextlib.contextmanager
+def served(vm: VirtualMachine) -> Iterator[None]:
+    """Starts the service for push-to-talk; stops it at the end, and removes its configuration."""
+    with service.cleared_away(vm):
+        service.configure(vm, PUSH_TO_TALK)
+        service.restart(vm)
+        yield
+
 
 def settled(vm: VirtualMachine) -> dict[str, Any]:
     """The states after all typed keys have acted: the reply to an event that is ignored."""
@@ -44,7 +68,32 @@ def expect_one_stop(vm: VirtualMachine, before: dict[str, Any]) -> None:
 
 def talk(vm: VirtualMachine) -> dict[str, Any]:
     """Presses F9, and returns the states."""
-    vm.play("down f9; wait 60")
+    vm.play("down f9")
+    vm.run(f"keymodectl wait keyboard={TALKING} --timeout 100")
     talking = settled(vm)
     assert talking["keyboard"] == TALKING
     return talking
+
+
+@contextlib.contextmanager
+def usb_keyboard(vm: VirtualMachine) -> Iterator[Callable[[], None]]:
+    """A USB keyboard, on which all keys are typed; yields what unplugs it before the end."""
+    path = vm.plug_usb_keyboard("talk")
+    with contextlib.ExitStack() as plugged:
+        plugged.callback(vm.wait_until, f"! test -e {path}")
+        plugged.callback(vm.unplug, "talk")
+        service.wait_until_followed(vm, USB_KEYBOARD_NAME)
+        yield plugged.close
+
+
+def start_grab(vm: VirtualMachine) -> GuestProcess:
+    """Grabs the PS/2 keyboard until the process ends."""
+    grabber = vm.start(f"exec {service.program(vm, 'grab')} {PS2_KEYBOARD}")
+    assert grabber.read_lines(1) == ["grabbed"]
+    return grabber
+
+
+def end_grab(grabber: GuestProcess) -> None:
+    """Ends the grab, and waits until it has ended."""
+    grabber.kill()
+    grabber.wait()

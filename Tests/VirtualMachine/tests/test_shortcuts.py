@@ -27,7 +27,10 @@ SHORTCUTS = {
         f"down shift; {QUICK}; hold left 500; tap up; tap end; {QUICK}; up shift",
         TAKEN_BACK,
     ),
-    "Shift pressed while an arrow is held": (f"down left; {QUICK}; tap shift; {QUICK}; up left", []),
+    "Shift pressed while an arrow is held": (
+        f"down left; {QUICK}; tap shift; {QUICK}; up left",
+        [],
+    ),
     "Ctrl+Shift+V": (
         f"down ctrl; {QUICK}; down shift; {QUICK}; tap v; {QUICK}; up shift; {QUICK}; up ctrl",
         [],
