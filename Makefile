@@ -45,7 +45,7 @@ help:
 	@echo 'make build      build the programs into .build/release'
 	@echo 'make install    install the built programs; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove the installed files'
-	@echo 'make recordings record typing in a virtual machine, for the tests of replay'
+	@echo 'make recordings record typing and chords in a virtual machine, for the tests of replay'
 	@echo 'make pictures   take the pictures of the README again'
 	@echo 'make deb        build the Debian package into .deb'
 	@echo 'make clean      remove everything built, and the tools of the tests'

@@ -79,7 +79,7 @@ struct KeyLogPropertyTests {
       case 6: isGrabbed.toggle()
       case 7 where isPresent:
         let found = KeyDifference(key: f9, isDown: isDown)
-        let isKnown = controller.isAwaitingRelease == isDown
+        let isKnown = (controller.nextCheck != nil) == isDown
         inputs = [.synchronized(DeviceID(order: device), isKnown ? [] : [found], at: now)]
       case 8 where isPresent:
         inputs = [.gone(DeviceID(order: device), at: now)]

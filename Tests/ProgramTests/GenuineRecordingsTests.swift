@@ -3,7 +3,8 @@ import JSON
 import TestSupport
 import Testing
 
-/// The same typing on a real kernel in six recordings, which `make recordings` makes.
+/// Recordings of a real kernel, which `make recordings` makes: the same typing in six of them, and in
+/// two the same chords on a keyboard and a mouse, with and without redaction.
 @Suite("Genuine recordings")
 struct GenuineRecordingsTests {
   private static let folder = "\(Place.checkout)/Tests/EventRecordingsTests/Recordings"
@@ -15,26 +16,34 @@ struct GenuineRecordingsTests {
     ("typing.redacted.evemu", "evemu"),
   ]
 
+  private static let chords = [
+    ("chords.libinput.yaml", "libinput"), ("chords.redacted.libinput.yaml", "libinput"),
+  ]
+
+  /// All recordings with their formats and their numbers of changes.
+  private static let counted =
+    files.map { ($0.0, $0.1, 32) } + chords.map { ($0.0, $0.1, 55) }
+
   private func text(_ name: String) throws -> String {
     try String(contentsOfFile: "\(Self.folder)/\(name)", encoding: .utf8)
   }
 
   @Test(
     "every recording replays to its expected changes, however it is read",
-    arguments: files)
-  func expected(_ name: String, _ format: String) throws {
+    arguments: counted)
+  func expected(_ name: String, _ format: String, _ count: Int) throws {
     let file = "\(Self.folder)/\(name)"
     let command = "'\(Place.programs)/keymodectl' replay --expect '\(file).jsonl'"
     for way in ["'\(file)'", "- <'\(file)'", "--format \(format) '\(file)'", "--lenient '\(file)'"]
     {
       let ended = try run("/bin/sh", "-c", "\(command) \(way)")
-      #expect(ended.output == "32 changes, as expected\n", "\(way)")
+      #expect(ended.output == "\(count) changes, as expected\n", "\(way)")
       #expect(ended.errors == "")
       #expect(ended.status == 0)
     }
   }
 
-  @Test("all recordings have the same changes, except for the zero of their clocks")
+  @Test("all recordings of the typing have the same changes, except for the zero of their clocks")
   func same() throws {
     let replays = try Self.files.map { name, _ in
       try text("\(name).jsonl").split(separator: "\n").map { try JSON(parsing: Array($0.utf8)) }
@@ -85,5 +94,51 @@ struct GenuineRecordingsTests {
     #expect(
       shown.split(separator: "\n").count == hidden.split(separator: "\n").count,
       "every event is there, as something")
+  }
+
+  /// The states of the Shift machine that the changes of a file lead to.
+  private func shiftStates(_ name: String) throws -> [String] {
+    try text(name).split(separator: "\n").compactMap { line in
+      let change = try JSON(parsing: Array(line.utf8))
+      return change["machine"] == "shift" ? change["to"]?.string : nil
+    }
+  }
+
+  @Test("chords replay to the changes of version 0.1.0 where every press of Shift counts")
+  func always() throws {
+    let folder = try TemporaryFolder()
+    let settings = try folder.write(
+      "always.yaml", "shift: { trigger: always }\ndevices: { pointers: no }\n")
+    let ended = try run(
+      "\(Place.programs)/keymodectl", "replay", "--config", settings, "--expect",
+      "\(Self.folder)/chords.always.jsonl", "\(Self.folder)/chords.libinput.yaml")
+    #expect(ended.output == "50 changes, as expected\n")
+    #expect(ended.errors == "")
+    #expect(ended.status == 0)
+  }
+
+  @Test("shortcuts lock no capitals: capsLock comes from double presses alone")
+  func capsLock() throws {
+    // A double press with W held, one before text, and one before Shift+Tab, which gives it back.
+    #expect(try shiftStates("chords.libinput.yaml.jsonl").filter { $0 == "capsLock" }.count == 4)
+    #expect(try shiftStates("chords.always.jsonl").filter { $0 == "capsLock" }.count > 4)
+    #expect(
+      try text("chords.redacted.libinput.yaml.jsonl") == text("chords.libinput.yaml.jsonl"),
+      "redaction keeps every change")
+  }
+
+  @Test("a redacted recording of chords does not show which keys they had")
+  func redactedChords() throws {
+    // Tab, V, T, S, Left, Right, Up, Down, End, Enter, F10, W, H, I, E, Space
+    let typed = [15, 47, 20, 31, 105, 106, 103, 108, 107, 28, 68, 17, 35, 23, 18, 57]
+    let (shown, hidden) = (
+      try text("chords.libinput.yaml"), try text("chords.redacted.libinput.yaml")
+    )
+    for code in typed {
+      let event = try Regex("1, +\(code), +1\\]")
+      #expect(shown.contains(event), "\(code) was pressed")
+      #expect(!hidden.contains(event), "\(code) can be read")
+    }
+    #expect(hidden.contains(/1, +272, +1\]/), "the button of the pointer is there")
   }
 }

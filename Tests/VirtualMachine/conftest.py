@@ -7,7 +7,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from harness import service
 from harness.build_image import Images, ensure_images, missing_requirements
-from harness.vm import VirtualMachine
+from harness.vm import USB_MOUSE_NAME, VirtualMachine
 
 # Failed assertions in this module then show the values, as those in tests do.
 pytest.register_assert_rewrite("harness.recordings")
@@ -53,6 +53,22 @@ def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     with service.cleared_away(installed):
         service.restart(installed)
         yield installed
+
+
+@pytest.fixture
+def mouse(installed: VirtualMachine) -> Iterator[str]:
+    """The path of a USB mouse, which gets the buttons and the motion.
+
+    The service must run; it follows the mouse, unless its configuration says otherwise.
+    """
+    path = installed.plug_usb_mouse("mouse")
+    try:
+        service.wait_until_followed(installed, USB_MOUSE_NAME)
+        installed.wait_for_usb_mouse()
+        yield path
+    finally:
+        installed.unplug("mouse")
+        installed.wait_until(f"! test -e {path}")
 
 
 @pytest.fixture(autouse=True)

@@ -1,18 +1,15 @@
-"""Makes the recordings for tests: the same typing, recorded by several programs.
+"""Makes the recordings for tests: the same typing, recorded by several programs, and chords.
 
 All programs record at once, so all recordings must lead to the same changes. The changes of each
 recording are stored beside it, in `<name>.jsonl`.
 """
 
-from support.checkout import CHECKOUT
-
 from harness import service
 from harness.build_image import ensure_images
-from harness.recorder import Recorder, record
-from harness.recordings import assert_same_but_for_time_base, changes_of, replay
+from harness.record_chords import FOLDER, record_chords, replayed
+from harness.recorder import record
+from harness.recordings import assert_same_but_for_time_base, changes_of
 from harness.vm import VirtualMachine
-
-FOLDER = CHECKOUT / "Tests/EventRecordingsTests/Recordings"
 
 # A fixed script, so that new recordings differ in little but times. QEMU's PS/2 keyboard lacks two
 # of the keys that are bound by default, Dictate and Emoji.
@@ -40,7 +37,7 @@ def main() -> None:
     with VirtualMachine(ensure_images()) as vm:
         service.install(vm)
         recorders = record(vm, SCRIPT)
-        replays = [_replayed(recorder) for recorder in recorders]
+        replays = [replayed(recorder.path) for recorder in recorders]
         changes = [changes_of(lines) for lines in replays]
         for others in changes[1:]:
             assert_same_but_for_time_base(changes[0], others)
@@ -50,14 +47,7 @@ def main() -> None:
             (FOLDER / name).write_bytes(recorder.recording())
             (FOLDER / f"{name}.jsonl").write_text(lines)
             print(f"{name}: {len(recorder.recording())} bytes, {len(lines.splitlines())} changes")
-
-
-def _replayed(recorder: Recorder) -> str:
-    """The output of `keymodectl replay --json` for a recording; exits if it reports a fault."""
-    replayed = replay(recorder.path)
-    if replayed.returncode != 0 or replayed.stderr:
-        raise SystemExit(f"{recorder.tool.suffix}: {replayed.stderr}")
-    return replayed.stdout
+        record_chords(vm)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ from harness.qmp import Qmp
 
 PS2_KEYBOARD = "/dev/input/by-path/platform-i8042-serio-0-event-kbd"
 
+# The names of the devices that `plug_usb_keyboard` and `plug_usb_mouse` plug in.
+USB_KEYBOARD_NAME = "QEMU QEMU USB Keyboard"
+USB_MOUSE_NAME = "QEMU QEMU USB Mouse"
+
 BOOT_SECONDS = 300.0
 
 # Without mitigations, self-tests and audit, for a faster boot.
@@ -118,20 +122,23 @@ class VirtualMachine:
 
     def plug_usb_keyboard(self, identifier: str) -> str:
         """Plugs in a USB keyboard, waits for its node, and returns the node's path in the guest."""
-        self._qmp.command(
-            "device_add", driver="usb-kbd", id=identifier, bus="usb.0", serial=identifier
-        )
-        path = f"/dev/input/by-id/usb-QEMU_QEMU_USB_Keyboard_{identifier}-event-kbd"
-        self.wait_until(f"test -e {path}")
-        return path
+        return self._plug(identifier, "usb-kbd", "Keyboard", "kbd")
 
     def plug_usb_mouse(self, identifier: str) -> str:
         """Plugs in a USB mouse, waits for its node, and returns the node's path in the guest."""
+        return self._plug(identifier, "usb-mouse", "Mouse", "mouse")
+
+    def _plug(self, identifier: str, driver: str, product: str, kind: str) -> str:
         self._qmp.command(
-            "device_add", driver="usb-mouse", id=identifier, bus="usb.0", serial=identifier
+            "device_add", driver=driver, id=identifier, bus="usb.0", serial=identifier
         )
-        path = f"/dev/input/by-id/usb-QEMU_QEMU_USB_Mouse_{identifier}-event-mouse"
-        self.wait_until(f"test -e {path}")
+        path = f"/dev/input/by-id/usb-QEMU_QEMU_USB_{product}_{identifier}-event-{kind}"
+        # udev has the kernel suspend QEMU's USB devices after two idle seconds. The next event then
+        # wakes the device, and comes later than events of other devices that follow it.
+        self.wait_until(
+            f"test -e {path} && for control in /sys/bus/usb/devices/*-*/power/control; do "
+            f"echo on >$control; done"
+        )
         return path
 
     def wait_for_usb_mouse(self) -> None:

@@ -30,7 +30,9 @@ def test_keys_are_named_with_what_they_are_bound_to(installed: VirtualMachine) -
     assert keys.wait().exit_code == 0
 
 
-def test_keyboard_that_is_plugged_in_later_is_read_and_its_end_is_told(installed: VirtualMachine) -> None:
+def test_keyboard_that_is_plugged_in_later_is_read_and_its_end_is_told(
+    installed: VirtualMachine,
+) -> None:
     keys = installed.start("exec keymodectl keys 2>&1")
     keys.wait_for(BEGUN)
     installed.plug_usb_keyboard("later")

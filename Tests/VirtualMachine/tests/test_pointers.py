@@ -1,14 +1,11 @@
 """Mice and touchpads, of which keymoded follows the buttons and nothing else."""
 
-from collections.abc import Iterator
-
-import pytest
 from harness import recorder, service
 from harness.keyboards import VirtualKeyboard, followed
 from harness.recorder import MARKER, Recorder
 from harness.recordings import assert_same_but_for_time_base, changes_in, codes_in, events_in
 from harness.service import reload, wait_until_followed, wait_until_following
-from harness.vm import PS2_KEYBOARD, VirtualMachine
+from harness.vm import PS2_KEYBOARD, USB_MOUSE_NAME, VirtualMachine
 from harness.watch import Watch
 from support.input_events import (
     BTN_LEFT,
@@ -19,21 +16,6 @@ from support.input_events import (
     evemu_key_frame,
 )
 
-MOUSE = "QEMU QEMU USB Mouse"
-
-
-@pytest.fixture
-def mouse(guest: VirtualMachine) -> Iterator[str]:
-    """The path of a USB mouse that the service follows."""
-    path = guest.plug_usb_mouse("mouse")
-    try:
-        wait_until_followed(guest, MOUSE)
-        guest.wait_for_usb_mouse()
-        yield path
-    finally:
-        guest.unplug("mouse")
-        guest.wait_until(f"! test -e {path}")
-
 
 def node_of(guest: VirtualMachine, path: str) -> str:
     return guest.run(f"readlink -f {path}").stdout.strip()
@@ -42,16 +24,16 @@ def node_of(guest: VirtualMachine, path: str) -> str:
 def test_mouse_is_listed_as_a_pointer_and_is_not_counted_as_a_keyboard(
     guest: VirtualMachine, mouse: str
 ) -> None:
-    (listed,) = [device for device in service.devices(guest) if device["name"] == MOUSE]
+    (listed,) = [device for device in service.devices(guest) if device["name"] == USB_MOUSE_NAME]
     assert listed == {
-        "name": MOUSE,
+        "name": USB_MOUSE_NAME,
         "node": node_of(guest, mouse),
         "vendor": "0627",
         "product": "0001",
         "keyboard": False,
         "pointer": True,
     }
-    assert f"pointer   {MOUSE}\n" in guest.run("keymodectl devices").stdout
+    assert f"pointer   {USB_MOUSE_NAME}\n" in guest.run("keymodectl devices").stdout
     assert guest.run(service.STATUS).stdout == f"{service.FOLLOWED}: 1\n"
 
 
@@ -78,13 +60,13 @@ def test_shift_that_is_held_for_a_click_is_taken_back(guest: VirtualMachine, mou
 
 def test_unplugging_a_mouse_releases_its_buttons(guest: VirtualMachine) -> None:
     path = guest.plug_usb_mouse("held")
-    wait_until_followed(guest, MOUSE)
+    wait_until_followed(guest, USB_MOUSE_NAME)
     guest.wait_for_usb_mouse()
     watch = Watch(guest)
     guest.play("down btn_left; wait 80")
     guest.unplug("held")
     guest.wait_until(f"! test -e {path}")
-    guest.wait_until(f"! keymodectl devices | grep -q '{MOUSE}'")
+    guest.wait_until(f"! keymodectl devices | grep -q '{USB_MOUSE_NAME}'")
     guest.play("tap shift")
     assert watch.states(1) == ["on"]
 
@@ -96,14 +78,14 @@ def test_reload_releases_the_pointers_and_follows_them_again(
     guest.play("down btn_left; wait 80")
     reload(guest, "devices: { pointers: no }\n")
     assert service.pointers(guest) == []
-    assert f"not following '{MOUSE}' any more" in service.log(guest)
+    assert f"not following '{USB_MOUSE_NAME}' any more" in service.log(guest)
     wait_until_following(guest, 1)
     # Its button is no longer held to keymoded.
     guest.play("tap shift; wait 80; tap a; wait 80")
     assert watch.states(2) == ["on", "off"]
     # The button that is held at the opening counts as held.
     reload(guest, "devices: {}\n")
-    assert MOUSE in service.pointers(guest)
+    assert USB_MOUSE_NAME in service.pointers(guest)
     guest.play("tap shift; wait 80; up btn_left; wait 80; tap shift")
     (change,) = watch.changes(1)
     assert (change["sequence"], change["to"]) == (3, "on")
@@ -113,7 +95,7 @@ def test_only_pointers_are_no_keyboard(guest: VirtualMachine, mouse: str) -> Non
     service.configure(guest, "devices: { ignore: ['*eyboard*'] }\n")
     guest.run(f"systemctl stop {service.UNITS}; systemctl start {service.UNITS}")
     wait_until_following(guest, 0)
-    assert MOUSE in service.pointers(guest)
+    assert USB_MOUSE_NAME in service.pointers(guest)
     assert "no keyboard can be read yet; waiting for one" in service.log(guest)
 
 

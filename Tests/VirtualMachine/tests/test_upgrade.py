@@ -8,6 +8,7 @@ from harness import service
 from harness.build_image import Images
 from harness.former_package import former_package
 from harness.service import as_user, wait_until_following
+from harness.talking import PUSH_TO_TALK, SILENT, TALKING, expect_one_stop, settled, talk
 from harness.vm import VirtualMachine
 from support.checkout import CHECKOUT
 
@@ -18,7 +19,7 @@ CHANGES = 1100
 KEPT = 1024
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def vm(images: Images) -> Iterator[VirtualMachine]:
     """A guest that has the package of 0.1.0, with its service started."""
     former = former_package()
@@ -44,13 +45,11 @@ def test_upgrade_from_0_1_0_keeps_states_and_changes_for_resuming_clients(
     own = "shift: { threshold: 400ms }"
     vm.run(f"echo '{own}' >/etc/keymoded/keymoded.yaml")
 
-    # Nobody is there to answer a question.
-    vm.run("dpkg --install /host/keymoded.deb </dev/null", timeout=INSTALL_SECONDS)
+    upgrade(vm)
     assert vm.run("cat /etc/keymoded/keymoded.yaml").stdout == f"{own}\n"
     assert vm.run("ls /etc/keymoded").stdout == "keymoded.yaml\n"
     assert "  threshold: 400ms\n" in vm.run("keymoded --print-config").stdout
     assert vm.run("keymoded --version").stdout != "keymoded 0.1.0\n"
-    wait_until_following(vm, 1)
     assert {**service.state(vm), "time": 0} == {**before, "time": 0}
     log = "\n".join(service.log(vm))
     assert "the stored states are invalid" not in log
@@ -63,3 +62,41 @@ def test_upgrade_from_0_1_0_keeps_states_and_changes_for_resuming_clients(
     vm.run("systemctl kill --signal KILL keymoded")
     wait_until_following(vm, 1)
     assert {**service.state(vm), "time": 0} == {**before, "time": 0}
+
+
+def test_upgrade_while_keys_are_held_keeps_the_states_and_then_serves_push_to_talk(
+    vm: VirtualMachine,
+) -> None:
+    vm.play("tap shift; wait 60; down ctrl; wait 60; up ctrl; wait 60")
+    vm.play("down scroll_lock; wait 60; down f9; wait 60")
+    vm.run("keymodectl wait shift=on keyboard=prepareToRecord --timeout 100")
+    before = service.state(vm)
+    assert before["sequence"] == 2
+
+    upgrade(vm)
+    assert {**service.state(vm), "time": 0} == {**before, "time": 0}
+    vm.play("up f9; wait 60; up scroll_lock; wait 60; tap f9; wait 60")
+    assert settled(vm)["sequence"] == 2, "0.1.0 awaited no releases"
+    assert "NRestarts=0" in vm.run("systemctl show --property NRestarts keymoded").stdout
+
+    # A press before the reload means what it did at its time.
+    vm.play("tap scroll_lock; wait 60; down f9; wait 60")
+    service.reload(vm, PUSH_TO_TALK)
+    vm.play("up f9; wait 60")
+    assert (settled(vm)["keyboard"], settled(vm)["sequence"]) == (SILENT, 3)
+    vm.play("hold f9 600; wait 60")
+    assert (settled(vm)["keyboard"], settled(vm)["sequence"]) == (SILENT, 5)
+    # The next upgrade keeps the release that is awaited.
+    talking = talk(vm)
+    assert talking["keyboard"] == TALKING
+    upgrade(vm)
+    assert settled(vm)["sequence"] == talking["sequence"]
+    vm.play("up f9; wait 60")
+    expect_one_stop(vm, talking)
+
+
+def upgrade(vm: VirtualMachine) -> None:
+    """Installs the present package, and waits until its daemon follows the keyboard."""
+    # Nobody is there to answer a question about the configuration.
+    vm.run("dpkg --install /host/keymoded.deb </dev/null", timeout=INSTALL_SECONDS)
+    wait_until_following(vm, 1)

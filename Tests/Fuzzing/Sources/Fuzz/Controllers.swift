@@ -62,7 +62,7 @@ private struct Trial {
     require(controller.snapshot.shift == reference.shift)
     require(controller.snapshot.modes.keyboard == reference.keyboard)
     require(controller.deadline == reference.deadline)
-    require(controller.isAwaitingRelease == !reference.openUses.isEmpty)
+    require((controller.nextCheck != nil) == !reference.openUses.isEmpty)
     require(controller.snapshot.awaitedReleases == reference.allAwaited)
     if var resumed {
       require(changes(&resumed, input) == expected, "resumed, it does something else")

@@ -1,0 +1,99 @@
+"""Push-to-talk in the guest: a configuration for it, and what its tests look at."""
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from harness import recorder, service
+from harness.guest_process import GuestProcess
+from harness.vm import PS2_KEYBOARD, USB_KEYBOARD_NAME, VirtualMachine
+
+TABLE = """
+keyboard:
+  table:
+    events: [startTalking, stopTalking]
+    rows:
+      prepareToEditText: { startTalking: prepareToRecord }
+      editingText: { startTalking: prepareToRecord, stopTalking: showingPanel }
+      showingPanel: { startTalking: prepareToRecord }
+      prepareToRecord: { stopTalking: editingText }
+"""
+"""Push-to-talk without a key. A second `stopTalking` shows, because it leads to showingPanel."""
+
+PUSH_TO_TALK = f"""{TABLE}
+  bindings:
+    startTalking: [F9]
+    stopTalking: [F9 release]
+"""
+
+TALKING, SILENT = "prepareToRecord", "editingText"
+
+# What records with the configuration that the service has.
+RECORDERS = [
+    tool.with_options("--config /host/keymoded.yaml")
+    for tool in (
+        recorder.KEYMODECTL,
+        recorder.REDACTED,
+        recorder.KEYMODECTL_YAML,
+        recorder.REDACTED_YAML,
+    )
+]
+
+
+@contextlib.contextmanager
+def served(vm: VirtualMachine) -> Iterator[None]:
+    """Starts the service for push-to-talk; stops it at the end, and removes its configuration."""
+    with service.cleared_away(vm):
+        service.configure(vm, PUSH_TO_TALK)
+        service.restart(vm)
+        yield
+
+
+def settled(vm: VirtualMachine) -> dict[str, Any]:
+    """The states after all typed keys have acted: the reply to an event that is ignored."""
+    answer = vm.run("keymodectl trigger tapTextField --json", check=False)
+    assert (answer.exit_code, answer.stderr) == (1, ""), "only while talking or editing"
+    states: dict[str, Any] = json.loads(answer.stdout)["state"]
+    return states
+
+
+def expect_one_stop(vm: VirtualMachine, before: dict[str, Any]) -> None:
+    """Waits for the end of talking, and checks that it is the only change since `before`."""
+    vm.run(f"keymodectl wait keyboard={SILENT} --timeout 100")
+    after = settled(vm)
+    assert (after["keyboard"], after["sequence"]) == (SILENT, before["sequence"] + 1)
+    assert after["instance"] == before["instance"]
+
+
+def talk(vm: VirtualMachine) -> dict[str, Any]:
+    """Presses F9, and returns the states."""
+    vm.play("down f9")
+    vm.run(f"keymodectl wait keyboard={TALKING} --timeout 100")
+    talking = settled(vm)
+    assert talking["keyboard"] == TALKING
+    return talking
+
+
+@contextlib.contextmanager
+def usb_keyboard(vm: VirtualMachine) -> Iterator[Callable[[], None]]:
+    """A USB keyboard, on which all keys are typed; yields what unplugs it before the end."""
+    path = vm.plug_usb_keyboard("talk")
+    with contextlib.ExitStack() as plugged:
+        plugged.callback(vm.wait_until, f"! test -e {path}")
+        plugged.callback(vm.unplug, "talk")
+        service.wait_until_followed(vm, USB_KEYBOARD_NAME)
+        yield plugged.close
+
+
+def start_grab(vm: VirtualMachine) -> GuestProcess:
+    """Grabs the PS/2 keyboard until the process ends."""
+    grabber = vm.start(f"exec {service.program(vm, 'grab')} {PS2_KEYBOARD}")
+    assert grabber.read_lines(1) == ["grabbed"]
+    return grabber
+
+
+def end_grab(grabber: GuestProcess) -> None:
+    """Ends the grab, and waits until it has ended."""
+    grabber.kill()
+    grabber.wait()
