@@ -82,7 +82,7 @@ struct HeldKeys: Sendable {
 
   /// Forgets releases that can no longer be part of a bounce. The list stays short however much is
   /// typed, and typed keys do not stay in it for long.
-  private mutating func forgetReleases(notWithin debounce: Duration, of time: Time) {
+  mutating func forgetReleases(notWithin debounce: Duration, of time: Time) {
     releases.removeAll { !$0.time.isWithin(debounce, of: time) }
   }
 

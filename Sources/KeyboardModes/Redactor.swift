@@ -203,6 +203,7 @@ public struct Redactor: Sendable {
 
   /// Forgets releases that no bounce can follow any more.
   private mutating func forgetReleases(on id: DeviceID, _ index: Int, at time: Time) {
+    keys[index].forgetReleases(notWithin: debounce, of: time)
     let known = keys[index]
     devices[id]?.written.removeAll { !$0.isDown && !known.wouldResume($0.key, at: time, debounce) }
   }
