@@ -31,7 +31,7 @@ extension Controller {
         taken?(release)
         take(release, publish: publish)
       }
-      self.nextCheck = openUses.isEmpty ? nil : batch.settled.advanced(by: Self.checkInterval)
+      self.nextCheck = openUses.isEmpty ? nil : Self.check(after: batch.settled)
     }
   }
 

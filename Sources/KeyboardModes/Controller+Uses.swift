@@ -12,7 +12,11 @@
 /// the kernel now and then, because the grab of another program hides a release.
 extension Controller {
   /// How long after a press, and after each answer, the kernel is asked whether the key is still down.
-  static let checkInterval = Duration.milliseconds(250)
+  private static let checkInterval = Duration.milliseconds(250)
+
+  static func check(after time: Time) -> Time {
+    time.advanced(by: checkInterval) ?? Time(microseconds: .max)
+  }
 
   mutating func begin(
     _ uses: ChordUses, _ key: KeyCode, _ index: Int, time: Time?, stamp: Time,
@@ -25,7 +29,7 @@ extension Controller {
 
   private mutating func add(_ use: OpenUse, at time: Time) {
     openUses.append(use)
-    nextCheck = nextCheck ?? time.advanced(by: Self.checkInterval)
+    nextCheck = nextCheck ?? Self.check(after: time)
     noteAwaitedReleases()
   }
 
