@@ -44,16 +44,7 @@ extension Controller {
     let held = keys.modifiersHeld(without: key, index)
     let meaning = settings.bindings.meaning(of: key, held)
     keys[index].press(key)
-    let isKey = isKey(key, meaning)
-    if tap != nil, isKey {
-      settleTap(publish)
-      tap = nil
-    }
-    if !openUses.isEmpty {
-      if isKey { endTaps(publish) }
-      endUses(pressedAgain: key, index, at: stamp, publish)
-    }
-    guard isKey else { return }
+    if tap != nil || !openUses.isEmpty { settle(beforePressOf: key, meaning, index, stamp, publish) }
     switch meaning {
     case .shift:
       openShifts.forget(key, keys[index].device)
@@ -64,9 +55,22 @@ extension Controller {
       keys[index].consume(key)
       begin(uses, key, index, time: time, stamp: stamp, publish)
     case .character: typeCharacter(at: stamp, publish)
-    case .other: takeShiftBack(at: stamp, publish)
+    case .other: if isKey(key, meaning) { takeShiftBack(at: stamp, publish) }
     case .inert: break
     }
+  }
+
+  /// Ends what waited to learn whether another key is pressed.
+  private mutating func settle(
+    beforePressOf key: KeyCode, _ meaning: PressMeaning, _ index: Int, _ stamp: Time,
+    _ publish: (Change) -> Void
+  ) {
+    if isKey(key, meaning) {
+      settleTap(publish)
+      tap = nil
+      endTaps(publish)
+    }
+    endUses(pressedAgain: key, index, at: stamp, publish)
   }
 
   /// Whether the press is that of a key. Unless they are bound, the codes of game pads, fingers and

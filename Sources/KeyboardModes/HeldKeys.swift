@@ -45,7 +45,10 @@ struct HeldKeys: Sendable {
     return true
   }
 
+  @inline(__always)
   private mutating func count(_ key: KeyCode, _ difference: Int) {
+    // All keys that are typed have lower numbers.
+    guard key.number >= 102 else { return }
     if key.isNavigation { navigationKeys += difference }
     if key.isPointerButton { buttons += difference }
   }
