@@ -47,7 +47,11 @@ def served(vm: VirtualMachine) -> Iterator[None]:
     with service.cleared_away(vm):
         service.configure(vm, PUSH_TO_TALK)
         service.restart(vm)
-        yield
+        try:
+            yield
+        finally:
+            # A test that failed may have left it down.
+            vm.play("up f9")
 
 
 def settled(vm: VirtualMachine) -> dict[str, Any]:
