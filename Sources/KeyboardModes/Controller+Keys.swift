@@ -44,7 +44,9 @@ extension Controller {
     let held = keys.modifiersHeld(without: key, index)
     let meaning = settings.bindings.meaning(of: key, held)
     keys[index].press(key)
-    if tap != nil || !openUses.isEmpty { settle(beforePressOf: key, meaning, index, stamp, publish) }
+    if tap != nil || !openUses.isEmpty {
+      settle(beforePressOf: key, meaning, index, stamp, publish)
+    }
     switch meaning {
     case .shift:
       openShifts.forget(key, keys[index].device)
