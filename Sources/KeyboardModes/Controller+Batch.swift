@@ -27,7 +27,7 @@ extension Controller {
     }
     if hasDeadlines { advance(to: batch.settled, publish: publish) }
     if let nextCheck, nextCheck <= batch.settled {
-      for release in hiddenReleases(at: batch.reached, keysUp: keysUp) {
+      for release in hiddenReleases(at: batch.end, keysUp: keysUp) {
         taken?(release)
         take(release, publish: publish)
       }

@@ -8,36 +8,52 @@ extension DrawableRules {
   ///   - walks: how many sequences to send, each to a new machine.
   ///   - events: how many events each sequence has.
   ///   - generator: where chance comes from; the same generator finds the same faults.
-  /// - Returns: the first fault of each walk, without repetitions.
+  /// - Returns: for each step that is not drawn, from one state to another by one event, the shortest
+  ///   of the walks that end with it.
   public func faults(
     ofRandomWalks walks: Int = 100, events: Int = 50,
     using generator: inout some RandomNumberGenerator
   ) -> [RulesFault] {
     let arrows = DrawnArrows(of: self)
-    var faults: [RulesFault] = []
+    var found: [UndrawnStep] = []
     for _ in 0..<walks {
-      guard let fault = faultOfRandomWalk(events, arrows, &generator), !faults.contains(fault)
-      else { continue }
-      faults.append(fault)
+      guard let step = undrawnStep(events, arrows, &generator) else { continue }
+      guard let place = found.firstIndex(where: step.isSame(as:)) else {
+        found.append(step)
+        continue
+      }
+      if step.events.count < found[place].events.count { found[place] = step }
     }
-    return faults
+    return found.map { .undrawnStep(from: $0.from, to: $0.to, afterEvents: $0.events) }
   }
 
-  private func faultOfRandomWalk(
+  private func undrawnStep(
     _ events: Int, _ arrows: DrawnArrows<Self>, _ generator: inout some RandomNumberGenerator
-  ) -> RulesFault? {
+  ) -> UndrawnStep? {
     var state = initial
-    var sent: [String] = []
+    var taken: [String] = []
     for _ in 0..<events {
       guard let sample = samples.randomElement(using: &generator) else { return nil }
-      sent.append(name(ofEvent: sample.event))
       guard let next = next(state, on: sample.event) else { continue }
+      taken.append(name(ofEvent: sample.event))
       if arrows.arrow(from: state, to: next, on: sample) == nil {
-        return .undrawnStep(from: name(of: state), to: name(of: next), afterEvents: sent)
+        return UndrawnStep(from: name(of: state), to: name(of: next), events: taken)
       }
       state = next
     }
     return nil
+  }
+}
+
+/// A step that the diagram does not have, at the end of a walk.
+private struct UndrawnStep {
+  let from: String
+  let to: String
+  /// The events of the walk that were not ignored.
+  let events: [String]
+
+  func isSame(as other: UndrawnStep) -> Bool {
+    (from, to, events.last) == (other.from, other.to, other.events.last)
   }
 }
 

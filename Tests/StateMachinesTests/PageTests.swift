@@ -42,7 +42,7 @@ struct PageTests {
   @Test("every program compiles, and prints what the page says")
   func programsRun() throws {
     let modules = try CompiledModules(["StateMachines", "ObservedMachines"])
-    #expect(programs.count == 4)
+    #expect(programs.count == 5)
     for (index, program) in programs.enumerated() {
       let compiled = try modules.compile(program.text, to: "program-\(index)")
       #expect(compiled.status == 0, "\(compiled.errors)")
