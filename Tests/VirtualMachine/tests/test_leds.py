@@ -92,9 +92,9 @@ def test_reload_changes_leds_and_keeps_held_keys(writing: VirtualMachine) -> Non
         reload(writing, PATIENT)
         assert opened_for_writing(writing) == 0
         watch = Watch(writing)
-        keyboard.send("LEFTCTRL+")
         writing.play(CAPS_LOCK)
         assert watch.states(2) == ["on", "capsLock"]
+        keyboard.send("LEFTCTRL+")
         reload(writing, PATIENT + "leds: { capsLock: LED_CAPSL }\n")
         assert keyboard.switched(1) == ["CAPSL on"]
         reload(writing, PATIENT + "leds: { capsLock: LED_MISC, prepareToEditText: LED_KANA }\n")
