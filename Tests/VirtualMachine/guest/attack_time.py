@@ -182,8 +182,8 @@ def suspend(daemon: Daemon, count: int) -> str:
     with daemon.following("Sleeping keyboard") as (keyboard,):
         for _ in range(count):
             for _ in range(MOST_TRIES):
-                keyboard.press(LEFTCTRL)
                 keyboard.tap(LEFTSHIFT)
+                keyboard.press(LEFTCTRL)
                 begin = clocks()
                 Path("/sys/power/state").write_text("mem")
                 keyboard.tap(LEFTSHIFT)
