@@ -31,6 +31,7 @@ func run() async throws -> Int32 {
   case "devices": return try devices(operands, daemon, asJSON: asJSON)
   case "stats": return try stats(operands, daemon, asJSON: asJSON)
   case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
+  case "targets": return try await targets(operands, directory: directory, arguments)
   case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)
   case "keys": return try keys(operands, arguments)
