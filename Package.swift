@@ -112,7 +112,7 @@ let package = Package(
       "Acting",
       [
         "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines",
-        "SystemCalls", "Watching",
+        "SystemCalls", "Systemd", "Watching",
       ]),
     program(
       "keymodectl",
@@ -155,7 +155,7 @@ let package = Package(
       "ActingTests",
       [
         "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachineTesting",
-        "StateMachines", "SystemCalls",
+        "StateMachines", "SystemCalls", "Systemd",
       ]),
     tests("GuardianTests", ["Guardian", "SystemCalls", "TestSupport"]),
     tests(
