@@ -86,9 +86,7 @@ def played(guest: VirtualMachine, recording: Recorder) -> list[Change]:
 
 
 def test_recording_of_two_keyboards_plays_with_libinput_replay(guest: VirtualMachine) -> None:
-    with service.cleared_away(guest):
-        service.configure(guest, service.PATIENT)
-        service.restart(guest)
+    with service.configured(guest, service.PATIENT):
         play_two_keyboards_with_libinput(guest)
 
 
