@@ -205,7 +205,7 @@ extension Keyboards {
       let device = try InputDevice(path: path)
       let kind = kind ?? DeviceKind(device.description)
       guard let role = selection.role(of: device, kind) else { return }
-      if role == .pointer { try device.deliver(only: InputDevice.pointerButtons) }
+      if role == .pointer { try device.deliver(only: KeyCode.pointerButtonNumbers) }
       try follow(device, kind, role)
       unopened[path] = nil
     } catch {
