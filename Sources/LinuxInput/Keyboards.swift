@@ -106,7 +106,7 @@ public final class Keyboards {
     case .named(let paths): openNamed(paths)
     }
     if !followingNewcomers { watch?.finder = nil }
-    pending.append(.allOpened(at: Time(microseconds: microsecondsSinceBoot())))
+    pending.append(.allOpened(at: Self.now))
     ready()
   }
 
@@ -245,9 +245,6 @@ extension Keyboards {
     followed.remove(at: index)
     polled.remove(at: index)
     report(why)
-    pending +=
-      waiting.removeQueue(index) + [
-        .gone(keyboard.id, at: Time(microseconds: microsecondsSinceBoot()))
-      ]
+    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Self.now)]
   }
 }
