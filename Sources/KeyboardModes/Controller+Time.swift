@@ -94,10 +94,12 @@ private func earlier(_ first: Time?, _ second: Time?) -> Time? {
 }
 
 extension Settings {
+  /// Whether debouncing is on.
+  var isDebouncing: Bool { debounce > .zero }
+
   /// Whether a controller can have a deadline.
   var haveDeadlines: Bool {
     if shift.timeout != nil { return true }
-    let isDebouncing = debounce > .zero
     // Debouncing delays only taps and releases.
     return shiftTrigger == .tap && isDebouncing
       || bindings.haveDeadlines(debouncing: isDebouncing)

@@ -52,7 +52,7 @@ public struct Controller: Sendable {
     shift = StateMachine(settings.shift)
     keyboard = StateMachine(settings.keyboard)
     hasDeadlines = settings.haveDeadlines
-    isDebouncing = settings.debounce > .zero
+    isDebouncing = settings.isDebouncing
   }
 
   /// A controller that continues from the snapshot of another one on the same clock.
@@ -120,7 +120,7 @@ public struct Controller: Sendable {
       self.settings = settings
       resume(uses, at: time)
       hasDeadlines = settings.haveDeadlines
-      isDebouncing = settings.debounce > .zero
+      isDebouncing = settings.isDebouncing
       shift = StateMachine(settings.shift, in: shift.state)
       endOverdueShift(at: time, publish)
       let state = keyboard.rules.name(of: keyboard.state)
