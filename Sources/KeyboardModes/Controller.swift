@@ -188,7 +188,7 @@ extension Controller {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time, _ publish: (Change) -> Void) {
     guard let step = shift.take(event) else { return }
-    // Where only the time of the press is another, nothing changed that anybody can see.
+    // Only the time of the press is new: the snapshot has it, but it is no change.
     guard step.from.name != step.to.name else { return revision += 1 }
     shiftSince = time
     publish(change(.shift, step.from.name, step.to.name, event.name, at: time))

@@ -169,7 +169,7 @@ extension Keyboards {
         let kind = node.kind ?? present.kind
         let role = isHopeless ? nil : selection.role(of: present.device, kind)
         guard role != present.role else { break }
-        // If there is another role, the device is opened anew: other keys are delivered then.
+        // The role decides which keys the kernel delivers, so a change of it opens the device anew.
         letGo(present, .released(present.id, present.device))
       }
       if !isHopeless { open(node.path, node.kind) }

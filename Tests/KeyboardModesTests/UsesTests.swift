@@ -163,7 +163,7 @@ struct UsesTests {
         == ["release 50000"])
     #expect(
       try events("F9+ 50 2:F9+ 50 F9- 50 2:F9-", usesSettings([("F9", .release)]))
-        == ["release 100000", "release 150000"], "on another device it is another use")
+        == ["release 100000", "release 150000"], "each device has its own use of the key")
   }
 
   @Test("a press found by a sync sends its event, and has neither hold nor tap")
