@@ -88,6 +88,15 @@ def cleared_away(vm: VirtualMachine) -> Iterator[None]:
         vm.run(f"rm -rf {CONFIGURATION}; systemctl stop {UNITS}")
 
 
+@contextlib.contextmanager
+def configured(vm: VirtualMachine, text: str) -> Iterator[None]:
+    """Restarts the service with this configuration; stops it at the end, and removes the file."""
+    with cleared_away(vm):
+        configure(vm, text)
+        restart(vm)
+        yield
+
+
 def configure(vm: VirtualMachine, text: str) -> None:
     """Writes the configuration that the service reads at its next start or reload."""
     (vm.shared / "keymoded.yaml").write_text(text)
