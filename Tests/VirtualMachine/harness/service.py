@@ -60,6 +60,7 @@ def add_people(vm: VirtualMachine) -> None:
         useradd ordinary
         useradd --groups keymoded-state reader
         useradd --groups keymoded-control controller
+        useradd --create-home --groups keymoded-state,keymoded-control alice
         """
     )
 
