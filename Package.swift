@@ -155,7 +155,7 @@ let package = Package(
       "ActingTests",
       [
         "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachineTesting",
-        "StateMachines", "SystemCalls", "TestSupport",
+        "StateMachines", "SystemCalls", "Systemd", "TestSupport",
       ]),
     tests("GuardianTests", ["Guardian", "SystemCalls", "TestSupport"]),
     tests(

@@ -27,10 +27,10 @@ struct TargetChanceTests {
         )
         let modes = Modes(
           sequence: 1, shift: shift, shiftSince: nil, keyboard: keyboard, keyboardSince: nil)
-        plan.take(.states(modes, change: nil), at: Time(microseconds: now))
+        plan.take(.states(CountedStates(modes), change: nil), at: Time(microseconds: now))
         wanted = ["keymode-shift@\(shift).target", "keymode-keyboard@\(keyboard).target"]
       case 6:
-        plan.take(.unknown(.sessionNotInFront), at: Time(microseconds: now))
+        plan.take(.unknown(.sessionNotInFront(.locked)), at: Time(microseconds: now))
         wanted = []
       case 7..<14: if manager.hasNews { manager.tell(&plan) }
       case 14..<18:

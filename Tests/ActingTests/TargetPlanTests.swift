@@ -20,7 +20,7 @@ private struct Trial {
   mutating func enter(_ keyboard: String, shift: String = "off") {
     let modes = Modes(
       sequence: 1, shift: shift, shiftSince: nil, keyboard: keyboard, keyboardSince: nil)
-    plan.take(.states(modes, change: nil), at: now)
+    plan.take(.states(CountedStates(modes), change: nil), at: now)
     manager.perform(&plan)
   }
 
@@ -137,7 +137,7 @@ struct TargetPlanTests {
       trial.enter("c")
       trial.settle()
       _ = trial.manager.takeOrders()
-      trial.lose(.sessionNotInFront)
+      trial.lose(.sessionNotInFront(.locked))
       #expect(trial.settledOrders() == ["stop c"])
     }
     #expect(
@@ -199,7 +199,7 @@ struct TargetPlanTests {
     trial.enter("a")
     trial.settle()
     let stop = order(.stop, "a")
-    trial.plan.take(.unknown(.sessionNotInFront), at: trial.now)
+    trial.plan.take(.unknown(.sessionNotInFront(.locked)), at: trial.now)
     #expect(trial.plan.nextAction() == stop.map(TargetPlan.Action.order))
     if let stop { trial.plan.refuse(stop, "not loaded", isUnknown: true) }
     #expect(trial.plan.nextAction() == nil)
@@ -292,7 +292,7 @@ struct TargetPlanTests {
     trial.enter("a")
     trial.settle()
     _ = trial.manager.takeOrders()
-    trial.lose(.sessionNotInFront)
+    trial.lose(.sessionNotInFront(.locked))
     #expect(trial.settledOrders() == ["stop off", "stop a"])
     #expect(trial.plan.deadline == nil)
     trial.enter("b")
@@ -307,7 +307,7 @@ struct TargetPlanTests {
     trial.settle()
     trial.lose()
     trial.pass(100)
-    trial.lose(.sessionNotInFront)
+    trial.lose(.sessionNotInFront(.locked))
     #expect(trial.settledOrders() == ["start a", "stop a"])
     #expect(trial.plan.deadline == nil)
   }

@@ -2,7 +2,7 @@ import Glibc
 import KeyboardModes
 import KeymodeClient
 public import SystemCalls
-public import Systemd
+import Systemd
 
 /// Keeps exactly the targets of the present states active in the user's service manager.
 ///
@@ -24,6 +24,7 @@ public final class TargetKeeper {
   /// How long to wait before the next attempt to connect again.
   private var retryDelay = TargetKeeper.shortestDelay
   private var isReadyTold = false
+  private var isInformed = false
   /// The signal that ends this program.
   private var signal: Int32?
   /// What else ends it.
@@ -32,15 +33,15 @@ public final class TargetKeeper {
   /// Connects to the user's service manager.
   ///
   /// - Parameters:
-  ///   - loop: the loop that also serves what `follower` depends on.
   ///   - withShift: whether the states of Shift have targets too.
   ///   - tell: tells the user of something that did not work.
   /// - Throws: ``SystemError`` if there is no user manager.
   public init(
-    on loop: EventLoop, following follower: StatesFollower, withShift: Bool,
+    following follower: StatesFollower, withShift: Bool,
     tell: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
-    (self.loop, self.follower, self.tell) = (loop, follower, tell)
+    loop = try EventLoop()
+    (self.follower, self.tell) = (follower, tell)
     plan = TargetPlan(withShift ? Machine.allCases : [.keyboard])
     signals = try Signals([SIGHUP, SIGINT, SIGTERM])
     let caught = try loop.addIO(signals.descriptor, .readable) { [unowned self] _ in finish() }
@@ -94,12 +95,17 @@ public final class TargetKeeper {
     plan.take(occurrence, at: Time(microseconds: microsecondsSinceBoot()))
     switch occurrence {
     case .states: status("")
-    case .unknown(.noDaemon): status("waiting for keymoded")
-    case .unknown(.sessionNotInFront): status("the session is not in front")
+    case .unknown(.noDaemon): status("no keymoded runs")
+    case .unknown(.sessionNotInFront(let reason)): status("\(reason)")
     }
   }
 
-  private func status(_ text: String) { ServiceManager.notify("STATUS=\(text)") }
+  /// Says in the status of the service why no target is active, and the first time in its log.
+  private func status(_ reason: TerminalText) {
+    ServiceManager.notify("STATUS=\(reason)")
+    if !isInformed, reason != "" { tell("\(reason); no target is active until that changes") }
+    isInformed = true
+  }
 
   private func finish() {
     while let number = signals.next() { signal = signal ?? number }

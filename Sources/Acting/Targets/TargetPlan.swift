@@ -55,8 +55,8 @@ struct TargetPlan {
     guard !isFinishing else { return }
     isInformed = true
     switch occurrence {
-    case .states(let modes, _):
-      decide { machine in machine == .shift ? modes.shift : modes.keyboard }
+    case .states(let states, _):
+      decide { states[$0] }
     case .unknown(.sessionNotInFront):
       decide { _ in nil }
     case .unknown(.noDaemon):
