@@ -107,7 +107,7 @@ let package = Package(
         "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "SystemCalls",
       ]),
-    module("Guardian", ["CLinux", "SystemCalls"]),
+    module("Guardian", ["CLinux", "StateMachines", "SystemCalls"]),
     module(
       "Acting",
       [
@@ -157,7 +157,7 @@ let package = Package(
         "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachineTesting",
         "StateMachines", "SystemCalls",
       ]),
-    tests("GuardianTests", ["Guardian", "SystemCalls", "TestSupport"]),
+    tests("GuardianTests", ["Guardian", "StateMachines"]),
     tests(
       "ReplayingTests",
       [
