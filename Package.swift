@@ -51,6 +51,7 @@ let package = Package(
     library("CLibyaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CJansson", pkgConfig: "jansson", debian: "libjansson-dev"),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CSwiftConcurrency"),
 
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),
@@ -107,19 +108,21 @@ let package = Package(
         "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "SystemCalls",
       ]),
-    module("Guardian", ["CLinux", "StateMachines", "SystemCalls"]),
+    module("MainThread", ["CSwiftConcurrency"]),
+    module("Guardian", ["StateMachines", "SystemCalls"]),
     module(
       "Acting",
       [
         "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines",
-        "SystemCalls", "Watching",
+        "SystemCalls", "Systemd", "Watching",
       ]),
     program(
       "keymodectl",
       [
         "Acting", "CommandLineTools", "EventRecordings", "Guardian", "JSON", "KeyRecording",
         "KeyboardModes", "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput",
-        "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Timelines", "Watching",
+        "MainThread", "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Systemd", "Timelines",
+        "Watching",
       ]),
 
     // Packages of their own, under examples; here they are for the tests.
@@ -154,7 +157,7 @@ let package = Package(
       "ActingTests",
       [
         "Acting", "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines",
-        "SystemCalls", "Watching",
+        "SystemCalls", "Systemd", "Watching",
       ]),
     tests("GuardianTests", ["Guardian", "StateMachines"]),
     tests(
@@ -186,7 +189,7 @@ let package = Package(
       "ProgramTests",
       [
         "Acting", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls",
-        "TestSupport", "chat", "follow", "keymodectl", "keymoded",
+        "Systemd", "TestSupport", "chat", "follow", "keymodectl", "keymoded",
       ],
       goldenFiles: ["Malformed.expected"]),
   ]

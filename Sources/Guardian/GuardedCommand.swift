@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 public import SystemCalls
 
@@ -42,7 +41,7 @@ public final class GuardedCommand {
   /// - Throws: the error of the system call that failed, such as `E2BIG`.
   public init(_ command: [String], grace: Duration) throws(SystemError) {
     // What a killed guardian leaves becomes a child of this process, which can then kill it.
-    _ = keymoded_adopt_orphans()
+    try adoptOrphans()
     others = Set(ProcessEntry.all().filter { $0.parent == getpid() }.map(\.number))
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)

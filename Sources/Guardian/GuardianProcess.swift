@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import StateMachines
 import SystemCalls
@@ -62,7 +61,7 @@ public enum GuardianProcess {
 /// What performs ``GuardianRules``.
 private final class GuardianLoop {
   private let client: PacketSocket
-  private let signals: FileDescriptor
+  private let children: ChildSignals
   private let command: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var machine: StateMachine<GuardianRules>
   /// The command's process group.
@@ -80,14 +79,8 @@ private final class GuardianLoop {
     sigfillset(&blocked)
     for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP] { sigdelset(&blocked, fault) }
     sigprocmask(SIG_SETMASK, &blocked, nil)
-    var children = sigset_t()
-    sigemptyset(&children)
-    sigaddset(&children, SIGCHLD)
-    let result = keymoded_adopt_orphans()
-    guard result == 0 else { throw SystemError("adopt orphans", code: -result) }
-    let flags = Int32(SFD_CLOEXEC | SFD_NONBLOCK)
-    signals = FileDescriptor(
-      owning: try retrying("make", "a signalfd") { signalfd(-1, &children, flags) })
+    try adoptOrphans()
+    children = try ChildSignals()
     self.client = client
     self.command = command
     machine = StateMachine(GuardianRules(grace: grace))
@@ -97,13 +90,16 @@ private final class GuardianLoop {
   func run() {
     while !machine.isFinal {
       var entries = [
-        pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: children.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: isClientThere ? client.number : -1, events: Int16(POLLIN), revents: 0),
       ]
-      let count = poll(&entries, 2, timeout)
-      if count == 0 { take(.deadlineCame) }
+      guard poll(&entries, 2, timeout) >= 0 else { continue }
       if entries[0].revents != 0 { reap() }
       if entries[1].revents != 0 { obey() }
+      // Not only where `poll` timed out: children that keep ending must not put it off.
+      if case .ending(let ending) = machine.state, ending.deadline <= monotonicMicroseconds() {
+        take(.deadlineCame)
+      }
     }
   }
 
@@ -135,11 +131,14 @@ private final class GuardianLoop {
       let parts = variable.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       if parts.count == 2 { setenv(String(parts[0]), String(parts[1]), 1) }
     }
-    let process = keymoded_spawn(command)
-    guard process > 0 else { return report(.failed(-process)) }
-    (group, isFirstThere) = (process, true)
-    report(.started(process))
-    take(.started)
+    do {
+      group = try startChild(command)
+      isFirstThere = true
+      report(.started(group))
+      take(.started)
+    } catch {
+      report(.failed(error.code))
+    }
   }
 
   /// Asks the command's process group to end. A stopped process is continued, or it could not.
@@ -151,8 +150,7 @@ private final class GuardianLoop {
 
   /// Asks for the status of each child that has ended, and lets `ending` go on.
   private func reap() {
-    var information = [UInt8](repeating: 0, count: 1024)
-    while read(signals.number, &information, information.count) > 0 {}
+    children.clear()
     while true {
       var status: Int32 = 0
       let process = waitpid(-1, &status, WNOHANG)

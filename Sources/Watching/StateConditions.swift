@@ -59,7 +59,4 @@ public struct StateConditions: Hashable, Sendable {
   public func hold(_ state: (Machine) -> String?) -> Bool {
     wanted.allSatisfy { machine, states in state(machine).map(states.contains) ?? false }
   }
-
-  /// Whether all conditions hold in these states.
-  public func hold(in modes: Modes) -> Bool { hold { modes[$0] } }
 }

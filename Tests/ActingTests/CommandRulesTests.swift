@@ -128,30 +128,38 @@ struct HeldConditionsTests {
   @Test("conditions begin once and cease once, whatever happens in between")
   func edges() {
     var held = HeldConditions(conditions)
-    #expect(held.take(.states(modes("off", "a"), change: nil)) == nil)
+    #expect(held.take(.states(CountedStates(modes("off", "a")), change: nil)) == nil)
     let on = modes("on", "a", shiftSince: 50)
     let entering = Entering(on, by: change, else: .keyboard)
-    #expect(held.take(.states(on, change: change)) == .entered(entering))
-    #expect(held.take(.states(modes("capsLock", "a"), change: change)) == nil)
-    #expect(held.take(.states(modes("on", "a"), change: nil)) == nil)
+    #expect(held.take(.states(CountedStates(on), change: change)) == .entered(entering))
+    #expect(held.take(.states(CountedStates(modes("capsLock", "a")), change: change)) == nil)
+    #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == nil)
     #expect(held.entering == entering)
-    #expect(held.take(.states(modes("on", "b"), change: change)) == .left)
+    #expect(held.take(.states(CountedStates(modes("on", "b")), change: change)) == .left)
     #expect(held.entering == nil)
-    #expect(held.take(.states(modes("off", "b"), change: change)) == nil)
+    #expect(held.take(.states(CountedStates(modes("off", "b")), change: change)) == nil)
   }
 
   @Test(
     "unknown states hold nothing",
-    arguments: [.noDaemon(.connectionLost), .sessionNotInFront] as [Occurrence.Reason])
+    arguments: [.noDaemon(.connectionLost), .sessionNotInFront(.locked)] as [Occurrence.Reason])
   func unknown(_ reason: Occurrence.Reason) {
     var held = HeldConditions(conditions)
     #expect(held.take(.unknown(reason)) == nil)
-    _ = held.take(.states(modes("on", "a"), change: nil))
+    _ = held.take(.states(CountedStates(modes("on", "a")), change: nil))
     #expect(held.take(.unknown(reason)) == .left)
     #expect(held.take(.unknown(reason)) == nil)
     #expect(
-      held.take(.states(modes("on", "a"), change: nil))
+      held.take(.states(CountedStates(modes("on", "a")), change: nil))
         == .entered(Entering(modes("on", "a"), by: nil, else: .keyboard)))
+  }
+
+  @Test("a state that counts as left holds nothing")
+  func elsewhere() {
+    var held = HeldConditions(conditions)
+    let counted = CountedStates(modes("on", "a"), enteredElsewhere: [.keyboard])
+    #expect(held.take(.states(counted, change: nil)) == nil)
+    #expect(held.take(.states(CountedStates(modes("on", "a")), change: change)) != nil)
   }
 
   @Test("the environment tells of the change, or of the machine that was named first")

@@ -73,7 +73,8 @@ final class RunningWhile {
   /// The command's processes by this name.
   func command(named name: String) -> Set<Int32> { command.filter { Self.name($0) == name } }
 
-  var guardian: Int32? { processes.first { Self.name($0) == "keymode-guard" } }
+  /// Before its `execvp`, the command's first process has the name of the guardian too.
+  var guardian: Int32? { processes.filter { Self.name($0) == "keymode-guard" }.min() }
 
   private static func name(_ number: Int32) -> String? {
     (try? String(contentsOfFile: "/proc/\(number)/comm", encoding: .utf8))?

@@ -1,5 +1,6 @@
 import Acting
 import KeymodeClient
+import Systemd
 import TestSupport
 import Testing
 
@@ -12,7 +13,7 @@ struct StatesFollowerTests {
 
   init() throws { daemon = try KeptDaemon() }
 
-  private func follow(_ session: AsyncStream<Bool>?) -> Task<Void, any Error> {
+  private func follow(_ session: AsyncStream<SessionPresence>?) -> Task<Void, any Error> {
     let follower = StatesFollower(Client(directory: daemon.folder.path), session: session)
     let told = told.continuation
     return Task { @MainActor in
@@ -23,25 +24,27 @@ struct StatesFollowerTests {
 
   @Test("the session and the daemon come and go")
   func all() async throws {
-    let session = AsyncStream.makeStream(of: Bool.self)
+    let session = AsyncStream.makeStream(of: SessionPresence.self)
     let task = follow(session.stream)
     var occurrences = told.stream.makeAsyncIterator()
-    session.continuation.yield(true)
+    session.continuation.yield(.inFront)
     guard case .states(let first, change: nil) = await occurrences.next() else { throw Fault() }
-    #expect((first.shift, first.keyboard) == ("off", "prepareToEditText"))
+    #expect((first.modes.shift, first.modes.keyboard) == ("off", "prepareToEditText"))
     try daemon.trigger("tapTextField")
     guard case .states(let second, let change?) = await occurrences.next() else { throw Fault() }
-    #expect((second.keyboard, change.event) == ("editingText", "tapTextField"))
-    session.continuation.yield(false)
-    #expect(await occurrences.next() == .unknown(.sessionNotInFront))
-    session.continuation.yield(true)
+    #expect((second.modes.keyboard, change.event) == ("editingText", "tapTextField"))
+    session.continuation.yield(.absent(.locked))
+    #expect(await occurrences.next() == .unknown(.sessionNotInFront(.locked)))
+    session.continuation.yield(.inFront)
     #expect(await occurrences.next() == .states(second, change: nil))
     daemon.kill()
     #expect(await occurrences.next() == .unknown(.noDaemon(.connectionLost)))
     try daemon.start()
     #expect(await occurrences.next() == .states(second, change: nil))
     session.continuation.finish()
-    #expect(await occurrences.next() == .unknown(.sessionNotInFront), "nothing tells of a lock now")
+    #expect(
+      await occurrences.next() == .unknown(.sessionNotInFront(.noAnswer)),
+      "nothing would tell of a lock")
     task.cancel()
     try await task.value
     #expect(await occurrences.next() == nil)
@@ -59,7 +62,7 @@ struct StatesFollowerTests {
   @Test("an error of the handler ends the following")
   func handlerFails() async throws {
     let follower = StatesFollower(
-      Client(directory: daemon.folder.path), session: AsyncStream { $0.yield(true) })
+      Client(directory: daemon.folder.path), session: AsyncStream { $0.yield(.inFront) })
     await #expect(throws: Fault.self) { try await follower.run { _ in throw Fault() } }
   }
 }

@@ -55,7 +55,7 @@ struct StateConditionsTests {
     ])
   func hold(_ operands: [String], _ shift: String, _ keyboard: String, _ holds: Bool) throws {
     let conditions = try #require(try StateConditions(operands))
-    #expect(conditions.hold(in: states(shift, keyboard).modes) == holds)
+    #expect(conditions.hold { $0 == .shift ? shift : keyboard } == holds)
     #expect(!conditions.hold { _ in nil }, "unknown states hold nothing")
     #expect(conditions.first.rawValue == operands[0].prefix { $0 != "=" })
   }

@@ -38,9 +38,9 @@ struct HeldConditions {
   /// Takes an occurrence, and returns the event that it makes, if any.
   mutating func take(_ occurrence: Occurrence) -> CommandRules.Event? {
     switch occurrence {
-    case .states(let modes, let change) where conditions.hold(in: modes):
+    case .states(let states, let change) where conditions.hold({ states[$0] }):
       guard entering == nil else { return nil }
-      let entering = Entering(modes, by: change, else: conditions.first)
+      let entering = Entering(states.modes, by: change, else: conditions.first)
       self.entering = entering
       return .entered(entering)
     case .states, .unknown:

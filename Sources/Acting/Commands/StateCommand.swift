@@ -3,6 +3,7 @@ public import Guardian
 public import KeymodeClient
 import StateMachines
 public import SystemCalls
+public import Systemd
 public import Watching
 
 /// A command that runs while states last: `keymodectl while`.
@@ -43,7 +44,7 @@ public final class StateCommand {
   /// - Throws: if the guardian cannot be started.
   public init(
     _ command: [String], while conditions: StateConditions, of client: Client, grace: Duration,
-    isOnce: Bool, session: AsyncStream<Bool>?, notify: @escaping (TerminalText) -> Void
+    isOnce: Bool, session: AsyncStream<SessionPresence>?, notify: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     self.command = try GuardedCommand(command, grace: grace)
     self.client = client
@@ -107,8 +108,7 @@ public final class StateCommand {
     guard !hasTold, case .unknown(let reason) = occurrence else { return }
     switch reason {
     case .noDaemon(let error): notify("\(error);\nwaiting for it")
-    case .sessionNotInFront:
-      notify("this session is not in front, or locked: waiting (--any-session does not look)")
+    case .sessionNotInFront(let reason): notify("\(reason);\nwaiting for it")
     }
   }
 
