@@ -51,6 +51,7 @@ let package = Package(
     library("CLibyaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CJansson", pkgConfig: "jansson", debian: "libjansson-dev"),
     .systemLibrary(name: "CLinux"),
+    .systemLibrary(name: "CSwiftConcurrency"),
 
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),
@@ -107,7 +108,8 @@ let package = Package(
         "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "SystemCalls",
       ]),
-    module("Guardian", ["CLinux", "SystemCalls"]),
+    module("MainThread", ["CSwiftConcurrency"]),
+    module("Guardian", ["StateMachines", "SystemCalls"]),
     module(
       "Acting",
       [
@@ -118,9 +120,9 @@ let package = Package(
       "keymodectl",
       [
         "Acting", "CommandLineTools", "EventRecordings", "Guardian", "JSON", "KeyRecording",
-        "KeyboardModes",
-        "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput", "PressedKeys",
-        "Replaying", "StateMachines", "SystemCalls", "Systemd", "Timelines", "Watching",
+        "KeyboardModes", "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput",
+        "MainThread", "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Systemd",
+        "Timelines", "Watching",
       ]),
 
     // Packages of their own, under examples; here they are for the tests.
@@ -154,10 +156,10 @@ let package = Package(
     tests(
       "ActingTests",
       [
-        "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachineTesting",
-        "StateMachines", "SystemCalls", "Systemd", "TestSupport",
+        "Acting", "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
+        "StateMachineTesting", "StateMachines", "SystemCalls", "Systemd", "TestSupport", "Watching",
       ]),
-    tests("GuardianTests", ["Guardian", "SystemCalls", "TestSupport"]),
+    tests("GuardianTests", ["Guardian", "StateMachines"]),
     tests(
       "ReplayingTests",
       [
@@ -186,9 +188,8 @@ let package = Package(
     tests(
       "ProgramTests",
       [
-        "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls", "TestSupport",
-        "chat",
-        "follow", "keymodectl", "keymoded",
+        "Acting", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls",
+        "Systemd", "TestSupport", "chat", "follow", "keymodectl", "keymoded",
       ],
       goldenFiles: ["Malformed.expected"]),
   ]

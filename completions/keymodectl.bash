@@ -4,7 +4,7 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait trigger targets devices stats graph replay record keys'
+  local commands='state watch wait while targets trigger devices stats graph replay record keys'
   local shift='off on capsLock'
   local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
 
@@ -12,7 +12,7 @@ _keymodectl() {
   local command='' index
   for ((index = 1; index < cword; index++)); do
     case ${words[index]} in
-      --socket-dir | --config | --timeout | --format | --expect | --from | --until | --timeline | --output)
+      --socket-dir | --config | --timeout | --format | --expect | --from | --until | --timeline | --output | --grace)
         ((index++)) ;;
       -*) ;;
       *)
@@ -41,7 +41,7 @@ _keymodectl() {
       COMPREPLY=($(compgen -W "$formats" -- "$cur"))
       return
       ;;
-    --timeout | --from | --until) return ;;
+    --timeout | --from | --until | --grace) return ;;
   esac
   $split && return
 
@@ -50,6 +50,7 @@ _keymodectl() {
     case $command in
       '' | state | trigger | devices | stats) options+=' --json --socket-dir --timeout' ;;
       watch) options+=' --json --socket-dir' ;;
+      while) options+=' --socket-dir --grace --once --any-session' ;;
       wait | graph) options+=' --socket-dir --timeout' ;;
       targets) options+=' --socket-dir --shift --any-session' ;;
       replay) options+=' --json' ;;
@@ -70,7 +71,7 @@ _keymodectl() {
   case $command in
     '') COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
     state | graph) COMPREPLY=($(compgen -W 'shift keyboard' -- "$cur")) ;;
-    wait)
+    wait | while)
       if [[ $cur == *=* ]]; then
         # By default Readline starts a new word after the '='.
         local machine=${cur%%=*} prefix=''

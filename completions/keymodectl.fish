@@ -1,12 +1,12 @@
 # Completion of keymodectl(1) for fish.
 
-set -l commands state watch wait trigger targets devices stats graph replay record keys
+set -l commands state watch wait while targets trigger devices stats graph replay record keys
 
 complete -c keymodectl -f
-complete -c keymodectl -n 'not __fish_seen_subcommand_from wait targets graph record keys' -l json \
+complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while targets graph record keys' -l json \
   -d 'Print JSON lines'
 complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from watch targets replay record keys' -l timeout -x -d 'Give up after this many seconds'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while targets replay record keys' -l timeout -x -d 'Give up after this many seconds'
 complete -c keymodectl -l version -d 'Print the version'
 complete -c keymodectl -l help -d 'Print a summary'
 
@@ -14,6 +14,7 @@ set -l no_command "not __fish_seen_subcommand_from $commands"
 complete -c keymodectl -n $no_command -a state -d 'Print the states, or one of them'
 complete -c keymodectl -n $no_command -a watch -d 'Show the states and every change'
 complete -c keymodectl -n $no_command -a wait -d 'Wait until the machines are in these states'
+complete -c keymodectl -n $no_command -a while -d 'Run a command while the machines are in these states'
 complete -c keymodectl -n $no_command -a trigger -d 'Send an event instead of a key'
 complete -c keymodectl -n $no_command -a targets -d 'Keep the targets of the present states active'
 complete -c keymodectl -n $no_command -a devices -d 'Print the followed devices'
@@ -30,10 +31,15 @@ complete -c keymodectl -n $watch -l lines -d 'Print lines on a terminal too'
 complete -c keymodectl -n $watch -l format -x -d 'Print a text with {shift} and {keyboard}'
 complete -c keymodectl -n $watch -l waybar -d 'Print JSON for a custom module of Waybar'
 
-set -l wait '__fish_seen_subcommand_from wait'
+set -l wait '__fish_seen_subcommand_from wait while'
 complete -c keymodectl -n $wait -a 'shift={off,on,capsLock}'
 complete -c keymodectl -n $wait \
   -a 'keyboard={prepareToEditText,prepareToRecord,editingText,showingPanel}'
+
+set -l running '__fish_seen_subcommand_from while'
+complete -c keymodectl -n $running -l grace -x -d 'Kill what has not ended after this time'
+complete -c keymodectl -n $running -l once -d 'Run the command a single time'
+complete -c keymodectl -n $running -l any-session -d 'Do not look at sessions'
 
 complete -c keymodectl -n '__fish_seen_subcommand_from trigger' \
   -a 'shiftPressed characterTyped clickSwitchButton clickMoreButton tapTextField tapBlankArea'

@@ -10,6 +10,8 @@ let help: TerminalText = """
     watch                    show the states and every change: on a terminal as a
                              live view, elsewhere as lines
     wait MACHINE=STATE...    wait until the machines are in these states
+    while MACHINE=STATE... -- COMMAND...
+                             run a command while the machines are in these states
     targets                  keep the targets of the present states active in the
                              user's systemd, until interrupted
     trigger EVENT            send an event instead of a key
@@ -22,14 +24,14 @@ let help: TerminalText = """
     keys [DEVICE]...         show what each key that is pressed is called and
                              bound to; needs no daemon
 
-    --json                   all but wait, targets, graph, record and keys: print
-                             JSON lines
+    --json                   all but wait, while, targets, graph, record and keys:
+                             print JSON lines
     --socket-dir DIR         all but replay, record and keys: the directory of the
                              daemon's sockets; by default $KEYMODED_SOCKET_DIR,
                              $XDG_RUNTIME_DIR/keymoded or /run/keymoded
-    --timeout SECONDS        all but watch, targets, replay, record and keys: give
-                             up after this time, by default 5 seconds; wait then
-                             exits with 1, and by default never gives up
+    --timeout SECONDS        all but watch, while, targets, replay, record and keys:
+                             give up after this time, by default 5 seconds; wait
+                             then exits with 1, and by default never gives up
     --config FILE            replay, record, draw or show keys with the settings
                              of FILE
     --version                print the version
@@ -40,6 +42,12 @@ let help: TerminalText = """
     --format TEXT            for a status bar: print TEXT whenever it changes, the
                              states instead of {shift} and {keyboard}
     --waybar                 the same as JSON for a custom module of Waybar
+
+  while
+    --grace TIME             kill what has not ended after this time; by default 3s
+    --once                   run the command a single time, and exit as it does
+    --any-session            run it also while the session is locked or in the
+                             background
 
   targets
     --shift                  for the states of Shift too, not the keyboard's alone
@@ -72,5 +80,6 @@ let help: TerminalText = """
   Exit status: 0 done; 1 the event changed nothing, the states did not come in
   time, the changes differ, a recorded device was removed, or the system refused
   an operation; 2 wrong usage; 3 no daemon or no answer; 4 invalid configuration
-  or recording; 5 permission denied.
+  or recording; 5 permission denied. while --once exits with the status of the
+  command, as shells do: 127 if there is no such command, 126 if it cannot run.
   """
