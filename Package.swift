@@ -107,10 +107,18 @@ let package = Package(
         "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "SystemCalls",
       ]),
+    module("Guardian", ["CLinux", "StateMachines", "SystemCalls"]),
+    module(
+      "Acting",
+      [
+        "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines",
+        "SystemCalls", "Watching",
+      ]),
     program(
       "keymodectl",
       [
-        "CommandLineTools", "EventRecordings", "JSON", "KeyRecording", "KeyboardModes",
+        "Acting", "CommandLineTools", "EventRecordings", "Guardian", "JSON", "KeyRecording",
+        "KeyboardModes",
         "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput", "PressedKeys",
         "Replaying", "StateMachines", "SystemCalls", "Timelines", "Watching",
       ]),
@@ -143,6 +151,13 @@ let package = Package(
       ["Evdev", "KeyboardModes", "KeymodedConfiguration", "TestSupport"],
       goldenFiles: ["Bad.txt"]),
     tests("CommandLineToolsTests", ["CommandLineTools", "SystemCalls"]),
+    tests(
+      "ActingTests",
+      [
+        "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachineTesting",
+        "StateMachines", "SystemCalls",
+      ]),
+    tests("GuardianTests", ["Guardian", "StateMachines"]),
     tests(
       "ReplayingTests",
       [

@@ -1,10 +1,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <linux/memfd.h>
@@ -59,4 +62,52 @@ static inline int keymoded_peer_process(int socket) {
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
     return -errno;
   return peer.process;
+}
+
+/* Makes the calling process the parent of all descendants whose own parent ends; see
+ * PR_SET_CHILD_SUBREAPER in prctl(2). Returns 0 or -errno. */
+static inline int keymoded_adopt_orphans(void) {
+  return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+/* Runs a program in a child process and a process group of its own, with no signal blocked or
+ * ignored. Returns the process ID once execvp(3) has succeeded, or -errno.
+ *
+ * The kernel kills the child when the calling thread ends, so call this from the main thread, of a
+ * process that has no other: the child of a fork(2) among threads may not even reset its signals. */
+static inline int keymoded_spawn(char *const arguments[]) {
+  int ends[2];
+  if (pipe(ends) < 0)
+    return -errno;
+  fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+  fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+  pid_t parent = getpid();
+  pid_t child = fork();
+  int error = child < 0 ? errno : 0;
+  if (child == 0) {
+    sigset_t none;
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    /* The parent may have ended before the prctl. */
+    if (getppid() != parent)
+      _exit(127);
+    for (int number = 1; number < _NSIG; number++)
+      signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(arguments[0], arguments);
+    error = errno;
+    (void)!write(ends[1], &error, sizeof error);
+    _exit(127);
+  }
+  close(ends[1]);
+  if (child > 0) {
+    /* The end comes when execvp closes the pipe. */
+    while (read(ends[0], &error, sizeof error) < 0 && errno == EINTR)
+      ;
+    if (error != 0)
+      waitpid(child, NULL, 0);
+  }
+  close(ends[0]);
+  return error != 0 ? -error : child;
 }

@@ -20,6 +20,8 @@ public func commandLine() throws(UsageError) -> [String] {
 public struct Arguments: Sendable {
   /// The arguments that are not options, in order.
   public private(set) var operands: [String] = []
+  /// The operands after the first `--`; `nil` where there is none.
+  public private(set) var afterDashes: [String]?
   private var values: [String: [String]] = [:]
   private var flags: Set<String> = []
 
@@ -43,6 +45,7 @@ public struct Arguments: Sendable {
       }
       if argument == "--" {
         operands.append(contentsOf: rest)
+        afterDashes = Array(rest)
         return
       }
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

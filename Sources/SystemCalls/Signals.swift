@@ -40,6 +40,14 @@ public final class Signals: Sendable {
     return read(outlet.number, &byte, 1) == 1 ? Int32(byte) : nil
   }
 
+  /// Whether this process ignores the signal, as a program that `nohup` starts ignores SIGHUP.
+  public static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0 else { return false }
+    // SIG_IGN, which is no function.
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
+  }
+
   /// Applies the signal's default action to this process.
   public static func deliver(_ number: Int32) {
     signal(number, SIG_DFL)

@@ -5,7 +5,8 @@ import SystemCalls
 /// The options except `--help` and `--version`, and the commands that have each of them.
 private let options: [(name: String, takesValue: Bool, commands: [String])] = [
   ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
-  ("--socket-dir", true, ["devices", "graph", "state", "stats", "trigger", "wait", "watch"]),
+  ("--socket-dir", true, ["devices", "graph", "state", "stats", "trigger", "wait", "watch", "while"]),
+  ("--any-session", false, ["while"]),
   ("--config", true, ["graph", "keys", "record", "replay"]),
   ("--format", true, ["graph", "record", "replay", "watch"]),
   ("--current", false, ["graph"]),
@@ -13,8 +14,10 @@ private let options: [(name: String, takesValue: Bool, commands: [String])] = [
   ("--show-keycodes", false, ["record"]),
   ("--expect", true, ["replay"]),
   ("--from", true, ["replay"]),
+  ("--grace", true, ["while"]),
   ("--lenient", false, ["replay"]),
   ("--lines", false, ["watch"]),
+  ("--once", false, ["while"]),
   ("--stats", false, ["replay"]),
   ("--timeline", true, ["replay"]),
   ("--timeout", true, ["devices", "graph", "state", "stats", "trigger", "wait"]),

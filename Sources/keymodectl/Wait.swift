@@ -6,15 +6,17 @@ import Watching
 
 /// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
 func wait(_ operands: [String], directory: String, timeout: Duration?) throws -> Int32 {
-  guard !operands.isEmpty else { throw UsageError("wait takes at least one MACHINE=STATE") }
-  var awaited = try AwaitedStates(operands)
+  guard let conditions = try StateConditions(operands) else {
+    throw UsageError("wait takes at least one MACHINE=STATE")
+  }
+  var awaited = AwaitedStates(conditions)
   let start = SuspendingClock.now
   let daemon = DaemonAddress(directory, timeout: timeout.map { max($0, shortestPatience) })
   do {
     let connection = try daemon.connectForReading()
-    if let state = awaited.keyboard {
+    if !conditions.keyboard.isEmpty {
       let keyboard = try connection.machines().first { $0.name == Machine.keyboard.rawValue }
-      try AwaitedStates.check(state, of: .keyboard, among: keyboard?.states ?? [])
+      try conditions.check(keyboardStates: keyboard?.states ?? [])
     }
     try connection.subscribe()
     while try !awaited.take(connection.nextChanges()) {

@@ -1,12 +1,13 @@
 import CommandLineTools
 import EventRecordings
 import Glibc
+import Guardian
 import KeymodeClient
 import KeymodeInterface
 import KeymodedConfiguration
 import SystemCalls
 
-/// Runs the command that the arguments name. All commands but `watch` stay on the main thread: a
+/// Runs the command that the arguments name. All commands but `watch` and `while` stay on the main thread: a
 /// signal that a command blocks there is blocked for the whole program, and no thread has to start.
 @MainActor
 func run() async throws -> Int32 {
@@ -27,6 +28,9 @@ func run() async throws -> Int32 {
   switch command {
   case "state": return try state(operands, daemon, asJSON: asJSON)
   case "watch": return try await watch(operands, directory: directory, arguments)
+  case "while":
+    let count = arguments.afterDashes?.count ?? 0
+    return try await runWhile(Array(operands.dropLast(count)), directory: directory, arguments)
   case "wait": return try wait(operands, directory: directory, timeout: timeout)
   case "devices": return try devices(operands, daemon, asJSON: asJSON)
   case "stats": return try stats(operands, daemon, asJSON: asJSON)
@@ -39,6 +43,8 @@ func run() async throws -> Int32 {
   }
 }
 
+// `while` starts this program again, as the guardian of its command. No thread may have started.
+if GuardianProcess.isWanted { exit(GuardianProcess.run()) }
 // Writing to a reader that has gone fails with `EPIPE` instead of ending the program.
 signal(SIGPIPE, SIG_IGN)
 reserveStandardStreams()

@@ -316,7 +316,7 @@ struct CommandTests {
         "keymodectl", "wait shift=caps",
         "unknown state 'caps' of shift; the states are\noff on capsLock"
       ),
-      ("keymodectl", "wait shift=on shift=off", "shift can be in one state only"),
+      ("keymodectl", "wait shift=on shift=off", "shift=STATE,STATE means one of these"),
       (
         "keymodectl", "wait shift=on --timeout soon",
         "time 'soon' is not a number of seconds such as 12.5"

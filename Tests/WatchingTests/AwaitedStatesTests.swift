@@ -12,8 +12,7 @@ struct AwaitedStatesTests {
 
   @Test("the states at the end of a message can be those awaited")
   func final() throws {
-    var awaited = try AwaitedStates(["shift=on", "keyboard=idle"])
-    #expect(awaited.keyboard == "idle")
+    var awaited = try waiting("shift=on", "keyboard=idle")
     let before = awaited.take(message([], "on", "busy"))
     let after = awaited.take(message([], "on", "idle"))
     #expect((before, after) == (false, true))
@@ -21,7 +20,7 @@ struct AwaitedStatesTests {
 
   @Test("states that held only between two changes of a message count")
   func passing() throws {
-    var awaited = try AwaitedStates(["shift=on", "keyboard=idle"])
+    var awaited = try waiting("shift=on", "keyboard=idle")
     let first = awaited.take(message([], "off", "idle"))
     let changes = [change("off", "on"), change("idle", "busy", of: .keyboard)]
     let second = awaited.take(message(changes, "on", "busy"))
@@ -30,30 +29,63 @@ struct AwaitedStatesTests {
 
   @Test("states that never held at the same time do not count")
   func apart() throws {
-    var awaited = try AwaitedStates(["shift=on", "keyboard=idle"])
+    var awaited = try waiting("shift=on", "keyboard=idle")
     let first = awaited.take(message([], "off", "idle"))
     let changes = [change("idle", "busy", of: .keyboard), change("off", "on")]
     let second = awaited.take(message(changes, "on", "busy"))
     #expect((first, second) == (false, false))
   }
 
+  private func waiting(_ operands: String...) throws -> AwaitedStates {
+    AwaitedStates(try #require(try StateConditions(operands)))
+  }
+}
+
+@Suite("Watching: conditions on states")
+struct StateConditionsTests {
+  @Test(
+    "all machines that are named must be in one of their states",
+    arguments: [
+      (["shift=on"], "on", "idle", true), (["shift=on"], "off", "idle", false),
+      (["shift=on,capsLock"], "capsLock", "idle", true),
+      (["shift=on,capsLock"], "off", "idle", false),
+      (["shift=on", "keyboard=idle,busy"], "on", "busy", true),
+      (["shift=on", "keyboard=idle,busy"], "off", "busy", false),
+      (["keyboard=idle,busy", "shift=on"], "on", "other", false),
+    ])
+  func hold(_ operands: [String], _ shift: String, _ keyboard: String, _ holds: Bool) throws {
+    let conditions = try #require(try StateConditions(operands))
+    #expect(conditions.hold(in: states(shift, keyboard).modes) == holds)
+    #expect(!conditions.hold { _ in nil }, "unknown states hold nothing")
+    #expect(conditions.first.rawValue == operands[0].prefix { $0 != "=" })
+  }
+
+  @Test("no operands make no conditions")
+  func none() throws { #expect(try StateConditions([]) == nil) }
+
   @Test(
     "invalid operands are refused",
     arguments: [
       (["shift"], "'shift' is not MACHINE=STATE"), (["shift="], "'shift=' is not MACHINE=STATE"),
+      (["shift=on,"], "'shift=on,' is not MACHINE=STATE"), (["=on"], "'=on' is not MACHINE=STATE"),
+      ([""], "'' is not MACHINE=STATE"),
       (["caps=on"], "unknown machine 'caps'; expected shift or keyboard"),
       (["shift=x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
-      (["shift=on", "shift=off"], "shift can be in one state only"),
+      (["shift=on,x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
+      (
+        ["shift=on", "shift=off"],
+        "shift is named twice; shift=STATE,STATE means one of these states"
+      ),
     ] as [([String], TerminalText)])
   func usage(_ operands: [String], _ message: TerminalText) {
-    #expect(throws: UsageError(message)) { _ = try AwaitedStates(operands) }
+    #expect(throws: UsageError(message)) { _ = try StateConditions(operands) }
   }
 
   @Test("a state that the daemon does not have is refused")
   func unknown() throws {
-    try AwaitedStates.check("idle", of: .keyboard, among: ["idle"])
+    try StateConditions(["keyboard=idle,busy"])?.check(keyboardStates: ["idle", "busy"])
     #expect(throws: UsageError("unknown state 'x' of keyboard; the states are\nidle busy")) {
-      try AwaitedStates.check("x", of: .keyboard, among: ["idle", "busy"])
+      try StateConditions(["keyboard=idle,x"])?.check(keyboardStates: ["idle", "busy"])
     }
   }
 }

@@ -1,0 +1,128 @@
+import Glibc
+public import Guardian
+public import StateMachines
+
+/// When a command runs that is to run while states last.
+///
+/// |             | entered(e)  | left        | ended(o)                      | quit(r)     |
+/// | ----------- | ----------- | ----------- | ----------------------------- | ----------- |
+/// | waiting     | running(e)  | ignored     | ignored                       | finished(r) |
+/// | running     | ignored     | ending      | waiting                       | quitting(r) |
+/// | ending      | ending(e)   | ignored     | waiting                       | quitting(r) |
+/// | ending(e)   | ignored     | ending      | running(e)                    | quitting(r) |
+/// | quitting(r) | ignored     | ignored     | finished(r)                   | ignored     |
+/// | finished(r) | ignored     | ignored     | ignored                       | ignored     |
+///
+/// With ``isOnce``, `ended(o)` leads to `finished(command(o))` from `running` and `ending`, and `ending`
+/// ignores `entered`.
+///
+/// A command is never started before the last one has ended. What was entered and left in the
+/// meantime is forgotten. A command that ends by itself is started again when the states are entered
+/// again, not before.
+public struct CommandRules: DrawableRules {
+  /// What the command does, and what it shall do next.
+  public enum State: Hashable, Sendable {
+    /// The command does not run.
+    case waiting
+    /// It was started, for this reason.
+    case running(Entering)
+    /// It was told to end; where the states have been entered again meanwhile, it starts again.
+    case ending(next: Entering?)
+    /// It was told to end, and this program ends after it.
+    case quitting(Result)
+    /// This program ends.
+    case finished(Result)
+  }
+
+  /// What happens to the command and the states.
+  public enum Event: Hashable, Sendable {
+    /// The states have been entered.
+    case entered(Entering)
+    /// The states have been left, or are not known any more.
+    case left
+    /// The command has ended, or could not be started.
+    case ended(GuardedCommand.Outcome)
+    /// This program shall end.
+    case quit(Result)
+  }
+
+  /// How this program ends.
+  public enum Result: Hashable, Sendable {
+    /// As the command that ran once.
+    case command(GuardedCommand.Outcome)
+    /// By this signal, which it received.
+    case signal(Int32)
+    /// With an error.
+    case error
+  }
+
+  /// What has to be done after a transition.
+  public enum Action: Hashable, Sendable {
+    /// Start the command.
+    case start(Entering)
+    /// End the command, by this signal first.
+    case end(Int32)
+    /// End this program.
+    case finish(Result)
+  }
+
+  /// Whether the command runs a single time.
+  public let isOnce: Bool
+
+  /// Rules for a command that runs each time, or once.
+  public init(isOnce: Bool) { self.isOnce = isOnce }
+
+  /// `waiting`.
+  public var initial: State { .waiting }
+
+  /// `finished`.
+  public var finalStates: [State] { [.finished(.error)] }
+
+  /// The table above.
+  public func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.waiting, .entered(let entering)): .running(entering)
+    case (.waiting, .quit(let result)): .finished(result)
+    case (.waiting, .left), (.waiting, .ended): nil
+
+    case (.running, .left): .ending(next: nil)
+    case (.running, .ended(let outcome)): isOnce ? .finished(.command(outcome)) : .waiting
+    case (.running, .quit(let result)): .quitting(result)
+    case (.running, .entered): nil  // the states were entered before
+
+    case (.ending(nil), .entered(let entering)): isOnce ? nil : .ending(next: entering)
+    case (.ending(.some), .left): .ending(next: nil)
+    case (.ending(let next), .ended(let outcome)):
+      isOnce ? .finished(.command(outcome)) : next.map(State.running) ?? .waiting
+    case (.ending, .quit(let result)): .quitting(result)
+    case (.ending(.some), .entered), (.ending(nil), .left): nil
+
+    case (.quitting(let result), .ended): .finished(result)
+    case (.quitting, .entered), (.quitting, .left): nil
+    case (.quitting, .quit): nil  // the first reason is the one to report
+
+    case (.finished, _): nil
+    }
+  }
+
+  /// What has to be done after this transition.
+  public func action(from: State, to: State) -> Action? {
+    switch (from, to) {
+    case (.waiting, .running(let entering)), (.ending, .running(let entering)): .start(entering)
+    case (.running, .ending): .end(SIGTERM)
+    case (.running, .quitting(let result)), (.ending, .quitting(let result)): .end(result.signal)
+    case (_, .finished(let result)): .finish(result)
+    case (.waiting, _), (.running, _), (.ending, _), (.quitting, _), (.finished, _): nil
+    }
+  }
+}
+
+extension CommandRules.Result {
+  /// The signal by which a command is ended for this reason.
+  fileprivate var signal: Int32 {
+    switch self {
+    case .signal(let number): number
+    case .command, .error: SIGTERM
+    }
+  }
+}

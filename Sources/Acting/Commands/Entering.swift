@@ -1,0 +1,52 @@
+public import KeyboardModes
+import Watching
+
+/// Why a command starts: the states that its conditions hold in, and the change that led to them.
+public struct Entering: Hashable, Sendable {
+  /// The states.
+  public let modes: Modes
+  /// The machine that changed; where none did, the one that the conditions name first.
+  public let machine: Machine
+  /// The event that caused the change; `nil` where the states were found as they are.
+  public let event: String?
+
+  init(_ modes: Modes, by change: Change?, else machine: Machine) {
+    self.modes = modes
+    self.machine = change?.machine ?? machine
+    event = change?.event
+  }
+
+  /// The command's environment variables.
+  public var variables: [(name: String, value: String)] {
+    let since = machine == .shift ? modes.shiftSince : modes.keyboardSince
+    return [
+      ("KEYMODE_MACHINE", machine.rawValue), ("KEYMODE_STATE", modes[machine]),
+      ("KEYMODE_EVENT", event ?? ""), ("KEYMODE_TIME", since.map { "\($0.microseconds)" } ?? ""),
+      ("KEYMODE_SHIFT", modes.shift), ("KEYMODE_KEYBOARD", modes.keyboard),
+    ]
+  }
+}
+
+/// Notices when conditions begin to hold, and when they no longer do.
+struct HeldConditions {
+  private let conditions: StateConditions
+  /// How they began to hold; `nil` while they do not.
+  private(set) var entering: Entering?
+
+  init(_ conditions: StateConditions) { self.conditions = conditions }
+
+  /// Takes an occurrence, and returns the event that it makes, if any.
+  mutating func take(_ occurrence: Occurrence) -> CommandRules.Event? {
+    switch occurrence {
+    case .states(let modes, let change) where conditions.hold(in: modes):
+      guard entering == nil else { return nil }
+      let entering = Entering(modes, by: change, else: conditions.first)
+      self.entering = entering
+      return .entered(entering)
+    case .states, .unknown:
+      guard entering != nil else { return nil }
+      entering = nil
+      return .left
+    }
+  }
+}

@@ -1,0 +1,197 @@
+import Glibc
+public import Guardian
+public import KeymodeClient
+import StateMachines
+public import SystemCalls
+public import Watching
+
+/// A command that runs while states last: `keymodectl while`.
+///
+/// ``CommandRules`` decide; this follows the states, gives orders to the command's guardian, and
+/// reads signals.
+@MainActor
+public final class StateCommand {
+  private let client: Client
+  private let follower: StatesFollower
+  private let conditions: StateConditions
+  private let command: GuardedCommand
+  private let name: String
+  private let notify: (TerminalText) -> Void
+
+  private var held: HeldConditions
+  private var machine: StateMachine<CommandRules>
+  private var error: (any Error)?
+  /// Whether the daemon has the states of the conditions; before that is known, nothing starts.
+  private var isChecked: Bool
+  private var hasTold = false
+
+  private let finished = AsyncStream.makeStream(of: CommandRules.Result.self)
+  private let checks = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+  /// The signals that end this program, and those that the command alone gets.
+  private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
+  private static let passed = [SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP]
+
+  /// A command for the states of `client`. Its guardian starts now.
+  ///
+  /// - Parameters:
+  ///   - command: the program and its arguments; at least the program.
+  ///   - grace: how long the command may take to end.
+  ///   - isOnce: whether it runs a single time, after which ``run()`` returns.
+  ///   - session: see ``StatesFollower/init(_:session:)``.
+  ///   - notify: receives what the user should know.
+  /// - Throws: if the guardian cannot be started.
+  public init(
+    _ command: [String], while conditions: StateConditions, of client: Client, grace: Duration,
+    isOnce: Bool, session: AsyncStream<Bool>?, notify: @escaping (TerminalText) -> Void
+  ) throws(SystemError) {
+    self.command = try GuardedCommand(command, grace: grace)
+    self.client = client
+    self.conditions = conditions
+    self.notify = notify
+    name = command.first ?? ""
+    follower = StatesFollower(client, session: session)
+    held = HeldConditions(conditions)
+    machine = StateMachine(CommandRules(isOnce: isOnce))
+    isChecked = conditions.keyboard.isEmpty
+  }
+
+  /// Runs the command whenever the conditions hold, until a signal, or the end of a command that
+  /// runs once. Then the command and all its descendants have ended.
+  ///
+  /// - Throws: `UsageError` if the daemon lacks a state of the conditions, ``ClientError`` if waiting
+  ///   would not help, and `SystemError` if a system call fails.
+  public func run() async throws -> CommandRules.Result {
+    let signals = try Signals(
+      Self.ending.filter { !Signals.isIgnored($0) } + Self.passed)
+    defer { command.close() }
+    return try await withThrowingTaskGroup(of: CommandRules.Result?.self) { tasks in
+      tasks.addTask { await self.follow() }
+      tasks.addTask { await self.checkStates() }
+      tasks.addTask { try await self.heed(signals) }
+      tasks.addTask { try await self.watchCommand() }
+      tasks.addTask { await self.finished.stream.first { _ in true } }
+      defer { tasks.cancelAll() }
+      for try await case let result? in tasks {
+        if let error { throw error }
+        return result
+      }
+      return .error
+    }
+  }
+
+  // MARK: - What happens
+
+  private func follow() async -> CommandRules.Result? {
+    do {
+      try await follower.run { [self] in take($0) }
+    } catch {
+      fail(error)
+    }
+    return nil
+  }
+
+  private func take(_ occurrence: Occurrence) {
+    tell(occurrence)
+    let event = held.take(occurrence)
+    if isChecked {
+      if let event { take(event) }
+    } else if case .states = occurrence {
+      checks.continuation.yield()
+    }
+  }
+
+  /// Says once why the command has to wait, if it has from the start.
+  private func tell(_ occurrence: Occurrence) {
+    defer { hasTold = true }
+    guard !hasTold, case .unknown(let reason) = occurrence else { return }
+    switch reason {
+    case .noDaemon(let error): notify("\(error);\nwaiting for it")
+    case .sessionNotInFront:
+      notify("this session is not in front, or locked: waiting (--any-session does not look)")
+    }
+  }
+
+  /// Asks the daemon whether it has the states of the conditions: no other can ever hold.
+  private func checkStates() async -> CommandRules.Result? {
+    for await _ in checks.stream where !isChecked {
+      // A daemon that goes meanwhile is asked when it is back.
+      guard let machines = try? await client.machines() else { continue }
+      do {
+        let keyboard = machines.first { $0.name == "keyboard" }
+        try conditions.check(keyboardStates: keyboard?.states ?? [])
+        isChecked = true
+        if let entering = held.entering { take(.entered(entering)) }
+      } catch {
+        fail(error)
+      }
+    }
+    return nil
+  }
+
+  private func heed(_ signals: Signals) async throws -> CommandRules.Result? {
+    while try await Poller.shared.wait(toRead: signals.descriptor) == .ready {
+      while let signal = signals.next() {
+        if !Self.ending.contains(signal) {
+          command.pass(signal)
+        } else if !take(.quit(.signal(signal))) {
+          command.end(by: signal)
+        }
+      }
+    }
+    return nil
+  }
+
+  private func watchCommand() async throws -> CommandRules.Result? {
+    while try await Poller.shared.wait(toRead: command.descriptor) == .ready {
+      while let outcome = command.next() {
+        switch outcome {
+        case .abandoned: throw Abandoned(command: name)
+        case .failed(let code): notify("\(SystemError("run", name, code: code))")
+        case .exited, .signalled: break
+        }
+        take(.ended(outcome))
+      }
+    }
+    return nil
+  }
+
+  private func fail(_ error: any Error) {
+    if self.error == nil { self.error = error }
+    take(.quit(.error))
+  }
+
+  // MARK: - What follows
+
+  /// Takes an event, and returns whether it made a difference.
+  @discardableResult
+  private func take(_ event: CommandRules.Event) -> Bool {
+    guard let transition = machine.take(event) else { return false }
+    switch machine.rules.action(from: transition.from, to: transition.to) {
+    case .start(let entering): command.start(adding: entering.variables)
+    case .end(let signal): command.end(by: signal)
+    case .finish(let result): finished.continuation.yield(result)
+    case nil: break
+    }
+    return true
+  }
+}
+
+/// The error that the guardian of a command was killed.
+private struct Abandoned: Error, TerminalTextConvertible {
+  let command: String
+
+  var text: TerminalText { "the guardian of '\(command)' was killed; so was the command" }
+}
+
+extension GuardedCommand.Outcome {
+  /// The exit status that a shell gives for this outcome.
+  public var exitStatus: Int32 {
+    switch self {
+    case .exited(let status): status
+    case .signalled(let number): 128 + number
+    case .failed(let code): code == ENOENT ? 127 : 126
+    case .abandoned: 1
+    }
+  }
+}

@@ -1,0 +1,58 @@
+public import KeymodeClient
+
+/// Follows the states for those who act on them: the daemon's, while the user's session is in front.
+@MainActor
+public struct StatesFollower {
+  private let client: Client
+  private let session: AsyncStream<Bool>?
+
+  /// Follows the states of `client`.
+  ///
+  /// - Parameter session: whether the session is in front: at once, and whenever that changes. Its end
+  ///   counts as not in front, because nothing would tell of a locked screen any more. `nil` does not
+  ///   look at sessions.
+  public init(_ client: Client, session: AsyncStream<Bool>?) {
+    (self.client, self.session) = (client, session)
+  }
+
+  /// Calls `handle` for each occurrence, in order, until the task is cancelled.
+  ///
+  /// The first occurrence comes at once or, if the daemon does not answer, within
+  /// ``Connection/usualPatience``. Where there is no daemon, this waits for one.
+  ///
+  /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission, and what
+  ///   `handle` throws.
+  public func run(_ handle: @escaping @MainActor (Occurrence) throws -> Void) async throws {
+    let merge = Merge(KnownStates(isInFront: session == nil ? true : nil), handle)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { [client] in try await merge.follow(client) }
+      if let session { tasks.addTask { try await merge.follow(session) } }
+      // Unlike `waitForAll`, this cancels the other task at the first error.
+      for try await _ in tasks {}
+    }
+  }
+
+  /// What both tasks add to.
+  @MainActor
+  private final class Merge {
+    private var known: KnownStates
+    private let handle: @MainActor (Occurrence) throws -> Void
+
+    init(_ known: KnownStates, _ handle: @escaping @MainActor (Occurrence) throws -> Void) {
+      (self.known, self.handle) = (known, handle)
+    }
+
+    func follow(_ client: Client) async throws {
+      for try await update in client.changes { try tell { $0.take(update) } }
+    }
+
+    func follow(_ session: AsyncStream<Bool>) async throws {
+      for await isInFront in session { try tell { $0.take(isInFront: isInFront) } }
+      if !Task.isCancelled { try tell { $0.take(isInFront: false) } }
+    }
+
+    private func tell(_ take: (inout KnownStates) -> Occurrence?) throws {
+      if let occurrence = take(&known) { try handle(occurrence) }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import SystemCalls
+
+/// A process, as `/proc` shows it.
+struct ProcessEntry: Hashable {
+  let number: Int32
+  let parent: Int32
+  let group: Int32
+  /// Whether it has ended, and its parent has not yet asked for its status.
+  let isZombie: Bool
+
+  /// The process in a line of `/proc/PID/stat`; see `proc_pid_stat(5)`.
+  init?(stat line: some Collection<UInt8>) {
+    // The name, in parentheses, may hold anything, parentheses too.
+    let text = String(decoding: line, as: UTF8.self)
+    guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close,
+      let number = Int32(text[..<open].dropLast())
+    else { return nil }
+    let fields = text[close...].dropFirst().split(separator: " ", maxSplits: 4)
+    guard fields.count >= 3, let parent = Int32(fields[1]), let group = Int32(fields[2]) else {
+      return nil
+    }
+    (self.number, self.parent, self.group) = (number, parent, group)
+    isZombie = fields[0] == "Z"
+  }
+
+  /// All processes that this one may see.
+  static func all() -> [ProcessEntry] {
+    let names = (try? names(inFolder: "/proc")) ?? []
+    return names.compactMap { name in
+      guard name.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+      let line = try? contents(of: "/proc/\(name)/stat", limit: 4096)
+      return line.flatMap { $0 }.flatMap { ProcessEntry(stat: $0) }
+    }
+  }
+}
+
+extension Sequence<ProcessEntry> {
+  /// Those that descend from `ancestor`, but not from any of `excluded`, nor are among these.
+  func descendants(of ancestor: Int32, excluding excluded: Set<Int32> = []) -> [ProcessEntry] {
+    let children = Dictionary(grouping: self, by: \.parent)
+    var found = (children[ancestor] ?? []).filter { !excluded.contains($0.number) }
+    var index = 0
+    while index < found.count {
+      let own = children[found[index].number] ?? []
+      found += own.filter { !excluded.contains($0.number) }
+      index += 1
+    }
+    return found
+  }
+}

@@ -1,0 +1,41 @@
+import Acting
+import CommandLineTools
+import KeymodeClient
+import KeymodedConfiguration
+import SystemCalls
+import Watching
+
+/// `keymodectl while MACHINE=STATE… -- COMMAND…`: runs a command while the machines are in these
+/// states.
+@MainActor
+func runWhile(
+  _ operands: [String], directory: String, _ arguments: Arguments
+) async throws -> Int32 {
+  guard let conditions = try StateConditions(operands) else {
+    throw UsageError("while takes at least one MACHINE=STATE")
+  }
+  guard let command = arguments.afterDashes, !command.isEmpty else {
+    throw UsageError("while takes a command, after '--'")
+  }
+  let runner = try StateCommand(
+    command, while: conditions, of: Client(directory: directory), grace: grace(arguments),
+    isOnce: arguments.has("--once"), session: nil, notify: { complain($0) })
+  switch try await runner.run() {
+  case .command(let outcome): return outcome.exitStatus
+  case .error: return ExitStatus.no
+  case .signal(let number):
+    // The command's core dump, if any, is enough.
+    forbidMemoryDumps()
+    Signals.deliver(number)
+    return 128 + number
+  }
+}
+
+/// The time of `--grace`.
+private func grace(_ arguments: Arguments) throws(UsageError) -> Duration {
+  guard let text = arguments["--grace"] else { return .seconds(3) }
+  guard let grace = Duration(withUnit: text.last?.isNumber == true ? "\(text)s" : text) else {
+    throw UsageError("grace '\(text)' is not a time such as 500ms or 3s")
+  }
+  return grace
+}
