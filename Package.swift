@@ -118,9 +118,8 @@ let package = Package(
       "keymodectl",
       [
         "Acting", "CommandLineTools", "EventRecordings", "Guardian", "JSON", "KeyRecording",
-        "KeyboardModes",
-        "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput", "PressedKeys",
-        "Replaying", "StateMachines", "SystemCalls", "Timelines", "Watching",
+        "KeyboardModes", "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput",
+        "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Timelines", "Watching",
       ]),
 
     // Packages of their own, under examples; here they are for the tests.
@@ -154,8 +153,8 @@ let package = Package(
     tests(
       "ActingTests",
       [
-        "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachineTesting",
-        "StateMachines", "SystemCalls",
+        "Acting", "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines",
+        "SystemCalls", "Watching",
       ]),
     tests("GuardianTests", ["Guardian", "StateMachines"]),
     tests(
@@ -186,9 +185,8 @@ let package = Package(
     tests(
       "ProgramTests",
       [
-        "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls", "TestSupport",
-        "chat",
-        "follow", "keymodectl", "keymoded",
+        "Acting", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls",
+        "TestSupport", "chat", "follow", "keymodectl", "keymoded",
       ],
       goldenFiles: ["Malformed.expected"]),
   ]

@@ -110,7 +110,8 @@ private final class GuardianLoop {
   /// The milliseconds until the deadline, rounded up; -1 where there is none.
   private var timeout: Int32 {
     guard case .ending(let ending) = machine.state else { return -1 }
-    let left = max(0, ending.deadline.subtractingReportingOverflow(monotonicMicroseconds()).partialValue)
+    let left = max(
+      0, ending.deadline.subtractingReportingOverflow(monotonicMicroseconds()).partialValue)
     return Int32(clamping: left / 1000 + 1)
   }
 

@@ -5,7 +5,10 @@ import SystemCalls
 /// The options except `--help` and `--version`, and the commands that have each of them.
 private let options: [(name: String, takesValue: Bool, commands: [String])] = [
   ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
-  ("--socket-dir", true, ["devices", "graph", "state", "stats", "trigger", "wait", "watch", "while"]),
+  (
+    "--socket-dir", true,
+    ["devices", "graph", "state", "stats", "trigger", "wait", "watch", "while"]
+  ),
   ("--any-session", false, ["while"]),
   ("--config", true, ["graph", "keys", "record", "replay"]),
   ("--format", true, ["graph", "record", "replay", "watch"]),

@@ -1,0 +1,173 @@
+import Glibc
+import Guardian
+import KeyboardModes
+import StateMachines
+import SystemCalls
+import Testing
+import Watching
+
+@testable import Acting
+
+private func modes(_ shift: String, _ keyboard: String, shiftSince: Int64? = nil) -> Modes {
+  Modes(
+    sequence: 1, shift: shift, shiftSince: shiftSince.map(Time.init(microseconds:)),
+    keyboard: keyboard, keyboardSince: nil)
+}
+
+@Suite("Acting: rules of a command")
+struct CommandRulesTests {
+  typealias State = CommandRules.State
+  typealias Action = CommandRules.Action
+
+  private static let first = Entering(modes("on", "a"), by: nil, else: .shift)
+  private static let second = Entering(modes("on", "b"), by: nil, else: .shift)
+  private static let status = CommandRules.Result.command(.exited(7))
+  private static let signal = CommandRules.Result.signal(SIGINT)
+  private static let events: [CommandRules.Event] = [
+    .entered(second), .left, .ended(.exited(7)), .quit(signal),
+  ]
+
+  /// Each state; and for each event the next state with its action, `nil` where it is ignored.
+  private static let table: [(State, [(State, Action?)?])] = [
+    (
+      .waiting,
+      [(.running(second), .start(second)), nil, nil, (.finished(signal), .finish(signal))]
+    ),
+    (
+      .running(first),
+      [
+        nil, (.ending(next: nil), .end(SIGTERM)), (.waiting, nil),
+        (.quitting(signal), .end(SIGINT)),
+      ]
+    ),
+    (
+      .ending(next: nil),
+      [(.ending(next: second), nil), nil, (.waiting, nil), (.quitting(signal), .end(SIGINT))]
+    ),
+    (
+      .ending(next: first),
+      [
+        nil, (.ending(next: nil), nil), (.running(first), .start(first)),
+        (.quitting(signal), .end(SIGINT)),
+      ]
+    ),
+    (.quitting(.error), [nil, nil, (.finished(.error), .finish(.error)), nil]),
+    (.finished(.error), [nil, nil, nil, nil]),
+  ]
+
+  /// The rows that differ for a command that runs once.
+  private static let onceTable: [(State, [(State, Action?)?])] = [
+    (
+      .waiting,
+      [(.running(second), .start(second)), nil, nil, (.finished(signal), .finish(signal))]
+    ),
+    (
+      .running(first),
+      [
+        nil, (.ending(next: nil), .end(SIGTERM)), (.finished(status), .finish(status)),
+        (.quitting(signal), .end(SIGINT)),
+      ]
+    ),
+    (
+      .ending(next: nil),
+      [nil, nil, (.finished(status), .finish(status)), (.quitting(signal), .end(SIGINT))]
+    ),
+  ]
+
+  @Test("each state does with each event what the table says", arguments: [false, true])
+  func transitions(_ isOnce: Bool) {
+    let rules = CommandRules(isOnce: isOnce)
+    for (state, row) in isOnce ? Self.onceTable : Self.table {
+      for (event, expected) in zip(Self.events, row) {
+        let next = rules.next(state, on: event)
+        #expect(next == expected?.0, "\(state), \(event)")
+        #expect(
+          next.flatMap { rules.action(from: state, to: $0) } == expected?.1, "\(state), \(event)")
+      }
+    }
+  }
+
+  @Test("an error ends a command by SIGTERM")
+  func error() {
+    let rules = CommandRules(isOnce: false)
+    #expect(rules.action(from: .running(Self.first), to: .quitting(.error)) == .end(SIGTERM))
+  }
+
+  @Test("the rules are sound, and end in their final state")
+  func soundness() {
+    let rules = CommandRules(isOnce: false)
+    #expect(rules.unknownStates == [])
+    #expect(rules.unreachableStates == [])
+    #expect(rules.deadStates == [])
+    #expect(rules.leftFinalStates == [])
+    #expect(rules.ambiguousArrows == [])
+  }
+
+  @Test(
+    "an outcome has the exit status that shells give it",
+    arguments: [
+      (.exited(7), 7), (.signalled(SIGKILL), 137), (.failed(ENOENT), 127), (.failed(EACCES), 126),
+      (.failed(E2BIG), 126), (.abandoned, 1),
+    ] as [(GuardedCommand.Outcome, Int32)])
+  func exitStatus(_ outcome: GuardedCommand.Outcome, _ status: Int32) {
+    #expect(outcome.exitStatus == status)
+  }
+}
+
+@Suite("Acting: held conditions")
+struct HeldConditionsTests {
+  private let conditions: StateConditions
+  private let change = Change(
+    sequence: 1, time: Time(microseconds: 50), machine: .shift, from: "off", to: "on",
+    event: "shiftPressed")
+
+  init() throws {
+    conditions = try #require(try StateConditions(["keyboard=a", "shift=on,capsLock"]))
+  }
+
+  @Test("conditions begin once and cease once, whatever happens in between")
+  func edges() {
+    var held = HeldConditions(conditions)
+    #expect(held.take(.states(modes("off", "a"), change: nil)) == nil)
+    let on = modes("on", "a", shiftSince: 50)
+    let entering = Entering(on, by: change, else: .keyboard)
+    #expect(held.take(.states(on, change: change)) == .entered(entering))
+    #expect(held.take(.states(modes("capsLock", "a"), change: change)) == nil)
+    #expect(held.take(.states(modes("on", "a"), change: nil)) == nil)
+    #expect(held.entering == entering)
+    #expect(held.take(.states(modes("on", "b"), change: change)) == .left)
+    #expect(held.entering == nil)
+    #expect(held.take(.states(modes("off", "b"), change: change)) == nil)
+  }
+
+  @Test(
+    "unknown states hold nothing",
+    arguments: [.noDaemon(.connectionLost), .sessionNotInFront] as [Occurrence.Reason])
+  func unknown(_ reason: Occurrence.Reason) {
+    var held = HeldConditions(conditions)
+    #expect(held.take(.unknown(reason)) == nil)
+    _ = held.take(.states(modes("on", "a"), change: nil))
+    #expect(held.take(.unknown(reason)) == .left)
+    #expect(held.take(.unknown(reason)) == nil)
+    #expect(
+      held.take(.states(modes("on", "a"), change: nil))
+        == .entered(Entering(modes("on", "a"), by: nil, else: .keyboard)))
+  }
+
+  @Test("the environment tells of the change, or of the machine that was named first")
+  func environment() {
+    func variables(_ entering: Entering) -> [String] {
+      entering.variables.map { "\($0.name)=\($0.value)" }
+    }
+    #expect(
+      variables(Entering(modes("on", "a", shiftSince: 50), by: change, else: .keyboard)) == [
+        "KEYMODE_MACHINE=shift", "KEYMODE_STATE=on", "KEYMODE_EVENT=shiftPressed",
+        "KEYMODE_TIME=50", "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a",
+      ])
+    #expect(
+      variables(Entering(modes("on", "a"), by: nil, else: .keyboard)) == [
+        "KEYMODE_MACHINE=keyboard", "KEYMODE_STATE=a", "KEYMODE_EVENT=", "KEYMODE_TIME=",
+        "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a",
+      ])
+  }
+}
