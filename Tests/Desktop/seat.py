@@ -42,6 +42,9 @@ FONTS = """
 <fontconfig>
   <dir>/usr/share/fonts/truetype/dejavu</dir>
   <cachedir>{folder}/fonts</cachedir>
+  <match>
+    <edit name="family" mode="append_last"><string>DejaVu Sans</string></edit>
+  </match>
 </fontconfig>
 """
 
@@ -85,12 +88,15 @@ class Seat:
             self._give(path)
         self.environment = {
             "HOME": str(self.folder),
+            "XDG_CONFIG_HOME": str(self.folder / ".config"),
             "PATH": f"{self.folder}/bin:/usr/bin:/bin",
             "SHELL": "/bin/sh",
             "LC_ALL": "C.UTF-8",
             "TZ": "UTC",
             "XDG_RUNTIME_DIR": str(self.folder / "run"),
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.folder}/run/bus",
+            # The person has no session of systemd-logind, which `keymodectl while` would look for.
+            "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.folder}/no-system-bus",
             "FONTCONFIG_FILE": str(self.folder / "fonts.conf"),
             # Otherwise GTK asks the bus for accessibility and for settings.
             "GTK_A11Y": "none",

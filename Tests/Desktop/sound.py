@@ -1,7 +1,6 @@
 """PipeWire with a microphone that records silence, and the recordings made with it."""
 
 import contextlib
-import json
 import os
 import struct
 from collections.abc import Iterator
@@ -69,9 +68,8 @@ class Sound:
 
     def open_microphones(self) -> int:
         """How many programs record."""
-        objects = json.loads(self.seat.run("pw-dump"))
-        properties = [(found.get("info") or {}).get("props") or {} for found in objects]
-        return sum(known.get("media.class") == "Stream/Input/Audio" for known in properties)
+        listed = self.seat.run("pw-cli", "ls", "Node")
+        return listed.count('media.class = "Stream/Input/Audio"')
 
 
 def recorded_seconds(path: Path) -> float:

@@ -18,8 +18,11 @@ from text_fields import AccessibleDesktop
 
 RECORDER = ("pw-record", "--rate", "16000", "--channels", "1", "--format", "s16")
 
-# A process's name has at most 15 bytes.
-GUARDIAN = "keymode-guardian"[:15]
+# The programs that run while the microphone is open, by how their command lines begin.
+DAEMON = "keymoded"
+WAITING = "keymodectl while"
+GUARDIAN = "keymode-guardian"
+RECORDING = "pw-record"
 
 # The mark of microphone.css.
 RED = (0xCC, 0x29, 0x36)
@@ -57,6 +60,18 @@ class Talk:
         """Begins to talk, and waits until the microphone is open."""
         self.seat.trigger("startTalking")
         self.seat.wait_for(lambda: self.sound.open_microphones() == 1, "an open microphone")
+
+    def wait_for_sound(self) -> None:
+        """Waits until the recorder has written sound into its file."""
+        folder = self.seat.folder / "run/push-to-talk"
+        self.seat.wait_for(
+            lambda: any(path.stat().st_size > 44 for path in folder.iterdir()), "sound"
+        )
+
+    def processes(self, *names: str) -> list[int]:
+        """The processes whose command lines begin so, in the order of the names."""
+        running = self.seat.processes().items()
+        return [number for name in names for number, line in running if line.startswith(name)]
 
     def wait_until_closed(self) -> float:
         """Waits until the microphone is closed, and returns how long that took, in seconds."""
@@ -119,12 +134,12 @@ def test_recordings_are_as_long_as_the_key_is_held(talk: Talk) -> None:
 
 
 VICTIMS = [
-    ("keymoded",),
-    ("pw-record",),
-    ("keymodectl",),
+    (DAEMON,),
+    (RECORDING,),
+    (WAITING,),
     (GUARDIAN,),
-    ("keymodectl", GUARDIAN),
-    (GUARDIAN, "keymodectl"),
+    (WAITING, GUARDIAN),
+    (GUARDIAN, WAITING),
 ]
 
 
@@ -136,25 +151,23 @@ def test_no_crash_leaves_the_microphone_open(talk: Talk, victims: tuple[str, ...
         example = talk.start()
         began = time.monotonic()
         talk.hold()
-        numbers = [number for name in victims for number in seat.processes(name)]
-        assert len(numbers) == len(victims)
-        for number in numbers:
+        talk.wait_for_sound()
+        victims_now = talk.processes(*victims)
+        assert len(victims_now) == len(victims)
+        for number in victims_now:
             kill(number)
         assert talk.wait_until_closed() < 1
-        assert not seat.processes("pw-record")
+        assert not talk.processes(RECORDING)
 
         # The recording is handed over, and has the sound up to the crash.
         seat.wait_for(lambda count=count: len(talk.recordings) == count, "the recording")
         assert 0 < recorded_seconds(talk.recordings[-1]) < time.monotonic() - began
 
-        # After a crash of what waits for the state, the example ends, and its unit starts it again.
-        if not {"keymodectl", GUARDIAN}.isdisjoint(victims):
-            example.wait(BOUND_SECONDS)
-        else:
+        # The example ends with what waits for the state, and its unit starts it again.
+        if victims in [(DAEMON,), (RECORDING,)]:
             os.killpg(example.pid, signal.SIGTERM)
-            example.wait(BOUND_SECONDS)
-        for name in ("keymodectl", GUARDIAN):
-            seat.wait_for(lambda name=name: not seat.processes(name), f"{name} to end")
+        example.wait(BOUND_SECONDS)
+        seat.wait_for(lambda: not talk.processes(WAITING, GUARDIAN), "the rest to end")
         seat.kill_keymoded()
     assert "Restart=always" in (EXAMPLES / "push-to-talk/push-to-talk.service").read_text()
 
@@ -163,7 +176,8 @@ def test_recorder_that_does_not_end_is_killed(talk: Talk) -> None:
     talk.seat.start_keymoded()
     talk.start()
     talk.hold()
-    (recorder,) = talk.seat.processes("pw-record")
+    talk.wait_for_sound()
+    (recorder,) = talk.processes(RECORDING)
     os.kill(recorder, signal.SIGSTOP)
     talk.seat.trigger("stopTalking")
     assert talk.wait_until_closed() < 1
@@ -172,6 +186,7 @@ def test_recorder_that_does_not_end_is_killed(talk: Talk) -> None:
 
     # The example still works.
     talk.hold()
+    talk.wait_for_sound()
     talk.seat.trigger("stopTalking")
     talk.seat.wait_for(lambda: len(talk.recordings) == 2, "the next recording")
 
@@ -182,6 +197,7 @@ def test_commands_outlive_the_state_and_run_in_order(talk: Talk) -> None:
     talk.start("sh", "-c", 'until [ -e go ]; do sleep 0.02; done; echo "$0" >> told')
     for _ in range(3):
         talk.hold()
+        talk.wait_for_sound()
         seat.trigger("stopTalking")
         talk.wait_until_closed()
     seat.write("go", "")
@@ -196,6 +212,7 @@ def test_recording_stays_if_its_command_fails(talk: Talk) -> None:
     talk.seat.start_keymoded()
     talk.start("false")
     talk.hold()
+    talk.wait_for_sound()
     talk.seat.trigger("stopTalking")
     talk.seat.wait_for(lambda: "this recording was not handed over" in talk.seat.log, "a message")
     (kept,) = (talk.seat.folder / "run/push-to-talk").iterdir()
@@ -214,6 +231,7 @@ def test_what_is_said_is_typed_into_the_window(talk: Talk) -> None:
     fields.open_field("Chat")
     talk.start(".local/bin/dictate")
     talk.hold()
+    talk.wait_for_sound()
     seat.trigger("stopTalking")
     seat.wait_for(lambda: fields.texts() == [" Hello, world. "], "the text")
 

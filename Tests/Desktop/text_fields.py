@@ -33,10 +33,17 @@ class AccessibleDesktop:
 
     def turn_on(self) -> None:
         """Makes programs that start from now on use the bus, as `keymodectl focus` does."""
+        self._properties("Set", "IsEnabled", "<true>")
+
+    def is_on(self) -> bool:
+        """Whether programs that start now use the bus."""
+        return "true" in self._properties("Get", "IsEnabled")
+
+    def _properties(self, method: str, *arguments: str) -> str:
         launcher = ("--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus")
-        method = ("--method", "org.freedesktop.DBus.Properties.Set")
-        enabled = ("org.a11y.Status", "IsEnabled", "<true>")
-        self.seat.run("gdbus", "call", *launcher, *method, *enabled)
+        name = f"org.freedesktop.DBus.Properties.{method}"
+        call = ("--method", name, "org.a11y.Status", *arguments)
+        return self.seat.run("gdbus", "call", *launcher, *call)
 
     def open_field(self, title: str) -> subprocess.Popen[bytes]:
         """Opens a window with a text field, and waits until it has the focus."""
