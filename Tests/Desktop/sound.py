@@ -43,7 +43,7 @@ context.objects = [
 def real_time() -> Iterator[None]:
     """Gives this process, and those that it starts, a real-time priority where that is allowed.
 
-    Desktops give it to PipeWire, which otherwise drops sound while other programs use all processors.
+    Desktops give it to PipeWire, which otherwise drops sound while all processors are busy.
     """
     before, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
     with contextlib.suppress(PermissionError):

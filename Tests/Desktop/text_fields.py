@@ -4,6 +4,7 @@ import ast
 import json
 import re
 import subprocess
+from typing import Any
 
 from seat import Seat
 
@@ -65,7 +66,7 @@ class AccessibleDesktop:
                 waiting += children
         return found
 
-    def _call(self, node: Node, method: str, *arguments: str) -> tuple:
+    def _call(self, node: Node, method: str, *arguments: str) -> tuple[Any, ...]:
         bus = ("--address", self._address, "--dest", node[0], "--object-path", node[1])
         return _values(self.seat.run("gdbus", "call", *bus, "--method", method, *arguments))
 
@@ -82,7 +83,7 @@ def focused_window(seat: Seat) -> str | None:
     return None
 
 
-def _values(printed: str) -> tuple:
+def _values(printed: str) -> tuple[Any, ...]:
     """The values that gdbus printed."""
     # The type of an empty array, and that of a path, are before the value.
     values = ast.literal_eval(re.sub(r"@a\([a-z]+\) |objectpath ", "", printed))
