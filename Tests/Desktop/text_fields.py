@@ -58,10 +58,12 @@ class AccessibleDesktop:
         waiting: list[Node] = [("org.a11y.atspi.Registry", ROOT)]
         while waiting:
             node = waiting.pop()
-            if self._call(node, f"{ACCESSIBLE}.GetRoleName") == ("text",):
+            (role,) = self._call(node, f"{ACCESSIBLE}.GetRoleName")
+            if role == "text":
                 (text,) = self._call(node, "org.a11y.atspi.Text.GetText", "0", "--", "-1")
                 found.append(text)
-            else:
+            # Menus have many items, and no text field.
+            elif role != "menu bar":
                 (children,) = self._call(node, f"{ACCESSIBLE}.GetChildren")
                 waiting += children
         return found
