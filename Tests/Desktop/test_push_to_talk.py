@@ -161,7 +161,9 @@ def test_no_crash_leaves_the_microphone_open(talk: Talk, victims: tuple[str, ...
 
         # The recording is handed over, and has the sound up to the crash.
         seat.wait_for(lambda count=count: len(talk.recordings) == count, "the recording")
-        assert 0 < recorded_seconds(talk.recordings[-1]) < time.monotonic() - began
+        may_be_cut = not {RECORDING, GUARDIAN}.isdisjoint(victims)
+        seconds = recorded_seconds(talk.recordings[-1], may_be_cut)
+        assert 0 < seconds < time.monotonic() - began
 
         # The example ends with what waits for the state, and its unit starts it again.
         if victims in [(DAEMON,), (RECORDING,)]:
@@ -182,7 +184,7 @@ def test_recorder_that_does_not_end_is_killed(talk: Talk) -> None:
     talk.seat.trigger("stopTalking")
     assert talk.wait_until_closed() < 1
     talk.seat.wait_for(lambda: len(talk.recordings) == 1, "the recording")
-    assert recorded_seconds(talk.recordings[0]) > 0
+    assert recorded_seconds(talk.recordings[0], may_be_cut=True) > 0
 
     # The example still works.
     talk.hold()
