@@ -90,7 +90,7 @@ client-tests: build
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Adversary
 
-# The examples for Waybar, tmux and notifications, on a desktop without a screen.
+# The examples for desktops, with the programs that they are for, on a desktop without a screen.
 desktop-tests: build
 	@scripts/install-packages test desktop
 	@scripts/install-python-tools
@@ -106,7 +106,7 @@ diagram-tests:
 pictures: build
 	@scripts/install-packages test desktop pictures
 	@scripts/install-python-tools
-	REMAKE_PICTURES=1 .tools/venv/bin/python -m pytest Tests/Desktop -k 'look or view'
+	REMAKE_PICTURES=1 .tools/venv/bin/python -m pytest Tests/Desktop -k 'look or view or chosen or focus_of'
 
 # The attacks of `make test`, each for longer or more often, and a table of their results.
 adversary: export KEYMODED_ATTACK_SECONDS = 20

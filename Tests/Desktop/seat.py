@@ -6,6 +6,7 @@ Desktop programs refuse to run as root, or should. If root runs the tests, the p
 
 import contextlib
 import os
+import re
 import secrets
 import shutil
 import signal
@@ -41,6 +42,9 @@ FONTS = """
 <fontconfig>
   <dir>/usr/share/fonts/truetype/dejavu</dir>
   <cachedir>{folder}/fonts</cachedir>
+  <match>
+    <edit name="family" mode="append_last"><string>DejaVu Sans</string></edit>
+  </match>
 </fontconfig>
 """
 
@@ -84,12 +88,15 @@ class Seat:
             self._give(path)
         self.environment = {
             "HOME": str(self.folder),
+            "XDG_CONFIG_HOME": str(self.folder / ".config"),
             "PATH": f"{self.folder}/bin:/usr/bin:/bin",
             "SHELL": "/bin/sh",
             "LC_ALL": "C.UTF-8",
             "TZ": "UTC",
             "XDG_RUNTIME_DIR": str(self.folder / "run"),
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.folder}/run/bus",
+            # The person has no session of systemd-logind, which `keymodectl while` would look for.
+            "DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.folder}/no-system-bus",
             "FONTCONFIG_FILE": str(self.folder / "fonts.conf"),
             # Otherwise GTK asks the bus for accessibility and for settings.
             "GTK_A11Y": "none",
@@ -145,10 +152,29 @@ class Seat:
         assert ended.returncode == 0, f"{command}: {ended.stderr.decode()}\n{self.log}"
         return ended.stdout.decode()
 
+    def install(self, example: str) -> None:
+        """Installs an example by the shell commands of its page."""
+        page = (EXAMPLES / example / "README.md").read_text()
+        for commands in re.findall(r"^ *```sh\n(.*?)^ *```$", page, re.DOTALL | re.MULTILINE):
+            self.run("sh", "-euc", commands, folder=f"examples/{example}")
+
     @property
     def log(self) -> str:
         """The output of the programs that were started."""
         return (self.folder / "log").read_text(errors="replace")
+
+    # The session bus
+
+    def start_bus(self) -> None:
+        """Starts the session bus."""
+        self.start("dbus-daemon", f"--config-file={self.folder}/bus.conf", "--nofork")
+        self.wait_for((self.folder / "run/bus").exists, "a session bus")
+
+    def bus_names(self) -> str:
+        """The names on the session bus, as gdbus prints them."""
+        bus = ("--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus")
+        method = ("--method", "org.freedesktop.DBus.ListNames")
+        return self.run("gdbus", "call", "--session", *bus, *method)
 
     # The daemon
 
@@ -173,6 +199,11 @@ class Seat:
         """Sends events instead of keys."""
         for event in events:
             self.run("keymodectl", "trigger", event)
+
+    @property
+    def keyboard(self) -> str:
+        """The state of the keyboard."""
+        return self.run("keymodectl", "state", "keyboard").strip()
 
     # Its processes
 

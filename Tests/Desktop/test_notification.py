@@ -17,23 +17,16 @@ class Notifications:
 
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
-        seat.start("dbus-daemon", f"--config-file={seat.folder}/bus.conf", "--nofork")
-        seat.wait_for((seat.folder / "run/bus").exists, "a session bus")
+        seat.start_bus()
         self.desktop = Desktop(seat)
         self.empty = self.desktop.picture()
         seat.start("mako")
-        seat.wait_for(lambda: "org.freedesktop.Notifications" in self._names(), "mako")
+        seat.wait_for(lambda: "org.freedesktop.Notifications" in seat.bus_names(), "mako")
         self.example = self.start()
 
     def start(self) -> subprocess.Popen[bytes]:
         """Starts the example."""
         return self.seat.start("examples/notification/keymoded-notify")
-
-    def _names(self) -> str:
-        bus = ("--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus")
-        return self.seat.run(
-            *("gdbus", "call", "--session", *bus, "--method", "org.freedesktop.DBus.ListNames")
-        )
 
     @property
     def shown(self) -> list[str]:

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-from pathlib import Path
 
 import pytest
 from picture import Color, Picture
@@ -30,11 +29,6 @@ WALK = [
 ]
 
 
-def shell_blocks(page: Path) -> list[str]:
-    """The shell commands of a page."""
-    return re.findall(r"^```sh\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
-
-
 def class_colors() -> dict[str, dict[str, Color]]:
     """The background of each class of each module in the style sheet."""
     colors: dict[str, dict[str, Color]] = {"shift": {}, "keyboard": {}}
@@ -53,8 +47,7 @@ class Bar:
 
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
-        for commands in shell_blocks(EXAMPLES / "waybar/README.md"):
-            seat.run("sh", "-euc", commands, folder="examples/waybar")
+        seat.install("waybar")
         self.desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
 
     def wait_for(self, shift: str | None, keyboard: str | None) -> Picture:

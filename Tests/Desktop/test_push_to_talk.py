@@ -1,0 +1,257 @@
+"""The example for push-to-talk, with PipeWire and a microphone that records silence."""
+
+import os
+import random
+import signal
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from seat import EXAMPLES, Desktop, Seat, kill
+from sound import Sound, real_time, recorded_seconds
+from support.input_events import A, F9, PRESS, RELEASE, evemu_key_frame
+from support.waiting import BOUND_SECONDS
+from text_fields import AccessibleDesktop
+
+RECORDER = ("pw-record", "--rate", "16000", "--channels", "1", "--format", "s16")
+
+# The programs that run while the microphone is open, by how their command lines begin.
+DAEMON = "keymoded"
+WAITING = "keymodectl while"
+GUARDIAN = "keymode-guardian"
+RECORDING = "pw-record"
+
+# The mark of microphone.css.
+RED = (0xCC, 0x29, 0x36)
+
+BAR = """{
+  "layer": "top",
+  "height": 28,
+  "include": ["~/.config/waybar/microphone.jsonc"],
+  "modules-right": ["custom/microphone"]
+}"""
+
+
+class Talk:
+    """A microphone, and the example running."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.seat = seat
+        seat.install("push-to-talk")
+        settings = (EXAMPLES / "push-to-talk/keymoded.yaml").read_text()
+        seat.write("keymoded.yaml", settings + 'devices: { ignore: ["*"] }\n')
+        seat.kill_keymoded()
+        self.sound = Sound(seat)
+        seat.run("mkdir", "done")
+
+    def start(self, *command: str) -> subprocess.Popen[bytes]:
+        """Starts the example with this command, or one that collects the recordings."""
+        return self.seat.start(".local/bin/push-to-talk", *(command or ("mv", "-t", "done")))
+
+    @property
+    def recordings(self) -> list[Path]:
+        """The collected recordings, in the order of their time."""
+        return sorted((self.seat.folder / "done").iterdir())
+
+    def hold(self) -> None:
+        """Begins to talk, and waits until the microphone is open."""
+        self.seat.trigger("startTalking")
+        self.seat.wait_for(lambda: self.sound.open_microphones() == 1, "an open microphone")
+
+    def wait_for_sound(self) -> None:
+        """Waits until the recorder has written sound into its file."""
+        folder = self.seat.folder / "run/push-to-talk"
+        self.seat.wait_for(
+            lambda: any(path.stat().st_size > 44 for path in folder.iterdir()), "sound"
+        )
+
+    def processes(self, *names: str) -> list[int]:
+        """The processes whose command lines begin so, in the order of the names."""
+        running = self.seat.processes().items()
+        return [number for name in names for number, line in running if line.startswith(name)]
+
+    def wait_until_closed(self) -> float:
+        """Waits until the microphone is closed, and returns how long that took, in seconds."""
+        began = time.monotonic()
+        self.seat.wait_for(lambda: self.sound.open_microphones() == 0, "a closed microphone")
+        return time.monotonic() - began
+
+
+@pytest.fixture
+def talk(seat: Seat) -> Iterator[Talk]:
+    """A microphone, and the installed example."""
+    with real_time():
+        yield Talk(seat)
+
+
+def recorders_own_start(talk: Talk) -> float:
+    """How many seconds pass before the recorder's sound begins, when it runs alone."""
+    missing = []
+    for _ in range(5):
+        began = time.monotonic()
+        recorder = talk.seat.start(*RECORDER, "alone.wav")
+        time.sleep(0.7)
+        recorder.terminate()
+        ran = time.monotonic() - began
+        recorder.wait(BOUND_SECONDS)
+        missing.append(ran - recorded_seconds(talk.seat.folder / "alone.wav"))
+    return statistics.median(missing)
+
+
+def holds() -> list[float]:
+    """The lengths of 50 holds in seconds, from 0.2 to 3, short ones more often."""
+    chance = random.Random(18)
+    return [0.2, 3.0, *(0.2 + 2.8 * chance.random() ** 6 for _ in range(48))]
+
+
+def test_recordings_are_as_long_as_the_key_is_held(talk: Talk) -> None:
+    chance = random.Random(25)
+    # The first key starts the time of the recording, and leaves the example time to connect.
+    keys = evemu_key_frame(0, A, PRESS) + evemu_key_frame(1000, A, RELEASE)
+    now = 2_000_000
+    for seconds in holds():
+        keys += evemu_key_frame(now, F9, PRESS)
+        now += round(seconds * 1_000_000)
+        keys += evemu_key_frame(now, F9, RELEASE)
+        now += chance.randrange(150_000, 350_000)
+    keyboard = talk.seat.write("keys.evemu", "# EVEMU 1.3\n" + keys)
+
+    own_start = recorders_own_start(talk)
+    assert own_start < 0.2
+    talk.start()
+    talk.seat.start_keymoded("--recording", str(keyboard))
+    talk.seat.wait_for(lambda: len(talk.recordings) == len(holds()), "all recordings")
+    recorded = [recorded_seconds(path) for path in talk.recordings]
+    errors = [
+        round(1000 * (seconds + own_start - held))
+        for seconds, held in zip(recorded, holds(), strict=True)
+    ]
+    print(f"the recorder's own start: {own_start:.3f} s; errors in ms: {sorted(errors)}")
+    assert all(abs(error) <= 100 for error in errors), (own_start, errors)
+
+
+VICTIMS = [
+    (DAEMON,),
+    (RECORDING,),
+    (WAITING,),
+    (GUARDIAN,),
+    (WAITING, GUARDIAN),
+    (GUARDIAN, WAITING),
+]
+
+
+@pytest.mark.parametrize("victims", VICTIMS, ids=" and ".join)
+def test_no_crash_leaves_the_microphone_open(talk: Talk, victims: tuple[str, ...]) -> None:
+    seat = talk.seat
+    for count in range(1, 4):
+        seat.start_keymoded()
+        example = talk.start()
+        began = time.monotonic()
+        talk.hold()
+        talk.wait_for_sound()
+        victims_now = talk.processes(*victims)
+        assert len(victims_now) == len(victims)
+        for number in victims_now:
+            kill(number)
+        assert talk.wait_until_closed() < 1
+        assert not talk.processes(RECORDING)
+
+        # The recording is handed over, and has the sound up to the crash.
+        seat.wait_for(lambda count=count: len(talk.recordings) == count, "the recording")
+        may_be_cut = not {RECORDING, GUARDIAN}.isdisjoint(victims)
+        seconds = recorded_seconds(talk.recordings[-1], may_be_cut)
+        assert 0 < seconds < time.monotonic() - began
+
+        # The example ends with what waits for the state, and its unit starts it again.
+        if victims in [(DAEMON,), (RECORDING,)]:
+            os.killpg(example.pid, signal.SIGTERM)
+        example.wait(BOUND_SECONDS)
+        seat.wait_for(lambda: not talk.processes(WAITING, GUARDIAN), "the rest to end")
+        seat.kill_keymoded()
+    assert "Restart=always" in (EXAMPLES / "push-to-talk/push-to-talk.service").read_text()
+
+
+def test_recorder_that_does_not_end_is_killed(talk: Talk) -> None:
+    talk.seat.start_keymoded()
+    talk.start()
+    talk.hold()
+    talk.wait_for_sound()
+    (recorder,) = talk.processes(RECORDING)
+    os.kill(recorder, signal.SIGSTOP)
+    talk.seat.trigger("stopTalking")
+    assert talk.wait_until_closed() < 1
+    talk.seat.wait_for(lambda: len(talk.recordings) == 1, "the recording")
+    assert recorded_seconds(talk.recordings[0], may_be_cut=True) > 0
+
+    # The example still works.
+    talk.hold()
+    talk.wait_for_sound()
+    talk.seat.trigger("stopTalking")
+    talk.seat.wait_for(lambda: len(talk.recordings) == 2, "the next recording")
+
+
+def test_commands_outlive_the_state_and_run_in_order(talk: Talk) -> None:
+    seat = talk.seat
+    seat.start_keymoded()
+    talk.start("sh", "-c", 'until [ -e go ]; do sleep 0.02; done; echo "$0" >> told')
+    for _ in range(3):
+        talk.hold()
+        talk.wait_for_sound()
+        seat.trigger("stopTalking")
+        talk.wait_until_closed()
+    seat.write("go", "")
+    told = seat.folder / "told"
+    seat.wait_for(lambda: told.exists() and len(told.read_text().split()) == 3, "three commands")
+    assert told.read_text().split() == sorted(told.read_text().split())
+    kept = seat.folder / "run/push-to-talk"
+    seat.wait_for(lambda: not list(kept.iterdir()), "the recordings to be removed")
+
+
+def test_recording_stays_if_its_command_fails(talk: Talk) -> None:
+    talk.seat.start_keymoded()
+    talk.start("false")
+    talk.hold()
+    talk.wait_for_sound()
+    talk.seat.trigger("stopTalking")
+    talk.seat.wait_for(lambda: "this recording was not handed over" in talk.seat.log, "a message")
+    (kept,) = (talk.seat.folder / "run/push-to-talk").iterdir()
+    assert recorded_seconds(kept) > 0
+
+
+def test_what_is_said_is_typed_into_the_window(talk: Talk) -> None:
+    seat = talk.seat
+    seat.start_keymoded()
+    speech = seat.write("bin/whisper-cli", "#!/bin/sh\nprintf ' Hello,\\n world. \\n'\n")
+    speech.chmod(0o755)
+    fields = AccessibleDesktop(seat)
+    fields.turn_on()
+    Desktop(seat)
+    seat.start("wvkbd-mobintl", "--hidden")
+    fields.open_field("Chat")
+    talk.start(".local/bin/dictate")
+    talk.hold()
+    talk.wait_for_sound()
+    seat.trigger("stopTalking")
+    seat.wait_for(lambda: fields.texts() == [" Hello, world. "], "the text")
+
+
+def test_mark_is_in_the_bar_while_the_microphone_is_open(talk: Talk) -> None:
+    seat = talk.seat
+    seat.start_keymoded()
+    talk.start()
+    seat.write(".config/waybar/config", BAR)
+    seat.write(".config/waybar/style.css", '@import "microphone.css";\n')
+    desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
+    for _ in range(2):
+        desktop.wait_for(lambda seen: seen.colors()[RED] == 0, "no mark")
+        talk.hold()
+        desktop.wait_for(lambda seen: seen.colors()[RED] > 300, "the mark")
+        seat.trigger("stopTalking")
+    desktop.wait_for(lambda seen: seen.colors()[RED] == 0, "no mark")
+    talk.hold()
+    desktop.wait_for(lambda seen: seen.colors()[RED] > 300, "the mark")
+    seat.kill_keymoded()
+    desktop.wait_for(lambda seen: seen.colors()[RED] == 0, "no mark")

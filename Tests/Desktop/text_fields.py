@@ -1,0 +1,93 @@
+"""Windows with a text field, on a desktop where programs tell what has the focus (AT-SPI)."""
+
+import ast
+import json
+import re
+import subprocess
+from typing import Any
+
+from seat import Seat
+
+ROOT = "/org/a11y/atspi/accessible/root"
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+
+# A node of the tree: the name of its program on the bus, and a path.
+Node = tuple[str, str]
+
+
+class AccessibleDesktop:
+    """The bus over which programs tell of their windows, and such programs."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.seat = seat
+        # Set for the other tests, whose programs have no such bus.
+        for name in ("GTK_A11Y", "NO_AT_BRIDGE"):
+            del seat.environment[name]
+        seat.start_bus()
+        # On a usual session bus, a service of this name starts it.
+        seat.start("/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
+        seat.wait_for(lambda: "org.a11y.Bus" in seat.bus_names(), "the bus's launcher")
+        launcher = ("--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus")
+        (self._address,) = _values(
+            seat.run("gdbus", "call", *launcher, "--method", "org.a11y.Bus.GetAddress")
+        )
+
+    def turn_on(self) -> None:
+        """Makes programs that start from now on use the bus, as `keymodectl focus` does."""
+        self._properties("Set", "IsEnabled", "<true>")
+
+    def is_on(self) -> bool:
+        """Whether programs that start now use the bus."""
+        return "true" in self._properties("Get", "IsEnabled")
+
+    def _properties(self, method: str, *arguments: str) -> str:
+        launcher = ("--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus")
+        name = f"org.freedesktop.DBus.Properties.{method}"
+        call = ("--method", name, "org.a11y.Status", *arguments)
+        return self.seat.run("gdbus", "call", *launcher, *call)
+
+    def open_field(self, title: str) -> subprocess.Popen[bytes]:
+        """Opens a window with a text field, and waits until it has the focus."""
+        window = self.seat.start("zenity", "--entry", f"--title={title}", "--text=Message:")
+        self.seat.wait_for(lambda: focused_window(self.seat) == title, title)
+        return window
+
+    def texts(self) -> list[str]:
+        """The texts in the text fields of all programs."""
+        found = []
+        waiting: list[Node] = [("org.a11y.atspi.Registry", ROOT)]
+        while waiting:
+            node = waiting.pop()
+            (role,) = self._call(node, f"{ACCESSIBLE}.GetRoleName")
+            if role == "text":
+                (text,) = self._call(node, "org.a11y.atspi.Text.GetText", "0", "--", "-1")
+                found.append(text)
+            # Menus have many items, and no text field.
+            elif role != "menu bar":
+                (children,) = self._call(node, f"{ACCESSIBLE}.GetChildren")
+                waiting += children
+        return found
+
+    def _call(self, node: Node, method: str, *arguments: str) -> tuple[Any, ...]:
+        bus = ("--address", self._address, "--dest", node[0], "--object-path", node[1])
+        return _values(self.seat.run("gdbus", "call", *bus, "--method", method, *arguments))
+
+
+def focused_window(seat: Seat) -> str | None:
+    """The title of the window that has the focus of the desktop."""
+    waiting = [json.loads(seat.run("swaymsg", "-t", "get_tree"))]
+    while waiting:
+        node = waiting.pop()
+        if node["focused"] and "pid" in node:
+            title: str = node["name"]
+            return title
+        waiting += node["nodes"] + node["floating_nodes"]
+    return None
+
+
+def _values(printed: str) -> tuple[Any, ...]:
+    """The values that gdbus printed."""
+    # The type of an empty array, and that of a path, are before the value.
+    values = ast.literal_eval(re.sub(r"@a\([a-z]+\) |objectpath ", "", printed))
+    assert isinstance(values, tuple)
+    return values
