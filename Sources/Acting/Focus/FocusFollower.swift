@@ -1,0 +1,225 @@
+import Glibc
+import KeyboardModes
+public import KeymodeClient
+import KeymodeInterface
+public import SystemCalls
+import Systemd
+
+/// Sends `tapTextField` and `tapBlankArea` while text fields of the desktop get and lose the focus;
+/// ``FocusRules`` decides when.
+@MainActor
+public final class FocusFollower {
+  /// Why ``run()`` ended.
+  public enum End: Error, Hashable, TerminalTextConvertible {
+    /// The process received this signal.
+    case signal(Int32)
+    /// The session bus is gone, and the session with it.
+    case sessionLost
+    /// Another process of this session follows the focus already.
+    case isFollowed
+
+    /// The message for the user.
+    public var text: TerminalText {
+      switch self {
+      case .signal(let number): "ended by signal \(number)"
+      case .sessionLost: "the session bus is gone"
+      case .isFollowed: "keymodectl focus runs in this session already"
+      }
+    }
+  }
+
+  /// How long switching the accessibility bus off may take, in microseconds.
+  private static let lastPatience: UInt64 = 1_000_000
+
+  private let client: Client
+  private let report: (TerminalText) -> Void
+  private let loop: EventLoop
+  private var accessibility: Accessibility?
+  private var bus: AccessibilityBus?
+  private var login: LoginSession?
+  private var sources: [EventSource] = []
+  private var timer: EventSource?
+  private var focus = FocusedObject()
+  private var rules = FocusRules(at: .now)
+  private var session: AsyncStream<Bool>?
+  private var isAbsenceTold = false
+  private var isPermissionChecked = false
+  private let (ends, ending) = AsyncThrowingStream.makeStream(of: Never.self)
+
+  /// Blocks the signals that end it, so create it before any thread.
+  ///
+  /// - Parameters:
+  ///   - anySession: whether the user's session need not be in front.
+  ///   - report: called with what the user should know while it goes on.
+  /// - Throws: `SystemError` if there is no session bus.
+  public init(
+    _ client: Client, anySession: Bool, report: @escaping (TerminalText) -> Void
+  ) throws(SystemError) {
+    (self.client, self.report) = (client, report)
+    loop = try EventLoop()
+    timer = try loop.addTimer { [unowned self] in send(rules.advance(to: .now)) }
+    for number in [SIGTERM, SIGINT, SIGHUP] {
+      sources.append(try loop.addSignal(number) { [unowned self] in stop(number) })
+    }
+    accessibility = try Accessibility(on: loop) { [unowned self] in take($0) }
+    session = anySession ? nil : try presence()
+  }
+
+  private func presence() throws(SystemError) -> AsyncStream<Bool> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
+    login = try LoginSession(on: loop) { continuation.yield($0 == .inFront) }
+    return stream
+  }
+
+  /// Follows the focus until an error, or until a signal ends it.
+  ///
+  /// - Throws: ``End``, ``ClientError`` if waiting for the daemon would not help, such as for lack of
+  ///   permission, and `SystemError`.
+  public func run() async throws {
+    let states = StatesFollower(client, session: session)
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { try await self.serve() }
+      tasks.addTask { try await states.run { self.take($0) } }
+      tasks.addTask { for try await _ in self.ends {} }
+      for try await _ in tasks {}
+    }
+  }
+
+  // MARK: - The loop
+
+  private func serve() async throws {
+    while true {
+      try loop.dispatchAll()
+      guard try await Poller.shared.wait(toRead: loop.descriptor) == .ready else { return }
+    }
+  }
+
+  /// Ends ``run()`` with this error.
+  private func end(_ error: any Error) { ending.finish(throwing: error) }
+
+  private func stop(_ signal: Int32) {
+    let last = try? loop.addTimer { [unowned self] in end(End.signal(signal)) }
+    last?.set(at: UInt64(microsecondsSinceBoot()) + Self.lastPatience)
+    if let last { sources.append(last) }
+    accessibility?.end { [weak self] in self?.end(End.signal(signal)) }
+  }
+
+  // MARK: - The desktop
+
+  private func take(_ event: Accessibility.Event) {
+    switch event {
+    case .bus(let address): connect(address)
+    case .none:
+      bus = nil
+      take(.busLost)
+      report("the session has no accessibility bus (org.a11y.Bus); it comes with at-spi2-core")
+    case .sessionLost: end(End.sessionLost)
+    case .isFollowed: end(End.isFollowed)
+    }
+  }
+
+  private func connect(_ address: String) {
+    bus = nil
+    take(.busLost)
+    do throws(SystemError) {
+      bus = try AccessibilityBus(
+        address, on: loop, told: { [unowned self] in take($0) },
+        lost: { [unowned self] in
+          bus = nil
+          take(.busLost)
+          accessibility?.busLost()
+        })
+    } catch {
+      accessibility?.busLost()
+    }
+  }
+
+  /// Takes what a program tells.
+  private func take(_ event: FocusedObject.Event) {
+    if event != .busLost { accessibility?.busWorks() }
+    let before = focus.state
+    focus.take(event)
+    guard focus.state != before else { return }
+    bus?.follow(focus.state)
+    if focus.state.textField != nil {
+      send(rules.gain(at: .now))
+    } else {
+      send(rules.lose(at: .now))
+    }
+  }
+
+  // MARK: - The daemon
+
+  private func take(_ occurrence: Occurrence) {
+    switch occurrence {
+    case .states(let modes, change: _):
+      isAbsenceTold = true
+      checkPermission()
+      send(rules.take(FocusRules.Keyboard(modes), at: .now))
+    case .unknown(let reason):
+      if case .noDaemon(let error) = reason, !isAbsenceTold {
+        isAbsenceTold = true
+        report("\(error)\nwaiting for it")
+      }
+      send(rules.take(nil, at: .now))
+    }
+    armLoop()
+  }
+
+  /// Learns at the start, rather than with the first text field, that the user may not send events.
+  private func checkPermission() {
+    guard !isPermissionChecked else { return }
+    isPermissionChecked = true
+    Task {
+      do throws(ClientError) {
+        _ = try await client.statistics()
+      } catch .permissionDenied(let path, let whom) {
+        end(ClientError.permissionDenied(path: path, whom: whom))
+      } catch {
+        isPermissionChecked = false
+      }
+    }
+  }
+
+  private func send(_ event: FocusRules.Event?) {
+    if let deadline = rules.deadline {
+      // Rounded up: a wakeup before the deadline would need a second one.
+      let left = ContinuousClock.now.duration(to: deadline) / .microseconds(1)
+      timer?.set(at: UInt64(microsecondsSinceBoot()) + UInt64(max(0, left.rounded(.up))))
+    } else {
+      timer?.disable()
+    }
+    guard let event else { return }
+    Task {
+      let answer = await answer(to: event)
+      send(rules.take(answer, to: event, at: .now))
+      armLoop()
+    }
+  }
+
+  /// Sends an event, and returns the answer; `nil` if the daemon did not answer.
+  private func answer(to event: FocusRules.Event) async -> FocusRules.Answer? {
+    do throws(ClientError) {
+      let message = try await client.trigger(event.rawValue)
+      return FocusRules.Answer(
+        changed: message.changed, keyboard: FocusRules.Keyboard(message.state.modes))
+    } catch {
+      switch error {
+      // The states tell that it is gone, and when it is back. While it starts, its socket may not
+      // belong to its group yet.
+      case .noDaemon, .noAnswer, .connectionLost, .cancelled, .permissionDenied: break
+      case .refused, .badReply, .failed: report("\(event.rawValue): \(error)")
+      }
+      return nil
+    }
+  }
+
+  /// Lets the loop know of what was done outside of it, such as a timer that was set.
+  private func armLoop() {
+    do throws(SystemError) { try loop.dispatchAll() } catch { end(error) }
+  }
+}
+
+extension FocusRules.Keyboard {
+  fileprivate init(_ modes: Modes) { self.init(state: modes.keyboard, since: modes.keyboardSince) }
+}
