@@ -2,6 +2,7 @@
 #include <sys/socket.h>
 
 #include <linux/sock_diag.h>
+#include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-device.h>
 #include <systemd/sd-event.h>

@@ -45,6 +45,14 @@ public final class EventLoop {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
 
+  /// Readable when a source is ready. Wait for this descriptor, then call ``dispatchAll()``, where
+  /// something else than ``run()`` waits; call it once before the first wait, too, because it arms
+  /// the sources.
+  public var descriptor: Int32 { sd_event_get_fd(handle) }
+
+  /// Runs the handlers of all ready sources, without waiting.
+  public func dispatchAll() throws(SystemError) { while try runOnce() {} }
+
   /// Ends ``run()`` after the handler that calls this.
   public func stop() { sd_event_exit(handle, 0) }
 

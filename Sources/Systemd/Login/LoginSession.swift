@@ -1,0 +1,213 @@
+import Glibc
+public import SystemCalls
+
+/// Whether the person who types on this machine's keyboards is the user of this process.
+public enum SessionPresence: Hashable, Sendable {
+  /// The user's session is the active one of a seat, and not locked; or the machine has no sessions,
+  /// because it has no systemd-logind.
+  case inFront
+  /// It is not, for this reason.
+  case absent(Reason)
+
+  /// Why a session is not in front.
+  public enum Reason: Hashable, Sendable, TerminalTextConvertible {
+    /// The user has no session, only a process.
+    case noSession
+    /// The session has no seat: it came over the network, for example.
+    case noSeat
+    /// Another session of the seat is the active one.
+    case inactive
+    /// The screen is locked.
+    case locked
+    /// systemd-logind does not answer.
+    case noAnswer
+
+    /// The message for the user.
+    public var text: TerminalText {
+      switch self {
+      case .noSession: "this user has no session on a seat"
+      case .noSeat: "this session has no seat"
+      case .inactive: "this session is not the active one of its seat"
+      case .locked: "this session is locked"
+      case .noAnswer: "systemd-logind does not answer"
+      }
+    }
+  }
+}
+
+/// Follows the session of this process, by the D-Bus interface of systemd-logind.
+///
+/// The session is the one that the process belongs to. A unit of the user's service manager belongs
+/// to none; its session is the one that logind calls the user's display: a graphical session, if
+/// there is one.
+///
+/// See `org.freedesktop.login1(5)`. The loop wakes up when a session begins, ends or changes.
+public final class LoginSession {
+  /// What logind says of the session.
+  private struct Properties {
+    var hasSeat: Bool
+    var isActive: Bool
+    var isLocked: Bool
+
+    var presence: SessionPresence {
+      if !hasSeat { return .absent(.noSeat) }
+      if !isActive { return .absent(.inactive) }
+      return isLocked ? .absent(.locked) : .inFront
+    }
+  }
+
+  /// The presence as last told.
+  public private(set) var presence: SessionPresence?
+
+  private let loop: EventLoop
+  private let told: (SessionPresence) -> Void
+  private var bus: Bus?
+  /// Matches that last as long as the connection, and those of the present session.
+  private var slots: [BusSlot] = []
+  private var sessionSlot: BusSlot?
+  private var path: String?
+  private var properties: Properties?
+  private var retry: EventSource?
+  /// The number of the last round of questions: answers to older ones are not used.
+  private var round = 0
+
+  /// Follows the session. Calls `told`, from the loop, with the presence once it is known, and
+  /// whenever it changes.
+  ///
+  /// - Throws: if the loop refuses a timer.
+  public init(
+    on loop: EventLoop, told: @escaping (SessionPresence) -> Void
+  ) throws(SystemError) {
+    (self.loop, self.told) = (loop, told)
+    // `told` must not be called before the caller has this object, so the loop connects.
+    retry = try loop.addTimer { [unowned self] in connect() }
+    retry?.set(at: 0)
+  }
+
+  // MARK: - The connection
+
+  private func connect() {
+    do throws(SystemError) {
+      let bus = try Bus(.system, on: loop)
+      slots = [
+        try bus.whenLost { [unowned self] in lose() },
+        try bus.signals(Login1.matches("SessionNew")) { [unowned self] _ in find() },
+        try bus.signals(Login1.matches("SessionRemoved")) { [unowned self] _ in find() },
+        // logind was restarted.
+        try bus.signals(
+          BusMatch(
+            sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
+            member: "NameOwnerChanged", firstArgument: Login1.name)
+        ) { [unowned self] signal in
+          if signal.arguments.last?.text?.isEmpty == false { find() }
+        },
+      ]
+      self.bus = bus
+      find()
+    } catch {
+      // Without a bus there is no logind, unless it was there before.
+      if presence == nil { tell(.inFront) } else { lose() }
+    }
+  }
+
+  /// The connection is lost. What happens meanwhile is unknown, so nobody is in front.
+  private func lose() {
+    tell(.absent(.noAnswer))
+    (slots, sessionSlot, bus) = ([], nil, nil)
+    (path, properties) = (nil, nil)
+    round += 1
+    retry?.set(at: UInt64(microsecondsSinceBoot()) + 5_000_000)
+  }
+
+  private func tell(_ presence: SessionPresence) {
+    guard presence != self.presence else { return }
+    self.presence = presence
+    told(presence)
+  }
+
+  // MARK: - Finding the session
+
+  /// Finds the session of this process, else the user's display.
+  private func find() {
+    round += 1
+    ask(Login1.call("GetSessionByPID", .uint32(UInt32(getpid())))) { [unowned self] answer in
+      switch answer {
+      case .success(let values):
+        if let path = values.first?.text { follow(path) } else { tell(.absent(.noAnswer)) }
+      case .failure(let error) where error.isServiceUnknown: tell(.inFront)
+      case .failure(let error) where error.name == Login1.noSession: findDisplay()
+      case .failure: tell(.absent(.noAnswer))
+      }
+    }
+  }
+
+  private func findDisplay() {
+    let user = "\(Login1.path)/user/self"
+    let display = BusCall.get("Display", of: Login1.interface("User"), at: user, from: Login1.name)
+    ask(display) { [unowned self] answer in
+      guard case .success(let values) = answer, let display = values.first?.content.elements,
+        display.count == 2, display[0].text?.isEmpty == false, let path = display[1].text
+      else {
+        (sessionSlot, path, properties) = (nil, nil, nil)
+        return tell(.absent(.noSession))
+      }
+      follow(path)
+    }
+  }
+
+  /// Asks, and calls `answered` unless a later round of questions has begun by then.
+  private func ask(
+    _ call: BusCall, answered: @escaping (Result<[BusValue], BusError>) -> Void
+  ) {
+    let asked = round
+    bus?.call(call) { [weak self] answer in if asked == self?.round { answered(answer) } }
+  }
+
+  // MARK: - The session
+
+  private func follow(_ path: String) {
+    let interface = Login1.interface("Session")
+    if path != self.path {
+      (self.path, properties) = (path, nil)
+      sessionSlot = try? bus?.signals(.changes(of: interface, at: path, from: Login1.name)) {
+        [unowned self] signal in
+        if signal.arguments.count > 1 { take(signal.arguments[1]) }
+      }
+    }
+    ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
+      guard case .success(let values) = answer, let all = values.first else {
+        return tell(.absent(.noSession))
+      }
+      properties = Properties(hasSeat: false, isActive: false, isLocked: false)
+      take(all)
+    }
+  }
+
+  /// Takes the values of some properties.
+  private func take(_ values: BusValue) {
+    // A change that comes before all properties are known is among these.
+    guard var properties else { return }
+    if let seat = values["Seat"]?.elements?.first?.text { properties.hasSeat = !seat.isEmpty }
+    if let isActive = values["Active"]?.bool { properties.isActive = isActive }
+    if let isLocked = values["LockedHint"]?.bool { properties.isLocked = isLocked }
+    self.properties = properties
+    tell(properties.presence)
+  }
+}
+
+/// systemd-logind on the bus.
+private enum Login1 {
+  static let name = "org.freedesktop.login1"
+  static let path = "/org/freedesktop/login1"
+  static let noSession = "org.freedesktop.login1.NoSessionForPID"
+
+  static func interface(_ kind: String) -> String { "\(name).\(kind)" }
+
+  static func call(_ member: String, _ argument: BusValue) -> BusCall {
+    BusCall(to: name, path: path, interface: interface("Manager"), member: member, argument)
+  }
+
+  static func matches(_ member: String) -> BusMatch {
+    BusMatch(sender: name, path: path, interface: interface("Manager"), member: member)
+  }
+}
