@@ -112,7 +112,7 @@ let package = Package(
       "Acting",
       [
         "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines",
-        "SystemCalls", "Watching",
+        "SystemCalls", "Systemd", "Watching",
       ]),
     program(
       "keymodectl",

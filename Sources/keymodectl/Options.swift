@@ -4,8 +4,12 @@ import SystemCalls
 
 /// The options except `--help` and `--version`, and the commands that have each of them.
 private let options: [(name: String, takesValue: Bool, commands: [String])] = [
+  ("--any-session", false, ["focus"]),
   ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
-  ("--socket-dir", true, ["devices", "graph", "state", "stats", "trigger", "wait", "watch"]),
+  (
+    "--socket-dir", true,
+    ["devices", "focus", "graph", "state", "stats", "trigger", "wait", "watch"]
+  ),
   ("--config", true, ["graph", "keys", "record", "replay"]),
   ("--format", true, ["graph", "record", "replay", "watch"]),
   ("--current", false, ["graph"]),

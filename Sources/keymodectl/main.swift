@@ -6,8 +6,9 @@ import KeymodeInterface
 import KeymodedConfiguration
 import SystemCalls
 
-/// Runs the command that the arguments name. All commands but `watch` stay on the main thread: a
-/// signal that a command blocks there is blocked for the whole program, and no thread has to start.
+/// Runs the command that the arguments name. All commands but `watch` and those that act stay on the
+/// main thread: a signal that a command blocks there is blocked for the whole program, and no thread
+/// has to start.
 @MainActor
 func run() async throws -> Int32 {
   let arguments = try Arguments.ofThisProgram()
@@ -31,6 +32,7 @@ func run() async throws -> Int32 {
   case "devices": return try devices(operands, daemon, asJSON: asJSON)
   case "stats": return try stats(operands, daemon, asJSON: asJSON)
   case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
+  case "focus": return try await focus(operands, directory: directory, arguments)
   case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)
   case "keys": return try keys(operands, arguments)

@@ -33,6 +33,7 @@ public final class FocusFollower {
 
   private let client: Client
   private let report: (TerminalText) -> Void
+  private let signals: Signals
   private let loop: EventLoop
   private var accessibility: Accessibility?
   private var bus: AccessibilityBus?
@@ -46,7 +47,7 @@ public final class FocusFollower {
   private var isPermissionChecked = false
   private let (ends, ending) = AsyncThrowingStream.makeStream(of: Never.self)
 
-  /// Blocks the signals that end it, so create it before any thread.
+  /// Catches SIGTERM, SIGINT and SIGHUP, for the rest of the process's life.
   ///
   /// - Parameters:
   ///   - anySession: whether the user's session need not be in front.
@@ -56,11 +57,15 @@ public final class FocusFollower {
     _ client: Client, anySession: Bool, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     (self.client, self.report) = (client, report)
+    signals = try Signals([SIGTERM, SIGINT, SIGHUP])
     loop = try EventLoop()
     timer = try loop.addTimer { [unowned self] in send(rules.advance(to: .now)) }
-    for number in [SIGTERM, SIGINT, SIGHUP] {
-      sources.append(try loop.addSignal(number) { [unowned self] in stop(number) })
-    }
+    let caught = signals.descriptor
+    sources = [
+      try loop.addIO(caught, .readable) { [unowned self] _ in
+        while let number = signals.next() { stop(number) }
+      }
+    ]
     accessibility = try Accessibility(on: loop) { [unowned self] in take($0) }
     session = anySession ? nil : try presence()
   }
