@@ -155,7 +155,7 @@ let package = Package(
       "ActingTests",
       [
         "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachineTesting",
-        "StateMachines", "SystemCalls",
+        "StateMachines", "SystemCalls", "Systemd",
       ]),
     tests("GuardianTests", ["Guardian", "SystemCalls", "TestSupport"]),
     tests(

@@ -1,11 +1,12 @@
 public import KeyboardModes
 public import KeymodeClient
+public import Systemd
 
-/// What becomes known of the states: what they are, or that they count as none.
+/// What becomes known of the states: what they are, or that they count as left.
 public enum Occurrence: Hashable, Sendable {
   /// The states after `change`. Without a change, the states as they are at the start, after missed
   /// changes, once a daemon is back, or once the session is in front again.
-  case states(Modes, change: Change?)
+  case states(CountedStates, change: Change?)
   /// Every state counts as left.
   case unknown(Reason)
 
@@ -14,7 +15,29 @@ public enum Occurrence: Hashable, Sendable {
     /// There is no connection to the daemon.
     case noDaemon(ClientError)
     /// The user's session is locked, in the background or gone: keys may be another user's.
-    case sessionNotInFront
+    case sessionNotInFront(SessionPresence.Reason)
+  }
+}
+
+/// The states of both machines, and which of them count.
+///
+/// A state that was entered while the session was not in front counts as left until the machine's
+/// next change, although it lasts: the key that entered it was typed on a locked screen, or by
+/// another user, and must not start anything once the session is in front.
+public struct CountedStates: Hashable, Sendable {
+  /// The states.
+  public let modes: Modes
+  /// The machines whose state was entered while the session was not in front.
+  let enteredElsewhere: Set<Machine>
+
+  /// The states, of which all count but those of these machines.
+  init(_ modes: Modes, enteredElsewhere: Set<Machine> = []) {
+    (self.modes, self.enteredElsewhere) = (modes, enteredElsewhere)
+  }
+
+  /// The state of a machine; `nil` if it counts as left.
+  public subscript(machine: Machine) -> String? {
+    enteredElsewhere.contains(machine) ? nil : modes.entry(machine).state
   }
 }
 
@@ -30,48 +53,63 @@ public enum Occurrence: Hashable, Sendable {
 struct KnownStates {
   private enum Daemon {
     case unasked
-    case connected(Modes)
+    case connected
     case away(ClientError)
   }
 
   private var daemon = Daemon.unasked
-  private var isInFront: Bool?
+  private var presence: SessionPresence?
+  /// The states as last told by a daemon.
+  private var states: CountedStates?
 
-  /// - Parameter isInFront: whether the session is in front; `nil` if that is not known yet.
-  init(isInFront: Bool?) { self.isInFront = isInFront }
+  /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.
+  init(presence: SessionPresence?) { self.presence = presence }
 
   /// Takes an update of the daemon, and returns what it makes known, if anything.
   mutating func take(_ update: Update) -> Occurrence? {
     switch (update, daemon) {
     case (.states(let message), _):
-      daemon = .connected(message.modes)
-      return isInFront == true ? occurrence : nil
-    case (.change(let change), .connected(let modes)):
-      let modes = modes.after(change)
-      daemon = .connected(modes)
-      return isInFront == true ? .states(modes, change: change) : nil
+      daemon = .connected
+      count(message.modes)
+      return presence == .inFront ? occurrence(after: nil) : nil
+    case (.change(let change), .connected):
+      if let states { count(states.modes.after(change)) }
+      return presence == .inFront ? occurrence(after: change) : nil
     // The states follow, and include these changes.
     case (.change, .unasked), (.change, .away), (.missed, _): return nil
     case (.disconnected(let error), _):
       daemon = .away(error)
-      return isInFront == true ? occurrence : nil
+      return presence == .inFront ? occurrence(after: nil) : nil
     }
   }
 
   /// Takes whether the session is in front now, and returns what that makes known, if anything.
-  mutating func take(isInFront now: Bool) -> Occurrence? {
-    guard now != isInFront else { return nil }
-    isInFront = now
-    return occurrence
+  mutating func take(_ now: SessionPresence) -> Occurrence? {
+    let before = presence
+    presence = now
+    // Another reason for being absent makes nothing known.
+    if case (.absent, .absent?) = (now, before) { return nil }
+    return now == before ? nil : occurrence(after: nil)
+  }
+
+  /// Notes the states, and where those that are new were entered.
+  private mutating func count(_ modes: Modes) {
+    var elsewhere = states?.enteredElsewhere ?? []
+    if let before = states?.modes {
+      for machine in Machine.allCases where before.entry(machine) != modes.entry(machine) {
+        if case .absent = presence { elsewhere.insert(machine) } else { elsewhere.remove(machine) }
+      }
+    }
+    states = CountedStates(modes, enteredElsewhere: elsewhere)
   }
 
   /// What is known now.
-  private var occurrence: Occurrence? {
-    switch (isInFront, daemon) {
-    case (nil, _), (true, .unasked): nil
-    case (false, _): .unknown(.sessionNotInFront)
-    case (true, .connected(let modes)): .states(modes, change: nil)
-    case (true, .away(let error)): .unknown(.noDaemon(error))
+  private func occurrence(after change: Change?) -> Occurrence? {
+    switch (presence, daemon, states) {
+    case (.absent(let reason), _, _): .unknown(.sessionNotInFront(reason))
+    case (.inFront, .connected, let states?): .states(states, change: change)
+    case (.inFront, .away(let error), _): .unknown(.noDaemon(error))
+    case (nil, _, _), (.inFront, .unasked, _), (.inFront, .connected, nil): nil
     }
   }
 }
@@ -85,5 +123,18 @@ extension Modes {
       shift: isShift ? change.to : shift, shiftSince: isShift ? change.time : shiftSince,
       keyboard: isShift ? keyboard : change.to, keyboardSince: isShift ? keyboardSince : change.time
     )
+  }
+
+  /// The state of a machine, and when it was entered.
+  fileprivate func entry(_ machine: Machine) -> Entry {
+    switch machine {
+    case .shift: Entry(state: shift, since: shiftSince)
+    case .keyboard: Entry(state: keyboard, since: keyboardSince)
+    }
+  }
+
+  fileprivate struct Entry: Equatable {
+    let state: String
+    let since: Time?
   }
 }

@@ -1,17 +1,19 @@
 public import KeymodeClient
+public import SystemCalls
+public import Systemd
 
 /// Follows the states for those who act on them: the daemon's, while the user's session is in front.
 @MainActor
 public struct StatesFollower {
   private let client: Client
-  private let session: AsyncStream<Bool>?
+  private let session: AsyncStream<SessionPresence>?
 
   /// Follows the states of `client`.
   ///
   /// - Parameter session: whether the session is in front: at once, and whenever that changes. Its end
   ///   counts as not in front, because nothing would tell of a locked screen any more. `nil` does not
   ///   look at sessions.
-  public init(_ client: Client, session: AsyncStream<Bool>?) {
+  public init(_ client: Client, session: AsyncStream<SessionPresence>?) {
     (self.client, self.session) = (client, session)
   }
 
@@ -23,7 +25,7 @@ public struct StatesFollower {
   /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission, and what
   ///   `handle` throws.
   public func run(_ handle: @escaping @MainActor (Occurrence) throws -> Void) async throws {
-    let merge = Merge(KnownStates(isInFront: session == nil ? true : nil), handle)
+    let merge = Merge(KnownStates(presence: session == nil ? .inFront : nil), handle)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { [client] in try await merge.follow(client) }
       if let session { tasks.addTask { try await merge.follow(session) } }
@@ -46,13 +48,35 @@ public struct StatesFollower {
       for try await update in client.changes { try tell { $0.take(update) } }
     }
 
-    func follow(_ session: AsyncStream<Bool>) async throws {
-      for await isInFront in session { try tell { $0.take(isInFront: isInFront) } }
-      if !Task.isCancelled { try tell { $0.take(isInFront: false) } }
+    func follow(_ session: AsyncStream<SessionPresence>) async throws {
+      for await presence in session { try tell { $0.take(presence) } }
+      if !Task.isCancelled { try tell { $0.take(.absent(.noAnswer)) } }
     }
 
     private func tell(_ take: (inout KnownStates) -> Occurrence?) throws {
       if let occurrence = take(&known) { try handle(occurrence) }
     }
+  }
+}
+
+extension LoginSession {
+  /// Whether the session of this process is in front: once it is known, and whenever it changes.
+  ///
+  /// The stream ends if its event loop fails.
+  ///
+  /// - Throws: if there can be no event loop.
+  @MainActor
+  public static func presences() throws(SystemError) -> AsyncStream<SessionPresence> {
+    let loop = try EventLoop()
+    let (presences, told) = AsyncStream.makeStream(of: SessionPresence.self)
+    let session = try LoginSession(on: loop) { told.yield($0) }
+    let serving = Task {
+      // A loop that fails ends the stream.
+      try? await loop.serve()
+      withExtendedLifetime(session) {}
+      told.finish()
+    }
+    told.onTermination = { _ in serving.cancel() }
+    return presences
   }
 }

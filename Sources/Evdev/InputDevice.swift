@@ -51,10 +51,6 @@ public final class InputDevice {
 
   deinit { libevdev_free(device) }
 
-  /// The codes of the buttons of pointers, `BTN_MOUSE` to `BTN_TASK`. Those of fingers, pens and
-  /// tools, such as `BTN_TOUCH`, are higher.
-  public static let pointerButtons: ClosedRange<UInt16> = 0x110...0x117
-
   /// Has the kernel deliver only these codes from now on: other keys do not wake the reader, and are
   /// never reported as down. Call this before anything is read.
   ///

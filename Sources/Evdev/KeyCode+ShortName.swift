@@ -46,8 +46,8 @@ extension KeyCode {
     self = key
   }
 
-  /// The key that PC keyboards have in place of this one, and the label of both; `nil` for a key that
-  /// is not easily confused.
+  /// The key that PC keyboards have with the label of this one, which they lack, and that label:
+  /// `KEY_COMPOSE` and `Menu` for `KEY_MENU`. `nil` for keys that are not easily confused.
   public var counterpart: (label: String, key: KeyCode)? {
     guard let name = eventCodeName(1, number),
       let pair = KeyName.counterparts.first(where: { $0.rare == name }),

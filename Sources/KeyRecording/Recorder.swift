@@ -191,9 +191,9 @@ public final class Recorder {
   private func write(_ batch: Batch, to file: RecordingFile) {
     let written = filter.take(batch) { keyboards?.keysUp(among: $0, on: $1) ?? [] }
     if let time = filter.wakeTime {
-      timer?.set(at: UInt64(clamping: time.microseconds + Keyboards.lateness))
+      timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
     }
-    let now = Time(microseconds: microsecondsSinceBoot())
+    let now = Keyboards.now
     do throws(SystemError) {
       for report in Report.reports(of: written, at: now) {
         guard let section = devices.index(of: report.device) else { continue }

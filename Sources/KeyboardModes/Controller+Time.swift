@@ -25,15 +25,13 @@ extension Controller {
   /// When the caller must next call ``advance(to:publish:)`` if no input comes before; `nil` if
   /// nothing is due.
   public var deadline: Time? {
-    hasDeadlines ? [dueUse?.due, tapDeadline, shiftDeadline].compactMap { $0 }.min() : nil
+    guard hasDeadlines else { return nil }
+    return earlier(dueUse?.due, earlier(tapDeadline, shiftDeadline))
   }
 
   /// When the caller must next call ``take(_:keysUp:taken:publish:)`` if no input comes before: at the
   /// ``deadline``, or to ask the kernel whether keys are still down. `nil` for never.
-  public var wakeTime: Time? {
-    guard let nextCheck else { return deadline }
-    return min(nextCheck, deadline ?? nextCheck)
-  }
+  public var wakeTime: Time? { earlier(nextCheck, deadline) }
 
   /// Performs everything due at `time` or before, and passes each change to `publish`, in order. A
   /// timeout and a hold have the time at which they were due, a release its own time, and a tap of
@@ -88,11 +86,20 @@ extension Controller {
   }
 }
 
+/// The earlier of two times, either of which may be `nil`. Allocates nothing, unlike `min()` of an
+/// array.
+private func earlier(_ first: Time?, _ second: Time?) -> Time? {
+  guard let first, let second else { return first ?? second }
+  return min(first, second)
+}
+
 extension Settings {
+  /// Whether debouncing is on.
+  var isDebouncing: Bool { debounce > .zero }
+
   /// Whether a controller can have a deadline.
   var haveDeadlines: Bool {
     if shift.timeout != nil { return true }
-    let isDebouncing = debounce > .zero
     // Debouncing delays only taps and releases.
     return shiftTrigger == .tap && isDebouncing
       || bindings.haveDeadlines(debouncing: isDebouncing)

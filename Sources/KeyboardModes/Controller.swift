@@ -52,7 +52,7 @@ public struct Controller: Sendable {
     shift = StateMachine(settings.shift)
     keyboard = StateMachine(settings.keyboard)
     hasDeadlines = settings.haveDeadlines
-    isDebouncing = settings.debounce > .zero
+    isDebouncing = settings.isDebouncing
   }
 
   /// A controller that continues from the snapshot of another one on the same clock.
@@ -120,7 +120,7 @@ public struct Controller: Sendable {
       self.settings = settings
       resume(uses, at: time)
       hasDeadlines = settings.haveDeadlines
-      isDebouncing = settings.debounce > .zero
+      isDebouncing = settings.isDebouncing
       shift = StateMachine(settings.shift, in: shift.state)
       endOverdueShift(at: time, publish)
       let state = keyboard.rules.name(of: keyboard.state)
@@ -188,7 +188,7 @@ extension Controller {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time, _ publish: (Change) -> Void) {
     guard let step = shift.take(event) else { return }
-    // Where only the time of the press is another, nothing changed that anybody can see.
+    // Only the time of the press is new: the snapshot has it, but it is no change.
     guard step.from.name != step.to.name else { return revision += 1 }
     shiftSince = time
     publish(change(.shift, step.from.name, step.to.name, event.name, at: time))

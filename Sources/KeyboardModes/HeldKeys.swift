@@ -48,7 +48,7 @@ struct HeldKeys: Sendable {
   @inline(__always)
   private mutating func count(_ key: KeyCode, _ difference: Int) {
     // All keys that are typed have lower numbers.
-    guard key.number >= 102 else { return }
+    guard key.number >= KeyCode.navigationNumbers.lowerBound else { return }
     if key.isNavigation { navigationKeys += difference }
     if key.isPointerButton { buttons += difference }
   }

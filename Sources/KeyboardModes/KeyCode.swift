@@ -4,7 +4,8 @@ public struct KeyCode: Hashable, Sendable {
   public let number: UInt16
 
   /// `KEY_MAX` of the kernel: the highest number that a key can have.
-  public static let max: UInt16 = 0x2ff
+  @inlinable
+  public static var max: UInt16 { 0x2ff }
 
   /// The key with this number, or `nil` above ``max``.
   public init?(_ number: some BinaryInteger) {
@@ -15,7 +16,7 @@ public struct KeyCode: Hashable, Sendable {
   /// The same for a `UInt16`: needs no conversion and can be inlined into other modules.
   @inlinable
   public init?(_ number: UInt16) {
-    guard number <= 0x2ff else { return nil }
+    guard number <= Self.max else { return nil }
     self.init(known: number)
   }
 
@@ -43,23 +44,33 @@ extension KeyCode {
   /// Whether this is one of the two Shift keys. The machines do not distinguish them.
   public var isShift: Bool { self == .leftShift || self == .rightShift }
 
-  /// Whether this is a button of a pointer, such as a mouse: `BTN_LEFT` to `BTN_TASK`, 0x110 to 0x117.
-  public var isPointerButton: Bool { 0x110...0x117 ~= number }
+  // The ranges are computed, because a stored static property is checked for initialization at each
+  // access.
 
-  /// Whether the key moves the cursor: Home, the arrows, and the others of 102 to 109.
-  var isNavigation: Bool { 102...109 ~= number }
+  /// The numbers of the buttons of pointers, such as mice: `BTN_LEFT` to `BTN_TASK`. Those of fingers,
+  /// pens and tools, such as `BTN_TOUCH`, are higher.
+  public static var pointerButtonNumbers: ClosedRange<UInt16> { 0x110...0x117 }
+
+  /// The numbers of the keys that move the cursor: `KEY_HOME` to `KEY_PAGEDOWN`, with the arrows.
+  static var navigationNumbers: ClosedRange<UInt16> { 102...109 }
+
+  /// Whether this is a button of a pointer.
+  public var isPointerButton: Bool { Self.pointerButtonNumbers ~= number }
+
+  /// Whether the key moves the cursor.
+  var isNavigation: Bool { Self.navigationNumbers ~= number }
 
   /// The keys that move the cursor.
-  static let navigation = (UInt16(102)...109).map(KeyCode.init(known:))
+  static let navigation = navigationNumbers.map(KeyCode.init(known:))
 
   /// The buttons of pointers.
-  static let pointerButtons = (UInt16(0x110)...0x117).map(KeyCode.init(known:))
+  static let pointerButtons = pointerButtonNumbers.map(KeyCode.init(known:))
 
   /// Whether the code says nothing about what a held Shift is for: AltGr, which types characters, and
   /// the codes of game pads, fingers and pens, which are no keys.
   var isInert: Bool {
     switch number {
-    case 0x110...0x117: false
+    case Self.pointerButtonNumbers: false
     case 100, 0x100...0x15f, 0x220...0x223, 0x2c0...0x2e7: true
     default: false
     }

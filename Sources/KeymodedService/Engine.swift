@@ -64,7 +64,7 @@ final class Engine {
 
   /// When ``take(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   var wakeTime: Time? {
-    // To ask for the time itself copies the controller.
+    // Calling the controller's property copies the controller, so it is called only if need be.
     controller.hasDeadlines || controller.nextCheck != nil ? controller.wakeTime : nil
   }
 

@@ -61,13 +61,10 @@ final class KeyboardSource: InputSource {
     }
   }
 
-  var now: Time { Time(microseconds: microsecondsSinceBoot()) }
+  var now: Time { Keyboards.now }
 
   func wake(at time: Time?) {
-    alarm?.set(to: time) { time in
-      let (real, overflow) = time.microseconds.addingReportingOverflow(Keyboards.lateness)
-      return overflow ? .max : real
-    }
+    alarm?.set(to: time, at: Keyboards.bootTime(settling:))
   }
 
   var devices: [DeviceMessage] {

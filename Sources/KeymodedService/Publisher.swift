@@ -81,7 +81,7 @@ final class Publisher {
     case (.some(let after), .some):
       guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
       guard after < ring.latest else { break }
-      // A message that was written for others has the time of then.
+      // The last message has the time at which it was written, so this subscriber gets a new one.
       last.after = .min
       return (nil, SubscriberPosition(sequence: after))
     }

@@ -84,8 +84,8 @@ final class Server {
     sessions.removeAll { $0 === session }
     // A client that waits for a descriptor can have this one.
     acceptAgain()
-    // What a crowd took is not kept for the next one. A client that comes and goes alone does not
-    // cost this.
+    // Gives back the memory of many clients when most have gone. This takes time, so a single client
+    // that comes and goes does not cause it.
     if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
       releaseFreeMemory()
       mostClients = sessions.count

@@ -11,6 +11,16 @@ extension Keyboards {
   /// microseconds: far more than it takes, and far less than anybody notices.
   public static let lateness: Int64 = 1000
 
+  /// The time on the clock that stamps the keys.
+  public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
+
+  /// The first boot time, in microseconds, at which ``read(into:)`` settles `time`; see
+  /// ``Batch/settled``.
+  public static func bootTime(settling time: Time) -> Int64 {
+    let (sum, overflow) = time.microseconds.addingReportingOverflow(lateness)
+    return overflow ? .max : sum
+  }
+
   /// The result of reading one device.
   private enum Outcome {
     case drained
@@ -30,7 +40,7 @@ extension Keyboards {
   public func read(into batch: inout Batch) {
     batch.inputs.removeAll(keepingCapacity: true)
     handOverPending(to: &batch)
-    var limit = Time(microseconds: microsecondsSinceBoot())
+    var limit = Self.now
     var ended: [(DeviceID, SystemError?)] = []
     // A single device is read without `poll`.
     let isAlone = followed.count == 1

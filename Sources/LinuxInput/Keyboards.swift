@@ -106,7 +106,7 @@ public final class Keyboards {
     case .named(let paths): openNamed(paths)
     }
     if !followingNewcomers { watch?.finder = nil }
-    pending.append(.allOpened(at: Time(microseconds: microsecondsSinceBoot())))
+    pending.append(.allOpened(at: Self.now))
     ready()
   }
 
@@ -169,7 +169,7 @@ extension Keyboards {
         let kind = node.kind ?? present.kind
         let role = isHopeless ? nil : selection.role(of: present.device, kind)
         guard role != present.role else { break }
-        // If there is another role, the device is opened anew: other keys are delivered then.
+        // The role decides which keys the kernel delivers, so a change of it opens the device anew.
         letGo(present, .released(present.id, present.device))
       }
       if !isHopeless { open(node.path, node.kind) }
@@ -205,7 +205,7 @@ extension Keyboards {
       let device = try InputDevice(path: path)
       let kind = kind ?? DeviceKind(device.description)
       guard let role = selection.role(of: device, kind) else { return }
-      if role == .pointer { try device.deliver(only: InputDevice.pointerButtons) }
+      if role == .pointer { try device.deliver(only: KeyCode.pointerButtonNumbers) }
       try follow(device, kind, role)
       unopened[path] = nil
     } catch {
@@ -245,9 +245,6 @@ extension Keyboards {
     followed.remove(at: index)
     polled.remove(at: index)
     report(why)
-    pending +=
-      waiting.removeQueue(index) + [
-        .gone(keyboard.id, at: Time(microseconds: microsecondsSinceBoot()))
-      ]
+    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Self.now)]
   }
 }

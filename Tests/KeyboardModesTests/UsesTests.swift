@@ -46,20 +46,20 @@ func keyboardEvents(_ timeline: Timeline) -> [String] {
     .map { "\($0.event) \($0.time.microseconds)" }
 }
 
+/// The same of a line, after which a second passes.
+private func keyboardEvents(_ line: String, _ settings: Settings) throws -> [String] {
+  var timeline = Timeline(settings)
+  try timeline.play("\(line) 1000")
+  timeline.passTime()
+  return keyboardEvents(timeline)
+}
+
 private let all: [(String, Use)] = [
   ("F9", .press), ("F9", .tap), ("F9", .hold(.milliseconds(300))), ("F9", .release),
 ]
 
 @Suite("Controller: uses of a chord")
 struct UsesTests {
-  /// The events of a line, after which `pass` milliseconds go by.
-  private func events(_ line: String, _ settings: Settings, pass: Int = 1000) throws -> [String] {
-    var timeline = Timeline(settings)
-    try timeline.play("\(line) \(pass)")
-    timeline.passTime()
-    return keyboardEvents(timeline)
-  }
-
   @Test(
     "each use alone sends its event at its time",
     arguments: [
@@ -71,7 +71,7 @@ struct UsesTests {
       (.hold(.nanoseconds(1500)), "10 F9+ 9 F9-", ["hold 10002"]),
     ])
   func alone(_ use: Use, _ line: String, _ expected: [String]) throws {
-    #expect(try events(line, usesSettings([("F9", use)])) == expected)
+    #expect(try keyboardEvents(line, usesSettings([("F9", use)])) == expected)
   }
 
   @Test(
@@ -92,15 +92,15 @@ struct UsesTests {
       ("F9+ 10 A+ 400 F9-", ["press 0", "hold 300000", "release 410000"]),
     ])
   func shared(_ line: String, _ expected: [String]) throws {
-    #expect(try events(line, usesSettings(all)) == expected)
+    #expect(try keyboardEvents(line, usesSettings(all)) == expected)
   }
 
   @Test("there is no tap after a hold, even in less time than a tap takes")
   func noTapAfterHold() throws {
     let settings = try usesSettings([("F9", .tap), ("F9", .hold(.milliseconds(100)))])
-    #expect(try events("F9+ 99_999us F9-", settings) == ["tap 99999"])
-    #expect(try events("F9+ 100_000us F9-", settings) == ["hold 100000"])
-    #expect(try events("F9+ 150 F9-", settings) == ["hold 100000"])
+    #expect(try keyboardEvents("F9+ 99_999us F9-", settings) == ["tap 99999"])
+    #expect(try keyboardEvents("F9+ 100_000us F9-", settings) == ["hold 100000"])
+    #expect(try keyboardEvents("F9+ 150 F9-", settings) == ["hold 100000"])
   }
 
   @Test("a chord with any use types nothing, and takes Shift back")
@@ -123,10 +123,10 @@ struct UsesTests {
     let settings = try usesSettings([
       ("LEFTCTRL+F9", .release), ("F9", .press), ("LEFTALT+F9", .tap),
     ])
-    #expect(try events("LEFTCTRL+ 5 F9+ LEFTCTRL- 5 F9-", settings) == ["release 10000"])
-    #expect(try events("F9+ LEFTCTRL+ 5 F9-", settings) == ["press 0"])
-    #expect(try events("LEFTALT+ F9+ LEFTALT- 5 F9-", settings) == ["tap 5000"])
-    #expect(try events("LEFTMETA+ F9+ LEFTMETA- 5 F9-", settings) == [])
+    #expect(try keyboardEvents("LEFTCTRL+ 5 F9+ LEFTCTRL- 5 F9-", settings) == ["release 10000"])
+    #expect(try keyboardEvents("F9+ LEFTCTRL+ 5 F9-", settings) == ["press 0"])
+    #expect(try keyboardEvents("LEFTALT+ F9+ LEFTALT- 5 F9-", settings) == ["tap 5000"])
+    #expect(try keyboardEvents("LEFTMETA+ F9+ LEFTMETA- 5 F9-", settings) == [])
   }
 
   @Test("one chord with one use has one event, and other uses may have others")
@@ -153,17 +153,17 @@ struct UsesTests {
   @Test("a second press of a key whose release was not seen first ends its use, without a tap")
   func pressedAgain() throws {
     #expect(
-      try events("F9+ 50 F9+ 50 F9-", usesSettings(all))
+      try keyboardEvents("F9+ 50 F9+ 50 F9-", usesSettings(all))
         == ["press 0", "release 50000", "press 50000", "tap 100000", "release 100000"])
     let settings = try usesSettings([("LEFTCTRL+A", .release)])
-    #expect(try events("LEFTCTRL+ A+ LEFTCTRL- 50 A+ 50 A-", settings) == ["release 50000"])
+    #expect(try keyboardEvents("LEFTCTRL+ A+ LEFTCTRL- 50 A+ 50 A-", settings) == ["release 50000"])
     let inert = try usesSettings([("LEFTCTRL+BTN_SOUTH", .release)])
     #expect(
-      try events("LEFTCTRL+ BTN_SOUTH+ LEFTCTRL- 50 BTN_SOUTH+ 50 BTN_SOUTH-", inert)
+      try keyboardEvents("LEFTCTRL+ BTN_SOUTH+ LEFTCTRL- 50 BTN_SOUTH+ 50 BTN_SOUTH-", inert)
         == ["release 50000"])
     #expect(
-      try events("F9+ 50 2:F9+ 50 F9- 50 2:F9-", usesSettings([("F9", .release)]))
-        == ["release 100000", "release 150000"], "on another device it is another use")
+      try keyboardEvents("F9+ 50 2:F9+ 50 F9- 50 2:F9-", usesSettings([("F9", .release)]))
+        == ["release 100000", "release 150000"], "each device has its own use of the key")
   }
 
   @Test("a press found by a sync sends its event, and has neither hold nor tap")
@@ -199,8 +199,8 @@ struct UsesTests {
   func tapTimeout() throws {
     var settings = try usesSettings([("F9", .tap)])
     settings.tapTimeout = .milliseconds(50)
-    #expect(try events("F9+ 49_999us F9-", settings) == ["tap 49999"])
-    #expect(try events("F9+ 50_000us F9-", settings) == [])
+    #expect(try keyboardEvents("F9+ 49_999us F9-", settings) == ["tap 49999"])
+    #expect(try keyboardEvents("F9+ 50_000us F9-", settings) == [])
   }
 
   @Test("a hold is a deadline, and comes before an event of the same time")
@@ -219,7 +219,7 @@ struct UsesTests {
     let two = try usesSettings([
       ("F9", .hold(.milliseconds(300))), ("F10", .hold(.milliseconds(100))),
     ])
-    #expect(try events("F9+ 50 F10+", two) == ["hold 150000", "hold 300000"])
+    #expect(try keyboardEvents("F9+ 50 F10+", two) == ["hold 150000", "hold 300000"])
   }
 
   @Test("push-to-talk: nothing in between can turn the microphone on again")
@@ -249,12 +249,8 @@ struct UsesTests {
 
 @Suite("Controller: uses of a chord with debounce")
 struct DebouncedUsesTests {
-  /// The events of a line after which 200 ms go by.
-  private func events(_ line: String, _ chords: [(String, Use)]) throws -> [String] {
-    var timeline = Timeline(try usesSettings(chords, debounce: .milliseconds(5)))
-    try timeline.play("\(line) 200")
-    timeline.passTime()
-    return keyboardEvents(timeline)
+  private func settings(_ chords: [(String, Use)]) throws -> Settings {
+    try usesSettings(chords, debounce: .milliseconds(5))
   }
 
   @Test(
@@ -276,19 +272,19 @@ struct DebouncedUsesTests {
       ("F9 1 F9+ 50 A F9-", ["press 0", "release 51000"]),
     ])
   func settled(_ line: String, _ expected: [String]) throws {
-    #expect(try events(line, all) == expected)
+    #expect(try keyboardEvents(line, settings(all)) == expected)
   }
 
   @Test("a hold that became due in a gap between bounces is sent at its time, if the key was down")
   func holdInGap() throws {
     #expect(
-      try events("F9+ 299 F9- 2 F9+ 50 F9-", all)
+      try keyboardEvents("F9+ 299 F9- 2 F9+ 50 F9-", settings(all))
         == ["press 0", "hold 300000", "release 351000"])
-    #expect(try events("F9+ 299 F9- 2", all) == ["press 0", "release 299000"])
+    #expect(try keyboardEvents("F9+ 299 F9- 2", settings(all)) == ["press 0", "release 299000"])
     #expect(
-      try events("F9+ 300 F9- 2 F9+ 50 F9-", all)
+      try keyboardEvents("F9+ 300 F9- 2 F9+ 50 F9-", settings(all))
         == ["press 0", "hold 300000", "release 352000"], "sent once")
-    var timeline = Timeline(try usesSettings(all, debounce: .milliseconds(5)))
+    var timeline = Timeline(try settings(all))
     try timeline.play("F9+ 298 F9-")
     #expect(timeline.controller.deadline == Time(microseconds: 303_000))
     try timeline.play("2")
@@ -298,7 +294,7 @@ struct DebouncedUsesTests {
 
   @Test("programs and other devices' losses: what settles a release and what does not")
   func inputs() throws {
-    let settings = try usesSettings([("F9", .release)], debounce: .milliseconds(5))
+    let settings = try settings([("F9", .release)])
     func after(_ input: (Time) -> Controller.Input) throws -> [String] {
       var timeline = Timeline(settings)
       try timeline.play("F9+ 50 F9- 1")
@@ -318,8 +314,7 @@ struct DebouncedUsesTests {
 
   @Test("several releases are settled in the order in which the keys went up")
   func order() throws {
-    var timeline = Timeline(
-      try usesSettings([("F9", .release), ("F10", .release)], debounce: .milliseconds(5)))
+    var timeline = Timeline(try settings([("F9", .release), ("F10", .release)]))
     try timeline.play("F9+ F10+ 50 F10- 1 F9- 1 A")
     #expect(keyboardEvents(timeline) == ["release 50000", "release 51000"])
     try timeline.play("10 F9+ F10+ 1 F10- 1")

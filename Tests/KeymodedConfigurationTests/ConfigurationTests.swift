@@ -2,6 +2,7 @@ import Evdev
 import Foundation
 import KeyboardModes
 import KeymodedConfiguration
+import TestSupport
 import Testing
 
 private func read(_ text: String) throws -> Configuration {
@@ -69,12 +70,7 @@ struct ConfigurationTests {
       """
       keyboard:
         bindings: { clickStickerButton: [KEY_F5], tapBlankArea: [] }
-        table:
-          states: [showingStickers]
-          events: [clickStickerButton]
-          rows:
-            editingText: { clickStickerButton: showingStickers }
-            showingStickers: { clickStickerButton: editingText, tapBlankArea: prepareToEditText }
+      \(stickerTable)
       """
     ).settings
     let table = settings.keyboard

@@ -21,15 +21,7 @@ struct PrintedConfigurationTests {
     return configuration
   }
 
-  private static let sticker = """
-    keyboard:
-      table:
-        states: [showingStickers]
-        events: [clickStickerButton]
-        rows:
-          editingText: { clickStickerButton: showingStickers }
-          showingStickers: { clickStickerButton: editingText, tapBlankArea: prepareToEditText }
-    """
+  private static let sticker = "keyboard:\n\(stickerTable)"
 
   @Test(
     "each setting is printed, and read again as the same",

@@ -9,12 +9,7 @@ struct TableTests {
 
   private static let stickers = """
     keyboard:
-      table:
-        states: [showingStickers]
-        events: [clickStickerButton]
-        rows:
-          editingText: { clickStickerButton: showingStickers }
-          showingStickers: { clickStickerButton: editingText, tapBlankArea: prepareToEditText }
+    \(stickerTable)
       bindings: { clickStickerButton: [KEY_F5] }
 
     """

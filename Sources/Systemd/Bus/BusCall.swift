@@ -4,9 +4,13 @@ public import SystemCalls
 public struct BusCall: Hashable, Sendable {
   /// The name of the program that is called; `nil` on a connection without a bus in between.
   public let destination: String?
+  /// The path of the object.
   public let path: String
+  /// The interface that has the method.
   public let interface: String
+  /// The name of the method.
   public let member: String
+  /// What the method is called with.
   public var arguments: [BusValue]
 
   /// A call of `member`, of `interface`, on the object at `path`.
@@ -54,13 +58,18 @@ public struct BusCall: Hashable, Sendable {
 /// Which signals to receive. What is `nil` may be anything. Names and paths of D-Bus have no
 /// apostrophe, which would end a value of the rule.
 public struct BusMatch: Hashable, Sendable {
+  /// The name of the program that sends the signal.
   public let sender: String?
+  /// The path of the object.
   public let path: String?
+  /// The interface that has the signal.
   public let interface: String
+  /// The name of the signal.
   public let member: String
   /// The signal's first argument, if that is a string.
   public let firstArgument: String?
 
+  /// Signals `member` of `interface`.
   public init(
     sender: String? = nil, path: String? = nil, interface: String, member: String,
     firstArgument: String? = nil
@@ -97,8 +106,11 @@ public struct BusMatch: Hashable, Sendable {
 public struct BusSignal: Hashable, Sendable {
   /// The unique name of the program that sent it; `nil` on a connection without a bus in between.
   public let sender: String?
+  /// The path of the object.
   public let path: String
+  /// The name of the signal.
   public let member: String
+  /// What the signal tells.
   public let arguments: [BusValue]
 }
 
@@ -109,6 +121,7 @@ public struct BusError: Error, Hashable, TerminalTextConvertible {
   /// The message of the program that was called.
   public let message: String
 
+  /// The error of this name.
   public init(name: String, message: String) { (self.name, self.message) = (name, message) }
 
   /// The message for the user.

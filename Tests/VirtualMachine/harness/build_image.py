@@ -255,6 +255,12 @@ def _configure(root: Path) -> None:
     journal = root / "etc/systemd/journald.conf.d"
     journal.mkdir()
     (journal / "guest.conf").write_text("[Journal]\nStorage=volatile\nRateLimitBurst=0\n")
+    logins = root / "etc/systemd/logind.conf.d"
+    logins.mkdir()
+    # A user's manager ends with the last session, and not ten seconds later in the next test; and
+    # a console that comes to the front gets no getty.
+    options = "NAutoVTs=0\nReserveVT=0\nUserStopDelaySec=0\n"
+    (logins / "guest.conf").write_text(f"[Login]\n{options}")
     (root / "etc/hostname").write_text("guest\n")
     (root / "etc/machine-id").write_text("0123456789abcdef0123456789abcdef\n")
     (root / "etc/fstab").write_text("")

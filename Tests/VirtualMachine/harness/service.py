@@ -60,6 +60,7 @@ def add_people(vm: VirtualMachine) -> None:
         useradd ordinary
         useradd --groups keymoded-state reader
         useradd --groups keymoded-control controller
+        useradd --create-home --groups keymoded-state,keymoded-control alice
         """
     )
 
@@ -86,6 +87,15 @@ def cleared_away(vm: VirtualMachine) -> Iterator[None]:
         yield
     finally:
         vm.run(f"rm -rf {CONFIGURATION}; systemctl stop {UNITS}")
+
+
+@contextlib.contextmanager
+def configured(vm: VirtualMachine, text: str) -> Iterator[None]:
+    """Restarts the service with this configuration; stops it at the end, and removes the file."""
+    with cleared_away(vm):
+        configure(vm, text)
+        restart(vm)
+        yield
 
 
 def configure(vm: VirtualMachine, text: str) -> None:

@@ -5,9 +5,14 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import pytest
+
 from harness import recorder, service
 from harness.guest_process import GuestProcess
+from harness.recorder import Recorder
+from harness.recordings import changes_in
 from harness.vm import PS2_KEYBOARD, USB_KEYBOARD_NAME, VirtualMachine
+from harness.watch import Change
 
 TABLE = """
 keyboard:
@@ -41,17 +46,27 @@ RECORDERS = [
 ]
 
 
-@contextlib.contextmanager
-def served(vm: VirtualMachine) -> Iterator[None]:
-    """Starts the service for push-to-talk; stops it at the end, and removes its configuration."""
-    with service.cleared_away(vm):
-        service.configure(vm, PUSH_TO_TALK)
-        service.restart(vm)
+@pytest.fixture
+def talking_guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
+    """The guest, with a service that was just started for push-to-talk."""
+    with service.configured(installed, PUSH_TO_TALK):
         try:
-            yield
+            yield installed
         finally:
             # A test that failed may have left it down.
-            vm.play("up f9")
+            installed.play("up f9")
+
+
+def replayed(vm: VirtualMachine, recording: Recorder) -> list[Change]:
+    """The changes in a recording by the configuration that the service has."""
+    return changes_in(recording.path, "--config", vm.shared / "keymoded.yaml")
+
+
+def ended(vm: VirtualMachine, recording: Recorder) -> list[Change]:
+    """Ends a recording after its marker, and returns what is `replayed` of it."""
+    recording.wait_for_marker()
+    assert recording.stop().exit_code == 0
+    return replayed(vm, recording)
 
 
 def settled(vm: VirtualMachine) -> dict[str, Any]:

@@ -11,21 +11,16 @@ from harness.talking import (
     TABLE,
     end_grab,
     expect_one_stop,
-    served,
     settled,
     start_grab,
     talk,
+    talking_guest,
     usb_keyboard,
 )
 from harness.vm import VirtualMachine
 from harness.watch import Watch
 
-
-@pytest.fixture
-def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started for push-to-talk."""
-    with served(installed):
-        yield installed
+guest = talking_guest
 
 
 def test_reload_that_keeps_the_binding_keeps_talking(guest: VirtualMachine) -> None:

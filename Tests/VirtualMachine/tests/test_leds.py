@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from harness import service
 from harness.keyboards import LitKeyboard, followed
-from harness.service import PATIENT, configure, reload, wait_until_following
+from harness.service import PATIENT, reload, wait_until_following
 from harness.vm import VirtualMachine
 from harness.watch import Watch
 from support.checkout import CHECKOUT
@@ -28,10 +28,8 @@ def unlock(guest: VirtualMachine) -> None:
 @pytest.fixture
 def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with the shipped service just started, configured to switch LEDs."""
-    with service.cleared_away(installed):
-        unlock(installed)
-        configure(installed, LEDS)
-        service.restart(installed)
+    unlock(installed)
+    with service.configured(installed, LEDS):
         yield installed
 
 

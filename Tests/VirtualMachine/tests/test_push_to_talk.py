@@ -1,12 +1,10 @@
 """The release of a key ends what its press began, however the release is hidden from the daemon."""
 
-from collections.abc import Iterator
-
 import pytest
 from harness import service
 from harness.keyboards import VirtualKeyboard, followed_keyboard
 from harness.recorder import MARKER, Recorder, record
-from harness.recordings import changes_in, events_in
+from harness.recordings import events_in
 from harness.service import MOST_TRIES, reload
 from harness.talking import (
     PUSH_TO_TALK,
@@ -14,11 +12,13 @@ from harness.talking import (
     SILENT,
     TALKING,
     end_grab,
+    ended,
     expect_one_stop,
-    served,
+    replayed,
     settled,
     start_grab,
     talk,
+    talking_guest,
     usb_keyboard,
 )
 from harness.vm import VirtualMachine
@@ -29,11 +29,7 @@ from support.input_events import F9, PRESS, RELEASE, B, evemu_key_frame
 CHECK_US = 250_000
 
 
-@pytest.fixture
-def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started for push-to-talk."""
-    with served(installed):
-        yield installed
+guest = talking_guest
 
 
 def test_key_talks_while_it_is_held(guest: VirtualMachine) -> None:
@@ -46,7 +42,7 @@ def test_key_talks_while_it_is_held(guest: VirtualMachine) -> None:
     ] * 2
     # The recordings have the kernel's times of the presses and the releases.
     for recording in recorders:
-        assert changes_in(recording.path, "--config", guest.shared / "keymoded.yaml") == live
+        assert replayed(guest, recording) == live
 
 
 def test_key_talks_on_a_usb_keyboard(guest: VirtualMachine) -> None:
@@ -136,9 +132,7 @@ def test_hidden_release_is_in_recordings(guest: VirtualMachine) -> None:
     guest.play(f"tap f9 200; wait 60; {MARKER}")
     assert watch.states(2) == [TALKING, SILENT]
     for recording in recorders:
-        recording.wait_for_marker()
-        assert recording.stop().exit_code == 0
-        changes = changes_in(recording.path, "--config", guest.shared / "keymoded.yaml")
+        changes = ended(guest, recording)
         # Each program asks the kernel at its own times.
         assert [change["to"] for change in changes] == [TALKING, SILENT] * 2
         keys = [value for _, code, value in events_in(recording.recording()) if code == F9]
@@ -177,10 +171,7 @@ def test_release_that_the_kernel_dropped_ends_talking(
         keyboard.send("F9+", "F9-", "RIGHTMETA+", "RIGHTMETA-")
         assert watch.states(2) == [TALKING, SILENT]
         for recording in recorders:
-            recording.wait_for_marker()
-            assert recording.stop().exit_code == 0
-            changes = changes_in(recording.path, "--config", guest.shared / "keymoded.yaml")
-            assert [change["to"] for change in changes] == [TALKING, SILENT] * 2
+            assert [change["to"] for change in ended(guest, recording)] == [TALKING, SILENT] * 2
 
 
 def test_press_and_release_within_a_loss_talk_only_as_long_as_the_key_is_seen(

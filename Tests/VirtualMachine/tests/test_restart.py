@@ -15,9 +15,7 @@ KILLS = int(os.environ.get("KEYMODED_KILLS", "100"))
 @pytest.fixture
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with a service that was just started without stored states."""
-    with service.cleared_away(installed):
-        service.configure(installed, service.PATIENT)
-        service.restart(installed)
+    with service.configured(installed, service.PATIENT):
         yield installed
 
 

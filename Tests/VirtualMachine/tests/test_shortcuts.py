@@ -59,9 +59,7 @@ CLICKS = {
 @pytest.fixture
 def patient(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with a service whose threshold no slow host exceeds."""
-    with service.cleared_away(installed):
-        service.configure(installed, service.PATIENT)
-        service.restart(installed)
+    with service.configured(installed, service.PATIENT):
         yield installed
 
 

@@ -97,6 +97,6 @@ def test_upgrade_while_keys_are_held_keeps_the_states_and_then_serves_push_to_ta
 
 def upgrade(vm: VirtualMachine) -> None:
     """Installs the present package, and waits until its daemon follows the keyboard."""
-    # Nobody is there to answer a question about the configuration.
+    # Without a terminal, dpkg fails if it asks a question about the configuration.
     vm.run("dpkg --install /host/keymoded.deb </dev/null", timeout=INSTALL_SECONDS)
     wait_until_following(vm, 1)

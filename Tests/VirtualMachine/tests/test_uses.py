@@ -1,13 +1,12 @@
 """Recordings of presses, releases, holds, taps and clicks replay to the daemon's changes."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
 from harness.recorder import MARKER, Recorder, record
-from harness.recordings import changes_in, codes_in
+from harness.recordings import codes_in
 from harness.service import reload
-from harness.talking import RECORDERS, TABLE, served
+from harness.talking import RECORDERS, TABLE, ended, replayed, talking_guest
 from harness.vm import VirtualMachine
 from harness.watch import Watch
 from support.input_events import BTN_LEFT
@@ -38,11 +37,7 @@ CLICKS = [
 END = "wait 500; tap a 20; wait 150"
 
 
-@pytest.fixture
-def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started for push-to-talk."""
-    with served(installed):
-        yield installed
+guest = talking_guest
 
 
 @pytest.mark.parametrize("debounce", ["off", "20ms"])
@@ -59,7 +54,7 @@ def test_recordings_of_uses_replay_to_the_changes_of_the_daemon(
         change["event"] for change in live
     }
     for recording in recorders:
-        assert changes_in(recording.path, "--config", guest.shared / "keymoded.yaml") == live
+        assert replayed(guest, recording) == live
 
 
 def test_recordings_of_uses_with_a_mouse_replay_to_the_changes_of_the_daemon(
@@ -72,11 +67,9 @@ def test_recordings_of_uses_with_a_mouse_replay_to_the_changes_of_the_daemon(
     watch = Watch(guest)
     recorders = [Recorder(guest, tool, "") for tool in RECORDERS[2:]]
     guest.play(f"{script}; {END}; {MARKER}")
-    for recording in recorders:
-        recording.wait_for_marker()
-        assert recording.stop().exit_code == 0
+    replays = [ended(guest, recording) for recording in recorders]
     live = watch.rest(guest)[:-1]
     assert len(live) > 20
-    for recording in recorders:
-        assert changes_in(recording.path, "--config", guest.shared / "keymoded.yaml") == live
+    for replay in replays:
+        assert replay == live
     assert BTN_LEFT in codes_in(recorders[0].recording())

@@ -24,7 +24,7 @@ struct ReferenceUse {
 
 /// What the rules say of the uses of a chord.
 extension Reference {
-  /// Whether nothing is left of the use but its release, and nobody else holds its key.
+  /// Whether the use waits for its release alone, and no other device holds its key.
   func isTold(_ use: ReferenceUse) -> Bool {
     use.released == nil && use.release != nil && due(use) == nil
       && (use.tap == nil || !use.isAlone || use.pressed == nil)
