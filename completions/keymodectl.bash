@@ -4,7 +4,7 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait trigger devices stats graph replay record keys'
+  local commands='state watch wait trigger focus devices stats graph replay record keys'
   local shift='off on capsLock'
   local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
 
@@ -50,6 +50,7 @@ _keymodectl() {
     case $command in
       '' | state | trigger | devices | stats) options+=' --json --socket-dir --timeout' ;;
       watch) options+=' --json --socket-dir' ;;
+      focus) options+=' --socket-dir --any-session' ;;
       wait | graph) options+=' --socket-dir --timeout' ;;
       replay) options+=' --json' ;;
     esac

@@ -11,6 +11,8 @@ let help: TerminalText = """
                              live view, elsewhere as lines
     wait MACHINE=STATE...    wait until the machines are in these states
     trigger EVENT            send an event instead of a key
+    focus                    send tapTextField and tapBlankArea while text fields
+                             of the desktop get and lose the focus
     devices                  print the followed devices
     stats                    print statistics of the daemon
     graph shift|keyboard     print the diagram of a machine; needs no daemon
@@ -20,14 +22,14 @@ let help: TerminalText = """
     keys [DEVICE]...         show what each key that is pressed is called and
                              bound to; needs no daemon
 
-    --json                   all but wait, graph, record and keys: print JSON
-                             lines
+    --json                   all but wait, focus, graph, record and keys: print
+                             JSON lines
     --socket-dir DIR         all but replay, record and keys: the directory of the
                              daemon's sockets; by default $KEYMODED_SOCKET_DIR,
                              $XDG_RUNTIME_DIR/keymoded or /run/keymoded
-    --timeout SECONDS        all but watch, replay, record and keys: give up after
-                             this time, by default 5 seconds; wait then exits with
-                             1, and by default never gives up
+    --timeout SECONDS        all but watch, focus, replay, record and keys: give
+                             up after this time, by default 5 seconds; wait then
+                             exits with 1, and by default never gives up
     --config FILE            replay, record, draw or show keys with the settings
                              of FILE
     --version                print the version
@@ -38,6 +40,10 @@ let help: TerminalText = """
     --format TEXT            for a status bar: print TEXT whenever it changes, the
                              states instead of {shift} and {keyboard}
     --waybar                 the same as JSON for a custom module of Waybar
+
+  focus
+    --any-session            also while your session is locked, or not the active
+                             one of its seat
 
   graph
     --format LANGUAGE        dot (the default), mermaid or plantuml

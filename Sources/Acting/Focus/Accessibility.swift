@@ -28,6 +28,9 @@ final class Accessibility {
   /// The shortest and the longest time, in microseconds, before asking again for a bus that is lost.
   private static let delays = (shortest: UInt64(1_000_000), longest: UInt64(64_000_000))
 
+  /// How long the switch may take to answer: the user waits for it at the end.
+  private static let patience = Duration.seconds(1)
+
   private let bus: Bus
   private let told: (Event) -> Void
   private var slots: [BusSlot] = []
@@ -122,7 +125,8 @@ final class Accessibility {
   }
 
   private func get(_ property: String, _ answered: @escaping (Bool?) -> Void) {
-    bus.call(.get(property, of: Self.status, at: Self.path, from: Self.name)) { answer in
+    let call = BusCall.get(property, of: Self.status, at: Self.path, from: Self.name)
+    bus.call(call, timeout: Self.patience) { answer in
       answered((try? answer.get())?.first?.content.bool)
     }
   }
@@ -130,6 +134,6 @@ final class Accessibility {
   private func set(_ property: String, _ value: Bool, _ done: @escaping () -> Void) {
     let call = BusCall.set(
       property, of: Self.status, at: Self.path, from: Self.name, to: .bool(value))
-    bus.call(call) { _ in done() }
+    bus.call(call, timeout: Self.patience) { _ in done() }
   }
 }

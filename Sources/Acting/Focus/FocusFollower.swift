@@ -28,21 +28,17 @@ public final class FocusFollower {
     }
   }
 
-  /// How long switching the accessibility bus off may take, in microseconds.
-  private static let lastPatience: UInt64 = 1_000_000
-
   private let client: Client
   private let report: (TerminalText) -> Void
   private let signals: Signals
   private let loop: EventLoop
   private var accessibility: Accessibility?
   private var bus: AccessibilityBus?
-  private var login: LoginSession?
   private var sources: [EventSource] = []
   private var timer: EventSource?
   private var focus = FocusedObject()
   private var rules = FocusRules(at: .now)
-  private var session: AsyncStream<Bool>?
+  private let session: AsyncStream<SessionPresence>?
   private var isAbsenceTold = false
   private var isPermissionChecked = false
   private let (ends, ending) = AsyncThrowingStream.makeStream(of: Never.self)
@@ -57,23 +53,17 @@ public final class FocusFollower {
     _ client: Client, anySession: Bool, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     (self.client, self.report) = (client, report)
+    session = anySession ? nil : try LoginSession.presences()
     signals = try Signals([SIGTERM, SIGINT, SIGHUP])
     loop = try EventLoop()
     timer = try loop.addTimer { [unowned self] in send(rules.advance(to: .now)) }
     let caught = signals.descriptor
     sources = [
       try loop.addIO(caught, .readable) { [unowned self] _ in
-        while let number = signals.next() { stop(number) }
+        while let number = signals.next() { end(End.signal(number)) }
       }
     ]
     accessibility = try Accessibility(on: loop) { [unowned self] in take($0) }
-    session = anySession ? nil : try presence()
-  }
-
-  private func presence() throws(SystemError) -> AsyncStream<Bool> {
-    let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
-    login = try LoginSession(on: loop) { continuation.yield($0 == .inFront) }
-    return stream
   }
 
   /// Follows the focus until an error, or until a signal ends it.
@@ -81,6 +71,15 @@ public final class FocusFollower {
   /// - Throws: ``End``, ``ClientError`` if waiting for the daemon would not help, such as for lack of
   ///   permission, and `SystemError`.
   public func run() async throws {
+    do {
+      try await follow()
+    } catch {
+      await switchOff()
+      throw error
+    }
+  }
+
+  private func follow() async throws {
     let states = StatesFollower(client, session: session)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await self.serve() }
@@ -90,23 +89,23 @@ public final class FocusFollower {
     }
   }
 
-  // MARK: - The loop
-
-  private func serve() async throws {
-    while true {
-      try loop.dispatchAll()
-      guard try await Poller.shared.wait(toRead: loop.descriptor) == .ready else { return }
-    }
-  }
+  private func serve() async throws { try await loop.serve() }
 
   /// Ends ``run()`` with this error.
   private func end(_ error: any Error) { ending.finish(throwing: error) }
 
-  private func stop(_ signal: Int32) {
-    let last = try? loop.addTimer { [unowned self] in end(End.signal(signal)) }
-    last?.set(at: UInt64(microsecondsSinceBoot()) + Self.lastPatience)
-    if let last { sources.append(last) }
-    accessibility?.end { [weak self] in self?.end(End.signal(signal)) }
+  /// Leaves the accessibility bus switched off if it was so.
+  private func switchOff() async {
+    guard let accessibility else { return }
+    bus = nil
+    await withTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { try? await self.serve() }
+      await withCheckedContinuation { continuation in
+        accessibility.end { continuation.resume() }
+        armLoop()
+      }
+      tasks.cancelAll()
+    }
   }
 
   // MARK: - The desktop
@@ -157,10 +156,12 @@ public final class FocusFollower {
 
   private func take(_ occurrence: Occurrence) {
     switch occurrence {
-    case .states(let modes, change: _):
+    // States that count as left count here: no key typed elsewhere starts anything, but the user's own
+    // text field does.
+    case .states(let states, change: _):
       isAbsenceTold = true
       checkPermission()
-      send(rules.take(FocusRules.Keyboard(modes), at: .now))
+      send(rules.take(FocusRules.Keyboard(states.modes), at: .now))
     case .unknown(let reason):
       if case .noDaemon(let error) = reason, !isAbsenceTold {
         isAbsenceTold = true
