@@ -88,7 +88,7 @@ client-tests: build
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Adversary
 
-# The examples for Waybar, tmux and notifications, on a desktop without a screen.
+# The examples for Waybar, tmux and notifications, and `keymodectl focus`, on a desktop without a screen.
 desktop-tests: build
 	@scripts/install-packages test desktop
 	@scripts/install-python-tools

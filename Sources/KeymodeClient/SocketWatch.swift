@@ -33,8 +33,9 @@ final class SocketWatch: Sendable {
   }
 
   /// Waits until an attempt to connect may succeed, but at most until `deadline`.
-  func wait(until deadline: ContinuousClock.Instant) async throws(SystemError) -> Poller.WaitResult
-  {
+  func wait(
+    until deadline: ContinuousClock.Instant, isolation: isolated (any Actor)? = #isolation
+  ) async throws(SystemError) -> Poller.WaitResult {
     while true {
       let result = try await Poller.shared.wait(toRead: descriptor.number, until: deadline)
       guard result == .ready, !hasNews else { return result }

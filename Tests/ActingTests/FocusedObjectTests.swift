@@ -47,6 +47,8 @@ struct FocusedObjectTests {
       [.none, .asked(field), .textField(field), .other(field)]
     ),
     (.removed(field), [.none, .none, .none, .none]),
+    (.removed(window), [.none, .none, .none, .none]),
+    (.removed(secondWindow), [.none, .asked(field), .textField(field), .other(field)]),
     (.removed(foreign), [.none, .asked(field), .textField(field), .other(field)]),
     (.activated(window: foreignWindow), [.none, .asked(field), .textField(field), .other(field)]),
     (.deactivated(window: window), [.none, .none, .none, .none]),

@@ -28,8 +28,8 @@ final class AccessibilityBus {
   /// The object of which is asked, and how many attempts are left.
   private var asked: AccessibleObject?
   private var attemptsLeft = 0
-  /// The object whose end is watched.
-  private var watched: AccessibleObject?
+  /// The objects whose end is watched: the one that has the focus, and the active window.
+  private var watched: Set<AccessibleObject> = []
   private var watches: [BusSlot] = []
 
   /// Connects to the bus at this address.
@@ -90,10 +90,10 @@ final class AccessibilityBus {
 
   // MARK: - The object that has the focus
 
-  /// Asks whether the object is a text field, and watches for its end.
-  func follow(_ state: FocusedObject.State) {
-    if watched != state.object { watch(state.object) }
-    if case .asked(let object) = state {
+  /// Asks whether the object is a text field, and watches for its end and that of its window.
+  func follow(_ focus: FocusedObject) {
+    watch(Set([focus.state.object, focus.activeWindow].compactMap(\.self)))
+    if case .asked(let object) = focus.state {
       guard asked != object else { return }
       (asked, attemptsLeft) = (object, Self.attempts)
       retry?.disable()
@@ -137,19 +137,23 @@ final class AccessibilityBus {
     retry?.set(at: UInt64(microsecondsSinceBoot()) + delay)
   }
 
-  private func watch(_ object: AccessibleObject?) {
-    watched = object
+  private func watch(_ objects: Set<AccessibleObject>) {
+    guard objects != watched else { return }
+    watched = objects
     watches = []
-    guard let object else { return }
     do throws(SystemError) {
-      watches = [
-        try bus.signals(Self.owner(of: object.program)) { [unowned self] signal in
-          if signal.arguments.last?.text?.isEmpty == true { told(.programLeft(object.program)) }
-        },
-        try bus.signals(FocusSignal.removal(of: object)) { [unowned self] _ in
-          told(.removed(object))
-        },
-      ]
+      for program in Set(objects.map(\.program)) {
+        watches.append(
+          try bus.signals(Self.owner(of: program)) { [unowned self] signal in
+            if signal.arguments.last?.text?.isEmpty == true { told(.programLeft(program)) }
+          })
+      }
+      for object in objects {
+        watches.append(
+          try bus.signals(FocusSignal.removal(of: object)) { [unowned self] _ in
+            told(.removed(object))
+          })
+      }
     } catch {
       // Without memory for it. The next focus of any object replaces this one all the same.
     }

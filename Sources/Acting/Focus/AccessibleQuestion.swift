@@ -76,7 +76,7 @@ enum FocusSignal: CaseIterable {
     }
   }
 
-  /// The signal that tells that an object is gone. GTK 4 tells nothing else of a closed window.
+  /// The signal that tells that an object is gone.
   static func removal(of object: AccessibleObject) -> BusMatch {
     BusMatch(
       sender: object.program, path: object.path, interface: "\(interface).Object",

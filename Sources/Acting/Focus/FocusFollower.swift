@@ -71,25 +71,33 @@ public final class FocusFollower {
   /// - Throws: ``End``, ``ClientError`` if waiting for the daemon would not help, such as for lack of
   ///   permission, and `SystemError`.
   public func run() async throws {
+    let states = StatesFollower(client, session: session)
+    let tasks = [
+      Task { await serve() },
+      Task {
+        do { try await states.run { self.take($0) } } catch { end(error) }
+      },
+    ]
+    defer { for task in tasks { task.cancel() } }
     do {
-      try await follow()
+      for try await _ in ends {}
     } catch {
       await switchOff()
       throw error
     }
   }
 
-  private func follow() async throws {
-    let states = StatesFollower(client, session: session)
-    try await withThrowingTaskGroup(of: Void.self) { tasks in
-      tasks.addTask { try await self.serve() }
-      tasks.addTask { try await states.run { self.take($0) } }
-      tasks.addTask { for try await _ in self.ends {} }
-      for try await _ in tasks {}
+  // MARK: - The loop and the end
+
+  private func serve() async {
+    do throws(SystemError) {
+      try await loop.serve()
+    } catch {
+      // Without the loop, nothing could wait for the switch.
+      accessibility = nil
+      end(error)
     }
   }
-
-  private func serve() async throws { try await loop.serve() }
 
   /// Ends ``run()`` with this error.
   private func end(_ error: any Error) { ending.finish(throwing: error) }
@@ -98,13 +106,9 @@ public final class FocusFollower {
   private func switchOff() async {
     guard let accessibility else { return }
     bus = nil
-    await withTaskGroup(of: Void.self) { tasks in
-      tasks.addTask { try? await self.serve() }
-      await withCheckedContinuation { continuation in
-        accessibility.end { continuation.resume() }
-        armLoop()
-      }
-      tasks.cancelAll()
+    await withCheckedContinuation { continuation in
+      accessibility.end { continuation.resume() }
+      armLoop()
     }
   }
 
@@ -141,10 +145,11 @@ public final class FocusFollower {
   /// Takes what a program tells.
   private func take(_ event: FocusedObject.Event) {
     if event != .busLost { accessibility?.busWorks() }
-    let before = focus.state
+    let before = focus
     focus.take(event)
-    guard focus.state != before else { return }
-    bus?.follow(focus.state)
+    guard focus != before else { return }
+    bus?.follow(focus)
+    guard focus.state != before.state else { return }
     if focus.state.textField != nil {
       send(rules.gain(at: .now))
     } else {

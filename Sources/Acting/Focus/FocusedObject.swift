@@ -9,7 +9,7 @@
 /// | focused       | nothing: GTK 3 says it twice | it has the focus, and its program is asked  |
 /// | unfocused     | none has the focus        | nothing                                        |
 /// | answered      | a text field, or not      | nothing: the answer is late                    |
-/// | removed       | none has the focus        | nothing                                        |
+/// | removed       | none has the focus        | the same as deactivated, for the active window |
 /// | deactivated   | none, if the window is the program's active one | nothing                  |
 /// | programLeft   | none has the focus        | nothing                                        |
 struct FocusedObject: Hashable, Sendable {
@@ -78,7 +78,11 @@ struct FocusedObject: Hashable, Sendable {
   private func next(on event: Event) -> State {
     switch event {
     case .focused(let object): object == state.object ? state : .asked(object)
-    case .unfocused(let object), .removed(let object): object == state.object ? .none : state
+    case .unfocused(let object): object == state.object ? .none : state
+    // GTK 4 tells nothing else of a closed window, and may keep the objects in it.
+    case .removed(let object):
+      object == state.object || object == activeWindow && losesFocus(deactivating: object)
+        ? .none : state
     case .answered(let object, let isTextField):
       state == .asked(object) ? isTextField ? .textField(object) : .other(object) : state
     // The new window's focus tells more, and comes before this with some toolkits.
