@@ -5,6 +5,7 @@ DESTDIR ?=
 
 bindir      = $(PREFIX)/bin
 unitdir     = $(PREFIX)/lib/systemd/system
+userunitdir = $(PREFIX)/lib/systemd/user
 sysusersdir = $(PREFIX)/lib/sysusers.d
 rulesdir    = $(PREFIX)/lib/udev/rules.d
 mandir      = $(PREFIX)/share/man
@@ -27,6 +28,7 @@ RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(CXX
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
+USER_UNITS = keymode-targets.service keymode-focus.service keymode-keyboard@.target keymode-shift@.target
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
@@ -169,12 +171,14 @@ build:
 # Builds nothing, so that root never runs the compiler: run `make build` first.
 install:
 	@test -x .build/release/keymoded || { echo "the programs are not built yet: run 'make build'"; exit 1; }
-	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(sysusersdir)" \
-	  "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
+	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(userunitdir)" \
+	  "$(DESTDIR)$(sysusersdir)" "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
 	  "$(DESTDIR)$(mandir)/man8"
 	install -s $(addprefix .build/release/,$(PROGRAMS)) "$(DESTDIR)$(bindir)"
 	install -m 644 $(addprefix systemd/,$(UNITS)) "$(DESTDIR)$(unitdir)"
-	sed -i 's|@bindir@|$(bindir)|' "$(DESTDIR)$(unitdir)/keymoded.service"
+	install -m 644 $(addprefix systemd/user/,$(USER_UNITS)) "$(DESTDIR)$(userunitdir)"
+	sed -i 's|@bindir@|$(bindir)|' "$(DESTDIR)$(unitdir)/keymoded.service" \
+	  $(addprefix "$(DESTDIR)$(userunitdir)"/,$(filter %.service,$(USER_UNITS)))
 	install -m 644 systemd/keymoded.sysusers "$(DESTDIR)$(sysusersdir)/keymoded.conf"
 	install -m 644 udev/70-keymoded.rules "$(DESTDIR)$(rulesdir)"
 	for page in $(PAGES); do \
@@ -197,6 +201,7 @@ uninstall:
 	    "$(DESTDIR)$(zshdir)/_$$name"; \
 	done
 	for name in $(UNITS); do $(RM) "$(DESTDIR)$(unitdir)/$$name"; done
+	for name in $(USER_UNITS); do $(RM) "$(DESTDIR)$(userunitdir)/$$name"; done
 	for page in $(PAGES); do $(RM) "$(DESTDIR)$(mandir)/man$${page##*.}/$$page"; done
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
 	! cmp -s etc/keymoded.yaml "$(DESTDIR)$(confdir)/keymoded.yaml" || \

@@ -120,7 +120,7 @@ let package = Package(
         "Acting", "CommandLineTools", "EventRecordings", "Guardian", "JSON", "KeyRecording",
         "KeyboardModes",
         "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput", "PressedKeys",
-        "Replaying", "StateMachines", "SystemCalls", "Timelines", "Watching",
+        "Replaying", "StateMachines", "SystemCalls", "Systemd", "Timelines", "Watching",
       ]),
 
     // Packages of their own, under examples; here they are for the tests.
@@ -155,7 +155,7 @@ let package = Package(
       "ActingTests",
       [
         "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachineTesting",
-        "StateMachines", "SystemCalls", "Systemd",
+        "StateMachines", "SystemCalls", "Systemd", "TestSupport",
       ]),
     tests("GuardianTests", ["Guardian", "SystemCalls", "TestSupport"]),
     tests(

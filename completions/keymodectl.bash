@@ -4,7 +4,7 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait trigger focus devices stats graph replay record keys'
+  local commands='state watch wait trigger focus targets devices stats graph replay record keys'
   local shift='off on capsLock'
   local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
 
@@ -52,6 +52,7 @@ _keymodectl() {
       watch) options+=' --json --socket-dir' ;;
       focus) options+=' --socket-dir --any-session' ;;
       wait | graph) options+=' --socket-dir --timeout' ;;
+      targets) options+=' --socket-dir --shift --any-session' ;;
       replay) options+=' --json' ;;
     esac
     case $command in

@@ -1,15 +1,15 @@
 import Glibc
-import SystemCalls
+package import SystemCalls
 
 /// Notices, by inotify, that a missing socket has appeared.
 ///
 /// If the socket's directory is missing too, this watches the nearest parent that exists.
-final class SocketWatch: Sendable {
+package final class SocketWatch: Sendable {
   private let descriptor: FileDescriptor
   private let name: String
 
   /// Watches for the socket at `path`; `nil` if inotify refuses a watch.
-  convenience init?(_ path: String) {
+  package convenience init?(_ path: String) {
     let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     guard number >= 0 else { return nil }
     let descriptor = FileDescriptor(owning: number)
@@ -33,7 +33,7 @@ final class SocketWatch: Sendable {
   }
 
   /// Waits until an attempt to connect may succeed, but at most until `deadline`.
-  func wait(
+  package func wait(
     until deadline: ContinuousClock.Instant, isolation: isolated (any Actor)? = #isolation
   ) async throws(SystemError) -> Poller.WaitResult {
     while true {

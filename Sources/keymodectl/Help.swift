@@ -10,6 +10,8 @@ let help: TerminalText = """
     watch                    show the states and every change: on a terminal as a
                              live view, elsewhere as lines
     wait MACHINE=STATE...    wait until the machines are in these states
+    targets                  keep the targets of the present states active in the
+                             user's systemd, until interrupted
     trigger EVENT            send an event instead of a key
     focus                    send tapTextField and tapBlankArea while text fields
                              of the desktop get and lose the focus
@@ -22,14 +24,14 @@ let help: TerminalText = """
     keys [DEVICE]...         show what each key that is pressed is called and
                              bound to; needs no daemon
 
-    --json                   all but wait, focus, graph, record and keys: print
-                             JSON lines
+    --json                   all but wait, focus, targets, graph, record and keys:
+                             print JSON lines
     --socket-dir DIR         all but replay, record and keys: the directory of the
                              daemon's sockets; by default $KEYMODED_SOCKET_DIR,
                              $XDG_RUNTIME_DIR/keymoded or /run/keymoded
-    --timeout SECONDS        all but watch, focus, replay, record and keys: give
-                             up after this time, by default 5 seconds; wait then
-                             exits with 1, and by default never gives up
+    --timeout SECONDS  all but watch, focus, targets, replay, record and keys:
+                             give up after this time, by default 5 seconds; wait
+                             then exits with 1, and by default never gives up
     --config FILE            replay, record, draw or show keys with the settings
                              of FILE
     --version                print the version
@@ -44,6 +46,11 @@ let help: TerminalText = """
   focus
     --any-session            also while your session is locked, or not the active
                              one of its seat
+
+  targets
+    --shift                  for the states of Shift too, not the keyboard's alone
+    --any-session            also while the session of this user is locked or is
+                             not the active one
 
   graph
     --format LANGUAGE        dot (the default), mermaid or plantuml

@@ -4,16 +4,17 @@ import SystemCalls
 
 /// The options except `--help` and `--version`, and the commands that have each of them.
 private let options: [(name: String, takesValue: Bool, commands: [String])] = [
-  ("--any-session", false, ["focus"]),
+  ("--any-session", false, ["focus", "targets"]),
   ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
   (
     "--socket-dir", true,
-    ["devices", "focus", "graph", "state", "stats", "trigger", "wait", "watch"]
+    ["devices", "focus", "graph", "state", "stats", "targets", "trigger", "wait", "watch"]
   ),
   ("--config", true, ["graph", "keys", "record", "replay"]),
   ("--format", true, ["graph", "record", "replay", "watch"]),
   ("--current", false, ["graph"]),
   ("--output", true, ["record"]),
+  ("--shift", false, ["targets"]),
   ("--show-keycodes", false, ["record"]),
   ("--expect", true, ["replay"]),
   ("--from", true, ["replay"]),

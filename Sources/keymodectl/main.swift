@@ -33,6 +33,7 @@ func run() async throws -> Int32 {
   case "stats": return try stats(operands, daemon, asJSON: asJSON)
   case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
   case "focus": return try await focus(operands, directory: directory, arguments)
+  case "targets": return try await targets(operands, directory: directory, arguments)
   case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)
   case "keys": return try keys(operands, arguments)

@@ -289,6 +289,17 @@ struct CommandTests {
     #expect(process.terminationStatus == 3)
   }
 
+  @Test("targets says so where the user has no service manager", arguments: [true, false])
+  func noUserManager(_ hasFolder: Bool) throws {
+    let folder = try TemporaryFolder()
+    let ended = try run(
+      "keymodectl", "targets", "--any-session",
+      environment: hasFolder ? ["XDG_RUNTIME_DIR": folder.path] : [:])
+    #expect(ended.status == 1)
+    #expect(
+      ended.errors.hasPrefix("keymodectl: cannot connect to 'the user's service manager': No such"))
+  }
+
   @Test(
     "a command without a daemon says so", arguments: ["state", "watch", "trigger tapTextField"])
   func noDaemon(_ command: String) throws {
@@ -327,6 +338,8 @@ struct CommandTests {
       ),
       ("keymodectl", "devices all", "devices takes no operand"),
       ("keymodectl", "stats all", "stats takes no operand"),
+      ("keymodectl", "targets all", "targets takes no operand"),
+      ("keymodectl", "watch --shift", "option '--shift' works only with targets"),
       ("keymodectl", "replay", "replay takes at least one file"),
       ("keymodectl", "replay - -", "standard input can be read only once"),
       ("keymodectl", "graph shift --output x", "option '--output' works only with record"),
@@ -347,7 +360,7 @@ struct CommandTests {
       ),
       (
         "keymodectl", "replay x --socket-dir y",
-        "option '--socket-dir' works only with devices, graph, state, stats, trigger, wait and watch"
+        "option '--socket-dir' works only with devices, graph, state, stats, targets, trigger, wait and watch"
       ),
       ("keymodectl", "state --jsn", "unknown option '--jsn'"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),

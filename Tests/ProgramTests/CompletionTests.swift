@@ -113,8 +113,8 @@ struct CompletionTests {
     arguments: CompletingShell.allCases)
   func agreement(_ shell: CompletingShell) throws {
     let help = try Help()
-    #expect(help.commands.count == 11)
-    #expect(help.options.count == 6)
+    #expect(help.commands.count == 12)
+    #expect(help.options.count == 7)
     let lines = ["keymodectl "] + help.commands.map { "keymodectl \($0) --" }
     let found = try shell.completions(of: lines)
     #expect(found.first == Set(help.commands))

@@ -70,6 +70,9 @@ def test_installation_follows_the_keyboard_that_is_plugged_in(installed: Virtual
     wait_until_following(installed, 1)
     enabled = installed.run(f"systemctl is-enabled {service.UNITS}").stdout
     assert enabled.split() == ["enabled"] * 3
+    # Each user enables the user units.
+    user_unit = installed.run("systemctl --global is-enabled keymode-targets.service", check=False)
+    assert user_unit.stdout == "disabled\n"
     version = installed.run("dpkg-query --show --showformat '${Version}' keymoded").stdout
     assert installed.run("keymoded --version").stdout == f"keymoded {version}\n"
 
