@@ -376,24 +376,24 @@ def switches(process: subprocess.Popen[bytes]) -> dict[str, int]:
     return found
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="an AsyncStream waits on a thread of the runtime's pool, which starts a timer of libdispatch"
+    " that wakes the process every second",
+)
 def test_nothing_wakes_it_while_nothing_happens(desktop: Accessibility) -> None:
-    seat = desktop.seat
-    focus = desktop.focus
+    seat, focus = desktop.seat, desktop.focus
     program = Program(seat, "3.0", "window")
     program.focus("window", "entry")
     desktop.wait_for(EDITING)
-    quiet: list[dict[str, int]] = []
-
-    def is_quiet() -> bool:
+    for _ in range(10):
         # Idle threads of the runtime end after some seconds.
-        quiet.append(switches(focus))
+        before = switches(focus)
         time.sleep(2)
-        return quiet[-1] == switches(focus)
-
-    seat.wait_for(is_quiet, "two seconds without a wakeup")
-    assert len(quiet) < 10
+        if switches(focus) == before:
+            break
+    assert switches(focus) == before
     # Text that changes, and a window that moves, are no business of it.
-    before = switches(focus)
     seat.run("wtype", "hello")
     seat.run("swaymsg", "floating", "enable")
     time.sleep(1)
