@@ -12,7 +12,7 @@ import Synchronization
 public enum MainThread {
   private static let queue = Mutex<[UnownedJob]>([])
   /// Is posted when the queue is no longer empty.
-  private static let available: UnsafeMutablePointer<sem_t> = {
+  nonisolated(unsafe) private static let available: UnsafeMutablePointer<sem_t> = {
     let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
     sem_init(semaphore, 0, 0)
     return semaphore
@@ -27,9 +27,10 @@ public enum MainThread {
     let global: Enqueue = { job, _ in MainThread.add(job) }
     let main: Enqueue = { job, _ in MainThread.add(job) }
     let drain: Drain = { _, _ in MainThread.run() }
-    swift_task_enqueueGlobal_hook = unsafeBitCast(global, to: UnsafeMutableRawPointer.self)
-    swift_task_enqueueMainExecutor_hook = unsafeBitCast(main, to: UnsafeMutableRawPointer.self)
-    swift_task_asyncMainDrainQueue_hook = unsafeBitCast(drain, to: UnsafeMutableRawPointer.self)
+    keymoded_set_hooks(
+      unsafeBitCast(global, to: UnsafeMutableRawPointer.self),
+      unsafeBitCast(main, to: UnsafeMutableRawPointer.self),
+      unsafeBitCast(drain, to: UnsafeMutableRawPointer.self))
   }
 
   private static func add(_ job: UnownedJob) {
