@@ -51,7 +51,6 @@ let package = Package(
     library("CLibyaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CJansson", pkgConfig: "jansson", debian: "libjansson-dev"),
     .systemLibrary(name: "CLinux"),
-    .systemLibrary(name: "CSwiftConcurrency"),
 
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),
@@ -108,7 +107,6 @@ let package = Package(
         "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "SystemCalls",
       ]),
-    module("MainThread", ["CSwiftConcurrency"]),
     module("Guardian", ["StateMachines", "SystemCalls"]),
     module(
       "Acting",
@@ -121,7 +119,7 @@ let package = Package(
       [
         "Acting", "CommandLineTools", "EventRecordings", "Guardian", "JSON", "KeyRecording",
         "KeyboardModes", "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput",
-        "MainThread", "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Systemd", "Timelines",
+        "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Systemd", "Timelines",
         "Watching",
       ]),
 

@@ -27,9 +27,9 @@ let help: TerminalText = """
     --socket-dir DIR         all but replay, record and keys: the directory of the
                              daemon's sockets; by default $KEYMODED_SOCKET_DIR,
                              $XDG_RUNTIME_DIR/keymoded or /run/keymoded
-    --timeout SECONDS        all but watch, while, replay, record and keys: give up
-                             after this time, by default 5 seconds; wait then exits
-                             with 1, and by default never gives up
+    --timeout SECONDS        all but watch, while, replay, record and keys: give
+                             up after this time, by default 5 seconds; wait then
+                             exits with 1, and by default never gives up
     --config FILE            replay, record, draw or show keys with the settings
                              of FILE
     --version                print the version
@@ -42,7 +42,7 @@ let help: TerminalText = """
     --waybar                 the same as JSON for a custom module of Waybar
 
   while
-    --grace TIME             kill what has not ended after this time; by default 3s
+    --grace TIME             kill what has not ended after this time, by default 3s
     --once                   run the command a single time, and exit as it does
     --any-session            run it also while the session is locked or in the
                              background

@@ -5,7 +5,6 @@ import Guardian
 import KeymodeClient
 import KeymodeInterface
 import KeymodedConfiguration
-import MainThread
 import SystemCalls
 
 /// Runs the command that the arguments name. All commands but `watch` and `while` stay on the main thread: a
@@ -49,7 +48,6 @@ if GuardianProcess.isWanted { exit(GuardianProcess.run()) }
 // Writing to a reader that has gone fails with `EPIPE` instead of ending the program.
 signal(SIGPIPE, SIG_IGN)
 reserveStandardStreams()
-MainThread.runAllTasks()
 let status: Int32
 do {
   status = try await run()
