@@ -316,7 +316,10 @@ struct CommandTests {
         "keymodectl", "wait shift=caps",
         "unknown state 'caps' of shift; the states are\noff on capsLock"
       ),
-      ("keymodectl", "wait shift=on shift=off", "shift is named twice; shift=STATE,STATE means one of these states"),
+      (
+        "keymodectl", "wait shift=on shift=off",
+        "shift is named twice; shift=STATE,STATE means one of these states"
+      ),
       (
         "keymodectl", "wait shift=on --timeout soon",
         "time 'soon' is not a number of seconds such as 12.5"
