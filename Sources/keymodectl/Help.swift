@@ -47,8 +47,7 @@ let help: TerminalText = """
     --waybar                 the same as JSON for a custom module of Waybar
 
   while
-    --grace TIME             kill what has not ended after this time, by default
-                             3s
+    --grace TIME             kill what has not ended by then; by default 3s
     --once                   run the command a single time, and exit as it does
     --any-session            run it also while the session is locked or in the
                              background
