@@ -360,7 +360,7 @@ struct CommandTests {
       ),
       (
         "keymodectl", "replay x --socket-dir y",
-        "option '--socket-dir' works only with devices, graph, state, stats, targets, trigger, wait and watch"
+        "option '--socket-dir' works only with devices, focus, graph, state, stats, targets, trigger, wait and watch"
       ),
       ("keymodectl", "state --jsn", "unknown option '--jsn'"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
