@@ -272,7 +272,7 @@ def test_manager_that_executes_itself_again_loses_nothing(
         wait_for_target(guest, "prepareToRecord")
         assert main_pid(guest, FOLLOWER) == follower
         trigger(guest, "clickSwitchButton")
-        wait_for_target(guest, "prepareToEditText")
+        wait_for_target(guest, "editingText")
         trigger(guest, "clickSwitchButton")
         wait_for_target(guest, "prepareToRecord")
         follower = main_pid(guest, FOLLOWER)
@@ -322,11 +322,12 @@ def test_session_that_is_not_in_front_has_no_target(
 
 def test_failing_targets_are_told_of_once(guest: VirtualMachine, desk: Session) -> None:
     systemctl(guest, "mask keymode-keyboard@prepareToRecord.target")
+    wait_for_target(guest, "prepareToEditText")
     for _ in range(3):
         trigger(guest, "clickSwitchButton")
         wait_for_target(guest, None)
         trigger(guest, "clickSwitchButton")
-        wait_for_target(guest, "prepareToEditText")
+        wait_for_target(guest, "editingText")
     pid = main_pid(guest, SERVICE)
     told = service.journal(guest, f"_PID={pid}")
     assert [line for line in told if "masked" in line] == [
