@@ -1,7 +1,7 @@
 """Changes states at random, and checks at every rest that exactly the right targets are active.
 
 Runs in the guest, as a user whose manager runs keymode-targets.service with --shift:
-`change_states.py COUNT`. Between two rests there are up to 20 changes, most without a pause. The
+`change_states.py COUNT`. Between two rests there are up to 40 events, most without a pause. The
 last line that it prints says how many changes and rests there were.
 """
 
@@ -40,7 +40,7 @@ def main(count: int) -> None:
     control = Connection(CONTROL)
     changes = rests = 0
     while changes < count:
-        for _ in range(source.randint(1, 20)):
+        for _ in range(source.randint(1, 40)):
             answer = control.call("Trigger", event=source.choice(EVENTS))
             changes += answer["changed"]
             if source.random() < 0.2:

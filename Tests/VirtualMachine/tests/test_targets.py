@@ -147,7 +147,7 @@ def test_thousand_changes_leave_exactly_the_right_targets(
             starts += 1
         elif running.get(machine) == unit:
             del running[machine]
-    assert starts > CHANGES / 20
+    assert starts > CHANGES / 40
     systemctl(guest, f"stop {SERVICE}")
     assert active(guest) == []
 
@@ -205,13 +205,37 @@ def test_documented_service_runs_while_the_state_lasts(
     assert main_pid(guest, FOLLOWER) == 0
 
 
-def test_restart_of_the_daemon_stops_nothing(guest: VirtualMachine, follower: int) -> None:
-    before = jobs(guest)
-    guest.run("systemctl kill --signal KILL keymoded; sleep 0.1; keymodectl state")
-    guest.run("systemctl restart keymoded; sleep 2")
-    assert main_pid(guest, FOLLOWER) == follower
-    assert active(guest) == ["keymode-keyboard@prepareToRecord.target"]
-    assert jobs(guest) == before
+def seconds_away(vm: VirtualMachine) -> float:
+    """How long the daemon was away when it was last restarted."""
+    times = vm.run(
+        "systemctl show --value keymoded --property ActiveExitTimestampMonotonic "
+        "--property ActiveEnterTimestampMonotonic"
+    ).stdout.split()
+    return abs(int(times[0]) - int(times[1])) / 1e6
+
+
+@pytest.mark.parametrize("how", ["restart", "kill --signal KILL"])
+def test_restart_of_the_daemon_stops_nothing(
+    guest: VirtualMachine, follower: int, how: str
+) -> None:
+    for _ in range(service.MOST_TRIES):
+        before, pid = jobs(guest), service.main_pid(guest)
+        guest.run(
+            f"systemctl {how} keymoded; "
+            "until systemctl is-active --quiet keymoded && "
+            f'[ "$(systemctl show --value --property MainPID keymoded)" != {pid} ]; '
+            "do sleep 0.05; done; keymodectl state; sleep 2"
+        )
+        away = seconds_away(guest)
+        # On a busy host the daemon may take too long to start.
+        if away < 0.8:
+            assert main_pid(guest, FOLLOWER) == follower
+            assert active(guest) == ["keymode-keyboard@prepareToRecord.target"]
+            assert jobs(guest) == before
+            return
+        wait_for_target(guest, "prepareToRecord")
+        follower = main_pid(guest, FOLLOWER)
+    raise AssertionError(f"the daemon never took less than {away} s to start")
 
 
 def test_without_a_daemon_no_target_is_active(guest: VirtualMachine, follower: int) -> None:
@@ -248,7 +272,7 @@ def test_manager_that_executes_itself_again_loses_nothing(
         wait_for_target(guest, "prepareToRecord")
         assert main_pid(guest, FOLLOWER) == follower
         trigger(guest, "clickSwitchButton")
-        wait_for_target(guest, "prepareToEditText")
+        wait_for_target(guest, "editingText")
         trigger(guest, "clickSwitchButton")
         wait_for_target(guest, "prepareToRecord")
         follower = main_pid(guest, FOLLOWER)
@@ -298,11 +322,12 @@ def test_session_that_is_not_in_front_has_no_target(
 
 def test_failing_targets_are_told_of_once(guest: VirtualMachine, desk: Session) -> None:
     systemctl(guest, "mask keymode-keyboard@prepareToRecord.target")
+    wait_for_target(guest, "prepareToEditText")
     for _ in range(3):
         trigger(guest, "clickSwitchButton")
         wait_for_target(guest, None)
         trigger(guest, "clickSwitchButton")
-        wait_for_target(guest, "prepareToEditText")
+        wait_for_target(guest, "editingText")
     pid = main_pid(guest, SERVICE)
     told = service.journal(guest, f"_PID={pid}")
     assert [line for line in told if "masked" in line] == [
