@@ -108,7 +108,9 @@ let package = Package(
         "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "SystemCalls",
       ]),
-    module("MainThread", ["CSwiftConcurrency"]),
+    .target(
+      name: "MainThread", dependencies: ["CSwiftConcurrency"], swiftSettings: settings,
+      linkerSettings: [.linkedLibrary("dispatch")]),
     module("Guardian", ["StateMachines", "SystemCalls"]),
     module(
       "Acting",

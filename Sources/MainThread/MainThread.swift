@@ -1,6 +1,5 @@
 import CSwiftConcurrency
 import Glibc
-import Synchronization
 
 /// Runs all tasks of the program on its main thread, one after the other, instead of on the runtime's
 /// pool of threads.
@@ -10,46 +9,33 @@ import Synchronization
 ///
 /// Tasks may be resumed from any thread. A task that blocks, blocks all others.
 public enum MainThread {
-  private static let queue = Mutex<[UnownedJob]>([])
-  /// Is posted when the queue is no longer empty.
-  nonisolated(unsafe) private static let available: UnsafeMutablePointer<sem_t> = {
-    let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-    sem_init(semaphore, 0, 0)
-    return semaphore
-  }()
-
   private typealias Enqueue = @convention(thin) (UnownedJob, UnsafeRawPointer) -> Void
   private typealias Drain = @convention(thin) (UnsafeRawPointer, UnsafeRawPointer) -> Void
 
   /// Makes all tasks run here from now on. Call this on the main thread, before the first `await`.
   @MainActor
   public static func runAllTasks() {
-    let global: Enqueue = { job, _ in MainThread.add(job) }
-    let main: Enqueue = { job, _ in MainThread.add(job) }
+    let enqueue: Enqueue = { job, _ in MainActor.shared.enqueue(job) }
     let drain: Drain = { _, _ in MainThread.run() }
     keymoded_set_hooks(
-      unsafeBitCast(global, to: UnsafeMutableRawPointer.self),
-      unsafeBitCast(main, to: UnsafeMutableRawPointer.self),
+      unsafeBitCast(enqueue, to: UnsafeMutableRawPointer.self),
       unsafeBitCast(drain, to: UnsafeMutableRawPointer.self))
   }
 
-  private static func add(_ job: UnownedJob) {
-    let isFirst = queue.withLock { jobs in
-      jobs.append(job)
-      return jobs.count == 1
-    }
-    if isFirst { sem_post(available) }
-  }
-
-  /// Runs jobs until one of them ends the program.
+  /// Serves the main actor's queue until one of its tasks ends the program. The runtime itself would
+  /// end the main thread here, and leave the queue to the pool.
   private static func run() -> Never {
+    // As the runtime does: the parent may have left signals blocked.
+    var none = sigset_t()
+    sigemptyset(&none)
+    sigprocmask(SIG_SETMASK, &none, nil)
+    var entry = pollfd(fd: _dispatch_get_main_queue_handle_4CF(), events: Int16(POLLIN), revents: 0)
     while true {
-      while sem_wait(available) != 0 {}
-      let jobs = queue.withLock { jobs in
-        defer { jobs = [] }
-        return jobs
+      var count: UInt64 = 0
+      // The descriptor does not block. It is cleared first, since tasks add others.
+      if poll(&entry, 1, -1) == 1, read(entry.fd, &count, MemoryLayout.size(ofValue: count)) > 0 {
+        _dispatch_main_queue_callback_4CF(nil)
       }
-      for job in jobs { job.runSynchronously(on: MainActor.sharedUnownedExecutor) }
     }
   }
 }

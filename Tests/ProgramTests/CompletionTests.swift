@@ -114,7 +114,7 @@ struct CompletionTests {
   func agreement(_ shell: CompletingShell) throws {
     let help = try Help()
     #expect(help.commands.count == 13)
-    #expect(help.options.count == 7)
+    #expect(help.options.count == 8)
     let lines = ["keymodectl "] + help.commands.map { "keymodectl \($0) --" }
     let found = try shell.completions(of: lines)
     #expect(found.first == Set(help.commands))

@@ -104,15 +104,11 @@ final class RunningWhile {
     return process.terminationStatus + signal
   }
 
-  /// How often the threads of the guardian, and those of keymodectl that are not of libdispatch's
-  /// pool, have slept. The pool wakes up once a second, to count its busy threads.
+  /// How often the threads of keymodectl and of the guardian have slept.
   func sleeps() throws -> Int {
     try [number, try #require(guardian)].reduce(0) { sum, number in
       let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(number)/task")
       return try threads.reduce(sum) { sum, thread in
-        let name = try String(
-          contentsOfFile: "/proc/\(number)/task/\(thread)/comm", encoding: .utf8)
-        guard name.hasPrefix("keymode") else { return sum }
         let status = try String(
           contentsOfFile: "/proc/\(number)/task/\(thread)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
