@@ -28,7 +28,7 @@ RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(CXX
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
-USER_UNITS = keymode-targets.service keymode-keyboard@.target keymode-shift@.target
+USER_UNITS = keymode-targets.service keymode-focus.service keymode-keyboard@.target keymode-shift@.target
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
 GUESTS = -n 2 --dist loadfile
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
@@ -92,7 +92,7 @@ client-tests: build
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Adversary
 
-# The examples for desktops, with the programs that they are for, on a desktop without a screen.
+# The examples for desktops and `keymodectl focus`, with real programs, on a desktop without a screen.
 desktop-tests: build
 	@scripts/install-packages test desktop
 	@scripts/install-python-tools
@@ -180,7 +180,7 @@ install:
 	install -m 644 $(addprefix systemd/,$(UNITS)) "$(DESTDIR)$(unitdir)"
 	install -m 644 $(addprefix systemd/user/,$(USER_UNITS)) "$(DESTDIR)$(userunitdir)"
 	sed -i 's|@bindir@|$(bindir)|' "$(DESTDIR)$(unitdir)/keymoded.service" \
-	  "$(DESTDIR)$(userunitdir)/keymode-targets.service"
+	  $(addprefix "$(DESTDIR)$(userunitdir)"/,$(filter %.service,$(USER_UNITS)))
 	install -m 644 systemd/keymoded.sysusers "$(DESTDIR)$(sysusersdir)/keymoded.conf"
 	install -m 644 udev/70-keymoded.rules "$(DESTDIR)$(rulesdir)"
 	for page in $(PAGES); do \

@@ -4,7 +4,7 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait while targets trigger devices stats graph replay record keys'
+  local commands='state watch wait while trigger focus targets devices stats graph replay record keys'
   local shift='off on capsLock'
   local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
 
@@ -51,6 +51,7 @@ _keymodectl() {
       '' | state | trigger | devices | stats) options+=' --json --socket-dir --timeout' ;;
       watch) options+=' --json --socket-dir' ;;
       while) options+=' --socket-dir --grace --once --any-session' ;;
+      focus) options+=' --socket-dir --any-session' ;;
       wait | graph) options+=' --socket-dir --timeout' ;;
       targets) options+=' --socket-dir --shift --any-session' ;;
       replay) options+=' --json' ;;

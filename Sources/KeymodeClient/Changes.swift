@@ -18,7 +18,7 @@ public struct Changes: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ClientError) -> Update? {
-      try await subscription.next()
+      try await subscription.next(isolation: actor)
     }
   }
 

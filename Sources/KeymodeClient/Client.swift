@@ -34,22 +34,30 @@ public struct Client: Sendable {
   ///
   /// - Throws: ``ClientError/noDaemon(path:)`` at once if there is no daemon, and
   ///   ``ClientError/noAnswer(path:)`` if the daemon does not answer within five seconds.
-  public func state() async throws(ClientError) -> StateMessage {
+  public func state(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> StateMessage {
     try await Link.reading(in: directory).ask(.state)
   }
 
   /// The states, events and transitions of both machines. Throws like ``state()``.
-  public func machines() async throws(ClientError) -> [MachineMessage] {
+  public func machines(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> [MachineMessage] {
     try await Link.reading(in: directory).ask(.machines)
   }
 
   /// The devices that the daemon follows, for those who may send events. Throws like ``state()``.
-  public func devices() async throws(ClientError) -> [DeviceMessage] {
+  public func devices(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> [DeviceMessage] {
     try await Link(.control, in: directory).ask(.devices)
   }
 
   /// The statistics of the daemon, for those who may send events. Throws like ``state()``.
-  public func statistics() async throws(ClientError) -> StatisticsMessage {
+  public func statistics(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> StatisticsMessage {
     try await Link(.control, in: directory).ask(.statistics)
   }
 
@@ -60,7 +68,9 @@ public struct Client: Sendable {
   ///   ``ClientError/noAnswer(path:)`` if it does not answer within five seconds, and
   ///   ``ClientError/cancelled`` if the task is cancelled; the event may have been sent by then.
   @discardableResult
-  public func trigger(_ event: String) async throws(ClientError) -> TriggerMessage {
+  public func trigger(
+    _ event: String, isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> TriggerMessage {
     try await Link(.control, in: directory).ask(.trigger(event))
   }
 }

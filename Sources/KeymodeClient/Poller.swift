@@ -45,20 +45,24 @@ package final class Poller: Sendable {
   /// Waits until there is something to read, the deadline has come or the task is cancelled. The
   /// descriptor must stay open until this returns; -1 waits for the deadline alone.
   package func wait(
-    toRead descriptor: Int32, until deadline: ContinuousClock.Instant? = nil
+    toRead descriptor: Int32, until deadline: ContinuousClock.Instant? = nil,
+    isolation: isolated (any Actor)? = #isolation
   ) async throws(SystemError) -> WaitResult {
     try await wait(for: Int16(POLLIN), on: descriptor, until: deadline)
   }
 
   /// Waits until the other end of the descriptor is closed, or the task is cancelled.
-  package func wait(toLose descriptor: Int32) async throws(SystemError) -> WaitResult {
+  package func wait(
+    toLose descriptor: Int32, isolation: isolated (any Actor)? = #isolation
+  ) async throws(SystemError) -> WaitResult {
     // `poll` reports POLLHUP and POLLERR without being asked for them.
     try await wait(for: 0, on: descriptor, until: nil)
   }
 
   /// Waits until `poll` reports one of these events, the deadline has come or the task is cancelled.
   func wait(
-    for events: Int16, on descriptor: Int32, until deadline: ContinuousClock.Instant?
+    for events: Int16, on descriptor: Int32, until deadline: ContinuousClock.Instant?,
+    isolation: isolated (any Actor)? = #isolation
   ) async throws(SystemError) -> WaitResult {
     let number = lastNumber.add(1, ordering: .relaxed).newValue
     let result = await withTaskCancellationHandler {

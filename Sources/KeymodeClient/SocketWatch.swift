@@ -34,7 +34,7 @@ package final class SocketWatch: Sendable {
 
   /// Waits until an attempt to connect may succeed, but at most until `deadline`.
   package func wait(
-    until deadline: ContinuousClock.Instant
+    until deadline: ContinuousClock.Instant, isolation: isolated (any Actor)? = #isolation
   ) async throws(SystemError) -> Poller.WaitResult {
     while true {
       let result = try await Poller.shared.wait(toRead: descriptor.number, until: deadline)

@@ -22,8 +22,11 @@ package struct RetryDelays: Sendable {
 ///
 ///     connecting ── states ──> connected ── the daemon goes ──> connecting …
 ///
+/// It runs wherever it is asked, on the main actor too: a thread of the runtime's pool would start
+/// libdispatch's timer, which wakes the process every second from then on.
+///
 /// A new connection resumes after the last change, which it names by number and instance.
-actor Subscription {
+final class Subscription {
   private let directory: String
   private let retryDelays: RetryDelays
   private var link: Link?
@@ -41,7 +44,7 @@ actor Subscription {
   }
 
   /// The next update; `nil` once the task is cancelled, and after an error.
-  func next() async throws(ClientError) -> Update? {
+  func next(isolation: isolated (any Actor)? = #isolation) async throws(ClientError) -> Update? {
     do throws(ClientError) {
       while !isOver {
         if Task.isCancelled { throw .cancelled }
@@ -59,7 +62,9 @@ actor Subscription {
   }
 
   /// Connects, or receives one message; either may add updates to `pending`.
-  private func advance() async throws(ClientError) {
+  private func advance(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) {
     guard let link else { return try await connect() }
     do throws(ClientError) {
       take(try await link.next(.changes()), isFirst: false)
@@ -68,7 +73,9 @@ actor Subscription {
     }
   }
 
-  private func connect() async throws(ClientError) {
+  private func connect(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) {
     // The watch begins before the attempt, so that a socket created in between is noticed.
     let watch = SocketWatch("\(directory)/\(SocketDirectory.stateSocket)")
     do throws(ClientError) {
@@ -107,7 +114,9 @@ actor Subscription {
   }
 
   /// Waits until it is worth trying again.
-  private func pause(_ watch: SocketWatch?) async throws(ClientError) {
+  private func pause(
+    _ watch: SocketWatch?, isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) {
     var result = try await wait(delay, watch)
     if result == .ready {
       // The daemon binds the socket before it listens. The pause also bounds the attempts when
@@ -121,7 +130,7 @@ actor Subscription {
   }
 
   private func wait(
-    _ delay: Duration, _ watch: SocketWatch?
+    _ delay: Duration, _ watch: SocketWatch?, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> Poller.WaitResult {
     let deadline = ContinuousClock.now.advanced(by: delay)
     do throws(SystemError) {
@@ -132,7 +141,9 @@ actor Subscription {
     }
   }
 
-  private func subscribe(_ link: Link) async throws(ClientError) -> MonitorMessage {
+  private func subscribe(
+    _ link: Link, isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> MonitorMessage {
     do throws(ClientError) {
       return try await link.ask(.changes(after: last))
     } catch .refused(name: VarlinkError.invalidParameter("after").name, _) where last != nil {

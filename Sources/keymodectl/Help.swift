@@ -15,6 +15,8 @@ let help: TerminalText = """
     targets                  keep the targets of the present states active in the
                              user's systemd, until interrupted
     trigger EVENT            send an event instead of a key
+    focus                    send tapTextField and tapBlankArea while text fields
+                             of the desktop get and lose the focus
     devices                  print the followed devices
     stats                    print statistics of the daemon
     graph shift|keyboard     print the diagram of a machine; needs no daemon
@@ -24,14 +26,15 @@ let help: TerminalText = """
     keys [DEVICE]...         show what each key that is pressed is called and
                              bound to; needs no daemon
 
-    --json                   all but wait, while, targets, graph, record and keys:
-                             print JSON lines
+    --json                   all but wait, while, focus, targets, graph, record
+                             and keys: print JSON lines
     --socket-dir DIR         all but replay, record and keys: the directory of the
                              daemon's sockets; by default $KEYMODED_SOCKET_DIR,
                              $XDG_RUNTIME_DIR/keymoded or /run/keymoded
-    --timeout SECONDS        all but watch, while, targets, replay, record and keys:
-                             give up after this time, by default 5 seconds; wait
-                             then exits with 1, and by default never gives up
+    --timeout SECONDS        all but watch, while, focus, targets, replay, record
+                             and keys: give up after this time, by default 5
+                             seconds; wait then exits with 1, and by default never
+                             gives up
     --config FILE            replay, record, draw or show keys with the settings
                              of FILE
     --version                print the version
@@ -44,10 +47,15 @@ let help: TerminalText = """
     --waybar                 the same as JSON for a custom module of Waybar
 
   while
-    --grace TIME             kill what has not ended after this time; by default 3s
+    --grace TIME             kill what has not ended after this time, by default
+                             3s
     --once                   run the command a single time, and exit as it does
     --any-session            run it also while the session is locked or in the
                              background
+
+  focus
+    --any-session            also while your session is locked, or not the active
+                             one of its seat
 
   targets
     --shift                  for the states of Shift too, not the keyboard's alone

@@ -4,12 +4,12 @@ import SystemCalls
 
 /// The options except `--help` and `--version`, and the commands that have each of them.
 private let options: [(name: String, takesValue: Bool, commands: [String])] = [
+  ("--any-session", false, ["focus", "targets", "while"]),
   ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
   (
     "--socket-dir", true,
-    ["devices", "graph", "state", "stats", "targets", "trigger", "wait", "watch", "while"]
+    ["devices", "focus", "graph", "state", "stats", "targets", "trigger", "wait", "watch", "while"]
   ),
-  ("--any-session", false, ["targets", "while"]),
   ("--config", true, ["graph", "keys", "record", "replay"]),
   ("--format", true, ["graph", "record", "replay", "watch"]),
   ("--current", false, ["graph"]),

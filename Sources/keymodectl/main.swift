@@ -8,8 +8,9 @@ import KeymodedConfiguration
 import MainThread
 import SystemCalls
 
-/// Runs the command that the arguments name. All commands but `watch` and `while` stay on the main thread: a
-/// signal that a command blocks there is blocked for the whole program, and no thread has to start.
+/// Runs the command that the arguments name. All commands but `watch` and those that act stay on the
+/// main thread: a signal that a command blocks there is blocked for the whole program, and no thread
+/// has to start.
 @MainActor
 func run() async throws -> Int32 {
   let arguments = try Arguments.ofThisProgram()
@@ -36,6 +37,7 @@ func run() async throws -> Int32 {
   case "devices": return try devices(operands, daemon, asJSON: asJSON)
   case "stats": return try stats(operands, daemon, asJSON: asJSON)
   case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
+  case "focus": return try await focus(operands, directory: directory, arguments)
   case "targets": return try await targets(operands, directory: directory, arguments)
   case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)

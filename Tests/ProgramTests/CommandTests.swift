@@ -327,7 +327,10 @@ struct CommandTests {
         "keymodectl", "wait shift=caps",
         "unknown state 'caps' of shift; the states are\noff on capsLock"
       ),
-      ("keymodectl", "wait shift=on shift=off", "shift=STATE,STATE means one of these"),
+      (
+        "keymodectl", "wait shift=on shift=off",
+        "shift is named twice; shift=STATE,STATE means one of these states"
+      ),
       (
         "keymodectl", "wait shift=on --timeout soon",
         "time 'soon' is not a number of seconds such as 12.5"
@@ -360,7 +363,7 @@ struct CommandTests {
       ),
       (
         "keymodectl", "replay x --socket-dir y",
-        "option '--socket-dir' works only with devices, graph, state, stats, targets, trigger, wait and watch"
+        "option '--socket-dir' works only with devices, focus, graph, state, stats, targets, trigger, wait, watch and while"
       ),
       ("keymodectl", "state --jsn", "unknown option '--jsn'"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),

@@ -1,0 +1,400 @@
+"""`keymodectl focus`, on a desktop whose programs tell what has the focus (AT-SPI)."""
+
+import ast
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from seat import Desktop, Seat
+from support.waiting import BOUND_SECONDS
+
+PREPARING = "prepareToEditText"
+EDITING = "editingText"
+PANEL = "showingPanel"
+
+FIELDS = ["entry", "password", "search", "number", "text"]
+OTHERS = ["button", "check", "readonly"]
+
+# Longer than `keymodectl focus` waits before it closes what it opened.
+LONG = 0.3
+
+LAUNCHER = "/usr/libexec/at-spi-bus-launcher"
+
+
+class Accessibility:
+    """A session bus, and the bus over which programs tell of themselves."""
+
+    def __init__(self, seat: Seat) -> None:
+        self.seat = seat
+        # Set for the other tests, whose programs have no such bus.
+        for name in ("GTK_A11Y", "NO_AT_BRIDGE"):
+            del seat.environment[name]
+        seat.start("dbus-daemon", f"--config-file={seat.folder}/bus.conf", "--nofork")
+        seat.wait_for((seat.folder / "run/bus").exists, "a session bus")
+        self.launch()
+
+    def launch(self) -> None:
+        """Starts the accessibility bus. On a usual session bus, a service of its name does."""
+        self.seat.start(LAUNCHER, "--launch-immediately")
+        self.seat.wait_for(lambda: self.has_name("org.a11y.Bus"), "the accessibility bus")
+
+    def kill(self) -> None:
+        """Kills the accessibility bus, its launcher and its registry."""
+        running = self.seat.processes()
+        for number, command in running.items():
+            if "at-spi" in command:
+                os.kill(number, signal.SIGKILL)
+        self.seat.wait_for(lambda: not self.has_name("org.a11y.Bus"), "the bus to end")
+
+    def has_name(self, name: str) -> bool:
+        """Whether a program has this name on the session bus."""
+        names = self.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "ListNames")
+        return f"'{name}'" in names
+
+    def call(self, name: str, path: str, method: str, *arguments: str) -> str:
+        """Calls a method on the session bus, and returns what gdbus prints."""
+        return self.seat.run(
+            *("gdbus", "call", "--session", "--dest", name, "--object-path", path),
+            *("--method", method if "." in method else f"{name}.{method}", *arguments),
+        )
+
+    def property(self, name: str) -> bool:
+        """A property of the accessibility bus."""
+        get = "org.freedesktop.DBus.Properties.Get"
+        printed = self.call("org.a11y.Bus", "/org/a11y/bus", get, "org.a11y.Status", name)
+        return printed == "(<true>,)\n"
+
+    def set(self, name: str, value: bool) -> None:
+        """Sets a property of the accessibility bus."""
+        method = "org.freedesktop.DBus.Properties.Set"
+        text = f"<{str(value).lower()}>"
+        self.call("org.a11y.Bus", "/org/a11y/bus", method, "org.a11y.Status", name, text)
+
+    def registered(self) -> str:
+        """The events for which somebody has registered."""
+        printed = self.call("org.a11y.Bus", "/org/a11y/bus", "GetAddress")
+        (address,) = ast.literal_eval(printed)
+        registry = "org.a11y.atspi.Registry"
+        return self.seat.run(
+            *("gdbus", "call", "--address", address, "--dest", registry),
+            *("--object-path", "/org/a11y/atspi/registry"),
+            *("--method", f"{registry}.GetRegisteredEvents"),
+        )
+
+    def start_focus(self, *options: str) -> subprocess.Popen[bytes]:
+        """Starts `keymodectl focus`, and waits until it receives what programs tell."""
+        self.focus = self.seat.start("keymodectl", "focus", *options)
+        self.wait_until_followed()
+        return self.focus
+
+    def wait_until_followed(self) -> None:
+        """Waits until the registry knows that somebody follows the focus."""
+        self.seat.wait_for(lambda: "deactivate" in self.registered().lower(), "a registration")
+
+    def state(self) -> str:
+        """The state of the keyboard."""
+        return self.seat.run("keymodectl", "state", "keyboard").strip()
+
+    def wait_for(self, state: str) -> None:
+        """Waits for a state of the keyboard."""
+        self.seat.wait_for(lambda: self.state() == state, state)
+
+    def stays(self, state: str) -> None:
+        """Asserts that the keyboard is in a state, and still is after the time for a change."""
+        self.wait_for(state)
+        time.sleep(LONG)
+        assert self.state() == state, self.seat.log
+
+
+class Program:
+    """A program with windows of text fields and buttons."""
+
+    def __init__(self, seat: Seat, version: str, *windows: str) -> None:
+        self.seat = seat
+        source = Path(__file__).with_name("fields_program.py")
+        copy = seat.write(source.name, source.read_text())
+        self.fifo = seat.folder / f"commands-{windows[0]}"
+        os.mkfifo(self.fifo)
+        self.fifo.chmod(0o666)
+        self.process = seat.start("/usr/bin/python3", str(copy), version, str(self.fifo), *windows)
+        for window in windows:
+            title = f'"name": "{window}"'
+            seat.wait_for(lambda: title in seat.run("swaymsg", "-t", "get_tree"), window)
+
+    def focus(self, window: str, widget: str) -> None:
+        """Goes to a window, as by a click on the widget in it."""
+        self.seat.run("swaymsg", f"[title={window}]", "focus")
+        self.send(f"focus {window} {widget}")
+
+    def send(self, command: str) -> None:
+        """Sends a command to the program."""
+        self.fifo.write_text(f"{command}\n")
+
+
+@pytest.fixture
+def accessibility(seat: Seat) -> Accessibility:
+    """A session without a desktop."""
+    return Accessibility(seat)
+
+
+@pytest.fixture
+def desktop(accessibility: Accessibility) -> Iterator[Accessibility]:
+    """A desktop with `keymodectl focus`."""
+    accessibility.start_focus()
+    Desktop(accessibility.seat)
+    # Without any keyboard, no window of the seat gets the focus.
+    accessibility.seat.start("wvkbd-mobintl", "--hidden")
+    yield accessibility
+
+
+def test_every_focus_leads_to_the_right_state(desktop: Accessibility) -> None:
+    programs = {
+        "three": Program(desktop.seat, "3.0", "three", "drei"),
+        "four": Program(desktop.seat, "4.0", "four", "vier"),
+    }
+    programs |= {"drei": programs["three"], "vier": programs["four"]}
+    for window, program in programs.items():
+        program.focus(window, "entry")
+        desktop.wait_for(EDITING)
+        program.focus(window, "button")
+        desktop.wait_for(PREPARING)
+
+    dice = random.Random(18)
+    changes = 0
+    while changes < 200:
+        # Changes quick and slow, some just before and after an event is sent.
+        for _ in range(dice.choice([1, 1, 2, 5, 10])):
+            window = dice.choice(list(programs))
+            widget = dice.choice(FIELDS + OTHERS)
+            time.sleep(dice.choice([0, 0, 0.02, 0.13, 0.15, 0.17]))
+            programs[window].focus(window, widget)
+            changes += 1
+        state = EDITING if widget in FIELDS else PREPARING
+        try:
+            desktop.stays(state)
+        except AssertionError as error:
+            raise AssertionError(f"change {changes}, to {widget} in {window}") from error
+
+
+@pytest.mark.parametrize("version", ["3.0", "4.0"])
+def test_closed_window_has_no_focus(desktop: Accessibility, version: str) -> None:
+    program = Program(desktop.seat, version, "main", "dialog")
+    # A program that does not speak AT-SPI gets the focus then.
+    desktop.seat.run("swaymsg", "[title=main]", "move to workspace other")
+    program.focus("dialog", "entry")
+    desktop.wait_for(EDITING)
+    program.send("close dialog")
+    desktop.stays(PREPARING)
+
+
+def test_program_that_hangs_does_not_keep_the_focus(desktop: Accessibility) -> None:
+    hanging = Program(desktop.seat, "3.0", "hanging")
+    other = Program(desktop.seat, "3.0", "other")
+    hanging.focus("hanging", "entry")
+    desktop.wait_for(EDITING)
+    os.kill(hanging.process.pid, signal.SIGSTOP)
+    desktop.stays(EDITING)
+    other.focus("other", "button")
+    desktop.wait_for(PREPARING)
+    other.focus("other", "entry")
+    desktop.wait_for(EDITING)
+    # What it tells late is not about the present focus.
+    os.kill(hanging.process.pid, signal.SIGCONT)
+    desktop.stays(EDITING)
+
+
+def test_program_that_dies_does_not_keep_the_focus(desktop: Accessibility) -> None:
+    program = Program(desktop.seat, "3.0", "window")
+    program.focus("window", "entry")
+    desktop.wait_for(EDITING)
+    program.process.kill()
+    desktop.stays(PREPARING)
+
+
+def test_program_that_never_answers_delays_no_other(desktop: Accessibility) -> None:
+    program = Program(desktop.seat, "3.0", "window")
+    program.focus("window", "button")
+    mute = desktop.seat.start("/usr/bin/python3", "-c", MUTE_PROGRAM)
+    desktop.seat.wait_for((desktop.seat.folder / "asked").exists, "a question")
+    desktop.stays(PREPARING)
+    program.focus("window", "entry")
+    desktop.wait_for(EDITING)
+    mute.kill()
+    desktop.stays(EDITING)
+
+
+# Tells that an object has the focus, and answers no question about it.
+MUTE_PROGRAM = """
+from gi.repository import Gio, GLib
+session = Gio.bus_get_sync(Gio.BusType.SESSION)
+(address,) = session.call_sync("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress",
+    None, None, 0, -1, None)
+flags = Gio.DBusConnectionFlags
+bus = Gio.DBusConnection.new_for_address_sync(
+    address, flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
+def ignore(connection, message, is_incoming):
+    if not is_incoming or message.get_member() != "GetState":
+        return message
+    open("asked", "w").close()
+bus.add_filter(ignore)
+bus.emit_signal(None, "/object", "org.a11y.atspi.Event.Object", "StateChanged",
+    GLib.Variant("(siiva{sv})", ("focused", 1, 0, GLib.Variant("i", 0), {})))
+GLib.MainLoop().run()
+"""
+
+
+def test_panel_that_takes_the_focus_closes_nothing(desktop: Accessibility) -> None:
+    program = Program(desktop.seat, "3.0", "window")
+    program.focus("window", "entry")
+    desktop.wait_for(EDITING)
+    desktop.seat.trigger("clickMoreButton")
+    desktop.wait_for(PANEL)
+    picker = Program(desktop.seat, "4.0", "picker")
+    for widget in ("entry", "button"):
+        picker.focus("picker", widget)
+        desktop.stays(PANEL)
+    picker.send("close picker")
+    desktop.stays(PANEL)
+    # Nor does a text field that loses the focus, where a key has begun editingText.
+    desktop.seat.trigger("tapTextField")
+    program.focus("window", "button")
+    desktop.stays(EDITING)
+
+
+def test_real_programs_tell_of_their_fields(desktop: Accessibility) -> None:
+    program = Program(desktop.seat, "3.0", "window")
+    for command in (("zenity", "--entry"), ("mousepad",)):
+        program.focus("window", "button")
+        desktop.wait_for(PREPARING)
+        editor = desktop.seat.start(*command)
+        desktop.stays(EDITING)
+        editor.terminate()
+        editor.wait(BOUND_SECONDS)
+        desktop.wait_for(PREPARING)
+
+
+def test_restarted_daemon_is_told_of_the_next_focus(desktop: Accessibility) -> None:
+    seat = desktop.seat
+    program = Program(seat, "3.0", "window")
+    program.focus("window", "entry")
+    desktop.wait_for(EDITING)
+    seat.kill_keymoded()
+    program.focus("window", "button")
+    # A field that gets the focus while there is no daemon has it when the daemon is there.
+    program.focus("window", "password")
+    seat.start_keymoded()
+    desktop.wait_for(EDITING)
+    program.focus("window", "button")
+    desktop.wait_for(PREPARING)
+
+
+@pytest.mark.parametrize("part", ["bus", "registry"])
+def test_accessibility_that_ends_is_used_again(desktop: Accessibility, part: str) -> None:
+    seat = desktop.seat
+    program = Program(seat, "3.0", "window")
+    program.focus("window", "entry")
+    desktop.wait_for(EDITING)
+    if part == "bus":
+        desktop.kill()
+        desktop.wait_for(PREPARING)
+        desktop.launch()
+    else:
+        for number in seat.processes("at-spi2-registr"):
+            os.kill(number, signal.SIGKILL)
+    desktop.wait_until_followed()
+    seat.wait_for(lambda: desktop.property("IsEnabled"), "IsEnabled")
+    # Programs of GTK 3 do not look for another bus.
+    program.process.kill()
+    desktop.wait_for(PREPARING)
+    program = Program(seat, "3.0", "next")
+    program.focus("next", "entry")
+    desktop.wait_for(EDITING)
+
+
+@pytest.mark.parametrize(
+    ("before", "meanwhile", "after"),
+    [(False, False, False), (True, False, True), (False, True, True)],
+    ids=["it was off", "it was on", "a screen reader came"],
+)
+def test_accessibility_is_as_before_at_the_end(
+    accessibility: Accessibility, before: bool, meanwhile: bool, after: bool
+) -> None:
+    accessibility.set("IsEnabled", before)
+    focus = accessibility.start_focus()
+    accessibility.seat.wait_for(lambda: accessibility.property("IsEnabled"), "IsEnabled")
+    if meanwhile:
+        accessibility.set("ScreenReaderEnabled", True)
+    focus.terminate()
+    assert focus.wait(BOUND_SECONDS) == -signal.SIGTERM
+    assert accessibility.property("IsEnabled") == after
+
+
+def test_one_process_of_a_session_follows_the_focus(accessibility: Accessibility) -> None:
+    accessibility.start_focus()
+    second = accessibility.seat.start("keymodectl", "focus")
+    assert second.wait(BOUND_SECONDS) == 1
+    assert "keymodectl focus runs in this session already" in accessibility.seat.log
+    assert accessibility.property("IsEnabled")
+
+
+def test_focus_waits_for_the_daemon_and_for_the_accessibility_bus(
+    accessibility: Accessibility,
+) -> None:
+    accessibility.kill()
+    accessibility.seat.kill_keymoded()
+    accessibility.seat.start("keymodectl", "focus")
+    accessibility.seat.wait_for(lambda: "at-spi2-core" in accessibility.seat.log, "a message")
+    assert "no keymoded listens on" in accessibility.seat.log
+    accessibility.launch()
+    accessibility.wait_until_followed()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a socket to another group")
+def test_user_without_permission_learns_who_has_it(accessibility: Accessibility) -> None:
+    socket = accessibility.seat.folder / "run/keymoded/control.sock"
+    shutil.chown(socket, "root", "games")
+    socket.chmod(0o660)
+    focus = accessibility.seat.start("keymodectl", "focus")
+    assert focus.wait(BOUND_SECONDS) == 5
+    assert "only members of the group 'games' may use it" in accessibility.seat.log
+    assert not accessibility.property("IsEnabled")
+
+
+def switches(process: subprocess.Popen[bytes]) -> dict[str, int]:
+    """How often each thread of a process has begun and ended to wait."""
+    found = {}
+    for thread in Path(f"/proc/{process.pid}/task").iterdir():
+        status = (thread / "status").read_text()
+        found[thread.name] = sum(map(int, re.findall(r"ctxt_switches:\s*(\d+)", status)))
+    return found
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="an AsyncStream waits on a thread of the runtime's pool, which starts a timer of libdispatch"
+    " that wakes the process every second",
+)
+def test_nothing_wakes_it_while_nothing_happens(desktop: Accessibility) -> None:
+    seat, focus = desktop.seat, desktop.focus
+    program = Program(seat, "3.0", "window")
+    program.focus("window", "entry")
+    desktop.wait_for(EDITING)
+    for _ in range(10):
+        # Idle threads of the runtime end after some seconds.
+        before = switches(focus)
+        time.sleep(2)
+        if switches(focus) == before:
+            break
+    assert switches(focus) == before
+    # Text that changes, and a window that moves, are no business of it.
+    seat.run("wtype", "hello")
+    seat.run("swaymsg", "floating", "enable")
+    time.sleep(1)
+    assert switches(focus) == before
