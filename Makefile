@@ -29,6 +29,8 @@ PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
 USER_UNITS = keymode-targets.service keymode-focus.service keymode-keyboard@.target keymode-shift@.target
+# Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
+GUESTS = -n 2 --dist loadfile
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
@@ -134,7 +136,7 @@ vm-tests: build deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	.tools/venv/bin/python -m pytest Tests/VirtualMachine
+	.tools/venv/bin/python -m pytest $(GUESTS) Tests/VirtualMachine
 
 # vm-tests installs the package in a guest with this machine's Debian release; these tests use Debian
 # 13, which has a newer systemd.
@@ -143,7 +145,7 @@ package-tests: deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest \
+	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest $(GUESTS) \
 	  $(addprefix Tests/VirtualMachine/tests/,test_package.py test_upgrade.py test_clients_page.py)
 
 recordings: build

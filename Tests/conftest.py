@@ -8,7 +8,9 @@ from support.attack_table import AttackTable
 
 HEADER = ("attack", "count", "outcome", "lost", "worst delay to an innocent client")
 
-_ROWS = pytest.StashKey[list[tuple[str, ...]]]()
+# The property of a report that is a row of the table. With pytest-xdist, other processes run the
+# tests; their reports reach the one that prints the table.
+_ROW = "attack"
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -18,18 +20,24 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.fixture
 def told(request: pytest.FixtureRequest) -> AttackTable:
     """Adds the outcome of one attack to the table."""
-    rows = request.config.stash.setdefault(_ROWS, [])
+    properties = request.node.user_properties
 
     def add(attack: str, count: int, outcome: str, lost: int = 0, delay: str = "-") -> None:
-        rows.append((attack, str(count), outcome, str(lost), delay))
+        properties.append((_ROW, [attack, str(count), outcome, str(lost), delay]))
 
     return add
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    rows = config.stash.get(_ROWS, [])
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    rows = [
+        value
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        # The report of the teardown has all properties of the test.
+        if isinstance(report, pytest.TestReport) and report.when == "teardown"
+        for name, value in report.user_properties
+        if name == _ROW
+    ]
     if not rows:
         return
     widths = [max(len(row[column]) for row in [HEADER, *rows]) for column in range(len(HEADER))]

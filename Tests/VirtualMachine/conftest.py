@@ -14,16 +14,13 @@ pytest.register_assert_rewrite("harness.recordings")
 
 Wrapper = Generator[None, pytest.TestReport, pytest.TestReport]
 
-_SKIP_REASON = pytest.StashKey[str]()
-
 
 @pytest.fixture(scope="session")
-def images(request: pytest.FixtureRequest) -> Images:
+def images() -> Images:
     """The images that a guest boots from, for tests with a guest of their own."""
     if problem := missing_requirements():
         if os.environ.get("KEYMODED_REQUIRE_VM") == "1":
             pytest.fail(f"KEYMODED_REQUIRE_VM=1, but {problem}")
-        request.config.stash[_SKIP_REASON] = problem
         pytest.skip(problem)
     images = ensure_images()
     # QEMU's keyboard drops events that a slow guest does not read, and keys are typed at fixed
@@ -92,11 +89,9 @@ def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]
     return report
 
 
-def pytest_terminal_summary(
-    terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    reason = config.stash.get(_SKIP_REASON, "")
-    if reason:
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    # With pytest-xdist this process is not the one that skipped them.
+    if terminalreporter.stats.get("skipped") and (problem := missing_requirements()):
         terminalreporter.section("VIRTUAL MACHINE TESTS DID NOT RUN", sep="!", red=True, bold=True)
-        terminalreporter.line(reason, red=True)
+        terminalreporter.line(problem, red=True)
         terminalreporter.line("KEYMODED_REQUIRE_VM=1 makes this a failure.", red=True)

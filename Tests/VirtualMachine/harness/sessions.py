@@ -1,4 +1,4 @@
-"""Login sessions of a user in the guest, on virtual terminals of its only seat, and her services."""
+"""Login sessions of a user in the guest, on terminals of its only seat, and services of hers."""
 
 import contextlib
 import itertools
@@ -15,6 +15,8 @@ USER = "alice"
 SESSION_TERMINAL = 7
 EMPTY_TERMINAL = 9
 """A console without a session."""
+
+UPTIME = "cut -d' ' -f1 /proc/uptime"
 
 _LOGIND = "org.freedesktop.login1"
 _UNITS = itertools.count(1)
@@ -53,19 +55,23 @@ class Session:
         is_active = f"loginctl show-session {self.id} | grep -qx Active=yes"
         self._vm.run(f"loginctl activate {self.id}; until {is_active}; do sleep 0.05; done")
 
-    def lock(self) -> None:
-        """Says that the session is locked, as the lock screen of a desktop does."""
-        self._hint_lock(True)
+    def lock(self) -> int:
+        """Says that the session is locked, as the lock screen of a desktop does.
+
+        Returns the time just before, as `microseconds` does.
+        """
+        return self._hint_lock(True)
 
     def unlock(self) -> None:
         """Says that it is no longer locked."""
         self._hint_lock(False)
 
-    def _hint_lock(self, is_locked: bool) -> None:
+    def _hint_lock(self, is_locked: bool) -> int:
         # Only the session's own user may.
         path = f"/org/freedesktop/login1/session/{escaped(self.id)}"
         value = "true" if is_locked else "false"
-        self.run(f"exec busctl call {_LOGIND} {path} {_LOGIND}.Session SetLockedHint b {value}")
+        hint = f"busctl call {_LOGIND} {path} {_LOGIND}.Session SetLockedHint b {value}"
+        return microseconds(self.run(f"{UPTIME}; exec {hint}"))
 
     def run(self, command: str, check: bool = True) -> Completed:
         """Runs a shell command inside the session, as its user, to its end."""
@@ -134,13 +140,22 @@ def wait_until_manager_ended(vm: VirtualMachine, user: str = USER) -> None:
     vm.wait_until(f"! loginctl show-user {user} 2>/dev/null")
 
 
-def switch_to_console(vm: VirtualMachine, terminal: int = EMPTY_TERMINAL) -> None:
-    """Switches to a virtual terminal, as Ctrl+Alt+F9 does, and waits until it is in front."""
-    vm.run(
-        f"busctl call {_LOGIND} /org/freedesktop/login1/seat/seat0 {_LOGIND}.Seat "
+def switch_to_console(vm: VirtualMachine, terminal: int = EMPTY_TERMINAL) -> int:
+    """Switches to a virtual terminal, as Ctrl+Alt+F9 does, and waits until it is in front.
+
+    Returns the time just before, as `microseconds` does.
+    """
+    switching = vm.run(
+        f"{UPTIME}; busctl call {_LOGIND} /org/freedesktop/login1/seat/seat0 {_LOGIND}.Seat "
         f"SwitchTo u {terminal} && "
         f"until grep -qx tty{terminal} /sys/class/tty/tty0/active; do sleep 0.05; done"
     )
+    return microseconds(switching)
+
+
+def microseconds(asked: Completed) -> int:
+    """CLOCK_BOOTTIME when a command began that began with UPTIME."""
+    return round(float(asked.stdout.split()[0]) * 1e6)
 
 
 def as_user(user: str, command: str, variables: str = "") -> str:
