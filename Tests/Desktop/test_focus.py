@@ -376,11 +376,6 @@ def switches(process: subprocess.Popen[bytes]) -> dict[str, int]:
     return found
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="an AsyncStream waits on a thread of the runtime's pool, which starts a timer of libdispatch"
-    " that wakes the process every second",
-)
 def test_nothing_wakes_it_while_nothing_happens(desktop: Accessibility) -> None:
     seat, focus = desktop.seat, desktop.focus
     program = Program(seat, "3.0", "window")
