@@ -501,7 +501,8 @@ struct ReplayTests {
   }
 
   @Test(
-    "replay needs less than 5 MB besides the program, however much it reads", arguments: ["evemu", "libinput", "64"])
+    "replay needs less than 5 MB besides the program, however much it reads",
+    arguments: ["evemu", "libinput", "64"])
   func memory(_ kind: String) throws {
     let program = """
       import resource, subprocess, sys
