@@ -15,8 +15,8 @@ let help: TerminalText = """
     targets                  keep the targets of the present states active in the
                              user's systemd, until interrupted
     trigger EVENT            send an event instead of a key
-    focus                    send tapTextField and tapBlankArea while text fields
-                             of the desktop get and lose the focus
+    focus                    send tapTextField when a text field of the desktop
+                             gets the focus, and tapBlankArea when none has it
     devices                  print the followed devices
     stats                    print statistics of the daemon
     graph shift|keyboard     print the diagram of a machine; needs no daemon
@@ -47,10 +47,11 @@ let help: TerminalText = """
     --waybar                 the same as JSON for a custom module of Waybar
 
   while
-    --grace TIME             kill what has not ended by then; by default 3s
+    --grace TIME             how long the command may take to end before it is
+                             killed; by default 3s
     --once                   run the command a single time, and exit as it does
-    --any-session            run it also while the session is locked or in the
-                             background
+    --any-session            also while your session is locked, or not the active
+                             one of its seat
 
   focus
     --any-session            also while your session is locked, or not the active
@@ -58,8 +59,8 @@ let help: TerminalText = """
 
   targets
     --shift                  for the states of Shift too, not the keyboard's alone
-    --any-session            also while the session of this user is locked or is
-                             not the active one
+    --any-session            also while your session is locked, or not the active
+                             one of its seat
 
   graph
     --format LANGUAGE        dot (the default), mermaid or plantuml

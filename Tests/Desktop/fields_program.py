@@ -3,6 +3,7 @@
 VERSION is that of GTK, 3.0 or 4.0. Each line that is written to FIFO is a command and its operands:
 
 focus WINDOW WIDGET    gives the focus to a widget, as soon as its window is in front
+write WINDOW TEXT      writes a text into the window's entry, and into its title
 close WINDOW           closes a window
 
 Debian's Python runs it, since GTK's bindings are only there.
@@ -60,6 +61,10 @@ class Window:
         self.wanted = name
         self.grab()
 
+    def write(self, text):
+        self.widgets["entry"].set_text(text)
+        self.window.set_title(text)
+
     def grab(self, *_):
         if self.wanted and self.window.is_active():
             self.widgets[self.wanted].grab_focus()
@@ -79,6 +84,8 @@ def read(*_):
             for window in windows.values():
                 window.wanted = None
             windows[title].focus(*operands)
+        elif command == "write":
+            windows[title].write(*operands)
         else:
             windows.pop(title).window.destroy()
     return True

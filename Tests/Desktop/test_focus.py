@@ -388,8 +388,8 @@ def test_nothing_wakes_it_while_nothing_happens(desktop: Accessibility) -> None:
         if switches(focus) == before:
             break
     assert switches(focus) == before
-    # Text that changes, and a window that moves, are no business of it.
-    seat.run("wtype", "hello")
-    seat.run("swaymsg", "floating", "enable")
+    # A text and a title that change are no business of it.
+    program.send("write window hello")
+    seat.wait_for(lambda: '"name": "hello"' in seat.run("swaymsg", "-t", "get_tree"), "the title")
     time.sleep(1)
     assert switches(focus) == before
