@@ -87,6 +87,9 @@ struct KnownStates {
   mutating func take(_ now: SessionPresence) -> Occurrence? {
     let before = presence
     presence = now
+    if before == nil, let states {
+      self.states = CountedStates(states.modes, enteredElsewhere: atFirst)
+    }
     // Another reason for being absent makes nothing known.
     if case (.absent, .absent?) = (now, before) { return nil }
     return now == before ? nil : occurrence(after: nil)
@@ -94,13 +97,19 @@ struct KnownStates {
 
   /// Notes the states, and where those that are new were entered.
   private mutating func count(_ modes: Modes) {
-    var elsewhere = states?.enteredElsewhere ?? []
+    var elsewhere = states?.enteredElsewhere ?? atFirst
     if let before = states?.modes {
       for machine in Machine.allCases where before.entry(machine) != modes.entry(machine) {
         if case .absent = presence { elsewhere.insert(machine) } else { elsewhere.remove(machine) }
       }
     }
     states = CountedStates(modes, enteredElsewhere: elsewhere)
+  }
+
+  /// The machines whose first known state counts as entered elsewhere: all, while the session is
+  /// locked, since a key on the lock screen may have entered it.
+  private var atFirst: Set<Machine> {
+    presence == .absent(.locked) ? Set(Machine.allCases) : []
   }
 
   /// What is known now.

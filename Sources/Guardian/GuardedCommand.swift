@@ -111,9 +111,10 @@ public final class GuardedCommand {
   /// Kills everything that descends from this process, except earlier children, and waits for it.
   private func killAll() {
     while true {
+      // What runs as another user, by sudo for example, cannot be killed.
       let left = ProcessEntry.all().descendants(of: getpid(), excluding: others)
+        .filter { kill($0.number, SIGKILL) == 0 || errno != EPERM }
       guard !left.isEmpty else { return }
-      for process in left where !process.isZombie { kill(process.number, SIGKILL) }
       for process in left where process.parent == getpid() { waitpid(process.number, nil, 0) }
     }
   }

@@ -177,7 +177,10 @@ private final class GuardianLoop {
     // The group was asked, or told in another way.
     case (.ending, .ending(let ending)) where ending.status != nil:
       if case .firstEnded = event { kill(by: SIGTERM, sparing: group) }
-    case (.ending, .killing): kill(by: SIGKILL)
+    case (.ending, .killing):
+      // Also what `/proc` hides from this process.
+      if isFirstThere { Glibc.kill(-group, SIGKILL) }
+      kill(by: SIGKILL)
     case (.ending(let ending), .idle), (.killing(let ending), .idle):
       report(.ended(ending.status ?? 0))
     case (.idle, _), (.running, _), (.ending, _), (.killing, _), (.gone, _): break
@@ -202,7 +205,8 @@ private final class GuardianLoop {
 
   /// Sends a signal to all descendants, except those in the group `spared`.
   private func kill(by signal: Int32, sparing spared: Int32? = nil) {
-    for process in descendants where !process.isZombie && process.group != spared {
+    // A process whose main thread has ended looks like a zombie too, and runs on.
+    for process in descendants where process.group != spared {
       Glibc.kill(process.number, signal)
       if signal == SIGTERM { Glibc.kill(process.number, SIGCONT) }
     }

@@ -10,13 +10,15 @@ final class DeviceFinder {
     let path: String
     /// The kind that udev assigned; `nil` without udev, when only the device itself tells its kind.
     let kind: DeviceKind?
-    /// Whether udev's rules exclude it, by the property `KEYMODED_IGNORE`.
+    /// Whether udev's rules exclude it, by the property `KEYMODED_IGNORE`, or because it belongs to
+    /// another seat than the first: its keys are another person's.
     let isIgnored: Bool
 
     fileprivate init(_ device: UdevDevice) {
       path = device.node
       kind = DeviceKind(device)
-      isIgnored = device.property("KEYMODED_IGNORE") == "1"
+      let seat = device.property("ID_SEAT") ?? "seat0"
+      isIgnored = device.property("KEYMODED_IGNORE") == "1" || seat != "seat0"
     }
 
     fileprivate init?(path: String) {

@@ -157,6 +157,19 @@ struct KnownStatesTests {
     #expect(known.take(.inFront)?.states?[.keyboard] == "busy")
   }
 
+  @Test("the states that are found while the session is locked count after the next change")
+  func foundWhileLocked() {
+    for isStateFirst in [true, false] {
+      var known = KnownStates(presence: nil)
+      if isStateFirst { _ = known.take(told(start)) }
+      _ = known.take(.absent(.locked))
+      if !isStateFirst { _ = known.take(told(start)) }
+      #expect(known.take(.inFront)?.states?[.keyboard] == nil)
+      let change = change(5, .keyboard, "idle", "busy")
+      #expect(known.take(.change(change))?.states?[.keyboard] == "busy")
+    }
+  }
+
   @Test("another reason why the session is not in front makes nothing known")
   func otherReason() {
     var known = KnownStates(presence: .inFront)

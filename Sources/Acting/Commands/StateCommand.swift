@@ -1,6 +1,7 @@
 import Glibc
 public import Guardian
 public import KeymodeClient
+import KeymodeInterface
 import StateMachines
 public import SystemCalls
 public import Systemd
@@ -115,8 +116,7 @@ public final class StateCommand {
   /// Asks the daemon whether it has the states of the conditions: no other can ever hold.
   private func checkStates() async -> CommandRules.Result? {
     for await _ in checks.stream where !isChecked {
-      // A daemon that goes meanwhile is asked when it is back.
-      guard let machines = try? await client.machines() else { continue }
+      guard let machines = await machines() else { continue }
       do {
         let keyboard = machines.first { $0.name == "keyboard" }
         try conditions.check(keyboardStates: keyboard?.states ?? [])
@@ -127,6 +127,24 @@ public final class StateCommand {
       }
     }
     return nil
+  }
+
+  /// The daemon's machines; `nil` if they have to be asked for again later.
+  private func machines() async -> [MachineMessage]? {
+    do throws(ClientError) {
+      return try await client.machines()
+    } catch {
+      switch error {
+      // A daemon that goes meanwhile is asked when it is back.
+      case .noDaemon, .connectionLost, .cancelled: break
+      case .permissionDenied, .noAnswer, .badReply, .refused, .failed:
+        notify("\(error);\ntrying again")
+        let later = ContinuousClock.now.advanced(by: .seconds(5))
+        _ = try? await Poller.shared.wait(toRead: -1, until: later)
+        checks.continuation.yield()
+      }
+      return nil
+    }
   }
 
   private func heed(_ signals: Signals) async throws -> CommandRules.Result? {

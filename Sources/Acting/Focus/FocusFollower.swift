@@ -41,6 +41,7 @@ public final class FocusFollower {
   private let session: AsyncStream<SessionPresence>?
   private var isAbsenceTold = false
   private var isPermissionChecked = false
+  private var isPermissionDenied = false
   private let (ends, ending) = AsyncThrowingStream.makeStream(of: Never.self)
 
   /// Catches SIGTERM, SIGINT and SIGHUP, for the rest of the process's life.
@@ -185,7 +186,13 @@ public final class FocusFollower {
       do throws(ClientError) {
         _ = try await client.statistics()
       } catch .permissionDenied(let path, let whom) {
-        end(ClientError.permissionDenied(path: path, whom: whom))
+        if isPermissionDenied { end(ClientError.permissionDenied(path: path, whom: whom)) }
+        // While the daemon starts, its socket may not belong to its group yet.
+        isPermissionDenied = true
+        let later = ContinuousClock.now.advanced(by: .seconds(1))
+        _ = try? await Poller.shared.wait(toRead: -1, until: later)
+        isPermissionChecked = false
+        checkPermission()
       } catch {
         isPermissionChecked = false
       }

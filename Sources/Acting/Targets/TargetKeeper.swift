@@ -156,6 +156,8 @@ public final class TargetKeeper {
   private func advance() throws {
     var isBusy = true
     while isBusy {
+      // Before the loop runs, because that arms the timer.
+      setTimer()
       try loop.dispatchAll()
       if manager?.isLost == true {
         manager = nil
@@ -167,7 +169,6 @@ public final class TargetKeeper {
         perform(action)
         isBusy = true
       }
-      setTimer()
     }
     if plan.isReady, !isReadyTold {
       isReadyTold = true

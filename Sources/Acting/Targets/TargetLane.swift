@@ -12,6 +12,8 @@ struct TargetLane {
   /// What is known of a target that is not inactive.
   private enum Status {
     case active
+    /// Its start failed. What it pulled in may run, so it is stopped like an active one.
+    case failed
     /// The service manager has not answered the order. `ended` has the jobs that ended meanwhile:
     /// one of them may be the order's own.
     case asked(TargetOrder.Verb, ended: [UInt32: String])
@@ -64,14 +66,14 @@ struct TargetLane {
   /// Whether an unwanted target stays active because it could not be stopped.
   private func isLeftAlone(_ unit: TargetUnit, _ status: Status) -> Bool {
     switch status {
-    case .active: heldBack.contains(TargetOrder(verb: .stop, unit: unit))
+    case .active, .failed: heldBack.contains(TargetOrder(verb: .stop, unit: unit))
     case .asked, .changing: false
     }
   }
 
   private func mayStop(_ status: Status) -> Bool {
     switch status {
-    case .active, .changing(.start, _): true
+    case .active, .failed, .changing(.start, _): true
     // The number of the job that the stop replaces is not known yet, or it is stopping already.
     case .asked, .changing(.stop, _): false
     }
@@ -86,7 +88,10 @@ struct TargetLane {
   var isAtRest: Bool {
     dueOrder == nil
       && targets.values.allSatisfy {
-        if case .active = $0 { true } else { false }
+        switch $0 {
+        case .active, .failed: true
+        case .asked, .changing: false
+        }
       }
   }
 
@@ -117,13 +122,17 @@ struct TargetLane {
       return .expected
     case .changing(let verb, job): return end(TargetOrder(verb: verb, unit: unit), result)
     case .changing: return .expected
-    case .active, nil: return .unexpected
+    case .active, .failed, nil: return .unexpected
     }
   }
 
   private mutating func end(_ order: TargetOrder, _ result: String) -> Outcome {
     let isDone = result == "done"
-    targets[order.unit] = (order.verb == .start) == isDone ? .active : nil
+    switch (order.verb, isDone) {
+    case (.start, true), (.stop, false): targets[order.unit] = .active
+    case (.start, false): targets[order.unit] = .failed
+    case (.stop, true): targets[order.unit] = nil
+    }
     if isDone { return .done(order) }
     heldBack.insert(order)
     return .failed(order, result)
@@ -150,7 +159,7 @@ struct TargetLane {
       case (.active, false):
         targets[unit] = nil
         if unit == wanted { heldBack.insert(TargetOrder(verb: .start, unit: unit)) }
-      case (nil, false), (.active, true), (.asked, _), (.changing, _): break
+      case (nil, false), (.active, true), (.failed, _), (.asked, _), (.changing, _): break
       }
     }
   }

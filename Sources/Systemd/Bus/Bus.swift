@@ -63,7 +63,8 @@ public final class Bus {
 
   deinit {
     sd_bus_detach_event(handle)
-    sd_bus_flush_close_unref(handle)
+    // Without a flush, which would wait for a bus that hangs.
+    sd_bus_close_unref(handle)
     let lost = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "")
     for call in pending.calls.values { call.end(.failure(lost)) }
   }

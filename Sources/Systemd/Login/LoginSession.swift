@@ -13,7 +13,8 @@ public enum SessionPresence: Hashable, Sendable {
   public enum Reason: Hashable, Sendable, TerminalTextConvertible {
     /// The user has no session, only a process.
     case noSession
-    /// The session has no seat: it came over the network, for example.
+    /// The session is not on the machine's first seat, `seat0`: it came over the network, for
+    /// example.
     case noSeat
     /// Another session of the seat is the active one.
     case inactive
@@ -26,7 +27,7 @@ public enum SessionPresence: Hashable, Sendable {
     public var text: TerminalText {
       switch self {
       case .noSession: "this user has no session on a seat"
-      case .noSeat: "this session has no seat"
+      case .noSeat: "this session is not on seat0"
       case .inactive: "this session is not the active one of its seat"
       case .locked: "this session is locked"
       case .noAnswer: "systemd-logind does not answer"
@@ -48,6 +49,8 @@ public final class LoginSession {
     var hasSeat: Bool
     var isActive: Bool
     var isLocked: Bool
+    /// Whether logind has ended since the screen was locked. It forgets that, so only a change counts.
+    var isLockForgotten = false
 
     var presence: SessionPresence {
       if !hasSeat { return .absent(.noSeat) }
@@ -93,20 +96,20 @@ public final class LoginSession {
         try bus.whenLost { [unowned self] in lose() },
         try bus.signals(Login1.matches("SessionNew")) { [unowned self] _ in find() },
         try bus.signals(Login1.matches("SessionRemoved")) { [unowned self] _ in find() },
-        // logind was restarted.
+        // logind ended, or was restarted.
         try bus.signals(
           BusMatch(
             sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
             member: "NameOwnerChanged", firstArgument: Login1.name)
         ) { [unowned self] signal in
-          if signal.arguments.last?.text?.isEmpty == false { find() }
+          if signal.arguments.last?.text?.isEmpty == false { find() } else { forget() }
         },
       ]
       self.bus = bus
       find()
     } catch {
-      // Without a bus there is no logind, unless it was there before.
-      if presence == nil { tell(.inFront) } else { lose() }
+      // A machine with logind has a bus, even while nothing listens on it.
+      if presence == nil, error.code == ENOENT { tell(.inFront) } else { lose() }
     }
   }
 
@@ -117,6 +120,13 @@ public final class LoginSession {
     (path, properties) = (nil, nil)
     round += 1
     retry?.set(at: UInt64(microsecondsSinceBoot()) + 5_000_000)
+  }
+
+  /// logind has ended. Nothing tells of a lock screen until it is back.
+  private func forget() {
+    round += 1
+    if properties?.isLocked == true { properties?.isLockForgotten = true }
+    tell(.absent(.noAnswer))
   }
 
   private func tell(_ presence: SessionPresence) {
@@ -133,10 +143,10 @@ public final class LoginSession {
     ask(Login1.call("GetSessionByPID", .uint32(UInt32(getpid())))) { [unowned self] answer in
       switch answer {
       case .success(let values):
-        if let path = values.first?.text { follow(path) } else { tell(.absent(.noAnswer)) }
-      case .failure(let error) where error.isServiceUnknown: tell(.inFront)
+        if let path = values.first?.text { follow(path) } else { lose() }
       case .failure(let error) where error.name == Login1.noSession: findDisplay()
-      case .failure: tell(.absent(.noAnswer))
+      // logind may not have answered in time, or is about to start.
+      case .failure: if Login1.isRunning { lose() } else { tell(.inFront) }
       }
     }
   }
@@ -145,8 +155,9 @@ public final class LoginSession {
     let user = "\(Login1.path)/user/self"
     let display = BusCall.get("Display", of: Login1.interface("User"), at: user, from: Login1.name)
     ask(display) { [unowned self] answer in
-      guard case .success(let values) = answer, let display = values.first?.content.elements,
-        display.count == 2, display[0].text?.isEmpty == false, let path = display[1].text
+      guard case .success(let values) = answer else { return lose() }
+      guard let display = values.first?.content.elements, display.count == 2,
+        display[0].text?.isEmpty == false, let path = display[1].text
       else {
         (sessionSlot, path, properties) = (nil, nil, nil)
         return tell(.absent(.noSession))
@@ -171,25 +182,28 @@ public final class LoginSession {
       (self.path, properties) = (path, nil)
       sessionSlot = try? bus?.signals(.changes(of: interface, at: path, from: Login1.name)) {
         [unowned self] signal in
-        if signal.arguments.count > 1 { take(signal.arguments[1]) }
+        if signal.arguments.count > 1 { take(signal.arguments[1], isChange: true) }
       }
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
-      guard case .success(let values) = answer, let all = values.first else {
-        return tell(.absent(.noSession))
-      }
-      properties = Properties(hasSeat: false, isActive: false, isLocked: false)
-      take(all)
+      guard case .success(let values) = answer, let all = values.first else { return lose() }
+      let isLocked = properties?.isLockForgotten == true
+      properties = Properties(hasSeat: false, isActive: false, isLocked: isLocked)
+      properties?.isLockForgotten = isLocked
+      take(all, isChange: false)
     }
   }
 
   /// Takes the values of some properties.
-  private func take(_ values: BusValue) {
+  private func take(_ values: BusValue, isChange: Bool) {
     // A change that comes before all properties are known is among these.
     guard var properties else { return }
-    if let seat = values["Seat"]?.elements?.first?.text { properties.hasSeat = !seat.isEmpty }
+    // The daemon follows the keyboards of this seat alone.
+    if let seat = values["Seat"]?.elements?.first?.text { properties.hasSeat = seat == "seat0" }
     if let isActive = values["Active"]?.bool { properties.isActive = isActive }
-    if let isLocked = values["LockedHint"]?.bool { properties.isLocked = isLocked }
+    if let isLocked = values["LockedHint"]?.bool, isChange || !properties.isLockForgotten {
+      (properties.isLocked, properties.isLockForgotten) = (isLocked, false)
+    }
     self.properties = properties
     tell(properties.presence)
   }
@@ -199,6 +213,8 @@ public final class LoginSession {
 private enum Login1 {
   static let name = "org.freedesktop.login1"
   static let path = "/org/freedesktop/login1"
+  /// See `sd-login(3)`, which looks at the same folder.
+  static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
   static let noSession = "org.freedesktop.login1.NoSessionForPID"
 
   static func interface(_ kind: String) -> String { "\(name).\(kind)" }

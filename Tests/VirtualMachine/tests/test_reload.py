@@ -1,5 +1,6 @@
 """`systemctl reload`, with real keyboards and keys held on them."""
 
+import pytest
 from harness import service
 from harness.keyboards import VirtualKeyboard, followed_keyboard
 from harness.service import CONFIGURATION, configure, reload, wait_until_following
@@ -47,11 +48,14 @@ def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMa
     assert watch.states(1) == ["off"], "the daemon keeps its configuration"
 
 
-def test_device_that_a_udev_rule_ignores_is_not_followed(guest: VirtualMachine) -> None:
+@pytest.mark.parametrize("rule", ['KEYMODED_IGNORE}="1"', 'ID_SEAT}="seat1"'])
+def test_device_that_a_udev_rule_excludes_is_not_followed(
+    guest: VirtualMachine, rule: str
+) -> None:
     guest.run(
-        """
+        f"""
         mkdir -p /run/udev/rules.d
-        echo 'ATTRS{name}=="Private keyboard", ENV{KEYMODED_IGNORE}="1"' \
+        echo 'ATTRS{{name}}=="Private keyboard", ENV{{{rule}' \
           >/run/udev/rules.d/99-private.rules
         udevadm control --reload
         """
