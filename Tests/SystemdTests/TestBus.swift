@@ -17,19 +17,23 @@ final class TestBus {
       <busconfig>
         <listen>unix:path=\(folder.path)/bus</listen>
         <policy context="default">
-            <allow send_destination="*"/>
-            <allow receive_type="method_return"/>
-            <allow receive_type="error"/>
-            <allow receive_type="signal"/>
-            <allow own="*"/>
-          </policy>
+          <allow send_destination="*"/>
+          <allow receive_type="method_return"/>
+          <allow receive_type="error"/>
+          <allow receive_type="signal"/>
+          <allow own="*"/>
+        </policy>
       </busconfig>
       """)
     process.executableURL = URL(fileURLWithPath: "/usr/bin/dbus-daemon")
-    process.arguments = ["--config-file=\(settings)", "--nofork"]
+    process.arguments = ["--config-file=\(settings)", "--nofork", "--print-address=1"]
+    let output = Pipe()
+    process.standardOutput = output
     try process.run()
-    let socket = "\(folder.path)/bus"
-    try wait(for: "a bus") { access(socket, F_OK) == 0 }
+    // It prints the address once it listens.
+    guard !output.fileHandleForReading.availableData.isEmpty else {
+      throw TimedOut(waitingFor: "a bus")
+    }
   }
 
   deinit { end() }
