@@ -155,7 +155,7 @@ public final class LoginSession {
     let user = "\(Login1.path)/user/self"
     let display = BusCall.get("Display", of: Login1.interface("User"), at: user, from: Login1.name)
     ask(display) { [unowned self] answer in
-      guard case .success(let values) = answer else { return lose() }
+      guard let values = values(in: answer) else { return }
       guard let display = values.first?.content.elements, display.count == 2,
         display[0].text?.isEmpty == false, let path = display[1].text
       else {
@@ -174,6 +174,18 @@ public final class LoginSession {
     bus?.call(call) { [weak self] answer in if asked == self?.round { answered(answer) } }
   }
 
+  /// The values of an answer about the user or the session; otherwise tells why there are none.
+  private func values(in answer: Result<[BusValue], BusError>) -> [BusValue]? {
+    switch answer {
+    case .success(let values): return values
+    case .failure(let error) where Login1.isMissing(error):
+      (sessionSlot, path, properties) = (nil, nil, nil)
+      tell(.absent(.noSession))
+    case .failure: lose()
+    }
+    return nil
+  }
+
   // MARK: - The session
 
   private func follow(_ path: String) {
@@ -186,7 +198,7 @@ public final class LoginSession {
       }
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
-      guard case .success(let values) = answer, let all = values.first else { return lose() }
+      guard let all = values(in: answer)?.first else { return }
       let isLocked = properties?.isLockForgotten == true
       properties = Properties(hasSeat: false, isActive: false, isLocked: isLocked)
       properties?.isLockForgotten = isLocked
@@ -216,6 +228,14 @@ private enum Login1 {
   /// See `sd-login(3)`, which looks at the same folder.
   static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
   static let noSession = "org.freedesktop.login1.NoSessionForPID"
+
+  /// Whether the error says that there is no such user or session.
+  static func isMissing(_ error: BusError) -> Bool {
+    [
+      "org.freedesktop.DBus.Error.UnknownObject", "\(name).NoSuchUser", "\(name).NoSuchSession",
+      "\(name).NoUserForPID",
+    ].contains(error.name)
+  }
 
   static func interface(_ kind: String) -> String { "\(name).\(kind)" }
 
