@@ -271,6 +271,9 @@ def test_panel_that_takes_the_focus_closes_nothing(desktop: Accessibility) -> No
 def test_real_programs_tell_of_their_fields(desktop: Accessibility) -> None:
     program = Program(desktop.seat, "3.0", "window")
     for command in (("zenity", "--entry"), ("mousepad",)):
+        # Once the state has changed twice, no event of this program can come after the editor's.
+        program.focus("window", "entry")
+        desktop.wait_for(EDITING)
         program.focus("window", "button")
         desktop.wait_for(PREPARING)
         editor = desktop.seat.start(*command)
