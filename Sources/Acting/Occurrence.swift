@@ -1,6 +1,8 @@
 public import KeyboardModes
 public import KeymodeClient
+public import SystemCalls
 public import Systemd
+import Watching
 
 /// What becomes known of the states: what they are, or that they count as left.
 public enum Occurrence: Hashable, Sendable {
@@ -11,11 +13,19 @@ public enum Occurrence: Hashable, Sendable {
   case unknown(Reason)
 
   /// Why no state counts.
-  public enum Reason: Hashable, Sendable {
+  public enum Reason: Hashable, Sendable, TerminalTextConvertible {
     /// There is no connection to the daemon.
     case noDaemon(ClientError)
     /// The user's session is locked, in the background or gone: keys may be another user's.
     case sessionNotInFront(SessionPresence.Reason)
+
+    /// The message for the user.
+    public var text: TerminalText {
+      switch self {
+      case .noDaemon(let error): error.text
+      case .sessionNotInFront(let reason): reason.text
+      }
+    }
   }
 }
 
@@ -37,7 +47,7 @@ public struct CountedStates: Hashable, Sendable {
 
   /// The state of a machine; `nil` if it counts as left.
   public subscript(machine: Machine) -> String? {
-    enteredElsewhere.contains(machine) ? nil : modes.entry(machine).state
+    enteredElsewhere.contains(machine) ? nil : modes[machine]
   }
 }
 
@@ -99,7 +109,8 @@ struct KnownStates {
   private mutating func count(_ modes: Modes) {
     var elsewhere = states?.enteredElsewhere ?? atFirst
     if let before = states?.modes {
-      for machine in Machine.allCases where before.entry(machine) != modes.entry(machine) {
+      for machine in Machine.allCases
+      where before[machine] != modes[machine] || before.since(machine) != modes.since(machine) {
         if case .absent = presence { elsewhere.insert(machine) } else { elsewhere.remove(machine) }
       }
     }
@@ -132,18 +143,5 @@ extension Modes {
       shift: isShift ? change.to : shift, shiftSince: isShift ? change.time : shiftSince,
       keyboard: isShift ? keyboard : change.to, keyboardSince: isShift ? keyboardSince : change.time
     )
-  }
-
-  /// The state of a machine, and when it was entered.
-  fileprivate func entry(_ machine: Machine) -> Entry {
-    switch machine {
-    case .shift: Entry(state: shift, since: shiftSince)
-    case .keyboard: Entry(state: keyboard, since: keyboardSince)
-    }
-  }
-
-  fileprivate struct Entry: Equatable {
-    let state: String
-    let since: Time?
   }
 }

@@ -26,19 +26,12 @@ public struct StatesFollower {
   ///   `handle` throws.
   public func run(_ handle: @escaping @MainActor (Occurrence) throws -> Void) async throws {
     let merge = Merge(KnownStates(presence: session == nil ? .inFront : nil), handle)
-    // Not a group, whose tasks would start on a thread of the runtime's pool; see `Subscription`.
-    let (ends, ending) = AsyncThrowingStream.makeStream(of: Never.self)
-    let following = Task {
-      do { try await merge.follow(client) } catch { ending.finish(throwing: error) }
+    try await withThrowingTaskGroup(of: Void.self) { tasks in
+      tasks.addTask { [client] in try await merge.follow(client) }
+      if let session { tasks.addTask { try await merge.follow(session) } }
+      // Unlike `waitForAll`, this cancels the other task at the first error.
+      for try await _ in tasks {}
     }
-    let attending = Task {
-      do { try await merge.follow(session) } catch { ending.finish(throwing: error) }
-    }
-    defer {
-      following.cancel()
-      attending.cancel()
-    }
-    for try await _ in ends {}
   }
 
   /// What both tasks add to.
@@ -55,8 +48,7 @@ public struct StatesFollower {
       for try await update in client.changes { try tell { $0.take(update) } }
     }
 
-    func follow(_ session: AsyncStream<SessionPresence>?) async throws {
-      guard let session else { return }
+    func follow(_ session: AsyncStream<SessionPresence>) async throws {
       for await presence in session { try tell { $0.take(presence) } }
       if !Task.isCancelled { try tell { $0.take(.absent(.noAnswer)) } }
     }

@@ -48,10 +48,11 @@ public final class GuardedCommand {
     try retrying("make", "a pair of sockets") { socketpair(AF_UNIX, type, 0, &ends) }
     let ours = FileDescriptor(owning: ends[0])
     let theirs = FileDescriptor(owning: ends[1])
-    let (seconds, attoseconds) = grace.components
-    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     guardian = try Self.spawn(
-      ["keymode-guardian", GuardianProcess.option, "\(theirs.number)", "\(microseconds)", "--"]
+      [
+        "keymode-guardian", GuardianProcess.option, "\(theirs.number)",
+        "\(grace.wholeMicroseconds)", "--",
+      ]
         + command, passing: theirs.number)
     socket = PacketSocket(owning: ours)
   }

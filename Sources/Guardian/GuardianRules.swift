@@ -47,7 +47,7 @@ struct GuardianRules: DrawableRules {
     case deadlineCame
     /// No descendant is left.
     case allEnded
-    /// There is nobody left to give orders.
+    /// The client has gone: no order will come any more.
     case lost(at: Int64)
   }
 

@@ -11,7 +11,7 @@ final class DeviceFinder {
     /// The kind that udev assigned; `nil` without udev, when only the device itself tells its kind.
     let kind: DeviceKind?
     /// Whether udev's rules exclude it, by the property `KEYMODED_IGNORE`, or because it belongs to
-    /// another seat than the first: its keys are another person's.
+    /// another seat than the first.
     let isIgnored: Bool
 
     fileprivate init(_ device: UdevDevice) {

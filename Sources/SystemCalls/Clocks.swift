@@ -6,6 +6,13 @@ public func monotonicMicroseconds() -> Int64 { microseconds(CLOCK_MONOTONIC) }
 /// The boot time (`CLOCK_BOOTTIME`), which includes time in suspend, in microseconds.
 public func microsecondsSinceBoot() -> Int64 { microseconds(CLOCK_BOOTTIME) }
 
+extension Duration {
+  /// The duration in whole microseconds; a fraction is dropped.
+  public var wholeMicroseconds: Int64 {
+    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+  }
+}
+
 private func microseconds(_ clock: clockid_t) -> Int64 {
   var time = timespec()
   clock_gettime(clock, &time)

@@ -161,6 +161,11 @@ public final class EventSource {
     sd_event_source_set_enabled(handle, Int32(SD_EVENT_ONESHOT))
   }
 
+  /// Calls the timer's handler once, after this time; never earlier, which would cost another wakeup.
+  public func set(after delay: Duration) {
+    set(at: UInt64(clamping: microsecondsSinceBoot() + max(.zero, delay).wholeMicroseconds + 1))
+  }
+
   /// Schedules the deferred handler to be called once.
   public func callSoon() { sd_event_source_set_enabled(handle, Int32(SD_EVENT_ONESHOT)) }
 

@@ -46,4 +46,12 @@ extension Modes {
     case .keyboard: keyboard
     }
   }
+
+  /// When the state of one machine was entered; `nil` before the machine's first change.
+  public func since(_ machine: Machine) -> Time? {
+    switch machine {
+    case .shift: shiftSince
+    case .keyboard: keyboardSince
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import CommandLineTools
 public import KeyboardModes
+public import KeymodeInterface
 public import SystemCalls
 
 /// Conditions such as `shift=on` and `keyboard=editingText,showingPanel`: each machine that is named
@@ -41,8 +42,16 @@ public struct StateConditions: Hashable, Sendable {
   /// Checks that the keyboard machine has all states that are named: no other can ever hold.
   ///
   /// - Throws: `UsageError` if one is not among `states`.
-  public func check(keyboardStates states: [String]) throws(UsageError) {
+  package func check(keyboardStates states: [String]) throws(UsageError) {
     try Self.check(keyboard, of: .keyboard, among: states)
+  }
+
+  /// The same, of the daemon's machines.
+  ///
+  /// - Throws: `UsageError` if the keyboard machine lacks a state.
+  public func check(_ machines: [MachineMessage]) throws(UsageError) {
+    let keyboard = machines.first { $0.name == Machine.keyboard.rawValue }
+    try check(keyboardStates: keyboard?.states ?? [])
   }
 
   private static func check(

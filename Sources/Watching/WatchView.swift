@@ -68,10 +68,9 @@ public struct WatchView {
       offset = state.time.microseconds &- now.boot
       if !isConnected, !states.isEmpty { note("connected again", now) }
       isConnected = true
-      let times = [Machine.shift: state.modes.shiftSince, .keyboard: state.modes.keyboardSince]
       for machine in Machine.allCases {
         states[machine] = state.modes[machine]
-        since[machine] = times[machine]?.map { min($0.microseconds &- offset, now.boot) }
+        since[machine] = state.modes.since(machine).map { min($0.microseconds &- offset, now.boot) }
       }
     case .change(let change):
       // A recording may be played faster than its clock. Nothing is shown as later than now.

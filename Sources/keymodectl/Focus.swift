@@ -9,7 +9,7 @@ import SystemCalls
 func focus(_ operands: [String], directory: String, _ arguments: Arguments) async throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("focus takes no operand") }
   let follower = try FocusFollower(
-    Client(directory: directory), anySession: arguments.has("--any-session"),
+    Client(directory: directory), session: session(arguments),
     report: { complain($0) })
   do {
     try await follower.run()

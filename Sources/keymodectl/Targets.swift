@@ -2,7 +2,6 @@ import Acting
 import CommandLineTools
 import KeymodeClient
 import SystemCalls
-import Systemd
 
 /// `keymodectl targets`: keeps exactly the targets of the present states active in the user's service
 /// manager, until a signal ends it.
@@ -10,9 +9,8 @@ import Systemd
 func targets(_ operands: [String], directory: String, _ arguments: Arguments) async throws -> Int32
 {
   guard operands.isEmpty else { throw UsageError("targets takes no operand") }
-  let session = arguments.has("--any-session") ? nil : try LoginSession.presences()
   let keeper = try TargetKeeper(
-    following: StatesFollower(Client(directory: directory), session: session),
+    following: StatesFollower(Client(directory: directory), session: session(arguments)),
     withShift: arguments.has("--shift"), tell: complain)
   Signals.deliver(try await keeper.run())
   return ExitStatus.done

@@ -14,10 +14,7 @@ func wait(_ operands: [String], directory: String, timeout: Duration?) throws ->
   let daemon = DaemonAddress(directory, timeout: timeout.map { max($0, shortestPatience) })
   do {
     let connection = try daemon.connectForReading()
-    if !conditions.keyboard.isEmpty {
-      let keyboard = try connection.machines().first { $0.name == Machine.keyboard.rawValue }
-      try conditions.check(keyboardStates: keyboard?.states ?? [])
-    }
+    if !conditions.keyboard.isEmpty { try conditions.check(connection.machines()) }
     try connection.subscribe()
     while try !awaited.take(connection.nextChanges()) {
       // The first message came at once; from now on the user's timeout is the limit.

@@ -3,7 +3,6 @@ import CommandLineTools
 import KeymodeClient
 import KeymodedConfiguration
 import SystemCalls
-import Systemd
 import Watching
 
 /// `keymodectl while MACHINE=STATE… -- COMMAND…`: runs a command while the machines are in these
@@ -18,10 +17,9 @@ func runWhile(
   guard let command = arguments.afterDashes, !command.isEmpty else {
     throw UsageError("while takes a command, after '--'")
   }
-  let session = arguments.has("--any-session") ? nil : try LoginSession.presences()
   let runner = try StateCommand(
     command, while: conditions, of: Client(directory: directory), grace: grace(arguments),
-    isOnce: arguments.has("--once"), session: session, notify: { complain($0) })
+    isOnce: arguments.has("--once"), session: session(arguments), notify: { complain($0) })
   switch try await runner.run() {
   case .command(let outcome): return outcome.exitStatus
   case .error: return ExitStatus.no

@@ -30,7 +30,7 @@ struct ModelManager {
     return units.map { unit in
       let job = jobs.first { $0.order.unit == unit }
       return ListedTarget(
-        unit, isActive: active.contains(unit), job: job.map { ($0.order.verb, $0.number) })
+        unit: unit, isActive: active.contains(unit), job: job.map { ($0.order.verb, $0.number) })
     }
   }
 

@@ -94,10 +94,7 @@ struct TargetManagerTests {
 
   @Test("a manager that executes itself again keeps its targets, and nothing is stopped or started")
   func reexecution() {
-    var trial = TargetTrial()
-    trial.enter("a")
-    trial.settle()
-    _ = trial.manager.takeOrders()
+    var trial = TargetTrial.resting(in: "a")
     trial.plan.disconnect()
     #expect(!trial.plan.isAtRest)
     trial.plan.connect(trial.manager.list)
@@ -107,10 +104,7 @@ struct TargetManagerTests {
 
   @Test("states that change while there is no manager take effect once it is back")
   func absentManager() {
-    var trial = TargetTrial()
-    trial.enter("a")
-    trial.settle()
-    _ = trial.manager.takeOrders()
+    var trial = TargetTrial.resting(in: "a")
     trial.plan.disconnect()
     trial.enter("b")
     #expect(trial.manager.takeOrders() == [])
@@ -120,10 +114,7 @@ struct TargetManagerTests {
 
   @Test("a manager that was started anew gets the target of the present state")
   func newManager() {
-    var trial = TargetTrial()
-    trial.enter("a")
-    trial.settle()
-    _ = trial.manager.takeOrders()
+    var trial = TargetTrial.resting(in: "a")
     trial.plan.disconnect()
     trial.manager.restart()
     trial.plan.connect(trial.manager.list)
@@ -149,10 +140,7 @@ struct TargetManagerTests {
 
   @Test("a target that another program starts is stopped")
   func foreignStart() throws {
-    var trial = TargetTrial()
-    trial.enter("a")
-    trial.settle()
-    _ = trial.manager.takeOrders()
+    var trial = TargetTrial.resting(in: "a")
     trial.manager.takeFromOther(try #require(order(.start, "x")))
     #expect(trial.settledOrders() == ["stop x"])
     #expect(trial.manager.lists == 1)
@@ -161,10 +149,7 @@ struct TargetManagerTests {
 
   @Test("a target that another program stops stays so until its state is entered again")
   func foreignStop() throws {
-    var trial = TargetTrial()
-    trial.enter("a")
-    trial.settle()
-    _ = trial.manager.takeOrders()
+    var trial = TargetTrial.resting(in: "a")
     trial.manager.takeFromOther(try #require(order(.stop, "a")))
     #expect(trial.settledOrders() == [])
     #expect(trial.plan.isAtRest)

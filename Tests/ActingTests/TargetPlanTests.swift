@@ -114,10 +114,7 @@ struct TargetPlanTests {
 
   @Test("one second after the daemon went, all targets are stopped")
   func away() {
-    var trial = TargetTrial()
-    trial.enter("a")
-    trial.settle()
-    _ = trial.manager.takeOrders()
+    var trial = TargetTrial.resting(in: "a")
     trial.lose()
     trial.pass(999_999)
     #expect(trial.settledOrders() == [])

@@ -15,6 +15,15 @@ struct TargetTrial {
     plan.connect(manager.list)
   }
 
+  /// A trial in which the target of this state has been started, with no order left to look at.
+  static func resting(in keyboard: String) -> TargetTrial {
+    var trial = TargetTrial()
+    trial.enter(keyboard)
+    trial.settle()
+    _ = trial.manager.takeOrders()
+    return trial
+  }
+
   /// Enters these states.
   mutating func enter(_ keyboard: String, shift: String = "off") {
     let modes = Modes(

@@ -78,7 +78,7 @@ class Accessibility:
         self.call("org.a11y.Bus", "/org/a11y/bus", method, "org.a11y.Status", name, text)
 
     def registered(self) -> str:
-        """The events for which somebody has registered."""
+        """The events for which listeners have registered."""
         printed = self.call("org.a11y.Bus", "/org/a11y/bus", "GetAddress")
         (address,) = ast.literal_eval(printed)
         registry = "org.a11y.atspi.Registry"
@@ -95,7 +95,7 @@ class Accessibility:
         return self.focus
 
     def wait_until_followed(self) -> None:
-        """Waits until the registry knows that somebody follows the focus."""
+        """Waits until `keymodectl focus` has registered for its events."""
         self.seat.wait_for(lambda: "deactivate" in self.registered().lower(), "a registration")
 
     def state(self) -> str:

@@ -18,10 +18,10 @@ public struct Entering: Hashable, Sendable {
 
   /// The command's environment variables.
   public var variables: [(name: String, value: String)] {
-    let since = machine == .shift ? modes.shiftSince : modes.keyboardSince
-    return [
+    [
       ("KEYMODE_MACHINE", machine.rawValue), ("KEYMODE_STATE", modes[machine]),
-      ("KEYMODE_EVENT", event ?? ""), ("KEYMODE_TIME", since.map { "\($0.microseconds)" } ?? ""),
+      ("KEYMODE_EVENT", event ?? ""),
+      ("KEYMODE_TIME", modes.since(machine).map { "\($0.microseconds)" } ?? ""),
       ("KEYMODE_SHIFT", modes.shift), ("KEYMODE_KEYBOARD", modes.keyboard),
     ]
   }

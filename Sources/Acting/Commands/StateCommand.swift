@@ -107,10 +107,7 @@ public final class StateCommand {
   private func tell(_ occurrence: Occurrence) {
     defer { hasTold = true }
     guard !hasTold, case .unknown(let reason) = occurrence else { return }
-    switch reason {
-    case .noDaemon(let error): notify("\(error);\nwaiting for it")
-    case .sessionNotInFront(let reason): notify("\(reason);\nwaiting for it")
-    }
+    notify("\(reason);\nwaiting for it")
   }
 
   /// Asks the daemon whether it has the states of the conditions: no other can ever hold.
@@ -118,8 +115,7 @@ public final class StateCommand {
     for await _ in checks.stream where !isChecked {
       guard let machines = await machines() else { continue }
       do {
-        let keyboard = machines.first { $0.name == "keyboard" }
-        try conditions.check(keyboardStates: keyboard?.states ?? [])
+        try conditions.check(machines)
         isChecked = true
         if let entering = held.entering { take(.entered(entering)) }
       } catch {

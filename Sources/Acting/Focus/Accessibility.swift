@@ -22,11 +22,10 @@ final class Accessibility {
   private static let name = "org.a11y.Bus"
   private static let path = "/org/a11y/bus"
   private static let status = "org.a11y.Status"
-  private static let busName = "org.freedesktop.DBus"
   /// Two processes that follow the focus would send each event twice.
   private static let ownName = "org.keymoded.Focus"
-  /// The shortest and the longest time, in microseconds, before asking again for a bus that is lost.
-  private static let delays = (shortest: UInt64(1_000_000), longest: UInt64(64_000_000))
+  /// The shortest and the longest time before asking again for a bus that is lost.
+  private static let delays = (shortest: Duration.seconds(1), longest: Duration.seconds(64))
 
   /// How long the switch may take to answer: the user waits for it at the end.
   private static let patience = Duration.seconds(1)
@@ -47,14 +46,11 @@ final class Accessibility {
     self.told = told
     bus = try Bus(.session, on: loop)
     retry = try loop.addTimer { [unowned self] in find() }
-    let owner = BusMatch(
-      sender: Self.busName, interface: Self.busName, member: "NameOwnerChanged",
-      firstArgument: Self.name)
     slots = [
       try bus.whenLost { told(.sessionLost) },
-      try bus.signals(owner) { [unowned self] signal in
+      try bus.owner(of: Self.name) { [unowned self] isThere in
         // One that is being started for this object's own question will answer that.
-        if !isAsking, signal.arguments.last?.text?.isEmpty == false { find() }
+        if !isAsking, isThere { find() }
       },
     ]
     claim()
@@ -63,9 +59,10 @@ final class Accessibility {
   /// Takes the name that only one process of the session can have, and then finds the bus.
   private func claim() {
     let doNotQueue = BusValue.uint32(4)
+    let busName = "org.freedesktop.DBus"
     let call = BusCall(
-      to: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName,
-      member: "RequestName", .string(Self.ownName), doNotQueue)
+      to: busName, path: "/org/freedesktop/DBus", interface: busName, member: "RequestName",
+      .string(Self.ownName), doNotQueue)
     bus.call(call) { [weak self] answer in
       guard let self else { return }
       let isTaken = BusValue.uint32(3)
@@ -77,7 +74,7 @@ final class Accessibility {
 
   /// The connection to the accessibility bus is lost, or was refused.
   func busLost() {
-    retry?.set(at: UInt64(microsecondsSinceBoot()) + delay)
+    retry?.set(after: delay)
     delay = min(delay * 2, Self.delays.longest)
   }
 

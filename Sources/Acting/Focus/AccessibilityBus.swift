@@ -7,16 +7,15 @@ import Systemd
 /// text field. A program that does not answer delays nothing but the answer.
 final class AccessibilityBus {
   private static let registry = "org.a11y.atspi.Registry"
-  private static let busName = "org.freedesktop.DBus"
 
   /// How long a program may take to answer.
   private static let patience = Duration.seconds(1)
   /// GTK 4 tells of the focus of a new window before its objects can be asked, so a question that
   /// fails is asked again, this many times, after 50 ms, 100 ms and so on.
   private static let attempts = 7
-  private static let firstDelay: UInt64 = 50_000
-  /// How long to wait before asking for a registry that has ended, in microseconds.
-  private static let registryDelay: UInt64 = 1_000_000
+  private static let firstDelay = Duration.milliseconds(50)
+  /// How long to wait before asking for a registry that has ended.
+  private static let registryDelay = Duration.seconds(1)
 
   private let bus: Bus
   private let told: (FocusedObject.Event) -> Void
@@ -51,20 +50,14 @@ final class AccessibilityBus {
         try bus.signals(kind.match) { signal in if let event = kind.event(signal) { told(event) } })
     }
     slots.append(
-      try bus.signals(Self.owner(of: Self.registry)) { [unowned self] signal in
-        registryChanged(isThere: signal.arguments.last?.text?.isEmpty == false)
-      })
+      try bus.owner(of: Self.registry) { [unowned self] in registryChanged(isThere: $0) })
     register()
-  }
-
-  private static func owner(of name: String) -> BusMatch {
-    BusMatch(
-      sender: busName, interface: busName, member: "NameOwnerChanged", firstArgument: name)
   }
 
   // MARK: - The registry
 
-  /// Programs tell of what somebody has registered for. The bus starts the registry for it.
+  /// Registers for the signals: programs send only those that a listener has registered for. The bus
+  /// starts the registry if it does not run.
   private func register() {
     isRegistering = true
     for (index, event) in FocusSignal.registered.enumerated() {
@@ -84,7 +77,7 @@ final class AccessibilityBus {
       registration?.disable()
       register()
     } else {
-      registration?.set(at: UInt64(microsecondsSinceBoot()) + Self.registryDelay)
+      registration?.set(after: Self.registryDelay)
     }
   }
 
@@ -133,8 +126,7 @@ final class AccessibilityBus {
 
   private func askLater() {
     guard attemptsLeft > 0 else { return }
-    let delay = Self.firstDelay << UInt64(Self.attempts - 1 - attemptsLeft)
-    retry?.set(at: UInt64(microsecondsSinceBoot()) + delay)
+    retry?.set(after: Self.firstDelay * (1 << (Self.attempts - 1 - attemptsLeft)))
   }
 
   private func watch(_ objects: Set<AccessibleObject>) {
@@ -144,8 +136,8 @@ final class AccessibilityBus {
     do throws(SystemError) {
       for program in Set(objects.map(\.program)) {
         watches.append(
-          try bus.signals(Self.owner(of: program)) { [unowned self] signal in
-            if signal.arguments.last?.text?.isEmpty == true { told(.programLeft(program)) }
+          try bus.owner(of: program) { [unowned self] isThere in
+            if !isThere { told(.programLeft(program)) }
           })
       }
       for object in objects {

@@ -57,7 +57,7 @@ enum FocusSignal: CaseIterable {
   /// GTK 4 writes the members of windows' signals in lower case.
   case activatedInLowerCase, deactivatedInLowerCase
 
-  /// The events for which the registry tells programs that somebody listens.
+  /// The events to register for, so that programs send their signals.
   static let registered = ["object:state-changed:focused", "window:activate", "window:deactivate"]
 
   private static let interface = "org.a11y.atspi.Event"

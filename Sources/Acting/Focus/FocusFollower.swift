@@ -3,7 +3,7 @@ import KeyboardModes
 public import KeymodeClient
 import KeymodeInterface
 public import SystemCalls
-import Systemd
+public import Systemd
 
 /// Sends `tapTextField` and `tapBlankArea` while text fields of the desktop get and lose the focus;
 /// ``FocusRules`` decides when.
@@ -47,14 +47,14 @@ public final class FocusFollower {
   /// Catches SIGTERM, SIGINT and SIGHUP, for the rest of the process's life.
   ///
   /// - Parameters:
-  ///   - anySession: whether the user's session need not be in front.
+  ///   - session: see ``StatesFollower/init(_:session:)``.
   ///   - report: called with what the user should know while it goes on.
   /// - Throws: `SystemError` if there is no session bus.
   public init(
-    _ client: Client, anySession: Bool, report: @escaping (TerminalText) -> Void
+    _ client: Client, session: AsyncStream<SessionPresence>?,
+    report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
-    (self.client, self.report) = (client, report)
-    session = anySession ? nil : try LoginSession.presences()
+    (self.client, self.session, self.report) = (client, session, report)
     signals = try Signals([SIGTERM, SIGINT, SIGHUP])
     loop = try EventLoop()
     timer = try loop.addTimer { [unowned self] in send(rules.advance(to: .now)) }
@@ -201,9 +201,7 @@ public final class FocusFollower {
 
   private func send(_ event: FocusRules.Event?) {
     if let deadline = rules.deadline {
-      // Rounded up: a wakeup before the deadline would need a second one.
-      let left = ContinuousClock.now.duration(to: deadline) / .microseconds(1)
-      timer?.set(at: UInt64(microsecondsSinceBoot()) + UInt64(max(0, left.rounded(.up))))
+      timer?.set(after: ContinuousClock.now.duration(to: deadline))
     } else {
       timer?.disable()
     }

@@ -7,20 +7,9 @@ struct TargetOrder: Hashable, Sendable {
 }
 
 /// What the service manager says of a target.
-struct ListedTarget: Hashable, Sendable {
+struct ListedTarget {
   let unit: TargetUnit
   let isActive: Bool
   /// The job that is under way for it, if that starts or stops it.
-  let job: (verb: TargetOrder.Verb, number: UInt32)?
-
-  init(_ unit: TargetUnit, isActive: Bool, job: (verb: TargetOrder.Verb, number: UInt32)? = nil) {
-    (self.unit, self.isActive, self.job) = (unit, isActive, job)
-  }
-
-  static func == (a: ListedTarget, b: ListedTarget) -> Bool {
-    a.unit == b.unit && a.isActive == b.isActive && a.job?.verb == b.job?.verb
-      && a.job?.number == b.job?.number
-  }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(unit) }
+  var job: (verb: TargetOrder.Verb, number: UInt32)?
 }

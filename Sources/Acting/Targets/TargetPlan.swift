@@ -2,7 +2,7 @@ import KeyboardModes
 import SystemCalls
 
 /// Decides which targets to start and to stop, so that exactly those of the present states are
-/// active. It has no clock and asks nobody: what happens goes in, and ``nextAction()`` comes out.
+/// active. It has no clock and no connection: what happens goes in, and ``nextAction()`` comes out.
 ///
 /// | what is known                     | the targets                                          |
 /// | --------------------------------- | ---------------------------------------------------- |

@@ -99,6 +99,6 @@ extension ListedTarget {
       }
     let isActive = state == "active"
     guard isActive || verb != nil else { return nil }
-    self.init(unit, isActive: isActive, job: verb.map { ($0, number) })
+    self.init(unit: unit, isActive: isActive, job: verb.map { ($0, number) })
   }
 }

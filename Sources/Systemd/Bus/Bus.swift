@@ -124,8 +124,7 @@ public final class Bus {
     let waiting = PendingCall(pending, answer)
     do throws(SystemError) {
       let message = try BusMessage.call(call, on: handle)
-      let (seconds, attoseconds) = timeout.components
-      let microseconds = UInt64(seconds) * 1_000_000 + UInt64(attoseconds / 1_000_000_000_000)
+      let microseconds = UInt64(clamping: timeout.wholeMicroseconds)
       // Unretained: `pending` keeps the object until the call is answered.
       let context = Unmanaged.passUnretained(waiting).toOpaque()
       try message.send { message in
@@ -165,6 +164,17 @@ public final class Bus {
     _ match: BusMatch, handler: @escaping (BusSignal) -> Void
   ) throws(SystemError) -> BusSlot {
     try BusSlot(handle, match.rule, handler)
+  }
+
+  /// Calls `handler`, from the loop, whenever a program takes or leaves this name, with whether one
+  /// has it now.
+  public func owner(
+    of name: String, changed handler: @escaping (Bool) -> Void
+  ) throws(SystemError) -> BusSlot {
+    let bus = "org.freedesktop.DBus"
+    let match = BusMatch(
+      sender: bus, interface: bus, member: "NameOwnerChanged", firstArgument: name)
+    return try signals(match) { handler($0.arguments.last?.text?.isEmpty == false) }
   }
 
   /// Calls `handler`, from the loop, once the connection is lost.

@@ -97,12 +97,8 @@ public final class LoginSession {
         try bus.signals(Login1.matches("SessionNew")) { [unowned self] _ in find() },
         try bus.signals(Login1.matches("SessionRemoved")) { [unowned self] _ in find() },
         // logind ended, or was restarted.
-        try bus.signals(
-          BusMatch(
-            sender: "org.freedesktop.DBus", interface: "org.freedesktop.DBus",
-            member: "NameOwnerChanged", firstArgument: Login1.name)
-        ) { [unowned self] signal in
-          if signal.arguments.last?.text?.isEmpty == false { find() } else { forget() }
+        try bus.owner(of: Login1.name) { [unowned self] isThere in
+          if isThere { find() } else { forget() }
         },
       ]
       self.bus = bus
@@ -113,13 +109,14 @@ public final class LoginSession {
     }
   }
 
-  /// The connection is lost. What happens meanwhile is unknown, so nobody is in front.
+  /// The connection is lost. What happens meanwhile is unknown, so the session counts as
+  /// absent.
   private func lose() {
     tell(.absent(.noAnswer))
     (slots, sessionSlot, bus) = ([], nil, nil)
     (path, properties) = (nil, nil)
     round += 1
-    retry?.set(at: UInt64(microsecondsSinceBoot()) + 5_000_000)
+    retry?.set(after: .seconds(5))
   }
 
   /// logind has ended. Nothing tells of a lock screen until it is back.
