@@ -34,7 +34,8 @@ GUESTS = -n 2 --dist loadfile
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
-  diagram-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm recordings pictures build install \
+  diagram-tests kiosk-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm bench-web \
+  recordings pictures build install \
   uninstall deb clean
 
 help:
@@ -44,6 +45,7 @@ help:
 	@echo 'make adversary  run all attacks for two hours, and print the results'
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
 	@echo 'make bench      measure keymoded beside other programs'
+	@echo 'make bench-web  measure from a key to the page of the kiosk in Chromium'
 	@echo 'make bench-vm   measure from a key to a client, in a virtual machine, beside keyd'
 	@echo 'make fuzz       fuzz ten targets with input from outside, ten minutes each'
 	@echo 'make build      build the programs into .build/release'
@@ -59,7 +61,7 @@ run: build
 
 test: check vm-tests package-tests
 
-check: lint unit-tests fuzz-tests client-tests desktop-tests diagram-tests examples
+check: lint unit-tests fuzz-tests client-tests desktop-tests kiosk-tests diagram-tests examples
 
 lint:
 	@scripts/install-packages test
@@ -98,6 +100,12 @@ desktop-tests: build
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Desktop
 
+# The kiosk's page in real browsers, with a real daemon.
+kiosk-tests: build
+	@scripts/install-packages test kiosk
+	@scripts/install-python-tools
+	.tools/venv/bin/python -m pytest Tests/Kiosk
+
 # Every diagram of the tests and of the documentation, drawn by the program of its language.
 diagram-tests:
 	@scripts/install-packages test diagrams
@@ -106,9 +114,10 @@ diagram-tests:
 
 # The pictures in the README.
 pictures: build
-	@scripts/install-packages test desktop pictures
+	@scripts/install-packages test desktop kiosk pictures
 	@scripts/install-python-tools
 	REMAKE_PICTURES=1 .tools/venv/bin/python -m pytest Tests/Desktop -k 'look or view or chosen or focus_of'
+	REMAKE_PICTURES=1 .tools/venv/bin/python -m pytest Tests/Kiosk/test_look.py
 
 # The attacks of `make test`, each for longer or more often, and a table of their results.
 adversary: export KEYMODED_ATTACK_SECONDS = 20
@@ -156,6 +165,9 @@ recordings: build
 
 bench: build
 	scripts/bench
+
+bench-web: build
+	scripts/bench kiosk_page
 
 # The time from a key to a client can only be measured with keyboards, so in a virtual machine.
 bench-vm: build

@@ -12,9 +12,10 @@ from pathlib import Path
 
 from measure import side_by_side
 from plot import Line, line_plot
+from support.fifo_keyboard import FifoKeyboard
 from support.readiness import ReadinessSocket
 from system_calls import counted
-from typed_on import CHANGES, CHANGING, QUIET, TypedOn, fake_keyboard, typed_on
+from typed_on import CHANGES, CHANGING, QUIET, TypedOn, typed_on
 
 FAN_OUT = (1, 16, 128, 512)
 KEYSTROKES = 200
@@ -56,22 +57,19 @@ def time_to_ready(program: Path) -> float:
     """Seconds from starting the daemon, with a keyboard, until it reports that it is ready."""
     with tempfile.TemporaryDirectory(prefix="keymoded-bench-") as name:
         folder = Path(name)
-        keyboard, environment = fake_keyboard(folder)
-        pipe = os.open(keyboard, os.O_RDWR)
         devnull = os.open(os.devnull, os.O_WRONLY)
-        with ReadinessSocket(folder) as ready:
-            command = [str(program), "--device", str(keyboard)]
+        with FifoKeyboard(folder) as keyboard, ReadinessSocket(folder) as ready:
+            command = [str(program), "--device", str(keyboard.path)]
             command += ["--socket-dir", str(folder / "sockets")]
-            environment |= ready.environment
+            environment = {**os.environ, **keyboard.environment, **ready.environment}
             actions = [(os.POSIX_SPAWN_DUP2, devnull, 1), (os.POSIX_SPAWN_DUP2, devnull, 2)]
             started = time.perf_counter()
             pid = os.posix_spawn(program, command, environment, file_actions=actions)
             ready.wait()
             seconds = time.perf_counter() - started
-        os.kill(pid, signal.SIGTERM)
-        os.waitpid(pid, 0)
+            os.kill(pid, signal.SIGTERM)
+            os.waitpid(pid, 0)
         os.close(devnull)
-        os.close(pipe)
     return seconds
 
 

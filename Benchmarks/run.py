@@ -1,7 +1,7 @@
 """run.py [--runs N] [--sizes N,N,...] [PART...] - measures, prints, and writes results/PART.*
 
 A part is a module here with `measure`, `summary` and `picture`; without any, all of them but
-`latency`, which needs a virtual machine.
+`latency`, which needs a virtual machine, and `kiosk_page`, which needs Chromium.
 """
 
 import argparse

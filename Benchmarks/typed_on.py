@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from measure import PEERS
 from support.connection import MONITOR, Connection
+from support.fifo_keyboard import FifoKeyboard
 from support.input_events import LEFTSHIFT, PRESS, RELEASE, A, key_frame
 from support.process import Process
 from support.readiness import ReadinessSocket
@@ -25,15 +25,6 @@ CHANGES = 2
 
 # How many clients the daemon serves on state.sock.
 MOST_CLIENTS = 496
-
-
-def fake_keyboard(folder: Path) -> tuple[Path, dict[str, str]]:
-    """A new pipe in `folder`, and the environment that makes it a keyboard for the daemon."""
-    library, pipe = folder / "fake_keyboard.so", folder / "keyboard"
-    source = PEERS / "fake_keyboard.c"
-    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
-    os.mkfifo(pipe)
-    return pipe, {**os.environ, "LD_PRELOAD": str(library)}
 
 
 def subscribed(path: Path) -> socket.socket:
@@ -96,22 +87,20 @@ def typed_on(program: Path | str, *under: str) -> Iterator[TypedOn]:
     """The daemon from its readiness on, run by the program `under` if that is given."""
     with contextlib.ExitStack() as undo:
         folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="keymoded-bench-")))
-        keyboard, environment = fake_keyboard(folder)
-        pipe = os.open(keyboard, os.O_RDWR)
-        undo.callback(os.close, pipe)
+        keyboard = undo.enter_context(FifoKeyboard(folder))
         sockets = folder / "sockets"
         with ReadinessSocket(folder) as ready:
-            command = [*under, str(program), "--device", str(keyboard)]
+            command = [*under, str(program), "--device", str(keyboard.path)]
             process = subprocess.Popen(
                 [*command, "--socket-dir", str(sockets)],
-                env=environment | ready.environment,
+                env={**os.environ, **keyboard.environment, **ready.environment},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
             undo.callback(process.wait)
             undo.callback(process.send_signal, signal.SIGTERM)
             ready.wait()
-        daemon = TypedOn(Process(_daemon(process.pid)), pipe, sockets)
+        daemon = TypedOn(Process(_daemon(process.pid)), keyboard.descriptor, sockets)
         yield daemon
         for subscriber in daemon.subscribers:
             subscriber.close()

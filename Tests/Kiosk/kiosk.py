@@ -1,0 +1,147 @@
+"""A kiosk: a keyboard, a keymoded, and the bridge of examples/kiosk."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+from contextlib import ExitStack
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, Self
+
+from browser import Browser, Tab
+from kept_daemon import KeptDaemon
+from support.checkout import CHECKOUT
+from support.fifo_keyboard import FifoKeyboard
+from support.readiness import ReadinessSocket
+
+EXAMPLE = CHECKOUT / "examples/kiosk"
+
+
+class Bridge:
+    """The bridge as systemd runs it: its port stays open when it ends."""
+
+    def __init__(self, folder: Path, sockets: Path) -> None:
+        self._folder = folder
+        self._sockets = sockets
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port: int = self._listener.getsockname()[1]
+        self.origin = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+        try:
+            self.start()
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self) -> None:
+        """Starts the bridge, and waits until it is ready."""
+        (self._folder / "notify").unlink(missing_ok=True)
+        number = self._listener.fileno()
+        with ReadinessSocket(self._folder) as ready, open(self._folder / "bridge.log", "ab") as log:
+            self.process = subprocess.Popen(
+                # Debian's Python, which has Debian's aiohttp. The shell knows the process's number.
+                ["bash", "-c", f'LISTEN_PID=$$ exec "$0" 3<&{number}', str(EXAMPLE / "keymode-kiosk")],
+                stdout=log,
+                stderr=log,
+                env={
+                    "PATH": "/usr/bin:/bin",
+                    "LISTEN_FDS": "1",
+                    "XDG_RUNTIME_DIR": str(self._folder),
+                    "KEYMODED_SOCKET_DIR": str(self._sockets),
+                    **ready.environment,
+                },
+                pass_fds=[number],
+            )
+            ready.wait()
+
+    def kill(self) -> None:
+        """Ends the bridge by SIGKILL."""
+        if self.process:
+            self.process.kill()
+            self.process.wait(60)
+
+    def close(self) -> None:
+        """Ends the bridge, and closes its port."""
+        self.kill()
+        self._listener.close()
+
+    @property
+    def entrance(self) -> Path:
+        """The file that the kiosk's browser opens."""
+        return self._folder / "keymode-kiosk.html"
+
+    @property
+    def token(self) -> str:
+        """What the file contains."""
+        found = re.search(r"#([\w-]+)", self.entrance.read_text())
+        assert found
+        return found[1]
+
+    @property
+    def log(self) -> list[str]:
+        """The lines that the bridge has logged."""
+        return (self._folder / "bridge.log").read_text().splitlines()
+
+    def connection(self) -> HTTPConnection:
+        """A connection to the port."""
+        return HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+    ) -> tuple[int, bytes]:
+        """Sends a request with no headers but these, and returns the status and the body."""
+        connection = self.connection()
+        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+        given = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
+        if body is not None:
+            given["Content-Length"] = str(len(body))
+        for name, value in given.items():
+            connection.putheader(name, value)
+        try:
+            connection.endheaders(body)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # The bridge need not read a body that is too long.
+        response = connection.getresponse()
+        answer = response.status, response.read()
+        connection.close()
+        return answer
+
+
+class Kiosk:
+    """All of it, in a folder."""
+
+    def __init__(self, folder: Path, settings: str = "") -> None:
+        for name in ("daemon", "bridge"):
+            (folder / name).mkdir(mode=0o700)
+        self.control_socket = folder / "daemon/control.sock"
+        with ExitStack() as opened:
+            self.keyboard = opened.enter_context(FifoKeyboard(folder))
+            self.daemon = KeptDaemon(folder / "daemon", self.keyboard, settings)
+            opened.callback(self.daemon.close)
+            self.bridge = Bridge(folder / "bridge", folder / "daemon")
+            opened.callback(self.bridge.close)
+            self._opened = opened.pop_all()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._opened.close()
+
+    def open(self, browser: Browser) -> Tab:
+        """Opens the page as the kiosk does, and waits until it shows the states."""
+        tab = browser.tab()
+        tab.open(self.bridge.entrance.as_uri(), leads_to=self.bridge.origin)
+        tab.wait_for("document.documentElement.dataset.connection === 'connected'")
+        return tab
+
+    def states(self) -> dict[str, Any]:
+        """What the bridge says of the states."""
+        status, body = self.bridge.ask(
+            "GET", "/state", headers={"Authorization": f"Bearer {self.bridge.token}"}
+        )
+        assert status == 200, body
+        state: dict[str, Any] = json.loads(body)["state"]
+        return state

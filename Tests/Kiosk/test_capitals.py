@@ -1,0 +1,185 @@
+"""Letters and changes of Shift, in every order in which a page can learn of them.
+
+`capitals.js` is pure, and runs here with times of the tests' own, in milliseconds.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import browser
+import pytest
+from browser import Tab
+from kiosk import Kiosk
+
+# Runs a timeline, and returns the letters as capitals or not at its end, and how each began.
+RUN = """
+const { Capitals } = await import('/capitals.js');
+const capitals = new Capitals();
+capitals.begin(given[0]);
+const letters = [], first = [], told = [];
+for (const [what, time, from, to] of given[1]) {
+  if (what === 'letter') {
+    const letter = capitals.typed(time);
+    letters.push(letter);
+    first.push(letter.capital);
+  } else {
+    told.push(capitals.changed(time, { event: what, from, to }).map((letter) => letters.indexOf(letter)));
+  }
+}
+return [letters.map((letter) => letter.capital), first, told];
+"""
+
+Step = tuple[Any, ...]
+
+SHIFT: Step = ("shiftPressed", 1000, "off", "on")
+LOCK: Step = ("shiftPressed", 1200, "on", "capsLock")
+UNLOCK: Step = ("shiftPressed", 2000, "capsLock", "off")
+TYPED: Step = ("characterTyped", 1500, "on", "off")
+
+
+def typed(time: float) -> Step:
+    """A letter that the browser tells of."""
+    return ("letter", time)
+
+
+# The state at first, the timeline, which letters are capitals at its end, and which were at first.
+TIMELINES: dict[str, tuple[str, list[Step], list[bool], list[bool]]] = {
+    "no Shift": ("off", [typed(1), typed(2)], [False, False], [False, False]),
+    "the change comes before the letter": (
+        "off", [SHIFT, TYPED, typed(1500)], [True], [True],
+    ),
+    "the change comes after the letter": (
+        "off", [SHIFT, typed(1500), TYPED], [True], [True],
+    ),
+    "both changes come after the letter": (
+        "off", [typed(1500), SHIFT, TYPED], [True], [False],
+    ),
+    "the page's clock is late": ("off", [SHIFT, TYPED, typed(1510)], [True], [True]),
+    "the page's clock is early": ("off", [SHIFT, TYPED, typed(1490)], [True], [True]),
+    "the letter is at the edge": ("off", [SHIFT, TYPED, typed(1525)], [True], [True]),
+    "the letter is beyond the edge": ("off", [SHIFT, TYPED, typed(1525.1)], [False], [False]),
+    "a second letter, before the change": (
+        "off", [SHIFT, typed(1500), typed(1520), TYPED], [True, False], [True, False],
+    ),
+    "a second letter, after the change": (
+        "off", [SHIFT, typed(1500), TYPED, typed(1520)], [True, False], [True, False],
+    ),
+    "the change comes after two letters, and Shift too": (
+        "off", [typed(1500), typed(1520), SHIFT, TYPED], [True, False], [False, False],
+    ),
+    "a letter just before Shift, by an inexact clock": (
+        "off", [typed(1001), SHIFT, typed(1500), TYPED], [False, True], [False, False],
+    ),
+    "a letter before Shift, long after": (
+        "off", [typed(500), SHIFT, typed(1500), TYPED], [False, True], [False, True],
+    ),
+    "Shift was on when the page came": ("on", [typed(5), typed(90)], [True, False], [True, False]),
+    "capitals": ("off", [SHIFT, LOCK, typed(1500), typed(1600)], [True, True], [True, True]),
+    "capitals were on when the page came": ("capsLock", [typed(5)], [True], [True]),
+    "capitals, told after the letters": (
+        "off", [typed(1500), typed(1600), SHIFT, LOCK], [True, True], [False, False],
+    ),
+    "no capitals any more": (
+        "capsLock", [typed(1900), UNLOCK, typed(2100)], [True, False], [True, False],
+    ),
+    "no capitals any more, told after the letter": (
+        "capsLock", [typed(2100), UNLOCK], [False], [True],
+    ),
+    "Shift that was part of a shortcut": (
+        "off", [SHIFT, ("shiftUsed", 1100, "on", "off"), typed(1500)], [False], [False],
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
+def module_page(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Tab]:
+    """A page for all timelines, which share nothing."""
+    folder = tmp_path_factory.mktemp("kiosk")
+    with Kiosk(folder) as kiosk, getattr(browser, request.param)(folder) as started:
+        yield kiosk.open(started)
+
+
+@pytest.mark.parametrize("name", TIMELINES)
+def test_letters_are_capitals_by_their_times(module_page: Tab, name: str) -> None:
+    state, steps, expected, at_first = TIMELINES[name]
+    letters, first, told = module_page.run(RUN, state, steps)
+    assert first == at_first
+    assert letters == expected
+    # What changed was told, and nothing else.
+    changed = [index for index, pair in enumerate(zip(first, letters)) if pair[0] != pair[1]]
+    assert sorted({index for change in told for index in change if first[index] != letters[index]}) == changed
+
+
+def test_old_letters_are_left_alone(module_page: Tab) -> None:
+    timeline: list[Step] = []
+    for time in range(0, 200_000, 1000):
+        timeline += [
+            ("shiftPressed", time, "off", "on"),
+            ("characterTyped", time + 500, "on", "off"),
+            ("letter", time + 500),
+            ("letter", time + 700),
+        ]
+    letters, _, told = module_page.run(RUN, "off", timeline)
+    assert letters == [True, False] * 200
+    # No letter is judged anew when its change is forgotten.
+    assert not any(told)
+
+
+# Boot time is 5 s ahead of the page's clock, which the test moves. The page first learns of it by a
+# message that took 30 ms.
+CLOCK = """
+const { BootClock } = await import('/clock.js');
+const clock = new BootClock();
+const own = performance.now;
+let page = 100;
+performance.now = () => page;
+const ask = (trips) => async () => {
+  const trip = trips.shift();
+  if (!trip) return null;
+  page += trip[0];
+  const now = (5000 + page) * 1000;
+  page += trip[1];
+  return { now };
+};
+try {
+  clock.received(5_100_000, 130);
+  SCRIPT
+} finally {
+  performance.now = own;
+}
+"""
+
+
+def clocks(page: Tab, script: str, *arguments: Any) -> Any:
+    """Runs a script with two clocks."""
+    return page.run(CLOCK.replace("SCRIPT", script), *arguments)
+
+
+@pytest.mark.parametrize(
+    ("trips", "error"),
+    [
+        # Milliseconds there and back of each question.
+        ([], 30),
+        ([[9, 1], [1, 1], [1, 9]], 0),
+        ([[4, 0], [6, 6], [10, 2]], -2),
+        ([[0, 3]], 1.5),
+    ],
+)
+def test_the_fastest_answer_counts(module_page: Tab, trips: list[list[float]], error: float) -> None:
+    found = clocks(
+        module_page, "await clock.measure(ask(given[0])); return clock.pageTime(6_000_000) - 1000;", trips
+    )
+    assert found == pytest.approx(error, abs=0.001)
+
+
+def test_messages_after_a_sleep_of_the_machine_correct_the_clock(module_page: Tab) -> None:
+    script = """
+    await clock.measure(ask([[1, 1]]));
+    // In time, late, and after a sleep of 60 s, which only boot time counts.
+    const better = [[5_200_000, 200.5], [5_200_000, 290], [65_300_000, 300.5]]
+      .map(([now, arrived]) => clock.received(now, arrived));
+    return [better, clock.pageTime(65_300_000)];
+    """
+    assert clocks(module_page, script) == [[False, False, True], 300.5]

@@ -1,0 +1,82 @@
+// A FIFO in place of a keyboard, for a machine without /dev/input.
+//
+// Loaded into keymoded by LD_PRELOAD, this answers the questions that libevdev and keymoded ask a device.
+// The events themselves are what a test writes into the FIFO.
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/input.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char name[] = "FIFO keyboard";
+
+// The device, and which of its keys are down, by the events that were read.
+static int keyboard = -1;
+static unsigned char down[KEY_CNT / 8];
+
+static void set_bit(unsigned char *bits, unsigned size, unsigned number) {
+  if (number / 8 < size)
+    bits[number / 8] |= 1 << number % 8;
+}
+
+ssize_t read(int descriptor, void *bytes, size_t size) {
+  ssize_t count = syscall(SYS_read, descriptor, bytes, size);
+  if (descriptor != keyboard)
+    return count;
+  struct input_event *events = bytes;
+  for (ssize_t index = 0; (index + 1) * (ssize_t)sizeof *events <= count; index++) {
+    if (events[index].type != EV_KEY)
+      continue;
+    unsigned char bit = 1 << events[index].code % 8;
+    unsigned char *byte = &down[events[index].code / 8 % sizeof down];
+    *byte = events[index].value ? *byte | bit : *byte & ~bit;
+  }
+  return count;
+}
+
+int ioctl(int descriptor, unsigned long request, ...) {
+  va_list rest;
+  va_start(rest, request);
+  void *answer = va_arg(rest, void *);
+  va_end(rest);
+  if (_IOC_TYPE(request) != 'E')
+    return syscall(SYS_ioctl, descriptor, request, answer);
+  keyboard = descriptor;
+  // What sets something: the clock, a mask of events.
+  if (_IOC_DIR(request) != _IOC_READ)
+    return 0;
+  unsigned size = _IOC_SIZE(request);
+  memset(answer, 0, size);
+  switch (_IOC_NR(request)) {
+  case _IOC_NR(EVIOCGVERSION):
+    *(int *)answer = EV_VERSION;
+    return 0;
+  case _IOC_NR(EVIOCGID):
+    *(struct input_id *)answer = (struct input_id){.bustype = BUS_VIRTUAL, .vendor = 1, .product = 1};
+    return 0;
+  case _IOC_NR(EVIOCGNAME(0)):
+    strncpy(answer, name, size - 1);
+    return sizeof name;
+  case _IOC_NR(EVIOCGPHYS(0)):
+  case _IOC_NR(EVIOCGUNIQ(0)):
+    errno = ENOENT;
+    return -1;
+  case _IOC_NR(EVIOCGBIT(0, 0)):
+    set_bit(answer, size, EV_SYN);
+    set_bit(answer, size, EV_KEY);
+    return size;
+  case _IOC_NR(EVIOCGBIT(EV_KEY, 0)):
+    for (unsigned key = KEY_ESC; key <= KEY_COMPOSE; key++)
+      set_bit(answer, size, key);
+    return size;
+  case _IOC_NR(EVIOCGKEY(0)):
+    memcpy(answer, down, size < sizeof down ? size : sizeof down);
+    return size;
+  // It has nothing else.
+  default:
+    return 0;
+  }
+}

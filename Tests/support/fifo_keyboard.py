@@ -1,0 +1,47 @@
+"""A keyboard for a daemon on a machine without /dev/input: a FIFO into which tests write keys."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Self
+
+from support.checkout import CHECKOUT
+from support.input_events import PRESS, RELEASE, key_frame
+
+
+def boot_time() -> int:
+    """The time in microseconds, on the clock of the kernel's and keymoded's time stamps."""
+    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
+
+
+class FifoKeyboard:
+    """The FIFO `path`, which a keymoded with `environment` takes for a keyboard."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "keyboard"
+        library = folder / "fifo_keyboard.so"
+        source = CHECKOUT / "Tests/support/fifo_keyboard.c"
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
+        self.environment = {"LD_PRELOAD": str(library)}
+        os.mkfifo(self.path)
+        # Open for both, so that neither side's opening waits, and no end is read.
+        self.descriptor = os.open(self.path, os.O_RDWR)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.descriptor)
+
+    def send(self, code: int, value: int, microseconds: int | None = None) -> int:
+        """Writes an event of this boot time, by default now, and returns the time."""
+        stamp = boot_time() if microseconds is None else microseconds
+        os.write(self.descriptor, key_frame(stamp, code, value))
+        return stamp
+
+    def press(self, code: int, microseconds: int | None = None) -> int:
+        """Writes a press and its release a millisecond later, and returns the time of the press."""
+        stamp = self.send(code, PRESS, microseconds)
+        self.send(code, RELEASE, stamp + 1000)
+        return stamp

@@ -1,0 +1,91 @@
+// What the page says, in English and German.
+
+export const words = {
+  en: {
+    title: 'Chat',
+    field: 'Message',
+    panel: 'Emoji and pictures',
+    more: 'Emoji and pictures',
+    send: 'Send',
+    level: 'Loudness',
+    speak: 'Speak',
+    type: 'Type',
+    play: 'Play',
+    voiceMessage: 'Voice message',
+    opening: 'One moment…',
+    recording: 'Speak now',
+    noMicrophone: 'The microphone cannot be used',
+    shift: { off: 'Shift is off', on: 'Shift for one letter', capsLock: 'Capitals' },
+    keyboard: {
+      prepareToEditText: 'Ready',
+      prepareToRecord: 'Voice message',
+      editingText: 'Type a message',
+      showingPanel: 'Choose an emoji or a picture',
+    },
+    connection: {
+      connecting: 'Looking for the keyboard…',
+      bridge: 'The page has lost its connection',
+      daemon: 'No keyboard service',
+      refused: 'Please open this page by the kiosk’s file',
+    },
+    missed: 'Some changes of the keyboard were missed',
+    notSent: 'The keyboard service did not accept this',
+    welcome: ['Hello! How can we help?', 'Press Shift twice for capitals, or speak to us.'],
+    pictures: { sun: 'Sun', mountain: 'Mountain', cup: 'Cup', boat: 'Boat' },
+  },
+  de: {
+    title: 'Chat',
+    field: 'Nachricht',
+    panel: 'Emojis und Bilder',
+    more: 'Emojis und Bilder',
+    send: 'Senden',
+    level: 'Lautstärke',
+    speak: 'Sprechen',
+    type: 'Schreiben',
+    play: 'Abspielen',
+    voiceMessage: 'Sprachnachricht',
+    opening: 'Einen Moment …',
+    recording: 'Bitte sprechen',
+    noMicrophone: 'Das Mikrofon ist nicht verfügbar',
+    shift: { off: 'Umschalttaste aus', on: 'Ein Großbuchstabe', capsLock: 'Großbuchstaben' },
+    keyboard: {
+      prepareToEditText: 'Bereit',
+      prepareToRecord: 'Sprachnachricht',
+      editingText: 'Schreiben Sie eine Nachricht',
+      showingPanel: 'Wählen Sie ein Emoji oder ein Bild',
+    },
+    connection: {
+      connecting: 'Suche die Tastatur …',
+      bridge: 'Die Seite hat keine Verbindung',
+      daemon: 'Kein Tastaturdienst',
+      refused: 'Bitte öffnen Sie die Seite über die Datei des Kiosks',
+    },
+    missed: 'Einige Änderungen der Tastatur gingen verloren',
+    notSent: 'Der Tastaturdienst hat das nicht angenommen',
+    welcome: [
+      'Guten Tag! Wie können wir helfen?',
+      'Drücken Sie zweimal die Umschalttaste für Großbuchstaben, oder sprechen Sie mit uns.',
+    ],
+    pictures: { sun: 'Sonne', mountain: 'Berg', cup: 'Tasse', boat: 'Boot' },
+  },
+};
+
+const language = navigator.languages.map((tag) => tag.split('-')[0]).find((tag) => tag in words) ?? 'en';
+
+/** The words of the first language of the browser that this page speaks. */
+export const text = words[language];
+
+/** Puts the words into a document's elements that name them. */
+export function translate(document) {
+  document.documentElement.lang = language;
+  document.title = text.title;
+  for (const element of document.querySelectorAll('[data-word]')) {
+    element.textContent = text[element.dataset.word];
+  }
+  for (const element of document.querySelectorAll('[data-word-label]')) {
+    element.setAttribute('aria-label', text[element.dataset.wordLabel]);
+  }
+  for (const element of document.querySelectorAll('[data-word-placeholder]')) {
+    element.placeholder = text[element.dataset.wordPlaceholder];
+  }
+}
