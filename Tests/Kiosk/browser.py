@@ -110,7 +110,6 @@ class Tab:
             expression=f"{call}.then((result) => JSON.stringify(result ?? null))",
             target={"context": self.context},
             awaitPromise=True,
-            userActivation=True,
         )
         if result["type"] == "exception":
             raise PageError(result["exceptionDetails"]["text"])

@@ -89,6 +89,22 @@ def test_no_daemon_is_shown_and_mended_without_a_reload(kiosk: Kiosk, any_page: 
     assert any_page.run("return window.isTheSame")
 
 
+def test_capitals_that_began_without_the_page_count(kiosk: Kiosk, tmp_path: Path) -> None:
+    kiosk.daemon.kill()
+    with chromium(tmp_path) as browser:
+        page = browser.tab()
+        page.open(kiosk.bridge.entrance.as_uri(), leads_to=kiosk.bridge.origin)
+        page.wait_for("document.documentElement.dataset.connection === 'daemon'")
+        kiosk.daemon.start()
+        with Connection(kiosk.control_socket) as trigger:
+            for event in ("shiftPressed", "shiftPressed", "tapTextField"):
+                trigger.call("Trigger", event=event)
+        page.wait_for(is_state("shift", "capsLock"))
+        page.wait_for(is_state("keyboard", "editingText"))
+        page.type("ab")
+        assert page.run("return document.getElementById('field').value") == "AB"
+
+
 def test_a_page_with_an_old_token_says_how_to_mend_it(kiosk: Kiosk, page: Tab) -> None:
     kiosk.bridge.kill()
     kiosk.bridge.entrance.unlink()

@@ -20,6 +20,7 @@ export class Keymode extends EventTarget {
 
   /** Connects, and goes on doing so for as long as the page lives. */
   connect() {
+    this.#source?.close();
     const query = new URLSearchParams({ token: this.#token, after: this.#seen });
     const source = new EventSource(`/events?${query}`);
     this.#source = source;
@@ -32,14 +33,15 @@ export class Keymode extends EventTarget {
       this.#tell('lost', 'bridge');
       // Otherwise the browser connects again, and sends the ID of the last event itself.
       if (source.readyState !== EventSource.CLOSED) return;
-      if ((await this.#fetch('/state').catch(() => null))?.status === 403) this.#tell('lost', 'refused');
-      setTimeout(() => this.connect(), RETRY);
+      const isRefused = (await this.#fetch('/state').catch(() => null))?.status === 403;
+      // Only a page that is opened anew has another token.
+      if (isRefused) this.#tell('lost', 'refused');
+      else setTimeout(() => this.connect(), RETRY);
     };
   }
 
   /** Gives the connection up, and makes a new one. */
   reconnect() {
-    this.#source.close();
     this.#tell('lost', 'bridge');
     this.connect();
   }

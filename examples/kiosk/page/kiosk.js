@@ -40,7 +40,7 @@ keymode.addEventListener('states', ({ detail: { state, changes, missed, now } })
     else enteredRecording = true;
   }
   if (missed !== 0) voice.drop();
-  if (missed !== 0 || model.sequence === 0) capitals.begin(state.shift);
+  if (missed !== 0 || wasUnknown) capitals.begin(state.shift);
   const notice = missed === 0 ? '' : text.missed;
   const { keyboard, shift, sequence } = state;
   draw({ connection: 'connected', keyboard, shift, sequence, notice });
