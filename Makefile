@@ -104,7 +104,7 @@ desktop-tests: build
 kiosk-tests: build
 	@scripts/install-packages test kiosk
 	@scripts/install-python-tools
-	.tools/venv/bin/python -m pytest Tests/Kiosk
+	.tools/venv/bin/python -m pytest -n 2 Tests/Kiosk
 
 # Every diagram of the tests and of the documentation, drawn by the program of its language.
 diagram-tests:

@@ -18,6 +18,16 @@ from support.readiness import ReadinessSocket
 
 EXAMPLE = CHECKOUT / "examples/kiosk"
 
+# Notes when keys were pressed in the field, and returns the boot time of the first of them.
+NOTE_KEYS = """
+window.keys = [];
+document.getElementById('field').addEventListener('keydown', ({ timeStamp }) => window.keys.push(timeStamp));
+"""
+FIRST_KEY = """
+const { clock } = await import('/kiosk.js');
+return Math.round((window.keys[0] - clock.pageTime(0)) * 1000);
+"""
+
 
 class Bridge:
     """The bridge as systemd runs it: its port stays open when it ends."""

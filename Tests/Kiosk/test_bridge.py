@@ -3,7 +3,9 @@
 import json
 import socket
 import stat
+import struct
 import subprocess
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -157,9 +159,11 @@ def test_it_is_refused_and_logged_once_and_nothing_changes(kiosk: Kiosk, case: s
     headers = {name: value.format(**names) for name, value in headers.items()}
     status, _ = kiosk.bridge.ask(method, path.format(**names), body, headers)
     assert status == expected
-    [line] = kiosk.bridge.log
-    assert line.startswith(f"{method} refused: ") and reason in line
-    assert kiosk.bridge.token not in line
+    # A file that is not there is no refusal, and some versions of aiohttp raise no error for it.
+    if expected != 404:
+        [line] = kiosk.bridge.log
+        assert line.startswith(f"{method} refused: ") and reason in line
+    assert kiosk.bridge.token not in "".join(kiosk.bridge.log)
     assert kiosk.states()["sequence"] == 0
 
 
@@ -204,6 +208,15 @@ def test_a_token_that_others_may_know_is_replaced(kiosk: Kiosk, damage: str) -> 
     assert stat.S_IMODE(entrance.lstat().st_mode) == 0o600
 
 
+def is_answering(port: int) -> bool:
+    """Whether a bridge answers at this port."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/icon.svg", timeout=60) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
 def test_it_listens_on_loopback_alone(kiosk: Kiosk, tmp_path: Path) -> None:
     """As a person starts it: the other tests pass a socket."""
     (tmp_path / "own").mkdir()
@@ -214,7 +227,7 @@ def test_it_listens_on_loopback_alone(kiosk: Kiosk, tmp_path: Path) -> None:
         env={"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path / "own")},
     )
     try:
-        wait_until((tmp_path / "own/keymode-kiosk.html").exists, "the entrance")
+        wait_until(lambda: is_answering(port), "an answer")
         inodes = {
             link.readlink().name
             for link in Path(f"/proc/{process.pid}/fd").iterdir()
@@ -255,6 +268,42 @@ def test_a_web_server_in_front_names_the_origin(kiosk: Kiosk, tmp_path: Path) ->
     finally:
         process.terminate()
         process.wait(60)
+
+
+def test_a_unix_socket_needs_an_origin(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "http.sock"))
+        listener.listen()
+        ended = subprocess.run(
+            ["bash", "-c", f'LISTEN_PID=$$ exec "$0" 3<&{listener.fileno()}', EXAMPLE / "keymode-kiosk"],
+            env={"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path)},
+            pass_fds=[listener.fileno()],
+            capture_output=True,
+            text=True,
+        )
+    assert ended.returncode == 2 and "--origin" in ended.stderr
+    assert not (tmp_path / "keymode-kiosk.html").exists()
+
+
+def test_bad_requests_leave_no_bytes_in_the_log(kiosk: Kiosk) -> None:
+    for request in (b"GET /SECRET HTTP/9.9x\r\n\r\n", b"GET / HTTP/1.1\r\nBad SECRET\r\n\r\n", b"\x16\x03SECRET\r\n\r\n"):
+        with socket.create_connection(("127.0.0.1", kiosk.bridge.port), 60) as client:
+            client.sendall(request)
+            assert b" 400 " in client.recv(4096)
+    assert "SECRET" not in "".join(kiosk.bridge.log)
+
+
+def test_pages_that_leave_at_once_leave_nothing(kiosk: Kiosk) -> None:
+    request = f"GET /events?token={kiosk.bridge.token} HTTP/1.1\r\nHost: 127.0.0.1:{kiosk.bridge.port}\r\n\r\n"
+    for _ in range(200):
+        client = socket.create_connection(("127.0.0.1", kiosk.bridge.port), 60)
+        # A close that resets the connection.
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.sendall(request.encode())
+        client.close()
+    with EventStream(kiosk.bridge) as stream:
+        assert stream.next().data["state"]["sequence"] == 0
+    assert kiosk.bridge.log == []
 
 
 def test_no_daemon_is_a_state_of_its_own(kiosk: Kiosk) -> None:

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from browser import Tab, is_state
-from kiosk import Kiosk
+from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
 from support.checkout import CHECKOUT
 from support.input_events import B, COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK
 
@@ -46,8 +46,9 @@ def test_each_state_has_a_different_look(kiosk: Kiosk, page: Tab, tmp_path: Path
     page.wait_for(is_state("keyboard", "editingText"))
     kiosk.keyboard.press(LEFTSHIFT)
     page.wait_for(is_state("shift", "on"))
+    page.run(NOTE_KEYS)
     page.type("i")
-    kiosk.keyboard.press(B)
+    kiosk.keyboard.press(B, page.run(FIRST_KEY))
     page.wait_for(is_state("shift", "off"))
     page.type("s there a room for two?\ue007")
     kiosk.keyboard.press(ESC)

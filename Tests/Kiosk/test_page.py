@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 from browser import Tab, chromium, firefox, is_state
-from kiosk import Kiosk
-from support.fifo_keyboard import boot_time
+from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
 from support.input_events import B, COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK
 
 # Which part of the input area each state shows.
@@ -119,19 +118,32 @@ def test_one_shift_makes_one_capital_and_two_make_all(kiosk: Kiosk, any_page: Ta
     kiosk.keyboard.press(LEFTSHIFT)
     any_page.wait_for(is_state("shift", "on"))
     # The browser tells of the key first: the letter is a capital before Shift is off.
-    pressed = boot_time()
+    any_page.run(NOTE_KEYS)
     any_page.type("b")
     assert any_page.run(value) == "aB"
     any_page.type("c")
     assert any_page.run(value) == "aBc"
-    kiosk.keyboard.press(B, pressed)
+    kiosk.keyboard.press(B, any_page.run(FIRST_KEY))
     any_page.wait_for(is_state("shift", "off"))
     assert any_page.run(value) == "aBc"
     first = kiosk.keyboard.press(LEFTSHIFT)
     kiosk.keyboard.press(LEFTSHIFT, first + 100_000)
     any_page.wait_for(is_state("shift", "capsLock"))
+    # The capital of ß is two letters.
     any_page.type("äß1é")
-    assert any_page.run(value) == "aBcÄSS1É"
+    assert any_page.run(value) == "aBcÄß1É"
+
+
+def test_a_held_enter_presses_a_button_once(kiosk: Kiosk, any_page: Tab) -> None:
+    any_page.run("document.querySelector('#more').focus()")
+    enter = {"type": "keyDown", "value": "\ue007"}
+    any_page.perform({"type": "key", "id": "keys", "actions": [enter] * 5})
+    any_page.wait_for(is_state("keyboard", "showingPanel"))
+    any_page.perform({"type": "key", "id": "keys", "actions": [{**enter, "type": "keyUp"}]})
+    # The answer to another event proves that no more came.
+    any_page.touch("#switch")
+    any_page.wait_for(is_state("keyboard", "prepareToRecord"))
+    assert kiosk.states()["sequence"] == 2
 
 
 def test_a_message_is_sent_by_enter_and_by_a_finger(kiosk: Kiosk, any_page: Tab) -> None:

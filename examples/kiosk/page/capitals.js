@@ -35,7 +35,7 @@ export class Capitals {
     return letter;
   }
 
-  /** Takes a change of Shift at this time, and returns the letters that it makes others. */
+  /** Takes a change of Shift at this time, and returns the letters whose case changes. */
   changed(time, change) {
     this.#changes.push({ ...change, time });
     if (this.#changes.length > REMEMBERED) this.#state = this.#changes.shift().to;

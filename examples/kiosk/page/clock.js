@@ -1,4 +1,4 @@
-// Which time of the page is which of the kernel.
+// Converts the kernel's boot time to the page's clock.
 
 const TRIES = 5;
 
@@ -8,7 +8,9 @@ const TRIES = 5;
  */
 export class BootClock {
   #offset = null;
+  /** Milliseconds; infinite while nothing was measured. */
   #error = Infinity;
+  #isMeasuring = false;
 
   /** The page's time at which the kernel's clock showed this time. */
   pageTime(bootTime) {
@@ -21,22 +23,27 @@ export class BootClock {
    */
   received(now, arrived = performance.now()) {
     const least = now / 1000 - arrived;
-    if (this.#offset !== null && least <= this.#offset + this.#error) return false;
-    this.#offset = least;
-    this.#error = Infinity;
-    return true;
+    const most = this.#error === Infinity ? this.#offset : this.#offset + this.#error;
+    if (this.#offset === null || least > most) {
+      this.#offset = least;
+      this.#error = Infinity;
+    }
+    return this.#error === Infinity;
   }
 
   /** Asks for the boot time several times. Of the answers, the fastest is the most exact. */
   async measure(ask) {
+    if (this.#isMeasuring) return;
+    this.#isMeasuring = true;
     for (let tries = 0; tries < TRIES; tries += 1) {
       const asked = performance.now();
       const answer = await ask();
-      if (!answer) return;
+      if (!answer) break;
       const error = (performance.now() - asked) / 2;
       if (error >= this.#error) continue;
       this.#offset = answer.now / 1000 - (asked + error);
       this.#error = error;
     }
+    this.#isMeasuring = false;
   }
 }

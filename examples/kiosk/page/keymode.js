@@ -2,6 +2,8 @@
 
 /** Milliseconds until a connection that the browser gave up is opened again. */
 const RETRY = 500;
+/** Milliseconds after which a request counts as failed. */
+const PATIENCE = 1000;
 
 /**
  * Dispatches `states` with what the bridge sent: the present `state`, the `changes` that led to it, and
@@ -33,7 +35,7 @@ export class Keymode extends EventTarget {
       this.#tell('lost', 'bridge');
       // Otherwise the browser connects again, and sends the ID of the last event itself.
       if (source.readyState !== EventSource.CLOSED) return;
-      const isRefused = (await this.#fetch('/state').catch(() => null))?.status === 403;
+      const isRefused = (await this.#fetch('/state'))?.status === 403;
       // Only a page that is opened anew has another token.
       if (isRefused) this.#tell('lost', 'refused');
       else setTimeout(() => this.connect(), RETRY);
@@ -49,21 +51,19 @@ export class Keymode extends EventTarget {
   /** Sends an event, and returns whether keymoded took it. Its effect comes as a change. */
   async trigger(event) {
     const request = { method: 'POST', body: JSON.stringify({ event }) };
-    return (await this.#fetch('/trigger', request).catch(() => null))?.ok ?? false;
+    return (await this.#fetch('/trigger', request))?.ok ?? false;
   }
 
-  /** The state now, and the boot time; null if there is no answer within so many milliseconds. */
-  async state(timeout) {
-    try {
-      const response = await this.#fetch('/state', { signal: AbortSignal.timeout(timeout) });
-      return response.ok ? await response.json() : null;
-    } catch {
-      return null;
-    }
+  /** The state now, and the boot time as `now`; null if no answer comes within `timeout` milliseconds. */
+  async state(timeout = PATIENCE) {
+    const response = await this.#fetch('/state', {}, timeout);
+    return response?.ok ? await response.json().catch(() => null) : null;
   }
 
-  #fetch(path, options = {}) {
-    return fetch(path, { ...options, headers: { Authorization: `Bearer ${this.#token}` } });
+  /** The response, or null if none comes in time. */
+  #fetch(path, options = {}, timeout = PATIENCE) {
+    const headers = { Authorization: `Bearer ${this.#token}` };
+    return fetch(path, { ...options, headers, signal: AbortSignal.timeout(timeout) }).catch(() => null);
   }
 
   #tell(name, detail) {

@@ -21,7 +21,7 @@ const byId = (id) => document.getElementById(id);
 const field = byId('field');
 
 /** What is drawn. A keyboard or Shift of null is unknown. */
-const model = { connection: 'connecting', keyboard: null, shift: null, sequence: 0, notice: '' };
+const model = { connection: 'connecting', keyboard: null, shift: null, sequence: 0, voice: 'idle', notice: '' };
 
 export const keymode = new Keymode(location.hash.slice(1));
 export const voice = new Voice();
@@ -31,20 +31,20 @@ const capitals = new Capitals();
 // keymoded reports.
 
 keymode.addEventListener('states', ({ detail: { state, changes, missed, now } }) => {
-  if (clock.received(now)) clock.measure(() => keymode.state(1000));
-  const wasUnknown = model.keyboard === null;
-  let enteredRecording = wasUnknown || missed !== 0;
+  if (clock.received(now)) clock.measure(() => keymode.state());
   for (const change of changes) {
     if (change.machine === 'shift') correct(capitals.changed(clock.pageTime(change.time), change));
     else if (change.from === 'prepareToRecord') leaveRecording(change.event);
-    else enteredRecording = true;
   }
-  if (missed !== 0) voice.drop();
-  if (missed !== 0 || wasUnknown) capitals.begin(state.shift);
-  const notice = missed === 0 ? '' : text.missed;
   const { keyboard, shift, sequence } = state;
+  // Nothing is recorded by chance: only a change that the page has seen opens the microphone.
+  const isKnown = missed === 0 && model.keyboard !== null;
+  const isEntered = changes.some((change) => change.to === 'prepareToRecord');
+  if (keyboard !== 'prepareToRecord' || missed !== 0) voice.drop();
+  else if (isKnown && isEntered && isAttended()) startRecording();
+  if (!isKnown) capitals.begin(shift);
+  const notice = missed === 0 ? '' : text.missed;
   draw({ connection: 'connected', keyboard, shift, sequence, notice });
-  if (enteredRecording && keyboard === 'prepareToRecord' && isAttended()) startRecording();
 });
 
 keymode.addEventListener('lost', ({ detail: reason }) => {
@@ -54,8 +54,15 @@ keymode.addEventListener('lost', ({ detail: reason }) => {
 
 // The person types and touches.
 
+let isSending = false;
+
+/** Sends an event, but none behind one that waits: it would act when nobody expects it any more. */
 async function send(event) {
-  if (!(await keymode.trigger(event))) draw({ notice: text.notSent });
+  if (isSending) return;
+  isSending = true;
+  const isTaken = await keymode.trigger(event);
+  isSending = false;
+  if (!isTaken) draw({ notice: text.notSent });
 }
 
 byId('switch').onclick = () => send('clickSwitchButton');
@@ -67,6 +74,10 @@ field.onmousedown = (event) => model.keyboard === 'editingText' || event.prevent
 field.onfocus = () => model.keyboard === 'editingText' || send('tapTextField');
 // The key that is bound to clickMoreButton may open a menu of the browser.
 document.oncontextmenu = (event) => event.preventDefault();
+// A held Enter presses a button once.
+document.onkeydown = (event) => {
+  if (event.repeat && event.target.closest('button')) event.preventDefault();
+};
 
 byId('input').onsubmit = (event) => {
   event.preventDefault();
@@ -75,7 +86,10 @@ byId('input').onsubmit = (event) => {
   places.clear();
 };
 
-panel.fill(insert, addPicture);
+panel.fill((emoji) => {
+  insert(emoji);
+  places.clear();
+}, addPicture);
 
 // Shift for one letter, and capitals.
 
@@ -96,8 +110,14 @@ field.onbeforeinput = (event) => {
   places.set(letter, { place: field.selectionStart, typed: event.data });
   if (!letter.capital) return;
   event.preventDefault();
-  insert(event.data.toLocaleUpperCase());
+  insert(upperCase(event.data));
 };
+
+/** The capital; the letter itself if its capital is not one letter, as for ß. */
+function upperCase(letter) {
+  const capital = letter.toLocaleUpperCase();
+  return capital.length === letter.length ? capital : letter;
+}
 
 function insert(characters) {
   field.setRangeText(characters, field.selectionStart, field.selectionEnd, 'end');
@@ -108,13 +128,14 @@ function correct(letters) {
   for (const letter of letters) {
     const { place, typed } = places.get(letter) ?? {};
     if (typed === undefined) continue;
-    field.setRangeText(letter.capital ? typed.toLocaleUpperCase() : typed, place, place + 1, 'preserve');
+    field.setRangeText(letter.capital ? upperCase(typed) : typed, place, place + 1, 'preserve');
   }
 }
 
 // The microphone.
 
-let check;
+/** The timer that asks whether daemon and bridge still answer, while there is a recording. */
+let check = null;
 
 /** A key on a lock screen or in another window is not meant for this page. */
 function isAttended() {
@@ -122,19 +143,17 @@ function isAttended() {
 }
 
 function startRecording() {
-  byId('voice-text').textContent = text.opening;
-  byId('voice-time').textContent = minutes(0);
   voice.start();
-  clearInterval(check);
-  let promised = 0;
-  // Without an answer nobody would tell that the state was left.
-  check = setInterval(async () => {
-    if (!voice.isRecording) return clearInterval(check);
+  let told = 0;
+  const own = setInterval(async () => {
+    // `/state` has told of a change that the stream has not delivered: the stream hangs.
+    const isStale = told > model.sequence;
     const answer = await keymode.state(ANSWER);
-    // The last answer knew of changes that have not arrived since.
-    if (answer && promised <= model.sequence) promised = answer.state.sequence;
-    else if (voice.isRecording) keymode.reconnect();
+    if (own !== check) return;
+    if (answer && !isStale) told = answer.state.sequence;
+    else keymode.reconnect();
   }, CHECK);
+  check = own;
 }
 
 function leaveRecording(event) {
@@ -145,15 +164,15 @@ function leaveRecording(event) {
 window.addEventListener('blur', () => voice.drop());
 document.addEventListener('visibilitychange', () => isAttended() || voice.drop());
 
-voice.addEventListener('started', () => {
-  byId('voice-text').textContent = text.recording;
+voice.addEventListener('phase', () => {
+  if (voice.phase === 'idle' || voice.phase === 'failed') {
+    clearInterval(check);
+    check = null;
+  }
+  draw({ voice: voice.phase });
 });
-voice.addEventListener('progress', ({ detail: { level, seconds } }) => {
-  byId('level').value = level;
-  byId('voice-time').textContent = minutes(seconds);
-});
+voice.addEventListener('progress', ({ detail: { level, seconds } }) => drawProgress(level, seconds));
 voice.addEventListener('recorded', ({ detail: { blob, seconds } }) => addVoice(blob, seconds));
-voice.addEventListener('failed', () => draw({ notice: text.noMicrophone }));
 
 // What the person sees.
 
@@ -161,21 +180,29 @@ function draw(news) {
   const before = model.keyboard;
   Object.assign(model, news);
   const { connection, keyboard, shift, notice } = model;
-  Object.assign(document.documentElement.dataset, { connection, keyboard, shift });
+  Object.assign(document.documentElement.dataset, { connection, keyboard, shift, voice: model.voice });
   const isRecording = keyboard === 'prepareToRecord';
   field.readOnly = keyboard !== 'editingText';
   field.hidden = isRecording;
   byId('voice').hidden = !isRecording;
+  byId('voice-text').textContent = text.voice[model.voice];
+  if (model.voice !== 'recording') drawProgress(0, 0);
   byId('panel').hidden = keyboard !== 'showingPanel';
   byId('more').ariaExpanded = keyboard === 'showingPanel';
   byId('switch').ariaLabel = isRecording ? text.type : text.speak;
   byId('shift').ariaLabel = text.shift[shift ?? 'off'];
-  const words = [notice || text.keyboard[keyboard], shift !== 'off' && text.shift[shift]];
+  const state = isRecording ? text.voice[model.voice] : text.keyboard[keyboard];
+  const words = [notice || state, shift !== 'off' && text.shift[shift]];
   say(text.connection[connection] ?? words.filter(Boolean).join(' · '));
   if (keyboard === before) return;
   if (keyboard === 'editingText') field.focus();
   else field.blur();
   if (keyboard === 'showingPanel') panel.focusFirst();
+}
+
+function drawProgress(level, seconds) {
+  byId('level').value = level;
+  byId('voice-time').textContent = minutes(seconds);
 }
 
 /** A screen reader reads this aloud whenever it is set, so it is set only when it changes. */

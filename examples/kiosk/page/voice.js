@@ -2,74 +2,121 @@
 
 /** Milliseconds between two readings of the loudness. */
 const INTERVAL = 60;
+/** Seconds after which a message ends by itself. */
+const LONGEST = 300;
 
 /**
- * Records one message at a time. Dispatches `started` when the microphone is open, `progress` with the
- * `level` (0 to 1) and the `seconds` so far, `recorded` with the `blob` and its `seconds`, and `failed`
- * if the microphone cannot be used.
+ * Records one message at a time. Dispatches `phase` when `phase` changes, `progress` with the `level`
+ * (0 to 1) and the `seconds` so far, and `recorded` with the `blob` and its `seconds`.
  */
 export class Voice extends EventTarget {
-  /** The recording that is wanted, from the moment on in which the microphone is asked for. */
+  /** `idle`, `opening` the microphone, `recording`, or `failed` because it cannot be used. */
+  phase = 'idle';
   #recording = null;
-
-  /** Whether `start` was called, and neither `finish` nor `drop` since. */
-  get isRecording() {
-    return this.#recording !== null;
-  }
 
   /** Opens the microphone, and records. */
   async start() {
     this.drop();
-    const recording = { isKept: false };
+    const recording = new Recording();
     this.#recording = recording;
-    const stream = await openMicrophone();
-    // Opening takes a while, and a state can be left before.
-    if (this.#recording !== recording) stop(stream);
-    else if (stream) this.#record(recording, stream);
-    else this.#tell('failed');
+    this.#enter('opening');
+    recording.onprogress = (progress) => {
+      this.#tell('progress', progress);
+      if (progress.seconds >= LONGEST) this.finish();
+    };
+    // It ended by itself: the microphone was unplugged, or its permission taken away.
+    recording.onend = () => this.#fail(recording);
+    try {
+      await recording.begin();
+      if (this.#recording === recording) this.#enter('recording');
+    } catch {
+      this.#fail(recording);
+    }
   }
 
   /** Ends the recording and keeps it: `recorded` follows. */
   finish() {
-    if (this.#recording) this.#recording.isKept = true;
-    this.drop();
+    if (this.#recording) this.#recording.onend = (message) => this.#tell('recorded', message);
+    this.#end('idle');
   }
 
   /** Ends the recording. */
   drop() {
-    const recording = this.#recording;
-    this.#recording = null;
-    recording?.end?.();
+    if (this.#recording) this.#recording.onend = null;
+    this.#end('idle');
   }
 
-  #record(recording, stream) {
-    const recorder = new MediaRecorder(stream);
-    const parts = [];
-    const meter = new Meter(stream);
-    const begin = performance.now();
-    const seconds = () => (performance.now() - begin) / 1000;
-    const timer = setInterval(() => this.#tell('progress', { level: meter.level, seconds: seconds() }), INTERVAL);
-    let length;
+  #fail(recording) {
+    if (this.#recording === recording) this.#end('failed');
+  }
 
-    recording.end = () => {
-      length = seconds();
-      recorder.stop();
-      stop(stream);
-    };
-    recorder.ondataavailable = ({ data }) => parts.push(data);
-    recorder.onstop = () => {
-      clearInterval(timer);
-      meter.close();
-      if (recording.isKept) this.#tell('recorded', { blob: new Blob(parts, { type: recorder.mimeType }), seconds: length });
-      // It ended by itself: the microphone was unplugged, or its permission taken away.
-      if (this.#recording === recording) this.#tell('failed');
-    };
-    recorder.onstart = () => this.#tell('started');
-    recorder.start();
+  #end(phase) {
+    const recording = this.#recording;
+    this.#recording = null;
+    recording?.close();
+    this.#enter(phase);
+  }
+
+  #enter(phase) {
+    if (this.phase === phase) return;
+    this.phase = phase;
+    this.#tell('phase');
   }
 
   #tell(name, detail) {
     this.dispatchEvent(new CustomEvent(name, { detail }));
+  }
+}
+
+/** One message, from asking for the microphone to closing it. */
+class Recording {
+  /** Called while it records, and at its end with the message. */
+  onprogress = null;
+  onend = null;
+  #tracks = [];
+  #recorder;
+  #meter;
+  #timer;
+  #begun;
+  #isClosed = false;
+
+  /** Opens the microphone, and records; throws where that fails. */
+  async begin() {
+    const stream = await navigator.mediaDevices.getUserMedia({ audio: true });
+    this.#tracks = stream.getTracks();
+    // Opening takes a while, and the state can be left before.
+    if (this.#isClosed) return this.close();
+    const parts = [];
+    this.#recorder = new MediaRecorder(stream);
+    this.#recorder.ondataavailable = ({ data }) => parts.push(data);
+    this.#recorder.onstop = () => {
+      const blob = new Blob(parts, { type: this.#recorder.mimeType });
+      if (this.#begun !== undefined) this.onend?.({ blob, seconds: this.#seconds });
+    };
+    this.#meter = new Meter(stream);
+    await new Promise((started) => {
+      this.#recorder.onstart = started;
+      this.#recorder.start();
+    });
+    if (this.#isClosed) return;
+    this.#begun = performance.now();
+    this.#timer = setInterval(() => this.onprogress?.({ level: this.#meter.level, seconds: this.#seconds }), INTERVAL);
+  }
+
+  /** Closes the microphone, whatever is open by now. */
+  close() {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    try {
+      if (this.#recorder?.state === 'recording') this.#recorder.stop();
+      this.#meter?.close();
+    } finally {
+      for (const track of this.#tracks) track.stop();
+    }
+  }
+
+  get #seconds() {
+    return (performance.now() - this.#begun) / 1000;
   }
 }
 
@@ -93,18 +140,4 @@ class Meter {
   close() {
     this.#context.close();
   }
-}
-
-/** A stream of the microphone, or null where there is none, or no permission. */
-async function openMicrophone() {
-  try {
-    return await navigator.mediaDevices.getUserMedia({ audio: true });
-  } catch {
-    return null;
-  }
-}
-
-/** Closes the microphone. */
-function stop(stream) {
-  for (const track of stream?.getTracks() ?? []) track.stop();
 }
