@@ -155,7 +155,8 @@ package-tests: deb
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest $(GUESTS) \
-	  $(addprefix Tests/VirtualMachine/tests/,test_package.py test_upgrade.py test_clients_page.py)
+	  $(addprefix Tests/VirtualMachine/tests/,test_package.py test_upgrade.py test_clients_page.py \
+	  test_kiosk.py)
 
 recordings: build
 	@scripts/install-packages test

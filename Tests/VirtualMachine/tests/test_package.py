@@ -266,6 +266,17 @@ def test_steps_of_the_readme_bind_a_key(installed: VirtualMachine) -> None:
         service.restart(installed)
 
 
+def test_kiosk_can_be_copied_and_its_links_lead_to_files(installed: VirtualMachine) -> None:
+    page = (CHECKOUT / "examples/kiosk/README.md").read_text()
+    links = re.findall(r"\]\(([^):]+)\)", page)
+    assert "../../docs/pictures/kiosk.png" in links
+    inside = " && ".join(f"test -e {link}" for link in links)
+    folder = "/usr/share/doc/keymoded/examples/kiosk"
+    installed.run(f"cd {folder} && test -x keymode-kiosk && {inside}")
+    compressed = installed.run(f"find {folder} -name '*.gz'").stdout
+    assert compressed == ""
+
+
 def test_removal_keeps_the_configuration_and_purging_leaves_nothing(
     installed: VirtualMachine, files_before: set[str]
 ) -> None:
