@@ -27,10 +27,11 @@ RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(CXX
   $(addprefix -Xlinker ,--no-export-dynamic -z pack-relative-relocs)
 # What Debian's hardening gives to C programs; position-independent code and relro are defaults.
 RELEASE += $(addprefix -Xlinker ,-z now) $(addprefix -Xswiftc ,-Xfrontend -enable-stack-protector)
-# The same sources give the same bytes in every folder: no path of the folder is in the programs.
-# Without incremental code generation there is no hash of the compiler's options in .swift_modhash,
-# because they have paths too.
-RELEASE += $(addprefix -Xswiftc ,-Xfrontend -disable-incremental-llvm-codegen) \
+# The same sources give the same bytes in every folder, debugging information included: no path of
+# the folder is in the programs. Without incremental code generation there is no hash of the
+# compiler's options in .swift_modhash; without breadcrumbs no path of a compiled C module.
+RELEASE += $(addprefix -Xswiftc -Xfrontend -Xswiftc , \
+  -disable-incremental-llvm-codegen -no-clang-module-breadcrumbs) \
   -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.'
 # debian/rules leaves the stripping to debhelper, which keeps the debugging information.
 INSTALL_PROGRAM = install -s
