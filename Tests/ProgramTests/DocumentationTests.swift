@@ -1,4 +1,5 @@
 import Foundation
+import KeymodeInterface
 import TestSupport
 import Testing
 
@@ -110,11 +111,22 @@ struct DocumentationTests {
     #expect(page.contains("```swift\n\(package)```\n"))
   }
 
-  @Test("CHANGELOG has the version of the programs")
+  @Test("CHANGELOG begins with the version of the programs, and README shows its package")
   func version() throws {
-    let version = try run("keymoded", "--version").output.split(separator: " ")[1]
-      .trimmingCharacters(in: .newlines)
-    #expect(try Self.text("CHANGELOG.md").contains("## \(version) "))
+    let headings = try Self.text("CHANGELOG.md").split(separator: "\n").filter { $0.hasPrefix("## ") }
+    #expect(headings.first.map { "\($0) ".hasPrefix("## \(keymodedVersion) ") } == true)
+    let readme = try Self.text("README.md")
+    #expect(readme.contains("/keymoded_\(keymodedVersion)-1_amd64.deb'"))
+    #expect(readme.contains("Setting up keymoded (\(keymodedVersion)-1) ..."))
+  }
+
+  @Test(
+    "debian/changelog begins with the version of the programs",
+    .enabled("a source archive has no debian/") {
+      FileManager.default.fileExists(atPath: "\(Place.checkout)/debian")
+    })
+  func debianVersion() throws {
+    #expect(try Self.text("debian/changelog").hasPrefix("keymoded (\(keymodedVersion)-"))
   }
 
   @Test("the programs do not import Foundation")
