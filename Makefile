@@ -166,8 +166,8 @@ bench-vm: build
 build:
 	@scripts/install-packages build
 	@install -d $(CXX_RUNTIME)
-	@ln -sf "$$($(dir $(shell command -v $(SWIFT)))clang -print-file-name=libstdc++.a)" \
-	  $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
+	@swift=$$(readlink -f "$$(command -v $(SWIFT))") && \
+	  ln -sf "$$("$${swift%/*}/clang" -print-file-name=libstdc++.a)" $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
 	$(SWIFT) build $(RELEASE)
 
 # Builds nothing, so that root never runs the compiler: run `make build` first.
