@@ -185,8 +185,8 @@ build:
 # debian/rules uses this: a build of a Debian package installs nothing.
 programs:
 	@install -d $(CXX_RUNTIME)
-	@ln -sf "$$($(dir $(shell command -v $(SWIFT)))clang -print-file-name=libstdc++.a)" \
-	  $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
+	@swift=$$(readlink -f "$$(command -v $(SWIFT))") && \
+	  ln -sf "$$("$${swift%/*}/clang" -print-file-name=libstdc++.a)" $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
 	$(SWIFT) build $(RELEASE)
 
 # Builds nothing, so that root never runs the compiler: run `make build` first.
