@@ -33,6 +33,9 @@ RELEASE += $(addprefix -Xlinker ,-z now) $(addprefix -Xswiftc ,-Xfrontend -enabl
 RELEASE += $(addprefix -Xswiftc -Xfrontend -Xswiftc , \
   -disable-incremental-llvm-codegen -no-clang-module-breadcrumbs) \
   -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.'
+# The identifier that connects a stripped program with its debugging information; some linkers make
+# none by default.
+RELEASE += -Xlinker --build-id=sha1
 # debian/rules leaves the stripping to debhelper, which keeps the debugging information.
 INSTALL_PROGRAM = install -s
 PROGRAMS = keymoded keymodectl
