@@ -80,7 +80,7 @@ test: check vm-tests package-tests
 check: lint unit-tests fuzz-tests client-tests desktop-tests diagram-tests examples
 
 lint:
-	@scripts/install-packages test
+	@scripts/install-packages build test
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
 	scripts/architecture --check
 
