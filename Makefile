@@ -157,14 +157,15 @@ vm-tests: build deb
 	.tools/venv/bin/python -m pytest $(GUESTS) Tests/VirtualMachine
 
 # vm-tests installs the package in a guest with this machine's Debian release; these tests use Debian
-# 13, which has a newer systemd.
-package-tests: deb
+# 13, which has a newer systemd, and autopkgtest for debian/tests.
+package-tests: deb source-package
 	lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest $(GUESTS) \
-	  $(addprefix Tests/VirtualMachine/tests/,test_package.py test_upgrade.py test_clients_page.py)
+	  $(addprefix Tests/VirtualMachine/tests/,test_package.py test_upgrade.py test_clients_page.py \
+	  test_autopkgtest.py)
 
 recordings: build
 	@scripts/install-packages test
