@@ -44,7 +44,7 @@ def files_before(vm: VirtualMachine) -> set[str]:
 @pytest.fixture(scope="module")
 def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
     """The guest, with the package of `make deb`, installed after its keyboard was plugged in."""
-    (package,) = (CHECKOUT / ".deb").glob("*.deb")
+    (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
     shutil.copy(package, vm.shared / "keymoded.deb")
     vm.run(INSTALL, timeout=INSTALL_SECONDS)
     service.add_people(vm)

@@ -35,7 +35,7 @@ def files_before(bare: VirtualMachine) -> set[str]:
 @pytest.fixture
 def vm(bare: VirtualMachine, files_before: set[str]) -> VirtualMachine:
     """The guest with the package of 0.1.0, and with its service started."""
-    (package,) = (CHECKOUT / ".deb").glob("*.deb")
+    (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
     shutil.copy(former_package(), bare.shared / "former.deb")
     shutil.copy(package, bare.shared / "keymoded.deb")
     bare.run("dpkg --install /host/former.deb", timeout=INSTALL_SECONDS)
