@@ -51,7 +51,7 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
   diagram-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm recordings pictures build programs \
-  install uninstall dist source-package deb debian clean
+  install uninstall dist dist-tests source-package deb debian clean
 
 help:
 	@echo 'make run        install missing packages, build, and run it here'
@@ -158,7 +158,7 @@ vm-tests: build deb
 
 # vm-tests installs the package in a guest with this machine's Debian release; these tests use Debian
 # 13, which has a newer systemd, and autopkgtest for debian/tests.
-package-tests: deb source-package
+package-tests: deb dist-tests source-package
 	lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
@@ -243,12 +243,22 @@ dist:
 	    --mode=u=rwX,go=rX --format=gnu
 	@echo .dist/$(ARCHIVE).tar.xz
 
+# The archive builds, and the programs are the same in another folder.
+dist-tests: build dist
+	tar --extract --xz --file=.dist/$(ARCHIVE).tar.xz --directory=.dist
+	$(MAKE) -C .dist/$(ARCHIVE) build
+	for name in $(PROGRAMS); do \
+	  cmp .build/release/$$name .dist/$(ARCHIVE)/.build/release/$$name || exit; \
+	done
+	.dist/$(ARCHIVE)/.build/release/keymoded --version | grep --line-regexp 'keymoded $(VERSION)'
+	$(RM) -r .dist/$(ARCHIVE)
+
 # Debian's source package, from that archive and debian/.
 source-package: dist
 	@scripts/install-packages package
 	tar --extract --xz --file=.dist/$(ARCHIVE).tar.xz --directory=.dist
 	git ls-files -z -- debian | xargs -0 cp --parents --target-directory=.dist/$(ARCHIVE)
-	mv .dist/$(ARCHIVE).tar.xz .dist/keymoded_$(VERSION).orig.tar.xz
+	cp .dist/$(ARCHIVE).tar.xz .dist/keymoded_$(VERSION).orig.tar.xz
 	cd .dist/$(ARCHIVE) && dpkg-buildpackage --build=source --no-check-builddeps --no-sign
 	$(RM) -r .dist/$(ARCHIVE)
 	lintian --allow-root --pedantic --fail-on error,warning,pedantic .dist/*_source.changes
