@@ -49,13 +49,14 @@ VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/KeymodeIn
 ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
-.PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
-  diagram-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm recordings pictures build programs \
-  install uninstall dist dist-tests source-package deb debian clean
+.PHONY: help run test fresh-test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
+  diagram-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm recordings pictures build \
+  programs install uninstall dist dist-tests source-package deb debian clean
 
 help:
 	@echo 'make run        install missing packages, build, and run it here'
 	@echo 'make test       install missing packages, and run every test'
+	@echo 'make fresh-test run both in a new Debian 13 with nothing installed, as root'
 	@echo 'make check      run all tests except those in a virtual machine'
 	@echo 'make adversary  run all attacks for two hours, and print the results'
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
@@ -78,6 +79,10 @@ run: build
 test: check vm-tests package-tests
 
 check: lint unit-tests fuzz-tests client-tests desktop-tests diagram-tests examples
+
+# What a reader sees who has nothing yet; TARGETS is what to run in place of `run test`.
+fresh-test:
+	scripts/fresh-test $(TARGETS)
 
 lint:
 	@scripts/install-packages build test
@@ -265,6 +270,7 @@ source-package: dist
 
 # Builds the source package as Debian does, in a clean Debian 13 without network. Needs root.
 debian: source-package
+	@scripts/install-packages fresh-test
 	scripts/build-in-debian
 
 # By default Debian's tools write packages into the directory above the checkout. The dependencies on

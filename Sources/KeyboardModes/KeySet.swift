@@ -1,6 +1,6 @@
 /// A set of keys: one bit for each possible key code, without allocation.
 public struct KeySet: Sendable {
-  private var words = SIMD16<UInt64>()
+  private var words = KeySetWords(repeating: 0)
 
   /// The empty set.
   public init() {}
@@ -12,23 +12,23 @@ public struct KeySet: Sendable {
 
   /// Whether `key` is in the set.
   public func contains(_ key: KeyCode) -> Bool {
-    words[Self.word(of: key)] & Self.bit(of: key) != 0
+    words[unchecked: Self.word(of: key)] & Self.bit(of: key) != 0
   }
 
   /// Adds `key`, which may be in the set already.
   public mutating func insert(_ key: KeyCode) {
-    words[Self.word(of: key)] |= Self.bit(of: key)
+    words[unchecked: Self.word(of: key)] |= Self.bit(of: key)
   }
 
   /// Removes `key`, and returns whether it was in the set.
   @discardableResult
   public mutating func remove(_ key: KeyCode) -> Bool {
     let wasThere = contains(key)
-    words[Self.word(of: key)] &= ~Self.bit(of: key)
+    words[unchecked: Self.word(of: key)] &= ~Self.bit(of: key)
     return wasThere
   }
 
-  // The words have a bit for every number up to `KeyCode.max`, so no index is out of bounds.
+  // The words have a bit for every number up to `KeyCode.max`, so indices need no bounds check.
   private static func word(of key: KeyCode) -> Int { Int(key.number / 64) }
   private static func bit(of key: KeyCode) -> UInt64 { 1 &<< UInt64(key.number % 64) }
 }
