@@ -113,8 +113,9 @@ struct DocumentationTests {
 
   @Test("CHANGELOG begins with the version of the programs, and README shows its package")
   func version() throws {
-    let headings = try Self.text("CHANGELOG.md").split(separator: "\n").filter { $0.hasPrefix("## ") }
-    #expect(headings.first.map { "\($0) ".hasPrefix("## \(keymodedVersion) ") } == true)
+    let lines = try Self.text("CHANGELOG.md").split(separator: "\n")
+    let heading = try #require(lines.first { $0.hasPrefix("## ") })
+    #expect("\(heading) ".hasPrefix("## \(keymodedVersion) "))
     let readme = try Self.text("README.md")
     #expect(readme.contains("/keymoded_\(keymodedVersion)-1_amd64.deb'"))
     #expect(readme.contains("Setting up keymoded (\(keymodedVersion)-1) ..."))
