@@ -25,22 +25,38 @@ CXX_RUNTIME = .build/c++
 RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(CXX_RUNTIME) \
   $(addprefix -Xswiftc ,-Xclang-linker -static-libgcc) \
   $(addprefix -Xlinker ,--no-export-dynamic -z pack-relative-relocs)
+# What Debian's hardening gives to C programs; position-independent code and relro are defaults.
+RELEASE += $(addprefix -Xlinker ,-z now) $(addprefix -Xswiftc ,-Xfrontend -enable-stack-protector)
+# The same sources give the same bytes in every folder, debugging information included: no path of
+# the folder is in the programs. Without incremental code generation there is no hash of the
+# compiler's options in .swift_modhash; without breadcrumbs no path of a compiled C module.
+RELEASE += $(addprefix -Xswiftc -Xfrontend -Xswiftc , \
+  -disable-incremental-llvm-codegen -no-clang-module-breadcrumbs) \
+  -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.'
+# The identifier that connects a stripped program with its debugging information; some linkers make
+# none by default.
+RELEASE += -Xlinker --build-id=sha1
+# debian/rules leaves the stripping to debhelper, which keeps the debugging information.
+INSTALL_PROGRAM = install -s
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
 UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
 USER_UNITS = keymode-targets.service keymode-focus.service keymode-keyboard@.target keymode-shift@.target
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
 GUESTS = -n 2 --dist loadfile
+# The version of everything is in this file. A test compares the other files that have it.
+VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/KeymodeInterface/Version.swift)
+ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
-.PHONY: help run test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
+.PHONY: help run test fresh-test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
   diagram-tests kiosk-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm bench-web \
-  recordings pictures build install \
-  uninstall deb clean
+  recordings pictures build programs install uninstall dist dist-tests source-package deb debian clean
 
 help:
 	@echo 'make run        install missing packages, build, and run it here'
 	@echo 'make test       install missing packages, and run every test'
+	@echo 'make fresh-test run both in a new Debian 13 with nothing installed, as root'
 	@echo 'make check      run all tests except those in a virtual machine'
 	@echo 'make adversary  run all attacks for two hours, and print the results'
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
@@ -54,6 +70,8 @@ help:
 	@echo 'make recordings record typing and chords in a virtual machine, for the tests of replay'
 	@echo 'make pictures   take the pictures of the README again'
 	@echo 'make deb        build the Debian package into .deb'
+	@echo 'make dist       make the source archive of a release, in .dist'
+	@echo 'make debian     make the source package, and build it in a clean Debian 13'
 	@echo 'make clean      remove everything built, and the tools of the tests'
 
 run: build
@@ -63,8 +81,12 @@ test: check vm-tests package-tests
 
 check: lint unit-tests fuzz-tests client-tests desktop-tests kiosk-tests diagram-tests examples
 
+# What a reader sees who has nothing yet; TARGETS is what to run in place of `run test`.
+fresh-test:
+	scripts/fresh-test $(TARGETS)
+
 lint:
-	@scripts/install-packages test
+	@scripts/install-packages build test
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
 	scripts/architecture --check
 
@@ -148,15 +170,15 @@ vm-tests: build deb
 	.tools/venv/bin/python -m pytest $(GUESTS) Tests/VirtualMachine
 
 # vm-tests installs the package in a guest with this machine's Debian release; these tests use Debian
-# 13, which has a newer systemd.
-package-tests: deb
-	lintian --allow-root --fail-on error,warning .deb/keymoded.changes
+# 13, which has a newer systemd, and autopkgtest for debian/tests.
+package-tests: deb dist-tests source-package
+	lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest $(GUESTS) \
 	  $(addprefix Tests/VirtualMachine/tests/,test_package.py test_upgrade.py test_clients_page.py \
-	  test_kiosk.py)
+	  test_autopkgtest.py test_kiosk.py)
 
 recordings: build
 	@scripts/install-packages test
@@ -178,9 +200,13 @@ bench-vm: build
 
 build:
 	@scripts/install-packages build
+	@$(MAKE) --no-print-directory programs
+
+# debian/rules uses this: a build of a Debian package installs nothing.
+programs:
 	@install -d $(CXX_RUNTIME)
-	@ln -sf "$$($(dir $(shell command -v $(SWIFT)))clang -print-file-name=libstdc++.a)" \
-	  $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
+	@swift=$$(readlink -f "$$(command -v $(SWIFT))") && \
+	  ln -sf "$$("$${swift%/*}/clang" -print-file-name=libstdc++.a)" $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
 	$(SWIFT) build $(RELEASE)
 
 # Builds nothing, so that root never runs the compiler: run `make build` first.
@@ -189,7 +215,7 @@ install:
 	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(userunitdir)" \
 	  "$(DESTDIR)$(sysusersdir)" "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
 	  "$(DESTDIR)$(mandir)/man8"
-	install -s $(addprefix .build/release/,$(PROGRAMS)) "$(DESTDIR)$(bindir)"
+	$(INSTALL_PROGRAM) $(addprefix .build/release/,$(PROGRAMS)) "$(DESTDIR)$(bindir)"
 	install -m 644 $(addprefix systemd/,$(UNITS)) "$(DESTDIR)$(unitdir)"
 	install -m 644 $(addprefix systemd/user/,$(USER_UNITS)) "$(DESTDIR)$(userunitdir)"
 	sed -i 's|@bindir@|$(bindir)|' "$(DESTDIR)$(unitdir)/keymoded.service" \
@@ -222,16 +248,58 @@ uninstall:
 	! cmp -s etc/keymoded.yaml "$(DESTDIR)$(confdir)/keymoded.yaml" || \
 	  $(RM) "$(DESTDIR)$(confdir)/keymoded.yaml"
 
-# By default Debian's tools write packages into the directory above the checkout.
+# The source archive of this version: the tracked files as they are, with the time of the last commit.
+# debian/ is not in it, because Debian's source package has its own, which is often newer.
+dist:
+	$(RM) -r .dist
+	install -d .dist
+	git ls-files -z -- . ':!debian' | \
+	  tar --create --use-compress-program='xz --threads=1' --file=.dist/$(ARCHIVE).tar.xz --null --files-from=- --transform='s|^|$(ARCHIVE)/|' \
+	    --sort=name --mtime="@$$(git log -1 --format=%ct)" --owner=0 --group=0 --numeric-owner \
+	    --mode=u=rwX,go=rX --format=gnu
+	@echo .dist/$(ARCHIVE).tar.xz
+
+# The archive builds, and the programs are the same in another folder.
+dist-tests: build dist
+	tar --extract --xz --file=.dist/$(ARCHIVE).tar.xz --directory=.dist
+	$(MAKE) -C .dist/$(ARCHIVE) build
+	for name in $(PROGRAMS); do \
+	  cmp .build/release/$$name .dist/$(ARCHIVE)/.build/release/$$name || exit; \
+	done
+	.dist/$(ARCHIVE)/.build/release/keymoded --version | grep --line-regexp 'keymoded $(VERSION)'
+	$(RM) -r .dist/$(ARCHIVE)
+
+# Debian's source package, from that archive and debian/.
+source-package: dist
+	@scripts/install-packages package
+	tar --extract --xz --file=.dist/$(ARCHIVE).tar.xz --directory=.dist
+	git ls-files -z -- debian | xargs -0 cp --parents --target-directory=.dist/$(ARCHIVE)
+	cp .dist/$(ARCHIVE).tar.xz .dist/keymoded_$(VERSION).orig.tar.xz
+	cd .dist/$(ARCHIVE) && dpkg-buildpackage --build=source --no-check-builddeps --no-sign
+	$(RM) -r .dist/$(ARCHIVE)
+	lintian --allow-root --pedantic --fail-on error,warning,pedantic .dist/*_source.changes
+
+# Builds the source package as Debian does, in a clean Debian 13 without network. Needs root.
+debian: source-package
+	@scripts/install-packages fresh-test
+	scripts/build-in-debian
+
+# By default Debian's tools write packages into the directory above the checkout. The dependencies on
+# other packages are not checked: Debian 12 has no package of Swift.
+deb: export DEB_DESTINATION = .deb
+deb: export DEB_HOME = $(HOME)
+deb: export DEB_KEEP_BUILD = yes
+# Of the programs' debugging information no second package is made.
+deb: export DEB_BUILD_OPTIONS += noautodbgsym
 deb:
 	@scripts/install-packages build package
 	$(RM) -r .deb
 	install -d .deb
-	DEB_DESTINATION=.deb dpkg-buildpackage --build=binary --no-sign \
+	dpkg-buildpackage --build=binary --no-check-builddeps --no-sign \
 	  --buildinfo-option=-u.deb --buildinfo-file=.deb/keymoded.buildinfo \
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .former .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
+	$(RM) -r .build .deb .dist .former .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
-	  debian/*.substvars debian/*.debhelper*
+	  debian/*.substvars debian/*.debhelper* debian/.home

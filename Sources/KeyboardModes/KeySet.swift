@@ -1,6 +1,6 @@
 /// A set of keys: one bit for each possible key code, without allocation.
 public struct KeySet: Sendable {
-  private var words = InlineArray<12, UInt64>(repeating: 0)
+  private var words = KeySetWords(repeating: 0)
 
   /// The empty set.
   public init() {}

@@ -20,6 +20,11 @@ public struct Changes: AsyncSequence, Sendable {
     ) async throws(ClientError) -> Update? {
       try await subscription.next(isolation: actor)
     }
+
+    /// The same, outside any actor. From Swift 6.2 on, the protocol itself has it.
+    public mutating func next() async throws(ClientError) -> Update? {
+      try await next(isolation: nil)
+    }
   }
 
   /// An iterator, which subscribes when its first update is requested.

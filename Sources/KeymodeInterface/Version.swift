@@ -1,2 +1,2 @@
 /// The version of keymoded, as in CHANGELOG.md.
-public let keymodedVersion = "0.2.0"
+public let keymodedVersion = "1.0.0"

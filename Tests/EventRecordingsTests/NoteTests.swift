@@ -28,9 +28,10 @@ struct NoteTests {
 
       """)
     #expect(outcome.error == nil)
+    let held = try [#require(KeyCode(29)), #require(KeyCode(56))]
     #expect(
       try outcome.inputs == [
-        .opened(device, held: [#require(KeyCode(29)), #require(KeyCode(56))]),
+        .opened(device, held: held),
         .key(device, event(1_000_000, 30, .press)),
         .synchronized(
           device, [difference(29, false), difference(42, true)], at: Time(microseconds: 2_000_000)),
@@ -66,9 +67,10 @@ struct NoteTests {
       """)
     #expect(outcome.error == nil)
     let other = DeviceID(order: 1)
+    let held = try [#require(KeyCode(29)), #require(KeyCode(56))]
     #expect(
       try outcome.inputs == [
-        .opened(device, held: [#require(KeyCode(29)), #require(KeyCode(56))]),
+        .opened(device, held: held),
         .opened(other, held: []), .key(device, event(1_000_000, 30, .press)),
         .synchronized(
           device, [difference(29, false), difference(42, true)], at: Time(microseconds: 2_000_000)),

@@ -225,21 +225,20 @@ struct UsesTests {
   @Test("push-to-talk: nothing in between can turn the microphone on again")
   func pushToTalk() throws {
     let shipped = KeyboardTable.standard
-    let start = shipped.stateNames.filter { $0 != "prepareToRecord" }
+    let starts = shipped.stateNames.filter { $0 != "prepareToRecord" }
       .map { KeyboardTable.Row($0, "startTalking", "prepareToRecord") }
     let table = KeyboardTable(
       try .init(
         states: shipped.stateNames, initial: "prepareToEditText",
         events: shipped.eventNames + ["startTalking", "stopTalking"],
-        rows: shipped.rows + start
+        rows: shipped.rows + starts
           + [.init("prepareToRecord", "stopTalking", "editingText")]))
     var settings = Settings(keyboard: table)
     let chord = try Chord([key("F9")])
-    #expect(
-      settings.bindings.bind(chord, to: try #require(table.event(named: "startTalking"))) == nil)
-    #expect(
-      settings.bindings.bind(
-        chord, .release, to: try #require(table.event(named: "stopTalking"))) == nil)
+    let start = try #require(table.event(named: "startTalking"))
+    let stop = try #require(table.event(named: "stopTalking"))
+    #expect(settings.bindings.bind(chord, to: start) == nil)
+    #expect(settings.bindings.bind(chord, .release, to: stop) == nil)
     #expect(try states("F9+ 700 F9-", settings) == ["prepareToRecord", "editingText"])
     #expect(
       try states("F9+ 700 COMPOSE F9-", settings) == ["prepareToRecord", "showingPanel"])

@@ -36,8 +36,8 @@ struct PrintedConfigurationTests {
       "keyboard: { bindings: { tapBlankArea: F1, clickMoreButton: Esc } }",
       "keyboard: { table: { initial: editingText } }",
       "keyboard: { table: { rows: { prepareToRecord: { tapBlankArea: editingText } } } }",
-      sticker, "\(sticker)\n  bindings: { clickStickerButton: [Ctrl+Alt+Shift+Super+F9] }",
-      "\(sticker)\nleds: { showingStickers: [LED_NUML] }",
+      sticker, sticker + "\n  bindings: { clickStickerButton: [Ctrl+Alt+Shift+Super+F9] }",
+      sticker + "\nleds: { showingStickers: [LED_NUML] }",
       """
       keyboard:
         table: { replaces: true, initial: idle, states: [idle, 'on-air', 'yes'],

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import KeymodeInterface
 import TestSupport
 import Testing
 
@@ -429,7 +430,7 @@ struct CommandTests {
     #expect(help.status == 0)
     #expect(help.output.hasPrefix("usage: \(program) "))
     #expect(help.lines.allSatisfy { $0.count <= 80 })
-    #expect(try run(program, "--version").output == "\(program) 0.2.0\n")
+    #expect(try run(program, "--version").output == "\(program) \(keymodedVersion)\n")
   }
 
   @Test(

@@ -1,4 +1,5 @@
 import Foundation
+import KeymodeInterface
 import TestSupport
 import Testing
 
@@ -110,11 +111,23 @@ struct DocumentationTests {
     #expect(page.contains("```swift\n\(package)```\n"))
   }
 
-  @Test("CHANGELOG has the version of the programs")
+  @Test("CHANGELOG begins with the version of the programs, and README shows its package")
   func version() throws {
-    let version = try run("keymoded", "--version").output.split(separator: " ")[1]
-      .trimmingCharacters(in: .newlines)
-    #expect(try Self.text("CHANGELOG.md").contains("## \(version) "))
+    let lines = try Self.text("CHANGELOG.md").split(separator: "\n")
+    let heading = try #require(lines.first { $0.hasPrefix("## ") })
+    #expect("\(heading) ".hasPrefix("## \(keymodedVersion) "))
+    let readme = try Self.text("README.md")
+    #expect(readme.contains("/keymoded_\(keymodedVersion)-1_amd64.deb'"))
+    #expect(readme.contains("Setting up keymoded (\(keymodedVersion)-1) ..."))
+  }
+
+  @Test(
+    "debian/changelog begins with the version of the programs",
+    .enabled("a source archive has no debian/") {
+      FileManager.default.fileExists(atPath: "\(Place.checkout)/debian")
+    })
+  func debianVersion() throws {
+    #expect(try Self.text("debian/changelog").hasPrefix("keymoded (\(keymodedVersion)-"))
   }
 
   @Test("the programs do not import Foundation")

@@ -19,7 +19,7 @@ struct InstalledConfigurationTests {
     let settings = lines.filter(isSetting).map { "\($0.dropFirst())\n" }.joined()
     let folder = try TemporaryFolder()
     let missing = try folder.write("empty.yaml", "")
-    #expect(settings == (try run("keymoded", "--print-config", "--config", missing).output))
+    #expect(try settings == run("keymoded", "--print-config", "--config", missing).output)
     // With all of its comments it is valid too.
     let uncommented = lines.map { isSetting($0) ? $0.dropFirst() : $0 }.joined(separator: "\n")
     let whole = try folder.write("whole.yaml", uncommented)

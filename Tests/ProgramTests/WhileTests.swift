@@ -43,7 +43,7 @@ struct WhileTests {
     try wait(for: "the command") { running.log.count == 1 }
     let time = try RawClient("\(daemon.folder.path)/state.sock")
       .result("org.keymoded.Controller.GetState")["state"]?["keyboardSince"]?.integer
-    #expect(try running.log == [".\(#require(time))"])
+    #expect(time != nil && running.log == time.map { [".\($0)"] })
   }
 
   @Test("a command runs while each machine is in one of its states")

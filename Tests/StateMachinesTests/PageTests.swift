@@ -56,8 +56,13 @@ struct PageTests {
   func isolation() throws {
     let modules = try CompiledModules(["StateMachines", "ObservedMachines"])
     let program = try #require(programs.first { $0.text.contains("self?.assumeIsolated") }).text
+    #if compiler(>=6.2)
+      let refusal = "isolation"
+    #else
+      let refusal = "submit a bug report"  // Older compilers do not accept it either: they crash.
+    #endif
     let callbacks = [
-      ("[unowned self] _, _ in self.openings += 1", "isolation"),
+      ("[unowned self] _, _ in self.openings += 1", refusal),
       ("[weak self] _, _ in self?.openings += 1", "actor-isolated"),
     ]
     #expect(try modules.compile(program, to: "user").status == 0)

@@ -65,7 +65,7 @@ struct EvtestParser: EntryParser {
     if !word.equals("type") {
       let synchronization = try parseSynchronization(word, &fields, time)
       // A decoration follows each name. A name at the end of the file may have been cut off.
-      guard isTerminated || fields.hasMore else { throw LineFault("the name may be cut off") }
+      guard fields.hasMore || isTerminated else { throw LineFault("the name may be cut off") }
       return synchronization
     }
     let type = try number(&fields, "type")

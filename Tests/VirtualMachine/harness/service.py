@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -63,6 +64,27 @@ def add_people(vm: VirtualMachine) -> None:
         useradd --create-home --groups keymoded-state,keymoded-control alice
         """
     )
+
+
+def files(vm: VirtualMachine) -> set[str]:
+    """All files of the root and /run/keymoded, except logs and backups of account files."""
+    # Not the home of a user whom the tests add.
+    others = "-not -path '/var/log/*' -not -path '/home/*'"
+    listing = vm.run(f"find / /run/keymoded -xdev {others}", check=False).stdout
+    return {line for line in listing.splitlines() if not re.fullmatch("/etc/.*-", line)}
+
+
+def remains(vm: VirtualMachine) -> list[str]:
+    """The processes, units, sockets and stored states of the service, each as a line."""
+    return vm.run(
+        """
+        pgrep --list-full keymode
+        systemctl list-units --plain --no-legend 'keymoded*'
+        find /run/keymoded
+        ls -l /proc/1/fd | grep memfd:keymoded
+        """,
+        check=False,
+    ).stdout.splitlines()
 
 
 def restart(vm: VirtualMachine) -> None:

@@ -20,21 +20,32 @@ KEPT = 1024
 
 
 @pytest.fixture
-def vm(images: Images) -> Iterator[VirtualMachine]:
-    """A guest that has the package of 0.1.0, with its service started."""
-    former = former_package()
-    (package,) = (CHECKOUT / ".deb").glob("*.deb")
+def bare(images: Images) -> Iterator[VirtualMachine]:
+    """A guest without keymoded."""
     with VirtualMachine(images) as machine:
-        shutil.copy(former, machine.shared / "former.deb")
-        shutil.copy(package, machine.shared / "keymoded.deb")
-        machine.run("dpkg --install /host/former.deb", timeout=INSTALL_SECONDS)
-        service.add_people(machine)
-        wait_until_following(machine, 1)
         yield machine
 
 
-def test_upgrade_from_0_1_0_keeps_states_and_changes_for_resuming_clients(
-    vm: VirtualMachine,
+@pytest.fixture
+def files_before(bare: VirtualMachine) -> set[str]:
+    """The files of the guest before the first installation."""
+    return service.files(bare)
+
+
+@pytest.fixture
+def vm(bare: VirtualMachine, files_before: set[str]) -> VirtualMachine:
+    """The guest with the package of 0.1.0, and with its service started."""
+    (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
+    shutil.copy(former_package(), bare.shared / "former.deb")
+    shutil.copy(package, bare.shared / "keymoded.deb")
+    bare.run("dpkg --install /host/former.deb", timeout=INSTALL_SECONDS)
+    service.add_people(bare)
+    wait_until_following(bare, 1)
+    return bare
+
+
+def test_upgrade_from_0_1_0_keeps_states_and_changes_and_purging_leaves_nothing(
+    vm: VirtualMachine, files_before: set[str]
 ) -> None:
     assert vm.run("keymoded --version").stdout == "keymoded 0.1.0\n"
     resume = f"{service.program(vm, 'resume')} {CHANGES} {KEPT}"
@@ -62,6 +73,10 @@ def test_upgrade_from_0_1_0_keeps_states_and_changes_for_resuming_clients(
     vm.run("systemctl kill --signal KILL keymoded")
     wait_until_following(vm, 1)
     assert {**service.state(vm), "time": 0} == {**before, "time": 0}
+
+    vm.run("dpkg --purge keymoded", timeout=INSTALL_SECONDS)
+    assert service.remains(vm) == []
+    assert service.files(vm) == files_before
 
 
 def test_upgrade_while_keys_are_held_keeps_the_states_and_then_serves_push_to_talk(

@@ -33,3 +33,20 @@ public func fuzz(_ bytes: UnsafeRawPointer, _ count: Int) -> Int32 {
   attempt(Array(UnsafeRawBufferPointer(start: bytes, count: count)))
   return 0
 }
+
+/// The program: SwiftPM makes its `main` this function. libFuzzer has a `main` that does the same,
+/// but only SwiftPM 6.1 and newer can be told to use it.
+@_cdecl("Fuzz_main")
+public func main(_ count: Int32, _ arguments: Arguments) -> Int32 {
+  var (count, arguments) = (count, arguments)
+  return runFuzzer(&count, &arguments, fuzz)
+}
+
+/// The arguments of the command line, as C has them.
+public typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+  _ count: UnsafeMutablePointer<Int32>, _ arguments: UnsafeMutablePointer<Arguments>,
+  _ attempt: @convention(c) (UnsafeRawPointer, Int) -> Int32
+) -> Int32
