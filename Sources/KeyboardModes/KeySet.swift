@@ -1,6 +1,11 @@
 /// A set of keys: one bit for each possible key code, without allocation.
 public struct KeySet: Sendable {
-  private var words = KeySetWords(repeating: 0)
+  #if compiler(>=6.2)
+    // Not as `InlineArray<12, UInt64>`: the formatter of Swift 6.0 cannot read that, even here.
+    private var words: InlineArray = [0 as UInt64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+  #else
+    private var words = KeySetWords()
+  #endif
 
   /// The empty set.
   public init() {}
