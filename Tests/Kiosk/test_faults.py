@@ -155,8 +155,8 @@ def test_only_the_tab_in_front_records(kiosk: Kiosk, tmp_path: Path) -> None:
         with Connection(kiosk.control_socket) as trigger:
             trigger.call("Trigger", event="startTalking")
         front.wait_for("document.querySelector('#voice-text').textContent === 'Speak now'")
-        recording = "return (await import('/kiosk.js')).voice.isRecording"
-        assert [behind.run(recording), front.run(recording)] == [False, True]
+        phase = "return (await import('/kiosk.js')).voice.phase"
+        assert [behind.run(phase), front.run(phase)] == ["idle", "recording"]
 
 
 def test_a_hundred_pages_come_back_at_once(kiosk: Kiosk) -> None:
