@@ -6,7 +6,7 @@ import axe_playwright_python
 import pytest
 from browser import Tab, is_state
 from kiosk import Kiosk
-from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK
+from support.input_events import A, COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
 
@@ -54,8 +54,21 @@ def test_each_state_is_read_aloud(kiosk: Kiosk, page: Tab) -> None:
         page.wait_for(is_state("keyboard", state))
     kiosk.keyboard.press(LEFTSHIFT)
     page.wait_for(is_state("shift", "on"))
+    kiosk.keyboard.press(A)
+    page.wait_for(is_state("shift", "off"))
+    kiosk.keyboard.press(SCROLLLOCK)
+    page.wait_for("document.querySelector('#status').textContent === 'Speak now'")
+    kiosk.keyboard.press(SCROLLLOCK)
+    page.wait_for(is_state("keyboard", "editingText"))
     assert page.run("return window.spoken") == [
-        "Type a message", "Choose an emoji or a picture", "Ready", "Ready · Shift for one letter",
+        "Type a message",
+        "Choose an emoji or a picture",
+        "Ready",
+        "Ready · Shift for one letter",
+        "Ready",
+        "One moment…",
+        "Speak now",
+        "Type a message",
     ]
 
 

@@ -192,8 +192,8 @@ function draw(news) {
   byId('switch').ariaLabel = isRecording ? text.type : text.speak;
   byId('shift').ariaLabel = text.shift[shift ?? 'off'];
   const state = isRecording ? text.voice[model.voice] : text.keyboard[keyboard];
-  const words = [notice || state, shift !== 'off' && text.shift[shift]];
-  say(text.connection[connection] ?? words.filter(Boolean).join(' · '));
+  const parts = [notice || state, shift !== 'off' && text.shift[shift]];
+  say(text.connection[connection] ?? parts.filter(Boolean).join(' · '));
   if (keyboard === before) return;
   if (keyboard === 'editingText') field.focus();
   else field.blur();
@@ -205,9 +205,14 @@ function drawProgress(level, seconds) {
   byId('voice-time').textContent = minutes(seconds);
 }
 
-/** A screen reader reads this aloud whenever it is set, so it is set only when it changes. */
-function say(words) {
-  if (byId('status').textContent !== words) byId('status').textContent = words;
+/** The words to show, of which a screen reader reads each change aloud: only the last of a report. */
+let words = '';
+
+function say(newWords) {
+  words = newWords;
+  queueMicrotask(() => {
+    if (byId('status').textContent !== words) byId('status').textContent = words;
+  });
 }
 
 translate(document);
