@@ -77,7 +77,11 @@ def one_round(kiosk: Kiosk, page) -> dict[str, dict[str, float]]:
     for key, at_client in zip(pressed, received[:SAMPLES], strict=True):
         bridge, script, drawn, frame = seen[key]
         key_ms = key / 1000
-        times = (at_client / 1000, bridge / 1000, *(at - since_1970 for at in (script, drawn, frame)))
+        times = (
+            at_client / 1000,
+            bridge / 1000,
+            *(at - since_1970 for at in (script, drawn, frame)),
+        )
         for step, at in zip(STEPS, times, strict=True):
             steps[step].append(at - key_ms)
     return {step: percentiles(values) for step, values in steps.items()}
@@ -121,6 +125,9 @@ def picture(result: dict[str, object]) -> str:
     """A plot of the median and the slow presses of each step."""
     shares = [(0.5, "p50"), (0.99, "p99"), (1.0, "max")]
     lines = [
-        Line(step, [(share, middle(result, step, what)) for share, what in shares]) for step in STEPS
+        Line(step, [(share, middle(result, step, what)) for share, what in shares])
+        for step in STEPS
     ]
-    return line_plot("From a key to the kiosk's page", "share of all presses", "milliseconds", lines)
+    return line_plot(
+        "From a key to the kiosk's page", "share of all presses", "milliseconds", lines
+    )

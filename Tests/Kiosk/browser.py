@@ -75,7 +75,9 @@ class Session:
 
     def wait_for_page(self, context: str, address: str) -> None:
         """Waits until a page whose address begins like this is loaded in a tab."""
-        while (context, True) not in [(where, page.startswith(address)) for where, page in self._loaded]:
+        while (context, True) not in [
+            (where, page.startswith(address)) for where, page in self._loaded
+        ]:
             self._receive()
         self._loaded.clear()
 
@@ -160,7 +162,9 @@ class Tab:
         """Writes a picture of the page, or of its upper left corner, as PNG."""
         corner = {"type": "box", "x": 0, "y": 0, "width": width, "height": height}
         clip = {} if width is None else {"clip": corner}
-        result = self.session.call("browsingContext.captureScreenshot", context=self.context, **clip)
+        result = self.session.call(
+            "browsingContext.captureScreenshot", context=self.context, **clip
+        )
         path.write_bytes(base64.b64decode(result["data"]))
 
     def devtools(self, method: str, **parameters: Any) -> dict[str, Any]:
@@ -211,14 +215,26 @@ class Browser:
 class Start(Protocol):
     """Starts a browser with its files in `folder`, which speaks this language."""
 
-    def __call__(self, folder: Path, language: str = "en", options: Sequence[str] = ()) -> Browser: ...
+    def __call__(
+        self, folder: Path, language: str = "en", options: Sequence[str] = ()
+    ) -> Browser: ...
 
 
 def chromium(folder: Path, language: str = "en", options: Sequence[str] = MICROPHONE) -> Browser:
     """Starts Chromium."""
-    process, found = _start(["chromedriver", "--port=0"], folder, language, r"started successfully on port (\d+)")
-    arguments = [*CHROMIUM_OPTIONS, *options, f"--accept-lang={language}", f"--user-data-dir={folder}/chromium"]
-    wanted = {"webSocketUrl": True, "goog:chromeOptions": {"binary": "/usr/bin/chromium", "args": arguments}}
+    process, found = _start(
+        ["chromedriver", "--port=0"], folder, language, r"started successfully on port (\d+)"
+    )
+    arguments = [
+        *CHROMIUM_OPTIONS,
+        *options,
+        f"--accept-lang={language}",
+        f"--user-data-dir={folder}/chromium",
+    ]
+    wanted = {
+        "webSocketUrl": True,
+        "goog:chromeOptions": {"binary": "/usr/bin/chromium", "args": arguments},
+    }
     request = urllib.request.Request(
         f"http://127.0.0.1:{found}/session",
         json.dumps({"capabilities": {"alwaysMatch": wanted}}).encode(),
@@ -240,17 +256,24 @@ def firefox(folder: Path, language: str = "en", options: Sequence[str] = ()) -> 
         "browser.shell.checkDefaultBrowser": False,
         "remote.active-protocols": 1,
     }
-    lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in preferences.items())
+    lines = (
+        f"user_pref({json.dumps(name)}, {json.dumps(value)});"
+        for name, value in preferences.items()
+    )
     (profile / "user.js").write_text("\n".join(lines) + "\n")
     command = ["firefox-esr", "--headless", "--no-remote", "--profile", str(profile)]
     command += ["--remote-debugging-port", "0", *options]
-    process, found = _start(command, folder, language, r"WebDriver BiDi listening on ws://127.0.0.1:(\d+)")
+    process, found = _start(
+        command, folder, language, r"WebDriver BiDi listening on ws://127.0.0.1:(\d+)"
+    )
     session = Session(f"ws://127.0.0.1:{found}/session")
     session.call("session.new", capabilities={})
     return Browser(process, session)
 
 
-def _start(command: list[str], folder: Path, language: str, pattern: str) -> tuple[subprocess.Popen[str], str]:
+def _start(
+    command: list[str], folder: Path, language: str, pattern: str
+) -> tuple[subprocess.Popen[str], str]:
     """Starts a program, and waits until it prints this; returns the pattern's group."""
     process = subprocess.Popen(
         command,

@@ -36,9 +36,7 @@ def page(kiosk: Kiosk, tmp_path: Path) -> Iterator[browser.Tab]:
 
 
 @pytest.fixture(params=["chromium", "firefox"])
-def any_page(
-    kiosk: Kiosk, tmp_path: Path, request: pytest.FixtureRequest
-) -> Iterator[browser.Tab]:
+def any_page(kiosk: Kiosk, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[browser.Tab]:
     """The page of a kiosk in each browser, connected."""
     start: browser.Start = getattr(browser, request.param)
     with start(tmp_path) as started:

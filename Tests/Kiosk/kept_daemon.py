@@ -41,7 +41,12 @@ class KeptDaemon:
         # The process must know its own number, and the shell does.
         command = f'export LISTEN_PID=$$; exec "$0" "$@" {redirections}'
         daemon = [str(PROGRAMS / "keymoded"), "--device", str(self._keyboard.path)]
-        daemon += ["--config", str(self._folder / "keymoded.yaml"), "--socket-dir", str(self._folder)]
+        daemon += [
+            "--config",
+            str(self._folder / "keymoded.yaml"),
+            "--socket-dir",
+            str(self._folder),
+        ]
         with open(self._folder / "keymoded.log", "ab") as log:
             self.process = subprocess.Popen(
                 ["bash", "-c", command, *daemon],

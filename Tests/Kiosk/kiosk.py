@@ -1,7 +1,6 @@
 """A kiosk: a keyboard, a keymoded, and the bridge of examples/kiosk."""
 
 import json
-import os
 import re
 import socket
 import subprocess
@@ -52,7 +51,12 @@ class Bridge:
         with ReadinessSocket(self._folder) as ready, open(self._folder / "bridge.log", "ab") as log:
             self.process = subprocess.Popen(
                 # Debian's Python, which has Debian's aiohttp. The shell knows the process's number.
-                ["bash", "-c", f'LISTEN_PID=$$ exec "$0" 3<&{number}', str(EXAMPLE / "keymode-kiosk")],
+                [
+                    "bash",
+                    "-c",
+                    f'LISTEN_PID=$$ exec "$0" 3<&{number}',
+                    str(EXAMPLE / "keymode-kiosk"),
+                ],
                 stdout=log,
                 stderr=log,
                 env={
@@ -99,7 +103,11 @@ class Bridge:
         return HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def ask(
-        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        headers: dict[str, str] | None = None,
     ) -> tuple[int, bytes]:
         """Sends a request with no headers but these, and returns the status and the body."""
         connection = self.connection()

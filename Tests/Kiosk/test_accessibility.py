@@ -6,7 +6,7 @@ import axe_playwright_python
 import pytest
 from browser import Tab, is_state
 from kiosk import Kiosk
-from support.input_events import A, COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK
+from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK, A
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
 
@@ -29,7 +29,8 @@ def test_axe_finds_no_violation(kiosk: Kiosk, page: Tab, state: str, scheme: str
     page.wait_for(is_state("keyboard", state))
     page.wait_for(is_state("shift", "on"))
     violations, checks = page.run(
-        AXE.read_text() + """
+        AXE.read_text()
+        + """
         const { violations, passes } = await axe.run({ rules: { "target-size": { enabled: true } } });
         return [
           violations.map(({ id, nodes }) => [id, nodes.map((node) => node.failureSummary)]),
@@ -49,7 +50,11 @@ def test_each_state_is_read_aloud(kiosk: Kiosk, page: Tab) -> None:
     new MutationObserver(() => window.spoken.push(status.textContent))
       .observe(status, { childList: true, characterData: true, subtree: true });
     """)
-    for key, state in ((INSERT, "editingText"), (COMPOSE, "showingPanel"), (ESC, "prepareToEditText")):
+    for key, state in (
+        (INSERT, "editingText"),
+        (COMPOSE, "showingPanel"),
+        (ESC, "prepareToEditText"),
+    ):
         kiosk.keyboard.press(key)
         page.wait_for(is_state("keyboard", state))
     kiosk.keyboard.press(LEFTSHIFT)

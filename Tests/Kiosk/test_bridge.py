@@ -12,7 +12,7 @@ import pytest
 from events import EventStream
 from kiosk import EXAMPLE, Kiosk
 from support.connection import Connection
-from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT
+from support.input_events import COMPOSE, ESC, INSERT
 from support.process import Process
 from support.waiting import wait_until
 
@@ -115,22 +115,49 @@ EVENT = b'{"event":"tapTextField"}'
 REFUSED = {
     "a foreign Host": ("GET", "/index.html", None, {"Host": "evil.example"}, 403, "foreign Host"),
     "another name of the host": (
-        "POST", "/trigger", EVENT, {"Host": "localhost:{port}"}, 403, "foreign Host",
+        "POST",
+        "/trigger",
+        EVENT,
+        {"Host": "localhost:{port}"},
+        403,
+        "foreign Host",
     ),
     "another port": ("GET", "/state", None, {"Host": "127.0.0.1"}, 403, "foreign Host"),
     "a foreign Origin": (
-        "POST", "/trigger", EVENT, {"Origin": "http://evil.example"}, 403, "foreign Origin",
+        "POST",
+        "/trigger",
+        EVENT,
+        {"Origin": "http://evil.example"},
+        403,
+        "foreign Origin",
     ),
     "the Origin of a file": ("POST", "/trigger", EVENT, {"Origin": "null"}, 403, "foreign Origin"),
     "a foreign page that reads": (
-        "GET", "/events?token={token}", None, {"Origin": "http://evil.example"}, 403, "foreign Origin",
+        "GET",
+        "/events?token={token}",
+        None,
+        {"Origin": "http://evil.example"},
+        403,
+        "foreign Origin",
     ),
     "no Origin": ("POST", "/trigger", EVENT, {"Origin": None}, 403, "foreign Origin"),
     "no token": ("POST", "/trigger", EVENT, {"Authorization": None}, 403, "no token"),
     "another token": ("POST", "/trigger", EVENT, {"Authorization": "Bearer x"}, 403, "no token"),
-    "a token beyond ASCII": ("POST", "/trigger", EVENT, {"Authorization": "Bearer é"}, 403, "no token"),
+    "a token beyond ASCII": (
+        "POST",
+        "/trigger",
+        EVENT,
+        {"Authorization": "Bearer é"},
+        403,
+        "no token",
+    ),
     "a token in the wrong place": (
-        "POST", "/trigger?token={token}", EVENT, {"Authorization": None}, 403, "no token",
+        "POST",
+        "/trigger?token={token}",
+        EVENT,
+        {"Authorization": None},
+        403,
+        "no token",
     ),
     "a stream without a token": ("GET", "/events", None, {}, 403, "no token"),
     "a stream with another token": ("GET", "/events?token=x", None, {}, 403, "no token"),
@@ -140,7 +167,12 @@ REFUSED = {
     "no object": ("POST", "/trigger", b"[1]", {}, 400, "the body is not"),
     "no event": ("POST", "/trigger", b"{}", {}, 400, "the body is not"),
     "an event that does not exist": (
-        "POST", "/trigger", b'{"event":"boil"}', {}, 400, "InvalidParameter",
+        "POST",
+        "/trigger",
+        b'{"event":"boil"}',
+        {},
+        400,
+        "InvalidParameter",
     ),
     "an event that is no name": ("POST", "/trigger", b'{"event":7}', {}, 400, "InvalidParameter"),
     "an event by GET": ("GET", "/trigger", None, {}, 404, "Not Found"),
@@ -253,15 +285,23 @@ def test_a_web_server_in_front_names_the_origin(kiosk: Kiosk, tmp_path: Path) ->
         listener.bind(str(path))
         listener.listen()
         process = subprocess.Popen(
-            ["bash", "-c", f'LISTEN_PID=$$ exec "$0" "$@" 3<&{listener.fileno()}',
-             EXAMPLE / "keymode-kiosk", "--origin", "https://chat.example"],
+            [
+                "bash",
+                "-c",
+                f'LISTEN_PID=$$ exec "$0" "$@" 3<&{listener.fileno()}',
+                EXAMPLE / "keymode-kiosk",
+                "--origin",
+                "https://chat.example",
+            ],
             env={"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path / "own")},
             pass_fds=[listener.fileno()],
         )
     try:
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(path))
-            client.sendall(b"GET /index.html HTTP/1.1\r\nHost: chat.example\r\nConnection: close\r\n\r\n")
+            client.sendall(
+                b"GET /index.html HTTP/1.1\r\nHost: chat.example\r\nConnection: close\r\n\r\n"
+            )
             assert client.recv(4096).startswith(b"HTTP/1.1 200")
         entrance = (tmp_path / "own/keymode-kiosk.html").read_text()
         assert "url=https://chat.example/index.html#" in entrance
@@ -275,7 +315,12 @@ def test_a_unix_socket_needs_an_origin(tmp_path: Path) -> None:
         listener.bind(str(tmp_path / "http.sock"))
         listener.listen()
         ended = subprocess.run(
-            ["bash", "-c", f'LISTEN_PID=$$ exec "$0" 3<&{listener.fileno()}', EXAMPLE / "keymode-kiosk"],
+            [
+                "bash",
+                "-c",
+                f'LISTEN_PID=$$ exec "$0" 3<&{listener.fileno()}',
+                EXAMPLE / "keymode-kiosk",
+            ],
             env={"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path)},
             pass_fds=[listener.fileno()],
             capture_output=True,
@@ -286,7 +331,11 @@ def test_a_unix_socket_needs_an_origin(tmp_path: Path) -> None:
 
 
 def test_bad_requests_leave_no_bytes_in_the_log(kiosk: Kiosk) -> None:
-    for request in (b"GET /SECRET HTTP/9.9x\r\n\r\n", b"GET / HTTP/1.1\r\nBad SECRET\r\n\r\n", b"\x16\x03SECRET\r\n\r\n"):
+    for request in (
+        b"GET /SECRET HTTP/9.9x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nBad SECRET\r\n\r\n",
+        b"\x16\x03SECRET\r\n\r\n",
+    ):
         with socket.create_connection(("127.0.0.1", kiosk.bridge.port), 60) as client:
             client.sendall(request)
             assert b" 400 " in client.recv(4096)

@@ -48,47 +48,83 @@ def typed(time: float) -> Step:
 TIMELINES: dict[str, tuple[str, list[Step], list[bool], list[bool]]] = {
     "no Shift": ("off", [typed(1), typed(2)], [False, False], [False, False]),
     "the change comes before the letter": (
-        "off", [SHIFT, TYPED, typed(1500)], [True], [True],
+        "off",
+        [SHIFT, TYPED, typed(1500)],
+        [True],
+        [True],
     ),
     "the change comes after the letter": (
-        "off", [SHIFT, typed(1500), TYPED], [True], [True],
+        "off",
+        [SHIFT, typed(1500), TYPED],
+        [True],
+        [True],
     ),
     "both changes come after the letter": (
-        "off", [typed(1500), SHIFT, TYPED], [True], [False],
+        "off",
+        [typed(1500), SHIFT, TYPED],
+        [True],
+        [False],
     ),
     "the page's clock is late": ("off", [SHIFT, TYPED, typed(1510)], [True], [True]),
     "the page's clock is early": ("off", [SHIFT, TYPED, typed(1490)], [True], [True]),
     "the letter is at the edge": ("off", [SHIFT, TYPED, typed(1525)], [True], [True]),
     "the letter is beyond the edge": ("off", [SHIFT, TYPED, typed(1525.1)], [False], [False]),
     "a second letter, before the change": (
-        "off", [SHIFT, typed(1500), typed(1520), TYPED], [True, False], [True, False],
+        "off",
+        [SHIFT, typed(1500), typed(1520), TYPED],
+        [True, False],
+        [True, False],
     ),
     "a second letter, after the change": (
-        "off", [SHIFT, typed(1500), TYPED, typed(1520)], [True, False], [True, False],
+        "off",
+        [SHIFT, typed(1500), TYPED, typed(1520)],
+        [True, False],
+        [True, False],
     ),
     "the change comes after two letters, and Shift too": (
-        "off", [typed(1500), typed(1520), SHIFT, TYPED], [True, False], [False, False],
+        "off",
+        [typed(1500), typed(1520), SHIFT, TYPED],
+        [True, False],
+        [False, False],
     ),
     "a letter just before Shift, by an inexact clock": (
-        "off", [typed(1001), SHIFT, typed(1500), TYPED], [False, True], [False, False],
+        "off",
+        [typed(1001), SHIFT, typed(1500), TYPED],
+        [False, True],
+        [False, False],
     ),
     "a letter before Shift, long after": (
-        "off", [typed(500), SHIFT, typed(1500), TYPED], [False, True], [False, True],
+        "off",
+        [typed(500), SHIFT, typed(1500), TYPED],
+        [False, True],
+        [False, True],
     ),
     "Shift was on when the page came": ("on", [typed(5), typed(90)], [True, False], [True, False]),
     "capitals": ("off", [SHIFT, LOCK, typed(1500), typed(1600)], [True, True], [True, True]),
     "capitals were on when the page came": ("capsLock", [typed(5)], [True], [True]),
     "capitals, told after the letters": (
-        "off", [typed(1500), typed(1600), SHIFT, LOCK], [True, True], [False, False],
+        "off",
+        [typed(1500), typed(1600), SHIFT, LOCK],
+        [True, True],
+        [False, False],
     ),
     "no capitals any more": (
-        "capsLock", [typed(1900), UNLOCK, typed(2100)], [True, False], [True, False],
+        "capsLock",
+        [typed(1900), UNLOCK, typed(2100)],
+        [True, False],
+        [True, False],
     ),
     "no capitals any more, told after the letter": (
-        "capsLock", [typed(2100), UNLOCK], [False], [True],
+        "capsLock",
+        [typed(2100), UNLOCK],
+        [False],
+        [True],
     ),
     "Shift that was part of a shortcut": (
-        "off", [SHIFT, ("shiftUsed", 1100, "on", "off"), typed(1500)], [False], [False],
+        "off",
+        [SHIFT, ("shiftUsed", 1100, "on", "off"), typed(1500)],
+        [False],
+        [False],
     ),
 }
 
@@ -168,9 +204,13 @@ def clocks(page: Tab, script: str, *arguments: Any) -> Any:
         ([[0, 3]], 1.5),
     ],
 )
-def test_the_fastest_answer_counts(module_page: Tab, trips: list[list[float]], error: float) -> None:
+def test_the_fastest_answer_counts(
+    module_page: Tab, trips: list[list[float]], error: float
+) -> None:
     found = clocks(
-        module_page, "await clock.measure(ask(given[0])); return clock.pageTime(6_000_000) - 1000;", trips
+        module_page,
+        "await clock.measure(ask(given[0])); return clock.pageTime(6_000_000) - 1000;",
+        trips,
     )
     assert found == pytest.approx(error, abs=0.001)
 

@@ -38,7 +38,9 @@ def changes_in_background(kiosk: Kiosk, presses: int, pause: float) -> None:
         time.sleep(pause)
 
 
-def test_each_change_arrives_once_while_the_daemon_is_killed_50_times(kiosk: Kiosk, page: Tab) -> None:
+def test_each_change_arrives_once_while_the_daemon_is_killed_50_times(
+    kiosk: Kiosk, page: Tab
+) -> None:
     page.run(COUNT)
     with ThreadPoolExecutor(1) as other:
         keys = other.submit(changes_in_background, kiosk, 1000, 0.005)
@@ -170,7 +172,9 @@ def test_a_hundred_pages_come_back_at_once(kiosk: Kiosk) -> None:
     with ThreadPoolExecutor(100) as pool:
         streams = list(pool.map(lambda last: EventStream(kiosk.bridge, last=last), seen))
         first = list(pool.map(EventStream.next, streams))
-    assert [[change["to"] for change in event.data["changes"]] for event in first] == [["showingPanel"]] * 100
+    assert [[change["to"] for change in event.data["changes"]] for event in first] == [
+        ["showingPanel"]
+    ] * 100
     kiosk.keyboard.press(ESC)
     for stream in streams:
         assert stream.next().data["state"]["keyboard"] == "prepareToEditText"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from browser import Tab, chromium, firefox, is_state
 from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
-from support.input_events import B, COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK
+from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK, B
 
 # Which part of the input area each state shows.
 STATES = {
@@ -63,7 +63,11 @@ def test_touches_lead_to_states(kiosk: Kiosk, any_page: Tab) -> None:
     for place, state in TOUCHES:
         if place == "#conversation":
             # Its middle may be under the panel.
-            any_page.touch_at(*any_page.run("const box = document.querySelector('main').getBoundingClientRect(); return [Math.round(box.x + 3), Math.round(box.y + 3)]"))
+            any_page.touch_at(
+                *any_page.run(
+                    "const box = document.querySelector('main').getBoundingClientRect(); return [Math.round(box.x + 3), Math.round(box.y + 3)]"
+                )
+            )
         else:
             any_page.touch(place)
         any_page.wait_for(is_state("keyboard", state))
@@ -153,7 +157,9 @@ def test_a_message_is_sent_by_enter_and_by_a_finger(kiosk: Kiosk, any_page: Tab)
     any_page.type("日本語")
     any_page.touch("#send")
     any_page.touch("#send")
-    messages = any_page.run("return [...document.querySelectorAll('.own')].map((li) => li.innerText)")
+    messages = any_page.run(
+        "return [...document.querySelectorAll('.own')].map((li) => li.innerText)"
+    )
     assert messages == ["hi", "日本語"]
     assert kiosk.states()["keyboard"] == "editingText"
 
@@ -171,7 +177,9 @@ def test_the_panel_is_chosen_from_by_arrow_keys_and_fingers(kiosk: Kiosk, any_pa
     )
     # Down and to the left, past the beginning of the row.
     any_page.type("\ue015\ue012\ue012\ue012")
-    chosen = any_page.run("return [...document.querySelectorAll('#emoji button')].indexOf(document.activeElement)")
+    chosen = any_page.run(
+        "return [...document.querySelectorAll('#emoji button')].indexOf(document.activeElement)"
+    )
     assert chosen == columns
     any_page.touch("#pictures button:nth-child(2)")
     sent = "return [...document.querySelectorAll('.picture img')].map((image) => image.alt)"
@@ -183,7 +191,9 @@ def test_the_panel_is_chosen_from_by_arrow_keys_and_fingers(kiosk: Kiosk, any_pa
 def test_it_speaks_german(kiosk: Kiosk, tmp_path: Path, start) -> None:
     with start(tmp_path, language="de") as browser:
         page = kiosk.open(browser)
-        assert page.run("return [document.documentElement.lang, document.querySelector('#status').textContent]") == ["de", "Bereit"]
+        assert page.run(
+            "return [document.documentElement.lang, document.querySelector('#status').textContent]"
+        ) == ["de", "Bereit"]
         placeholder = "return document.getElementById('field').placeholder"
         assert page.run(placeholder) == "Nachricht"
 
@@ -197,18 +207,23 @@ def test_every_word_is_in_both_languages(page: Tab) -> None:
     """
     english, german = page.run(shape)
     assert english == german
-    assert page.run(
-        "const { words } = await import('/words.js');"
-        "return [...document.querySelectorAll('[data-word], [data-word-label], [data-word-placeholder]')]"
-        ".flatMap((one) => Object.values(one.dataset)).filter((name) => !(name in words.en))"
-    ) == []
+    assert (
+        page.run(
+            "const { words } = await import('/words.js');"
+            "return [...document.querySelectorAll('[data-word], [data-word-label], [data-word-placeholder]')]"
+            ".flatMap((one) => Object.values(one.dataset)).filter((name) => !(name in words.en))"
+        )
+        == []
+    )
 
 
 SIZES = [(320, 568, 1), (568, 320, 1), (1024, 768, 1), (1920, 1080, 1), (3840, 2160, 1)]
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-def test_each_state_fits_and_nothing_moves(kiosk: Kiosk, page: Tab, size: tuple[int, int, int]) -> None:
+def test_each_state_fits_and_nothing_moves(
+    kiosk: Kiosk, page: Tab, size: tuple[int, int, int]
+) -> None:
     page.resize(*size)
     page.run("""
     window.shifts = [];

@@ -12,7 +12,7 @@ import pytest
 from browser import Tab, chromium, firefox, is_state
 from kiosk import Kiosk
 from support.connection import Connection
-from support.input_events import COMPOSE, F8, INSERT, LEFTSHIFT, PRESS, RELEASE, SCROLLLOCK
+from support.input_events import COMPOSE, F8, LEFTSHIFT, PRESS, RELEASE, SCROLLLOCK
 
 # Keeps what the page records and all tracks that it opens, and notes when the last of them was open;
 # counts the recorders that run.
@@ -86,7 +86,9 @@ def speaking(kiosk: Kiosk, page: Tab) -> Tab:
 def assert_dropped(page: Tab, lost: float) -> None:
     """Asserts that the microphone is closed within a second of this time, and that there is no message."""
     assert_closed(page, lost)
-    assert page.run("return [window.messages.length, document.querySelectorAll('.voice').length]") == [0, 0]
+    assert page.run(
+        "return [window.messages.length, document.querySelectorAll('.voice').length]"
+    ) == [0, 0]
 
 
 def assert_closed(page: Tab, lost: float) -> None:
@@ -114,7 +116,11 @@ def test_a_message_is_as_long_as_it_was_spoken(kiosk: Kiosk, page: Tab, way: str
     assert left - begun > 900
     assert length == pytest.approx((left - begun) / 1000, abs=0.15)
     assert_closed(page, left)
-    assert page.run("return document.querySelector('.voice').innerText") in ("▶ 0:00", "▶ 0:01", "▶ 0:02")
+    assert page.run("return document.querySelector('.voice').innerText") in (
+        "▶ 0:00",
+        "▶ 0:01",
+        "▶ 0:02",
+    )
 
 
 def test_time_and_level_are_shown(kiosk: Kiosk, speaking: Tab) -> None:
@@ -134,7 +140,9 @@ def test_several_messages_follow_each_other(kiosk: Kiosk, page: Tab) -> None:
         assert_closed(page, left)
 
 
-def test_a_state_left_before_the_microphone_is_open_records_nothing(kiosk: Kiosk, page: Tab) -> None:
+def test_a_state_left_before_the_microphone_is_open_records_nothing(
+    kiosk: Kiosk, page: Tab
+) -> None:
     page.run(LISTEN)
     # Opening takes until the test allows it.
     page.run("""
@@ -261,7 +269,9 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_whatever_fails_after_the_microphone_is_open_closes_it(kiosk: Kiosk, page: Tab, fault: str) -> None:
+def test_whatever_fails_after_the_microphone_is_open_closes_it(
+    kiosk: Kiosk, page: Tab, fault: str
+) -> None:
     page.run(LISTEN)
     page.run(FAULTS[fault])
     kiosk.keyboard.press(SCROLLLOCK)
@@ -285,7 +295,9 @@ def test_nothing_is_recorded_for_a_page_that_nobody_sees(kiosk: Kiosk, page: Tab
 
 
 def test_a_refused_microphone_is_said_and_not_asked_for_again(kiosk: Kiosk, tmp_path: Path) -> None:
-    with chromium(tmp_path, options=["--use-fake-device-for-media-stream", "--deny-permission-prompts"]) as browser:
+    with chromium(
+        tmp_path, options=["--use-fake-device-for-media-stream", "--deny-permission-prompts"]
+    ) as browser:
         page = kiosk.open(browser)
         page.run(LISTEN)
         kiosk.keyboard.press(SCROLLLOCK)

@@ -37,9 +37,7 @@ def commands(containing: str) -> str:
 def desk(installed: VirtualMachine) -> Iterator[Session]:
     """Alice's session, where she has done what the page says, without the browser."""
     shutil.copytree(EXAMPLE, installed.shared / "kiosk", dirs_exist_ok=True)
-    installed.run(
-        f"install -d {EXAMPLES}; cp -r --no-preserve=ownership /host/kiosk {EXAMPLES}"
-    )
+    installed.run(f"install -d {EXAMPLES}; cp -r --no-preserve=ownership /host/kiosk {EXAMPLES}")
     service.restart(installed)
     block = commands("systemctl --user enable")
     copy_and_enable = block[block.index("cp -r") : block.index("chromium --kiosk")]
@@ -199,9 +197,7 @@ def strict(guest: VirtualMachine, desk: Session) -> Iterator[int]:
         f"systemctl --user daemon-reload; systemctl --user restart {SERVICE}"
     )
     yield main_pid(guest)
-    desk.run(
-        f"rm -r {folder}; systemctl --user daemon-reload; systemctl --user restart {SERVICE}"
-    )
+    desk.run(f"rm -r {folder}; systemctl --user daemon-reload; systemctl --user restart {SERVICE}")
 
 
 def test_no_denied_system_call_is_used(guest: VirtualMachine, strict: int) -> None:
