@@ -9,8 +9,8 @@ from pathlib import Path
 from browser import chromium, is_state
 from kiosk import Kiosk
 from plot import Line, line_plot
+from support.clock import boot_time
 from support.connection import MONITOR, Connection
-from support.fifo_keyboard import boot_time
 from support.input_events import COMPOSE, LEFTSHIFT
 
 # Presses in each round, and the seconds between two.

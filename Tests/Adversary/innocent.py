@@ -7,10 +7,10 @@ file gets a line for each change: its sequence, and its delay in microseconds.
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from support.checkout import ENVIRONMENT
+from support.clock import boot_time
 from support.connection import MONITOR, Connection
 from support.local_daemon import take_time_from_others
 from support.waiting import wait_until
@@ -19,19 +19,14 @@ CHANGE = re.compile(rb'"sequence":(\d+),"time":(\d+),"machine"')
 MISSED = re.compile(rb'"missed":(\d+|null)')
 
 
-def now() -> int:
-    """The time in microseconds."""
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
-
-
 def clock_offset(path: str) -> int:
     """The real time minus the recording's, in microseconds, by the quickest of 200 calls."""
     best = (1 << 62, 0)
     with Connection(path) as connection:
         for _ in range(200):
-            before = now()
+            before = boot_time()
             stamp: int = connection.call("GetState")["state"]["time"]
-            after = now()
+            after = boot_time()
             best = min(best, (after - before, (before + after) // 2 - stamp))
     return best[1]
 
@@ -46,7 +41,7 @@ def follow(path: str, file: Path) -> None:
         notes.write(b"ready\n")
         notes.flush()
         while message := connection.message():
-            arrived = now() - offset
+            arrived = boot_time() - offset
             for missed in MISSED.findall(message):
                 if missed != b"0":
                     notes.write(b"missed %s\n" % missed)

@@ -149,13 +149,12 @@ class Tab:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         self.perform({"type": "key", "id": "keys", "actions": actions})
 
-    def resize(self, width: int, height: int, ratio: float | None = None) -> None:
-        """Gives the page a size in CSS pixels, and a ratio of device pixels to these."""
+    def resize(self, width: int, height: int) -> None:
+        """Gives the page a size in CSS pixels."""
         self.session.call(
             "browsingContext.setViewport",
             context=self.context,
             viewport={"width": width, "height": height},
-            devicePixelRatio=ratio,
         )
 
     def picture(self, path: Path, width: int | None = None, height: int | None = None) -> None:
@@ -177,10 +176,6 @@ class Tab:
     def activate(self) -> None:
         """Brings the page to the front."""
         self.session.call("browsingContext.activate", context=self.context)
-
-    def close(self) -> None:
-        """Closes the page."""
-        self.session.call("browsingContext.close", context=self.context)
 
 
 def is_state(machine: str, state: str) -> str:

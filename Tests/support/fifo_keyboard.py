@@ -2,17 +2,12 @@
 
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Self
 
 from support.checkout import CHECKOUT
+from support.clock import boot_time
 from support.input_events import PRESS, RELEASE, key_frame
-
-
-def boot_time() -> int:
-    """The time in microseconds, on the clock of the kernel's and keymoded's time stamps."""
-    return time.clock_gettime_ns(time.CLOCK_BOOTTIME) // 1000
 
 
 class FifoKeyboard:
