@@ -71,7 +71,7 @@ def test_every_diagram_is_in_all_languages_and_the_documentation_has_some() -> N
     )
     assert dot == mmd == puml
     assert {"keyboard", "odd-names", "job"} <= dot
-    assert {"README.md 0", "README.md 1", "architecture.md 0"} <= shown_diagrams().keys()
+    assert {"configuration.md 0", "configuration.md 1", "architecture.md 0"} <= shown_diagrams().keys()
 
 
 @pytest.mark.parametrize("suffix", PROGRAMS)

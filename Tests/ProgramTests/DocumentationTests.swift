@@ -25,7 +25,33 @@ struct DocumentationTests {
     #expect(shown == changes(replayed.output))
   }
 
-  @Test("README shows the timeline of the bundled recording")
+  /// README and the pages of docs.
+  private static func pages() throws -> [String] {
+    let docs = try FileManager.default.contentsOfDirectory(atPath: "\(Place.checkout)/docs")
+    return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
+  }
+
+  @Test("README is at most 200 lines long")
+  func lengthOfReadme() throws {
+    let lines = try Self.text("README.md").split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count <= 201, "the last one is empty")
+  }
+
+  @Test("links in the pages lead to files")
+  func links() throws {
+    var count = 0
+    for page in try Self.pages() {
+      let folder = page.hasPrefix("docs/") ? "\(Place.checkout)/docs" : Place.checkout
+      for link in try Self.text(page).matches(of: /(?:\]\(|src=")([^)"#]+)[^)"]*[)"]/)
+      where !link.1.contains(":") {
+        #expect(FileManager.default.fileExists(atPath: "\(folder)/\(link.1)"), "\(link.1)")
+        count += 1
+      }
+    }
+    #expect(count > 50)
+  }
+
+  @Test("docs/recordings.md shows the timeline of the bundled recording")
   func picture() throws {
     let folder = try TemporaryFolder()
     let drawn = "\(folder.path)/demo.svg"
@@ -34,13 +60,13 @@ struct DocumentationTests {
     #expect(ended.status == 0)
     let picture = try String(contentsOfFile: drawn, encoding: .utf8)
     #expect(try Self.text("examples/demo.svg") == picture)
-    #expect(try Self.text("README.md").contains("](examples/demo.svg)"))
+    #expect(try Self.text("docs/recordings.md").contains("](../examples/demo.svg)"))
   }
 
-  @Test("README has valid configurations, and a real error message")
+  @Test("docs/configuration.md has valid configurations, and a real error message")
   func configurations() throws {
-    let readme = try Self.text("README.md")
-    let blocks = readme.split(separator: "```yaml\n").dropFirst().compactMap {
+    let page = try Self.text("docs/configuration.md")
+    let blocks = page.split(separator: "```yaml\n").dropFirst().compactMap {
       $0.split(separator: "```").first.map(String.init)
     }
     #expect(blocks.count == 6)
@@ -54,7 +80,7 @@ struct DocumentationTests {
     let file = try folder.write("keymoded.yaml", misspelt)
     let ended = try run("keymoded", "--config", file)
     let error = ended.errors.replacing("\(folder.path)/", with: "")
-    #expect(readme.contains("    \(error)"), "\(error)")
+    #expect(page.contains("    \(error)"), "\(error)")
   }
 
   @Test(
@@ -86,39 +112,37 @@ struct DocumentationTests {
     #expect(synopsis == described)
   }
 
-  @Test("README has only commands that keymodectl knows")
-  func commandsOfReadme() throws {
+  @Test("the pages have only commands that keymodectl knows")
+  func commandsOfPages() throws {
     let help = try run("keymodectl", "--help").output
-    let commands = try Self.text("README.md").matches(of: /keymodectl'? ([a-z]+)/).map { $0.1 }
-    #expect(commands.count > 10)
+    let commands = try Self.pages().flatMap { page in
+      try Self.text(page).matches(of: /(?:`|\$ |sudo |\n)keymodectl ([a-z]+)/).map { String($0.1) }
+    }
+    #expect(commands.count > 20)
     for command in Set(commands) { #expect(help.contains("\n  \(command) "), "\(command)") }
   }
 
-  @Test("README shows the computed diagrams", arguments: ["shift", "keyboard"])
+  @Test("docs/configuration.md shows the computed diagrams", arguments: ["shift", "keyboard"])
   func diagrams(_ machine: String) throws {
     let diagram = try run("keymodectl", "graph", machine, "--format", "mermaid")
     #expect(diagram.status == 0)
-    #expect(try Self.text("README.md").contains("```mermaid\n\(diagram.output)```\n"))
+    #expect(try Self.text("docs/configuration.md").contains("```mermaid\n\(diagram.output)```\n"))
   }
 
-  @Test("README and docs/clients.md show the example program as it is")
+  @Test("docs/clients.md shows the example program as it is")
   func swiftClient() throws {
     let program = try Self.text("examples/follow/Sources/follow/main.swift")
     let package = try Self.text("examples/follow/Package.swift")
-    #expect(try Self.text("README.md").contains("```swift\n\(program)```\n"))
     let page = try Self.text("docs/clients.md")
     #expect(page.contains("```swift\n\(program)```\n"))
     #expect(page.contains("```swift\n\(package)```\n"))
   }
 
-  @Test("CHANGELOG begins with the version of the programs, and README shows its package")
+  @Test("CHANGELOG begins with the version of the programs")
   func version() throws {
     let lines = try Self.text("CHANGELOG.md").split(separator: "\n")
     let heading = try #require(lines.first { $0.hasPrefix("## ") })
     #expect("\(heading) ".hasPrefix("## \(keymodedVersion) "))
-    let readme = try Self.text("README.md")
-    #expect(readme.contains("/keymoded_\(keymodedVersion)-1_amd64.deb'"))
-    #expect(readme.contains("Setting up keymoded (\(keymodedVersion)-1) ..."))
   }
 
   @Test(

@@ -86,10 +86,10 @@ struct OutsideClientTests {
     #expect(replies.last?["state"]?["sequence"] == 3)
   }
 
-  @Test("README's Python example prints the states and their changes")
-  func readme() throws {
-    let readme = try String(contentsOfFile: "\(Place.checkout)/README.md", encoding: .utf8)
-    let block = try #require(readme.components(separatedBy: "```python\n").dropFirst().first)
+  @Test("the example that needs only Python prints the states and their changes")
+  func plainPython() throws {
+    let page = try String(contentsOfFile: "\(Place.checkout)/docs/clients.md", encoding: .utf8)
+    let block = try #require(page.components(separatedBy: "```python\n").dropFirst().first)
     let daemon = try RunningDaemon()
     let python = try RunningPython(try #require(block.components(separatedBy: "```").first), daemon)
     #expect(try python.lines(1) == ["off prepareToEditText"])

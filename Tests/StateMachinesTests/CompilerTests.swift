@@ -84,24 +84,4 @@ struct CompilerTests {
     #expect(ended.errors.contains("cannot assign to property: 'state' is a get-only property"))
     #expect(ended.errors.contains("'current' is inaccessible due to 'internal' protection level"))
   }
-
-  @Test("README's example compiles, and prints what README says")
-  func readme() throws {
-    let readme = try String(contentsOfFile: "\(checkout)/README.md", encoding: .utf8)
-    let rest = try #require(
-      readme.components(separatedBy: "## State machines in Swift\n").dropFirst().first)
-    let section = try #require(rest.components(separatedBy: "\n## ").first)
-    let blocks = section.components(separatedBy: "```")
-    let example = String(
-      try #require(blocks.dropFirst().first { $0.hasPrefix("swift\n") }).dropFirst(6))
-    #expect(example.split(separator: "\n", omittingEmptySubsequences: false).count < 31)
-    #expect(example.contains("import StateMachines\n"))
-    let shown = try #require(blocks.dropFirst(2).first).components(separatedBy: "\n")
-      .filter { $0.hasPrefix("    ") }.map { $0.dropFirst(4) + "\n" }.joined()
-    #expect(!shown.isEmpty)
-    let modules = try CompiledModules()
-    let compiled = try modules.compile(example, to: "example")
-    #expect(compiled.status == 0, "\(compiled.errors)")
-    #expect(try run("\(modules.folder.path)/example", []).output == shown)
-  }
 }

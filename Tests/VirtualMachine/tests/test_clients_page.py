@@ -54,7 +54,7 @@ def test_shell_example_with_socat_and_jq_works(guest: VirtualMachine) -> None:
 
 def test_python_example_follows_changes_across_a_restart(guest: VirtualMachine) -> None:
     shutil.copytree(Path(varlink.__file__).parent, guest.shared / "varlink", dirs_exist_ok=True)
-    script = share(guest, "example.py", example("python"))
+    script = share(guest, "example.py", example("python", 1))
     follower = as_user("reader", f"python3 -B -u {script} >/run/said")
     guest.start(f"cd /host; {follower}")
     # Only its first output shows that the program has subscribed.

@@ -230,35 +230,6 @@ def test_upgrade_leaves_a_stopped_service_stopped(guest: VirtualMachine) -> None
     guest.run("systemctl enable --quiet keymoded.service")
 
 
-def test_steps_of_the_readme_bind_a_key(installed: VirtualMachine) -> None:
-    readme = (CHECKOUT / "README.md").read_text()
-    path = readme.partition("### To your own keys")[2].partition("\n## ")[0]
-    steps = re.findall(r"^    \$ (.*(?:\n {8}.*)*)\n((?:    (?!\$ ).*\n)*)", path, re.MULTILINE)
-    outputs = {command: textwrap.dedent(output) for command, output in steps}
-    assert len(outputs) < 10
-    configure, reload, press = list(outputs)[3:6]
-    service.restart(installed)
-    try:
-        assert installed.run(configure.replace("sudo ", "")).stdout == outputs[configure]
-        assert installed.run(reload.replace("sudo ", "")).stdout == outputs[reload] == ""
-        panel = installed.start(as_user("reader", f"sh -c '{press}'"))
-        installed.play("tap f9")
-        assert panel.wait().stdout == outputs[press]
-        enter, copy, show = list(outputs)[6:]
-        there = installed.run(f"{enter}; HOME=/run/bar; {copy}; ls; ls ~/.config/waybar").stdout
-        here, copied = there.split("style.css\n")
-        assert copied.split() == ["keymoded.css", "keymoded.jsonc"]
-        assert {name for name in show.split() if name[0] != "-"} == {
-            "waybar",
-            "config.jsonc",
-            "style.css",
-        }
-        assert "config.jsonc" in here.split()
-    finally:
-        installed.run("rm -r /etc/keymoded/keymoded.yaml /run/bar")
-        service.restart(installed)
-
-
 def test_kiosk_can_be_copied_and_its_links_lead_to_files(installed: VirtualMachine) -> None:
     page = (CHECKOUT / "examples/kiosk/README.md").read_text()
     links = re.findall(r"\]\(([^):]+)\)", page)

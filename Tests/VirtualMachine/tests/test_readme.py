@@ -1,0 +1,144 @@
+"""The commands of README as a new user runs them, from the installation on, with sudo and ssh.
+
+These tests build on each other. `scripts/fresh-test` runs `make run`, the package's tests `make deb`,
+and Tests/Desktop what needs a desktop: a bar and a microphone.
+"""
+
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from harness import service
+from harness.build_image import Images
+from harness.sessions import SESSION_TERMINAL, Session, session
+from harness.vm import VirtualMachine
+from support import readme
+from support.checkout import CHECKOUT
+
+USER = "newcomer"
+
+# A checkout after `make deb`.
+FOLDER = f"/home/{USER}/keymoded"
+
+# The guest's dpkg leaves out documents, which README needs.
+PREPARATION = f"""
+set -e
+echo 'path-include=*' >/etc/dpkg/dpkg.cfg.d/zz-all
+useradd --create-home --shell /bin/bash {USER}
+echo '{USER} ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/{USER}
+mkdir -p {FOLDER}/.deb
+cp /host/keymoded_*.deb {FOLDER}/.deb
+echo 127.0.0.1 target >>/etc/hosts
+cd ~{USER}
+mkdir .ssh
+ssh-keygen -q -t ed25519 -N '' -f .ssh/id_ed25519
+cp .ssh/id_ed25519.pub .ssh/authorized_keys
+echo 'StrictHostKeyChecking no' >.ssh/config
+chown -R {USER}: .
+systemctl unmask --quiet ssh.service
+systemctl start ssh.service
+"""
+
+# Half a minute is usual.
+INSTALL_SECONDS = 900
+
+
+@pytest.fixture(scope="module")
+def vm(images: Images) -> Iterator[VirtualMachine]:
+    """A guest of its own, without keymoded."""
+    with VirtualMachine(images) as machine:
+        (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
+        shutil.copy(package, machine.shared)
+        machine.run(PREPARATION)
+        yield machine
+
+
+@pytest.fixture
+def user(vm: VirtualMachine) -> Iterator[Session]:
+    """The new user, just logged in."""
+    with session(vm, SESSION_TERMINAL, USER) as opened:
+        yield opened
+
+
+def test_every_command_is_below_a_heading_that_is_tested() -> None:
+    assert readme.headings_with_commands() == [
+        "Try it",
+        "Install",
+        "Bind a key",
+        "See it in a bar",
+        "Push-to-talk",
+    ]
+
+
+def test_package_is_installed_by_two_commands(vm: VirtualMachine, user: Session) -> None:
+    build, install, join, copy, install_there = readme.commands("Install")
+    assert build == "make deb"
+    for command in (install, join):
+        vm.run(user.command_line(f"cd {FOLDER} && {command}"), timeout=INSTALL_SECONDS)
+    service.wait_until_following(vm, 1)
+    assert "keymoded-state" in vm.run(f"id -nG {USER}").stdout.split()
+
+    vm.run("apt-get remove --yes keymoded", timeout=INSTALL_SECONDS)
+    for command in (copy, install_there):
+        vm.run(user.command_line(f"cd {FOLDER} && {command}"), timeout=INSTALL_SECONDS)
+    service.wait_until_following(vm, 1)
+
+
+def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> None:
+    commands = readme.commands("Bind a key")
+    configure, apply, wait = commands
+    user.run(configure)
+    user.run(apply)
+    panel = user.start(wait)
+    vm.wait_until("pgrep -x keymodectl")
+    vm.play("tap f10")
+    assert panel.wait().stdout == commands[wait]
+    vm.play("tap f10")
+    user.run("keymodectl wait keyboard=prepareToEditText --timeout 60")
+
+
+def test_files_for_the_bar_are_where_it_looks(vm: VirtualMachine, user: Session) -> None:
+    enter, make, copy, show, follow = readme.commands("See it in a bar")
+    user.run(f"{enter} && {make} && {copy}")
+    needed = re.findall(r"\S+\.(?:jsonc|css)", show)
+    assert needed == ["config.jsonc", "style.css"]
+    user.run(f"{enter} && test -e {' -a -e '.join(needed)}")
+    assert user.run("ls ~/.config/waybar").stdout.split() == ["keymoded.css", "keymoded.jsonc"]
+
+    line = user.start(follow)
+    line.wait_for(r"^off prepareToEditText\n\Z")
+    vm.play("tap f10")
+    line.wait_for(r"^off prepareToEditText\noff showingPanel\n\Z")
+
+
+def test_recorder_runs_while_the_key_is_held(vm: VirtualMachine, user: Session) -> None:
+    configure, apply, record = readme.commands("Push-to-talk")
+    user.run(configure)
+    user.run(apply)
+    # A recorder that needs no sound: it writes when it begins and when it ends.
+    recorder = "#!/bin/sh\ntrap 'echo ended >>$1; exit' TERM\necho began >>$1\nwhile :; do sleep 0.1; done\n"
+    user.run(f"mkdir bin && printf %s {shlex.quote(recorder)} >bin/pw-record && chmod +x bin/pw-record")
+    waiting = user.start(f"PATH=~/bin:$PATH; exec {record}")
+    vm.wait_until("pgrep -x keymodectl")
+    speech = f"/home/{USER}/speech.wav"
+    vm.play("down f9")
+    vm.wait_until(f"grep -q began {speech}")
+    assert vm.run(f"cat {speech}").stdout == "began\n"
+    vm.play("up f9")
+    vm.wait_until(f"grep -q ended {speech}")
+    waiting.interrupt()
+    assert vm.run(f"cat {speech}").stdout == "began\nended\n"
+
+
+def test_removal_leaves_nothing_behind(vm: VirtualMachine, user: Session) -> None:
+    text = (CHECKOUT / "README.md").read_text()
+    assert "`sudo apt purge keymoded`" in text
+    # apt asks a person who removes a package.
+    vm.run(user.command_line("sudo apt purge --yes keymoded"), timeout=INSTALL_SECONDS)
+    assert service.remains(vm) == []
+    left = "find / -xdev -iname '*keymoded*' -not -path '/home/*' -not -path '/var/log/*'"
+    found = vm.run(left, check=False).stdout.splitlines()
+    # Files that were copied by hand, and apt's.
+    assert [path for path in found if not path.startswith("/tmp/")] == []
