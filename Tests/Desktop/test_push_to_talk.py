@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from seat import EXAMPLES, Desktop, Seat, kill
 from sound import Sound, real_time, recorded_seconds
+from support import readme
 from support.input_events import A, F9, PRESS, RELEASE, evemu_key_frame
 from support.waiting import BOUND_SECONDS
 from text_fields import AccessibleDesktop
@@ -136,6 +137,23 @@ def test_recordings_are_as_long_as_the_key_is_held(talk: Talk) -> None:
     # A busy machine may start one recorder late; a fault of keymoded would delay many.
     assert sum(abs(error) > 100 for error in errors) <= 1, (own_start, errors)
     assert all(abs(error) <= 500 for error in errors), (own_start, errors)
+
+
+def test_commands_of_readme_record_while_the_key_is_held(talk: Talk) -> None:
+    seat = talk.seat
+    seat.start_keymoded()
+    # The others copy the configuration that this keymoded has, and apply it.
+    *_, record = readme.commands("Push-to-talk")
+    seat.start("sh", "-c", f"exec {record}")
+    seat.wait_for(lambda: bool(talk.processes(WAITING)), "keymodectl while")
+    talk.hold()
+    speech = seat.folder / "speech.wav"
+    seat.wait_for(lambda: speech.exists() and speech.stat().st_size > 44, "sound")
+    assert talk.processes(RECORDING)
+    seat.trigger("stopTalking")
+    assert talk.wait_until_closed() < 1
+    seat.wait_for(lambda: not talk.processes(RECORDING), "the recorder to end")
+    assert recorded_seconds(speech) > 0
 
 
 VICTIMS = [

@@ -7,6 +7,7 @@ import signal
 import pytest
 from picture import Color, Picture
 from seat import EXAMPLES, Desktop, Seat
+from support import readme
 from support.checkout import CHECKOUT
 
 # In pixels of the screen; its scale is 2, so this is twice the bar's own height.
@@ -49,6 +50,18 @@ class Bar:
         self.seat = seat
         seat.install("waybar")
         self.desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
+
+    @classmethod
+    def of_readme(cls, seat: Seat) -> "Bar":
+        """The bar that the commands of README start on a desktop without one."""
+        bar = cls.__new__(cls)
+        bar.seat, bar.desktop = seat, Desktop(seat)
+        *copying, show, _ = readme.commands("See it in a bar")
+        lines = "\n".join([*copying, f"exec {show}"])
+        installed = "/usr/share/doc/keymoded/examples"
+        assert installed in lines
+        seat.start("sh", "-euc", lines.replace(installed, f"{seat.folder}/examples"))
+        return bar
 
     def wait_for(self, shift: str | None, keyboard: str | None) -> Picture:
         """Waits until the bar shows these classes and no other, and returns a picture of it."""
@@ -144,6 +157,13 @@ def test_bar_started_before_the_daemon_shows_the_states_later(seat: Seat) -> Non
     bar.wait_for(None, "disconnected")
     seat.start_keymoded()
     bar.wait_for("off", "prepareToEditText")
+
+
+def test_commands_of_readme_show_a_bar(seat: Seat) -> None:
+    bar = Bar.of_readme(seat)
+    bar.wait_for("off", "prepareToEditText")
+    seat.trigger("clickMoreButton")
+    bar.wait_for("off", "showingPanel")
 
 
 def test_reloaded_or_killed_bar_leaves_no_process_behind(bar: Bar) -> None:

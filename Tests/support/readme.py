@@ -24,4 +24,6 @@ def commands(heading: str) -> dict[str, str]:
 def headings_with_commands() -> list[str]:
     """The headings of README below which commands are shown."""
     readme = (CHECKOUT / "README.md").read_text()
-    return [heading for heading in re.findall(r"^## (.*)$", readme, re.MULTILINE) if commands(heading)]
+    return [
+        heading for heading in re.findall(r"^## (.*)$", readme, re.MULTILINE) if commands(heading)
+    ]

@@ -5,7 +5,6 @@ These tests build on each other: the first finds the package just installed, the
 
 import re
 import shutil
-import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -119,7 +119,9 @@ def test_recorder_runs_while_the_key_is_held(vm: VirtualMachine, user: Session) 
     user.run(apply)
     # A recorder that needs no sound: it writes when it begins and when it ends.
     recorder = "#!/bin/sh\ntrap 'echo ended >>$1; exit' TERM\necho began >>$1\nwhile :; do sleep 0.1; done\n"
-    user.run(f"mkdir bin && printf %s {shlex.quote(recorder)} >bin/pw-record && chmod +x bin/pw-record")
+    user.run(
+        f"mkdir bin && printf %s {shlex.quote(recorder)} >bin/pw-record && chmod +x bin/pw-record"
+    )
     waiting = user.start(f"PATH=~/bin:$PATH; exec {record}")
     vm.wait_until("pgrep -x keymodectl")
     speech = f"/home/{USER}/speech.wav"
