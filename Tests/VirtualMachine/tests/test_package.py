@@ -240,6 +240,19 @@ def test_kiosk_can_be_copied_and_its_links_lead_to_files(installed: VirtualMachi
     assert compressed == ""
 
 
+def test_pictures_of_the_pages_are_in_the_package(installed: VirtualMachine) -> None:
+    pages = [CHECKOUT / "README.md", *(CHECKOUT / "docs").glob("*.md")]
+    pictures = [
+        page.parent.relative_to(CHECKOUT) / link
+        for page in pages
+        for link in re.findall(r'(?:!\[[^]]*\]\(|src=")([^)":]+)[)"]', page.read_text())
+    ]
+    assert len(pictures) > 9
+    assert any(picture.suffix == ".svg" for picture in pictures)
+    there = " && ".join(f"test -s {picture}" for picture in pictures)
+    installed.run(f"cd /usr/share/doc/keymoded && {there}")
+
+
 def test_removal_keeps_the_configuration_and_purging_leaves_nothing(
     installed: VirtualMachine, files_before: set[str]
 ) -> None:
