@@ -113,6 +113,7 @@ fuzz:
 
 # Attacks by clients, and their effect on an innocent client.
 client-tests: build
+	@scripts/install-packages test
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest Tests/Adversary
 
@@ -251,6 +252,7 @@ uninstall:
 # The source archive of this version: the tracked files as they are, with the time of the last commit.
 # debian/ is not in it, because Debian's source package has its own, which is often newer.
 dist:
+	@scripts/install-packages dist
 	$(RM) -r .dist
 	install -d .dist
 	git ls-files -z -- . ':!debian' | \

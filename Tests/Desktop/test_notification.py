@@ -1,7 +1,7 @@
 """The notification example, with a notification daemon (mako) that shows it."""
 
-import json
 import os
+import re
 import signal
 import subprocess
 from pathlib import Path
@@ -31,8 +31,11 @@ class Notifications:
     @property
     def shown(self) -> list[str]:
         """The summaries of the notifications that are shown."""
-        listed = json.loads(self.seat.run("makoctl", "list"))
-        return [shown["summary"]["data"] for group in listed["data"] for shown in group]
+        mako = ("--dest", "org.freedesktop.Notifications", "--object-path", "/fr/emersion/Mako")
+        # `makoctl list` prints JSON or not, depending on its version.
+        method = ("--method", "fr.emersion.Mako.ListNotifications")
+        listed = self.seat.run("gdbus", "call", "--session", *mako, *method)
+        return re.findall(r"'summary': <'(.*?)'>", listed)
 
     def wait_for(self, *shown: str) -> Picture:
         """Waits until exactly these summaries are shown, and returns a picture of them."""

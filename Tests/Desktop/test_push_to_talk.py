@@ -63,11 +63,10 @@ class Talk:
         self.seat.wait_for(lambda: self.sound.open_microphones() == 1, "an open microphone")
 
     def wait_for_sound(self) -> None:
-        """Waits until the recorder has written sound into its file."""
+        """Waits until the recorder has written sound into its file, which is the newest."""
         folder = self.seat.folder / "run/push-to-talk"
-        self.seat.wait_for(
-            lambda: any(path.stat().st_size > 44 for path in folder.iterdir()), "sound"
-        )
+        # Their names are their times.
+        self.seat.wait_for(lambda: max(folder.iterdir()).stat().st_size > 44, "sound")
 
     def processes(self, *names: str) -> list[int]:
         """The processes whose command lines begin so, in the order of the names."""

@@ -49,6 +49,8 @@ class Bar:
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
         seat.install("waybar")
+        # Without a session bus, Waybar 0.12 ends at once.
+        seat.start_bus()
         self.desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
 
     @classmethod
@@ -194,6 +196,9 @@ def test_every_program_of_the_bar_ends_with_the_compositor(bar: Bar) -> None:
     bar.wait_for("off", "prepareToEditText")
     bar.seat.start("swaymsg", "exit")
     bar.seat.wait_for(
-        lambda: [*bar.seat.processes()] == [*bar.seat.processes("keymoded")],
-        "every program but the daemon to end",
+        lambda: (
+            set(bar.seat.processes())
+            == {*bar.seat.processes("keymoded"), *bar.seat.processes("dbus-daemon")}
+        ),
+        "every program but the daemon and the session bus to end",
     )

@@ -14,6 +14,12 @@ ACCESSIBLE = "org.a11y.atspi.Accessible"
 # A node of the tree: the name of its program on the bus, and a path.
 Node = tuple[str, str]
 
+# What GTK 3 and GTK 4 call a text field: zenity is of GTK 4 from Debian 13 on.
+TEXT_FIELD = ("text", "text box")
+
+# The end of any text: GTK 4 does not take -1 for it, as others do.
+END = str(2**31 - 1)
+
 
 class AccessibleDesktop:
     """The bus over which programs tell of their windows, and such programs."""
@@ -59,8 +65,8 @@ class AccessibleDesktop:
         while waiting:
             node = waiting.pop()
             (role,) = self._call(node, f"{ACCESSIBLE}.GetRoleName")
-            if role == "text":
-                (text,) = self._call(node, "org.a11y.atspi.Text.GetText", "0", "--", "-1")
+            if role in TEXT_FIELD:
+                (text,) = self._call(node, "org.a11y.atspi.Text.GetText", "0", END)
                 found.append(text)
             # Menus have many items, and no text field.
             elif role != "menu bar":
