@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from spread import percentiles
 from support.input_events import EVIOCGRAB
 from support.process import Process
 from support.waiting import wait_until
@@ -183,19 +184,9 @@ def busy() -> Iterator[None]:
 
 
 def figures(taken: dict[str, list[list[int]]]) -> dict[str, object]:
-    """The median, the 99th percentile and the longest of each round, in microseconds."""
+    """Each round's percentiles, in microseconds."""
     return {
-        name: [
-            {
-                what: round(sorted(times)[index] / 1000, 1)
-                for what, index in (
-                    ("p50", len(times) // 2),
-                    ("p99", len(times) * 99 // 100),
-                    ("max", len(times) - 1),
-                )
-            }
-            for times in rounds
-        ]
+        name: [percentiles([time / 1000 for time in times], 1) for times in rounds]
         for name, rounds in taken.items()
     }
 

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import statistics
 import subprocess
 from pathlib import Path
 
@@ -11,7 +10,8 @@ from harness import service
 from harness.build_image import ensure_images
 from harness.vm import QUICK_CLOCK, VirtualMachine
 from measure import PEERS
-from plot import Line, line_plot
+from plot import Panel, Row, plot
+from spread import Spread
 
 HERE = Path(__file__).parent
 # Presses for each program in each round.
@@ -26,7 +26,7 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
         service.install(guest)
         command = service.program(guest, "in_guest")
         programs = guest.shared / "programs"
-        for name in ("in_guest", "system_calls"):
+        for name in ("in_guest", "spread", "system_calls"):
             shutil.copy(HERE / f"{name}.py", programs)
         for name in ("latency", "relay"):
             source = PEERS / f"{name}.c"
@@ -41,20 +41,15 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
     } | result
 
 
-def middle(rounds: list[dict[str, float]], what: str) -> float:
-    """The median of a figure over all rounds."""
-    return statistics.median(figures[what] for figures in rounds)
-
-
 def summary(result: dict[str, object]) -> list[str]:
     """The most important figures, as text."""
     lines = []
-    for load in ("idle", "busy"):
+    for load in LOADS:
         peers = result[load]
         assert isinstance(peers, dict)
         lines.append(f"{load:15} {'p50':>9} {'p99':>9} {'max':>9}   microseconds")
         for name, rounds in peers.items():
-            each = [middle(rounds, what) for what in ("p50", "p99", "max")]
+            each = [Spread.of_rounds(rounds, what).median for what in ("p50", "p99", "max")]
             lines.append(f"{name:15} " + " ".join(f"{figure:9.0f}" for figure in each))
     costs = result["cost"]
     assert isinstance(costs, dict)
@@ -66,14 +61,35 @@ def summary(result: dict[str, object]) -> list[str]:
     return [*lines, f"memory in KiB: {result['memory_kib']}"]
 
 
+# The programs of the plot, as readers call them.
+NAMES = {
+    "keymoded-nice": "keymoded",
+    "keyd": "keyd",
+    "thd": "thd of triggerhappy",
+    "relay-nice": "relay",
+}
+LOADS = {"idle": "both processors idle", "busy": "both processors busy"}
+
+
 def picture(result: dict[str, object]) -> str:
     """A plot of the median and the slow presses of each program, idle and busy."""
-    lines = []
-    for load in ("idle", "busy"):
+    panels = []
+    for load, heading in LOADS.items():
         peers = result[load]
         assert isinstance(peers, dict)
-        for name in ("keymoded", "keyd", "relay"):
-            shares = [(0.5, "p50"), (0.99, "p99"), (1.0, "max")]
-            points = [(share, middle(peers[name], what)) for share, what in shares]
-            lines.append(Line(f"{name}, {load}", points))
-    return line_plot("From a key to a client", "share of all presses", "microseconds", lines)
+        rows = [
+            Row(
+                name,
+                [Spread.of_rounds(peers[key], what) for what in ("p50", "p99")],
+                name == "keymoded",
+            )
+            for key, name in NAMES.items()
+        ]
+        panels.append(Panel(heading, rows))
+    return plot(
+        "From a key to a client, in a virtual machine",
+        "Times from a press until a client has read of it, for keymoded and other programs.",
+        "microseconds; whiskers from the lowest to the highest round",
+        ("p50", "p99"),
+        panels,
+    )

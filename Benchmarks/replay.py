@@ -4,8 +4,9 @@ import tempfile
 from pathlib import Path
 
 from measure import compiled, instructions, peak_kib, side_by_side
-from plot import Line, line_plot
+from plot import Panel, Row, plot
 from recordings import recording
+from spread import Spread
 
 # The most events for Python, which would take minutes for more and show nothing new.
 PYTHON_LIMIT = 1_000_000
@@ -95,19 +96,25 @@ def summary(result: dict[str, object]) -> list[str]:
 
 
 def picture(result: dict[str, object]) -> str:
-    """The times by size; a straight line of slope 1 is time in proportion to events."""
-    by_size = result["evemu_by_size"]
-    assert isinstance(by_size, dict)
-    names = dict.fromkeys(name for programs in by_size.values() for name in programs)
-    lines = [
-        Line(
-            name,
-            [
-                (float(size), programs[name]["median_s"])
-                for size, programs in by_size.items()
-                if name in programs
-            ],
-        )
-        for name in names
-    ]
-    return line_plot("Reading evemu recordings", "events", "seconds, median", lines)
+    """A plot of how many events each program reads in a second, by format."""
+    formats = result["formats"]
+    assert isinstance(formats, dict)
+    panels = []
+    for format_name, each in formats.items():
+        rows = [
+            Row(
+                name,
+                [Spread.of(each["events"] / seconds / 1e6 for seconds in figures["runs_s"])],
+                is_ours=name.startswith("keymodectl"),
+            )
+            for name, figures in each["figures"].items()
+            if name != "keymodectl --version"
+        ]
+        panels.append(Panel(format_name, rows))
+    return plot(
+        "Reading recordings",
+        "Events that each program reads in a second, by the format of the recording.",
+        "million events a second; whiskers from the slowest to the fastest run",
+        ("median",),
+        panels,
+    )
