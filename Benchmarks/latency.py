@@ -26,7 +26,7 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
         service.install(guest)
         command = service.program(guest, "in_guest")
         programs = guest.shared / "programs"
-        for name in ("in_guest", "spread", "system_calls"):
+        for name in ("in_guest", "pressing", "spread", "system_calls"):
             shutil.copy(HERE / f"{name}.py", programs)
         for name in ("latency", "relay"):
             source = PEERS / f"{name}.c"
