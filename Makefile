@@ -89,6 +89,7 @@ lint:
 	@scripts/install-packages build test
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
 	scripts/architecture --check
+	scripts/bench --check
 
 unit-tests:
 	@scripts/install-packages build test

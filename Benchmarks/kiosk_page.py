@@ -3,8 +3,11 @@
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from markdown import ranged, table
 from plot import Panel, Row, plot
 from spread import Spread, percentiles
 from support.clock import boot_time
@@ -98,28 +101,28 @@ def listen(client: Connection, received: list[float]) -> None:
         received.append(boot_time())
 
 
-def spreads(result: dict[str, object], what: str) -> dict[str, Spread]:
-    """A figure of each step over all rounds, in milliseconds."""
-    rounds = result["rounds"]
-    assert isinstance(rounds, list)
-    return {step: Spread.of_rounds([each[step] for each in rounds], what) for step in STEPS}
+def spread(result: Mapping[str, Any], step: str, what: str) -> Spread:
+    """A figure of a step over all rounds, in milliseconds."""
+    return Spread.of_rounds([each[step] for each in result["rounds"]], what)
 
 
-def summary(result: dict[str, object]) -> list[str]:
-    """The figures as text."""
-    middle, slow = spreads(result, "p50"), spreads(result, "p99")
-    return [
-        f"{text:40} {middle[step].median:7.2f} ms (p50) {slow[step].median:7.2f} ms (p99)"
-        f" {middle[step].median / middle['client'].median:6.1f} times the client"
-        for step, text in STEPS.items()
-    ]
+def tables(result: Mapping[str, Any]) -> dict[str, str]:
+    """A table of all steps."""
+    return {
+        "steps": table(
+            ("from the key to", "p50", "p99"),
+            (
+                (text, *(f"{ranged(spread(result, step, what))} ms" for what in ("p50", "p99")))
+                for step, text in STEPS.items()
+            ),
+        )
+    }
 
 
-def picture(result: dict[str, object]) -> str:
+def picture(result: Mapping[str, Any]) -> str:
     """A plot of the median and the slow presses of each step."""
-    middle, slow = spreads(result, "p50"), spreads(result, "p99")
     rows = [
-        Row(text, [middle[step], slow[step]], is_ours=step != "client")
+        Row(text, [spread(result, step, what) for what in ("p50", "p99")], step != "client")
         for step, text in STEPS.items()
     ]
     return plot(

@@ -4,11 +4,14 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from harness import service
 from harness.build_image import ensure_images
 from harness.vm import QUICK_CLOCK, VirtualMachine
+from markdown import ranged, table
 from measure import PEERS
 from plot import Panel, Row, plot
 from spread import Spread
@@ -41,26 +44,6 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
     } | result
 
 
-def summary(result: dict[str, object]) -> list[str]:
-    """The most important figures, as text."""
-    lines = []
-    for load in LOADS:
-        peers = result[load]
-        assert isinstance(peers, dict)
-        lines.append(f"{load:15} {'p50':>9} {'p99':>9} {'max':>9}   microseconds")
-        for name, rounds in peers.items():
-            each = [Spread.of_rounds(rounds, what).median for what in ("p50", "p99", "max")]
-            lines.append(f"{name:15} " + " ".join(f"{figure:9.0f}" for figure in each))
-    costs = result["cost"]
-    assert isinstance(costs, dict)
-    for name, each in costs.items():
-        lines.append(
-            f"{name}: {each['calls_per_event']} system calls and"
-            f" {each['wakeups_per_event']} wakeups an event, {each['calls']}"
-        )
-    return [*lines, f"memory in KiB: {result['memory_kib']}"]
-
-
 # The programs of the plot, as readers call them.
 NAMES = {
     "keymoded-nice": "keymoded",
@@ -68,24 +51,76 @@ NAMES = {
     "thd": "thd of triggerhappy",
     "relay-nice": "relay",
 }
+# All programs that are measured.
+ALL = {
+    "keymoded-nice": "keymoded, `Nice=-15`, as its unit",
+    "keymoded": "keymoded, `Nice=0`",
+    "keymoded-fifo": "keymoded, FIFO 10",
+    "keymoded-bare": "keymoded as root, without a unit",
+    "keyd": "keyd, -20, which it takes itself",
+    "relay-nice": "relay, -15",
+    "relay": "relay, 0",
+    "relay-fifo": "relay, FIFO 10",
+    "thd": "`thd --dump` of triggerhappy",
+}
 LOADS = {"idle": "both processors idle", "busy": "both processors busy"}
 
 
-def picture(result: dict[str, object]) -> str:
+def spread(result: Mapping[str, Any], load: str, name: str, what: str) -> Spread:
+    """A figure of a program over all rounds, in microseconds."""
+    return Spread.of_rounds(result[load][name], what)
+
+
+def tables(result: Mapping[str, Any]) -> dict[str, str]:
+    """Tables of the times, and of what a key event costs keymoded and keyd."""
+    memory = result["memory_kib"]
+    return {
+        "times": table(
+            ("", *(f"{load} {what}" for load in LOADS for what in ("p50", "p99"))),
+            (
+                (
+                    text,
+                    *(
+                        ranged(spread(result, load, name, what))
+                        for load in LOADS
+                        for what in ("p50", "p99")
+                    ),
+                )
+                for name, text in ALL.items()
+            ),
+        ),
+        "costs": table(
+            ("a key event", "system calls", "wakeups", "resident memory", "anonymous"),
+            (
+                (
+                    name,
+                    f"{each['calls_per_event']:.1f}",
+                    f"{each['wakeups_per_event']:.1f}",
+                    f"{memory[name]['rss']:,} KiB",
+                    f"{memory[name]['anonymous']:,} KiB",
+                )
+                for name, each in result["cost"].items()
+            ),
+        ),
+    }
+
+
+def picture(result: Mapping[str, Any]) -> str:
     """A plot of the median and the slow presses of each program, idle and busy."""
-    panels = []
-    for load, heading in LOADS.items():
-        peers = result[load]
-        assert isinstance(peers, dict)
-        rows = [
-            Row(
-                name,
-                [Spread.of_rounds(peers[key], what) for what in ("p50", "p99")],
-                name == "keymoded",
-            )
-            for key, name in NAMES.items()
-        ]
-        panels.append(Panel(heading, rows))
+    panels = [
+        Panel(
+            heading,
+            [
+                Row(
+                    text,
+                    [spread(result, load, name, what) for what in ("p50", "p99")],
+                    is_ours=text == "keymoded",
+                )
+                for name, text in NAMES.items()
+            ],
+        )
+        for load, heading in LOADS.items()
+    ]
     return plot(
         "From a key to a client, in a virtual machine",
         "Times from a press until a client has read of it, for keymoded and other programs.",

@@ -13,7 +13,9 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
+from markdown import ranged, table
 from measure import compiled
 from plot import Panel, Row, plot
 from pressing import Pressing, busy, listening
@@ -33,6 +35,12 @@ RELAYS = {"relay": [], "calls": ["keymoded"]}
 LOADS = {"idle": 0, "busy": 1}
 HEADINGS = {"idle": "idle", "busy": "one processor busy"}
 PAUSES = (15_000, 2_000)
+# Each load and pause, and what readers call the two.
+CONDITIONS = [
+    (load, pause, f"{heading}, {pause // 1000} ms apart")
+    for load, heading in HEADINGS.items()
+    for pause in PAUSES
+]
 # Presses for each program in each round.
 SAMPLES = 150
 # As in keymoded's unit; keyd takes -20 itself.
@@ -144,49 +152,54 @@ def follows(process: subprocess.Popen[bytes], fifo: Path) -> bool:
     return False
 
 
-def spread(result: dict[str, object], load: str, pause: int, name: str, what: str) -> Spread:
+def spread(result: Mapping[str, Any], load: str, pause: int, name: str, what: str) -> Spread:
     """A figure of a program over all rounds, in microseconds."""
-    at_load = result[load]
-    assert isinstance(at_load, dict)
-    return Spread.of_rounds(at_load[str(pause)][name], what)
+    return Spread.of_rounds(result[load][str(pause)][name], what)
 
 
-def conditions() -> list[tuple[str, int, str]]:
-    """Each load and pause, and what readers call the two."""
-    return [
-        (load, pause, f"{heading}, {pause // 1000} ms apart")
-        for load, heading in HEADINGS.items()
-        for pause in PAUSES
+def ratios(result: Mapping[str, Any], peer: str, what: str) -> list[float]:
+    """How many times as long keymoded takes as another program, for each load and pause."""
+    medians = [
+        [spread(result, load, pause, name, what).median for name in ("keymoded", peer)]
+        for load, pause, _ in CONDITIONS
     ]
+    return [ours / theirs for ours, theirs in medians]
 
 
-def summary(result: dict[str, object]) -> list[str]:
-    """The figures as text."""
-    lines = []
-    for load, pause, heading in conditions():
-        lines.append(f"{heading}: p50 and p99, microseconds")
-        for name in NAMES:
-            both = [spread(result, load, pause, name, what) for what in ("p50", "p99")]
-            figures = [f"{each.median:6.1f} ({each.low:.1f}-{each.high:.1f})" for each in both]
-            lines.append(f"{name:20} " + "  ".join(figures))
-    return lines
+def tables(result: Mapping[str, Any]) -> dict[str, str]:
+    """A table of the times."""
+    return {
+        "times": table(
+            ("", "", *NAMES.values(), "keymoded / keyd", "keymoded / relay"),
+            (
+                (
+                    heading,
+                    what,
+                    *(ranged(spread(result, load, pause, name, what)) for name in NAMES),
+                    *(f"{ratios(result, peer, what)[place]:.2f}" for peer in ("keyd", "relay")),
+                )
+                for place, (load, pause, heading) in enumerate(CONDITIONS)
+                for what in ("p50", "p99")
+            ),
+        )
+    }
 
 
-def picture(result: dict[str, object]) -> str:
+def picture(result: Mapping[str, Any]) -> str:
     """A plot of the median and the slow presses of each program, for each load and pause."""
     panels = [
         Panel(
             heading,
             [
                 Row(
-                    NAMES[name],
+                    text,
                     [spread(result, load, pause, name, what) for what in ("p50", "p99")],
                     is_ours=name == "keymoded",
                 )
-                for name in NAMES
+                for name, text in NAMES.items()
             ],
         )
-        for load, pause, heading in conditions()
+        for load, pause, heading in CONDITIONS
     ]
     return plot(
         "From a key to a client",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from markdown import short
 from spread import Spread
 
 WIDTH = 760
@@ -77,12 +78,6 @@ class Scale:
         """The coordinate of `value`."""
         low, high = math.log10(self.ticks[0]), math.log10(self.ticks[-1])
         return self.start + (math.log10(value) - low) / (high - low) * (self.end - self.start)
-
-
-def short(value: float) -> str:
-    """A number with three digits, or with all of its integer."""
-    decimals = max(0, 2 - math.floor(math.log10(value))) if value > 0 else 0
-    return f"{value:,.{decimals}f}"
 
 
 def plot(
