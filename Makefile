@@ -60,7 +60,7 @@ help:
 	@echo 'make check      run all tests except those in a virtual machine'
 	@echo 'make adversary  run all attacks for two hours, and print the results'
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
-	@echo 'make bench      measure keymoded beside other programs'
+	@echo 'make bench      measure keymoded beside other programs; keyd among them, as root'
 	@echo 'make bench-web  measure from a key to the page of the kiosk in Chromium'
 	@echo 'make bench-vm   measure from a key to a client, in a virtual machine, beside keyd'
 	@echo 'make fuzz       fuzz ten targets with input from outside, ten minutes each'
@@ -89,6 +89,7 @@ lint:
 	@scripts/install-packages build test
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
 	scripts/architecture --check
+	scripts/bench --check
 
 unit-tests:
 	@scripts/install-packages build test

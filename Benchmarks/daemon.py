@@ -7,11 +7,14 @@ import statistics
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from markdown import ranged, table
 from measure import side_by_side
-from plot import Line, line_plot
+from plot import Panel, Row, plot
+from spread import Spread
 from support.fifo_keyboard import FifoKeyboard
 from support.readiness import ReadinessSocket
 from system_calls import counted
@@ -166,41 +169,60 @@ def fan_out(program: Path, subscribers: int, runs: int) -> dict[str, object]:
     }
 
 
-def summary(result: dict[str, object]) -> list[str]:
-    """The most important figures, as text."""
-    start, events, fans = result["start"], result["per_key_event"], result["fan_out"]
-    assert isinstance(start, dict)
-    assert isinstance(events, dict)
-    assert isinstance(fans, dict)
-    lines = [
-        f"ready after {start['ready_ms']['median']:.1f} ms; memory in KiB: {result['memory_kib']}",
-        f"stripped: {start['stripped_bytes']}",
-    ]
-    for name, figures in start["others"].items():
-        lines.append(f"{name}: {figures['median_s'] * 1000:.1f} ms")
-    for name, figures in events.items():
-        lines.append(f"a key event, {name}: {figures}")
-    for count, figures in fans.items():
-        lines.append(
-            f"{count:>4} subscribers: {figures['ms_until_the_last']:.3f} ms until the last,"
-            f" {figures['cpu_microseconds_a_delivery']:.2f} µs each,"
-            f" {figures['anonymous_kib_each']} KiB each"
-        )
-    return lines
+def tables(result: Mapping[str, Any]) -> dict[str, str]:
+    """Tables of memory and start, of what a key event costs, and of many subscribers."""
+    start, memory, events = result["start"], result["memory_kib"], result["per_key_event"]
+    counts = list(dict.fromkeys(name for each in events.values() for name in each))
+    return {
+        "rest": table(
+            ("", ""),
+            [
+                ("resident memory", f"{memory['rss']:,} KiB"),
+                ("anonymous part of it", f"{memory['anonymous']:,} KiB"),
+                *(
+                    (f"{name}, stripped", f"{size / 1e6:.1f} MB")
+                    for name, size in start["stripped_bytes"].items()
+                ),
+                ("from `exec` to `READY=1`", f"{start['ready_ms']['median']:.1f} ms"),
+                *(
+                    (f"`{name}`", f"{each['median_s'] * 1000:.1f} ms")
+                    for name, each in start["others"].items()
+                ),
+            ],
+        ),
+        "keys": table(
+            ("a key event", *events),
+            (
+                (name, *(f"{round(each.get(name, 0), 1):,.6g}" for each in events.values()))
+                for name in counts
+            ),
+        ),
+        "subscribers": table(
+            ("subscribers", "until the last has it", "processor time for each", "memory for each"),
+            (
+                (
+                    count,
+                    f"{ranged(Spread.of(each['runs_ms']))} ms",
+                    f"{ranged(Spread.of(each['runs_cpu']))} µs",
+                    f"{each['anonymous_kib_each']:.1f} KiB",
+                )
+                for count, each in result["fan_out"].items()
+            ),
+        ),
+    }
 
 
-def picture(result: dict[str, object]) -> str:
+def picture(result: Mapping[str, Any]) -> str:
     """A plot of the time until the last subscriber has a change, by their number."""
-    fans = result["fan_out"]
-    assert isinstance(fans, dict)
-    last = [(float(count), figures["ms_until_the_last"]) for count, figures in fans.items()]
-    each = [
-        (float(count), figures["cpu_microseconds_a_delivery"] * float(count) / 1000)
-        for count, figures in fans.items()
-    ]
-    return line_plot(
+    rows = []
+    for count, figures in result["fan_out"].items():
+        milliseconds = [each * int(count) / 1000 for each in figures["runs_cpu"]]
+        last, spent = Spread.of(figures["runs_ms"]), Spread.of(milliseconds)
+        rows.append(Row(f"{count} subscriber{'s' * (count != '1')}", [last, spent], is_ours=True))
+    return plot(
         "Telling subscribers of a change",
-        "subscribers",
-        "milliseconds",
-        [Line("until the last", last), Line("of the processor", each)],
+        "The time until the last of 1 to 512 subscribers has a change grows with their number.",
+        "milliseconds; whiskers from the lowest to the highest round",
+        ("elapsed", "processor"),
+        [Panel("", rows)],
     )

@@ -1,7 +1,7 @@
 """in_guest.py ROUNDS SAMPLES - measures in a guest, as root, and prints the figures as JSON.
 
-The guest has keymoded, keyd, triggerhappy and strace, and beside this file the compiled `latency`
-and `relay` of peers/. latency.py runs it.
+The guest has keymoded, keyd, triggerhappy and strace, and beside this file the modules that it imports
+and the compiled `latency` and `relay` of peers/. latency.py runs it.
 """
 
 import contextlib
@@ -13,9 +13,9 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
+from pressing import Pressing, busy, listening
 from support.input_events import EVIOCGRAB
 from support.process import Process
 from support.waiting import wait_until
@@ -24,6 +24,7 @@ from system_calls import counted
 HERE = Path(__file__).parent
 RUN = Path("/run/bench")
 UNITS = Path("/run/systemd/system")
+KEYD_SOCKET = Path("/var/run/keyd.socket")
 PAUSE_MICROSECONDS = 500
 
 # How systemd could schedule it.
@@ -41,51 +42,6 @@ NAMES = (*KEYMODED, *RELAYS, *OTHERS)
 def report(what: str) -> None:
     """Reports the progress."""
     print(f"{time.monotonic():.0f} s: {what}", file=sys.stderr, flush=True)
-
-
-class Pressing:
-    """The program that makes keyboards and presses keys."""
-
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._names = names
-        # With a higher priority than all that is measured, or it would measure its own waits.
-        self._process = subprocess.Popen(
-            ["chrt", "-f", "60", str(HERE / "latency"), *names],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        self.nodes = {name: self._line().split()[1] for name in names}
-
-    def connect(self, inputs: dict[str, str]) -> None:
-        self._say("".join(f"{inputs[name]}\n" for name in self._names))
-
-    def measure(self, rounds: int, samples: int) -> dict[str, list[list[int]]]:
-        """The nanoseconds that each press took, for each name and round."""
-        self._say(f"go {rounds} {samples} {PAUSE_MICROSECONDS}\n")
-        taken: dict[str, list[list[int]]] = {
-            name: [[] for _ in range(rounds)] for name in self._names
-        }
-        while (line := self._line()) != "done":
-            name, number, nanoseconds = line.split()
-            taken[name][int(number)].append(int(nanoseconds))
-        return taken
-
-    def end(self) -> None:
-        self._process.kill()
-        self._process.wait()
-
-    def _say(self, text: str) -> None:
-        assert self._process.stdin
-        self._process.stdin.write(text)
-        self._process.stdin.flush()
-
-    def _line(self) -> str:
-        assert self._process.stdout
-        line = self._process.stdout.readline()
-        if not line:
-            raise RuntimeError("the program that presses keys has ended")
-        return line.strip()
 
 
 def start_keymoded(name: str, node: str) -> str:
@@ -124,7 +80,7 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
         undo.callback(subprocess.run, ["systemctl", "stop", f"{name}-bench"], check=True)
     for name, under in RELAYS.items():
         start([*under, str(HERE / "relay"), pressing.nodes[name], str(RUN / name)])
-        inputs[name] = f"lines {listening(name)}"
+        inputs[name] = f"lines {listening(RUN / name)}"
     # keyd sends on its socket; `keyd listen` only passes on what it reads there.
     ids = f"1209:{NAMES.index('keyd') + 1:04x}\n"
     Path("/etc/keyd").mkdir(exist_ok=True)
@@ -132,31 +88,17 @@ def start_all(pressing: Pressing, undo: contextlib.ExitStack) -> dict[str, str]:
     Path("/etc/keyd/bench.conf").write_text(config, encoding="utf-8")
     keyd = next(path for path in ("/usr/bin/keyd.rvaiya", "/usr/bin/keyd") if Path(path).exists())
     start([keyd])
-    inputs["keyd"] = f"keyd {listening('keyd.socket')}"
+    inputs["keyd"] = f"keyd {listening(KEYD_SOCKET)}"
     # Without the unit's system call filter, which the kernel applies to each call.
     bare = RUN / "keymoded-bare"
     node = pressing.nodes[bare.name]
     start(["keymoded", "--device", node, "--socket-dir", str(bare)])
-    inputs[bare.name] = f"varlink {listening(f'{bare.name}/state.sock')}"
+    inputs[bare.name] = f"varlink {listening(bare / 'state.sock')}"
     fifo = RUN / "thd"
     os.mkfifo(fifo)
     start(["stdbuf", "-oL", "thd", "--dump", pressing.nodes["thd"]], fifo)
     inputs["thd"] = f"fifo {fifo}"
     return inputs
-
-
-def listening(name: str) -> str:
-    """The path of the socket of this name, once a program listens on it."""
-    found: list[str] = []
-
-    def is_there() -> bool:
-        # The flags of a socket that a program listens on; before, connecting is refused.
-        table = Path("/proc/net/unix").read_text(encoding="utf-8")
-        found.extend(re.findall(rf" 00010000 .* (/\S*{name})$", table, re.MULTILINE))
-        return bool(found)
-
-    wait_until(is_there, f"the socket {name}")
-    return found[0]
 
 
 def pid_of(name: str) -> int:
@@ -168,45 +110,13 @@ def pid_of(name: str) -> int:
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-@contextlib.contextmanager
-def busy() -> Iterator[None]:
-    """As many programs that never rest as there are processors."""
-    loops = [
-        subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(os.cpu_count() or 1)
-    ]
-    try:
-        yield
-    finally:
-        for loop in loops:
-            loop.kill()
-            loop.wait()
-
-
-def figures(taken: dict[str, list[list[int]]]) -> dict[str, object]:
-    """The median, the 99th percentile and the longest of each round, in microseconds."""
-    return {
-        name: [
-            {
-                what: round(sorted(times)[index] / 1000, 1)
-                for what, index in (
-                    ("p50", len(times) // 2),
-                    ("p99", len(times) * 99 // 100),
-                    ("max", len(times) - 1),
-                )
-            }
-            for times in rounds
-        ]
-        for name, rounds in taken.items()
-    }
-
-
 def cost(name: str, pressing: Pressing, presses: int) -> dict[str, object]:
     """What each press and release, which is one change, costs a daemon in calls and in wakeups."""
     process = Process(pid_of(name))
     before = int(process.status("voluntary_ctxt_switches"))
-    pressing.measure(1, presses)
+    pressing.measure(1, presses, PAUSE_MICROSECONDS)
     wakeups = int(process.status("voluntary_ctxt_switches")) - before
-    calls = counted(process.pid, lambda: pressing.measure(1, presses))
+    calls = counted(process.pid, lambda: pressing.measure(1, presses, PAUSE_MICROSECONDS))
     return {
         "key_events": 2 * presses,
         "wakeups_per_event": round(wakeups / 2 / presses, 2),
@@ -245,18 +155,18 @@ def main() -> None:
     RUN.mkdir(exist_ok=True)
     result: dict[str, object] = {}
     with contextlib.ExitStack() as undo:
-        pressing = Pressing(NAMES)
+        pressing = Pressing(HERE / "latency", NAMES)
         undo.callback(pressing.end)
         inputs = start_all(pressing, undo)
         subprocess.run(["udevadm", "settle"], check=True)
         wait_until(lambda: all_follow(pressing.nodes), "every program to follow its keyboard")
         pressing.connect(inputs)
-        pressing.measure(1, 20)
+        pressing.measure(1, 20, PAUSE_MICROSECONDS)
         report("every program answers")
-        result["idle"] = figures(pressing.measure(rounds, samples))
+        result["idle"] = pressing.measure(rounds, samples, PAUSE_MICROSECONDS)
         report("measured idle")
-        with busy():
-            result["busy"] = figures(pressing.measure(rounds, samples))
+        with busy(os.cpu_count() or 1):
+            result["busy"] = pressing.measure(rounds, samples, PAUSE_MICROSECONDS)
         report("measured busy")
         result["memory_kib"] = {
             name: Process(pid_of(name)).memory_kib() for name in ("keymoded", "keyd")

@@ -1,14 +1,15 @@
 """How soon after a key the kiosk's page in Chromium shows its change, beside a client of the socket."""
 
-import statistics
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from browser import chromium, is_state
-from kiosk import Kiosk
-from plot import Line, line_plot
+from markdown import ranged, table
+from plot import Panel, Row, plot
+from spread import Spread, percentiles
 from support.clock import boot_time
 from support.connection import MONITOR, Connection
 from support.input_events import COMPOSE, LEFTSHIFT
@@ -33,16 +34,20 @@ keymode.addEventListener('states', ({ detail, timeStamp }) => {
 });
 """
 STEPS = {
-    "client": "from the key to a client of the socket",
-    "bridge": "from the key to the bridge",
-    "page": "from the key to the page's script",
-    "drawn": "from the key to the page's elements",
-    "frame": "from the key to the next frame",
+    "client": "a client of the socket",
+    "bridge": "the bridge",
+    "page": "the page's script",
+    "drawn": "the page's elements",
+    "frame": "the next frame",
 }
 
 
 def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
     """Rounds of presses, each seen by a page and by a client at the same time."""
+    # Drawing the plot needs neither of them, nor the packages that they need.
+    from browser import chromium
+    from kiosk import Kiosk
+
     with tempfile.TemporaryDirectory(prefix="keymoded-bench-") as name:
         folder = Path(name)
         with Kiosk(folder) as kiosk, chromium(folder) as browser:
@@ -53,8 +58,10 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
     return {"unit": "milliseconds", "samples_per_round": SAMPLES, "rounds": rounds[1:]}
 
 
-def one_round(kiosk: Kiosk, page) -> dict[str, dict[str, float]]:
+def one_round(kiosk, page) -> dict[str, dict[str, float]]:
     """Percentiles of each step, in milliseconds after the key."""
+    from browser import is_state
+
     received: list[float] = []
     with Connection(kiosk.control_socket) as client:
         client.send(MONITOR)
@@ -84,7 +91,7 @@ def one_round(kiosk: Kiosk, page) -> dict[str, dict[str, float]]:
         )
         for step, at in zip(STEPS, times, strict=True):
             steps[step].append(at - key_ms)
-    return {step: percentiles(values) for step, values in steps.items()}
+    return {step: percentiles(values, 3) for step, values in steps.items()}
 
 
 def listen(client: Connection, received: list[float]) -> None:
@@ -94,40 +101,34 @@ def listen(client: Connection, received: list[float]) -> None:
         received.append(boot_time())
 
 
-def percentiles(values: list[float]) -> dict[str, float]:
-    """The median, the slow ones, and the slowest."""
-    ordered = sorted(values)
+def spread(result: Mapping[str, Any], step: str, what: str) -> Spread:
+    """A figure of a step over all rounds, in milliseconds."""
+    return Spread.of_rounds([each[step] for each in result["rounds"]], what)
+
+
+def tables(result: Mapping[str, Any]) -> dict[str, str]:
+    """A table of all steps."""
     return {
-        "p50": round(statistics.median(ordered), 3),
-        "p99": round(ordered[int(0.99 * len(ordered))], 3),
-        "max": round(ordered[-1], 3),
+        "steps": table(
+            ("from the key to", "p50", "p99"),
+            (
+                (text, *(f"{ranged(spread(result, step, what))} ms" for what in ("p50", "p99")))
+                for step, text in STEPS.items()
+            ),
+        )
     }
 
 
-def middle(result: dict[str, object], step: str, what: str) -> float:
-    """The median of a figure over all rounds."""
-    rounds = result["rounds"]
-    assert isinstance(rounds, list)
-    return statistics.median(figures[step][what] for figures in rounds)
-
-
-def summary(result: dict[str, object]) -> list[str]:
-    """The figures as text."""
-    client = middle(result, "client", "p50")
-    return [
-        f"{text:40} {middle(result, step, 'p50'):7.2f} ms (p50) {middle(result, step, 'p99'):7.2f} ms (p99)"
-        f" {middle(result, step, 'p50') / client:6.1f} times the client"
+def picture(result: Mapping[str, Any]) -> str:
+    """A plot of the median and the slow presses of each step."""
+    rows = [
+        Row(text, [spread(result, step, what) for what in ("p50", "p99")], step != "client")
         for step, text in STEPS.items()
     ]
-
-
-def picture(result: dict[str, object]) -> str:
-    """A plot of the median and the slow presses of each step."""
-    shares = [(0.5, "p50"), (0.99, "p99"), (1.0, "max")]
-    lines = [
-        Line(step, [(share, middle(result, step, what)) for share, what in shares])
-        for step in STEPS
-    ]
-    return line_plot(
-        "From a key to the kiosk's page", "share of all presses", "milliseconds", lines
+    return plot(
+        "From a key to the kiosk's page in Chromium",
+        "Times from a press until each step towards the screen has its change.",
+        "milliseconds; whiskers from the lowest to the highest round",
+        ("p50", "p99"),
+        [Panel("", rows)],
     )

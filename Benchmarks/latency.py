@@ -3,15 +3,18 @@
 import json
 import os
 import shutil
-import statistics
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from harness import service
 from harness.build_image import ensure_images
 from harness.vm import QUICK_CLOCK, VirtualMachine
+from markdown import ranged, table
 from measure import PEERS
-from plot import Line, line_plot
+from plot import Panel, Row, plot
+from spread import Spread
 
 HERE = Path(__file__).parent
 # Presses for each program in each round.
@@ -26,7 +29,7 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
         service.install(guest)
         command = service.program(guest, "in_guest")
         programs = guest.shared / "programs"
-        for name in ("in_guest", "system_calls"):
+        for name in ("in_guest", "pressing", "spread", "system_calls"):
             shutil.copy(HERE / f"{name}.py", programs)
         for name in ("latency", "relay"):
             source = PEERS / f"{name}.c"
@@ -41,39 +44,87 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
     } | result
 
 
-def middle(rounds: list[dict[str, float]], what: str) -> float:
-    """The median of a figure over all rounds."""
-    return statistics.median(figures[what] for figures in rounds)
+# The programs of the plot, as readers call them.
+NAMES = {
+    "keymoded-nice": "keymoded",
+    "keyd": "keyd",
+    "thd": "thd of triggerhappy",
+    "relay-nice": "relay",
+}
+# All programs that are measured.
+ALL = {
+    "keymoded-nice": "keymoded, `Nice=-15`, as its unit",
+    "keymoded": "keymoded, `Nice=0`",
+    "keymoded-fifo": "keymoded, FIFO 10",
+    "keymoded-bare": "keymoded as root, without a unit",
+    "keyd": "keyd, -20, which it takes itself",
+    "relay-nice": "relay, -15",
+    "relay": "relay, 0",
+    "relay-fifo": "relay, FIFO 10",
+    "thd": "`thd --dump` of triggerhappy",
+}
+LOADS = {"idle": "both processors idle", "busy": "both processors busy"}
 
 
-def summary(result: dict[str, object]) -> list[str]:
-    """The most important figures, as text."""
-    lines = []
-    for load in ("idle", "busy"):
-        peers = result[load]
-        assert isinstance(peers, dict)
-        lines.append(f"{load:15} {'p50':>9} {'p99':>9} {'max':>9}   microseconds")
-        for name, rounds in peers.items():
-            each = [middle(rounds, what) for what in ("p50", "p99", "max")]
-            lines.append(f"{name:15} " + " ".join(f"{figure:9.0f}" for figure in each))
-    costs = result["cost"]
-    assert isinstance(costs, dict)
-    for name, each in costs.items():
-        lines.append(
-            f"{name}: {each['calls_per_event']} system calls and"
-            f" {each['wakeups_per_event']} wakeups an event, {each['calls']}"
-        )
-    return [*lines, f"memory in KiB: {result['memory_kib']}"]
+def spread(result: Mapping[str, Any], load: str, name: str, what: str) -> Spread:
+    """A figure of a program over all rounds, in microseconds."""
+    return Spread.of_rounds(result[load][name], what)
 
 
-def picture(result: dict[str, object]) -> str:
+def tables(result: Mapping[str, Any]) -> dict[str, str]:
+    """Tables of the times, and of what a key event costs keymoded and keyd."""
+    memory = result["memory_kib"]
+    return {
+        "times": table(
+            ("", *(f"{load} {what}" for load in LOADS for what in ("p50", "p99"))),
+            (
+                (
+                    text,
+                    *(
+                        ranged(spread(result, load, name, what))
+                        for load in LOADS
+                        for what in ("p50", "p99")
+                    ),
+                )
+                for name, text in ALL.items()
+            ),
+        ),
+        "costs": table(
+            ("a key event", "system calls", "wakeups", "resident memory", "anonymous"),
+            (
+                (
+                    name,
+                    f"{each['calls_per_event']:.1f}",
+                    f"{each['wakeups_per_event']:.1f}",
+                    f"{memory[name]['rss']:,} KiB",
+                    f"{memory[name]['anonymous']:,} KiB",
+                )
+                for name, each in result["cost"].items()
+            ),
+        ),
+    }
+
+
+def picture(result: Mapping[str, Any]) -> str:
     """A plot of the median and the slow presses of each program, idle and busy."""
-    lines = []
-    for load in ("idle", "busy"):
-        peers = result[load]
-        assert isinstance(peers, dict)
-        for name in ("keymoded", "keyd", "relay"):
-            shares = [(0.5, "p50"), (0.99, "p99"), (1.0, "max")]
-            points = [(share, middle(peers[name], what)) for share, what in shares]
-            lines.append(Line(f"{name}, {load}", points))
-    return line_plot("From a key to a client", "share of all presses", "microseconds", lines)
+    panels = [
+        Panel(
+            heading,
+            [
+                Row(
+                    text,
+                    [spread(result, load, name, what) for what in ("p50", "p99")],
+                    is_ours=text == "keymoded",
+                )
+                for name, text in NAMES.items()
+            ],
+        )
+        for load, heading in LOADS.items()
+    ]
+    return plot(
+        "From a key to a client, in a virtual machine",
+        "Times from a press until a client has read of it, for keymoded and other programs.",
+        "microseconds; whiskers from the lowest to the highest round",
+        ("p50", "p99"),
+        panels,
+    )

@@ -1,129 +1,150 @@
-"""Recordings of typing, the same for the same number of events, in all formats."""
+"""Recordings of any length in the shape in which real tools write them, made from real ones.
 
-import random
-from collections.abc import Callable, Iterator
+evemu-record, libinput record, evtest and cat have recorded the same typing, in a virtual machine, for
+the tests of the formats. These recordings repeat that typing, each time with later times. There is no
+Android to run getevent on; its recordings have evtest's events, printed as its source does.
+"""
+
+import math
+import re
+import struct
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from support.input_events import (
-    COMPOSE,
-    ESC,
-    EVENT,
-    INSERT,
-    LEFTSHIFT,
-    SCROLLLOCK,
-    evemu_line,
-)
+from support.checkout import CHECKOUT
+from support.input_events import EVENT
 
-BOUND = (ESC, SCROLLLOCK, INSERT, COMPOSE)
-CHARACTERS = [*range(2, 14), *range(16, 28), *range(30, 42), *range(44, 54), *[57] * 12]
-
-# As evemu-record writes it; every reader needs the description of a device.
-EVEMU_HEADER = """# EVEMU 1.3
-# Input device name: "AT Translated Set 2 keyboard"
-N: AT Translated Set 2 keyboard
-I: 0011 0001 0001 ab41
-P: 00 00 00 00 00 00 00 00
-B: 00 0b 00 00 00 00 00 00 00
-B: 01 fe ff ff ff ff ff ff ff
-"""
-LIBINPUT_HEADER = """# libinput record
-version: 1
-ndevices: 1
-devices:
-- node: /dev/input/event3
-  evdev:
-    name: "AT Translated Set 2 keyboard"
-    id: [17, 1, 1, 43841]
-  events:
-"""
+RECORDED = CHECKOUT / "Tests/EventRecordingsTests/Recordings"
+# The seconds from one repetition to the next: more than the typing takes. They are whole ones, so
+# that the fractions of all times stay as they are.
+PERIOD = 11
+# The first field of a raw record.
+SECONDS = struct.Struct("@l")
 
 
 @dataclass(frozen=True)
-class Event:
-    """One event of the kernel, its time in microseconds."""
+class Recording:
+    """A file, and how many events are in it."""
 
-    time: int
-    type: int
-    code: int
-    value: int
+    path: Path
+    events: int
 
 
-def typing(count: int) -> Iterator[Event]:
-    """`count` events: of keys, with a SYN_REPORT behind each.
+# What is before the seconds of a line, the seconds, and what is behind them; a line without a time has
+# only what is before.
+Line = tuple[bytes, int | None, bytes]
 
-    As in prose, one press in 25 is of Shift; one in 250 is of a bound key; the others type
-    characters. So one event in 50 changes a state.
-    """
-    chance = random.Random(1)
-    time = 1_000_000
-    left = count
-    while left > 0:
-        draw = chance.random()
-        if draw < 0.04:
-            key = LEFTSHIFT
-        elif draw < 0.044:
-            key = chance.choice(BOUND)
+
+@dataclass(frozen=True)
+class Typing:
+    """A recording in parts: what is before the first event, the lines, and how seconds are written."""
+
+    header: bytes
+    lines: list[Line]
+    seconds: Callable[[int], bytes]
+
+    @property
+    def events(self) -> int:
+        """How many events there are."""
+        return sum(seconds is not None for _, seconds, _ in self.lines)
+
+    def repeated(self, times: int) -> Iterator[bytes]:
+        """The recording with the typing repeated so many times."""
+        yield self.header
+        for repetition in range(times):
+            later = repetition * PERIOD
+            yield b"".join(
+                before if seconds is None else before + self.seconds(seconds + later) + behind
+                for before, seconds, behind in self.lines
+            )
+
+
+def parted(name: str, start: bytes, line: bytes, seconds: bytes = b"%d") -> Typing:
+    """A real recording, whose events begin with `start`, and have their seconds in a group of `line`."""
+    whole = (RECORDED / name).read_bytes()
+    first = whole.index(start) + 1
+    lines: list[Line] = []
+    for text in whole[first:].splitlines(keepends=True):
+        if found := re.match(line, text):
+            lines.append((text[: found.start(1)], int(found[1]), text[found.end(1) :]))
         else:
-            key = chance.choice(CHARACTERS)
-        for value in (1, 0):
-            time += chance.randrange(10_000, 40_000)
-            yield from (Event(time, 1, key, value), Event(time, 0, 0, 0))[: max(0, left)]
-            left -= 2
+            lines.append((text, None, b""))
+    return Typing(whole[:first], lines, lambda each: seconds % each)
 
 
-def evemu(event: Event) -> bytes:
-    return evemu_line(event.time, event.type, event.code, event.value).encode()
+def evemu() -> Typing:
+    return parted("typing.evemu", b"\nE: ", rb"E: (\d+)")
 
 
-def evemu_commented(event: Event) -> bytes:
-    """As evemu-record itself writes it."""
-    comment = (
-        f"EV_KEY / KEY_{event.code:<16} {event.value}"
-        if event.type
-        else "------------ SYN_REPORT (0) ---------- +25ms"
-    )
-    return evemu(event)[:-1] + f"\t# {comment}\n".encode()
+def libinput() -> Typing:
+    return parted("typing.libinput.yaml", b"\n  - evdev:", rb"    - \[( *\d+),", b"%3d")
 
 
-def libinput(event: Event) -> bytes:
-    seconds, fraction = divmod(event.time, 1_000_000)
-    numbers = f"{seconds:3}, {fraction:6}, {event.type:3}, {event.code:3}, {event.value:7}"
-    return f"{'  - evdev:' + chr(10) if event.type else ''}    - [{numbers}]\n".encode()
+def evtest() -> Typing:
+    return parted("typing.evtest", b"\nEvent: time", rb"Event: time (\d+)")
 
 
-def evtest(event: Event) -> bytes:
-    seconds, fraction = divmod(event.time, 1_000_000)
-    what = (
-        f"type 1 (EV_KEY), code {event.code} (KEY_{event.code}), value {event.value}"
-        if event.type
-        else "-------------- SYN_REPORT ------------"
-    )
-    return f"Event: time {seconds}.{fraction:06}, {what}\n".encode()
+def raw64() -> Typing:
+    recorded = (RECORDED / "typing.raw64").read_bytes()
+    starts = range(0, len(recorded), EVENT.size)
+    events = [recorded[start : start + EVENT.size] for start in starts]
+    lines: list[Line] = [
+        (b"", SECONDS.unpack_from(each)[0], each[SECONDS.size :]) for each in events
+    ]
+    return Typing(b"", lines, SECONDS.pack)
 
 
-def raw64(event: Event) -> bytes:
-    return EVENT.pack(*divmod(event.time, 1_000_000), event.type, event.code, event.value)
+def getevent(written: Callable[[Sequence[str]], str]) -> Typing:
+    """Where `written` prints the type, the code, the value, and the names of the type and the code."""
+    lines: list[Line] = []
+    for _, seconds, behind in evtest().lines:
+        fraction = behind[1:7].decode()
+        found = re.search(
+            r"type (\d+) \((\w+)\), code (\d+) \((\w+)\), value (\w+)", behind.decode()
+        )
+        kind, kind_name, code, code_name, value = (
+            found.groups() if found else ("0", "EV_SYN", "0", "SYN_REPORT", "0")
+        )
+        text = written((kind, code, value, kind_name, code_name))
+        lines.append((b"[", seconds, f".{fraction}] /dev/input/event2: {text}\n".encode()))
+    header = b'add device 1: /dev/input/event2\n  name:     "AT Translated Set 2 keyboard"\n'
+    return Typing(header, lines, lambda each: b"%8d" % each)
 
 
-FORMATS: dict[str, tuple[str, Callable[[Event], bytes]]] = {
-    "evemu": (EVEMU_HEADER, evemu),
-    "evemu-commented": (EVEMU_HEADER, evemu_commented),
-    "libinput": (LIBINPUT_HEADER, libinput),
-    "evtest": ("Input driver version is 1.0.1\n", evtest),
-    "raw64": ("", raw64),
+def numbers(event: Sequence[str]) -> str:
+    kind, code, value, *_ = event
+    return f"{int(kind):04x} {int(code):04x} {_value(event):08x}"
+
+
+def names(event: Sequence[str]) -> str:
+    *_, kind_name, code_name = event
+    value = _value(event)
+    shown = ("UP", "DOWN", "REPEAT")[value] if kind_name == "EV_KEY" else f"{value:08x}"
+    return f"{kind_name:<12} {code_name:<20} {shown:<20}"
+
+
+def _value(event: Sequence[str]) -> int:
+    """evtest prints scan codes, and only these, in hexadecimal."""
+    return int(event[2], 16 if event[4] == "MSC_SCAN" else 10)
+
+
+# By what the tool is called.
+FORMATS: dict[str, Callable[[], Typing]] = {
+    "evemu-record": evemu,
+    "libinput record": libinput,
+    "evtest": evtest,
+    "getevent -t": lambda: getevent(numbers),
+    "getevent -lt": lambda: getevent(names),
+    "cat": raw64,
 }
 
 
-def recording(folder: Path, format_name: str, count: int) -> Path:
-    """The recording of `count` events in `folder`, which is written at the first call."""
-    path = folder / f"{count}.{format_name}"
-    if path.exists():
-        return path
-    header, written = FORMATS[format_name]
-    unfinished = path.with_suffix(".part")
-    with unfinished.open("wb", buffering=1 << 20) as file:
-        file.write(header.encode())
-        file.writelines(map(written, typing(count)))
-    unfinished.rename(path)
-    return path
+def recording(folder: Path, tool: str, count: int) -> Recording:
+    """The recording of the tool, with the typing repeated until it has at least `count` events."""
+    typing = FORMATS[tool]()
+    times = math.ceil(count / typing.events)
+    path = folder / f"{tool.replace(' ', '-')}.{count}"
+    with path.open("wb") as file:
+        file.writelines(typing.repeated(times))
+    return Recording(path, times * typing.events)

@@ -1,15 +1,24 @@
 """How fast recordings are replayed, beside other programs that read them."""
 
 import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Self
 
-from measure import compiled, instructions, peak_kib, side_by_side
-from plot import Line, line_plot
-from recordings import recording
+from markdown import short, table
+from measure import PEERS, compiled, instructions, peak_kib, side_by_side
+from plot import Panel, Row, plot
+from recordings import FORMATS, Recording, recording
+from spread import Spread
 
-# The most events for Python, which would take minutes for more and show nothing new.
-PYTHON_LIMIT = 1_000_000
+# How many events the recording of each format has.
 REFERENCE = 2_000_000
+# The sizes at which instructions are counted; their difference leaves out what the start takes.
+COUNTED = (100_000, 200_000)
+OURS = "replay --json"
+
+Commands = dict[str, list[str]]
 
 
 def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
@@ -18,96 +27,172 @@ def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="keymoded-bench-") as name:
         folder = Path(name)
         reader = compiled(folder, "evemu_reader", "-levemu")
-        by_size: dict[str, object] = {}
-        for size in sizes:
-            file = str(recording(folder, "evemu", size))
-            commands = {
-                "keymodectl --json": [keymodectl, "replay", "--json", file],
-                "keymodectl": [keymodectl, "replay", file],
-                "libevemu": [reader, file],
-                "wc -l": ["wc", "-l", file],
-            }
-            if size <= PYTHON_LIMIT:
-                evdev_style = str(Path(__file__).parent / "peers" / "evdev_style.py")
-                commands["python-evdev style"] = ["python3", evdev_style, file]
-            figures = side_by_side(commands, runs)
-            by_size[str(size)] = {
-                what: figures[what].raw() | {"peak_kib": peak_kib(folder, command)}
-                for what, command in commands.items()
-            }
-            if size > REFERENCE:
-                Path(file).unlink()
-        formats: dict[str, object] = {}
-        for format_name in ("evemu", "evemu-commented", "raw64", "evtest", "libinput"):
-            # The slowest formats take some seconds for each million events.
-            count = REFERENCE if format_name in ("evemu", "evemu-commented", "raw64") else 200_000
-            file = str(recording(folder, format_name, count))
-            commands = {
-                "keymodectl --json": [keymodectl, "replay", "--json", file],
-                "keymodectl --version": [keymodectl, "--version"],
-                "wc -l": ["wc", "-l", file],
-            }
-            figures = side_by_side(commands, runs)
-            seconds = figures["keymodectl --json"].median
-            formats[format_name] = {
-                "events": count,
-                "bytes": Path(file).stat().st_size,
-                "events_per_s": round(count / seconds),
-                "times_wc": round(seconds / figures["wc -l"].median, 2),
-                "figures": {what: each.raw() for what, each in figures.items()},
-            }
-        counts = [
-            instructions([keymodectl, "replay", "--json", str(recording(folder, "evemu", count))])
-            for count in (100_000, 200_000)
+
+        def commands(file: Recording, tool: str) -> Commands:
+            path = str(file.path)
+            ours = {OURS: [keymodectl, "replay", "--json", path]}
+            peers = {"wc -l": ["wc", "-l", path]}
+            if tool == "evemu-record":
+                peers["libevemu"] = [reader, path]
+            if tool == "evemu-record" and file.events >= REFERENCE:
+                ours["replay"] = [keymodectl, "replay", path]
+                peers["python-evdev style"] = ["python3", str(PEERS / "evdev_style.py"), path]
+            return ours | peers
+
+        by_format = {tool: recording(folder, tool, REFERENCE) for tool in FORMATS}
+        by_size = {str(size): recording(folder, "evemu-record", size) for size in sizes}
+        counted = [
+            instructions(commands(recording(folder, "evemu-record", size), "")[OURS])
+            for size in COUNTED
         ]
-    return {
-        "evemu_by_size": by_size,
-        "formats": formats,
-        "instructions": {
-            "per_event": round((counts[1] - counts[0]) / 100_000, 1),
-            "to_start": 2 * counts[0] - counts[1],
+        return {
+            "formats": figures(
+                folder,
+                {tool: (file, commands(file, tool)) for tool, file in by_format.items()},
+                runs,
+            ),
+            "evemu_by_size": figures(
+                folder,
+                {size: (file, commands(file, "evemu-record")) for size, file in by_size.items()},
+                runs,
+            ),
+            "instructions": {
+                "per_event": round((counted[1] - counted[0]) / (COUNTED[1] - COUNTED[0]), 1),
+                "to_start": 2 * counted[0] - counted[1],
+            },
+        }
+
+
+def figures(
+    folder: Path, recordings: Mapping[str, tuple[Recording, Commands]], runs: int
+) -> dict[str, object]:
+    """How long each program takes for each recording, all in the same rounds."""
+    times = side_by_side(
+        {
+            f"{name}: {program}": command
+            for name, (_, commands) in recordings.items()
+            for program, command in commands.items()
         },
+        runs,
+    )
+    return {
+        name: {
+            "events": file.events,
+            "bytes": file.path.stat().st_size,
+            "figures": {
+                program: times[f"{name}: {program}"].raw() | {"peak_kib": peak_kib(folder, command)}
+                for program, command in commands.items()
+            },
+        }
+        for name, (file, commands) in recordings.items()
     }
 
 
-def summary(result: dict[str, object]) -> list[str]:
-    """The most important figures, as text."""
-    lines = [f"{'events':>9}  {'program':20} {'median':>9} {'events/s':>12} {'peak':>9}"]
-    by_size = result["evemu_by_size"]
-    formats = result["formats"]
-    assert isinstance(by_size, dict)
-    assert isinstance(formats, dict)
-    for size, programs in by_size.items():
-        for name, each in programs.items():
-            rate = int(size) / each["median_s"]
-            lines.append(
-                f"{size:>9}  {name:20} {each['median_s'] * 1000:6.1f} ms {rate:12,.0f}"
-                f" {each['peak_kib']:5} KiB"
-            )
-        ours = programs["keymodectl --json"]["median_s"]
-        lines.append(
-            f"{size:>9}  replay is {programs['libevemu']['median_s'] / ours:.1f} times as fast as"
-            f" libevemu, and takes {ours / programs['wc -l']['median_s']:.1f} times as long as wc"
-        )
-    for name, each in formats.items():
-        lines.append(f"{each['events']:>9}  {name:20} {each['events_per_s']:12,} events/s")
-    return [*lines, f"instructions: {result['instructions']}"]
+@dataclass(frozen=True)
+class Format:
+    """The figures of one recording."""
+
+    events: int
+    size: int
+    figures: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any], name: str, by: str = "formats") -> Self:
+        """The recording of the tool in the results."""
+        each = result[by][name]
+        return cls(each["events"], each["bytes"], each["figures"])
+
+    def seconds(self, program: str = OURS) -> float:
+        """The median of the elapsed times."""
+        seconds: float = self.figures[program]["median_s"]
+        return seconds
+
+    def millions(self, program: str = OURS) -> Spread:
+        """Million events a second."""
+        return Spread.of(self.events / each / 1e6 for each in self.figures[program]["runs_s"])
+
+    def faster_than(self, program: str) -> float:
+        """How many times as fast as the other program."""
+        return self.seconds(program) / self.seconds()
 
 
-def picture(result: dict[str, object]) -> str:
-    """The times by size; a straight line of slope 1 is time in proportion to events."""
-    by_size = result["evemu_by_size"]
-    assert isinstance(by_size, dict)
-    names = dict.fromkeys(name for programs in by_size.values() for name in programs)
-    lines = [
-        Line(
-            name,
-            [
-                (float(size), programs[name]["median_s"])
-                for size, programs in by_size.items()
-                if name in programs
-            ],
-        )
-        for name in names
-    ]
-    return line_plot("Reading evemu recordings", "events", "seconds, median", lines)
+def tables(result: Mapping[str, Any]) -> dict[str, str]:
+    """Tables of the formats, of the programs that read evemu's, and of the sizes."""
+    formats = [(tool, Format.of(result, tool)) for tool in result["formats"]]
+    evemu = Format.of(result, "evemu-record")
+    sizes = [Format.of(result, size, "evemu_by_size") for size in result["evemu_by_size"]]
+    counts = result["instructions"]
+    return {
+        "formats": table(
+            (
+                "recorded by",
+                "megabytes",
+                "time",
+                "million events a second",
+                "`wc -l`",
+                "times `wc -l`",
+            ),
+            (
+                (
+                    f"`{tool}`",
+                    short(each.size / 1e6),
+                    f"{short(each.seconds() * 1000)} ms",
+                    short(each.millions().median),
+                    f"{short(each.seconds('wc -l') * 1000)} ms",
+                    short(each.seconds() / each.seconds("wc -l")),
+                )
+                for tool, each in formats
+            ),
+        ),
+        "evemu": table(
+            ("", "time", "million events a second", "times `replay --json`", "peak memory"),
+            (
+                (
+                    name,
+                    f"{short(each['median_s'] * 1000)} ms",
+                    short(evemu.millions(name).median),
+                    short(evemu.faster_than(name)),
+                    f"{each['peak_kib'] / 1000:.1f} MB",
+                )
+                for name, each in evemu.figures.items()
+            ),
+        ),
+        "sizes": table(
+            ("events", "`replay --json`", "libevemu", "`wc -l`", "peak memory of replay"),
+            (
+                (
+                    f"{each.events:,}",
+                    *(
+                        f"{short(each.seconds(name) * 1000)} ms"
+                        for name in (OURS, "libevemu", "wc -l")
+                    ),
+                    f"{each.figures[OURS]['peak_kib'] / 1000:.1f} MB",
+                )
+                for each in sizes
+            ),
+        ),
+        "instructions": table(
+            ("instructions", ""),
+            (
+                ("for an event", f"{counts['per_event']:.0f}"),
+                ("to start", f"{counts['to_start'] / 1e6:.1f} million"),
+            ),
+        ),
+    }
+
+
+def picture(result: Mapping[str, Any]) -> str:
+    """A plot of how many events each program reads in a second, by format."""
+    panels = []
+    for tool in result["formats"]:
+        each = Format.of(result, tool)
+        names = [name for name in (OURS, "libevemu", "wc -l") if name in each.figures]
+        rows = [Row(name, [each.millions(name)], is_ours=name == OURS) for name in names]
+        panels.append(Panel(f"by {tool}", rows))
+    return plot(
+        "Reading recordings of typing",
+        "Events that each program reads in a second, by the tool that has recorded them.",
+        "million events a second; whiskers from the slowest to the fastest run",
+        ("median",),
+        panels,
+    )

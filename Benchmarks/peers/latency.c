@@ -1,7 +1,7 @@
-/* latency NAME... - measures the time from a press of a key until a client reads its effect.
+/* latency NAME[=FIFO]... - measures the time from a press of a key until a client reads its effect.
  *
- * The program creates a keyboard for each name, and prints "NAME NODE" for each. It then reads one
- * line for each name, in the same order, from standard input:
+ * The program creates a keyboard for each name, and prints "NAME NODE" for each; a FIFO takes the
+ * place of a keyboard. It then reads one line for each name, in the same order, from standard input:
  *
  *   varlink PATH   keymoded's socket; the program subscribes to all changes
  *   keyd PATH      keyd's socket; the program subscribes to all layers
@@ -63,7 +63,18 @@ static int64_t now(void) {
   return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static void make(struct peer *peer, const char *name, int number) {
+static void make(struct peer *peer, char *name, int number) {
+  char *fifo = strchr(name, '=');
+  if (fifo) {
+    *fifo++ = 0;
+    peer->name = name;
+    /* For both, so that it opens at once, and no reader finds its end. */
+    peer->keyboard = open(fifo, O_RDWR | O_CLOEXEC);
+    if (peer->keyboard < 0)
+      fail(fifo);
+    printf("%s %s\n", name, fifo);
+    return;
+  }
   struct uinput_setup setup = {.id = {.bustype = BUS_USB, .vendor = 0x1209, .product = number}};
   peer->name = name;
   snprintf(setup.name, sizeof setup.name, "keyboard for %s", name);
@@ -121,6 +132,12 @@ static int connected(const char *kind, const char *path) {
 static void press(int keyboard, int value) {
   struct input_event events[] = {
       {.type = EV_KEY, .code = KEY_LEFTSHIFT, .value = value}, {.type = EV_SYN, .code = SYN_REPORT}};
+  /* The kernel stamps what is written to uinput; what is written to a FIFO has only this time. */
+  int64_t microseconds = now() / 1000;
+  for (int place = 0; place < 2; place++) {
+    events[place].input_event_sec = microseconds / 1000000;
+    events[place].input_event_usec = microseconds % 1000000;
+  }
   if (write(keyboard, events, sizeof events) != sizeof events)
     fail("press");
 }

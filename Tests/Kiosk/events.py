@@ -1,23 +1,13 @@
 """The bridge's stream of events, read as a browser would, or more slowly."""
 
-import json
 import socket
-from dataclasses import dataclass
 from http.client import HTTPResponse
-from typing import Any, Self
+from typing import Self
 from urllib.parse import urlencode
 
 from kiosk import Bridge
+from support.server_sent_events import Event, next_event
 from support.waiting import BOUND_SECONDS
-
-
-@dataclass(frozen=True)
-class Event:
-    """A server-sent event."""
-
-    kind: str
-    identity: str
-    data: Any
 
 
 class EventStream:
@@ -54,16 +44,7 @@ class EventStream:
 
     def next(self) -> Event:
         """The next event; raises ConnectionError at the end of the connection."""
-        fields: dict[str, str] = {}
-        while True:
-            line = self._response.readline().decode()
-            if not line:
-                raise ConnectionError("the bridge has ended the stream")
-            name, _, value = line.rstrip("\n").partition(":")
-            if name:
-                fields[name] = value.removeprefix(" ")
-            elif "data" in fields:
-                data = json.loads(fields["data"]) if fields["data"] else None
-                return Event(fields.get("event", "message"), fields.get("id", ""), data)
-            else:
-                fields.clear()
+        event = next_event(self._response)
+        if event is None:
+            raise ConnectionError("the bridge has ended the stream")
+        return event

@@ -1,7 +1,6 @@
 """The daemon as systemd runs it: its sockets and stored descriptors outlive it."""
 
 import array
-import fcntl
 import os
 import signal
 import socket
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from support.checkout import PROGRAMS
 from support.fifo_keyboard import FifoKeyboard
+from support.passed_sockets import start_with_sockets
 
 
 class KeptDaemon:
@@ -33,34 +33,14 @@ class KeptDaemon:
         """Starts the daemon, and waits until it is ready."""
         self._ready.clear()
         passed = {name: each.fileno() for name, each in self._sockets.items()} | self._stored
-        # The numbers from 3 on must be free for the daemon's.
-        moved = {name: fcntl.fcntl(number, fcntl.F_DUPFD, 50) for name, number in passed.items()}
-        redirections = " ".join(
-            f"{place}<&{number} {number}<&-" for place, number in enumerate(moved.values(), start=3)
-        )
-        # The process must know its own number, and the shell does.
-        command = f'export LISTEN_PID=$$; exec "$0" "$@" {redirections}'
-        daemon = [str(PROGRAMS / "keymoded"), "--device", str(self._keyboard.path)]
-        daemon += [
-            "--config",
-            str(self._folder / "keymoded.yaml"),
-            "--socket-dir",
-            str(self._folder),
-        ]
+        command = [PROGRAMS / "keymoded", "--device", self._keyboard.path]
+        command += ["--config", self._folder / "keymoded.yaml", "--socket-dir", self._folder]
+        environment = {
+            **self._keyboard.environment,
+            "NOTIFY_SOCKET": str(self._folder / "notify"),
+        }
         with open(self._folder / "keymoded.log", "ab") as log:
-            self.process = subprocess.Popen(
-                ["bash", "-c", command, *daemon],
-                stderr=log,
-                env={
-                    **self._keyboard.environment,
-                    "NOTIFY_SOCKET": str(self._folder / "notify"),
-                    "LISTEN_FDS": str(len(moved)),
-                    "LISTEN_FDNAMES": ":".join(moved),
-                },
-                pass_fds=moved.values(),
-            )
-        for number in moved.values():
-            os.close(number)
+            self.process = start_with_sockets(command, passed, environment, stderr=log)
         assert self._ready.wait(60), (self._folder / "keymoded.log").read_text()
 
     def kill(self) -> None:

@@ -13,6 +13,7 @@ from browser import Browser, Tab
 from kept_daemon import KeptDaemon
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
+from support.passed_sockets import start_with_sockets
 from support.readiness import ReadinessSocket
 
 EXAMPLE = CHECKOUT / "examples/kiosk"
@@ -47,26 +48,19 @@ class Bridge:
     def start(self) -> None:
         """Starts the bridge, and waits until it is ready."""
         (self._folder / "notify").unlink(missing_ok=True)
-        number = self._listener.fileno()
         with ReadinessSocket(self._folder) as ready, open(self._folder / "bridge.log", "ab") as log:
-            self.process = subprocess.Popen(
-                # Debian's Python, which has Debian's aiohttp. The shell knows the process's number.
-                [
-                    "bash",
-                    "-c",
-                    f'LISTEN_PID=$$ exec "$0" 3<&{number}',
-                    str(EXAMPLE / "keymode-kiosk"),
-                ],
-                stdout=log,
-                stderr=log,
-                env={
+            self.process = start_with_sockets(
+                [EXAMPLE / "keymode-kiosk"],
+                {"http": self._listener.fileno()},
+                {
+                    # Debian's Python, which has Debian's aiohttp.
                     "PATH": "/usr/bin:/bin",
-                    "LISTEN_FDS": "1",
                     "XDG_RUNTIME_DIR": str(self._folder),
                     "KEYMODED_SOCKET_DIR": str(self._sockets),
                     **ready.environment,
                 },
-                pass_fds=[number],
+                stdout=log,
+                stderr=log,
             )
             ready.wait()
 

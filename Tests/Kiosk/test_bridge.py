@@ -13,6 +13,7 @@ from events import EventStream
 from kiosk import EXAMPLE, Kiosk
 from support.connection import Connection
 from support.input_events import COMPOSE, ESC, INSERT
+from support.passed_sockets import start_with_sockets
 from support.process import Process
 from support.waiting import wait_until
 
@@ -284,17 +285,10 @@ def test_a_web_server_in_front_names_the_origin(kiosk: Kiosk, tmp_path: Path) ->
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         listener.listen()
-        process = subprocess.Popen(
-            [
-                "bash",
-                "-c",
-                f'LISTEN_PID=$$ exec "$0" "$@" 3<&{listener.fileno()}',
-                EXAMPLE / "keymode-kiosk",
-                "--origin",
-                "https://chat.example",
-            ],
-            env={"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path / "own")},
-            pass_fds=[listener.fileno()],
+        process = start_with_sockets(
+            [EXAMPLE / "keymode-kiosk", "--origin", "https://chat.example"],
+            {"http": listener.fileno()},
+            {"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path / "own")},
         )
     try:
         with socket.socket(socket.AF_UNIX) as client:
@@ -314,19 +308,15 @@ def test_a_unix_socket_needs_an_origin(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(tmp_path / "http.sock"))
         listener.listen()
-        ended = subprocess.run(
-            [
-                "bash",
-                "-c",
-                f'LISTEN_PID=$$ exec "$0" 3<&{listener.fileno()}',
-                EXAMPLE / "keymode-kiosk",
-            ],
-            env={"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path)},
-            pass_fds=[listener.fileno()],
-            capture_output=True,
+        process = start_with_sockets(
+            [EXAMPLE / "keymode-kiosk"],
+            {"http": listener.fileno()},
+            {"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path)},
+            stderr=subprocess.PIPE,
             text=True,
         )
-    assert ended.returncode == 2 and "--origin" in ended.stderr
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2 and "--origin" in errors
     assert not (tmp_path / "keymode-kiosk.html").exists()
 
 

@@ -1,11 +1,13 @@
 // A FIFO in place of a keyboard, for a machine without /dev/input.
 //
-// Loaded into keymoded by LD_PRELOAD, this answers the questions that libevdev and keymoded ask a device.
-// The events themselves are what a test writes into the FIFO.
+// Loaded into keymoded or keyd by LD_PRELOAD, this answers the questions that they and libevdev ask a
+// device. The events themselves are what a test writes into the FIFO. What makes a uinput device succeeds,
+// and makes none.
 
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/input.h>
+#include <linux/uinput.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -42,6 +44,8 @@ int ioctl(int descriptor, unsigned long request, ...) {
   va_start(rest, request);
   void *answer = va_arg(rest, void *);
   va_end(rest);
+  if (_IOC_TYPE(request) == UINPUT_IOCTL_BASE)
+    return 0;
   if (_IOC_TYPE(request) != 'E')
     return syscall(SYS_ioctl, descriptor, request, answer);
   keyboard = descriptor;

@@ -11,14 +11,14 @@ from support.input_events import PRESS, RELEASE, key_frame
 
 
 class FifoKeyboard:
-    """The FIFO `path`, which a keymoded with `environment` takes for a keyboard."""
+    """The FIFO `path`, which a keymoded with `environment` takes for a keyboard, by `library`."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "keyboard"
-        library = folder / "fifo_keyboard.so"
+        self.library = folder / "fifo_keyboard.so"
         source = CHECKOUT / "Tests/support/fifo_keyboard.c"
-        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", library, source], check=True)
-        self.environment = {"LD_PRELOAD": str(library)}
+        subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", self.library, source], check=True)
+        self.environment = {"LD_PRELOAD": str(self.library)}
         os.mkfifo(self.path)
         # Open for both, so that neither side's opening waits, and no end is read.
         self.descriptor = os.open(self.path, os.O_RDWR)

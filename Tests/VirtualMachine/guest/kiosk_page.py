@@ -18,6 +18,8 @@ import time
 from http.client import HTTPConnection
 from pathlib import Path
 
+from support.server_sent_events import next_event
+
 ADDRESS = ("127.0.0.1", 8735)
 
 # How often `take` has tried when it says so, and the pause between two tries. A bridge takes far
@@ -41,15 +43,9 @@ def follow(last: str = "") -> None:
     connection.request("GET", f"/events?token={token()}", headers=headers)
     response = connection.getresponse()
     assert response.status == 200, response.read()
-    event: dict[str, str] = {}
-    for line in response:
-        name, _, value = line.decode().rstrip("\n").partition(":")
-        if name:
-            event[name] = value.strip()
-        elif "data" in event:
-            data = json.loads(event["data"] or "null")
-            print(json.dumps({"event": "", "id": "", **event, "data": data}), flush=True)
-            event = {}
+    while event := next_event(response):
+        told = {"event": event.kind, "id": event.identity, "data": event.data}
+        print(json.dumps(told), flush=True)
 
 
 def ask(method: str, path: str, body: str = "") -> None:
