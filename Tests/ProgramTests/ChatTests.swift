@@ -1,13 +1,17 @@
+import Foundation
+import SystemCalls
 import TestSupport
 import Testing
 
 @Suite("examples/chat")
 struct ChatTests {
-  private let rows = 8
+  private let rows = 10
+  private let rest = "> Insert, Tab or a click here: write"
+  private let noDaemon = "no keymoded; start it: sudo systemctl start keymoded"
 
   private func chatting(_ daemon: KeptDaemon) throws -> TerminalScreen {
     let screen = try TerminalScreen(
-      columns: 60, rows: rows, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+      columns: 80, rows: rows, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
     try screen.type("chat")
     return screen
   }
@@ -17,64 +21,186 @@ struct ChatTests {
     try screen.write("\u{1b}[<0;5;\(row)M\u{1b}[<0;5;\(row)m")
   }
 
+  /// Waits until the screen ends with this text, and the cursor is shown in this column of the last
+  /// row, or not at all.
+  private func see(_ screen: TerminalScreen, _ text: String, cursor: Int? = nil) throws {
+    try screen.wait(text) {
+      guard $0.hasSuffix("\n\(text)") else { return false }
+      let cursorFlag = try screen.property("#{cursor_flag} #{cursor_x} #{cursor_y}")
+      return cursor.map { cursorFlag == "1 \($0) \(rows - 1)" } ?? cursorFlag.hasPrefix("0 ")
+    }
+  }
+
   @Test("the chat follows the keyboard machine, and sends it what was tapped")
   func conversation() throws {
     let daemon = try KeptDaemon()
     let screen = try chatting(daemon)
-    func see(_ text: String) throws { try screen.wait(text) { $0.hasSuffix(text) } }
     func keyboard() throws -> String {
       try run("keymodectl", "state", "keyboard", "--socket-dir", daemon.folder.path).output
     }
-    try see("\n> tap to write")
+    try see(screen, rest)
+    #expect(try screen.text().hasPrefix("A chat with nobody."))
 
     try click(screen, row: rows)
-    try see("\n> ▏")
+    try see(screen, ">", cursor: 2)
     #expect(try keyboard() == "editingText\n")
     try screen.write("he")
-    try see("\n> he▏")
+    try see(screen, "> he", cursor: 4)
     // Neither types: F1, which is Esc and two letters, and Alt with a letter.
     try screen.press("F1")
     try screen.press("M-x")
     try daemon.trigger("shiftPressed")
-    try see("\n⇧ > he▏")
+    try see(screen, "⇧ > he", cursor: 6)
+    // No key typed it: Shift waits for the next key's character.
     try screen.write("y")
-    try see("\n⇧ > heY▏")
-    // A real key would send this event; the test types without a keyboard.
-    try daemon.trigger("characterTyped")
-    try see("\n> heY▏")
+    try see(screen, "⇧ > hey", cursor: 7)
+    try daemon.trigger("shiftPressed")
+    try see(screen, "⇪ > hey", cursor: 7)
+    try screen.write("y")
+    try see(screen, "⇪ > heyY", cursor: 8)
+    try daemon.trigger("shiftPressed")
 
     try daemon.trigger("clickMoreButton")
-    try see("1 😀   2 👍   3 🎉\n> heY")
+    try see(screen, "1 😀   2 👍   3 🎉\n> heyY")
     try screen.write("2")
-    try see("\n> heY👍")
+    try see(screen, "1 😀   2 👍   3 🎉\n> heyY👍")
     try daemon.trigger("clickSwitchButton")
-    try see("\n[ ● hold to talk ]")
+    try see(screen, "[ ● talking: press the key again to send ]")
     try daemon.trigger("clickSwitchButton")
-    try see("\n> heY👍▏")
+    try see(screen, "> heyY👍", cursor: 8)
     try screen.press("Enter")
-    try see("\n> ▏")
-    #expect(try screen.text().hasPrefix("you: heY👍\n"))
+    try see(screen, ">", cursor: 2)
+    #expect(try screen.text().wholeMatch(of: /you: 🎤 \d+\.\d s\nyou: heyY👍\n+>/) != nil)
 
     try click(screen, row: 3)
-    try see("\n> tap to write")
+    try see(screen, rest)
     #expect(try keyboard() == "prepareToEditText\n")
     // Esc alone does not swallow the next key.
     try screen.press("Escape")
     try screen.press("Tab")
-    try see("\n> ▏")
+    try see(screen, ">", cursor: 2)
     #expect(try keyboard() == "editingText\n")
 
     daemon.stop()
-    try see("\nwaiting for keymoded\n> ▏")
+    try see(screen, "\(noDaemon)\n>", cursor: 2)
+    try screen.write("a")
     try click(screen, row: 3)
-    try screen.wait("why not") { $0.contains("\nno keymoded listens on ") }
+    try see(screen, "\(noDaemon)\n> a", cursor: 3)
     try daemon.start()
+    // The connection comes back by itself.
+    try see(screen, "\n> a", cursor: 3)
     try click(screen, row: 3)
-    try see("\n> tap to write")
+    try see(screen, "> a")
     #expect(try keyboard() == "prepareToEditText\n")
 
     try screen.press("C-c")
     try screen.wait("the shell") { $0.contains("ready> chat") }
-    #expect(try screen.property("#{alternate_on} #{cursor_flag}") == "0 1")
+    #expect(try screen.property("#{alternate_on} #{cursor_flag} #{wrap_flag}") == "0 1 1")
+  }
+
+  @Test("characters of all widths are typed, deleted and shown, with the cursor behind them")
+  func unicode() throws {
+    let daemon = try KeptDaemon()
+    let screen = try chatting(daemon)
+    try see(screen, rest)
+    try daemon.trigger("tapTextField")
+    try screen.write("öé日本語😀")
+    try see(screen, "> öé日本語😀", cursor: 12)
+    try screen.write("e\u{301}")
+    try see(screen, "> öé日本語😀e\u{301}", cursor: 13)
+    try screen.press("BSpace")
+    try screen.press("BSpace")
+    try see(screen, "> öé日本語", cursor: 10)
+    try screen.press("Enter")
+    try see(screen, ">", cursor: 2)
+    #expect(try screen.text().hasPrefix("you: öé日本語\n"))
+    // The beginning of a long draft leaves the screen.
+    try screen.write(String(repeating: "語", count: 50))
+    try see(screen, "> " + String(repeating: "語", count: 38), cursor: 78)
+    try screen.press("Enter")
+    try see(screen, ">", cursor: 2)
+    let lines = try screen.text().split(separator: "\n")
+    #expect(lines[1] == "you: " + String(repeating: "語", count: 37))
+    #expect(lines[2] == String(repeating: "語", count: 13))
+  }
+
+  @Test("the chat fills the screen anew as soon as that has another size")
+  func resize() throws {
+    let daemon = try KeptDaemon()
+    let screen = try chatting(daemon)
+    try see(screen, rest)
+    try daemon.trigger("tapTextField")
+    try screen.write(String(repeating: "日", count: 30))
+    try see(screen, "> " + String(repeating: "日", count: 30), cursor: 62)
+    for (columns, rows, shown) in [(40, 6, 18), (20, 3, 8), (80, 16, 30)] {
+      try screen.resize(columns: columns, rows: rows)
+      try screen.wait("\(columns) columns") {
+        $0.split(separator: "\n", omittingEmptySubsequences: false).count == rows
+          && $0.hasSuffix("\n> " + String(repeating: "日", count: shown))
+      }
+      #expect(try screen.property("#{cursor_x} #{cursor_y}") == "\(2 + 2 * shown) \(rows - 1)")
+    }
+  }
+
+  @Test("without keymoded the chat says in one line what to do, and begins when it is there")
+  func noKeymoded() throws {
+    let daemon = try KeptDaemon()
+    daemon.stop()
+    let screen = try chatting(daemon)
+    try see(screen, "\(noDaemon)\n\(rest)")
+    try daemon.start()
+    try see(screen, "\n\(rest)")
+    try daemon.trigger("tapTextField")
+    try see(screen, ">", cursor: 2)
+  }
+
+  @Test("a character becomes the capital of its key, whether the key or the character comes first")
+  func capitals() throws {
+    let keyboard = try FIFOKeyboard()
+    let daemon = try KeptDaemon(keyboard: keyboard)
+    let screen = try chatting(daemon)
+    try see(screen, rest)
+    try daemon.trigger("tapTextField")
+    try see(screen, ">", cursor: 2)
+
+    try keyboard.tap(.leftShift)
+    try see(screen, "⇧ >", cursor: 4)
+    try keyboard.tap(.y)
+    try see(screen, ">", cursor: 2)
+    try screen.write("y")
+    try see(screen, "> Y", cursor: 3)
+
+    // The keys go down, and the daemon hears of them only after the terminal.
+    let time = microsecondsSinceBoot()
+    try screen.write("z")
+    try see(screen, "> Yz", cursor: 4)
+    try keyboard.tap(.leftShift, at: time - 50_000)
+    try see(screen, "⇧ > Yz", cursor: 6)
+    try keyboard.tap(.z, at: time)
+    try see(screen, "> YZ", cursor: 4)
+    try screen.write("a")
+    try see(screen, "> YZa", cursor: 5)
+  }
+
+  @Test("a voice message lasts while the key is held")
+  func hold() throws {
+    let keyboard = try FIFOKeyboard()
+    let daemon = try KeptDaemon(
+      configuration: String(
+        contentsOfFile: "\(Place.checkout)/examples/push-to-talk/keymoded.yaml", encoding: .utf8),
+      keyboard: keyboard)
+    let screen = try chatting(daemon)
+    try see(screen, rest)
+    try screen.wait("the key") { $0.contains("\n  F9             talk while you hold it\n") }
+
+    let time = microsecondsSinceBoot()
+    try keyboard.press(.f9, at: time - 2_300_000)
+    // What a terminal sends for the key, and for its repeats.
+    try screen.press("F9")
+    try screen.press("F9")
+    try see(screen, "[ ● talking: release the key to send ]")
+    try keyboard.release(.f9, at: time)
+    try see(screen, ">", cursor: 2)
+    #expect(try screen.text().wholeMatch(of: /you: 🎤 2\.3 s\n+>/) != nil)
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A daemon without devices, and a service manager that stores its descriptors for the next one.
+/// A daemon without devices, or with one keyboard, and a service manager that stores its descriptors for the next one.
 final class KeptDaemon {
   let folder: TemporaryFolder
   private let manager: Int32
@@ -11,6 +11,7 @@ final class KeptDaemon {
   private var kept: [String: Int32] = [:]
   /// How many descriptors are stored at most. More are refused, as by `FileDescriptorStoreMax=`.
   private let limit: Int
+  private let keyboard: FIFOKeyboard?
   /// The daemon's last `STATUS=`.
   private(set) var status = ""
 
@@ -22,12 +23,15 @@ final class KeptDaemon {
     (try? String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)) ?? ""
   }
 
-  /// - Parameter keeping: descriptors of memory, by name, that an earlier daemon stored.
+  /// - Parameters:
+  ///   - kept: descriptors of memory, by name, that an earlier daemon stored.
+  ///   - keyboard: the only device that it follows.
   init(
     configuration: String = KeptDaemon.configuration, keeping kept: [String: Int32] = [:],
-    limit: Int = 3
+    limit: Int = 3, keyboard: FIFOKeyboard? = nil
   ) throws {
     self.limit = limit
+    self.keyboard = keyboard
     self.kept = kept
     folder = try TemporaryFolder()
     _ = try folder.write("keymoded.yaml", configuration)
@@ -60,12 +64,12 @@ final class KeptDaemon {
       """
       \(passed.isEmpty ? "" : "export \(telling)")
       exec '\(Place.programs)/keymoded' --config keymoded.yaml --socket-dir '\(folder.path)' \
-        \(opened.joined(separator: " "))
+        \(keyboard.map { "--device '\($0.path)'" } ?? "") \(opened.joined(separator: " "))
       """,
     ]
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
-      .merging(sanitizerOptions) { $1 }
+      .merging(sanitizerOptions) { $1 }.merging(keyboard?.environment ?? [:]) { $1 }
     _ = try folder.write("log", "")
     process.standardError = FileHandle(forWritingAtPath: "\(folder.path)/log")
     try process.run()

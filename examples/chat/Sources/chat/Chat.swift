@@ -1,84 +1,174 @@
 import KeymodeClient
 
-/// An action of the user at the terminal.
-enum Key: Sendable {
-  case character(Character)
-  case enter
-  case backspace
-  case tab
-  /// A click in this row, from 0.
-  case click(row: Int)
-}
-
 /// The chat: its messages, the draft, and the modes that keymoded reported.
 struct Chat {
-  private var messages: [String] = []
-  private var draft = ""
+  private var messages: [[Letter]] = []
+  private var draft: [Letter] = []
+  private var capitals = Capitals()
   private var shift = "off"
   private var keyboard = "prepareToEditText"
-  private var isConnected = false
-  /// The error of the last tap.
+  /// The event that began a voice message, and its time in microseconds.
+  private var talking: (event: String, time: Int64)?
+  /// Whether the user's table has the events of push-to-talk.
+  private var canHold = false
+  /// What is wrong with the connection; empty if nothing is.
+  private var connection = "waiting for keymoded"
+  /// What went wrong last.
   var problem: String?
 
   private let emoji = ["😀", "👍", "🎉"]
+
+  /// Whether the text field has the cursor.
+  var isEditing: Bool { keyboard == "editingText" }
 
   /// Applies an update from keymoded.
   mutating func follow(_ update: Update) {
     switch update {
     case .states(let state):
-      isConnected = true
-      (shift, keyboard) = (state.modes.shift, state.modes.keyboard)
+      (connection, problem) = ("", nil)
+      begin(state.modes.shift)
+      keyboard = state.modes.keyboard
     case .change(let change):
+      let time = change.time.microseconds
       switch change.machine {
-      case .shift: shift = change.to
-      case .keyboard: keyboard = change.to
+      case .shift:
+        shift = change.to
+        capitals.changed(by: change.event, to: change.to, at: time)
+      case .keyboard:
+        keyboard = change.to
+        talk(change.event, at: time)
       }
-    // The states that follow have everything that this program needs.
-    case .missed: break
-    case .disconnected: isConnected = false
+    case .missed: break  // States follow, which have everything that this program needs.
+    case .disconnected(let error):
+      connection = error.line
+      begin("off")
     }
   }
 
-  /// Applies an action of the user.
+  /// Begins anew with a state of Shift, and drops a voice message whose end may be missed.
+  private mutating func begin(_ shift: String) {
+    self.shift = shift
+    capitals.begin(shift)
+    talking = nil
+  }
+
+  /// Begins or ends a voice message. A program with a microphone opens and closes it here.
+  private mutating func talk(_ event: String, at time: Int64) {
+    if keyboard == "prepareToRecord" {
+      talking = (event, time)
+    } else if let began = talking {
+      talking = nil
+      // Any other event, such as one that shows the panel, drops the message.
+      guard ["stopTalking", "clickSwitchButton"].contains(event) else { return }
+      let duration = Double(time &- began.time)
+      messages.append([Letter("🎤 \((duration / 100_000).rounded() / 10) s")])
+    }
+  }
+
+  /// Learns which events the machines have.
+  mutating func learn(_ events: [String]) {
+    canHold = events.contains("startTalking") && events.contains("stopTalking")
+  }
+
+  /// Applies an action that was read at this time.
   ///
   /// - Returns: the event to send to keymoded, or `nil`.
-  mutating func take(_ key: Key, rows: Int) -> String? {
-    problem = nil
-    switch (key, keyboard) {
+  mutating func take(_ action: Action, at time: Int64, rows: Int) -> String? {
+    if action != .resize { problem = nil }
+    switch (action, keyboard) {
     case (.click(let row), _): return row >= rows - 2 ? "tapTextField" : "tapBlankArea"
     case (.tab, "editingText"), (.tab, "showingPanel"): return "tapBlankArea"
     case (.tab, _): return "tapTextField"
     case (.enter, _) where !draft.isEmpty:
+      // A program with a network sends it 0.1 s later, when no letter becomes a capital any more.
       messages.append(draft)
-      draft = ""
-    case (.backspace, "editingText"): draft = String(draft.dropLast())
-    case (.character(let character), "editingText"):
-      draft += shift == "off" ? String(character) : character.uppercased()
-    case (.character(let character), "showingPanel"):
-      if let number = character.wholeNumberValue, emoji.indices.contains(number - 1) {
-        draft += emoji[number - 1]
-      }
+      draft = []
+    case (.backspace, "editingText"): deleteLast()
+    case (.character(let scalar), _): type(String(scalar), at: time)
     default: break
     }
     return nil
   }
 
-  /// The lines on the screen: messages, then two rows with the input area for the present mode.
-  func lines(rows: Int) -> [String] {
-    let shown = messages.suffix(max(0, rows - 2)).map { "you: \($0)" }
-    let blank = [String](repeating: "", count: max(0, rows - 2 - shown.count))
-    let mark = ["on": "⇧ ", "capsLock": "⇪ "][shift] ?? ""
-    let field = "\(mark)> \(draft)"
-    let area =
-      switch keyboard {
-      case "editingText": [status, field + "▏"]
-      case "prepareToRecord": [status, "[ ● hold to talk ]"]
-      case "showingPanel":
-        [emoji.enumerated().map { "\($0 + 1) \($1)" }.joined(separator: "   "), field]
-      default: [status, draft.isEmpty ? "> tap to write" : field]
-      }
-    return shown + blank + area
+  /// Each character counts for Shift, also one that this mode ignores.
+  private mutating func type(_ text: String, at time: Int64) {
+    let letter = capitals.typed(text, at: time)
+    if keyboard == "editingText" {
+      draft.append(letter)
+    } else if keyboard == "showingPanel", let index = ["1", "2", "3"].firstIndex(of: text) {
+      draft.append(Letter(emoji[index]))
+    }
   }
 
-  private var status: String { problem ?? (isConnected ? "" : "waiting for keymoded") }
+  /// Deletes what looks like one character: an e with its accent, or all parts of a flag.
+  private mutating func deleteLast() {
+    let count = draft.text.count
+    while !draft.isEmpty, draft.text.count == count { draft.removeLast() }
+  }
+
+  /// The lines on the screen, as many as it has rows: messages, then two with the input area for the
+  /// present mode.
+  func lines(_ size: (rows: Int, columns: Int)) -> [String] {
+    let mark = ["on": "⇧ ", "capsLock": "⇪ "][shift] ?? ""
+    let start = "\(mark)> "
+    // A column is left for the cursor.
+    let field = start + draft.text.end(columns: size.columns - start.count - 1)
+    let status = problem ?? connection
+    let area =
+      switch keyboard {
+      case "editingText": [status, field]
+      case "prepareToRecord": [status, voiceBar]
+      case "showingPanel":
+        [emoji.enumerated().map { "\($0 + 1) \($1)" }.joined(separator: "   "), field]
+      default: [status, draft.isEmpty ? "> Insert, Tab or a click here: write" : field]
+      }
+    let room = max(0, size.rows - area.count)
+    let texts = messages.flatMap { "you: \($0.text)".wrapped(columns: size.columns) }
+    let shown = messages.isEmpty ? Array(help.prefix(room)) : texts.suffix(room)
+    let blank = Array(repeating: "", count: room - shown.count)
+    return (shown + blank + area).suffix(size.rows)
+  }
+
+  private var voiceBar: String {
+    switch talking?.event {
+    case nil: "[ not talking: press the key again ]"
+    case "startTalking": "[ ● talking: release the key to send ]"
+    default: "[ ● talking: press the key again to send ]"
+    }
+  }
+
+  /// The first screen.
+  private var help: [String] {
+    let talk =
+      canHold
+      ? ["  F9             talk while you hold it"]
+      : [
+        "  Scroll Lock    talk; press it again to send",
+        "                 (examples/push-to-talk/keymoded.yaml: hold F9 instead)",
+      ]
+    return [
+      "A chat with nobody. Unless you have bound others, these are the keys:",
+      "  Insert, Tab    write; Esc or Tab ends it",
+    ] + talk + [
+      "  Menu           emoji",
+      "  Shift          one capital; pressed twice, capitals until the next press",
+      "  Ctrl+C         end",
+    ]
+  }
+}
+
+extension [Letter] {
+  /// The text of these letters.
+  var text: String { map(\.text).joined() }
+}
+
+extension ClientError {
+  /// What is wrong, and what to do, in one line.
+  var line: String {
+    switch self {
+    case .noDaemon, .connectionLost: "no keymoded; start it: sudo systemctl start keymoded"
+    case .permissionDenied(_, let whom?): "no permission: only \(whom) may do this"
+    default: "\(self)".split(separator: "\n").joined(separator: " ")
+    }
+  }
 }

@@ -1,86 +1,94 @@
 import Foundation
 
-/// A terminal that reports keys and clicks one by one, and shows whole screens.
+/// A terminal that reports what the user does at it, and shows whole screens.
 final class Terminal: Sendable {
   private let before: termios
 
+  /// The ends of a pipe into which the handler of SIGWINCH writes.
+  private static let resizes: (outlet: Int32, inlet: Int32) = {
+    var ends: [Int32] = [-1, -1]
+    pipe(&ends)
+    return (ends[0], ends[1])
+  }()
+
   /// Turns off echo and line editing, switches to the alternate screen, and asks for clicks.
+  ///
+  /// Lines do not wrap: one that is too long loses its end, and moves no other.
   init() {
     var settings = termios()
     tcgetattr(STDIN_FILENO, &settings)
     before = settings
     settings.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
-    write("\u{1b}[?1049h\u{1b}[?25l\u{1b}[?1000h\u{1b}[?1006h")
+    write("\u{1b}[?1049h\u{1b}[?7l\u{1b}[?1000h\u{1b}[?1006h")
   }
 
   /// Restores the screen and the settings.
   func restore() {
-    write("\u{1b}[?1006l\u{1b}[?1000l\u{1b}[?25h\u{1b}[?1049l")
+    write("\u{1b}[?1006l\u{1b}[?1000l\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l")
     var settings = before
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
 
-  /// The number of rows.
-  var rows: Int {
+  /// The numbers of rows and columns.
+  var size: (rows: Int, columns: Int) {
     var size = winsize()
-    return ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 ? max(2, Int(size.ws_row)) : 24
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0
+    else { return (24, 80) }
+    return (Int(size.ws_row), Int(size.ws_col))
   }
 
   /// Shows these lines, one in each row.
-  func draw(_ lines: [String]) {
-    write("\u{1b}[H" + lines.map { "\($0)\u{1b}[K" }.joined(separator: "\r\n"))
-  }
-
-  /// Calls `handler` for each key, and with `nil` after Ctrl+C or when the terminal is gone.
-  func read(_ handler: @escaping @Sendable (Key?) -> Void) {
-    Thread.detachNewThread {
-      var next: UInt8?
-      while let byte = next ?? Terminal.byte(), byte != 3 {
-        next = nil
-        switch byte {
-        case 9: handler(.tab)
-        case 10, 13: handler(.enter)
-        case 8, 127: handler(.backspace)
-        case 27 where Terminal.hasMore():
-          switch Terminal.byte() {
-          case UInt8(ascii: "["): if let row = Terminal.click() { handler(.click(row: row)) }
-          case UInt8(ascii: "O"): _ = Terminal.byte()  // F1 to F4
-          case let control? where control < 32: next = control
-          default: break  // Alt and a key
-          }
-        case 32..<127: handler(.character(Character(UnicodeScalar(byte))))
-        default: break  // this example accepts only ASCII
-        }
-      }
-      handler(nil)
-    }
-  }
-
-  /// Whether more bytes follow Esc: a terminal sends a whole sequence at once, a person does not.
-  private static func hasMore() -> Bool {
-    var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-    return poll(&entry, 1, 50) > 0
-  }
-
-  /// Reads a button press, `ESC [ < BUTTON ; COLUMN ; ROW M`, after its first two bytes.
   ///
-  /// - Returns: its row, or `nil` if the sequence is something else.
-  private static func click() -> Int? {
-    var text = ""
-    while let byte = byte() {
-      if (0x40...0x7e).contains(byte), byte != UInt8(ascii: "<") {
-        let numbers = text.dropFirst().split(separator: ";").compactMap { Int($0) }
-        return byte == UInt8(ascii: "M") && numbers.count == 3 ? numbers[2] - 1 : nil
-      }
-      text.append(Character(UnicodeScalar(byte)))
-    }
-    return nil
+  /// The cursor stays where the terminal leaves it, behind the last line's text. So it is in the right
+  /// place even if this program and the terminal disagree on the width of a character, and an input
+  /// method shows its candidates there.
+  func draw(_ lines: [String], hasCursor: Bool) {
+    let rows = lines.map { "\u{1b}[K\($0)" }.joined(separator: "\r\n")
+    write("\u{1b}[?25l\u{1b}[H\(rows)\(hasCursor ? "\u{1b}[?25h" : "")")
   }
 
-  private static func byte() -> UInt8? {
-    var byte: UInt8 = 0
-    return Foundation.read(STDIN_FILENO, &byte, 1) == 1 ? byte : nil
+  /// Calls `handler` for each action, with the time at which it was read: microseconds on
+  /// `CLOCK_BOOTTIME`, the clock of keymoded's changes. Calls it with `nil` after Ctrl+C, or when the
+  /// terminal is gone.
+  func read(_ handler: @escaping @Sendable (Action?, _ time: Int64) -> Void) {
+    let resizes = Terminal.resizes
+    // The shortest handler there is: it may interrupt any thread anywhere.
+    signal(SIGWINCH) { _ in
+      let error = errno
+      var byte: UInt8 = 0
+      _ = Foundation.write(Terminal.resizes.inlet, &byte, 1)
+      errno = error
+    }
+    Thread.detachNewThread {
+      var parser = ActionParser()
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      var entries = [STDIN_FILENO, resizes.outlet].map {
+        pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+      }
+      while true {
+        // A terminal sends a whole sequence at once: Esc without more was the key.
+        let ready = poll(&entries, 2, parser.isInside ? 50 : -1)
+        if ready == 0 { parser = ActionParser() }
+        guard ready > 0 else { continue }
+        if entries[1].revents != 0 {
+          _ = Foundation.read(resizes.outlet, &bytes, bytes.count)
+          handler(.resize, Terminal.now)
+        }
+        guard entries[0].revents != 0 else { continue }
+        let count = Foundation.read(STDIN_FILENO, &bytes, bytes.count)
+        let time = Terminal.now
+        let actions = parser.take(bytes.prefix(max(0, count)))
+        for action in actions.prefix(while: { $0 != .interrupt }) { handler(action, time) }
+        if count <= 0 || actions.contains(.interrupt) { return handler(nil, time) }
+      }
+    }
+  }
+
+  private static var now: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 
   private func write(_ text: String) {

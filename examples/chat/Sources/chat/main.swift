@@ -1,40 +1,56 @@
-// A chat program without a network. It shows how a program follows the modes of the keyboard.
-//
-//     swift run --package-path examples/chat
-//
-// Click into the text field or elsewhere, or press Tab instead of the mouse. Use bound keys, or
-// `keymodectl trigger clickMoreButton`, to change the other modes. Ctrl+C ends the program.
+// A chat program without a network. It shows how a program follows the modes of the keyboard; README.md
+// says how to run it, and where to begin reading.
 
 import KeymodeClient
 
 /// An input of this program.
 enum Input {
-  case typed(Key)
-  case told(Update)
+  case terminal(Action, time: Int64)
+  case keymoded(Update)
+  case events([String])
+  case failed(ClientError)
 }
 
 let client = Client()
 let terminal = Terminal()
 let (inputs, arrivals) = AsyncStream.makeStream(of: Input.self)
+let (taps, sender) = AsyncStream.makeStream(of: String.self)
 
-terminal.read { key in
-  if let key { arrivals.yield(.typed(key)) } else { arrivals.finish() }
+terminal.read { action, time in
+  if let action { arrivals.yield(.terminal(action, time: time)) } else { arrivals.finish() }
 }
-let following = Task {
-  for try await update in client.changes { arrivals.yield(.told(update)) }
+Task {
+  do throws(ClientError) {
+    for try await update in client.changes {
+      arrivals.yield(.keymoded(update))
+      // The user's table may have events of its own.
+      guard case .states = update, let machines = try? await client.machines() else { continue }
+      arrivals.yield(.events(machines.flatMap(\.events)))
+    }
+  } catch { arrivals.yield(.keymoded(.disconnected(error))) }
+}
+// The chat sends taps to keymoded, and changes its mode only when keymoded reports the change. So all
+// programs show the same mode, whichever program or keyboard changes it. The loop below never waits for
+// an answer: a daemon that hangs does not stop the typing.
+Task {
+  for await event in taps {
+    do throws(ClientError) { try await client.trigger(event) } catch {
+      arrivals.yield(.failed(error))
+    }
+  }
 }
 
 var chat = Chat()
+terminal.draw(chat.lines(terminal.size), hasCursor: chat.isEditing)
 for await input in inputs {
   switch input {
-  case .told(let update): chat.follow(update)
-  case .typed(let key):
-    // The chat sends taps to keymoded, and changes its mode only when keymoded reports the change.
-    // So all programs show the same mode, whichever program or keyboard changes it.
-    if let event = chat.take(key, rows: terminal.rows) {
-      do { try await client.trigger(event) } catch { chat.problem = "\(error)" }
-    }
+  case .keymoded(let update): chat.follow(update)
+  case .events(let names): chat.learn(names)
+  case .failed(let error): chat.problem = error.line
+  case .terminal(let action, let time):
+    let event = chat.take(action, at: time, rows: terminal.size.rows)
+    if let event { sender.yield(event) }
   }
-  terminal.draw(chat.lines(rows: terminal.rows))
+  terminal.draw(chat.lines(terminal.size), hasCursor: chat.isEditing)
 }
 terminal.restore()
