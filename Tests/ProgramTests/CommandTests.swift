@@ -442,7 +442,7 @@ struct CommandTests {
     let ended = try run(
       "/bin/sh", "-c", "'\(Place.programs)'/\(command) --config \(file)")
     #expect(ended.status == 4)
-    #expect(ended.errors == "\(file):2:3: unknown key 'treshold'; did you mean 'threshold'?\n")
+    #expect(ended.errors == "\(file):2:3: unknown setting 'treshold'; did you mean 'threshold'?\n")
     let missing = try run("keymoded", "--config", "/nowhere")
     #expect(missing.status == 4)
     #expect(missing.errors == "/nowhere: No such file or directory\n")
