@@ -397,15 +397,18 @@ struct ReplayTests {
       try run("keymodectl", "replay", "-", "--from", "0.9", "--until", "1.2", input: dated).lines
         == ended.lines, "in the time that is shown")
     for (option, message) in [
-      (["--from", "x"], "time 'x' is not a number of seconds such as 12.5"),
-      (["--until", "1.1234567"], "time '1.1234567' is not a number of seconds such as 12.5"),
-      (["--until=-1"], "time '-1' is not a number of seconds such as 12.5"),
+      (["--from", "x"], "'x' is not a time such as 500ms, 2.5s or, in seconds, 2.5"),
+      (
+        ["--until", "1.1234567"],
+        "'1.1234567' is not a time such as 500ms, 2.5s or, in seconds, 2.5"
+      ),
+      (["--until=-1"], "'-1' is not a time such as 500ms, 2.5s or, in seconds, 2.5"),
       (["--from", "2", "--until", "1"], "'--until' is earlier than '--from'"),
     ] {
       let path = "\(Place.programs)/keymodectl"
       let refused = try TestSupport.run(path, ["replay", "-"] + option, input: chat)
       #expect(refused.status == 2)
-      #expect(refused.errors == "keymodectl: \(message)\ntry 'keymodectl --help'\n")
+      #expect(refused.errors == "keymodectl: \(message)\ntry 'keymodectl replay --help'\n")
     }
   }
 
@@ -482,12 +485,13 @@ struct ReplayTests {
     #expect(
       ended.errors == """
         keymodectl: a timeline is drawn as SVG only: '\(picture)' must end in .svg, not in .\(ending)
-        try 'keymodectl --help'
+        try 'keymodectl replay --help'
 
         """)
   }
 
-  @Test("--timeline takes every other name", arguments: ["png", "out", ".png", "x.svg", "x.png.svg"])
+  @Test(
+    "--timeline takes every other name", arguments: ["png", "out", ".png", "x.svg", "x.png.svg"])
   func timelineName(_ name: String) throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("chat.evemu", chat)
