@@ -154,7 +154,7 @@ let package = Package(
       "TimelineTests", ["KeyboardModes", "TestSupport", "Timelines"], goldenFiles: ["Pictures"]),
     tests(
       "KeymodedConfigurationTests",
-      ["Evdev", "KeyboardModes", "KeymodedConfiguration", "TestSupport"],
+      ["Evdev", "KeyboardModes", "KeymodedConfiguration", "SystemCalls", "TestSupport"],
       goldenFiles: ["Bad.txt"]),
     tests("CommandLineToolsTests", ["CommandLineTools", "SystemCalls"]),
     tests(

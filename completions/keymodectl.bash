@@ -4,7 +4,7 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait while trigger focus targets devices stats graph replay record keys'
+  local commands='state watch wait while trigger focus targets devices stats graph replay record keys help'
   local shift='off on capsLock'
   local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
 
@@ -70,7 +70,7 @@ _keymodectl() {
   fi
 
   case $command in
-    '') COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
+    '' | help) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
     state | graph) COMPREPLY=($(compgen -W 'shift keyboard' -- "$cur")) ;;
     wait | while)
       if [[ $cur == *=* ]]; then

@@ -1,12 +1,12 @@
 # Completion of keymodectl(1) for fish.
 
-set -l commands state watch wait while trigger focus targets devices stats graph replay record keys
+set -l commands state watch wait while trigger focus targets devices stats graph replay record keys help
 
 complete -c keymodectl -f
-complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while focus targets graph record keys' -l json \
+complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while focus targets graph record keys help' -l json \
   -d 'Print JSON lines'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while focus targets replay record keys' -l timeout -x -d 'Give up after this many seconds'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys help' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while focus targets replay record keys help' -l timeout -x -d 'Give up after this many seconds'
 complete -c keymodectl -l version -d 'Print the version'
 complete -c keymodectl -l help -d 'Print a summary'
 
@@ -24,6 +24,8 @@ complete -c keymodectl -n $no_command -a graph -d 'Print the diagram of a machin
 complete -c keymodectl -n $no_command -a replay -d 'Print the changes that recordings make'
 complete -c keymodectl -n $no_command -a record -d 'Record keyboards'
 complete -c keymodectl -n $no_command -a keys -d 'Show what pressed keys are called and bound to'
+complete -c keymodectl -n $no_command -a help -d 'Show the options of a command, and examples'
+complete -c keymodectl -n '__fish_seen_subcommand_from help' -a "$commands"
 
 complete -c keymodectl -n '__fish_seen_subcommand_from state graph' -a 'shift keyboard'
 

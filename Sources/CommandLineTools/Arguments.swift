@@ -31,11 +31,12 @@ public struct Arguments: Sendable {
   ///   - flags: the names of options without a value, with their dashes.
   ///   - options: the names of options with a value, with their dashes.
   ///   - lists: the names of options with a value that may be repeated.
+  ///   - short: what short options stand for, such as `-h` for `--help`.
   /// - Throws: for an unknown option, a missing or superfluous value, or one of `options` that is
   ///   given twice.
   public init(
     _ arguments: some Sequence<String>, flags knownFlags: Set<String>, options: Set<String>,
-    lists: Set<String> = []
+    lists: Set<String> = [], short: [String: String] = [:]
   ) throws(UsageError) {
     var rest = Array(arguments)[...]
     while let argument = rest.popFirst() {
@@ -49,7 +50,8 @@ public struct Arguments: Sendable {
         return
       }
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = String(parts[0])
+      let written = String(parts[0])
+      let name = short[written] ?? written
       if knownFlags.contains(name) {
         guard parts.count == 1 else { throw UsageError("option '\(name)' takes no value") }
         flags.insert(name)
@@ -63,7 +65,9 @@ public struct Arguments: Sendable {
         }
         values[name, default: []].append(value)
       } else {
-        throw UsageError("unknown option '\(name)'")
+        let known = knownFlags.union(options).union(lists).sorted()
+        let hint = nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+        throw UsageError("unknown option '\(name)'\(hint)")
       }
     }
   }

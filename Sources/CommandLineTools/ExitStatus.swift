@@ -17,6 +17,9 @@ public enum ExitStatus {
 }
 
 /// Writes why the arguments are invalid to standard error, and how to get help.
-public func complain(_ error: UsageError) {
-  complain("\(error)\ntry '\(programName) --help'")
+///
+/// - Parameter command: the command that they are of, if it has help of its own.
+public func complain(_ error: UsageError, about command: String? = nil) {
+  let command = command.map { " \($0)" } ?? ""
+  complain("\(error)\ntry '\(programName)\(command) --help'")
 }

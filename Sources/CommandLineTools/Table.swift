@@ -27,14 +27,19 @@ public enum Table {
 
 /// The words, separated by spaces, in lines of at most 79 characters unless one word is longer.
 public func wrapped(_ words: [String]) -> TerminalText {
+  lines(of: words).joined(separator: "\n")
+}
+
+/// The words, separated by spaces, in lines of at most `width` characters unless one word is longer.
+public func lines(of words: [String], width: Int = 79) -> [TerminalText] {
   words.map(printable).reduce(into: [""]) { lines, word in
     let last = lines[lines.count - 1]
     if last.isEmpty {
       lines[lines.count - 1] = word
-    } else if last.count + 1 + word.count <= 79 {
+    } else if last.count + 1 + word.count <= width {
       lines[lines.count - 1] = "\(last) \(word)"
     } else {
       lines.append(word)
     }
-  }.map { "\($0)" }.joined(separator: "\n")
+  }.map { "\($0)" }
 }

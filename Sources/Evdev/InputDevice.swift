@@ -190,8 +190,10 @@ public final class InputDevice {
 
   static func check(_ operation: String, _ path: String, _ result: Int32) throws(SystemError) {
     guard result < 0 else { return }
-    // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`.
-    throw SystemError(operation, path, code: result == -ENOTTY ? ENODEV : -result)
+    // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`, whose
+    // words, "Inappropriate ioctl for device", are for programmers.
+    throw SystemError(
+      operation, path, code: -result, reason: result == -ENOTTY ? "not an input device" : nil)
   }
 }
 

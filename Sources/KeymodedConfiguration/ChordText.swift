@@ -1,3 +1,6 @@
+import Evdev
+public import KeyboardModes
+
 /// The text of a binding, split into the names of a chord's keys and the text after the chord:
 /// `Ctrl + V release` has the names `Ctrl` and `V`, and the rest `release`.
 ///
@@ -35,5 +38,17 @@ struct ChordText {
       end = bytes.index(before: end)
     }
     rest = String(text[index..<end])
+  }
+}
+
+extension Chord {
+  /// The chord of a text such as `Ctrl+F9`; `nil` if it is none.
+  public init?(written text: String) {
+    let parts = ChordText(text)
+    let keys = parts.names.compactMap { KeyCode(writtenAs: $0) }
+    guard parts.rest.isEmpty, keys.count == parts.names.count, let chord = try? Chord(keys) else {
+      return nil
+    }
+    self = chord
   }
 }

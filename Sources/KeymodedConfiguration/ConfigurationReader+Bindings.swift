@@ -18,7 +18,7 @@ extension ConfigurationReader {
       configuration.settings.bindings.unbind(event)
     }
     guard let bindings = values["bindings"] else { return }
-    let lists = members(of: bindings, "bindings", known: table.eventNames)
+    let lists = members(of: bindings, "bindings", known: table.eventNames, each: "event")
     // An event without a value keeps its default keys; an empty list removes them.
     let named = table.events.filter {
       lists[table.name(ofEvent: $0)].map { $0.content != .scalar("") } ?? false
@@ -88,6 +88,9 @@ extension ConfigurationReader {
     guard let use = use(parts, at: node), let chord = chord(keys, names, at: node) else {
       return nil
     }
+    if chord.switchesConsole {
+      warn("'\(text)' also switches to another console or session", at: node)
+    }
     return (chord, use)
   }
 
@@ -133,5 +136,13 @@ extension ConfigurationReader {
       }
       return nil
     }
+  }
+}
+
+extension Chord {
+  /// Whether the kernel or the desktop switches to another console or session by this chord:
+  /// Ctrl+Alt with a function key from F1 to F12.
+  fileprivate var switchesConsole: Bool {
+    modifiers == [.ctrl, .alt] && (59...68 ~= key.number || 87...88 ~= key.number)
   }
 }

@@ -1,4 +1,5 @@
 import KeyboardModes
+import SystemCalls
 import YAML
 
 /// The keyboard machine's table:
@@ -133,10 +134,10 @@ extension ConfigurationReader {
     _ node: Node, _ states: [String], _ events: [String]
   ) -> [(row: KeyboardTable.Row, node: Node)] {
     var rows: [(row: KeyboardTable.Row, node: Node)] = []
-    let ofStates = members(of: node, "rows", known: states)
+    let ofStates = members(of: node, "rows", known: states, each: "state")
     for state in states {
       guard let node = ofStates[state] else { continue }
-      let ofEvents = members(of: node, "'\(state)'", known: events)
+      let ofEvents = members(of: node, "'\(state)'", known: events, each: "event")
       for event in events {
         guard let node = ofEvents[event], let next = scalar(node) else { continue }
         rows.append((.init(state, event, next), node))

@@ -99,7 +99,7 @@ struct ConfigurationReader {
   private mutating func readLEDs(_ node: Node) {
     let settings = configuration.settings
     let states = settings.shift.stateNames + settings.keyboard.stateNames
-    let lists = members(of: node, "leds", known: states)
+    let lists = members(of: node, "leds", known: states, each: "state")
     var leds: [String: LEDs] = [:]
     for state in states {
       guard let list = lists[state] else { continue }
@@ -119,11 +119,17 @@ struct ConfigurationReader {
 
 extension ConfigurationReader {
   /// The values of a mapping by name; unknown and repeated names are errors.
-  mutating func members(of node: Node, _ what: String, known: [String]) -> [String: Node] {
+  ///
+  /// - Parameters:
+  ///   - what: what the mapping is called.
+  ///   - kind: what its names are: settings, states or events.
+  mutating func members(
+    of node: Node, _ what: String, known: [String], each kind: String = "setting"
+  ) -> [String: Node] {
     guard case .mapping(let pairs) = node.content else {
-      // A key without a value, such as `shift:`, is not an error.
+      // A name without a value, such as `shift:`, is not an error.
       if node.content != .scalar("") {
-        let keys = known.isEmpty ? "" : "; its possible keys are \(listed(known))"
+        let keys = known.isEmpty ? "" : "; its possible \(kind)s are \(listed(known))"
         fail("\(what) must be a mapping\(keys)", at: node)
       }
       return [:]
@@ -133,9 +139,9 @@ extension ConfigurationReader {
     for (key, value) in pairs.map({ ($0.key, $0.value) }) {
       guard let name = scalar(key) else { continue }
       if !isKnown.contains(name) {
-        fail("unknown key '\(name)'; \(suggestion(for: name, among: known))", at: key)
+        fail("unknown \(kind) '\(name)'; \(suggestion(for: name, among: known))", at: key)
       } else if values.updateValue(value, forKey: name) != nil {
-        fail("duplicate key '\(name)'", at: key)
+        fail("duplicate \(kind) '\(name)'", at: key)
       }
     }
     return values

@@ -37,13 +37,6 @@ extension Duration {
     guard range.contains(self) else { throw .outside }
   }
 
-  /// The duration written as in a configuration, such as `500ms`; `nil` for any other text.
-  public init?(withUnit text: String) {
-    guard let duration = try? Duration(configured: text, within: .zero ... .seconds(999_999_999))
-    else { return nil }
-    self = duration
-  }
-
   /// A duration of whole microseconds, as ``init(configured:within:)`` reads it.
   var configured: String {
     let (seconds, attoseconds) = components

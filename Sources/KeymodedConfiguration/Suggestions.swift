@@ -2,16 +2,11 @@ import Evdev
 import KeyboardModes
 import SystemCalls
 
-/// A hint about an unknown `name`: the most similar of `candidates`, or all of them.
-func suggestion(for name: String, among candidates: [String]) -> String {
-  nearest(to: name, among: candidates).map { "did you mean '\($0)'?" } ?? only(candidates)
-}
-
 /// A hint about an unknown name of an LED: the most similar name, or all names.
 func ledSuggestion(for name: String) -> String {
   let known = LEDs.allNames
   let meant = nearest(to: name, among: known) ?? nearest(to: "LED_\(name)", among: known)
-  return meant.map { "did you mean \($0)?" } ?? only(known)
+  return meant.map { "did you mean \($0)?" } ?? "expected \(listed(known, "or"))"
 }
 
 /// The message about an unknown key: with the most similar name in the form of `name`, if there is
@@ -20,19 +15,37 @@ func unknownKey(_ name: String) -> String {
   guard name.count != 1 else {
     let key = KeyCode(character: Character(name))
     let hint =
-      key.map { "did you mean \($0.shortName)?" }
+      key.map { "did you mean \(named($0))?" }
       ?? "'keymodectl keys' shows the name of a key that you press"
     return "'\(name)' is a character, not the name of a key; \(hint)"
   }
-  return "unknown key name '\(name)'\(keySuggestion(for: name))"
+  return "unknown key name '\(name)'\(joinedChord(name) ?? keySuggestion(for: name))"
+}
+
+/// The short name of a key, with the kernel's name after one that differs in more than case, such as
+/// `Period (KEY_DOT)`: people look for either.
+private func named(_ key: KeyCode) -> String {
+  guard let kernelName = eventCodeName(1, key.number),
+    kernelName != "KEY_\(key.shortName.uppercased())"
+  else { return key.shortName }
+  return "\(key.shortName) (\(kernelName))"
+}
+
+/// A hint to append to the error about a chord in another program's notation, such as `Ctrl-F9` or
+/// `<Ctrl>F9`; `nil` for other texts.
+private func joinedChord(_ text: String) -> String? {
+  let names = text.split { "-<> ".contains($0) }
+  let keys = names.compactMap { KeyCode(writtenAs: String($0)) }
+  guard names.count > 1, keys.count == names.count, let chord = try? Chord(keys) else { return nil }
+  return "; the keys of a chord are joined by '+': \(chord.shortName)"
 }
 
 /// A hint to append to the error about a text after a chord, if both were meant to be one name, such
-/// as `Print Screen`; otherwise empty.
+/// as `Print Screen`, or one chord, such as `Ctrl F9`; otherwise empty.
 func spacedKeySuggestion(for chord: ChordText) -> String {
   let words = [chord.names.last ?? "", chord.rest].joined(separator: "_")
   guard let key = KeyCode(writtenAs: words.split(separator: " ").joined(separator: "_")) else {
-    return ""
+    return joinedChord((chord.names + [chord.rest]).joined(separator: " ")) ?? ""
   }
   return "; did you mean \(key.shortName)?"
 }
@@ -45,53 +58,4 @@ private func keySuggestion(for name: String) -> String {
   }
   let known = KeyCode.isKernelName(name) ? KeyCode.allNames : KeyCode.allShortNames
   return nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
-}
-
-/// The sentence that lists all names.
-private func only(_ names: [String]) -> String {
-  switch names.count {
-  case 0: "none is declared"
-  default: "expected \(listed(names, "or"))"
-  }
-}
-
-/// The longest name, in bytes, for which a similar one is searched.
-private let longestName = 64
-
-/// The one of `candidates` that comes closest to `name`, if any comes close.
-func nearest(to name: String, among candidates: [String]) -> String? {
-  guard name.utf8.count <= longestName else { return nil }
-  let limit = max(1, name.count / 3)
-  let letters = Array(name.lowercased().utf8)
-  var best: (candidate: String, distance: Int)?
-  for candidate in candidates {
-    let other = Array(candidate.lowercased().utf8)
-    // Each extra or missing letter is a change, so these names differ too much.
-    guard abs(other.count - letters.count) <= limit else { continue }
-    let distance = distance(letters, other)
-    if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
-  }
-  return best?.candidate
-}
-
-/// How many letters must be added, left out, changed or swapped with their neighbour to get from one
-/// to the other.
-private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-  var beforeLast = [Int](repeating: 0, count: right.count + 1)
-  var last = Array(0...right.count)
-  var row = beforeLast
-  for i in left.indices {
-    row[0] = i + 1
-    for j in right.indices {
-      let isSame = left[i] == right[j]
-      var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (isSame ? 0 : 1))
-      if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
-        best = min(best, beforeLast[j - 1] + 1)
-      }
-      row[j + 1] = best
-    }
-    // The memory of the oldest row is reused for the next one.
-    (beforeLast, last, row) = (last, row, beforeLast)
-  }
-  return last[right.count]
 }

@@ -33,7 +33,11 @@ final class RecordingPlayer: InputSource {
   init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
     recording = try Recording(opening: [file]) { Log.warning("\($0)") }
     var first: Time?
-    while let batch = try recording.next() { first = first ?? batch.inputs.first?.time }
+    do throws(RecordingError) {
+      while let batch = try recording.next() { first = first ?? batch.inputs.first?.time }
+    } catch {
+      throw recording.explained(error)
+    }
     try recording.rewind()
     // Inputs without a time, such as the keys held at the start, are played at once.
     reached = first ?? reached

@@ -9,9 +9,17 @@ public struct SystemError: Error, Hashable, TerminalTextConvertible {
   /// The kernel's `errno`.
   public let code: Int32
 
+  /// What says more than the kernel's reason.
+  private let clearerReason: String?
+
   /// The failure of `operation` with this `errno`.
-  public init(_ operation: String, _ subject: String? = nil, code: Int32) {
+  ///
+  /// - Parameter reason: words that say more than those of the `errno`, if there are any.
+  public init(
+    _ operation: String, _ subject: String? = nil, code: Int32, reason: String? = nil
+  ) {
     (self.operation, self.subject, self.code) = (operation, subject, code)
+    clearerReason = reason
   }
 
   /// The failure of `operation` with the `errno` of the call just made.
@@ -19,8 +27,8 @@ public struct SystemError: Error, Hashable, TerminalTextConvertible {
     SystemError(operation, subject, code: errno)
   }
 
-  /// The kernel's reason in words, such as `No such file or directory`.
-  public var reason: String { String(cString: strerror(code)) }
+  /// The reason in words, such as `No such file or directory`.
+  public var reason: String { clearerReason ?? String(cString: strerror(code)) }
 
   /// `cannot open 'x': No such file or directory`
   public var text: TerminalText {

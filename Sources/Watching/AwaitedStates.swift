@@ -32,7 +32,9 @@ extension Machine {
   /// - Throws: `UsageError` for any other name than `shift` and `keyboard`.
   public init(argument name: String) throws(UsageError) {
     guard let machine = Machine(rawValue: name) else {
-      throw UsageError("unknown machine '\(name)'; expected shift or keyboard")
+      throw UsageError(
+        "unknown machine '\(name)'; \(suggestion(for: name, among: Machine.allCases.map(\.rawValue)))"
+      )
     }
     self = machine
   }

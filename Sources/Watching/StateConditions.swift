@@ -58,8 +58,7 @@ public struct StateConditions: Hashable, Sendable {
     _ wanted: [String], of machine: Machine, among states: [String]
   ) throws(UsageError) {
     guard let unknown = wanted.first(where: { !states.contains($0) }) else { return }
-    throw UsageError(
-      "unknown state '\(unknown)' of \(machine); the states are\n\(wrapped(states))")
+    throw UsageError("unknown state '\(unknown)' of \(machine); \(hint(unknown, "states", states))")
   }
 
   /// Whether all conditions hold.
@@ -68,4 +67,13 @@ public struct StateConditions: Hashable, Sendable {
   public func hold(_ state: (Machine) -> String?) -> Bool {
     wanted.allSatisfy { machine, states in state(machine).map(states.contains) ?? false }
   }
+}
+
+/// A hint about an unknown name among names that a configuration can add to: the most similar one or,
+/// on a line of their own, all of them.
+///
+/// - Parameter what: what has these names, as a plural.
+public func hint(_ unknown: String, _ what: String, _ names: [String]) -> TerminalText {
+  nearest(to: unknown, among: names).map { "did you mean '\($0)'?" }
+    ?? "the \(what) are\n\(wrapped(names))"
 }

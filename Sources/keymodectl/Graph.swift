@@ -12,7 +12,8 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
   let machine = try Machine(argument: operands[0])
   let format = arguments["--format"] ?? "dot"
   guard let language = languages[format] else {
-    throw UsageError("unknown format '\(format)'; expected dot, mermaid or plantuml")
+    throw UsageError(
+      "unknown format '\(format)'; \(suggestion(for: format, among: languages.keys.sorted()))")
   }
   let daemon = arguments.has("--current") ? try address.connectForReading() : nil
   let file = arguments["--config"]

@@ -1,86 +1,18 @@
+import CommandLineTools
 import SystemCalls
 
 /// The text of `--help`.
-let help: TerminalText = """
+var help: TerminalText {
+  """
   usage: keymodectl COMMAND [OPTION]...
 
   Queries and controls keymoded, and replays recordings of keyboards.
 
-    state [shift|keyboard]   print the states, or one of them
-    watch                    show the states and every change: on a terminal as a
-                             live view, elsewhere as lines
-    wait MACHINE=STATE...    wait until the machines are in these states
-    while MACHINE=STATE... -- COMMAND...
-                             run a command while the machines are in these states
-    targets                  keep the targets of the present states active in the
-                             user's systemd, until interrupted
-    trigger EVENT            send an event instead of a key
-    focus                    send tapTextField when a text field of the desktop
-                             gets the focus, and tapBlankArea when none has it
-    devices                  print the followed devices
-    stats                    print statistics of the daemon
-    graph shift|keyboard     print the diagram of a machine; needs no daemon
-    replay FILE...           print the changes that recordings make, merged by
-                             time; needs no daemon; '-' is standard input
-    record [DEVICE]...       record these keyboards, or all; needs no daemon
-    keys [DEVICE]...         show what each key that is pressed is called and
-                             bound to; needs no daemon
+  \(commands.map { entry($0.form, $0.summary) }.joined(separator: "\n"))
 
-    --json                   all but wait, while, focus, targets, graph, record
-                             and keys: print JSON lines
-    --socket-dir DIR         all but replay, record and keys: the directory of the
-                             daemon's sockets; by default $KEYMODED_SOCKET_DIR,
-                             $XDG_RUNTIME_DIR/keymoded or /run/keymoded
-    --timeout SECONDS        all but watch, while, focus, targets, replay, record
-                             and keys: give up after this time, by default 5
-                             seconds; wait then exits with 1, and by default never
-                             gives up
-    --config FILE            replay, record, draw or show keys with the settings
-                             of FILE
-    --version                print the version
-    --help                   print this summary
+  'keymodectl help COMMAND' shows the options of a command, and examples.
 
-  watch
-    --lines                  print lines on a terminal too
-    --format TEXT            for a status bar: print TEXT whenever it changes, the
-                             states instead of {shift} and {keyboard}
-    --waybar                 the same as JSON for a custom module of Waybar
-
-  while
-    --grace TIME             how long the command may take to end before it is
-                             killed; by default 3s
-    --once                   run the command a single time, and exit as it does
-    --any-session            also while your session is locked, or not the active
-                             one of its seat
-
-  focus
-    --any-session            also while your session is locked, or not the active
-                             one of its seat
-
-  targets
-    --shift                  for the states of Shift too, not the keyboard's alone
-    --any-session            also while your session is locked, or not the active
-                             one of its seat
-
-  graph
-    --format LANGUAGE        dot (the default), mermaid or plantuml
-    --current                draw the rules of the daemon and mark its state
-
-  replay
-    --format FORMAT          evemu, libinput, evtest, getevent, raw64 or raw32; by
-                             default replay detects the format
-    --expect FILE            compare the changes with those in FILE, the output of
-                             replay or watch with --json
-    --from T, --until T      begin and end at these times, in seconds
-    --stats                  count the events of the recording
-    --timeline FILE          draw the changes into FILE, as SVG
-    --lenient                skip errors and count them
-
-  record
-    --output FILE            write to the new file FILE; by default to standard
-                             output
-    --format FORMAT          evemu (the default for one keyboard) or libinput
-    --show-keycodes          do not redact: the recording shows what is typed
+  \(generalOptions)
 
   Events: shiftPressed characterTyped clickSwitchButton clickMoreButton
   tapTextField tapBlankArea
@@ -91,3 +23,68 @@ let help: TerminalText = """
   or recording; 5 permission denied. while --once exits with the status of the
   command, as shells do: 127 if there is no such command, 126 if it cannot run.
   """
+}
+
+/// The text of `help COMMAND`, for the arguments `help COMMAND` and `COMMAND --help`.
+///
+/// - Throws: `UsageError` if there is no such command.
+func helpText(for arguments: Arguments) throws(UsageError) -> TerminalText {
+  let isCommand = arguments.operands.first == "help"
+  let words = arguments.operands.dropFirst(isCommand ? 1 : 0)
+  guard let name = words.first else { return help }
+  if isCommand, words.count > 1 { throw UsageError("help takes one command at most") }
+  return try command(named: name).help
+}
+
+/// The command of this name.
+///
+/// - Throws: `UsageError` with the most similar name, if there is no such command.
+func command(named name: String) throws(UsageError) -> Command {
+  if let command = commands.first(where: { $0.name == name }) { return command }
+  let hint = nearest(to: name, among: commands.map(\.name)).map { "; did you mean '\($0)'?" }
+  throw UsageError("unknown command '\(name)'\(hint ?? "")")
+}
+
+extension Command {
+  /// The name and the operands, as in the list of commands.
+  fileprivate var form: String { operands.isEmpty ? name : "\(name) \(operands)" }
+
+  fileprivate var help: TerminalText {
+    let own = options.filter { $0.commands.contains(name) }.map { option in
+      entry([option.name, option.value].compactMap { $0 }.joined(separator: " "), option.meaning)
+    }
+    let examples = examples.map { "  \($0.line)\n      \($0.meaning)" as TerminalText }
+    return """
+      usage: keymodectl \(name) \(own.isEmpty ? "" : "[OPTION]... ")\(operands)
+
+      \(lines(of: purpose, width: 79).joined(separator: "\n"))
+
+      \((own + [generalOptions]).joined(separator: "\n"))
+
+      Examples:
+      \(examples.joined(separator: "\n"))
+      """
+  }
+}
+
+private let generalOptions: TerminalText =
+  [entry("-h, --help", "print help"), entry("-V, --version", "print the version")]
+  .joined(separator: "\n")
+
+/// A name and, beside it, its meaning, in lines of at most 79 columns.
+private func entry(_ name: String, _ meaning: String) -> TerminalText {
+  let column = 27
+  let margin = String(repeating: " ", count: column)
+  let text = lines(of: meaning, width: 79 - column)
+  let head = "  \(name)"
+  guard head.count < column - 1 else {
+    return "\(head)\n\(margin)\(text.joined(separator: "\n\(margin)"))"
+  }
+  let gap = String(repeating: " ", count: column - head.count)
+  return "\(head)\(gap)\(text.joined(separator: "\n\(margin)"))"
+}
+
+/// The words of `text` in lines of at most `width` characters.
+private func lines(of text: String, width: Int) -> [TerminalText] {
+  CommandLineTools.lines(of: text.split(separator: " ").map(String.init), width: width)
+}

@@ -2,31 +2,81 @@ import CommandLineTools
 import KeymodedConfiguration
 import SystemCalls
 
-/// The options except `--help` and `--version`, and the commands that have each of them.
-private let options: [(name: String, takesValue: Bool, commands: [String])] = [
-  ("--any-session", false, ["focus", "targets", "while"]),
-  ("--json", false, ["devices", "replay", "state", "stats", "trigger", "watch"]),
-  (
-    "--socket-dir", true,
-    ["devices", "focus", "graph", "state", "stats", "targets", "trigger", "wait", "watch", "while"]
+/// An option, as some commands have it.
+struct Option {
+  /// Its name, with dashes.
+  let name: String
+  /// What stands for its value in help; `nil` if it takes none.
+  let value: String?
+  /// The commands that have it with this meaning.
+  let commands: [String]
+  /// What it means, in words.
+  let meaning: String
+
+  init(_ name: String, _ value: String, _ commands: [String], _ meaning: String) {
+    (self.name, self.value, self.commands, self.meaning) = (name, value, commands, meaning)
+  }
+
+  init(_ name: String, _ commands: [String], _ meaning: String) {
+    (self.name, value, self.commands, self.meaning) = (name, nil, commands, meaning)
+  }
+}
+
+/// The options except `--help` and `--version`, in the order of help. An option with several meanings
+/// is there several times.
+let options: [Option] = [
+  .init("--lines", ["watch"], "print lines on a terminal too"),
+  .init(
+    "--format", "TEXT", ["watch"],
+    "for a status bar: print TEXT whenever it changes, the states instead of {shift} and {keyboard}"
   ),
-  ("--config", true, ["graph", "keys", "record", "replay"]),
-  ("--format", true, ["graph", "record", "replay", "watch"]),
-  ("--current", false, ["graph"]),
-  ("--output", true, ["record"]),
-  ("--shift", false, ["targets"]),
-  ("--show-keycodes", false, ["record"]),
-  ("--expect", true, ["replay"]),
-  ("--from", true, ["replay"]),
-  ("--grace", true, ["while"]),
-  ("--lenient", false, ["replay"]),
-  ("--lines", false, ["watch"]),
-  ("--once", false, ["while"]),
-  ("--stats", false, ["replay"]),
-  ("--timeline", true, ["replay"]),
-  ("--timeout", true, ["devices", "graph", "state", "stats", "trigger", "wait"]),
-  ("--until", true, ["replay"]),
-  ("--waybar", false, ["watch"]),
+  .init("--waybar", ["watch"], "the same as JSON for a custom module of Waybar"),
+  .init(
+    "--grace", "TIME", ["while"],
+    "how long the command may take to end before it is killed, such as 500ms; by default 3s"),
+  .init("--once", ["while"], "run the command a single time, and exit as it does"),
+  .init("--shift", ["targets"], "for the states of Shift too, not the keyboard's alone"),
+  .init(
+    "--any-session", ["focus", "targets", "while"],
+    "also while your session is locked, or not the active one of its seat"),
+  .init("--format", "LANGUAGE", ["graph"], "dot (the default), mermaid or plantuml"),
+  .init("--current", ["graph"], "draw the rules of the daemon and mark its state"),
+  .init(
+    "--format", "FORMAT", ["replay"],
+    "evemu, libinput, evtest, getevent, raw64 or raw32; by default replay detects the format"),
+  .init(
+    "--expect", "FILE", ["replay"],
+    "compare the changes with those in FILE, the output of replay or watch with --json"),
+  .init(
+    "--from", "TIME", ["replay"],
+    "begin at this time, such as 2.5s, on the clock that replay prints"),
+  .init("--until", "TIME", ["replay"], "end at this time"),
+  .init("--stats", ["replay"], "count the events of the recording"),
+  .init("--timeline", "FILE", ["replay"], "draw the changes into FILE, as SVG"),
+  .init("--lenient", ["replay"], "skip errors and count them"),
+  .init(
+    "--output", "FILE", ["record"],
+    "write to the new file FILE; by default to standard output"),
+  .init("--format", "FORMAT", ["record"], "evemu (the default for one keyboard) or libinput"),
+  .init("--show-keycodes", ["record"], "do not redact: the recording shows what is typed"),
+  .init(
+    "--config", "FILE", ["graph", "keys", "record", "replay"],
+    "use the settings of FILE; by default the defaults, not those of the daemon"),
+  .init(
+    "--timeout", "TIME", ["wait"],
+    "give up after this time, such as 500ms or 5s, and exit with 1; by default never"),
+  .init(
+    "--timeout", "TIME", ["devices", "graph", "state", "stats", "trigger"],
+    "give up if the daemon has not answered after this time, by default 5s"),
+  .init(
+    "--json", ["devices", "replay", "state", "stats", "trigger", "watch"], "print JSON lines"),
+  .init(
+    "--socket-dir", "DIR",
+    [
+      "devices", "focus", "graph", "state", "stats", "targets", "trigger", "wait", "watch", "while",
+    ],
+    "the directory of the daemon's sockets; by default $KEYMODED_SOCKET_DIR, "
+      + "$XDG_RUNTIME_DIR/keymoded or /run/keymoded"),
 ]
 
 extension Arguments {
@@ -34,8 +84,9 @@ extension Arguments {
   static func ofThisProgram() throws(UsageError) -> Arguments {
     try Arguments(
       commandLine(),
-      flags: Set(options.filter { !$0.takesValue }.map(\.name) + ["--help", "--version"]),
-      options: Set(options.filter(\.takesValue).map(\.name)))
+      flags: Set(options.filter { $0.value == nil }.map(\.name) + ["--help", "--version"]),
+      options: Set(options.filter { $0.value != nil }.map(\.name)),
+      short: ["-h": "--help", "-V": "--version"])
   }
 
   /// Refuses options that the command does not have, and files that are named `-`.
@@ -43,8 +94,11 @@ extension Arguments {
     for option in ["--config", "--expect", "--output", "--timeline"] where self[option] == "-" {
       throw UsageError("option '\(option)' needs a file, not '-'; './-' is a file named '-'")
     }
-    for option in options where isGiven(option.name) && !option.commands.contains(command) {
-      throw UsageError("option '\(option.name)' works only with \(listed(option.commands))")
+    for option in options where isGiven(option.name) {
+      let commands = options.filter { $0.name == option.name }.flatMap(\.commands).sorted()
+      guard commands.contains(command) else {
+        throw UsageError("option '\(option.name)' works only with \(listed(commands))")
+      }
     }
   }
 }

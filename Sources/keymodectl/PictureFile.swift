@@ -6,11 +6,23 @@ import Timelines
 struct PictureFile {
   private let path: String
 
+  /// The endings of pictures that are not SVG. A name may have any other ending, or none.
+  private static let otherFormats: Set = [
+    "bmp", "eps", "gif", "jpeg", "jpg", "pdf", "png", "ps", "svgz", "tif", "tiff", "webp",
+  ]
+
   /// The file at `path`, which may replace an older picture but no other file. It is not opened yet.
   ///
-  /// - Throws: `UsageError` if the path has any other file: it may be a recording.
+  /// - Throws: `UsageError` if the path has any other file, which may be a recording, or if its name
+  ///   is that of a picture in another format, which image viewers would refuse.
   init(_ path: String) throws {
     self.path = path
+    let name = path.split(separator: "/").last ?? ""
+    let ending = name.split(separator: ".").dropFirst().last?.lowercased() ?? ""
+    guard !Self.otherFormats.contains(ending) else {
+      throw UsageError(
+        "a timeline is drawn as SVG only: '\(path)' must end in .svg, not in .\(ending)")
+    }
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
       return

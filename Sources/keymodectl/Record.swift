@@ -17,7 +17,8 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
 private func request(_ operands: [String], _ arguments: Arguments) throws -> RecordingRequest {
   let format = try arguments["--format"].map { name throws(UsageError) in
     guard let format = WrittenFormat(rawValue: name) else {
-      throw UsageError("unknown format '\(name)'; expected evemu or libinput")
+      throw UsageError(
+        "unknown format '\(name)'; \(suggestion(for: name, among: ["evemu", "libinput"]))")
     }
     return format
   }

@@ -3,7 +3,9 @@ import JSON
 import KeyboardModes
 import KeymodeClient
 import KeymodeInterface
+import KeymodedConfiguration
 import SystemCalls
+import Watching
 
 /// `keymodectl trigger EVENT`: sends an event instead of a key.
 func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
@@ -20,7 +22,13 @@ func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
     let names = try connection.machines().flatMap { machine in
       machine.name == Machine.shift.rawValue ? ClientEvent.namesForShift : machine.events
     }
-    throw UsageError("unknown event '\(operands[0])'; the events are\n\(wrapped(names))")
+    let isKey = Chord(written: operands[0]) != nil
+    throw UsageError(
+      """
+      unknown event '\(operands[0])'\
+      \(isKey ? ", which is a key; keys are bound to events in \(Configuration.systemPath)" : ""); \
+      \(hint(operands[0], "events", names))
+      """)
   }
   Output.print(reply.state.modes.table, json: asJSON ? reply : nil)
   return reply.changed ? 0 : ExitStatus.no

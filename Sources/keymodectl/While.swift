@@ -1,7 +1,6 @@
 import Acting
 import CommandLineTools
 import KeymodeClient
-import KeymodedConfiguration
 import SystemCalls
 import Watching
 
@@ -33,9 +32,5 @@ func runWhile(
 
 /// The time of `--grace`.
 private func grace(_ arguments: Arguments) throws(UsageError) -> Duration {
-  guard let text = arguments["--grace"] else { return .seconds(3) }
-  guard let grace = Duration(withUnit: text.last?.isNumber == true ? "\(text)s" : text) else {
-    throw UsageError("grace '\(text)' is not a time such as 500ms or 3s")
-  }
-  return grace
+  try arguments["--grace"].map(microseconds).map(Duration.microseconds) ?? .seconds(3)
 }

@@ -14,11 +14,18 @@ import SystemCalls
 @MainActor
 func run() async throws -> Int32 {
   let arguments = try Arguments.ofThisProgram()
-  if arguments.has("--help") || arguments.has("--version") {
-    Output.print(arguments.has("--help") ? help : "keymodectl \(keymodedVersion)")
+  let name = arguments.operands.first
+  if arguments.has("--help") || arguments.has("--version") || name == "help" {
+    let asksForHelp = arguments.has("--help") || name == "help"
+    Output.print(asksForHelp ? try helpText(for: arguments) : "keymodectl \(keymodedVersion)")
     return ExitStatus.done
   }
-  guard let command = arguments.operands.first else { throw UsageError("no command is given") }
+  guard let name else {
+    // A script that lost its command must not go on as if it had succeeded.
+    writeToStandardError("\(help)\n")
+    return ExitStatus.usage
+  }
+  let command = try command(named: name).name
   let operands = Array(arguments.operands.dropFirst())
   try arguments.check(for: command)
   let timeout = try arguments["--timeout"].map(microseconds).map(Duration.microseconds)
@@ -47,6 +54,12 @@ func run() async throws -> Int32 {
   }
 }
 
+/// The command that the first argument names, if it does.
+@MainActor
+var firstCommand: String? {
+  commands.first { $0.name == CommandLine.arguments.dropFirst().first }?.name
+}
+
 // `while` starts this program again, as the guardian of its command. No thread may have started.
 if GuardianProcess.isWanted { exit(GuardianProcess.run()) }
 // Writing to a reader that has gone fails with `EPIPE` instead of ending the program.
@@ -57,7 +70,7 @@ let status: Int32
 do {
   status = try await run()
 } catch let error as UsageError {
-  complain(error)
+  complain(error, about: firstCommand)
   status = ExitStatus.usage
 } catch let error as ClientError {
   complain("\(error)")

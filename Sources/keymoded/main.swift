@@ -22,8 +22,8 @@ let help: TerminalText = """
                         'max' plays it without waiting
     --socket-dir DIR    create the sockets in DIR; by default in /run/keymoded for
                         root and $XDG_RUNTIME_DIR/keymoded for other users
-    --version           print the version
-    --help              print this summary
+    -V, --version       print the version
+    -h, --help          print this summary
 
   Exit status: 0 done or ended by a signal; 1 the system refused an operation;
   2 wrong usage; 4 invalid configuration or recording. On SIGHUP the daemon reads
@@ -34,7 +34,8 @@ let help: TerminalText = """
 func run() throws {
   let arguments = try Arguments(
     commandLine(), flags: ["--check", "--print-config", "--version", "--help"],
-    options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"])
+    options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"],
+    short: ["-h": "--help", "-V": "--version"])
   if arguments.has("--help") { return Output.print(help) }
   if arguments.has("--version") { return Output.print("keymoded \(keymodedVersion)") }
   if let operand = arguments.operands.first { throw UsageError("unexpected argument '\(operand)'") }

@@ -33,6 +33,8 @@ struct ArgumentsTests {
     "invalid options are refused",
     arguments: [
       ("--unknown", "unknown option '--unknown'"), ("-f", "unknown option '-f'"),
+      ("--flga", "unknown option '--flga'; did you mean '--flag'?"),
+      ("--lst=x", "unknown option '--lst'; did you mean '--list'?"),
       ("--flag=x", "option '--flag' takes no value"),
       ("--option", "option '--option' needs a value"),
       ("--option=", "option '--option' needs a value"),
@@ -43,21 +45,27 @@ struct ArgumentsTests {
   }
 
   @Test(
-    "a time is seconds with up to six digits after the point",
+    "a time is a number with a unit, or seconds, exact to the microsecond",
     arguments: [
+      ("5s", 5_000_000), ("500ms", 500_000), ("2.5ms", 2500), ("0.001ms", 1), ("250us", 250),
+      ("0.000001s", 1), ("999999999999us", 999_999_999_999),
       ("0", 0), ("12.5", 12_500_000), ("1.000001", 1_000_001), ("007.1", 7_100_000),
       ("999999999999.999999", 999_999_999_999_999_999),
     ] as [(String, Int64)])
   func seconds(_ text: String, _ expected: Int64) throws {
-    #expect(try microseconds(inSeconds: text) == expected)
+    #expect(try microseconds(of: text) == expected)
   }
 
   @Test(
     "a time in any other form is refused",
-    arguments: ["", ".", "1.", ".5", "-1", "+1", "1e3", "1.1234567", "1000000000000", "1.2.3", "٣"])
+    arguments: [
+      "", ".", "1.", ".5", "-1", "+1", "1e3", "1.1234567", "1000000000000", "1.2.3", "٣", "s", "ms",
+      "5m",
+      "5 s", "5S", "1.5us", "1.0001ms", "5min", ".5s", "1.s", "5sms",
+    ])
   func badSeconds(_ text: String) {
-    #expect(throws: UsageError("time '\(text)' is not a number of seconds such as 12.5")) {
-      _ = try microseconds(inSeconds: text)
+    #expect(throws: UsageError("'\(text)' is not a time such as 500ms, 2.5s or, in seconds, 2.5")) {
+      _ = try microseconds(of: text)
     }
   }
 }

@@ -174,6 +174,18 @@ struct ShortNameConfigurationTests {
     #expect(try read(bindings).warnings == warnings)
   }
 
+  @Test(
+    "a chord by which consoles are switched is bound with a warning",
+    arguments: [
+      ("Ctrl+Alt+F9", true), ("Alt+Control+KEY_F1", true), ("Ctrl+Alt+F12", true),
+      ("Ctrl+F9", false), ("Alt+F9", false), ("Ctrl+Alt+Super+F9", false), ("Ctrl+Alt+F13", false),
+      ("Ctrl+Alt+Num_Lock", false),
+    ])
+  func consoleKeys(_ chord: String, _ isWarned: Bool) throws {
+    let warning = "k.yaml:1:39: warning: '\(chord)' also switches to another console or session"
+    #expect(try read("tapTextField: \(chord)").warnings == (isWarned ? [warning] : []))
+  }
+
   @Test("a file with errors has no warnings")
   func warningsOfErrors() {
     var warnings: [String] = []

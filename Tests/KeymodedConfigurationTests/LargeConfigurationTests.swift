@@ -1,4 +1,5 @@
 import Foundation
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -43,7 +44,7 @@ struct ManyErrorsTests {
   func counted(_ count: Int, _ last: String?) {
     let text = (1...count).map { "\($0): x\n" }.joined()
     let told = (1...min(count, 20)).map { line in
-      "k.yaml:\(line):1: unknown key '\(line)'; "
+      "k.yaml:\(line):1: unknown setting '\(line)'; "
         + "expected shift, keyboard, devices, debounce or leds"
     }
     #expect(said(of: text) == told + (last.map { [$0] } ?? []))

@@ -96,11 +96,11 @@ struct KeyboardsTests {
       ])
     #expect(
       found == [
-        "cannot follow 'input/event9': No such device",
-        "cannot follow 'input/event10': No such device",
-        "cannot follow 'input/event0': No such device",
+        "cannot follow 'input/event9': not an input device",
+        "cannot follow 'input/event10': not an input device",
+        "cannot follow 'input/event0': not an input device",
         "cannot open 'input/event0': No such file or directory",
-        "cannot follow 'input/event1': No such device",
+        "cannot follow 'input/event1': not an input device",
       ])
   }
 
@@ -121,7 +121,7 @@ struct KeyboardsTests {
     #expect(
       found == [
         "cannot open 'my keyboard': No such file or directory",
-        "cannot follow 'my keyboard': No such device",
+        "cannot follow 'my keyboard': not an input device",
       ])
   }
 }

@@ -37,7 +37,7 @@ struct BadStartTests {
       }
       #expect(
         daemon.log.contains(
-          "keymoded.yaml:1:10: unknown key 'treshold'; did you mean 'threshold'?\n"))
+          "keymoded.yaml:1:10: unknown setting 'treshold'; did you mean 'threshold'?\n"))
       let warning = "the configuration is invalid; the last good one applies"
       #expect(daemon.log.contains("\(warning)\n"))
       #expect(daemon.status == "keyboards followed: 0; \(warning)")
@@ -76,7 +76,7 @@ struct BadStartTests {
       "keymoded", "--config", file, "--socket-dir", folder.path,
       environment: ["NOTIFY_SOCKET": "\(folder.path)/notify", "SYSTEMD_EXEC_PID": "1"])
     #expect((inService.status, inService.errors) == (4, ended.errors))
-    #expect(ended.errors == "\(file):1:10: unknown key 'treshold'; did you mean 'threshold'?\n")
+    #expect(ended.errors == "\(file):1:10: unknown setting 'treshold'; did you mean 'threshold'?\n")
   }
 }
 

@@ -315,8 +315,23 @@ struct CommandTests {
   @Test(
     "a wrong command line is refused",
     arguments: [
-      ("keymodectl", "", "no command is given"),
-      ("keymodectl", "stat", "unknown command 'stat'"),
+      ("keymodectl", "stat", "unknown command 'stat'; did you mean 'state'?"),
+      ("keymodectl", "wacth --lines", "unknown command 'wacth'; did you mean 'watch'?"),
+      ("keymodectl", "talk", "unknown command 'talk'"),
+      ("keymodectl", "talk --help", "unknown command 'talk'"),
+      ("keymodectl", "help repaly", "unknown command 'repaly'; did you mean 'replay'?"),
+      ("keymodectl", "help state watch", "help takes one command at most"),
+      ("keymodectl", "state shfit", "unknown machine 'shfit'; did you mean 'shift'?"),
+      ("keymodectl", "wait keybaord=on", "unknown machine 'keybaord'; did you mean 'keyboard'?"),
+      (
+        "keymodectl", "wait shift=capslok",
+        "unknown state 'capslok' of shift; did you mean 'capsLock'?"
+      ),
+      ("keymodectl", "graph shift --format dto", "unknown format 'dto'; did you mean 'dot'?"),
+      (
+        "keymodectl", "while shift=on --grace 3m -- true",
+        "'3m' is not a time such as 500ms, 2.5s or, in seconds, 2.5"
+      ),
       ("keymodectl", "state caps", "unknown machine 'caps'; expected shift or keyboard"),
       ("keymodectl", "state shift keyboard", "state takes one machine at most"),
       ("keymodectl", "watch now", "watch takes no operand"),
@@ -334,7 +349,7 @@ struct CommandTests {
       ),
       (
         "keymodectl", "wait shift=on --timeout soon",
-        "time 'soon' is not a number of seconds such as 12.5"
+        "'soon' is not a time such as 500ms, 2.5s or, in seconds, 2.5"
       ),
       (
         "keymodectl", "watch --timeout 1",
@@ -366,7 +381,10 @@ struct CommandTests {
         "keymodectl", "replay x --socket-dir y",
         "option '--socket-dir' works only with devices, focus, graph, state, stats, targets, trigger, wait, watch and while"
       ),
-      ("keymodectl", "state --jsn", "unknown option '--jsn'"),
+      ("keymodectl", "state --jsn", "unknown option '--jsn'; did you mean '--json'?"),
+      ("keymodectl", "state -x", "unknown option '-x'"),
+      ("keymodectl", "state -h=1", "option '--help' takes no value"),
+      ("keymoded", "--recordng x", "unknown option '--recordng'; did you mean '--recording'?"),
       ("keymodectl", "state --json=1", "option '--json' takes no value"),
       (
         "keymodectl", "state --config x",
@@ -418,8 +436,84 @@ struct CommandTests {
   func usage(_ program: String, _ arguments: String, _ message: String) throws {
     let ended = try run("/bin/sh", "-c", "'\(Place.programs)/\(program)' \(arguments)")
     #expect(ended.status == 2)
-    #expect(ended.errors == "\(program): \(message)\ntry '\(program) --help'\n")
+    // The help of the command, if it is known.
+    let word = String(arguments.prefix { $0 != " " })
+    let isKnown = program == "keymodectl" && CommandTests.names.contains(word)
+    let help = "\(program)\(isKnown ? " \(word)" : "") --help"
+    #expect(ended.errors == "\(program): \(message)\ntry '\(help)'\n")
     #expect(ended.output == "")
+  }
+
+  /// The names of the commands of keymodectl.
+  static let names: [String] = {
+    let help = (try? run("keymodectl", "--help").output) ?? ""
+    return help.components(separatedBy: "\n\n").dropFirst(2).first?
+      .matches(of: /(?m)^ {2}([a-z]+)/).map { String($0.1) } ?? []
+  }()
+
+  @Test("every command has help of its own: its options, and two examples of how to call it")
+  func helpOfCommands() throws {
+    #expect(CommandTests.names.count == 14)
+    for name in CommandTests.names {
+      let help = try run("keymodectl", "help", name)
+      #expect((help.status, help.errors) == (0, ""))
+      #expect(help.output.hasPrefix("usage: keymodectl \(name) "))
+      #expect(help.lines.allSatisfy { $0.count <= 80 }, "\(name)")
+      for arguments in [[name, "--help"], ["-h", name], [name, "-h"], ["help", name, "-V"]] {
+        let path = "\(Place.programs)/keymodectl"
+        #expect(try TestSupport.run(path, arguments).output == help.output, "\(arguments)")
+      }
+      let examples = help.output.components(separatedBy: "\nExamples:\n").last ?? ""
+      let lines = examples.split(separator: "\n").filter { !$0.hasPrefix("   ") }
+      #expect(lines.count == 2, "\(name)")
+      #expect(lines.allSatisfy { $0.contains(/keymode(ctl |-)/) && $0.contains(name) })
+    }
+  }
+
+  @Test("help and -h print what --help does; a call without a command prints it too, and fails")
+  func helpOfAll() throws {
+    let help = try run("keymodectl", "--help")
+    #expect(try run("keymodectl", "help").output == help.output)
+    #expect(try run("keymodectl", "-h").output == help.output)
+    #expect(try run("keymodectl", "-V").output == "keymodectl \(keymodedVersion)\n")
+    #expect(try run("keymoded", "-h").output == run("keymoded", "--help").output)
+    #expect(try run("keymoded", "-V").output == "keymoded \(keymodedVersion)\n")
+    let bare = try run("keymodectl")
+    #expect((bare.status, bare.output, bare.errors) == (2, "", help.output))
+    // What follows two dashes is another program's.
+    let other = try run("keymodectl", "while", "--grace", "x", "shift=on", "--", "ls", "--help")
+    #expect(other.status == 2 && other.output == "")
+  }
+
+  @Test(
+    "times have units; a bare number is in seconds",
+    arguments: ["50ms", "0.05s", "0.05", "50000us"])
+  func times(_ time: String) throws {
+    let daemon = try RunningDaemon()
+    let start = ContinuousClock.now
+    let ended = try run(
+      "keymodectl", "wait", "shift=on", "--timeout", time, "--socket-dir", daemon.folder.path)
+    #expect((ended.status, ended.errors) == (1, ""))
+    #expect(ContinuousClock.now - start >= .milliseconds(50))
+    let recording = "# EVEMU 1.3\nE: 0.010000 0001 002a 0001\nE: 0.050000 0001 001e 0001\n"
+    let replayed = try run("keymodectl", "replay", "-", "--from", time, input: recording)
+    #expect(replayed.lines.count { $0.contains("→") } == 1)
+  }
+
+  @Test("an unknown event gets the most similar one, and a key is told from an event")
+  func unknownEvents() throws {
+    let daemon = try RunningDaemon()
+    for (event, message) in [
+      ("tapTextFeild", "; did you mean 'tapTextField'?"),
+      (
+        "Ctrl+F9",
+        ", which is a key; keys are bound to events in /etc/keymoded/keymoded.yaml; the events are"
+      ),
+    ] {
+      let ended = try run("keymodectl", "trigger", event, "--socket-dir", daemon.folder.path)
+      #expect(ended.status == 2)
+      #expect(ended.errors.hasPrefix("keymodectl: unknown event '\(event)'\(message)\n"))
+    }
   }
 
   @Test(
@@ -442,7 +536,7 @@ struct CommandTests {
     let ended = try run(
       "/bin/sh", "-c", "'\(Place.programs)'/\(command) --config \(file)")
     #expect(ended.status == 4)
-    #expect(ended.errors == "\(file):2:3: unknown key 'treshold'; did you mean 'threshold'?\n")
+    #expect(ended.errors == "\(file):2:3: unknown setting 'treshold'; did you mean 'threshold'?\n")
     let missing = try run("keymoded", "--config", "/nowhere")
     #expect(missing.status == 4)
     #expect(missing.errors == "/nowhere: No such file or directory\n")

@@ -74,37 +74,20 @@ struct CompletionTests {
   private struct Help {
     /// The commands, in order.
     let commands: [String]
-    /// The options of all commands (under ""), and of some.
-    var options: [String: Set<String>] = [:]
     let events: Set<String>
-
-    /// For some options of all commands: the commands that do not have them.
-    var exceptions: [String: [String]] = [:]
 
     init() throws {
       let paragraphs = try run("keymodectl", "--help").output.components(separatedBy: "\n\n")
       commands = paragraphs[2].matches(of: /(?m)^ {2}([a-z]+)/).map { String($0.1) }
-      for paragraph in paragraphs[3...] {
-        let first = paragraph.firstMatch(of: /^([a-z]+)\n/).map { String($0.1) } ?? ""
-        guard first != "" || paragraph.hasPrefix("  --") else { continue }
-        // An option is at the beginning of a line, or after another option and a comma.
-        let names = paragraph.matches(of: /(?m)(?:^ {2}|, )(--[a-z-]+)/).map { String($0.1) }
-        options[first] = Set(names)
-      }
-      for line in paragraphs[3].matches(of: /(?m)^ {2}(--[a-z-]+).* all but ([a-z, \n]+):/) {
-        exceptions[String(line.1)] = line.2.split(separator: #/,\s+|\s+and\s+/#).map(String.init)
-      }
-      try #require(exceptions.count == 3)
       let list = try #require(paragraphs.first { $0.hasPrefix("Events: ") })
       events = Set(list.split(separator: /[ \n]+/).dropFirst().map(String.init))
     }
 
-    func options(of command: String) -> Set<String> {
-      var all = (options[""] ?? []).union(options[command] ?? [])
-      // "replay, record, draw or show keys with the settings of FILE"
-      if !["replay", "record", "graph", "keys"].contains(command) { all.remove("--config") }
-      for (option, others) in exceptions where others.contains(command) { all.remove(option) }
-      return all
+    /// The options that the help of a command lists.
+    func options(of command: String) throws -> Set<String> {
+      // An option is at the beginning of a line, or after its short form and a comma.
+      let help = try run("keymodectl", "help", command).output
+      return Set(help.matches(of: /(?m)(?:^ {2}|^ {2}-[a-zA-Z], )(--[a-z-]+)/).map { String($0.1) })
     }
   }
 
@@ -113,16 +96,16 @@ struct CompletionTests {
     arguments: CompletingShell.allCases)
   func agreement(_ shell: CompletingShell) throws {
     let help = try Help()
-    #expect(help.commands.count == 13)
-    #expect(help.options.count == 8)
+    #expect(help.commands.count == 14)
     let lines = ["keymodectl "] + help.commands.map { "keymodectl \($0) --" }
     let found = try shell.completions(of: lines)
     #expect(found.first == Set(help.commands))
     for (command, options) in zip(help.commands, found.dropFirst()) {
-      #expect(options == help.options(of: command), "\(command)")
+      #expect(try options == help.options(of: command), "\(command)")
     }
-    let daemon = try run("keymoded", "--help").output.matches(of: /(?m)^ {2}(--[a-z-]+)/)
-      .map { String($0.1) }
+    let daemon = try run("keymoded", "--help").output.matches(
+      of: /(?m)(?:^ {2}|^ {2}-[a-zA-Z], )(--[a-z-]+)/
+    ).map { String($0.1) }
     #expect(try shell.completions(of: ["keymoded --"]) == [Set(daemon)])
   }
 

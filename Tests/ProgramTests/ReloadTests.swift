@@ -49,7 +49,7 @@ struct ReloadTests {
       daemon, "shfit: {}\nshift: { threshold: 1us, trigger: tip }\n",
       until: "keeping the present configuration")
     let file = "\(daemon.folder.path)/keymoded.yaml"
-    #expect(daemon.log.contains("\(file):1:1: unknown key 'shfit'; did you mean 'shift'?\n"))
+    #expect(daemon.log.contains("\(file):1:1: unknown setting 'shfit'; did you mean 'shift'?\n"))
     #expect(daemon.log.contains("\(file):2:35: 'tip' is none of press, tap and always\n"))
     for state in ["on", "capsLock"] {
       let reply = try control.result("\(controller).Trigger", ["event": "shiftPressed"])
@@ -103,7 +103,7 @@ struct ReloadTests {
     #expect(
       ended.errors == """
         \(bad):1:21: '1' has no unit; add s, ms or us
-        \(bad):2:10: devices must be a mapping; its possible keys are only, ignore and pointers
+        \(bad):2:10: devices must be a mapping; its possible settings are only, ignore and pointers
 
         """)
     let missing = try run("keymoded", "--check", "--config", "/nowhere")

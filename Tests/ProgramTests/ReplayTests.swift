@@ -397,15 +397,18 @@ struct ReplayTests {
       try run("keymodectl", "replay", "-", "--from", "0.9", "--until", "1.2", input: dated).lines
         == ended.lines, "in the time that is shown")
     for (option, message) in [
-      (["--from", "x"], "time 'x' is not a number of seconds such as 12.5"),
-      (["--until", "1.1234567"], "time '1.1234567' is not a number of seconds such as 12.5"),
-      (["--until=-1"], "time '-1' is not a number of seconds such as 12.5"),
+      (["--from", "x"], "'x' is not a time such as 500ms, 2.5s or, in seconds, 2.5"),
+      (
+        ["--until", "1.1234567"],
+        "'1.1234567' is not a time such as 500ms, 2.5s or, in seconds, 2.5"
+      ),
+      (["--until=-1"], "'-1' is not a time such as 500ms, 2.5s or, in seconds, 2.5"),
       (["--from", "2", "--until", "1"], "'--until' is earlier than '--from'"),
     ] {
       let path = "\(Place.programs)/keymodectl"
       let refused = try TestSupport.run(path, ["replay", "-"] + option, input: chat)
       #expect(refused.status == 2)
-      #expect(refused.errors == "keymodectl: \(message)\ntry 'keymodectl --help'\n")
+      #expect(refused.errors == "keymodectl: \(message)\ntry 'keymodectl replay --help'\n")
     }
   }
 
@@ -471,6 +474,49 @@ struct ReplayTests {
     let refused = try run("keymodectl", "replay", file, "--timeline", "/nowhere/out.svg")
     #expect(refused.status == 1)
     #expect(refused.errors.contains("cannot open '/nowhere/out.svg': No such file or directory"))
+  }
+
+  @Test(
+    "--timeline refuses the name of a picture that is not SVG, before it reads anything",
+    arguments: [("x.png", "png"), ("a.b/c.d.JPG", "jpg"), ("x.svgz", "svgz")])
+  func timelineOfAnotherFormat(_ picture: String, _ ending: String) throws {
+    let ended = try run("keymodectl", "replay", "/nowhere", "--timeline", picture)
+    #expect((ended.status, ended.output) == (2, ""))
+    #expect(
+      ended.errors == """
+        keymodectl: a timeline is drawn as SVG only: '\(picture)' must end in .svg, not in .\(ending)
+        try 'keymodectl replay --help'
+
+        """)
+  }
+
+  @Test(
+    "--timeline takes every other name", arguments: ["png", "out", ".png", "x.svg", "x.png.svg"])
+  func timelineName(_ name: String) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("chat.evemu", chat)
+    let ended = try run("keymodectl", "replay", file, "--timeline", "\(folder.path)/\(name)")
+    #expect((ended.status, ended.errors) == (0, ""))
+  }
+
+  @Test(
+    "a file that is like no format is refused with the names of all",
+    arguments: [
+      [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, 0x49, 0x48, 0x44, 0x52],
+      Array("a letter\nof two lines\n".utf8), [],
+    ] as [[UInt8]])
+  func unknownFormat(_ bytes: [UInt8]) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("picture.png", bytes)
+    let error =
+      "\(file): not a recording in a known format (evemu, libinput, evtest, getevent, raw)\n"
+    let replayed = try run("keymodectl", "replay", file)
+    #expect((replayed.status, replayed.output, replayed.errors) == (4, "", error))
+    let played = try run("keymoded", "--recording", file, "--socket-dir", folder.path)
+    #expect((played.status, played.errors) == (4, error))
+    // Whoever names a format learns what is wrong with the file in this format.
+    let named = try run("keymodectl", "replay", "--format", "evemu", file)
+    #expect(named.status == 4 && !named.errors.contains("known format"))
   }
 
   @Test("--timeline draws a part with the states that the events before it led to")

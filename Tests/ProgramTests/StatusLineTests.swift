@@ -154,7 +154,7 @@ struct StatusLineTests {
   func usage(_ options: String, _ message: String) throws {
     let ended = try run("/bin/sh", "-c", "'\(Place.programs)/keymodectl' watch \(options)")
     #expect(ended.status == 2)
-    #expect(ended.errors == "keymodectl: \(message)\ntry 'keymodectl --help'\n")
+    #expect(ended.errors == "keymodectl: \(message)\ntry 'keymodectl watch --help'\n")
     #expect(ended.output == "")
   }
 }

@@ -67,13 +67,13 @@ struct TableTests {
     #expect(
       wait.errors
         == "keymodectl: unknown state 'editingText' of keyboard; the states are\nidle talking\n"
-        + "try 'keymodectl --help'\n")
+        + "try 'keymodectl wait --help'\n")
     let trigger = try ask(["trigger", "tapTextField"], daemon)
     #expect(trigger.status == 2)
     #expect(
       trigger.errors
         == "keymodectl: unknown event 'tapTextField'; the events are\n"
-        + "shiftPressed characterTyped pushToTalk\ntry 'keymodectl --help'\n")
+        + "shiftPressed characterTyped pushToTalk\ntry 'keymodectl trigger --help'\n")
     let own = try ask(["trigger", "timedOut"], daemon)
     #expect(own.status == 2, "time does that")
     #expect(own.errors == trigger.errors.replacing("tapTextField", with: "timedOut"))

@@ -6,6 +6,9 @@ final class OpenedRecording {
   /// The format, if it was detected by content.
   let detectedFormat: RecordingFormat?
 
+  /// Whether no format claims anything of the file, and the user named none.
+  let isUnknown: Bool
+
   /// The devices, if the file has the events of one device after those of another.
   let devices: SortedDevices?
 
@@ -21,7 +24,9 @@ final class OpenedRecording {
     let start = try reader.peek {
       format == nil || format == .libinput ? RecordingFormat.isKnown(from: $0) : true
     }
-    self.format = format ?? RecordingFormat(of: start)
+    let claimed = format ?? RecordingFormat(of: start)
+    isUnknown = claimed == nil
+    self.format = claimed ?? .guessed(of: start)
     detectedFormat = format == nil ? self.format : nil
     let isOfOneDevice =
       start.starts(with: "ndevices: 1\n".utf8) || start.firstOffset(of: "\nndevices: 1\n") != nil

@@ -61,10 +61,15 @@ public struct Recording: ~Copyable {
   }
 
   /// The same fault, with the detected format of its file in the message, because detection may
-  /// have been wrong. If the user named the format, the message stays as it is.
+  /// have been wrong. If the user named the format, the message stays as it is. Of a file that is
+  /// like no format, its first fault says nothing.
   public func explained(_ fault: RecordingError) -> RecordingError {
-    guard let format = files.first(where: { $0.file.name == fault.file })?.detectedFormat else {
-      return fault
+    guard let file = files.first(where: { $0.file.name == fault.file }),
+      let format = file.detectedFormat
+    else { return fault }
+    if file.isUnknown {
+      return RecordingError(
+        "not a recording in a known format (\(RecordingFormat.names))", file: fault.file)
     }
     return RecordingError(
       "\(fault.message) (read as \(format.rawValue))", file: fault.file, line: fault.line)

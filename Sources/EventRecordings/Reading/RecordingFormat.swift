@@ -16,21 +16,31 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// How many bytes detection looks at.
   static let detectedSize = 4096
 
-  /// Detects the format of a recording by its first bytes.
+  /// Detects the format of a recording by its first bytes; `nil` if no format claims any of them.
   ///
   /// The format of a text is the one that claims the most lines; if several claim as many, the one
   /// whose line comes first. So a recording keeps its format if single lines of another one were
-  /// pasted, echoed or quoted into it. A text that no format claims counts as evemu, because the
-  /// oldest evemu recordings have no header.
-  init(of start: UnsafeRawBufferPointer) {
+  /// pasted, echoed or quoted into it.
+  init?(of start: UnsafeRawBufferPointer) {
     let bytes = start.withoutEncodingMark
-    self =
+    let format =
       RecordingFormat(ofRecords: bytes)
       ?? RecordingFormat(ofLines: UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.detectedSize)))
       // The first recognizable line may come late.
       ?? RecordingFormat(ofLines: bytes)
-      ?? (bytes.first(where: { $0 > .space }) == UInt8(ascii: "[") ? .getevent : .evemu)
+    guard let format else { return nil }
+    self = format
   }
+
+  /// The format to read a text as that no format claims: getevent's lines begin with a bracket, and
+  /// the oldest evemu recordings have no header.
+  static func guessed(of start: UnsafeRawBufferPointer) -> RecordingFormat {
+    let first = start.withoutEncodingMark.first { $0 > .space }
+    return first == UInt8(ascii: "[") ? .getevent : .evemu
+  }
+
+  /// The names of the formats for people. Raw records have two sizes.
+  static let names = "evemu, libinput, evtest, getevent, raw"
 
   /// Whether these bytes are enough to detect the format. Waiting for more may take long: the
   /// recording may be one that is being typed.

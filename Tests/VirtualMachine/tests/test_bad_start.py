@@ -43,7 +43,7 @@ def test_restart_after_a_crash_uses_the_last_good_configuration(guest: VirtualMa
     assert statistics["configuration"] == "lastGood"
     assert "invalid; the last good one applies" in guest.run("keymodectl stats").stdout
     log = "\n".join(service.log(guest))
-    assert f"{CONFIGURATION}:1:10: unknown key 'treshold'; did you mean 'threshold'?" in log
+    assert f"{CONFIGURATION}:1:10: unknown setting 'treshold'; did you mean 'threshold'?" in log
     assert WARNING in log
     follows = f"{service.FOLLOWED}: [1-9].*; {WARNING}"
     guest.wait_until(f"{service.STATUS} | grep -qx '{follows}'")
@@ -73,7 +73,7 @@ def test_first_start_with_a_bad_configuration_uses_the_defaults(guest: VirtualMa
     statistics = json.loads(guest.run("keymodectl stats --json").stdout)
     assert statistics["configuration"] == "defaults"
     log = "\n".join(service.log(guest))
-    assert f"{CONFIGURATION}:1:10: unknown key 'treshold'" in log
+    assert f"{CONFIGURATION}:1:10: unknown setting 'treshold'" in log
     assert "the configuration is invalid; the defaults apply" in log
 
 

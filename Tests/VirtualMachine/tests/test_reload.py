@@ -43,7 +43,7 @@ def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMa
     reloaded = guest.run("systemctl reload keymoded", check=False)
     assert reloaded.exit_code != 0
     log = "\n".join(service.journal(guest, "--unit keymoded"))
-    assert f"{CONFIGURATION}:1:10: unknown key 'treshold'; did you mean 'threshold'?" in log
+    assert f"{CONFIGURATION}:1:10: unknown setting 'treshold'; did you mean 'threshold'?" in log
     guest.play("tap a")
     assert watch.states(1) == ["off"], "the daemon keeps its configuration"
 

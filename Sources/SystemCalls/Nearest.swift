@@ -1,0 +1,48 @@
+/// A hint about an unknown `name`: the most similar of `candidates`, or all of them.
+public func suggestion(for name: String, among candidates: [String]) -> String {
+  if let meant = nearest(to: name, among: candidates) { return "did you mean '\(meant)'?" }
+  return candidates.isEmpty ? "none is declared" : "expected \(listed(candidates, "or"))"
+}
+
+/// The longest name, in bytes, for which a similar one is searched.
+private let longestName = 64
+
+/// The one of `candidates` that comes closest to `name`, if any comes close. Case does not matter.
+///
+/// It takes no long name, so that a file or a command line cannot make it take long.
+public func nearest(to name: String, among candidates: [String]) -> String? {
+  guard name.utf8.count <= longestName else { return nil }
+  let limit = max(1, name.count / 3)
+  let letters = Array(name.lowercased().utf8)
+  var best: (candidate: String, distance: Int)?
+  for candidate in candidates {
+    let other = Array(candidate.lowercased().utf8)
+    // Each extra or missing letter is a change, so these names differ too much.
+    guard abs(other.count - letters.count) <= limit else { continue }
+    let distance = distance(letters, other)
+    if distance <= limit, distance < best?.distance ?? .max { best = (candidate, distance) }
+  }
+  return best?.candidate
+}
+
+/// How many letters must be added, left out, changed or swapped with their neighbour to get from one
+/// to the other.
+private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+  var beforeLast = [Int](repeating: 0, count: right.count + 1)
+  var last = Array(0...right.count)
+  var row = beforeLast
+  for i in left.indices {
+    row[0] = i + 1
+    for j in right.indices {
+      let isSame = left[i] == right[j]
+      var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (isSame ? 0 : 1))
+      if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+        best = min(best, beforeLast[j - 1] + 1)
+      }
+      row[j + 1] = best
+    }
+    // The memory of the oldest row is reused for the next one.
+    (beforeLast, last, row) = (last, row, beforeLast)
+  }
+  return last[right.count]
+}

@@ -1,0 +1,121 @@
+/// A command, as help shows it.
+struct Command {
+  /// Its name.
+  let name: String
+  /// What follows the name, but for options.
+  let operands: String
+  /// What it does, in a few words, for the list of commands.
+  let summary: String
+  /// What it does, in a sentence or some.
+  let purpose: String
+  /// Two examples, and what they do.
+  let examples: [(line: String, meaning: String)]
+
+  init(
+    _ name: String, _ operands: String, _ summary: String, _ purpose: String,
+    _ examples: (line: String, meaning: String)...
+  ) {
+    (self.name, self.operands) = (name, operands)
+    (self.summary, self.purpose, self.examples) = (summary, purpose, examples)
+  }
+}
+
+/// The commands, in the order of help.
+let commands: [Command] = [
+  .init(
+    "state", "[shift|keyboard]", "print the states, or one of them",
+    "Prints the states of both machines, or that of one of them.",
+    ("keymodectl state", "print both states"),
+    ("test \"$(keymodectl state shift)\" = capsLock", "ask for one of them in a script")),
+  .init(
+    "watch", "",
+    "show the states and every change: on a terminal as a live view, elsewhere as "
+      + "lines",
+    "Shows the states and every change: on a terminal as a live view, which q ends, elsewhere as a "
+      + "line for each change, until the daemon ends.",
+    ("keymodectl watch", "watch what your keys do"),
+    ("keymodectl watch --format 'Shift: {shift}'", "print a line for a status bar")),
+  .init(
+    "wait", "MACHINE=STATE...", "wait until the machines are in these states",
+    "Waits until all these machines are in these states at the same time. MACHINE is shift or "
+      + "keyboard; STATE,STATE means one of these states.",
+    ("keymodectl wait shift=capsLock", "wait for capsLock"),
+    (
+      "keymodectl wait keyboard=editingText,showingPanel --timeout 5s",
+      "wait for one of two states, but not longer than 5 seconds"
+    )),
+  .init(
+    "while", "MACHINE=STATE... -- COMMAND...",
+    "run a command while the machines are in these states",
+    "Starts a command whenever the machines enter these states, and ends it, with all that it has "
+      + "started, when they leave them.",
+    (
+      "keymodectl while keyboard=prepareToRecord -- pw-record voice.wav",
+      "record while the keyboard is in prepareToRecord"
+    ),
+    ("keymodectl while --once shift=capsLock -- sleep 60", "run a command a single time")),
+  .init(
+    "targets", "",
+    "keep the targets of the present states active in the user's systemd, until "
+      + "interrupted",
+    "Keeps the target of the keyboard's present state active in your systemd, such as "
+      + "keymode-keyboard@editingText.target, until it is interrupted. Units that a target wants "
+      + "start and stop with the state.",
+    ("systemctl --user enable --now keymode-targets.service", "run it as a service"),
+    ("keymodectl targets --shift", "for Shift too, until Ctrl+C")),
+  .init(
+    "trigger", "EVENT", "send an event instead of a key",
+    "Sends an event instead of a key, and prints the states after it. The exit status is 1 if the "
+      + "event changed nothing. Members of the group keymoded-control may send events.",
+    ("keymodectl trigger clickMoreButton", "open the panel, or close it"),
+    ("keymodectl trigger tapTextField --json", "print the reply as JSON")),
+  .init(
+    "focus", "",
+    "send tapTextField when a text field of the desktop gets the focus, and "
+      + "tapBlankArea when none has it",
+    "Follows the focus of the desktop until it is interrupted. Sends tapTextField when a text field "
+      + "gets the focus in prepareToEditText, and tapBlankArea when none has it any more.",
+    ("systemctl --user enable --now keymode-focus.service", "run it as a service"),
+    ("keymodectl focus", "until Ctrl+C")),
+  .init(
+    "devices", "", "print the followed devices",
+    "Prints the devices that the daemon follows: device node, vendor and product, kind and name. A "
+      + "keyboard is followed for all keys, a pointer for its buttons, and keys for a bound key.",
+    ("keymodectl devices", "print a table"),
+    ("keymodectl devices --json", "print a line of JSON for each device")),
+  .init(
+    "stats", "", "print statistics of the daemon",
+    "Prints statistics of the daemon, such as how long it has been running and which configuration "
+      + "it uses. None of them counts keys.",
+    ("keymodectl stats", "print a table"),
+    ("keymodectl stats --json", "print a line of JSON")),
+  .init(
+    "graph", "shift|keyboard", "print the diagram of a machine; needs no daemon",
+    "Prints the diagram of a machine, computed from its rules.",
+    ("keymodectl graph keyboard | dot -Tsvg > keyboard.svg", "draw with Graphviz"),
+    ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid")),
+  .init(
+    "replay", "FILE...",
+    "print the changes that recordings make, merged by time; needs no daemon; '-' is standard input",
+    "Prints the changes that recordings of keyboards make, and the states at the end, without a "
+      + "daemon and without waiting. '-' is standard input. Several recordings are merged by time.",
+    ("keymodectl replay typing.evemu", "print the changes"),
+    ("keymodectl replay typing.evemu --timeline typing.svg", "draw them, too")),
+  .init(
+    "record", "[DEVICE]...", "record these keyboards, or all; needs no daemon",
+    "Records these devices, or all keyboards and the buttons of all pointers, until Ctrl+C. The "
+      + "recording does not show what is typed, but replays to the same changes.",
+    ("sudo keymodectl record --output typing.evemu", "record all keyboards into a new file"),
+    ("sudo keymodectl record /dev/input/event3 | keymodectl replay -", "show its changes at once")),
+  .init(
+    "keys", "[DEVICE]...",
+    "show what each key that is pressed is called and bound to; needs no daemon",
+    "Shows each key that is pressed on these devices, or on all, until Ctrl+C: its name for the "
+      + "configuration, and what it is bound to.",
+    ("sudo keymodectl keys", "find out what a key is called"),
+    ("sudo keymodectl keys --config /etc/keymoded/keymoded.yaml", "and what it does")),
+  .init(
+    "help", "[COMMAND]", "print this, or how to use a command",
+    "Prints all commands, or the options of a command and examples.",
+    ("keymodectl help", "print all commands"), ("keymodectl help wait", "the same as wait --help")),
+]
