@@ -125,6 +125,17 @@ AIMS = [
         at_least=True,
     ),
     Aim(
+        "`replay --each` of small recordings, in one process",
+        "corpus",
+        10_000,
+        "recordings a second",
+        lambda result: [
+            each["replay --each"]["recordings_per_s"] for each in result["by_size"].values()
+        ],
+        "opening each file",
+        at_least=True,
+    ),
+    Aim(
         "Resident memory at rest, Debian 12",
         "daemon",
         7500,

@@ -21,6 +21,7 @@ CHARACTER = 8.4
 STYLE = """
 text { fill: #1f2328; stroke: none }
 .quiet { fill: #59636e }
+.heading { fill: #59636e; stroke: #ffffff; stroke-width: 6; paint-order: stroke }
 .background { fill: #ffffff }
 .grid { stroke: #d1d9e0 }
 .ours { stroke: #0969da; fill: #0969da }
@@ -29,6 +30,7 @@ text { fill: #1f2328; stroke: none }
 @media (prefers-color-scheme: dark) {
   text { fill: #f0f6fc }
   .quiet { fill: #9198a1 }
+  .heading { fill: #9198a1; stroke: #0d1117 }
   .background { fill: #0d1117 }
   .grid { stroke: #3d444d }
   .ours { stroke: #58a6ff; fill: #58a6ff }
@@ -89,12 +91,12 @@ def plot(
     behind it.
     """
     rows = [row for panel in panels for row in panel.rows]
-    names = [row.name for row in rows] + [panel.name for panel in panels]
-    left = MARGIN + 12 + CHARACTER * max(map(len, names))
-    # The columns of figures are on the right, each under its name and the form of its points.
-    column = CHARACTER * max(map(len, figures)) + 30
-    right = WIDTH - MARGIN - column * len(figures)
     points = [point for row in rows for point in row.points if point]
+    left = MARGIN + 12 + CHARACTER * max(len(row.name) for row in rows)
+    # The columns of figures are on the right, each under its name and the form of its points.
+    widest = max([len(name) + 2 for name in figures] + [len(short(each.median)) for each in points])
+    column = CHARACTER * widest + 14
+    right = WIDTH - MARGIN - column * len(figures)
     scale = Scale.around([end for point in points for end in (point.low, point.high)], left, right)
     bottom = TOP + ROW * (len(rows) + sum(panel.name != "" for panel in panels))
     parts = [_text(MARGIN, 28, title, size=16)]
@@ -110,7 +112,7 @@ def plot(
     for panel in panels:
         if panel.name:
             y += ROW
-            parts.append(_text(MARGIN, y + 6, panel.name, "start", "quiet"))
+            parts.append(_text(MARGIN, y + 6, panel.name, "start", "heading"))
         for row in panel.rows:
             y += ROW
             parts += _row(row, y, scale, left, (right, column))
