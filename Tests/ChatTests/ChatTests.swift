@@ -90,21 +90,25 @@ struct ChatTests {
     }
   }
 
-  @Test("every screen has as many lines as rows, and none of the user's text is too wide")
-  func sizes() {
+  @Test(
+    "every screen has as many lines as rows, and none is too wide",
+    arguments: ["prepareToEditText", "editingText", "prepareToRecord", "showingPanel"])
+  func sizes(_ keyboard: String) {
     var chat = chat(Self.states("editingText"))
     for number in 0..<3 {
-      type(String(repeating: "日本語 öäü 😀", count: number + 1), into: &chat)
-      if number < 2 { _ = chat.take(.enter, at: 1, rows: 10) }
-    }
-    for rows in 1...12 {
-      for columns in 4...40 {
-        let lines = chat.lines((rows, columns))
-        #expect(lines.count == rows)
-        #expect(lines.allSatisfy { $0.reduce(0) { $0 + $1.width } <= columns })
-        // The cursor needs a column.
-        #expect(lines.last.map { $0.reduce(0) { $0 + $1.width } < columns } == true)
+      var shown = chat
+      shown.follow(Self.change("x", to: keyboard, at: 1))
+      for rows in 1...12 {
+        for columns in [7, 8, 9, 10, 23, 60] {
+          let lines = shown.lines((rows, columns))
+          #expect(lines.count == rows)
+          #expect(lines.allSatisfy { $0.width <= columns })
+          // The cursor needs a column.
+          #expect(keyboard != "editingText" || lines.last.map { $0.width < columns } == true)
+        }
       }
+      if number > 0 { _ = chat.take(.enter, at: 1, rows: 10) }
+      type(String(repeating: "日本語 öäü 😀", count: number * 3 + 1), into: &chat)
     }
   }
 

@@ -112,7 +112,7 @@ struct Chat {
     let mark = ["on": "⇧ ", "capsLock": "⇪ "][shift] ?? ""
     let start = "\(mark)> "
     // A column is left for the cursor.
-    let field = start + draft.text.end(columns: size.columns - start.count - 1)
+    let field = start + draft.text.end(columns: size.columns - start.width - 1)
     let status = problem ?? connection
     let area =
       switch keyboard {
@@ -126,7 +126,8 @@ struct Chat {
     let texts = messages.flatMap { "you: \($0.text)".wrapped(columns: size.columns) }
     let shown = messages.isEmpty ? Array(help.prefix(room)) : texts.suffix(room)
     let blank = Array(repeating: "", count: room - shown.count)
-    return (shown + blank + area).suffix(size.rows)
+    // What is too long for a narrow terminal loses its end.
+    return (shown + blank + area).suffix(size.rows).map { $0.wrapped(columns: size.columns)[0] }
   }
 
   private var voiceBar: String {

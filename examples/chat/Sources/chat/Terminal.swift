@@ -13,7 +13,7 @@ final class Terminal: Sendable {
 
   /// Turns off echo and line editing, switches to the alternate screen, and asks for clicks.
   ///
-  /// Lines do not wrap: one that is too long loses its end, and moves no other.
+  /// Lines do not wrap: one that the terminal draws wider than the chat expects moves no other.
   init() {
     var settings = termios()
     tcgetattr(STDIN_FILENO, &settings)

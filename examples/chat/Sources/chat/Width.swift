@@ -24,6 +24,9 @@ extension Character {
 }
 
 extension String {
+  /// How many columns a terminal draws it in, at most.
+  var width: Int { reduce(0) { $0 + $1.width } }
+
   /// The longest end that fits into this many columns.
   func end(columns: Int) -> String {
     var left = columns
