@@ -35,9 +35,9 @@ public final class EventStream {
   private static let maximumBytes = 1 << 20
   private static let noTags = "tags are not supported"
 
-  private let parser: UnsafeMutablePointer<yaml_parser_t>
+  let parser: UnsafeMutablePointer<yaml_parser_t>
   private let read: (UnsafeMutableRawBufferPointer) -> Int?
-  private let firstLine: Int
+  let firstLine: Int
   private var depth = 0
   private var hasDocument = false
 

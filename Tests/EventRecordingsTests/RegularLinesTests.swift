@@ -4,50 +4,8 @@ import Testing
 
 @testable import EventRecordings
 
-/// Everything that reading recordings returns, with or without the fast path.
-private struct Reading: Equatable {
-  var inputs: [RecordedInput] = []
-  var error: RecordingError?
-  var skipped: SkippedFaults?
-
-  /// How many inputs came in batches of the fast path.
-  var quickInputs = 0
-
-  init(_ files: [String], isFast: Bool, isLenient: Bool) {
-    do throws(RecordingError) {
-      let options = ReadingOptions(isLenient: isLenient, hasFastPath: isFast)
-      var recording = try Recording(opening: files, format: nil, options)
-      defer { skipped = recording.skipped }
-      while let batch = try recording.next() {
-        inputs += batch.inputs
-        if case .keys = batch { quickInputs += batch.count }
-      }
-    } catch {
-      self.error = error
-    }
-  }
-
-  static func == (lhs: Reading, rhs: Reading) -> Bool {
-    lhs.inputs == rhs.inputs && lhs.error == rhs.error && lhs.skipped == rhs.skipped
-  }
-}
-
 @Suite("The fast path for regular lines")
 struct RegularLinesTests {
-  /// - Returns: how many inputs the fast path returned.
-  @discardableResult
-  private func expectSame(_ bytes: [UInt8], _ what: @autoclosure () -> String) throws -> Int {
-    let folder = try TemporaryFolder()
-    let file = try folder.write("recording", bytes)
-    for isLenient in [true, false] {
-      let slow = Reading([file], isFast: false, isLenient: isLenient)
-      let quick = Reading([file], isFast: true, isLenient: isLenient)
-      #expect(quick == slow, "\(what()), \(isLenient ? "leniently" : "strictly")")
-      if !isLenient { return quick.quickInputs }
-    }
-    return 0
-  }
-
   private func typing(_ count: Int, comment: String = "", start: Int = 9) -> [String] {
     (0..<count).flatMap { index in
       let second =

@@ -20,10 +20,10 @@ struct EvtestParser: EntryParser {
     return marks.contains { text.starts(with: $0.utf8) } || EvtestParser().recognizes(line)
   }
 
-  private(set) var isRecognized = false
+  var isRecognized = false
 
   /// An event whose value is in the next line, because its line was wrapped.
-  private var wrapped: (time: Time, type: UInt16, code: UInt16)?
+  var wrapped: (time: Time, type: UInt16, code: UInt16)?
 
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool

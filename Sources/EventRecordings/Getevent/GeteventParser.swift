@@ -18,10 +18,13 @@ struct GeteventParser: EntryParser {
     line.starts(with: "/dev/input/event".utf8) || GeteventParser().recognizes(line)
   }
 
-  private(set) var isRecognized = false
+  var isRecognized = false
 
   /// The paths of the present devices, and their numbers in the order of their first events.
-  private var devices: [(path: [UInt8], number: Int)] = []
+  private(set) var devices: [(path: [UInt8], number: Int)] = []
+
+  /// For the fast path.
+  var keyLabels = KeyLabels()
 
   /// The number of all devices so far, also of removed ones.
   private var count = 0

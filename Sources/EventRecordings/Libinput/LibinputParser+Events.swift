@@ -117,11 +117,14 @@ extension LibinputParser {
       hasScanCodeOfA = event.value == 30
     case (InputEvent.key, let code):
       guard reader.source.hasObfuscationMark || (hasScanCodeOfA && code != 30) else { return }
-      options.warn(
-        RecordingError(
-          "libinput hid the key codes, even those of Shift; record with --show-keycodes",
-          file: file))
+      warnOfObfuscation()
     default: break
     }
+  }
+
+  func warnOfObfuscation() {
+    options.warn(
+      RecordingError(
+        "libinput hid the key codes, even those of Shift; record with --show-keycodes", file: file))
   }
 }

@@ -36,7 +36,7 @@ struct LibinputParser {
   var context: [Collection] = []
 
   /// Whether the text has something that only a recording has, and whether it has its header.
-  private(set) var isRecognized = false
+  var isRecognized = false
   private var hasHeader = false
   private var hasVersion = false
 

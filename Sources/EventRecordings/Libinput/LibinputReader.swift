@@ -1,3 +1,4 @@
+import KeyboardModes
 import YAML
 
 /// Reads the YAML of a libinput recording in sections, and knows which lines need not be read
@@ -60,6 +61,21 @@ struct LibinputReader {
       source.doneLine = done
     }
     return part
+  }
+
+  /// Parses the next regular reports, and leaves them out of the text of libyaml.
+  ///
+  /// - Returns: the key events and the number of their lines; `nil` if libyaml does not stand before
+  ///   a report, or no regular one follows.
+  mutating func skipReports(with reports: inout RegularReports) -> [KeyEvent]? {
+    guard source.isInReport, yaml.isBehindDash(inColumn: 2, before: " evdev:\n"),
+      let (events, lines) = source.keys(of: yaml.line, with: &reports)
+    else { return nil }
+    line = yaml.line + reports.found.linesToLastEvent
+    (reached, lastTaken) = (line, line)
+    yaml.skip(lines: lines)
+    source.doneLine = done
+    return events
   }
 
   /// Begins an event or a note: until its end, its lines may have to be read again.

@@ -1,3 +1,4 @@
+import KeyboardModes
 import YAML
 
 /// The text of a libinput recording. It keeps the lines that may have to be read again, because a
@@ -24,11 +25,17 @@ final class LibinputSource {
   private var position = 0
   private var limit: Int?
 
+  /// Whether the line before `position` is the last that was read, and begins a report.
+  private(set) var isInReport = false
+
+  /// A line behind `line`, and where in the text it begins, if that is known.
+  private var known: (line: Int, index: Int)?
+
   /// Where in the text the section began, and the size of the whole prefix.
   private var start = 0
   private var prefixSize = 0
 
-  private static let chunk = 16384
+  private static let chunk = 65536
 
   init(_ input: consuming InputReader) { self.input = input }
 
@@ -41,17 +48,49 @@ final class LibinputSource {
       return failure == nil ? 0 : nil
     }
     let next = prefix.isEmpty ? text[position..<(limit ?? text.count)] : prefix
-    let count = min(buffer.count, next.count)
+    // What is behind the first line of a report may be left out. It ends a part also if nothing is
+    // left out, so that libyaml finds the same faults.
+    let end = prefix.isEmpty && limit == nil ? endOfReportStart(position..<text.count) : nil
+    let count = min(buffer.count, end ?? next.count)
+    isInReport = count == end
     buffer.copyBytes(from: next.prefix(count))
     if prefix.isEmpty { position += count } else { prefix = prefix.dropFirst(count) }
     return count
+  }
+
+  /// Parses the regular reports that are in memory, and leaves them out of what is read.
+  ///
+  /// - Parameter report: the number of the line before, which is the first of a report.
+  /// - Returns: the key events and the number of the lines; `nil` if there are no regular reports.
+  func keys(
+    of report: Int, with reports: inout RegularReports
+  ) -> (events: [KeyEvent], lines: Int)? {
+    let found = text.withUnsafeBytes { bytes in
+      RegularText(withMargin: UnsafeRawBufferPointer(rebasing: bytes[position...]))?
+        .keys { reports.parse($0, into: $1) }
+    }
+    guard let (events, length) = found, length.parts > 0 else { return nil }
+    position += length.bytes
+    // Nothing of it is counted in the offsets of libyaml.
+    start += length.bytes
+    known = (report + length.parts, position - RegularReports.start.utf8CodeUnitCount)
+    return (events, length.parts)
+  }
+
+  /// The end of the first line of the first report in `text`; `nil` if none begins there.
+  private func endOfReportStart(_ range: Range<Int>) -> Int? {
+    let mark: StaticString = "\n  - evdev:\n"
+    return text.withUnsafeBytes { bytes in
+      let next = UnsafeRawBufferPointer(rebasing: bytes[range])
+      return next.firstOffset(of: mark).map { $0 + mark.utf8CodeUnitCount }
+    }
   }
 
   /// Begins a section: `prefix`, then the lines from number `first` to the one before `end`.
   ///
   /// - Parameter indentation: how many bytes of the first line are left out.
   func restart(at first: Int, before end: Int?, without indentation: Int, behind prefix: String) {
-    limit = nil
+    (limit, isInReport) = (nil, false)
     if let end {
       position = text.count
       limit = index(ofLine: end)
@@ -88,7 +127,7 @@ final class LibinputSource {
     forget()
     do throws(RecordingError) {
       let next = try input.take(atMost: Self.chunk)
-      if !hasObfuscationMark { hasObfuscationMark = next.firstOffset(of: " (obfuscated)") != nil }
+      if !hasObfuscationMark { hasObfuscationMark = next.firstOffset(of: "(obfuscated)") != nil }
       text.append(contentsOf: next)
       isAtEnd = next.isEmpty
       return !isAtEnd
@@ -101,6 +140,8 @@ final class LibinputSource {
   /// Removes the text that has been read and will not be read again.
   private func forget() {
     var index = 0
+    if let known, known.line <= doneLine + 1 { (line, index) = known }
+    known = nil
     while line <= doneLine, let end = endOfLine(from: index), end <= position {
       (line, index) = (line + 1, end)
     }

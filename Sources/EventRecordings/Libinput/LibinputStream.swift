@@ -26,12 +26,14 @@ final class LibinputStream: RecordingStream {
   }
 
   func next() throws(RecordingError) -> RecordedBatch? {
+    if let batch = nextKeys() { return batch }
     while let entry = try parser.next() {
       do throws(LineFault) {
         guard !isOfOneDevice || parser.devices.lists <= 1 else {
           throw LineFault("events of a second device, but 'ndevices' is 1")
         }
         if let input = try interpreter.take(entry) { return .input(input) }
+        if case .reportEnd = entry, let batch = nextKeys() { return batch }
       } catch {
         try skip(error.message)
       }
@@ -41,6 +43,14 @@ final class LibinputStream: RecordingStream {
       try skip("the recording is cut off here")
     }
     return nil
+  }
+
+  /// The key events of the next reports, if the fast path can read them.
+  private func nextKeys() -> RecordedBatch? {
+    guard parser.options.hasFastPath, interpreter.isPlain,
+      !isOfOneDevice || parser.devices.lists <= 1, let (events, device) = parser.nextKeys()
+    else { return nil }
+    return interpreter.batch(events, of: device)
   }
 
   private func skip(_ message: String) throws(RecordingError) {

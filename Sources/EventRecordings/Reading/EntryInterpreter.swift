@@ -47,13 +47,13 @@ struct EntryInterpreter {
   /// Whether the recording ends within a report of differences, which has to be complete.
   var isUnfinished: Bool { devices.contains(where: \.isUnfinished) }
 
-  /// Whether there is at most one device, and each of its key events is an input by itself.
-  var isPlain: Bool { devices.isEmpty || (devices.count == 1 && devices[0].isPlain) }
+  /// Whether each key event is an input by itself.
+  var isPlain: Bool { devices.allSatisfy(\.isPlain) }
 
-  /// Key events of the only device, as a batch.
-  mutating func batch(_ events: [KeyEvent]) -> RecordedBatch {
+  /// Key events of one device, as a batch.
+  mutating func batch(_ events: [KeyEvent], of device: Int) -> RecordedBatch {
     last = events.last?.time ?? last
-    return .keys(numbering.id(0), events)
+    return .keys(numbering.id(device), events)
   }
 
   /// The index of a device, which is added if it is new.

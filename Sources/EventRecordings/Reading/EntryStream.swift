@@ -25,9 +25,9 @@ final class EntryStream<Parser: EntryParser>: RecordingStream {
 
   func next() throws(RecordingError) -> RecordedBatch? {
     if Parser.hasRegularLines, options.hasFastPath, interpreter.isPlain,
-      let events = input.nextKeys({ parser.parseRegular($0, into: $1) })
+      let (events, device) = input.nextKeys({ parser.parseRegular($0, into: $1) })
     {
-      return interpreter.batch(events)
+      return interpreter.batch(events, of: device)
     }
     while let (line, isTerminated) = try nextLine() {
       do throws(LineFault) {

@@ -107,21 +107,18 @@ struct InputReader: ~Copyable {
   }
 
   /// The key events that a fast path finds in the next lines or records, as far as they are in
-  /// memory already and not the first of the file; `nil` if it finds none.
+  /// memory already and not the first of the file, and the number of their device; `nil` if it finds
+  /// none.
   ///
   /// - Parameter read: the fast path: parses into the buffer, and returns how much it has read.
   mutating func nextKeys(
     _ read: (RegularText, UnsafeMutableBufferPointer<KeyEvent>) -> RegularText.Length
-  ) -> [KeyEvent]? {
+  ) -> (events: [KeyEvent], device: Int)? {
     guard number > 0, start < end, let base = buffer.baseAddress else { return nil }
-    var length = RegularText.Length()
-    let events = [KeyEvent](unsafeUninitializedCapacity: RecordedBatch.capacity) { events, count in
-      length = read(RegularText(start: base + start, end: base + end), events)
-      count = length.events
-    }
+    let (events, length) = RegularText(start: base + start, end: base + end).keys(read)
     start += length.bytes
     number += length.parts
-    return events.isEmpty ? nil : events
+    return events.isEmpty ? nil : (events, length.device)
   }
 
   /// The next `size` bytes, or fewer before the end; `nil` at the end. They are valid until the
