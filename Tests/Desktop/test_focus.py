@@ -27,6 +27,10 @@ LONG = 0.3
 
 LAUNCHER = "/usr/libexec/at-spi-bus-launcher"
 
+REGISTRY = "org.a11y.atspi.Registry"
+ROOT = "/org/a11y/atspi/accessible/root"
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+
 
 class Accessibility:
     """A session bus, and the bus over which programs tell of themselves."""
@@ -77,16 +81,42 @@ class Accessibility:
         text = f"<{str(value).lower()}>"
         self.call("org.a11y.Bus", "/org/a11y/bus", method, "org.a11y.Status", name, text)
 
+    def call_there(self, name: str, path: str, method: str, *arguments: str) -> str:
+        """Calls a method on the accessibility bus, and returns what gdbus prints."""
+        (address,) = ast.literal_eval(self.call("org.a11y.Bus", "/org/a11y/bus", "GetAddress"))
+        return self.seat.run(
+            *("gdbus", "call", "--address", address, "--dest", name, "--object-path", path),
+            *("--method", method, *arguments),
+        )
+
     def registered(self) -> str:
         """The events for which listeners have registered."""
-        printed = self.call("org.a11y.Bus", "/org/a11y/bus", "GetAddress")
-        (address,) = ast.literal_eval(printed)
-        registry = "org.a11y.atspi.Registry"
-        return self.seat.run(
-            *("gdbus", "call", "--address", address, "--dest", registry),
-            *("--object-path", "/org/a11y/atspi/registry"),
-            *("--method", f"{registry}.GetRegisteredEvents"),
+        return self.call_there(
+            REGISTRY, "/org/a11y/atspi/registry", f"{REGISTRY}.GetRegisteredEvents"
         )
+
+    def wait_until_heard(self, program: subprocess.Popen[bytes]) -> None:
+        """Waits until a program of GTK 4 knows that somebody listens.
+
+        It asks the registry once that knows the program, and tells of no focus before the answer.
+        """
+        self.seat.wait_for(lambda: self._names(program), "a program on the accessibility bus")
+        (name,) = self._names(program)
+        # Messages stay in order: the program has asked, the registry has answered, and the program
+        # has the answer.
+        for asked in (name, REGISTRY, name):
+            self.call_there(asked, ROOT, f"{ACCESSIBLE}.GetRole")
+
+    def _names(self, program: subprocess.Popen[bytes]) -> list[str]:
+        """The names of a process among the programs that the registry knows."""
+        bus = "org.freedesktop.DBus"
+        number = f"(uint32 {program.pid},)\n"
+        known = self.call_there(REGISTRY, ROOT, f"{ACCESSIBLE}.GetChildren")
+        return [
+            name
+            for name in re.findall(r"\('(:[0-9.]+)'", known)
+            if self.call_there(bus, "/", f"{bus}.GetConnectionUnixProcessID", name) == number
+        ]
 
     def start_focus(self, *options: str) -> subprocess.Popen[bytes]:
         """Starts `keymodectl focus`, and waits until it receives what programs tell."""
@@ -116,8 +146,8 @@ class Accessibility:
 class Program:
     """A program with windows of text fields and buttons."""
 
-    def __init__(self, seat: Seat, version: str, *windows: str) -> None:
-        self.seat = seat
+    def __init__(self, desktop: Accessibility, version: str, *windows: str) -> None:
+        self.seat = seat = desktop.seat
         source = Path(__file__).with_name("fields_program.py")
         copy = seat.write(source.name, source.read_text())
         self.fifo = seat.folder / f"commands-{windows[0]}"
@@ -127,6 +157,8 @@ class Program:
         for window in windows:
             title = f'"name": "{window}"'
             seat.wait_for(lambda: title in seat.run("swaymsg", "-t", "get_tree"), window)
+        if version == "4.0":
+            desktop.wait_until_heard(self.process)
 
     def focus(self, window: str, widget: str) -> None:
         """Goes to a window, as by a click on the widget in it."""
@@ -156,8 +188,8 @@ def desktop(accessibility: Accessibility) -> Iterator[Accessibility]:
 
 def test_every_focus_leads_to_the_right_state(desktop: Accessibility) -> None:
     programs = {
-        "three": Program(desktop.seat, "3.0", "three", "drei"),
-        "four": Program(desktop.seat, "4.0", "four", "vier"),
+        "three": Program(desktop, "3.0", "three", "drei"),
+        "four": Program(desktop, "4.0", "four", "vier"),
     }
     programs |= {"drei": programs["three"], "vier": programs["four"]}
     for window, program in programs.items():
@@ -185,7 +217,7 @@ def test_every_focus_leads_to_the_right_state(desktop: Accessibility) -> None:
 
 @pytest.mark.parametrize("version", ["3.0", "4.0"])
 def test_closed_window_has_no_focus(desktop: Accessibility, version: str) -> None:
-    program = Program(desktop.seat, version, "main", "dialog")
+    program = Program(desktop, version, "main", "dialog")
     # A program that does not speak AT-SPI gets the focus then.
     desktop.seat.run("swaymsg", "[title=main]", "move to workspace other")
     program.focus("dialog", "entry")
@@ -195,8 +227,8 @@ def test_closed_window_has_no_focus(desktop: Accessibility, version: str) -> Non
 
 
 def test_program_that_hangs_does_not_keep_the_focus(desktop: Accessibility) -> None:
-    hanging = Program(desktop.seat, "3.0", "hanging")
-    other = Program(desktop.seat, "3.0", "other")
+    hanging = Program(desktop, "3.0", "hanging")
+    other = Program(desktop, "3.0", "other")
     hanging.focus("hanging", "entry")
     desktop.wait_for(EDITING)
     os.kill(hanging.process.pid, signal.SIGSTOP)
@@ -211,7 +243,7 @@ def test_program_that_hangs_does_not_keep_the_focus(desktop: Accessibility) -> N
 
 
 def test_program_that_dies_does_not_keep_the_focus(desktop: Accessibility) -> None:
-    program = Program(desktop.seat, "3.0", "window")
+    program = Program(desktop, "3.0", "window")
     program.focus("window", "entry")
     desktop.wait_for(EDITING)
     program.process.kill()
@@ -219,7 +251,7 @@ def test_program_that_dies_does_not_keep_the_focus(desktop: Accessibility) -> No
 
 
 def test_program_that_never_answers_delays_no_other(desktop: Accessibility) -> None:
-    program = Program(desktop.seat, "3.0", "window")
+    program = Program(desktop, "3.0", "window")
     program.focus("window", "button")
     mute = desktop.seat.start("/usr/bin/python3", "-c", MUTE_PROGRAM)
     desktop.seat.wait_for((desktop.seat.folder / "asked").exists, "a question")
@@ -251,12 +283,12 @@ GLib.MainLoop().run()
 
 
 def test_panel_that_takes_the_focus_closes_nothing(desktop: Accessibility) -> None:
-    program = Program(desktop.seat, "3.0", "window")
+    program = Program(desktop, "3.0", "window")
     program.focus("window", "entry")
     desktop.wait_for(EDITING)
     desktop.seat.trigger("clickMoreButton")
     desktop.wait_for(PANEL)
-    picker = Program(desktop.seat, "4.0", "picker")
+    picker = Program(desktop, "4.0", "picker")
     for widget in ("entry", "button"):
         picker.focus("picker", widget)
         desktop.stays(PANEL)
@@ -269,7 +301,7 @@ def test_panel_that_takes_the_focus_closes_nothing(desktop: Accessibility) -> No
 
 
 def test_real_programs_tell_of_their_fields(desktop: Accessibility) -> None:
-    program = Program(desktop.seat, "3.0", "window")
+    program = Program(desktop, "3.0", "window")
     for command in (("zenity", "--entry"), ("mousepad",)):
         # Once the state has changed twice, no event of this program can come after the editor's.
         program.focus("window", "entry")
@@ -285,7 +317,7 @@ def test_real_programs_tell_of_their_fields(desktop: Accessibility) -> None:
 
 def test_restarted_daemon_is_told_of_the_next_focus(desktop: Accessibility) -> None:
     seat = desktop.seat
-    program = Program(seat, "3.0", "window")
+    program = Program(desktop, "3.0", "window")
     program.focus("window", "entry")
     desktop.wait_for(EDITING)
     seat.kill_keymoded()
@@ -301,7 +333,7 @@ def test_restarted_daemon_is_told_of_the_next_focus(desktop: Accessibility) -> N
 @pytest.mark.parametrize("part", ["bus", "registry"])
 def test_accessibility_that_ends_is_used_again(desktop: Accessibility, part: str) -> None:
     seat = desktop.seat
-    program = Program(seat, "3.0", "window")
+    program = Program(desktop, "3.0", "window")
     program.focus("window", "entry")
     desktop.wait_for(EDITING)
     if part == "bus":
@@ -316,7 +348,7 @@ def test_accessibility_that_ends_is_used_again(desktop: Accessibility, part: str
     # Programs of GTK 3 do not look for another bus.
     program.process.kill()
     desktop.wait_for(PREPARING)
-    program = Program(seat, "3.0", "next")
+    program = Program(desktop, "3.0", "next")
     program.focus("next", "entry")
     desktop.wait_for(EDITING)
 
@@ -382,7 +414,7 @@ def switches(process: subprocess.Popen[bytes]) -> dict[str, int]:
 
 def test_nothing_wakes_it_while_nothing_happens(desktop: Accessibility) -> None:
     seat, focus = desktop.seat, desktop.focus
-    program = Program(seat, "3.0", "window")
+    program = Program(desktop, "3.0", "window")
     program.focus("window", "entry")
     desktop.wait_for(EDITING)
     for _ in range(10):
