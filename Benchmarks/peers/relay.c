@@ -39,13 +39,13 @@ static int relay_as_keymoded(int device, int client) {
     struct epoll_event ready;
     if (epoll_wait(poll, &ready, 1, -1) < 0)
       return 1;
-    ssize_t size = read(device, events, sizeof events);
-    for (unsigned place = 0; size > 0 && place < size / sizeof *events; place++)
-      if (events[place].type == EV_KEY && events[place].value == 1 &&
-          send(client, message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-        return 1;
     /* As libevdev does, until there is nothing more. */
-    (void)!read(device, events, sizeof events);
+    ssize_t size;
+    while ((size = read(device, events, sizeof events)) > 0)
+      for (unsigned place = 0; place < size / sizeof *events; place++)
+        if (events[place].type == EV_KEY && events[place].value == 1 &&
+            send(client, message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+          return 1;
   }
 }
 
