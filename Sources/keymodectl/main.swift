@@ -56,7 +56,7 @@ func run() async throws -> Int32 {
 
 /// The command that the first argument names, if it does.
 @MainActor
-var firstCommand: String? {
+func firstCommand() -> String? {
   commands.first { $0.name == CommandLine.arguments.dropFirst().first }?.name
 }
 
@@ -70,7 +70,7 @@ let status: Int32
 do {
   status = try await run()
 } catch let error as UsageError {
-  complain(error, about: firstCommand)
+  complain(error, about: firstCommand())
   status = ExitStatus.usage
 } catch let error as ClientError {
   complain("\(error)")

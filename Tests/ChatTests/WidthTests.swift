@@ -5,7 +5,7 @@ import Testing
 @Suite("The width of text on a terminal")
 struct WidthTests {
   /// The columns in which terminals draw a character, and those that the chat leaves for it.
-  static let widths: [(Character, drawn: Int, width: Int)] = [
+  static let widths: [(Character, Int, Int)] = [
     ("a", 1, 1), ("ö", 1, 1), ("o\u{308}", 1, 1), ("\u{301}", 0, 0), ("\u{ad}", 1, 1), ("ж", 1, 1),
     ("日", 2, 2), ("한", 2, 2), ("😀", 2, 2), ("❤\u{fe0f}", 2, 2), ("1\u{fe0f}\u{20e3}", 2, 2),
     ("ｱ", 1, 2), ("❤", 1, 2), ("€", 1, 2),
