@@ -13,8 +13,8 @@ public func microseconds(of text: String) throws(UsageError) -> Int64 {
   let fraction = parts.count == 2 ? parts[1] : nil
   guard parts.allSatisfy({ $0.allSatisfy { "0"..."9" ~= $0 } }), 1...12 ~= parts[0].count,
     fraction.map({ 1...6 ~= $0.count && $0.count <= unit.1 }) ?? true,
-    let number = Int64(
-      "\(parts[0])\(fraction ?? "")\(String(repeating: "0", count: unit.1 - (fraction?.count ?? 0)))")
+    case let zeros = String(repeating: "0", count: unit.1 - (fraction?.count ?? 0)),
+    let number = Int64("\(parts[0])\(fraction ?? "")\(zeros)")
   else { throw UsageError("'\(text)' is not a time such as 500ms, 2.5s or, in seconds, 2.5") }
   return number
 }
