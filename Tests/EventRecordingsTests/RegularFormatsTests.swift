@@ -59,7 +59,8 @@ struct RegularFormatsTests {
     for line in format.others {
       let what = "'\(line.prefix(80))'"
       try expectSame(bytes(format.header + start + [line] + end), what)
-      let within = start.dropLast() + [line] + start.suffix(1)
+      var within = start
+      within.insert(line, at: start.count - 1)
       try expectSame(bytes(format.header + within + end), "within: \(what)")
     }
   }
