@@ -133,7 +133,8 @@ struct ReplayEachTests {
       "name=$(printf '\\351'); cp good $name && $keymodectl replay --json $name")
     #expect(merged.lines.count == 1, "without --each, too")
     let option = try shell("$keymodectl replay --each --format \"$(printf '\\351')\" good")
-    #expect(option.errors == "keymodectl: argument 4 is not UTF-8\ntry 'keymodectl --help'\n")
+    let refusal = "keymodectl: argument 4 is not UTF-8\ntry 'keymodectl replay --help'\n"
+    #expect(option.errors == refusal)
   }
 
   @Test("--lenient counts the errors of each recording, --stats its events")
@@ -190,7 +191,7 @@ struct ReplayEachTests {
   func refused(_ options: [String], _ message: String) throws {
     let ended = try replay(options + ["/dev/null"])
     #expect(ended.status == 2)
-    #expect(ended.errors == "keymodectl: \(message)\ntry 'keymodectl --help'\n")
+    #expect(ended.errors == "keymodectl: \(message)\ntry 'keymodectl replay --help'\n")
     #expect(ended.output == "")
   }
 
