@@ -50,8 +50,8 @@ ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test fresh-test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
-  diagram-tests kiosk-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm bench-web \
-  recordings pictures build programs install uninstall dist dist-tests source-package deb debian clean
+  diagram-tests kiosk-tests corpus-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm bench-web \
+  bench-corpus recordings pictures build programs install uninstall dist dist-tests source-package deb debian clean
 
 help:
 	@echo 'make run        install missing packages, build, and run it here'
@@ -62,6 +62,7 @@ help:
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
 	@echo 'make bench      measure keymoded beside other programs; keyd among them, as root'
 	@echo 'make bench-web  measure from a key to the page of the kiosk in Chromium'
+	@echo 'make bench-corpus  measure thousands of recordings, also with Dask'
 	@echo 'make bench-vm   measure from a key to a client, in a virtual machine, beside keyd'
 	@echo 'make fuzz       fuzz ten targets with input from outside, ten minutes each'
 	@echo 'make build      build the programs into .build/release'
@@ -79,7 +80,7 @@ run: build
 
 test: check vm-tests package-tests
 
-check: lint unit-tests fuzz-tests client-tests desktop-tests kiosk-tests diagram-tests examples
+check: lint unit-tests fuzz-tests client-tests desktop-tests kiosk-tests corpus-tests diagram-tests examples
 
 # What a reader sees who has nothing yet; TARGETS is what to run in place of `run test`.
 fresh-test:
@@ -129,6 +130,12 @@ kiosk-tests: build
 	@scripts/install-packages test kiosk
 	@scripts/install-python-tools
 	.tools/venv/bin/python -m pytest -n 2 Tests/Kiosk
+
+# The example that replays a folder of recordings with Dask, on two workers.
+corpus-tests: build
+	@scripts/install-packages test
+	@scripts/install-python-tools
+	.tools/venv/bin/python -m pytest Tests/Corpus
 
 # Every diagram of the tests and of the documentation, drawn by the program of its language.
 diagram-tests:
@@ -193,6 +200,9 @@ bench: build
 
 bench-web: build
 	scripts/bench kiosk_page
+
+bench-corpus: build
+	scripts/bench corpus
 
 # The time from a key to a client can only be measured with keyboards, so in a virtual machine.
 bench-vm: build

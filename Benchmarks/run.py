@@ -1,8 +1,8 @@
 """run.py [--runs N] [--sizes N,N,...] [--redraw | --check] [PART...] - measures, and writes results/PART.*
 
 A part is a module here with `measure`, `tables` and `picture`; without any, all of them but `latency`,
-which needs a virtual machine, and `kiosk_page`, which needs Chromium. A part that needs root is left
-out without it. Then the tables of docs/performance.md are written.
+which needs a virtual machine, `kiosk_page`, which needs Chromium, and `corpus`, which needs Dask. A
+part that needs root is left out without it. Then the tables of docs/performance.md are written.
 
 With --redraw, nothing is measured: the plots and the tables are written from the results that are
 there. With --check, nothing is written: it fails if a plot or a table differs from the results.

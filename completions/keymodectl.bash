@@ -60,7 +60,7 @@ _keymodectl() {
       watch) options+=' --lines --format --waybar' ;;
       graph) options+=' --config --format --current' ;;
       replay)
-        options+=' --config --format --expect --from --until --stats --timeline --lenient'
+        options+=' --config --format --each --expect --from --until --stats --timeline --lenient'
         ;;
       record) options+=' --config --output --format --show-keycodes' ;;
       keys) options+=' --config' ;;

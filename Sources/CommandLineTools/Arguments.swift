@@ -1,29 +1,38 @@
 public import SystemCalls
 
 /// The arguments of this program, without its name.
-///
-/// - Throws: if an argument is not UTF-8: as a `String` it would differ, and no longer name the
-///   same file, for example.
-public func commandLine() throws(UsageError) -> [String] {
-  var arguments: [String] = []
-  for number in 1..<max(1, Int(CommandLine.argc)) {
-    guard let bytes = CommandLine.unsafeArgv[number], let text = String(validatingCString: bytes)
-    else { throw UsageError("argument \(number) is not UTF-8") }
-    arguments.append(text)
+public func commandLine() -> [FilePath] {
+  (1..<max(1, Int(CommandLine.argc))).compactMap { number in
+    CommandLine.unsafeArgv[number].map { FilePath(cString: $0) }
   }
-  return arguments
 }
 
 /// The arguments of a program, split into options and operands by the conventions of
 /// `getopt_long`: options anywhere, `--name value` or `--name=value`, and `--` before operands that
 /// begin with a dash.
 public struct Arguments: Sendable {
-  /// The arguments that are not options, in order.
-  public private(set) var operands: [String] = []
+  /// The arguments that are not options, in order, as paths of files.
+  public private(set) var paths: [FilePath] = []
   /// The operands after the first `--`; `nil` where there is none.
   public private(set) var afterDashes: [String]?
   private var values: [String: [String]] = [:]
   private var flags: Set<String> = []
+  /// The number of the first argument that is an operand but not UTF-8, from 1.
+  private var numberOfOther: Int?
+
+  /// The arguments that are not options, in order.
+  public var operands: [String] { paths.map(\.text) }
+
+  /// Splits `arguments`, which are all UTF-8.
+  ///
+  /// - Throws: as the other initializer.
+  public init(
+    _ arguments: some Sequence<String>, flags: Set<String>, options: Set<String>,
+    lists: Set<String> = [], short: [String: String] = [:]
+  ) throws(UsageError) {
+    let paths = arguments.map { FilePath($0) }
+    try self.init(paths, flags: flags, options: options, lists: lists, short: short)
+  }
 
   /// Splits `arguments`.
   ///
@@ -32,21 +41,22 @@ public struct Arguments: Sendable {
   ///   - options: the names of options with a value, with their dashes.
   ///   - lists: the names of options with a value that may be repeated.
   ///   - short: what short options stand for, such as `-h` for `--help`.
-  /// - Throws: for an unknown option, a missing or superfluous value, or one of `options` that is
-  ///   given twice.
+  /// - Throws: for an unknown option, a missing or superfluous value, one of `options` that is
+  ///   given twice, or an option that is not UTF-8.
   public init(
-    _ arguments: some Sequence<String>, flags knownFlags: Set<String>, options: Set<String>,
+    _ arguments: some Sequence<FilePath>, flags knownFlags: Set<String>, options: Set<String>,
     lists: Set<String> = [], short: [String: String] = [:]
   ) throws(UsageError) {
     var rest = Array(arguments)[...]
-    while let argument = rest.popFirst() {
-      guard argument.hasPrefix("-"), argument != "-" else {
-        operands.append(argument)
+    while let path = rest.popFirst() {
+      guard path.text.hasPrefix("-"), path.text != "-" else {
+        add(path, number: rest.startIndex)
         continue
       }
+      let argument = try Self.text(of: path, number: rest.startIndex)
       if argument == "--" {
-        operands.append(contentsOf: rest)
-        afterDashes = Array(rest)
+        afterDashes = rest.map(\.text)
+        while let path = rest.popFirst() { add(path, number: rest.startIndex) }
         return
       }
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -56,10 +66,11 @@ public struct Arguments: Sendable {
         guard parts.count == 1 else { throw UsageError("option '\(name)' takes no value") }
         flags.insert(name)
       } else if options.contains(name) || lists.contains(name) {
-        guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty
-        else {
-          throw UsageError("option '\(name)' needs a value")
+        var value = parts.count == 2 ? String(parts[1]) : nil
+        if value == nil, let next = rest.popFirst() {
+          value = try Self.text(of: next, number: rest.startIndex)
         }
+        guard let value, !value.isEmpty else { throw UsageError("option '\(name)' needs a value") }
         guard lists.contains(name) || values[name] == nil else {
           throw UsageError("option '\(name)' is given twice")
         }
@@ -70,6 +81,21 @@ public struct Arguments: Sendable {
         throw UsageError("unknown option '\(name)'\(hint)")
       }
     }
+  }
+
+  private mutating func add(_ operand: FilePath, number: Int) {
+    paths.append(operand)
+    if !operand.isText, numberOfOther == nil { numberOfOther = number }
+  }
+
+  private static func text(of argument: FilePath, number: Int) throws(UsageError) -> String {
+    guard argument.isText else { throw UsageError("argument \(number) is not UTF-8") }
+    return argument.text
+  }
+
+  /// Throws if an operand is not UTF-8: its text differs, and can only be shown.
+  public func checkOperands() throws(UsageError) {
+    if let numberOfOther { throw UsageError("argument \(numberOfOther) is not UTF-8") }
   }
 
   /// Whether this option was given.

@@ -70,13 +70,19 @@ extension Change: JSONWritable {
   public func write(to json: inout JSONWriter) {
     // Written for every key that changes a state: a closure would cost as much as a member.
     json.open("{")
+    writeMembers(to: &json)
+    json.close("}")
+  }
+
+  /// Writes the members of the change into the present object.
+  @inline(__always)
+  public func writeMembers(to json: inout JSONWriter) {
     json.member("sequence", sequence)
     json.member("time", time)
     json.member("machine", machine)
     json.member("from", from)
     json.member("to", to)
     json.member("event", event)
-    json.close("}")
   }
 
   /// Reads a change; `nil` if the value is not a valid change.

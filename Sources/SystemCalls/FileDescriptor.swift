@@ -18,6 +18,14 @@ public struct FileDescriptor: ~Copyable, Sendable {
     FileDescriptor(owning: try retrying("open", path) { open(path, flags | O_CLOEXEC, mode) })
   }
 
+  /// Opens the file at `path` for reading. The corresponding C function is `open`.
+  public static func opening(_ path: FilePath) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(
+      owning: try retrying("open", path.text) {
+        path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
+      })
+  }
+
   /// Creates a file without a name, for reading and writing, which the kernel deletes when it is
   /// closed. The corresponding C function is `mkstemp`.
   public static func unnamed(in folder: String) throws(SystemError) -> FileDescriptor {

@@ -45,6 +45,9 @@ let options: [Option] = [
     "--format", "FORMAT", ["replay"],
     "evemu, libinput, evtest, getevent, raw64 or raw32; by default replay detects the format"),
   .init(
+    "--each", ["replay"],
+    "do not merge the recordings: replay each by itself, and name its file"),
+  .init(
     "--expect", "FILE", ["replay"],
     "compare the changes with those in FILE, the output of replay or watch with --json"),
   .init(
@@ -89,8 +92,10 @@ extension Arguments {
       short: ["-h": "--help", "-V": "--version"])
   }
 
-  /// Refuses options that the command does not have, and files that are named `-`.
+  /// Refuses options that the command does not have, files that are named `-`, and operands that are
+  /// not UTF-8. Recordings can have any names: people who replay thousands did not name them all.
   func check(for command: String) throws(UsageError) {
+    if command != "replay" { try checkOperands() }
     for option in ["--config", "--expect", "--output", "--timeline"] where self[option] == "-" {
       throw UsageError("option '\(option)' needs a file, not '-'; './-' is a file named '-'")
     }

@@ -5,12 +5,18 @@ import SystemCalls
 /// The progress of a long replay, as a line on the terminal. It is shown only if standard error is a
 /// terminal and standard output is not, so that it never mixes with other output.
 struct Progress {
-  private var isShown: Bool
+  private let isShown: Bool
   private var inputs = 0
   private var due: Int64
   private var hasLine = false
 
-  init() {
+  /// How many recordings there are that are replayed one by one, and how many were.
+  private let count: Int
+  private var done = 0
+
+  /// - Parameter count: the number of recordings that are replayed one by one.
+  init(ofRecordings count: Int = 1) {
+    self.count = count
     let terminal = environment("TERM") ?? "dumb"
     isShown = isatty(STDERR_FILENO) == 1 && isatty(STDOUT_FILENO) == 0 && terminal != "dumb"
     due = isShown ? microsecondsSinceBoot() + 500_000 : 0
@@ -27,13 +33,20 @@ struct Progress {
     guard now >= due else { return }
     due = now + 200_000
     hasLine = true
-    let share = recording.shareRead.map { "\(Int($0 * 100)) %" }
-    writeToStandardError("\r\(share ?? "\(recording.bytesRead >> 20) MiB") replayed")
+    writeToStandardError("\r\(text(recording)) replayed")
   }
 
-  /// Removes the line.
-  mutating func end() {
+  private func text(_ recording: borrowing Recording) -> String {
+    if count > 1 { return "\(done) of \(count) recordings" }
+    return recording.shareRead.map { "\(Int($0 * 100)) %" } ?? "\(recording.bytesRead >> 20) MiB"
+  }
+
+  /// Counts a recording that was replayed.
+  mutating func countRecording() { done += 1 }
+
+  /// Removes the line, for as long as the progress is not updated.
+  mutating func hide() {
     if hasLine { writeToStandardError("\r\u{1b}[K") }
-    isShown = false
+    hasLine = false
   }
 }

@@ -1,69 +1,93 @@
 import CommandLineTools
 import EventRecordings
 import KeyboardModes
-import KeymodedConfiguration
 import Replaying
 import SystemCalls
 import Timelines
 
 /// `keymodectl replay FILE…`: prints the changes that the daemon would have published.
-func replay(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
-  guard !operands.isEmpty else { throw UsageError("replay takes at least one file") }
-  guard operands.count(where: { $0 == "-" }) <= 1 else {
+func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -> Int32 {
+  guard !paths.isEmpty else { throw UsageError("replay takes at least one file") }
+  guard paths.count(where: { $0.text == "-" }) <= 1 else {
     throw UsageError("standard input can be read only once")
   }
-  let format = try arguments["--format"].map { name throws(UsageError) in
-    guard let format = RecordingFormat(rawValue: name) else {
-      let names = RecordingFormat.allCases.map(\.rawValue)
-      throw UsageError("unknown format '\(name)'; the formats are\n\(wrapped(names))")
-    }
-    return format
-  }
-  let settings = try configuration(arguments).settings
-  let window = try window(arguments)
+  let request = try ReplayRequest(arguments)
+  if arguments.has("--each") { return try replayEach(of: paths, request, arguments) }
   let picture = try arguments["--timeline"].map { try PictureFile($0) }
-  var recording = try Recording(
-    opening: operands, format: format, isLenient: arguments.has("--lenient")
-  ) { complain("\($0)") }
+  var recording = try request.recording(of: Array(paths))
   var output = ReplayOutput(
-    asJSON: arguments.has("--json"),
-    expected: try arguments["--expect"].map { try ExpectedChanges($0) })
-  var replay = Replay(
-    settings: settings, window: window,
-    summary: ReplaySummary(
-      statistics: arguments.has("--stats") ? ReplayStatistics() : nil,
-      timeline: picture == nil ? nil : Timeline(keyboard: settings.keyboard)))
+    asJSON: request.asJSON, expected: try arguments["--expect"].map { try ExpectedChanges($0) })
+  var replay = request.replay(drawing: picture != nil)
   try run(&replay, of: &recording, into: &output)
-  if let timeline = replay.summary.timeline { try picture?.draw(timeline, of: operands) }
+  if let timeline = replay.summary.timeline { try picture?.draw(timeline, of: paths.map(\.text)) }
   return output.isDifferent ? ExitStatus.no : ExitStatus.done
-}
-
-private func window(_ arguments: Arguments) throws(UsageError) -> ReplayWindow {
-  func time(_ option: String) throws(UsageError) -> Time? {
-    try arguments[option].map(microseconds).map(Time.init)
-  }
-  return try ReplayWindow(from: time("--from"), until: time("--until"))
 }
 
 private func run(
   _ replay: inout Replay, of recording: inout Recording, into output: inout ReplayOutput
 ) throws {
+  var progress = Progress()
   // If a line is invalid, the changes before it are shown nevertheless.
-  defer { output.flush() }
-  do {
-    var progress = Progress()
-    defer { progress.end() }
-    var changes: [Change] = []
-    while let count = try replay.next(from: &recording, into: &changes) {
-      try output.show(changes, on: replay.clock)
-      progress.update(recording, after: count)
-    }
-  } catch let fault as RecordingError {
-    complain(ofSkipped: recording)
-    throw recording.explained(fault)
+  defer {
+    progress.hide()
+    output.flush()
   }
-  complain(ofSkipped: recording)
-  try output.end(replay)
+  try replay.run(&recording, into: &output, &progress)
+}
+
+/// `keymodectl replay --each FILE…`: prints the changes that each recording makes by itself.
+private func replayEach(
+  of paths: some Collection<FilePath>, _ request: ReplayRequest, _ arguments: Arguments
+) throws -> Int32 {
+  for option in ["--expect", "--timeline"] where arguments.isGiven(option) {
+    throw UsageError("option '\(option)' does not work with '--each'")
+  }
+  var output = ReplayOutput(asJSON: request.asJSON, expected: nil, isShared: true)
+  var progress = Progress(ofRecordings: paths.count)
+  var status = ExitStatus.done
+  for path in paths {
+    do {
+      var recording = try request.recording(of: [path])
+      var replay = request.replay()
+      output.begin(path.text)
+      try replay.run(&recording, into: &output, &progress)
+    } catch let fault as RecordingError {
+      // The changes before the fault come first where both streams are one.
+      output.flush()
+      progress.hide()
+      writeToStandardError("\(fault)\n")
+      status = ExitStatus.badInput
+    }
+    progress.countRecording()
+  }
+  progress.hide()
+  output.flush()
+  return status
+}
+
+extension Replay {
+  /// Replays a recording to its end, and says how many faults were skipped.
+  fileprivate mutating func run(
+    _ recording: inout Recording, into output: inout ReplayOutput, _ progress: inout Progress
+  ) throws {
+    do {
+      var changes: [Change] = []
+      while let count = try next(from: &recording, into: &changes) {
+        try output.show(changes, on: clock)
+        progress.update(recording, after: count)
+      }
+    } catch let fault as RecordingError {
+      progress.hide()
+      complain(ofSkipped: recording)
+      throw recording.explained(fault)
+    }
+    if recording.skipped.count > 0 {
+      output.flush()
+      progress.hide()
+      complain(ofSkipped: recording)
+    }
+    try output.end(self)
+  }
 }
 
 /// Says how many faults `--lenient` has skipped, and which was the first.

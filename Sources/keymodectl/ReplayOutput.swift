@@ -11,11 +11,15 @@ import Watching
 struct ReplayOutput: ~Copyable {
   private let asJSON: Bool
   private var expected: ExpectedChanges?
-  private var output = Output()
+  private var output: Output
+  /// The recording that is replayed by itself.
+  private var file: String?
 
-  init(asJSON: Bool, expected: consuming ExpectedChanges?) {
+  /// - Parameter isShared: whether other processes may print to the same pipe.
+  init(asJSON: Bool, expected: consuming ExpectedChanges?, isShared: Bool = false) {
     self.asJSON = asJSON
     self.expected = expected
+    output = Output(isShared: isShared)
   }
 
   /// Whether the changes differ from those expected.
@@ -26,12 +30,21 @@ struct ReplayOutput: ~Copyable {
     }
   }
 
+  /// Begins the changes of a recording that is replayed by itself: each line of JSON has its name.
+  mutating func begin(_ file: String) {
+    if !asJSON {
+      if self.file != nil { output.line("") }
+      output.line("==> \(file) <==")
+    }
+    self.file = file
+  }
+
   /// Prints or compares the next changes of a replay.
   mutating func show(_ changes: [Change], on clock: DisplayClock) throws {
     if expected != nil {
       for change in changes { print(try expected?.compare(change)) }
     } else if asJSON {
-      for change in changes { output.line { change.write(to: &$0) } }
+      for change in changes { print(change) }
     } else {
       for change in changes {
         output.line { ChangeLine.write(change, at: clock.shown(change.time), to: &$0) }
@@ -44,7 +57,7 @@ struct ReplayOutput: ~Copyable {
     print(try expected?.end())
     let statistics = replay.summary.statistics
     if asJSON {
-      if let statistics { output.line(json: statistics.json) }
+      if let statistics { output.line(json: statistics.json(of: file)) }
       return
     }
     if let count = expected?.count {
@@ -60,6 +73,18 @@ struct ReplayOutput: ~Copyable {
 
   /// Writes everything that is still in memory.
   mutating func flush() { output.flush() }
+
+  private mutating func print(_ change: Change) {
+    guard let file else { return output.line(json: change) }
+    output.line { bytes in
+      bytes.appendJSON { json in
+        json.object { json in
+          json.member("file", file)
+          change.writeMembers(to: &json)
+        }
+      }
+    }
+  }
 
   private mutating func print(_ difference: ReplayDifference?) {
     guard let difference else { return }
@@ -90,8 +115,8 @@ extension ReplayStatistics {
       """
   }
 
-  /// The counts as a line of JSON. Durations are in microseconds.
-  fileprivate var json: JSON {
+  /// The counts as a line of JSON, behind the file that they are of. Durations are in microseconds.
+  fileprivate func json(of file: String?) -> JSON {
     func number(_ count: Int?) -> JSON { .integer(Int64(count ?? 0)) }
     let counted: JSON = [
       "devices": number(deviceCount), "duration": .integer(duration),
@@ -103,6 +128,7 @@ extension ReplayStatistics {
       "losses": number(losses),
       "changes": ["shift": number(changes[.shift]), "keyboard": number(changes[.keyboard])],
     ]
-    return ["stats": counted]
+    guard let file else { return ["stats": counted] }
+    return ["file": .string(file), "stats": counted]
   }
 }

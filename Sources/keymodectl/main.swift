@@ -14,7 +14,7 @@ import SystemCalls
 @MainActor
 func run() async throws -> Int32 {
   let arguments = try Arguments.ofThisProgram()
-  let name = arguments.operands.first
+  let name = arguments.paths.first?.text
   if arguments.has("--help") || arguments.has("--version") || name == "help" {
     let asksForHelp = arguments.has("--help") || name == "help"
     Output.print(asksForHelp ? try helpText(for: arguments) : "keymodectl \(keymodedVersion)")
@@ -26,8 +26,9 @@ func run() async throws -> Int32 {
     return ExitStatus.usage
   }
   let command = try command(named: name).name
-  let operands = Array(arguments.operands.dropFirst())
   try arguments.check(for: command)
+  if command == "replay" { return try replay(arguments.paths.dropFirst(), arguments) }
+  let operands = Array(arguments.operands.dropFirst())
   let timeout = try arguments["--timeout"].map(microseconds).map(Duration.microseconds)
   // For `wait` it means to check the present states; other commands could not get an answer.
   if timeout == .zero, command != "wait" { throw UsageError("'--timeout 0' works only with wait") }
@@ -49,7 +50,6 @@ func run() async throws -> Int32 {
   case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)
   case "keys": return try keys(operands, arguments)
-  case "replay": return try replay(operands, arguments)
   default: throw UsageError("unknown command '\(command)'")
   }
 }

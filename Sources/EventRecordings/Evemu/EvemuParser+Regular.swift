@@ -50,6 +50,21 @@ extension EvemuParser {
   }
 }
 
+extension EvemuParser {
+  /// The lines at the start of `text` that look exactly as evemu-record writes them. No other format
+  /// has such lines, unless a comment quotes one of evtest's.
+  static func regularLines(of text: UnsafeRawBufferPointer) -> RegularText.Length {
+    let none = RegularText.Length()
+    guard let start = text.baseAddress, text.begins(with: "E: ") else { return none }
+    var parser = EvemuParser()
+    let length = withUnsafeTemporaryAllocation(of: KeyEvent.self, capacity: 256) { events in
+      parser.parseRegular(RegularText(start: start, end: start + text.count), into: events)
+    }
+    let lines = UnsafeRawBufferPointer(rebasing: text[..<length.bytes])
+    return EvtestParser.isOwn(lines) ? none : length
+  }
+}
+
 /// The end of the value of an event of another type than keys and synchronization; `nil` if the
 /// event is not well-formed.
 @inline(__always)

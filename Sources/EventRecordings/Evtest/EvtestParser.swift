@@ -11,13 +11,21 @@ import KeyboardModes
 /// names have changed over the years. Source: evtest.c of freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
   /// The beginnings of header lines.
-  private static let marks = [
+  private static let marks: [StaticString] = [
     "Event type ", "Event code ", "Supported events:", "Input device ID:", "Input device name:",
   ]
 
   static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
-    let text = line.drop { $0 == .space || $0 == .tab }
-    return marks.contains { text.starts(with: $0.utf8) } || EvtestParser().recognizes(line)
+    let text = line.withoutIndentation
+    return marks.contains { text.begins(with: $0) } || isOwn(line)
+  }
+
+  private static let event: StaticString = "Event: time "
+  private static let version: StaticString = "Input driver version is "
+
+  /// Whether only this format has such a line, which may begin with other text.
+  static func isOwn(_ line: UnsafeRawBufferPointer) -> Bool {
+    line.firstOffset(of: event) != nil || line.firstOffset(of: version) != nil
   }
 
   var isRecognized = false
@@ -28,14 +36,14 @@ struct EvtestParser: EntryParser {
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isTerminated: Bool
   ) throws(LineFault) -> Entry? {
-    if let start = line.firstOffset(of: "Event: time ") {
+    if let start = line.firstOffset(of: Self.event) {
       isRecognized = true
       let lacksValue = isUnfinished
       wrapped = nil
       guard !lacksValue else { throw LineFault("the event before this one has no value") }
       return try parseEvent(Fields(line, from: start + 12), isTerminated)
     }
-    if line.firstOffset(of: "Input driver version is ") != nil { isRecognized = true }
+    if line.firstOffset(of: Self.version) != nil { isRecognized = true }
     try refuseDamagedEvent(line)
     guard isTerminated || line.isEmpty || !"Event: time ".utf8.starts(with: line) else {
       throw LineFault("an event without a time")

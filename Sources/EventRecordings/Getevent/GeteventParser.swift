@@ -14,8 +14,12 @@ import KeyboardModes
 /// without leading zeros. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
   static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
+    // Only these can be lines of this format. The lines of others are not parsed for nothing.
+    guard let first = line.first(where: { $0 != .space && $0 != .tab }),
+      first.decimalDigit != nil || "[/a".utf8.contains(first)
+    else { return false }
     // Output without -t is recognized, so that the error can say that the times are missing.
-    line.starts(with: "/dev/input/event".utf8) || GeteventParser().recognizes(line)
+    return line.starts(with: "/dev/input/event".utf8) || GeteventParser().recognizes(line)
   }
 
   var isRecognized = false

@@ -1,15 +1,15 @@
 /// Recognizes lines of `libinput record`, among those of other formats.
 enum LibinputFormat {
   /// The beginnings of lines of a recording, or of a fragment of one.
-  private static let marks = [
+  private static let marks: [StaticString] = [
     "# libinput record", "version: 1", "ndevices:", "libinput:", "devices:", "events:", "- evdev:",
     "- node:", "- events:", "- keymoded:",
   ]
 
   /// Whether only this format has such a line.
   static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
-    let text = line.drop { $0 == .space || $0 == .tab }
-    return marks.contains { text.starts(with: $0.utf8) } || isEvent(text)
+    let text = line.withoutIndentation
+    return marks.contains { text.begins(with: $0) } || isEvent(text)
   }
 
   /// Whether these lines contain the number of devices, or end behind where it would be.
@@ -21,8 +21,8 @@ enum LibinputFormat {
   }
 
   /// Whether the line is an event: `- [  1, 300002,   1,  42,       2]`.
-  private static func isEvent(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
-    guard text.starts(with: "- [".utf8), let end = text.firstIndex(of: UInt8(ascii: "]")) else {
+  private static func isEvent(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard text.begins(with: "- ["), let end = text.firstIndex(of: UInt8(ascii: "]")) else {
       return false
     }
     let numbers = text[..<end].dropFirst(3).split(separator: UInt8(ascii: ",")).map { number in

@@ -19,18 +19,19 @@ final class OpenFile {
   }
 
   /// Opens the file at `path`; `-` is standard input.
-  init(_ path: String) throws(RecordingError) {
-    name = path == "-" ? "<stdin>" : path
+  init(_ path: FilePath) throws(RecordingError) {
+    let isStandardInput = path.text == "-"
+    name = isStandardInput ? "<stdin>" : path.text
     do throws(SystemError) {
       descriptor =
-        path == "-" ? try FileDescriptor.standardInput() : try FileDescriptor.opening(path)
+        try isStandardInput ? FileDescriptor.standardInput() : FileDescriptor.opening(path)
     } catch {
       throw RecordingError(error.reason, file: name)
     }
     var status = stat()
     let isRegular = fstat(descriptor.number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     // Standard input is read from its present position: a script may have read a part on purpose.
-    size = isRegular && path != "-" ? Int(status.st_size) : nil
+    size = isRegular && !isStandardInput ? Int(status.st_size) : nil
   }
 
   /// Moves all of `items` into the file, behind what was written before.

@@ -1,3 +1,5 @@
+import SystemCalls
+
 /// An open file with its format, and the number of streams that it is read as.
 final class OpenedRecording {
   let file: OpenFile
@@ -17,12 +19,15 @@ final class OpenedRecording {
 
   /// Opens the file at `path`; `-` is standard input.
   init(
-    _ path: String, _ format: RecordingFormat?, _ options: ReadingOptions
+    _ path: FilePath, _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
     file = try OpenFile(path)
     var reader = InputReader(file)
-    let start = try reader.peek {
-      format == nil || format == .libinput ? RecordingFormat.isKnown(from: $0) : true
+    let isFile = file.size != nil
+    let start = try reader.peek { start in
+      // Of a file, the rest is there too: looking for the format once is enough.
+      if isFile { return start.count >= RecordingFormat.detectedSize }
+      return format == nil || format == .libinput ? RecordingFormat.isKnown(from: start) : true
     }
     let claimed = format ?? RecordingFormat(of: start)
     isUnknown = claimed == nil

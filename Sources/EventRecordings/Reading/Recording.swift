@@ -1,3 +1,5 @@
+public import SystemCalls
+
 /// Reads one or more recordings from start to end, in constant memory.
 ///
 /// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
@@ -16,7 +18,7 @@ public struct Recording: ~Copyable {
   ///     each warning once.
   /// - Throws: if a file cannot be opened or read.
   public init(
-    opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
+    opening paths: [FilePath], format: RecordingFormat? = nil, isLenient: Bool = false,
     warn: @escaping (RecordingError) -> Void = { _ in }
   ) throws(RecordingError) {
     var warnings: Set<RecordingError> = []
@@ -26,8 +28,23 @@ public struct Recording: ~Copyable {
     try self.init(opening: paths, format: format, options)
   }
 
+  /// Opens the recordings whose paths are these texts, like the other initializer.
+  public init(
+    opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
+    warn: @escaping (RecordingError) -> Void = { _ in }
+  ) throws(RecordingError) {
+    try self.init(
+      opening: paths.map { FilePath($0) }, format: format, isLenient: isLenient, warn: warn)
+  }
+
   init(
     opening paths: [String], format: RecordingFormat?, _ options: ReadingOptions
+  ) throws(RecordingError) {
+    try self.init(opening: paths.map { FilePath($0) }, format: format, options)
+  }
+
+  init(
+    opening paths: [FilePath], format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
     files = try paths.map { path throws(RecordingError) in
       try OpenedRecording(path, format, options)

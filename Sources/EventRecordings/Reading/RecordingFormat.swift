@@ -63,22 +63,36 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     self = is64 ? .raw64 : .raw32
   }
 
+  /// The format of most lines of `text`, which ``RegularText/margin`` more bytes have to follow.
   private init?(ofLines text: UnsafeRawBufferPointer) {
-    let claims = text.split(separator: UInt8(ascii: "\n")).flatMap { line in
-      Self.allCases.filter { $0.claims(UnsafeRawBufferPointer(rebasing: line)) }
+    // The formats that claim lines, in the order of their first ones, and the numbers of lines.
+    var claims: [(format: RecordingFormat, count: Int)] = []
+    func add(_ count: Int, _ format: RecordingFormat) {
+      if let index = claims.firstIndex(where: { $0.format == format }) {
+        claims[index].count += count
+      } else {
+        claims.append((format, count))
+      }
     }
-    let counts: [RecordingFormat: Int] = claims.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    guard let first = claims.first(where: { counts[$0] == counts.values.max() }) else { return nil }
-    self = first
-  }
-
-  private func claims(_ line: UnsafeRawBufferPointer) -> Bool {
-    switch self {
-    case .evemu: EvemuParser().recognizes(line)
-    case .libinput: LibinputFormat.claims(line)
-    case .evtest: EvtestParser.claims(line)
-    case .getevent: GeteventParser.claims(line)
-    case .raw64, .raw32: false
+    var rest = text
+    while !rest.isEmpty {
+      let regular = EvemuParser.regularLines(of: rest)
+      if regular.parts > 0 {
+        add(regular.parts, .evemu)
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(regular.bytes))
+        continue
+      }
+      let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+      let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
+      if EvemuParser().recognizes(line) { add(1, .evemu) }
+      if LibinputFormat.claims(line) { add(1, .libinput) }
+      if EvtestParser.claims(line) { add(1, .evtest) }
+      if GeteventParser.claims(line) { add(1, .getevent) }
+      rest = UnsafeRawBufferPointer(rebasing: rest[end...].dropFirst())
     }
+    guard let most = claims.map({ $0.count }).max(),
+      let first = claims.first(where: { $0.count == most })
+    else { return nil }
+    self = first.format
   }
 }

@@ -15,6 +15,17 @@ extension UnsafeRawBufferPointer {
     return memcmp(base, text.utf8Start, count) == 0
   }
 
+  /// Whether these bytes begin with this text.
+  func begins(with text: StaticString) -> Bool {
+    guard let base = baseAddress, count >= text.utf8CodeUnitCount else { return false }
+    return memcmp(base, text.utf8Start, text.utf8CodeUnitCount) == 0
+  }
+
+  /// The same bytes without the spaces and tabs before them.
+  var withoutIndentation: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: drop { $0 == .space || $0 == .tab })
+  }
+
   /// The offset of the first occurrence of this text, if any.
   func firstOffset(of text: StaticString) -> Int? {
     guard let base = baseAddress else { return nil }
