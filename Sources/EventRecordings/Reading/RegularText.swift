@@ -45,7 +45,7 @@ struct RegularText {
   }
 }
 
-/// What fast paths read: eight or sixteen characters at a time, without a branch for each.
+/// What fast paths read: eight characters at a time, without a branch for each.
 extension UnsafeRawPointer {
   /// The next eight characters, with the first in the lowest byte.
   @inline(__always)
@@ -72,51 +72,69 @@ extension UnsafeRawPointer {
   /// The next line end before `end`.
   @inline(__always)
   func lineEnd(before end: UnsafeRawPointer) -> UnsafeRawPointer? {
-    first(before: end) { $0 .== UInt8(ascii: "\n") }
+    first(before: end) { $0.bytes(equalTo: 0x0a) }
   }
 
   /// The next line end before `end`, if only printable ASCII characters are before it.
   @inline(__always)
   func lineEndBehindPrintable(before end: UnsafeRawPointer) -> UnsafeRawPointer? {
-    guard let found = first(before: end, where: { $0 &- 0x20 .>= 0x5f }) else { return nil }
-    return found.character == UInt8(ascii: "\n") ? found : nil
+    let found = first(before: end) { $0.bytes(below: 0x20) | $0.bytes(equalTo: 0x7f) | $0 }
+    return found?.character == UInt8(ascii: "\n") ? found : nil
   }
 
   /// The next line end before `end`, if only spaces are before it.
   @inline(__always)
   func lineEndBehindSpaces(before end: UnsafeRawPointer) -> UnsafeRawPointer? {
-    guard let found = first(before: end, where: { $0 .!= .space }) else { return nil }
-    return found.character == UInt8(ascii: "\n") ? found : nil
+    let found = first(before: end) {
+      ($0 ^ UInt64.everyByte(0x20)).bytesOtherThanZero()
+    }
+    return found?.character == UInt8(ascii: "\n") ? found : nil
   }
 
   /// The closing parenthesis before `end` that follows a name, which has no spaces.
   @inline(__always)
   func endOfName(before end: UnsafeRawPointer) -> UnsafeRawPointer? {
-    guard let found = first(before: end, where: { $0 .<= .space .| $0 .== UInt8(ascii: ")") })
-    else { return nil }
-    return found.character == UInt8(ascii: ")") ? found : nil
+    let found = first(before: end) { $0.bytes(below: 0x21) | $0.bytes(equalTo: 0x29) }
+    return found?.character == UInt8(ascii: ")") ? found : nil
   }
 
-  /// The first character before `end` that `search` finds among sixteen at a time.
+  /// The first character before `end` that `search` marks by the highest bit of its byte. Behind the
+  /// first one, it may mark others too.
   @inline(__always)
   private func first(
-    before end: UnsafeRawPointer, where search: (SIMD16<UInt8>) -> SIMDMask<SIMD16<Int8>>
+    before end: UnsafeRawPointer, where search: (UInt64) -> UInt64
   ) -> UnsafeRawPointer? {
     var place = self
     while place < end {
-      let mask = search(place.loadUnaligned(as: SIMD16<UInt8>.self))
-      let halves = unsafeBitCast(mask, to: SIMD2<UInt64>.self)
-      if halves[0] | halves[1] != 0 {
-        let bits =
-          halves[0] != 0
-          ? halves[0].littleEndian.trailingZeroBitCount
-          : 64 &+ halves[1].littleEndian.trailingZeroBitCount
-        place += bits / 8
+      let marks = search(place.characters) & UInt64.everyByte(0x80)
+      if marks != 0 {
+        place += marks.trailingZeroBitCount / 8
         return place < end ? place : nil
       }
-      place += 16
+      place += 8
     }
     return nil
+  }
+}
+
+/// The highest bit of each byte for which something holds, in eight bytes; see "Determine if a word
+/// has a byte less than n" in Bit Twiddling Hacks. Behind the first such byte, others may be marked
+/// too; other bits have no meaning.
+extension UInt64 {
+  @inline(__always)
+  fileprivate static func everyByte(_ byte: UInt64) -> UInt64 { 0x0101_0101_0101_0101 &* byte }
+
+  @inline(__always)
+  fileprivate func bytes(below limit: UInt64) -> UInt64 { (self &- Self.everyByte(limit)) & ~self }
+
+  @inline(__always)
+  fileprivate func bytes(equalTo byte: UInt64) -> UInt64 {
+    (self ^ Self.everyByte(byte)).bytes(below: 1)
+  }
+
+  @inline(__always)
+  fileprivate func bytesOtherThanZero() -> UInt64 {
+    ((self & Self.everyByte(0x7f)) &+ Self.everyByte(0x7f)) | self
   }
 }
 
