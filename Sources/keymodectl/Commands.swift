@@ -92,7 +92,7 @@ let commands: [Command] = [
   .init(
     "graph", "shift|keyboard", "print the diagram of a machine; needs no daemon",
     "Prints the diagram of a machine, computed from its rules.",
-    ("keymodectl graph keyboard | dot -Tsvg > keyboard.svg", "draw with Graphviz"),
+    ("keymodectl graph keyboard --format svg > keyboard.svg", "draw a picture with Graphviz"),
     ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid")),
   .init(
     "replay", "FILE...",

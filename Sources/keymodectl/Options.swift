@@ -39,7 +39,9 @@ let options: [Option] = [
   .init(
     "--any-session", ["focus", "targets", "while"],
     "also while your session is locked, or not the active one of its seat"),
-  .init("--format", "LANGUAGE", ["graph"], "dot (the default), mermaid or plantuml"),
+  .init(
+    "--format", "LANGUAGE", ["graph"],
+    "dot (the default), mermaid, plantuml, or svg, which Graphviz draws"),
   .init("--current", ["graph"], "draw the rules of the daemon and mark its state"),
   .init(
     "--format", "FORMAT", ["replay"],

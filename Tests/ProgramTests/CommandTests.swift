@@ -403,7 +403,7 @@ struct CommandTests {
       ("keymodectl", "graph caps", "unknown machine 'caps'; expected shift or keyboard"),
       (
         "keymodectl", "graph shift --format png",
-        "unknown format 'png'; expected dot, mermaid or plantuml"
+        "unknown format 'png'; expected dot, mermaid, plantuml or svg"
       ),
       ("keymodectl", "replay --config", "option '--config' needs a value"),
       ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),
