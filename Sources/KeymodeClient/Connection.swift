@@ -96,6 +96,9 @@ extension Connection {
   /// Asks for the devices that the daemon follows.
   public func devices() throws(ClientError) -> [DeviceMessage] { try ask(.devices) }
 
+  /// Asks for the devices that the daemon follows and, if there are none, for the reason.
+  public func deviceList() throws(ClientError) -> DeviceList { try ask(.deviceList) }
+
   /// Asks for the states, events and transitions of both machines.
   public func machines() throws(ClientError) -> [MachineMessage] { try ask(.machines) }
 
