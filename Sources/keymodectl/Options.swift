@@ -68,6 +68,8 @@ let options: [Option] = [
     "--config", "FILE", ["graph", "keys", "record", "replay"],
     "use the settings of FILE; by default the defaults, not those of the daemon"),
   .init(
+    "--no-wait", ["wait", "watch", "while"], "if no daemon runs, do not wait for one: exit with 3"),
+  .init(
     "--timeout", "TIME", ["wait"],
     "give up after this time, such as 500ms or 5s, and exit with 1; by default never"),
   .init(

@@ -5,7 +5,12 @@ import SystemCalls
 import Watching
 
 /// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
-func wait(_ operands: [String], directory: String, timeout: Duration?) throws -> Int32 {
+///
+/// - Parameter mayWait: whether to wait for a daemon if none runs.
+@MainActor
+func wait(
+  _ operands: [String], of client: Client, timeout: Duration?, mayWait: Bool
+) async throws -> Int32 {
   guard let conditions = try StateConditions(operands) else {
     throw UsageError("wait takes at least one MACHINE=STATE")
   }

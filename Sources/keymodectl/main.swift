@@ -41,7 +41,10 @@ func run() async throws -> Int32 {
   case "while":
     let count = arguments.afterDashes?.count ?? 0
     return try await runWhile(Array(operands.dropLast(count)), directory: directory, arguments)
-  case "wait": return try wait(operands, directory: directory, timeout: timeout)
+  case "wait":
+    return try await wait(
+      operands, of: Client(directory: directory), timeout: timeout,
+      mayWait: !arguments.has("--no-wait"))
   case "devices": return try devices(operands, daemon, asJSON: asJSON)
   case "stats": return try stats(operands, daemon, asJSON: asJSON)
   case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
@@ -73,7 +76,7 @@ do {
   complain(error, about: firstCommand())
   status = ExitStatus.usage
 } catch let error as ClientError {
-  complain("\(error)")
+  complain(explained(error))
   switch error {
   case .noDaemon, .noAnswer, .connectionLost: status = ExitStatus.noDaemon
   case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):
