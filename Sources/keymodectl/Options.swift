@@ -28,7 +28,8 @@ let options: [Option] = [
   .init("--lines", ["watch"], "print lines on a terminal too"),
   .init(
     "--format", "TEXT", ["watch"],
-    "for a status bar: print TEXT whenever it changes, the states instead of {shift} and {keyboard}"
+    "for a status bar: print TEXT whenever it changes, with the states for {shift} and {keyboard}, and {event}, "
+      + "{from} and {since} of the last change"
   ),
   .init("--waybar", ["watch"], "the same as JSON for a custom module of Waybar"),
   .init(
