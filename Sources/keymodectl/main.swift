@@ -25,6 +25,10 @@ func run() async throws -> Int32 {
     writeToStandardError("\(help)\n")
     return ExitStatus.usage
   }
+  if name == "__names" {
+    let directory = Connection.directory(arguments["--socket-dir"])
+    return names(Array(arguments.operands.dropFirst()), directory: directory, arguments)
+  }
   let command = try command(named: name).name
   try arguments.check(for: command)
   if command == "replay" { return try replay(arguments.paths.dropFirst(), arguments) }
