@@ -87,29 +87,4 @@ struct AwaitedDaemonTests {
     daemon.stop()
     try screen.wait("the end") { $0.contains("\nended with 3\n") }
   }
-
-  @Test("what is no terminal hears nothing of waiting")
-  func quiet() throws {
-    let script = """
-      '\(Place.programs)/keymodectl' wait shift=on 2>errors & waiting=$!
-      '\(Place.programs)/keymodectl' watch --json 2>>errors >lines & watching=$!
-      read go
-      wait $waiting; echo "ended with $?"
-      kill $watching; cat errors
-      """
-    let shell = Process()
-    let (input, output) = (Pipe(), Pipe())
-    shell.executableURL = URL(fileURLWithPath: "/bin/sh")
-    shell.arguments = ["-c", script]
-    shell.currentDirectoryURL = URL(fileURLWithPath: daemon.folder.path)
-    shell.environment = ["KEYMODED_SOCKET_DIR": daemon.folder.path]
-    (shell.standardInput, shell.standardOutput) = (input, output)
-    try shell.run()
-    try daemon.start()
-    try daemon.trigger("shiftPressed")
-    try input.fileHandleForWriting.write(contentsOf: Data("go\n".utf8))
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    shell.waitUntilExit()
-    #expect(text == "ended with 0\n")
-  }
 }
