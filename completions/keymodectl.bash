@@ -1,12 +1,27 @@
 # Completion of keymodectl(1) for bash, with bash-completion.
 
+# Completes a word by the names of a kind, which the daemon or the configuration has, after a prefix.
+# Where bash lists them, they have descriptions.
+_keymodectl_names() {
+  local kind=$1 word=$2 prefix=$3 name meaning
+  local -a meanings=()
+  COMPREPLY=()
+  while IFS=$'\t' read -r name meaning; do
+    [[ $name == "$word"* ]] || continue
+    COMPREPLY+=("$prefix$name")
+    meanings+=("$meaning")
+  done < <(keymodectl __names "$kind" 2>/dev/null)
+  # 63 is '?': the list after a second Tab.
+  ((${#COMPREPLY[@]} > 1)) && [[ ${COMP_TYPE-} == 63 ]] || return 0
+  local index
+  for index in "${!COMPREPLY[@]}"; do COMPREPLY[index]+="  (${meanings[index]})"; done
+}
+
 _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
   local commands='state watch wait while trigger focus targets devices stats graph replay record keys help'
-  local shift='off on capsLock'
-  local keyboard='prepareToEditText prepareToRecord editingText showingPanel'
 
   # The command is the first word that is neither an option nor the value of one.
   local command='' index
@@ -34,7 +49,7 @@ _keymodectl() {
     --format)
       local formats=''
       case $command in
-        graph) formats='dot mermaid plantuml' ;;
+        graph) formats='dot mermaid plantuml svg' ;;
         replay) formats='evemu libinput evtest getevent raw64 raw32' ;;
         record) formats='evemu libinput' ;;
       esac
@@ -49,10 +64,11 @@ _keymodectl() {
     local options='--version --help'
     case $command in
       '' | state | trigger | devices | stats) options+=' --json --socket-dir --timeout' ;;
-      watch) options+=' --json --socket-dir' ;;
-      while) options+=' --socket-dir --grace --once --any-session' ;;
+      watch) options+=' --json --socket-dir --no-wait' ;;
+      while) options+=' --socket-dir --grace --once --any-session --no-wait' ;;
       focus) options+=' --socket-dir --any-session' ;;
-      wait | graph) options+=' --socket-dir --timeout' ;;
+      wait) options+=' --socket-dir --timeout --no-wait' ;;
+      graph) options+=' --socket-dir --timeout' ;;
       targets) options+=' --socket-dir --shift --any-session' ;;
       replay) options+=' --json' ;;
     esac
@@ -71,23 +87,20 @@ _keymodectl() {
 
   case $command in
     '' | help) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
-    state | graph) COMPREPLY=($(compgen -W 'shift keyboard' -- "$cur")) ;;
+    state | graph | watch) COMPREPLY=($(compgen -W 'shift keyboard' -- "$cur")) ;;
     wait | while)
       if [[ $cur == *=* ]]; then
         # By default Readline starts a new word after the '='.
         local machine=${cur%%=*} prefix=''
         [[ $COMP_WORDBREAKS == *=* ]] || prefix=$machine=
         [[ $machine == shift || $machine == keyboard ]] || return
-        COMPREPLY=($(compgen -P "$prefix" -W "${!machine}" -- "${cur#*=}"))
+        _keymodectl_names "$machine" "${cur#*=}" "$prefix"
       else
         compopt -o nospace
         COMPREPLY=($(compgen -W 'shift= keyboard=' -- "$cur"))
       fi
       ;;
-    trigger)
-      local events='shiftPressed characterTyped clickSwitchButton clickMoreButton'
-      COMPREPLY=($(compgen -W "$events tapTextField tapBlankArea" -- "$cur"))
-      ;;
+    trigger) _keymodectl_names events "$cur" ;;
     replay) _filedir ;;
     record | keys) COMPREPLY=($(compgen -W "$(compgen -G '/dev/input/event*')" -- "$cur")) ;;
   esac

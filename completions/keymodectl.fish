@@ -7,8 +7,8 @@ complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while focus targ
   -d 'Print JSON lines'
 complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys help' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
 complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while focus targets replay record keys help' -l timeout -x -d 'Give up after this many seconds'
-complete -c keymodectl -l version -d 'Print the version'
-complete -c keymodectl -l help -d 'Print a summary'
+complete -c keymodectl -s V -l version -d 'Print the version'
+complete -c keymodectl -s h -l help -d 'Print help'
 
 set -l no_command "not __fish_seen_subcommand_from $commands"
 complete -c keymodectl -n $no_command -a state -d 'Print the states, or one of them'
@@ -27,7 +27,7 @@ complete -c keymodectl -n $no_command -a keys -d 'Show what pressed keys are cal
 complete -c keymodectl -n $no_command -a help -d 'Show the options of a command, and examples'
 complete -c keymodectl -n '__fish_seen_subcommand_from help' -a "$commands"
 
-complete -c keymodectl -n '__fish_seen_subcommand_from state graph' -a 'shift keyboard'
+complete -c keymodectl -n '__fish_seen_subcommand_from state graph watch' -a 'shift keyboard'
 
 set -l watch '__fish_seen_subcommand_from watch'
 complete -c keymodectl -n $watch -l lines -d 'Print lines on a terminal too'
@@ -35,9 +35,9 @@ complete -c keymodectl -n $watch -l format -x -d 'Print a text with {shift} and 
 complete -c keymodectl -n $watch -l waybar -d 'Print JSON for a custom module of Waybar'
 
 set -l wait '__fish_seen_subcommand_from wait while'
-complete -c keymodectl -n $wait -a 'shift={off,on,capsLock}'
-complete -c keymodectl -n $wait \
-  -a 'keyboard={prepareToEditText,prepareToRecord,editingText,showingPanel}'
+complete -c keymodectl -n $wait -a '(keymodectl __names conditions 2>/dev/null)'
+complete -c keymodectl -n '__fish_seen_subcommand_from watch wait while' -l no-wait \
+  -d 'Do not wait for a daemon'
 
 set -l running '__fish_seen_subcommand_from while'
 complete -c keymodectl -n $running -l grace -x -d 'Kill what has not ended after this time'
@@ -45,7 +45,7 @@ complete -c keymodectl -n $running -l once -d 'Run the command a single time'
 complete -c keymodectl -n $running -l any-session -d 'Do not look at sessions'
 
 complete -c keymodectl -n '__fish_seen_subcommand_from trigger' \
-  -a 'shiftPressed characterTyped clickSwitchButton clickMoreButton tapTextField tapBlankArea'
+  -a '(keymodectl __names events 2>/dev/null)'
 
 complete -c keymodectl -n '__fish_seen_subcommand_from focus' -l any-session \
   -d 'Also while the session is locked or not the active one'
@@ -58,7 +58,7 @@ complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record keys'
   -d 'Use the settings of a file'
 
 set -l graph '__fish_seen_subcommand_from graph'
-complete -c keymodectl -n $graph -l format -x -a 'dot mermaid plantuml' -d 'The language'
+complete -c keymodectl -n $graph -l format -x -a 'dot mermaid plantuml svg' -d 'The language'
 complete -c keymodectl -n $graph -l current -d 'Draw the rules of the daemon and mark its state'
 
 set -l replay '__fish_seen_subcommand_from replay'

@@ -25,8 +25,7 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
   /// The message for the user.
   public var text: TerminalText {
     switch self {
-    case .noDaemon(let path):
-      "no keymoded listens on '\(path)';\nif its socket is elsewhere, set --socket-dir or KEYMODED_SOCKET_DIR"
+    case .noDaemon(let path): "no keymoded listens on '\(path)'"
     case .permissionDenied(let path, let whom?):
       "no permission to use '\(path)':\nonly \(whom) may use it"
     case .permissionDenied(let path, nil): "no permission to use '\(path)'"

@@ -43,7 +43,11 @@ public final class Connection {
   /// The directory of the daemon's sockets, by the rule that every client follows: the one given,
   /// else that of `KEYMODED_SOCKET_DIR`, else the user's own if it has a socket, else the system's.
   public static func directory(_ given: String?) -> String {
-    if let directory = given ?? environment(SocketDirectory.variable) { return directory }
+    given ?? environment(SocketDirectory.variable) ?? usualDirectory
+  }
+
+  /// The directory of the daemon's sockets where the user names none.
+  public static var usualDirectory: String {
     if let runtime = environment("XDG_RUNTIME_DIR") {
       // A daemon that has ended may have left the directory.
       let directory = SocketDirectory.user(runtimeDirectory: runtime)
@@ -95,6 +99,9 @@ extension Connection {
 
   /// Asks for the devices that the daemon follows.
   public func devices() throws(ClientError) -> [DeviceMessage] { try ask(.devices) }
+
+  /// Asks for the devices that the daemon follows and, if there are none, for the reason.
+  public func deviceList() throws(ClientError) -> DeviceList { try ask(.deviceList) }
 
   /// Asks for the states, events and transitions of both machines.
   public func machines() throws(ClientError) -> [MachineMessage] { try ask(.machines) }

@@ -68,6 +68,17 @@ extension Request<[DeviceMessage]> {
   }
 }
 
+extension Request<DeviceList> {
+  static var deviceList: Self {
+    let devices = Request<[DeviceMessage]>.devices
+    return Self(call: devices.call) { parameters throws(ClientError) in
+      DeviceList(
+        try devices.answer(parameters),
+        absence: parameters["absence"]?.string.flatMap(DeviceAbsence.init(rawValue:)))
+    }
+  }
+}
+
 extension Request<[MachineMessage]> {
   static var machines: Self {
     Self(ControllerInterface.listMachines, list: "machines", of: MachineMessage.init)

@@ -62,7 +62,8 @@ final class ControllerMethods {
       case ControllerInterface.listDevices:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        return .reply(longReplies.shared(Reply.message("devices", service.source.devices)))
+        let list = DeviceList(service.source.devices, absence: service.source.absence)
+        return .reply(longReplies.shared(Reply.message(list)))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])

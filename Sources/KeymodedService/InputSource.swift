@@ -25,6 +25,9 @@ protocol InputSource: AnyObject {
   /// The devices that are followed.
   var devices: [DeviceMessage] { get }
 
+  /// Why no device is followed, if none is.
+  var absence: DeviceAbsence { get }
+
   /// Which of `keys` are up on this device although no input that is still to come releases them.
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
 
@@ -37,6 +40,7 @@ protocol InputSource: AnyObject {
 
 /// What only keyboards do.
 extension InputSource {
+  var absence: DeviceAbsence { .recording }
   func follow(_ configuration: Configuration) throws(SystemError) {}
   func show(_ leds: LEDOrder) {}
 }

@@ -75,6 +75,11 @@ final class KeyboardSource: InputSource {
     }
   }
 
+  var absence: DeviceAbsence {
+    let unfollowed = keyboards.unfollowed
+    return unfollowed.forbidden > 0 ? .forbidden : unfollowed.ignored > 0 ? .ignored : .noKeyboard
+  }
+
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
     keyboards.keysUp(among: keys, on: device)
   }

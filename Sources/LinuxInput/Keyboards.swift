@@ -51,6 +51,8 @@ public final class Keyboards {
   private let places: DeviceFinder.Places
   private(set) var watch: Watch?
   private var unopened: [String: SystemError] = [:]
+  /// The paths of keyboards that are not selected.
+  private var ignored: Set<String> = []
   private var leds = LEDOrder()
 
   /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
@@ -74,6 +76,14 @@ public final class Keyboards {
   /// The devices that are followed, in the order of opening, and what for.
   public var devices: [(device: InputDevice, role: DeviceRole)] {
     followed.map { ($0.device, $0.role) }
+  }
+
+  /// How many keyboards that are present are not followed because the rules or udev's exclude them, and
+  /// how many devices because this process may not read them.
+  public var unfollowed: (ignored: Int, forbidden: Int) {
+    func isPresent(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    let forbidden = unopened.filter { [EACCES, EPERM].contains($0.value.code) }.keys
+    return (ignored.count(where: isPresent), forbidden.count(where: isPresent))
   }
 
   /// How many devices are followed for their keys: all but pointers.
@@ -165,6 +175,8 @@ extension Keyboards {
     case .all:
       // A device that cannot be selected is not even opened.
       let isHopeless = node.isIgnored || !selection.mayHave(node.kind)
+      let isKeyboard = node.kind?.contains(.keyboard) ?? false
+      if node.isIgnored, isKeyboard { ignored.insert(node.path) } else { ignored.remove(node.path) }
       if let present = followedDevice(at: node.path) {
         let kind = node.kind ?? present.kind
         let role = isHopeless ? nil : selection.role(of: present.device, kind)
@@ -204,7 +216,11 @@ extension Keyboards {
     do {
       let device = try InputDevice(path: path)
       let kind = kind ?? DeviceKind(device.description)
-      guard let role = selection.role(of: device, kind) else { return }
+      guard let role = selection.role(of: device, kind) else {
+        if kind.contains(.keyboard) { ignored.insert(path) }
+        unopened[path] = nil
+        return
+      }
       if role == .pointer { try device.deliver(only: KeyCode.pointerButtonNumbers) }
       try follow(device, kind, role)
       unopened[path] = nil

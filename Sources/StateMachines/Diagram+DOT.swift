@@ -17,7 +17,9 @@ extension Diagram {
     }
     lines.append("  \(point) -> \(node(initial))")
     for edge in edges {
-      let label = quoted(edge.labels.joined(separator: "\n"))
+      // Empty lines around a label keep Graphviz from drawing an arrow at its letters. At the end it
+      // needs a space to count.
+      let label = quoted((["\n"] + edge.labels.map { "\($0)\n" } + [" "]).joined())
       lines.append("  \(node(edge.from)) -> \(node(edge.to)) [label=\(label)]")
     }
     return (lines + ["}"]).joined(separator: "\n") + "\n"

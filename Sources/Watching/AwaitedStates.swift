@@ -1,5 +1,5 @@
 public import KeyboardModes
-public import KeymodeInterface
+public import KeymodeClient
 public import SystemCalls
 
 /// The conditions that `keymodectl wait` waits for, and the states that the machines are in.
@@ -11,19 +11,19 @@ public struct AwaitedStates {
   /// Waits for these conditions.
   public init(_ conditions: StateConditions) { self.conditions = conditions }
 
-  /// Takes a message of the daemon.
+  /// Takes an update.
   ///
-  /// - Returns: whether all conditions held at once, after one of its changes or after all.
-  public mutating func take(_ message: MonitorMessage) -> Bool {
-    for change in message.changes {
-      states[change.machine] = change.to
-      if hold { return true }
+  /// - Returns: whether all conditions hold at once after it.
+  public mutating func take(_ update: Update) -> Bool {
+    switch update {
+    case .states(let state):
+      for machine in Machine.allCases { states[machine] = state.modes[machine] }
+    case .change(let change): states[change.machine] = change.to
+    case .missed: break
+    case .disconnected: states = [:]
     }
-    for machine in Machine.allCases { states[machine] = message.state.modes[machine] }
-    return hold
+    return conditions.hold { states[$0] }
   }
-
-  private var hold: Bool { conditions.hold { states[$0] } }
 }
 
 extension Machine {

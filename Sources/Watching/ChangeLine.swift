@@ -40,8 +40,13 @@ public enum ChangeLine {
   }
 
   /// `     1.234567  shift is off, keyboard is editingText`
-  public static func text(of modes: Modes, at time: Time) -> TerminalText {
-    "\(text(time))  shift is \(modes.shift), keyboard is \(modes.keyboard)"
+  ///
+  /// - Parameter machines: the machines whose states are in the line.
+  public static func text(
+    of modes: Modes, at time: Time, for machines: [Machine] = Machine.allCases
+  ) -> TerminalText {
+    let states: [String] = machines.map { "\($0.rawValue) is \(modes[$0])" }
+    return "\(text(time))  \(states.joined(separator: ", "))"
   }
 
   /// The number of missed changes, or `some` if it is unknown.

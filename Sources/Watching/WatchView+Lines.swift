@@ -9,6 +9,10 @@ extension WatchView {
     case strong = "1"
     case yellow = "1;33"
     case red = "1;31"
+    /// Underlined and, of the other, with exchanged colours: people who cannot tell hues apart can tell
+    /// these two, which are both a warning.
+    case underlinedRed = "1;4;31"
+    case reversedRed = "1;7;31"
     case green = "1;32"
     case cyan = "1;36"
 
@@ -17,7 +21,8 @@ extension WatchView {
       switch state {
       case "off", "prepareToEditText": .plain
       case "on": .yellow
-      case "capsLock", "prepareToRecord": .red
+      case "capsLock": .underlinedRed
+      case "prepareToRecord": .reversedRed
       case "editingText": .green
       case "showingPanel": .cyan
       default: .strong
@@ -33,8 +38,8 @@ extension WatchView {
     let hasEvents: Bool
 
     init(columns: Int) {
-      hasEvents = columns >= 74
-      clock = columns >= 38 ? 10 : 0
+      hasEvents = columns >= 78
+      clock = columns >= 42 ? 14 : 0
       shift = hasEvents ? 27 : 10
     }
   }
@@ -45,24 +50,48 @@ extension WatchView {
   ///   - columns: the longest line, in characters.
   ///   - count: the maximum number of lines.
   ///   - isColored: whether to add control sequences for colours.
+  ///   - keys: what the keys do, for the last of the rows; empty for none.
   public func lines(
-    columns: Int, rows count: Int, isColored: Bool, at now: Moment
+    columns: Int, rows count: Int, isColored: Bool, keys: String = "", at now: Moment
   ) -> [TerminalText] {
+    let content = content(columns: columns, isColored: isColored, at: now)
+    guard !keys.isEmpty, count > 5 else { return fitting(content, count) }
+    let shown = fitting(content, count - 1)
+    let gap = Array(repeating: "" as TerminalText, count: count - 1 - shown.count)
+    return shown + gap + [WatchView.line([(0, keys, .faint)], columns, isColored)]
+  }
+
+  /// As many of the lines as there is room for. A low terminal has no room for empty lines.
+  private func fitting(_ lines: [TerminalText], _ count: Int) -> [TerminalText] {
+    Array(
+      (lines.count <= count ? lines : count < 12 ? lines.filter { $0 != "" } : lines)
+        .prefix(count))
+  }
+
+  private func content(columns: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
     let lanes = Lanes(columns: columns)
     func line(_ parts: [(Int, String, Look)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
     }
-    func both(_ text: (Machine) -> (String, Look)) -> TerminalText {
-      let (shift, keyboard) = (text(.shift), text(.keyboard))
-      return line([
-        (lanes.clock, shift.0, shift.1), (lanes.clock + lanes.shift, keyboard.0, keyboard.1),
-      ])
+    func column(_ machine: Machine) -> Int {
+      lanes.clock + (machine == machines.first ? 0 : lanes.shift)
+    }
+    func each(_ text: (Machine) -> (String, Look)) -> TerminalText {
+      line(
+        machines.map { machine in
+          let part = text(machine)
+          return (column(machine), part.0, part.1)
+        })
+    }
+    let first = line([(0, connection, isConnected ? .faint : .red)])
+    guard !states.isEmpty else {
+      return [first, ""] + advice.map { line([(0, $0.description, .plain)]) }
     }
     let head = [
-      line([(0, connection, isConnected ? .faint : .red)]), "",
-      both { ($0.rawValue, .faint) },
-      both { states[$0].map { ($0, isConnected ? Look.of($0) : .faint) } ?? ("", .plain) },
-      both { machine in
+      first, "",
+      each { ($0.rawValue, .faint) },
+      each { states[$0].map { ($0, isConnected ? Look.of($0) : .faint) } ?? ("", .plain) },
+      each { machine in
         (lasting(machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
       }, "",
     ]
@@ -71,17 +100,13 @@ extension WatchView {
       switch row.content {
       case .note(let text): return line([clock, (lanes.clock, text, .strong)])
       case .change(let change):
-        let column = lanes.clock + (change.machine == .shift ? 0 : lanes.shift)
+        let column = column(change.machine)
         let event = (column + printable(change.to).count, " ← \(change.event)", Look.faint)
         return line(
           [clock, (column, change.to, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
       }
     }
-    let lines = head + history
-    // A low terminal has no room for empty lines.
-    return Array(
-      (lines.count <= count ? lines : count < 12 ? lines.filter { $0 != "" } : lines)
-        .prefix(count))
+    return head + history
   }
 
   /// A line of texts that begin in these columns, cut at the terminal's width.

@@ -1,7 +1,7 @@
-import Glibc
 public import KeyboardModes
 public import KeymodeClient
 import KeymodeInterface
+public import SystemCalls
 
 /// The live view: a column for each machine, and below them what happened, newest first.
 ///
@@ -10,26 +10,6 @@ import KeymodeInterface
 /// one hour, and so on: a view that stays open wakes the processor at most once a minute. Past events
 /// have the time of day, which never has to be drawn again.
 public struct WatchView {
-  /// A moment on the two clocks of this computer.
-  public struct Moment {
-    /// Microseconds on `CLOCK_BOOTTIME`.
-    let boot: Int64
-    /// Seconds since 1970.
-    let day: Int64
-
-    /// The moment at this time since boot, in microseconds, and since 1970, in seconds.
-    public init(boot: Int64, day: Int64) {
-      self.boot = boot
-      self.day = day
-    }
-
-    /// Microseconds since `time`, which can be any number if the daemon plays a recording.
-    func passed(since time: Int64) -> Int64 {
-      let (difference, overflow) = boot.subtractingReportingOverflow(time)
-      return overflow ? (time < 0 ? .max : .min) : difference
-    }
-  }
-
   struct Row {
     let clock: String
     let content: Content
@@ -41,6 +21,10 @@ public struct WatchView {
   }
 
   private let directory: String
+  /// The machines that are shown.
+  let machines: [Machine]
+  /// What to do while no daemon has come yet.
+  let advice: [TerminalText]
   /// The last known states; empty before the first update.
   public private(set) var states: [Machine: String] = [:]
   /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`.
@@ -52,8 +36,15 @@ public struct WatchView {
 
   /// An empty view.
   ///
-  /// - Parameter directory: the folder of the daemon's sockets.
-  public init(directory: String) { self.directory = directory }
+  /// - Parameters:
+  ///   - directory: the folder of the daemon's sockets.
+  ///   - machines: the machines that are shown, at least one.
+  ///   - advice: lines that say what to do while no daemon has come yet.
+  public init(
+    directory: String, machines: [Machine] = Machine.allCases, advice: [TerminalText] = []
+  ) {
+    (self.directory, self.machines, self.advice) = (directory, machines, advice)
+  }
 
   /// `connected to keymoded in /run/keymoded`
   var connection: String {
@@ -68,13 +59,14 @@ public struct WatchView {
       offset = state.time.microseconds &- now.boot
       if !isConnected, !states.isEmpty { note("connected again", now) }
       isConnected = true
-      for machine in Machine.allCases {
+      for machine in machines {
         states[machine] = state.modes[machine]
         since[machine] = state.modes.since(machine).map { min($0.microseconds &- offset, now.boot) }
       }
     case .change(let change):
       // A recording may be played faster than its clock. Nothing is shown as later than now.
       offset = max(offset, change.time.microseconds &- now.boot)
+      guard machines.contains(change.machine) else { return }
       let time = change.time.microseconds &- offset
       states[change.machine] = change.to
       since[change.machine] = time
@@ -83,7 +75,7 @@ public struct WatchView {
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
     case .disconnected:
       isConnected = false
-      note("keymoded has ended", now)
+      if !states.isEmpty { note("keymoded has ended", now) }
     }
   }
 
@@ -97,13 +89,10 @@ public struct WatchView {
     if rows.count > 500 { rows.removeLast() }
   }
 
-  /// `15:02:11`
+  /// `15:02:11.042`: changes within a second can be told apart.
   private func clock(at time: Int64, _ now: Moment) -> String {
-    var seconds = time_t(now.day - now.passed(since: time) / 1_000_000)
-    var parts = tm()
-    localtime_r(&seconds, &parts)
-    return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }
-      .joined(separator: ":")
+    let (text, milliseconds) = now.clock(at: time)
+    return "\(text).\(milliseconds)"
   }
 
   /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds that
@@ -121,6 +110,6 @@ public struct WatchView {
 
   /// In how many microseconds a shown duration changes; `nil` if none is shown.
   public func timeToNext(at now: Moment) -> Int64? {
-    Machine.allCases.compactMap { lasting($0, at: now)?.left }.min()
+    machines.compactMap { lasting($0, at: now)?.left }.min()
   }
 }

@@ -28,11 +28,11 @@ let commands: [Command] = [
     ("keymodectl state", "print both states"),
     ("test \"$(keymodectl state shift)\" = capsLock", "ask for one of them in a script")),
   .init(
-    "watch", "",
+    "watch", "[shift|keyboard]",
     "show the states and every change: on a terminal as a live view, elsewhere as "
       + "lines",
-    "Shows the states and every change: on a terminal as a live view, which q ends, elsewhere as a "
-      + "line for each change, until the daemon ends.",
+    "Shows the states and every change, of both machines or of one: on a terminal as a live view, "
+      + "which q ends, elsewhere as a line for each change, until the daemon ends.",
     ("keymodectl watch", "watch what your keys do"),
     ("keymodectl watch --format 'Shift: {shift}'", "print a line for a status bar")),
   .init(
@@ -92,7 +92,7 @@ let commands: [Command] = [
   .init(
     "graph", "shift|keyboard", "print the diagram of a machine; needs no daemon",
     "Prints the diagram of a machine, computed from its rules.",
-    ("keymodectl graph keyboard | dot -Tsvg > keyboard.svg", "draw with Graphviz"),
+    ("keymodectl graph keyboard --format svg > keyboard.svg", "draw a picture with Graphviz"),
     ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid")),
   .init(
     "replay", "FILE...",

@@ -1,11 +1,13 @@
 import CommandLineTools
 import KeymodeClient
+import KeymodeInterface
 import SystemCalls
 
 /// `keymodectl devices`: prints the devices that the daemon follows.
 func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
   guard operands.isEmpty else { throw UsageError("devices takes no operand") }
-  let devices = try daemon.connect().devices()
+  let list = try daemon.connect().deviceList()
+  let devices = list.devices
   var output = Output()
   if asJSON {
     for device in devices { output.line(json: device) }
@@ -17,5 +19,22 @@ func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
     for line in Table.lines(rows) { output.line(line) }
   }
   output.flush()
+  if devices.isEmpty, !asJSON {
+    let reason = list.absence.map { ": \($0.reason)" as TerminalText } ?? ""
+    complain("keymoded follows no device\(reason)")
+  }
   return 0
+}
+
+extension DeviceAbsence {
+  /// What it means, and what can be done.
+  fileprivate var reason: TerminalText {
+    switch self {
+    case .noKeyboard: "it has found no keyboard"
+    case .forbidden:
+      "it may not read them;\nonly root and members of the group 'input' may read keyboards"
+    case .ignored: "the configuration or udev's rules exclude all keyboards"
+    case .recording: "it plays a recording"
+    }
+  }
 }

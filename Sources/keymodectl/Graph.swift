@@ -1,4 +1,5 @@
 import CommandLineTools
+import Glibc
 import KeyboardModes
 import KeymodeClient
 import KeymodedConfiguration
@@ -32,6 +33,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     }
     diagram.current = state
   }
+  if format == "svg" { try draw(diagram) }
   let lines = diagram[keyPath: language].split(separator: "\n")
   Output.print(lines.map { "\($0)" }.joined(separator: "\n"))
   return 0
@@ -39,7 +41,27 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
 
 /// The languages of diagrams by the values of `--format`.
 private var languages: [String: KeyPath<Diagram, String>] {
-  ["dot": \.dot, "mermaid": \.mermaid, "plantuml": \.plantUML]
+  ["dot": \.dot, "mermaid": \.mermaid, "plantuml": \.plantUML, "svg": \.dot]
+}
+
+/// Prints the diagram as a picture, which Graphviz draws.
+private func draw(_ diagram: Diagram) throws -> Never {
+  do throws(SystemError) {
+    try become(["dot", "-Tsvg"], reading: diagram.dot)
+  } catch {
+    guard error.code == ENOENT else { throw error }
+    let hint: TerminalText =
+      access("/usr/bin/apt", X_OK) == 0
+      ? "'sudo apt install graphviz' installs it" : "install Graphviz"
+    throw MissingGraphviz(hint: hint)
+  }
+}
+
+/// The error that there is no Graphviz.
+private struct MissingGraphviz: Error, TerminalTextConvertible {
+  let hint: TerminalText
+
+  var text: TerminalText { "--format svg needs the program 'dot' of Graphviz;\n\(hint)" }
 }
 
 private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {

@@ -34,7 +34,10 @@ func permitted(_ body: () throws -> Int32) throws -> Int32 {
   do {
     return try body()
   } catch let error as SystemError where error.code == EACCES && error.operation == "open" {
-    complain("\(error):\nonly root and members of the group 'input' may read keyboards")
+    let message: TerminalText =
+      "\(error):\nonly root and members of the group 'input' may read keyboards"
+    let advice = Membership.ofThisProcess(in: "input").advice
+    complain(advice.map { "\(message);\n\($0)" } ?? message)
     return ExitStatus.permissionDenied
   }
 }

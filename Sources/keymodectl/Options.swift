@@ -28,7 +28,8 @@ let options: [Option] = [
   .init("--lines", ["watch"], "print lines on a terminal too"),
   .init(
     "--format", "TEXT", ["watch"],
-    "for a status bar: print TEXT whenever it changes, the states instead of {shift} and {keyboard}"
+    "for a status bar: print TEXT whenever it changes, with the states for {shift} and {keyboard}, and {event}, "
+      + "{from} and {since} of the last change"
   ),
   .init("--waybar", ["watch"], "the same as JSON for a custom module of Waybar"),
   .init(
@@ -39,7 +40,9 @@ let options: [Option] = [
   .init(
     "--any-session", ["focus", "targets", "while"],
     "also while your session is locked, or not the active one of its seat"),
-  .init("--format", "LANGUAGE", ["graph"], "dot (the default), mermaid or plantuml"),
+  .init(
+    "--format", "LANGUAGE", ["graph"],
+    "dot (the default), mermaid, plantuml, or svg, which Graphviz draws"),
   .init("--current", ["graph"], "draw the rules of the daemon and mark its state"),
   .init(
     "--format", "FORMAT", ["replay"],
@@ -65,6 +68,8 @@ let options: [Option] = [
   .init(
     "--config", "FILE", ["graph", "keys", "record", "replay"],
     "use the settings of FILE; by default the defaults, not those of the daemon"),
+  .init(
+    "--no-wait", ["wait", "watch", "while"], "if no daemon runs, do not wait for one: exit with 3"),
   .init(
     "--timeout", "TIME", ["wait"],
     "give up after this time, such as 500ms or 5s, and exit with 1; by default never"),

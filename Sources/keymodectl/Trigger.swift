@@ -31,5 +31,9 @@ func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
       """)
   }
   Output.print(reply.state.modes.table, json: asJSON ? reply : nil)
+  if !reply.changed, !asJSON {
+    let machine: Machine = ClientEvent.namesForShift.contains(operands[0]) ? .shift : .keyboard
+    complain("ignored: nothing happens on \(operands[0]) in \(reply.state.modes[machine])")
+  }
   return reply.changed ? 0 : ExitStatus.no
 }

@@ -1,3 +1,4 @@
+import CommandLineTools
 import Glibc
 import KeymodeClient
 import SystemCalls
@@ -7,27 +8,38 @@ import Watching
 actor WatchScreen {
   private let terminal: Terminal
   private let isColored: Bool
+  private let request: WatchRequest
   private var view: WatchView
+  /// What the keys do, for the last line.
+  private let keys: String
+  /// Whether the terminal is the view's; before that, an error message says more than an empty screen.
+  private var isOpen = false
   private var shown: [TerminalText] = []
   /// Draws again when a shown duration changes.
   private var clock: Task<Void, Never>?
 
-  private init(_ terminal: sending Terminal, directory: String) {
+  private init(_ terminal: sending Terminal, _ request: WatchRequest) {
+    keys = terminal.input == nil ? "Ctrl+C quits" : "q quits, Ctrl+Z stops, fg continues"
     self.terminal = terminal
+    self.request = request
     isColored = environment("NO_COLOR") == nil
-    view = WatchView(directory: directory)
+    let directory = request.client.directory
+    let advice = advice(directory).description.split(separator: "\n").map {
+      "\($0)" as TerminalText
+    }
+    view = WatchView(directory: directory, machines: request.machines, advice: advice)
   }
 
   /// Shows the live view until the user ends it.
   ///
-  /// - Throws: `ClientError` if there is no daemon at the start.
-  static func run(_ client: Client, _ terminal: sending Terminal) async throws -> Int32 {
+  /// - Throws: `ClientError` if waiting for the daemon is no help, or not allowed.
+  static func run(_ request: WatchRequest, _ terminal: sending Terminal) async throws -> Int32 {
     let signals = try Signals([SIGWINCH, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP])
     let input = terminal.input
-    let screen = WatchScreen(terminal, directory: client.directory)
+    let screen = WatchScreen(terminal, request)
     do {
       try await withThrowingTaskGroup(of: Void.self) { tasks in
-        tasks.addTask { try await screen.follow(client) }
+        tasks.addTask { try await screen.follow() }
         tasks.addTask { try await screen.obey(signals) }
         if let input { tasks.addTask { try await untilQuit(input) } }
         try await tasks.next()
@@ -46,14 +58,14 @@ actor WatchScreen {
     terminal.leave()
   }
 
-  private func follow(_ client: Client) async throws {
-    var isFirst = true
-    for try await update in client.changes {
-      // Without a first view, an error message says more than an empty screen.
-      if isFirst, case .disconnected(let reason) = update { throw reason }
-      if isFirst { terminal.enter() }
-      isFirst = false
-      view.take(update, at: WatchScreen.now)
+  private func follow() async throws {
+    for try await update in request.client.changes {
+      if case .disconnected(let reason) = update {
+        guard isOpen ? request.mayWait : request.waits(after: reason) else { throw reason }
+      }
+      if !isOpen { terminal.enter() }
+      isOpen = true
+      view.take(update, at: .now)
       draw()
     }
   }
@@ -67,7 +79,7 @@ actor WatchScreen {
           terminal.leave()
           // `raise` sends it to this thread, which stops at once.
           raise(SIGSTOP)
-          if !view.states.isEmpty { terminal.enter() }
+          if isOpen { terminal.enter() }
           redraw()
         default:
           terminal.leave()
@@ -92,10 +104,11 @@ actor WatchScreen {
   }
 
   private func draw() {
-    guard !view.states.isEmpty else { return }
-    let now = WatchScreen.now
+    guard isOpen else { return }
+    let now = Moment.now
     let size = terminal.size
-    let lines = view.lines(columns: size.columns, rows: size.rows, isColored: isColored, at: now)
+    let lines = view.lines(
+      columns: size.columns, rows: size.rows, isColored: isColored, keys: keys, at: now)
     if lines != shown { terminal.show(lines) }
     shown = lines
     clock?.cancel()
@@ -106,9 +119,5 @@ actor WatchScreen {
         await self?.draw()
       }
     }
-  }
-
-  private static var now: WatchView.Moment {
-    WatchView.Moment(boot: microsecondsSinceBoot(), day: Int64(time(nil)))
   }
 }

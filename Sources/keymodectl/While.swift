@@ -18,7 +18,8 @@ func runWhile(
   }
   let runner = try StateCommand(
     command, while: conditions, of: Client(directory: directory), grace: grace(arguments),
-    isOnce: arguments.has("--once"), session: session(arguments), notify: { complain($0) })
+    isOnce: arguments.has("--once"), mayWait: !arguments.has("--no-wait"),
+    session: session(arguments), notify: { complain($0) }, explain: explained)
   switch try await runner.run() {
   case .command(let outcome): return outcome.exitStatus
   case .error: return ExitStatus.no

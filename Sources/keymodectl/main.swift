@@ -25,6 +25,10 @@ func run() async throws -> Int32 {
     writeToStandardError("\(help)\n")
     return ExitStatus.usage
   }
+  if name == "__names" {
+    let directory = Connection.directory(arguments["--socket-dir"])
+    return names(Array(arguments.operands.dropFirst()), directory: directory, arguments)
+  }
   let command = try command(named: name).name
   try arguments.check(for: command)
   if command == "replay" { return try replay(arguments.paths.dropFirst(), arguments) }
@@ -41,7 +45,10 @@ func run() async throws -> Int32 {
   case "while":
     let count = arguments.afterDashes?.count ?? 0
     return try await runWhile(Array(operands.dropLast(count)), directory: directory, arguments)
-  case "wait": return try wait(operands, directory: directory, timeout: timeout)
+  case "wait":
+    return try await wait(
+      operands, of: Client(directory: directory), timeout: timeout,
+      mayWait: !arguments.has("--no-wait"))
   case "devices": return try devices(operands, daemon, asJSON: asJSON)
   case "stats": return try stats(operands, daemon, asJSON: asJSON)
   case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
@@ -73,7 +80,7 @@ do {
   complain(error, about: firstCommand())
   status = ExitStatus.usage
 } catch let error as ClientError {
-  complain("\(error)")
+  complain(explained(error))
   switch error {
   case .noDaemon, .noAnswer, .connectionLost: status = ExitStatus.noDaemon
   case .permissionDenied, .refused(name: "org.varlink.service.PermissionDenied", _):

@@ -10,6 +10,7 @@ import graphviz
 import mermaid
 import plantuml
 import pytest
+from distances import label_distances
 from drawing import Drawing, visible
 from support.checkout import CHECKOUT
 
@@ -88,6 +89,13 @@ def test_drawings_in_all_languages_have_the_same_text(drawings: Drawings, suffix
     for name in golden:
         assert drawings(suffix)[name].text == drawings("dot")[name].text, name
         assert drawings("dot")[name].text, name
+
+
+@pytest.mark.parametrize("name", ["keyboard", "shift", "turnstile"])
+def test_no_arrow_touches_a_label(name: str) -> None:
+    distances = label_distances((GOLDEN_FILES / f"{name}.dot").read_text("utf-8"))
+    assert len(distances) >= 2
+    assert min(distances) >= 3, distances
 
 
 @pytest.mark.parametrize("suffix", PROGRAMS)

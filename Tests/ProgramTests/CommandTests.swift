@@ -37,6 +37,12 @@ struct CommandTests {
     let second = try run("keymodectl", "trigger", "tapTextField", arguments[0], arguments[1])
     #expect(second.status == 1)
     #expect(second.output == first.output)
+    #expect(
+      second.errors == "keymodectl: ignored: nothing happens on tapTextField in editingText\n")
+    let typed = try run("keymodectl", "trigger", "characterTyped", arguments[0], arguments[1])
+    #expect(typed.status == 1)
+    #expect(typed.errors == "keymodectl: ignored: nothing happens on characterTyped in off\n")
+    #expect(first.errors == "")
     let json = try run(
       "keymodectl", "--json", "trigger", "tapBlankArea", arguments[0], arguments[1])
     #expect(try JSON(parsing: Array(json.output.utf8))["changed"] == true)
@@ -97,7 +103,10 @@ struct CommandTests {
     let directory = daemon.folder.path
     try daemon.change(3)
     let devices = try run("keymodectl", "devices", "--socket-dir", directory)
-    #expect((devices.status, devices.output) == (0, ""), "a recording has none that are followed")
+    #expect((devices.status, devices.output) == (0, ""))
+    #expect(devices.errors == "keymodectl: keymoded follows no device: it plays a recording\n")
+    let none = try run("keymodectl", "devices", "--json", "--socket-dir", directory)
+    #expect((none.status, none.output, none.errors) == (0, "", ""))
     let json = try run("keymodectl", "stats", "--json", "--socket-dir", directory).output
     let statistics = try JSON(parsing: Array(json.utf8))
     #expect(statistics["changes"] == 3)
@@ -302,14 +311,20 @@ struct CommandTests {
   }
 
   @Test(
-    "a command without a daemon says so", arguments: ["state", "watch", "trigger tapTextField"])
+    "a command without a daemon says so, and how to start one",
+    arguments: [
+      "state", "trigger tapTextField", "devices", "watch --no-wait", "watch --format x --no-wait",
+      "wait shift=on --no-wait", "wait shift=on --timeout 0",
+      "wait keyboard=editingText --timeout 5ms",
+    ])
   func noDaemon(_ command: String) throws {
     let folder = try TemporaryFolder()
     let ended = try run(
       "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path)")
     #expect(ended.status == 3)
     #expect(ended.errors.hasPrefix("keymodectl: no keymoded listens on '\(folder.path)/"))
-    #expect(ended.lines.allSatisfy { $0.count <= 80 })
+    #expect(ended.errors.contains("';\nstart one with 'keymoded --socket-dir \(folder.path)',\n"))
+    #expect(!ended.errors.contains("waiting"))
   }
 
   @Test(
@@ -334,7 +349,9 @@ struct CommandTests {
       ),
       ("keymodectl", "state caps", "unknown machine 'caps'; expected shift or keyboard"),
       ("keymodectl", "state shift keyboard", "state takes one machine at most"),
-      ("keymodectl", "watch now", "watch takes no operand"),
+      ("keymodectl", "watch now", "unknown machine 'now'; expected shift or keyboard"),
+      ("keymodectl", "watch shift keyboard", "watch takes one machine at most"),
+      ("keymodectl", "state --no-wait", "option '--no-wait' works only with wait, watch and while"),
       ("keymodectl", "trigger", "trigger takes one event"),
       ("keymodectl", "wait", "wait takes at least one MACHINE=STATE"),
       ("keymodectl", "wait shift", "'shift' is not MACHINE=STATE"),
@@ -403,7 +420,7 @@ struct CommandTests {
       ("keymodectl", "graph caps", "unknown machine 'caps'; expected shift or keyboard"),
       (
         "keymodectl", "graph shift --format png",
-        "unknown format 'png'; expected dot, mermaid or plantuml"
+        "unknown format 'png'; expected dot, mermaid, plantuml or svg"
       ),
       ("keymodectl", "replay --config", "option '--config' needs a value"),
       ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),
@@ -438,82 +455,10 @@ struct CommandTests {
     #expect(ended.status == 2)
     // The help of the command, if it is known.
     let word = String(arguments.prefix { $0 != " " })
-    let isKnown = program == "keymodectl" && CommandTests.names.contains(word)
+    let isKnown = program == "keymodectl" && HelpTests.names.contains(word)
     let help = "\(program)\(isKnown ? " \(word)" : "") --help"
     #expect(ended.errors == "\(program): \(message)\ntry '\(help)'\n")
     #expect(ended.output == "")
-  }
-
-  /// The names of the commands of keymodectl.
-  static let names: [String] = {
-    let help = (try? run("keymodectl", "--help").output) ?? ""
-    return help.components(separatedBy: "\n\n").dropFirst(2).first?
-      .matches(of: /(?m)^ {2}([a-z]+)/).map { String($0.1) } ?? []
-  }()
-
-  @Test("every command has help of its own: its options, and two examples of how to call it")
-  func helpOfCommands() throws {
-    #expect(CommandTests.names.count == 14)
-    for name in CommandTests.names {
-      let help = try run("keymodectl", "help", name)
-      #expect((help.status, help.errors) == (0, ""))
-      #expect(help.output.hasPrefix("usage: keymodectl \(name) "))
-      #expect(help.lines.allSatisfy { $0.count <= 80 }, "\(name)")
-      for arguments in [[name, "--help"], ["-h", name], [name, "-h"], ["help", name, "-V"]] {
-        let path = "\(Place.programs)/keymodectl"
-        #expect(try TestSupport.run(path, arguments).output == help.output, "\(arguments)")
-      }
-      let examples = help.output.components(separatedBy: "\nExamples:\n").last ?? ""
-      let lines = examples.split(separator: "\n").filter { !$0.hasPrefix("   ") }
-      #expect(lines.count == 2, "\(name)")
-      #expect(lines.allSatisfy { $0.contains(/keymode(ctl |-)/) && $0.contains(name) })
-    }
-  }
-
-  @Test("help and -h print what --help does; a call without a command prints it too, and fails")
-  func helpOfAll() throws {
-    let help = try run("keymodectl", "--help")
-    #expect(try run("keymodectl", "help").output == help.output)
-    #expect(try run("keymodectl", "-h").output == help.output)
-    #expect(try run("keymodectl", "-V").output == "keymodectl \(keymodedVersion)\n")
-    #expect(try run("keymoded", "-h").output == run("keymoded", "--help").output)
-    #expect(try run("keymoded", "-V").output == "keymoded \(keymodedVersion)\n")
-    let bare = try run("keymodectl")
-    #expect((bare.status, bare.output, bare.errors) == (2, "", help.output))
-    // What follows two dashes is another program's.
-    let other = try run("keymodectl", "while", "--grace", "x", "shift=on", "--", "ls", "--help")
-    #expect(other.status == 2 && other.output == "")
-  }
-
-  @Test(
-    "times have units; a bare number is in seconds",
-    arguments: ["50ms", "0.05s", "0.05", "50000us"])
-  func times(_ time: String) throws {
-    let daemon = try RunningDaemon()
-    let start = ContinuousClock.now
-    let ended = try run(
-      "keymodectl", "wait", "shift=on", "--timeout", time, "--socket-dir", daemon.folder.path)
-    #expect((ended.status, ended.errors) == (1, ""))
-    #expect(ContinuousClock.now - start >= .milliseconds(50))
-    let recording = "# EVEMU 1.3\nE: 0.010000 0001 002a 0001\nE: 0.050000 0001 001e 0001\n"
-    let replayed = try run("keymodectl", "replay", "-", "--from", time, input: recording)
-    #expect(replayed.lines.count { $0.contains("→") } == 1)
-  }
-
-  @Test("an unknown event gets the most similar one, and a key is told from an event")
-  func unknownEvents() throws {
-    let daemon = try RunningDaemon()
-    for (event, message) in [
-      ("tapTextFeild", "; did you mean 'tapTextField'?"),
-      (
-        "Ctrl+F9",
-        ", which is a key; keys are bound to events in /etc/keymoded/keymoded.yaml; the events are"
-      ),
-    ] {
-      let ended = try run("keymodectl", "trigger", event, "--socket-dir", daemon.folder.path)
-      #expect(ended.status == 2)
-      #expect(ended.errors.hasPrefix("keymodectl: unknown event '\(event)'\(message)\n"))
-    }
   }
 
   @Test(

@@ -7,7 +7,12 @@ enum CompletingShell: String, CaseIterable {
   case bash, zsh, fish
 
   /// The completions that the shell offers for each line.
-  func completions(of lines: [String]) throws -> [Set<String>] {
+  ///
+  /// - Parameter sockets: where the daemon serves, if there is one.
+  func completions(of lines: [String], sockets: String = "/nowhere") throws -> [Set<String>] {
+    let environment = [
+      "PATH": "\(Place.programs):/usr/bin:/bin", "KEYMODED_SOCKET_DIR": sockets,
+    ]
     let files = "\(Place.checkout)/completions"
     switch self {
     case .bash:
@@ -24,7 +29,9 @@ enum CompletingShell: String, CaseIterable {
           echo "${COMPREPLY[*]}"
         done
         """
-      let ended = try run("/bin/bash", "-c", script, input: lines.joined(separator: "\n") + "\n")
+      let ended = try run(
+        "/bin/bash", "-c", script, input: lines.joined(separator: "\n") + "\n",
+        environment: environment)
       try #require(ended.errors == "")
       return ended.output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         .map { Set($0.split(separator: " ").map(String.init)) }
@@ -34,14 +41,15 @@ enum CompletingShell: String, CaseIterable {
         let ended = try run(
           "/usr/bin/fish", "--no-config", "-c",
           "source '\(files)/keymodectl.fish'; source '\(files)/keymoded.fish'; complete -C '\(line)'",
-          environment: ["HOME": folder.path])
+          environment: environment.merging(["HOME": folder.path]) { $1 })
         try #require(ended.errors == "")
         return Set(ended.lines.map { String($0.prefix { $0 != "\t" }) })
       }
     case .zsh:
       let folder = try TemporaryFolder()
       let screen = try TerminalScreen(
-        columns: 100, rows: 30, environment: ["HOME": folder.path], shell: "/usr/bin/zsh -f")
+        columns: 100, rows: 30, environment: ["HOME": folder.path, "KEYMODED_SOCKET_DIR": sockets],
+        shell: "/usr/bin/zsh -f")
       try screen.type(
         "fpath=('\(files)' $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep; PS1='r> '; clear"
       )
@@ -60,8 +68,9 @@ enum CompletingShell: String, CaseIterable {
         try screen.wait("a clear screen") { $0 == "r>" }
         return Set(
           text.split(separator: "\n").dropFirst().flatMap { line in
-            line.firstRange(of: "  -- ").map { [line[..<$0.lowerBound]] }
-              ?? line.split(separator: " ")
+            // Names with the same description are in one line.
+            (line.firstRange(of: " -- ").map { line[..<$0.lowerBound] } ?? line)
+              .split(separator: " ")
           }.map { $0.trimmingCharacters(in: .whitespaces) })
       }
     }
@@ -124,13 +133,71 @@ struct CompletionTests {
       // fish completes the whole word.
       Set(words.compactMap { $0.split(separator: "=").last.map(String.init) })
     }
-    #expect(last(found[2]) == ["dot", "mermaid", "plantuml"])
+    #expect(last(found[2]) == ["dot", "mermaid", "plantuml", "svg"])
     #expect(last(found[3]) == ["evemu", "libinput"])
     for (words, machine) in zip(found[4...], ["shift", "keyboard"]) {
       let graph = try run("keymodectl", "graph", machine, "--format", "mermaid").output
       let states = Set(graph.matches(of: /--> ([A-Za-z]+)/).map { String($0.1) })
       #expect(last(words) == states)
     }
+  }
+
+  @Test(
+    "completion offers the states and events of the daemon's own table",
+    arguments: CompletingShell.allCases)
+  func ownNames(_ shell: CompletingShell) throws {
+    let daemon = try KeptDaemon(
+      configuration: "devices: { ignore: [\"*\"] }\nkeyboard:\n\(stickerTable)")
+    let found = try shell.completions(
+      of: ["keymodectl trigger click", "keymodectl wait keyboard=showing"],
+      sockets: daemon.folder.path)
+    #expect(found[0] == ["clickSwitchButton", "clickMoreButton", "clickStickerButton"])
+    #expect(
+      Set(found[1].compactMap { $0.split(separator: "=").last })
+        == ["showingPanel", "showingStickers"])
+  }
+
+  @Test("names are those of the daemon, else of the configuration, else the defaults")
+  func names() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("k.yaml", "keyboard:\n\(stickerTable)")
+    let nowhere = ["--socket-dir", folder.path]
+    func lines(_ arguments: String...) throws -> [String] {
+      let ended = try TestSupport.run(
+        "\(Place.programs)/keymodectl", ["__names"] + arguments)
+      #expect((ended.status, ended.errors) == (0, ""))
+      return ended.lines
+    }
+    #expect(
+      try lines("shift", nowhere[0], nowhere[1]) == [
+        "off\tafter the start, shiftPressed, characterTyped or shiftUsed",
+        "on\tafter shiftPressed or shiftUsed", "capsLock\tafter shiftUsed or shiftPressed",
+      ])
+    let own = try lines("events", "--config", file, nowhere[0], nowhere[1])
+    #expect(own.last == "clickStickerButton\tto showingStickers or editingText")
+    #expect(own.count == 7)
+    let broken = try folder.write("bad.yaml", "keyboard: 1")
+    #expect(try lines("events", "--config", broken, nowhere[0], nowhere[1]).count == 6)
+    let daemon = try KeptDaemon(
+      configuration: "devices: { ignore: [\"*\"] }\nkeyboard:\n\(stickerTable)")
+    #expect(try lines("events", "--socket-dir", daemon.folder.path) == own)
+    #expect(
+      try lines("conditions", "--socket-dir", daemon.folder.path).last
+        == "keyboard=showingStickers\tafter clickStickerButton")
+  }
+
+  @Test("the list of bash has descriptions, and what it inserts has none", arguments: [9, 63])
+  func bashDescriptions(_ type: Int) throws {
+    let script = """
+      . '\(Place.checkout)/completions/keymodectl.bash' 2>/dev/null
+      COMP_TYPE=\(type); _keymodectl_names events tap; printf '%s\\n' "${COMPREPLY[@]}"
+      _keymodectl_names shift caps shift=; printf '%s\\n' "${COMPREPLY[@]}"
+      """
+    let ended = try run(
+      "/bin/bash", "-c", script,
+      environment: ["PATH": "\(Place.programs):/usr/bin:/bin", "KEYMODED_SOCKET_DIR": "/nowhere"])
+    let (first, second) = type == 63 ? ("  (to editingText)", "  (to prepareToEditText)") : ("", "")
+    #expect(ended.lines == ["tapTextField\(first)", "tapBlankArea\(second)", "shift=capsLock"])
   }
 
   @Test(

@@ -189,7 +189,7 @@ struct EscapeTests {
     }
     // All of it: a terminal can show a part of what is drawn.
     let text = try screen.wait("the whole view") { text in
-      text.contains("←") && text.contains("forged") && lines(text).count == 8
+      text.contains("←") && text.contains("forged") && lines(text).count == 16
     }
     withExtendedLifetime(daemon) {}
     #expect(text.contains("\u{fffd}[31m\u{fffd}2J\u{fffd}\u{fffd}forged"))

@@ -120,6 +120,19 @@ struct StatusLineTests {
     #expect(try bar.close() == 0)
   }
 
+  @Test("--format has the last change of the machine that is watched")
+  func step() throws {
+    let daemon = try KeptDaemon()
+    let bar = try Bar(
+      daemon.folder.path, "shift", "--format", "{from} {event} {shift} {keyboard} {since}")
+    #expect(try bar.line() == "  off prepareToEditText ")
+    try daemon.trigger("shiftPressed")
+    #expect(
+      try bar.line().wholeMatch(of: /off shiftPressed on prepareToEditText \d\d:\d\d:\d\d/) != nil)
+    try daemon.trigger("tapTextField")
+    #expect(try bar.line().hasPrefix("off shiftPressed on editingText "))
+  }
+
   @Test("--waybar prints what Waybar reads")
   func waybar() throws {
     let daemon = try KeptDaemon()
@@ -140,11 +153,11 @@ struct StatusLineTests {
     arguments: [
       (
         "--format '{caps}'",
-        "invalid '{' in the format; use {shift}, {keyboard}, or {{ for a brace"
+        "invalid '{' in the format; use {shift}, {keyboard}, {event}, {from}, {since}, or {{ for a brace"
       ),
       (
         "--format '{shift'",
-        "invalid '{' in the format; use {shift}, {keyboard}, or {{ for a brace"
+        "invalid '{' in the format; use {shift}, {keyboard}, {event}, {from}, {since}, or {{ for a brace"
       ),
       ("--format 'x}'", "invalid '}' in the format; use }} for a brace"),
       ("--json --waybar", "--json and --waybar cannot be used together"),

@@ -15,9 +15,10 @@ struct WatchTests {
     return screen
   }
 
-  /// The text with placeholders for times of day and durations.
+  /// The text with placeholders for times of day and durations, without the last line, of keys.
   private func steady(_ text: String) -> String {
-    text.replacing(/\d\d:\d\d:\d\d/, with: "HH:MM:SS")
+    text.replacing(/\n*q quits, Ctrl\+Z stops, fg continues$/, with: "")
+      .replacing(/\d\d:\d\d:\d\d\.\d\d\d/, with: "HH:MM:SS.mmm")
       .replacing(/for \d+ (?:s|min) */) { match in
         "for N s".padding(toLength: max(7, match.output.count), withPad: " ", startingAt: 0)
       }.replacing(/(?m) +$/, with: "")
@@ -38,8 +39,8 @@ struct WatchTests {
       for: """
         connected to keymoded in \(place)
 
-                  shift                      keyboard
-                  off                        prepareToEditText
+                      shift                      keyboard
+                      off                        prepareToEditText
         """, on: screen)
     // One second earlier, because each clock may have been rounded.
     let beginning = Int(Date().timeIntervalSince1970) - 1
@@ -48,14 +49,14 @@ struct WatchTests {
       for: """
         connected to keymoded in \(place)
 
-                  shift                      keyboard
-                  off                        prepareToRecord
-                  for N s                    for N s
+                      shift                      keyboard
+                      off                        prepareToRecord
+                      for N s                    for N s
 
-        HH:MM:SS                             prepareToRecord ← clickSwitchButton
-        HH:MM:SS  off ← characterTyped
-        HH:MM:SS                             editingText ← tapTextField
-        HH:MM:SS  on ← shiftPressed
+        HH:MM:SS.mmm                             prepareToRecord ← clickSwitchButton
+        HH:MM:SS.mmm  off ← characterTyped
+        HH:MM:SS.mmm                             editingText ← tapTextField
+        HH:MM:SS.mmm  on ← shiftPressed
         """, on: screen)
     let clock = try #require(text.firstMatch(of: /(\d\d):(\d\d):(\d\d)/))
     let shown = try [clock.1, clock.2, clock.3].reduce(0) { try $0 * 60 + #require(Int($1)) }
@@ -98,25 +99,25 @@ struct WatchTests {
       for: """
         waiting for keymoded in \(place)
 
-                  shift                      keyboard
-                  on                         prepareToEditText
-                  unknown                    unknown
+                      shift                      keyboard
+                      on                         prepareToEditText
+                      unknown                    unknown
 
-        HH:MM:SS  keymoded has ended
-        HH:MM:SS  on ← shiftPressed
+        HH:MM:SS.mmm  keymoded has ended
+        HH:MM:SS.mmm  on ← shiftPressed
         """, on: screen)
     try daemon.start()
     try wait(
       for: """
         connected to keymoded in \(place)
 
-                  shift                      keyboard
-                  on                         prepareToEditText
-                  for N s
+                      shift                      keyboard
+                      on                         prepareToEditText
+                      for N s
 
-        HH:MM:SS  connected again
-        HH:MM:SS  keymoded has ended
-        HH:MM:SS  on ← shiftPressed
+        HH:MM:SS.mmm  connected again
+        HH:MM:SS.mmm  keymoded has ended
+        HH:MM:SS.mmm  on ← shiftPressed
         """, on: screen)
 
     daemon.stop()
@@ -127,22 +128,22 @@ struct WatchTests {
       for: """
         connected to keymoded in \(place)
 
-                  shift                      keyboard
-                  off                        prepareToEditText
+                      shift                      keyboard
+                      off                        prepareToEditText
 
 
-        HH:MM:SS  connected again
-        HH:MM:SS  missed some changes
-        HH:MM:SS  keymoded has ended
-        HH:MM:SS  connected again
-        HH:MM:SS  keymoded has ended
-        HH:MM:SS  on ← shiftPressed
+        HH:MM:SS.mmm  connected again
+        HH:MM:SS.mmm  missed some changes
+        HH:MM:SS.mmm  keymoded has ended
+        HH:MM:SS.mmm  connected again
+        HH:MM:SS.mmm  keymoded has ended
+        HH:MM:SS.mmm  on ← shiftPressed
         """, on: screen)
   }
 
   @Test(
     "the view fits a terminal of any size",
-    arguments: [(200, 50), (80, 16), (73, 12), (38, 12), (30, 8), (12, 5), (3, 2), (1, 1)])
+    arguments: [(200, 50), (80, 16), (77, 12), (42, 12), (30, 8), (12, 5), (3, 2), (1, 1)])
   func size(_ columns: Int, _ rows: Int) throws {
     let daemon = try KeptDaemon()
     let screen = try watching(daemon)
@@ -158,10 +159,53 @@ struct WatchTests {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       guard lines.first.map(String.init) == cut, lines.count <= rows else { return false }
       guard lines.allSatisfy({ $0.count <= columns }) else { return false }
-      if columns >= 38 { return text.contains(/\n {10}capsLock .*prepareToRecord/) }
+      if columns >= 42 { return text.contains(/\n {14}capsLock .*prepareToRecord/) }
       if columns == 30 { return text.contains("\ncapsLock  prepareToRecord\n") }
       return columns < 20 || text.contains("prepareToRecord")
     }
+  }
+
+  @Test("the last line of the screen says which keys do what, and changes are milliseconds apart")
+  func lastLine() throws {
+    let daemon = try KeptDaemon()
+    let screen = try watching(daemon)
+    try daemon.trigger("shiftPressed", "shiftPressed")
+    let text = try screen.wait("both changes") { $0.contains("capsLock ← shiftPressed") }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count == 16)
+    #expect(lines.last == "q quits, Ctrl+Z stops, fg continues")
+    #expect(text.matches(of: #/(?m)^\d\d:\d\d:\d\d\.\d\d\d  (on|capsLock) ← /#).count == 2)
+  }
+
+  @Test("the view of one machine has its states and changes alone")
+  func oneMachine() throws {
+    let daemon = try KeptDaemon()
+    let environment = ["KEYMODED_SOCKET_DIR": daemon.folder.path]
+    let screen = try TerminalScreen(environment: environment)
+    try screen.type("keymodectl watch keyboard")
+    try screen.wait("the view") { $0.contains("prepareToEditText") }
+    try daemon.trigger("shiftPressed", "tapTextField", "shiftPressed")
+    try wait(
+      for: """
+        connected to keymoded in \(daemon.folder.path)
+
+                      keyboard
+                      editingText
+                      for N s
+
+        HH:MM:SS.mmm  editingText ← tapTextField
+        """, on: screen)
+  }
+
+  @Test("lines of one machine are those of its states and changes")
+  func linesOfOneMachine() throws {
+    let daemon = try KeptDaemon()
+    let screen = try TerminalScreen(environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+    try screen.type("clear; keymodectl watch shift --lines")
+    try screen.wait("the state") { $0.hasSuffix("  shift is off") }
+    try daemon.trigger("tapTextField", "shiftPressed")
+    try screen.wait("the change") { $0.hasSuffix("shiftPressed") }
+    #expect(try !screen.text().contains("tapTextField"))
   }
 
   @Test("the view has colours, except with NO_COLOR")
@@ -169,7 +213,12 @@ struct WatchTests {
     let daemon = try KeptDaemon()
     try daemon.trigger("shiftPressed", "shiftPressed")
     let colored = try watching(daemon)
-    try colored.wait("red", withColors: true) { $0.contains("\u{1b}[1m\u{1b}[31mcapsLock") }
+    try daemon.trigger("clickSwitchButton")
+    // Both are red, but one is underlined, and the other has exchanged colours.
+    try colored.wait("red", withColors: true) {
+      $0.contains(/\x1b\[1;4m\x1b\[31mcapsLock/)
+        && $0.contains(/\x1b\[1;7m\x1b\[31mprepareToRecord/)
+    }
     let plain = try watching(daemon, environment: ["NO_COLOR": "1"])
     let text = try plain.wait("no colour", withColors: true) { $0.contains("capsLock") }
     #expect(!text.contains("\u{1b}"))
@@ -207,7 +256,7 @@ struct WatchTests {
     let daemon = try KeptDaemon()
     let folder = daemon.folder.path
     let screen = try TerminalScreen(environment: ["KEYMODED_SOCKET_DIR": folder])
-    try screen.type("keymodectl watch --socket-dir /nowhere; echo ended with $?")
+    try screen.type("keymodectl watch --no-wait --socket-dir /nowhere; echo ended with $?")
     try screen.wait("the end") {
       $0.contains("no keymoded listens on '/nowhere/") && $0.contains("\nended with 3\n")
     }

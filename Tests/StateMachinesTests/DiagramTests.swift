@@ -142,8 +142,8 @@ struct DiagramTests {
           "locked"
           "unlocked"
           "initial" -> "locked"
-          "locked" -> "unlocked" [label="coin"]
-          "unlocked" -> "locked" [label="push"]
+          "locked" -> "unlocked" [label="\\ncoin\\n "]
+          "unlocked" -> "locked" [label="\\npush\\n "]
         }
 
         """)

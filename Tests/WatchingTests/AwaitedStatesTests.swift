@@ -1,4 +1,5 @@
 import KeyboardModes
+import KeymodeClient
 import KeymodeInterface
 import SystemCalls
 import Testing
@@ -6,34 +7,42 @@ import Watching
 
 @Suite("Watching: awaited states")
 struct AwaitedStatesTests {
-  private func message(_ changes: [Change], _ shift: String, _ keyboard: String) -> MonitorMessage {
-    MonitorMessage(state: states(shift, keyboard), changes: changes, missed: 0)
-  }
-
-  @Test("the states at the end of a message can be those awaited")
-  func final() throws {
+  @Test("the present states can be those awaited")
+  func present() throws {
     var awaited = try waiting("shift=on", "keyboard=idle")
-    let before = awaited.take(message([], "on", "busy"))
-    let after = awaited.take(message([], "on", "idle"))
+    let before = awaited.take(.states(states("on", "busy")))
+    let after = awaited.take(.states(states("on", "idle")))
     #expect((before, after) == (false, true))
   }
 
-  @Test("states that held only between two changes of a message count")
+  @Test("states that hold only between two changes count")
   func passing() throws {
     var awaited = try waiting("shift=on", "keyboard=idle")
-    let first = awaited.take(message([], "off", "idle"))
-    let changes = [change("off", "on"), change("idle", "busy", of: .keyboard)]
-    let second = awaited.take(message(changes, "on", "busy"))
-    #expect((first, second) == (false, true))
+    let held = [
+      .states(states("off", "idle")), .change(change("off", "on")),
+      .change(change("idle", "busy", of: .keyboard)),
+    ].map { awaited.take($0) }
+    #expect(held == [false, true, false])
   }
 
-  @Test("states that never held at the same time do not count")
+  @Test("states that never hold at the same time do not count")
   func apart() throws {
     var awaited = try waiting("shift=on", "keyboard=idle")
-    let first = awaited.take(message([], "off", "idle"))
-    let changes = [change("idle", "busy", of: .keyboard), change("off", "on")]
-    let second = awaited.take(message(changes, "on", "busy"))
-    #expect((first, second) == (false, false))
+    let held = [
+      .states(states("off", "idle")), .change(change("idle", "busy", of: .keyboard)),
+      .change(change("off", "on")),
+    ].map { awaited.take($0) }
+    #expect(held == [false, false, false])
+  }
+
+  @Test("while there is no daemon, nothing holds")
+  func absent() throws {
+    var awaited = try waiting("shift=on")
+    let held = [
+      .disconnected(.connectionLost), .states(states("off", "idle")), .change(change("off", "on")),
+      .disconnected(.connectionLost), .missed(1), .states(states("on", "idle")),
+    ].map { awaited.take($0) }
+    #expect(held == [false, false, true, false, false, true])
   }
 
   private func waiting(_ operands: String...) throws -> AwaitedStates {

@@ -19,6 +19,8 @@ public final class StateCommand {
   private let command: GuardedCommand
   private let name: String
   private let notify: (TerminalText) -> Void
+  private let mayWait: Bool
+  private let explain: (ClientError) -> TerminalText
 
   private var held: HeldConditions
   private var machine: StateMachine<CommandRules>
@@ -40,17 +42,22 @@ public final class StateCommand {
   ///   - command: the program and its arguments; at least the program.
   ///   - grace: how long the command may take to end.
   ///   - isOnce: whether it runs a single time, after which ``run()`` returns.
+  ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
   ///   - session: see ``StatesFollower/init(_:session:)``.
   ///   - notify: receives what the user should know.
+  ///   - explain: says why there is no daemon, and what the user can do.
   /// - Throws: if the guardian cannot be started.
   public init(
     _ command: [String], while conditions: StateConditions, of client: Client, grace: Duration,
-    isOnce: Bool, session: AsyncStream<SessionPresence>?, notify: @escaping (TerminalText) -> Void
+    isOnce: Bool, mayWait: Bool = true, session: AsyncStream<SessionPresence>?,
+    notify: @escaping (TerminalText) -> Void,
+    explain: @escaping (ClientError) -> TerminalText = { $0.text }
   ) throws(SystemError) {
     self.command = try GuardedCommand(command, grace: grace)
     self.client = client
     self.conditions = conditions
     self.notify = notify
+    (self.mayWait, self.explain) = (mayWait, explain)
     name = command.first ?? ""
     follower = StatesFollower(client, session: session)
     held = HeldConditions(conditions)
@@ -94,6 +101,7 @@ public final class StateCommand {
   }
 
   private func take(_ occurrence: Occurrence) {
+    if !mayWait, case .unknown(.noDaemon(let reason)) = occurrence { return fail(reason) }
     tell(occurrence)
     let event = held.take(occurrence)
     if isChecked {
@@ -107,7 +115,8 @@ public final class StateCommand {
   private func tell(_ occurrence: Occurrence) {
     defer { hasTold = true }
     guard !hasTold, case .unknown(let reason) = occurrence else { return }
-    notify("\(reason);\nwaiting for it")
+    let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
+    notify("\(text);\nwaiting for it")
   }
 
   /// Asks the daemon whether it has the states of the conditions: no other can ever hold.

@@ -172,7 +172,8 @@ def test_groups_decide_who_may_read_and_who_may_trigger(guest: VirtualMachine) -
     assert (refused.exit_code, refused.stdout) == (5, "")
     assert refused.stderr == (
         "keymodectl: no permission to use '/run/keymoded/state.sock':\n"
-        "only members of the group 'keymoded-state' may use it\n"
+        "only members of the group 'keymoded-state' may use it;\n"
+        "'sudo usermod -aG keymoded-state ordinary' adds you; then log in again\n"
     )
 
     read = guest.run(as_user("reader", "keymodectl state"))

@@ -1,0 +1,45 @@
+import Glibc
+
+/// A moment on the two clocks of this computer.
+public struct Moment: Sendable {
+  /// Microseconds on `CLOCK_BOOTTIME`.
+  let boot: Int64
+  /// Microseconds since 1970.
+  let day: Int64
+
+  /// The moment at this time since boot and since 1970, in microseconds.
+  public init(boot: Int64, day: Int64) {
+    (self.boot, self.day) = (boot, day)
+  }
+
+  /// The present moment.
+  public static var now: Moment {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    let boot = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Moment(boot: boot, day: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+
+  /// Microseconds since `time`, which can be any number if the daemon plays a recording.
+  func passed(since time: Int64) -> Int64 {
+    let (difference, overflow) = boot.subtractingReportingOverflow(time)
+    return overflow ? (time < 0 ? .max : .min) : difference
+  }
+
+  /// The local time of day, such as `15:02:11`, and its milliseconds, such as `042`.
+  ///
+  /// - Parameter time: microseconds on `CLOCK_BOOTTIME`.
+  func clock(at time: Int64) -> (text: String, milliseconds: String) {
+    let (day, overflow) = day.subtractingReportingOverflow(passed(since: time))
+    let microseconds = overflow ? 0 : day
+    let rest = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
+    var seconds = time_t((microseconds - rest) / 1_000_000)
+    var parts = tm()
+    localtime_r(&seconds, &parts)
+    let text = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }
+      .joined(separator: ":")
+    let digits = String(rest / 1000)
+    return (text, String(repeating: "0", count: 3 - digits.count) + digits)
+  }
+}

@@ -1,0 +1,32 @@
+import CommandLineTools
+import Glibc
+import KeymodeClient
+import SystemCalls
+
+/// The message of an error, and what the user can do about it on this machine.
+func explained(_ error: ClientError) -> TerminalText {
+  switch error {
+  case .noDaemon(let path):
+    let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    return "\(error);\n\(advice(directory))"
+  case .permissionDenied(let path, _):
+    var status = stat()
+    guard stat(path, &status) == 0, let group = getgrgid(status.st_gid)?.pointee.gr_name,
+      let advice = Membership.ofThisProcess(in: String(cString: group)).advice
+    else { return "\(error)" }
+    return "\(error);\n\(advice)"
+  default: return "\(error)"
+  }
+}
+
+/// How to start a daemon that serves in this directory.
+func advice(_ directory: String) -> TerminalText {
+  StartAdvice.ofThisMachine()
+    .text(directory: directory, isDefault: directory == Connection.usualDirectory)
+}
+
+/// Tells people, but no script, that a command waits for a daemon.
+func tellOfWaiting(_ error: ClientError) {
+  if isatty(STDERR_FILENO) == 1 { complain("\(explained(error));\nwaiting for it") }
+}

@@ -1,0 +1,64 @@
+import CommandLineTools
+import KeyboardModes
+import KeymodeClient
+import KeymodeInterface
+import KeymodedConfiguration
+import SystemCalls
+
+/// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with a
+/// tab and what it means. The daemon knows them; without one, the configuration does.
+///
+/// The kinds are `events`, `shift` and `keyboard` for the states of these machines, and `conditions`,
+/// such as `shift=on`.
+func names(_ operands: [String], directory: String, _ arguments: Arguments) -> Int32 {
+  let machines = machines(directory, arguments["--config"])
+  var output = Output()
+  for kind in operands {
+    for (name, meaning) in machines.flatMap({ $0.names(kind) }) {
+      output.line("\(name)" + "\t" + "\(meaning)")
+    }
+  }
+  output.flush()
+  return ExitStatus.done
+}
+
+/// The machines of the daemon, or those of the configuration. Someone waits for them after a press of
+/// Tab, so nothing is said of errors.
+private func machines(_ directory: String, _ file: String?) -> [MachineMessage] {
+  let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
+  if let machines = try? daemon.connectForReading().machines() { return machines }
+  let settings = ((try? Configuration.load(file)) ?? Configuration()).settings
+  return [
+    MachineMessage(named: Machine.shift.rawValue, rules: settings.shift),
+    MachineMessage(named: Machine.keyboard.rawValue, rules: settings.keyboard),
+  ]
+}
+
+extension MachineMessage {
+  /// The names of a kind in this machine, and what they mean.
+  fileprivate func names(_ kind: String) -> [(String, String)] {
+    switch kind {
+    case "events":
+      let sent = name == Machine.shift.rawValue ? ClientEvent.namesForShift : events
+      return sent.map { event in
+        let states = rows.filter { $0.event == event && $0.from != $0.to }.map(\.to).distinct
+        return (event, "to \(listed(states, "or"))")
+      }
+    case "conditions": return names(name).map { ("\(name)=\($0)", $1) }
+    case name:
+      return states.map { state in
+        let events = rows.filter { $0.to == state && $0.from != state }.map(\.event).distinct
+        let start = state == initial ? ["the start"] : []
+        return (state, "after \(listed(start + events, "or"))")
+      }
+    default: return []
+    }
+  }
+}
+
+extension [String] {
+  /// The elements, each once.
+  fileprivate var distinct: [String] {
+    reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("keymodectl devices without devices")
+struct AbsentDevicesTests {
+  @Test(
+    "devices says why there are none",
+    arguments: [
+      (#","absence":"noKeyboard""#, ": it has found no keyboard"),
+      (
+        #","absence":"forbidden""#,
+        ": it may not read them;\nonly root and members of the group 'input' may read keyboards"
+      ),
+      (#","absence":"ignored""#, ": the configuration or udev's rules exclude all keyboards"),
+      (#","absence":null"#, ""), (#","absence":"of another kind""#, ""), ("", ""),
+    ])
+  func absence(_ member: String, _ reason: String) throws {
+    let folder = try TemporaryFolder()
+    let answer = #"{"parameters":{"devices":[]\#(member)}}"# + "\u{0}"
+    let daemon = try OneAnswer(at: "\(folder.path)/control.sock", answer)
+    let ended = try run("keymodectl", "devices", "--socket-dir", folder.path)
+    #expect((ended.status, ended.output) == (0, ""))
+    #expect(ended.errors == "keymodectl: keymoded follows no device\(reason)\n")
+    try daemon.end()
+  }
+
+  @Test("the daemon knows that it may not read a device, and that there is none")
+  func absenceOfDevices() throws {
+    let folder = try TemporaryFolder()
+    #expect(chmod(try folder.write("device", ""), 0) == 0)
+    // Root may read everything, unless it lacks these capabilities.
+    let rights = "-dac_override,-dac_read_search"
+    let less = geteuid() == 0 ? "setpriv --inh-caps \(rights) --bounding-set \(rights) " : ""
+    for (path, reason) in [
+      ("device", "it may not read them;"), ("none", "it has found no keyboard"),
+    ] {
+      let ended = try run(
+        "/bin/sh", "-c",
+        """
+        cd '\(folder.path)'; PATH='\(Place.programs)':$PATH
+        echo > empty.yaml
+        \(less)keymoded --config empty.yaml --device \(path) --socket-dir . >log 2>&1 & daemon=$!
+        keymodectl wait shift=off --socket-dir . && keymodectl devices --socket-dir .
+        kill $daemon; wait $daemon
+        """)
+      #expect(ended.errors.hasPrefix("keymodectl: keymoded follows no device: \(reason)"))
+    }
+  }
+}

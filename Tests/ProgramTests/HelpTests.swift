@@ -1,0 +1,81 @@
+import Foundation
+import KeymodeInterface
+import TestSupport
+import Testing
+
+@Suite("Help, and what the command line may look like")
+struct HelpTests {
+  /// The names of the commands of keymodectl.
+  static let names: [String] = {
+    let help = (try? run("keymodectl", "--help").output) ?? ""
+    return help.components(separatedBy: "\n\n").dropFirst(2).first?
+      .matches(of: /(?m)^ {2}([a-z]+)/).map { String($0.1) } ?? []
+  }()
+
+  @Test("every command has help of its own: its options, and two examples of how to call it")
+  func helpOfCommands() throws {
+    #expect(HelpTests.names.count == 14)
+    for name in HelpTests.names {
+      let help = try run("keymodectl", "help", name)
+      #expect((help.status, help.errors) == (0, ""))
+      #expect(help.output.hasPrefix("usage: keymodectl \(name) "))
+      #expect(help.lines.allSatisfy { $0.count <= 80 }, "\(name)")
+      for arguments in name == "help"
+        ? [] : [[name, "--help"], ["-h", name], [name, "-h"], ["help", name, "-V"]]
+      {
+        let path = "\(Place.programs)/keymodectl"
+        #expect(try TestSupport.run(path, arguments).output == help.output, "\(arguments)")
+      }
+      let examples = help.output.components(separatedBy: "\nExamples:\n").last ?? ""
+      let lines = examples.split(separator: "\n").filter { !$0.hasPrefix("   ") }
+      #expect(lines.count == 2, "\(name)")
+      #expect(lines.allSatisfy { $0.contains(/keymode(ctl |-)/) && $0.contains(name) })
+    }
+  }
+
+  @Test("help and -h print what --help does; a call without a command prints it too, and fails")
+  func helpOfAll() throws {
+    let help = try run("keymodectl", "--help")
+    #expect(try run("keymodectl", "help").output == help.output)
+    #expect(try run("keymodectl", "-h").output == help.output)
+    #expect(try run("keymodectl", "-V").output == "keymodectl \(keymodedVersion)\n")
+    #expect(try run("keymoded", "-h").output == run("keymoded", "--help").output)
+    #expect(try run("keymoded", "-V").output == "keymoded \(keymodedVersion)\n")
+    let bare = try run("keymodectl")
+    #expect((bare.status, bare.output, bare.errors) == (2, "", help.output))
+    // What follows two dashes is another program's.
+    let other = try run("keymodectl", "while", "--grace", "x", "shift=on", "--", "ls", "--help")
+    #expect(other.status == 2 && other.output == "")
+  }
+
+  @Test(
+    "times have units; a bare number is in seconds",
+    arguments: ["50ms", "0.05s", "0.05", "50000us"])
+  func times(_ time: String) throws {
+    let daemon = try RunningDaemon()
+    let start = ContinuousClock.now
+    let ended = try run(
+      "keymodectl", "wait", "shift=on", "--timeout", time, "--socket-dir", daemon.folder.path)
+    #expect((ended.status, ended.errors) == (1, ""))
+    #expect(ContinuousClock.now - start >= .milliseconds(50))
+    let recording = "# EVEMU 1.3\nE: 0.010000 0001 002a 0001\nE: 0.050000 0001 001e 0001\n"
+    let replayed = try run("keymodectl", "replay", "-", "--from", time, input: recording)
+    #expect(replayed.lines.count { $0.contains("→") } == 1)
+  }
+
+  @Test("an unknown event gets the most similar one, and a key is told from an event")
+  func unknownEvents() throws {
+    let daemon = try RunningDaemon()
+    for (event, message) in [
+      ("tapTextFeild", "; did you mean 'tapTextField'?"),
+      (
+        "Ctrl+F9",
+        ", which is a key; keys are bound to events in /etc/keymoded/keymoded.yaml; the events are"
+      ),
+    ] {
+      let ended = try run("keymodectl", "trigger", event, "--socket-dir", daemon.folder.path)
+      #expect(ended.status == 2)
+      #expect(ended.errors.hasPrefix("keymodectl: unknown event '\(event)'\(message)\n"))
+    }
+  }
+}

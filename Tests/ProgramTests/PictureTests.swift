@@ -1,0 +1,25 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("keymodectl graph --format svg")
+struct PictureTests {
+  @Test("graph draws a picture with Graphviz, and says what to install without it")
+  func picture() throws {
+    let drawn = try run("keymodectl", "graph", "keyboard", "--format", "svg")
+    #expect((drawn.status, drawn.errors) == (0, ""))
+    #expect(drawn.output.contains("<svg ") && drawn.output.contains("prepareToEditText"))
+    let dot = try run("keymodectl", "graph", "keyboard").output
+    #expect(try TestSupport.run("/usr/bin/dot", ["-Tsvg"], input: dot).output == drawn.output)
+    let folder = try TemporaryFolder()
+    let missing = try run(
+      "keymodectl", "graph", "keyboard", "--format", "svg", environment: ["PATH": folder.path])
+    #expect((missing.status, missing.output) == (1, ""))
+    let hint =
+      FileManager.default.fileExists(atPath: "/usr/bin/apt")
+      ? "'sudo apt install graphviz' installs it" : "install Graphviz"
+    #expect(
+      missing.errors
+        == "keymodectl: --format svg needs the program 'dot' of Graphviz;\n\(hint)\n")
+  }
+}
