@@ -103,6 +103,7 @@ struct ChatTests {
     let screen = try chatting(daemon)
     try see(screen, rest)
     try daemon.trigger("tapTextField")
+    try see(screen, ">", cursor: 2)
     try screen.write("öé日本語😀")
     try see(screen, "> öé日本語😀", cursor: 12)
     try screen.write("e\u{301}")
@@ -129,6 +130,7 @@ struct ChatTests {
     let screen = try chatting(daemon)
     try see(screen, rest)
     try daemon.trigger("tapTextField")
+    try see(screen, ">", cursor: 2)
     try screen.write(String(repeating: "日", count: 30))
     try see(screen, "> " + String(repeating: "日", count: 30), cursor: 62)
     for (columns, rows, shown) in [(40, 6, 18), (20, 3, 8), (80, 16, 30)] {
