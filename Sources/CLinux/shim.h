@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -11,6 +12,16 @@
 #include <unistd.h>
 
 #include <linux/memfd.h>
+
+/* Only for _GNU_SOURCE, which Swift does not define, does this header declare anything but the
+ * linker's own structures. */
+#ifdef __USE_GNU
+#include <link.h>
+#else
+#define __USE_GNU 1
+#include <link.h>
+#undef __USE_GNU
+#endif
 
 /* Swift cannot call the variadic functions below. The C library defines these constants only for
  * _GNU_SOURCE; <linux/fcntl.h>, which has them too, clashes with <fcntl.h>. */
@@ -42,6 +53,26 @@ static inline int keymoded_is_sealed(int fd) {
   int seals = fcntl(fd, F_GET_SEALS);
   return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
 }
+
+/* Unmaps the code of a program or library; for dl_iterate_phdr(3). */
+static inline int keymoded_unmap_object(struct dl_phdr_info *object, size_t size, void *context) {
+  (void)size, (void)context;
+  unsigned long page = (unsigned long)getpagesize();
+  for (int index = 0; index < object->dlpi_phnum; index++) {
+    const ElfW(Phdr) *segment = &object->dlpi_phdr[index];
+    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || segment->p_flags & PF_W)
+      continue;
+    unsigned long start = object->dlpi_addr + segment->p_vaddr;
+    unsigned long first = start & ~(page - 1), end = (start + segment->p_filesz) & ~(page - 1);
+    if (end > first)
+      (void)madvise((void *)first, end - first, MADV_DONTNEED);
+  }
+  return 0;
+}
+
+/* Unmaps all code of the process. Nobody has written it, so the kernel maps a page again, as it is
+ * in its file, when it is needed. */
+static inline void keymoded_unmap_code(void) { dl_iterate_phdr(keymoded_unmap_object, NULL); }
 
 /* Names the calling thread; the kernel keeps the first 15 bytes. */
 static inline void keymoded_name_thread(const char *name) {

@@ -8,6 +8,9 @@
 ///     }
 ///
 /// A buffer on the stack takes the text, so that the array seldom grows and nothing is allocated.
+///
+/// What writes a member is not inlined: a daemon that writes one message now and then runs code that
+/// the processor's caches have lost, and then each line of code costs more than many instructions.
 public struct JSONWriter: ~Copyable {
   /// The size of the buffer in bytes.
   @usableFromInline static let capacity = 512
@@ -32,14 +35,14 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes a member of the present object. Its name must need no escapes.
-  @inlinable @inline(__always)
+  @inlinable @inline(never)
   public mutating func member(_ name: StaticString, _ value: some JSONWritable) {
     self.name(name)
     value.write(to: &self)
   }
 
   /// Writes the name of a member, which must need no escapes. The value is next.
-  @inlinable @inline(__always)
+  @inline(never)
   public mutating func name(_ name: StaticString) {
     let length = name.utf8CodeUnitCount
     beginValue(upTo: length + 3)
@@ -54,28 +57,28 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Begins an object or array with `{` or `[`.
-  @inlinable @inline(__always)
+  @inline(never)
   public mutating func open(_ bracket: StaticString) {
     word(bracket)
     needsComma = false
   }
 
   /// Ends an object or array with `}` or `]`.
-  @inlinable @inline(__always)
+  @inline(never)
   public mutating func close(_ bracket: StaticString) {
     needsComma = false
     word(bracket)
   }
 
   /// Writes a value of at most 32 bytes as it is.
-  @inlinable @inline(__always)
+  @inline(never)
   public mutating func word(_ word: StaticString) {
     beginValue(upTo: 32)
     text.append(word)
   }
 
   /// Makes room for `count` bytes, at most the capacity, and writes a comma if one is needed.
-  @inlinable @inline(__always)
+  @inline(__always)
   mutating func beginValue(upTo count: Int) {
     if text.free <= count { flush() }
     if needsComma { text.append(",") }

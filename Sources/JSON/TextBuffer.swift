@@ -38,12 +38,17 @@ public struct TextBuffer {
   }
 
   /// The same for the bytes of a name.
-  @inline(__always)
   mutating func append(plain text: UnsafeBufferPointer<UInt8>) -> Bool {
     precondition(text.count <= free)
-    guard let source = text.baseAddress, isPlain(text) else { return text.isEmpty }
-    end.update(from: source, count: text.count)
-    end += text.count
+    var next = end
+    for byte in text {
+      guard 0x20..<0x7f ~= byte, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") else {
+        return false
+      }
+      next.pointee = byte
+      next += 1
+    }
+    end = next
     return true
   }
 
@@ -81,33 +86,6 @@ public struct TextBuffer {
     end.update(repeating: UInt8(ascii: " "), count: spaces)
     end += spaces
   }
-}
-
-/// Whether all bytes are printable ASCII other than `"` and `\`. Tests eight bytes at a time.
-@inline(__always)
-private func isPlain(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-  let ones: UInt64 = 0x0101_0101_0101_0101
-  /// Has the top bit of a byte set if `bytes` has a byte less than `limit`; see "Determine if a word
-  /// has a byte less than n" in Bit Twiddling Hacks.
-  func below(_ limit: UInt64, _ bytes: UInt64) -> UInt64 { (bytes &- ones &* limit) & ~bytes }
-  func special(_ bytes: UInt64) -> UInt64 {
-    bytes | below(0x20, bytes) | below(1, bytes ^ ones &* 0x7f) | below(1, bytes ^ ones &* 0x22)
-      | below(1, bytes ^ ones &* 0x5c)
-  }
-  let bytes = UnsafeRawBufferPointer(text)
-  var found: UInt64 = 0
-  var index = 0
-  while index + 8 <= bytes.count {
-    found |= special(bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-    index += 8
-  }
-  // Spaces stand for what lacks to eight bytes.
-  var rest = ones &* 0x20
-  while index < bytes.count {
-    rest = rest << 8 | UInt64(bytes[index])
-    index += 1
-  }
-  return (found | special(rest)) & (ones << 7) == 0
 }
 
 /// Calls `body` with an empty buffer for `capacity` bytes, on the stack unless it is large.

@@ -117,14 +117,16 @@ public struct MonitorMessage: Hashable, Sendable, JSONWritable {
     Self.end(missed, &json)
   }
 
-  private static func start(_ state: StateMessage, _ json: inout JSONWriter) {
+  /// Writes everything before the changes.
+  public static func start(_ state: StateMessage, _ json: inout JSONWriter) {
     json.open("{")
     json.member("state", state)
     json.name("changes")
     json.open("[")
   }
 
-  private static func end(_ missed: Int64?, _ json: inout JSONWriter) {
+  /// Writes everything after the changes.
+  public static func end(_ missed: Int64?, _ json: inout JSONWriter) {
     json.close("]")
     json.member("missed", missed)
     json.close("}")
@@ -136,29 +138,6 @@ public struct MonitorMessage: Hashable, Sendable, JSONWritable {
       let changes = json["changes"]?.elements(Change.init)
     else { return nil }
     self.init(state: state, changes: changes, missed: json["missed"]?.integer)
-  }
-}
-
-// MARK: - In parts
-
-extension MonitorMessage {
-  /// Appends everything before the changes.
-  public static func writeStart(_ state: StateMessage, to bytes: inout [UInt8]) {
-    bytes.appendJSON { start(state, &$0) }
-  }
-
-  /// Appends changes; `areFirst`: whether they are the first of the message.
-  public static func write(
-    _ changes: some Sequence<Change>, areFirst: Bool, to bytes: inout [UInt8]
-  ) {
-    bytes.appendJSON(isFirst: areFirst) { json in
-      for change in changes { change.write(to: &json) }
-    }
-  }
-
-  /// Appends everything after the changes.
-  public static func writeEnd(missed: Int64?, to bytes: inout [UInt8]) {
-    bytes.appendJSON { end(missed, &$0) }
   }
 }
 

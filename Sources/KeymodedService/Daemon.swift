@@ -76,6 +76,7 @@ public final class Daemon {
     try loop.reportToWatchdog()
     status.warning = file.inForce.warning
     ServiceManager.notify("READY=1")
+    unmapCode()
     try loop.run()
     ServiceManager.notify("STOPPING=1")
     // States that are no longer followed are not shown.
@@ -88,8 +89,9 @@ public final class Daemon {
     defer { ServiceManager.notify("READY=1") }
     defer {
       status.warning = file.inForce.warning
-      // A large file took much more than itself.
+      // A large file took much more than itself, and reading it needs code that nothing else does.
       releaseFreeMemory()
+      unmapCode()
     }
     guard let configuration = file.reload() else {
       return Log.warning("keeping the present configuration")

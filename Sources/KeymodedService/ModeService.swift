@@ -59,9 +59,10 @@ final class ModeService {
   @discardableResult
   private func take(_ batch: Batch) -> Bool {
     let hasChanges = engine.take(batch) { source.keysUp(among: $0, on: $1) }
+    // Clients first: all else can be a little later.
+    if hasChanges { publisher.publish() }
     source.wake(at: engine.wakeTime)
     guard hasChanges else { return false }
-    publisher.publish()
     if let leds = indicators.show(engine.controller.modes) { source.show(leds) }
     return true
   }

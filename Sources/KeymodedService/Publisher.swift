@@ -1,3 +1,4 @@
+import JSON
 import KeymodeInterface
 import Varlink
 
@@ -109,16 +110,13 @@ final class Publisher {
     var bytes: [UInt8] = []
     swap(&bytes, &lastBytes)
     bytes.removeAll(keepingCapacity: true)
-    Reply.writeStartOfContinuing(to: &bytes)
-    MonitorMessage.writeStart(engine.state(at: source.now), to: &bytes)
+    let state = engine.state(at: source.now)
     let latest = engine.ring.latest
     let changes = engine.ring.last(after: sequence)
-    let reaching: SubscriberPosition
-    if let changes {
-      reaching = write(changes, upTo: latest, areFirst: true, to: &bytes)
-    } else {
-      reaching = SubscriberPosition(sequence: latest)
-      end(missed: latest - sequence, &bytes)
+    let reaching = append(to: &bytes) { json in
+      Reply.startContinuing(&json)
+      MonitorMessage.start(state, &json)
+      return write(changes, after: sequence, upTo: latest, &json)
     }
     swap(&bytes, &lastBytes)
     last = (sequence, latest, changes == nil, reaching)
@@ -128,31 +126,39 @@ final class Publisher {
   /// that were to follow, the message ends with their number.
   private func rest(upTo end: Int64, for position: inout SubscriberPosition) -> [UInt8] {
     var bytes: [UInt8] = []
-    if let changes = engine.ring.last(after: position.sequence) {
-      position = write(changes, upTo: end, areFirst: false, to: &bytes)
-    } else {
-      missed += 1
-      self.end(missed: end - position.sequence, &bytes)
-      position = SubscriberPosition(sequence: end)
+    let changes = engine.ring.last(after: position.sequence)
+    if changes == nil { missed += 1 }
+    position = append(to: &bytes, isFirst: false) { json in
+      write(changes, after: position.sequence, upTo: end, &json)
     }
     return bytes
   }
 
-  /// Appends some changes of a message, and its end if they are the last.
-  private func write(
-    _ changes: ChangeRing.Last, upTo end: Int64, areFirst: Bool, to bytes: inout [UInt8]
+  /// Appends what `body` writes, and a NUL if it reaches the end of the message.
+  private func append(
+    to bytes: inout [UInt8], isFirst: Bool = true,
+    _ body: (inout JSONWriter) -> SubscriberPosition
   ) -> SubscriberPosition {
-    let part = changes.first(upTo: end, atMost: Self.changesAtOnce)
-    MonitorMessage.write(part, areFirst: areFirst, to: &bytes)
-    guard part.end == end else {
-      return SubscriberPosition(sequence: part.end, endOfMessage: end)
-    }
-    self.end(missed: 0, &bytes)
-    return SubscriberPosition(sequence: end)
+    var reaching = SubscriberPosition(sequence: 0)
+    bytes.appendJSON(isFirst: isFirst) { reaching = body(&$0) }
+    if reaching.endOfMessage == nil { bytes.append(0) }
+    return reaching
   }
 
-  private func end(missed: Int64, _ bytes: inout [UInt8]) {
-    MonitorMessage.writeEnd(missed: missed, to: &bytes)
-    Reply.writeEndOfContinuing(to: &bytes)
+  /// Writes some changes of a message, and its end if they are the last; only the end if they are
+  /// lost. Returns the position that is reached.
+  private func write(
+    _ changes: ChangeRing.Last?, after sequence: Int64, upTo end: Int64, _ json: inout JSONWriter
+  ) -> SubscriberPosition {
+    let part = changes?.first(upTo: end, atMost: Self.changesAtOnce)
+    if let part {
+      for change in part { change.write(to: &json) }
+      guard part.end == end else {
+        return SubscriberPosition(sequence: part.end, endOfMessage: end)
+      }
+    }
+    MonitorMessage.end(part == nil ? end - sequence : 0, &json)
+    Reply.endContinuing(&json)
+    return SubscriberPosition(sequence: end)
   }
 }

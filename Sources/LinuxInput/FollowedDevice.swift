@@ -11,7 +11,7 @@ struct FollowedDevice {
   let role: DeviceRole
   /// The number of the device node, which stays the same by whatever path it is reached.
   let number: dev_t
-  let source: EventSource
+  let source: UrgentSource
   let leds: DeviceLEDs
 
   /// Whether the last read may have left events unread.

@@ -237,11 +237,9 @@ extension Keyboards {
     var status = stat()
     try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
     let id = DeviceID(order: opened)
-    // The handler must not keep the finder, with which newcomers are followed.
-    let ready = watch.ready
-    let source = try watch.loop.addIO(device.fileDescriptor, .readable) { _ in ready() }
-    // Served first, so that a key waits for at most one client, however many there are.
-    source.setPriority(.first)
+    // Urgent, so that a key waits for at most one client, however many there are. The handler must
+    // not keep the finder, with which newcomers are followed.
+    let source = try watch.loop.addUrgent(device.fileDescriptor, handler: watch.ready)
     opened += 1
     let keyboard = FollowedDevice(
       id: id, device: device, kind: kind, role: role, number: status.st_rdev, source: source,

@@ -116,22 +116,17 @@ public struct Reply: Hashable, Sendable {
     }
   }
 
-  /// Appends the beginning of a success that another reply will follow, as a server sends it. The
-  /// caller then appends the results as JSON, and calls ``writeEndOfContinuing(to:)``.
-  public static func writeStartOfContinuing(to bytes: inout [UInt8]) {
-    bytes.appendJSON { json in
-      json.open("{")
-      json.name("parameters")
-    }
+  /// Writes the beginning of a success that another reply will follow. The caller then writes the
+  /// results, calls ``endContinuing(_:)``, and appends the NUL that ends each message.
+  public static func startContinuing(_ json: inout JSONWriter) {
+    json.open("{")
+    json.name("parameters")
   }
 
-  /// Appends the end of a reply begun with ``writeStartOfContinuing(to:)``, NUL included.
-  public static func writeEndOfContinuing(to bytes: inout [UInt8]) {
-    bytes.appendJSON(isFirst: false) { json in
-      json.member("continues", true)
-      json.close("}")
-    }
-    bytes.append(0)
+  /// Writes the end of a reply begun with ``startContinuing(_:)``, without the NUL.
+  public static func endContinuing(_ json: inout JSONWriter) {
+    json.member("continues", true)
+    json.close("}")
   }
 }
 

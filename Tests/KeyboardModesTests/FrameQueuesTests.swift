@@ -69,6 +69,25 @@ struct FrameQueuesTests {
     #expect(queues.isEmpty)
   }
 
+  @Test("a frame that waits alone is taken whole, again and again, and waits if it is too late")
+  func alone() {
+    var queues = queues([[], [], []])
+    for number in 0..<3 {
+      let index = [1, 0, 2][number]
+      add(&queues, index, number, at: 20)
+      #expect(taken(&queues, upTo: 19) == [])
+      #expect(!queues.isEmpty)
+      #expect(taken(&queues, upTo: 20) == [id(index, number)])
+      #expect(queues.isEmpty)
+      #expect(queues.inputs(of: index) == [])
+      #expect(queues.lastTime(of: index) == nil)
+    }
+    var inputs = [input(0, 7, true)]
+    add(&queues, 1, 8, at: 20)
+    queues.take(upTo: Time(microseconds: 20), into: &inputs)
+    #expect(inputs == [input(0, 7, true), input(1, 8, true), input(1, 8, false)])
+  }
+
   @Test("removing a device removes its frames and keeps the others")
   func removed() {
     var queues = queues([[10], [11, 12], [13]])

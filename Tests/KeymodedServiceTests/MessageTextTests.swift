@@ -81,13 +81,17 @@ struct MessageTextTests {
           #expect(Reply.message(message, continues: true) == expected)
           for parts in 0...changes.count {
             var bytes: [UInt8] = []
-            Reply.writeStartOfContinuing(to: &bytes)
-            MonitorMessage.writeStart(message.state, to: &bytes)
-            MonitorMessage.write(message.changes.prefix(parts), areFirst: true, to: &bytes)
-            MonitorMessage.write(
-              message.changes.dropFirst(parts), areFirst: parts == 0, to: &bytes)
-            MonitorMessage.writeEnd(missed: message.missed, to: &bytes)
-            Reply.writeEndOfContinuing(to: &bytes)
+            bytes.appendJSON { json in
+              Reply.startContinuing(&json)
+              MonitorMessage.start(message.state, &json)
+              for change in changes[..<parts] { change.write(to: &json) }
+            }
+            bytes.appendJSON(isFirst: parts == 0) { json in
+              for change in changes[parts...] { change.write(to: &json) }
+              MonitorMessage.end(message.missed, &json)
+              Reply.endContinuing(&json)
+            }
+            bytes.append(0)
             #expect(bytes == expected)
           }
         }

@@ -49,6 +49,77 @@ struct EventLoopTests {
     }
   }
 
+  @Test("an urgent source is served before each handler of another, even of the first priority")
+  func urgent() throws {
+    let loop = try EventLoop()
+    var calls: [String] = []
+    // None is emptied, so all stay ready.
+    let (busy, key) = (try [TestPipe(), TestPipe(), TestPipe()], try TestPipe())
+    let others = try busy.map { pipe in
+      pipe.write()
+      return try loop.addIO(pipe.reading.number, .readable) { _ in calls.append("other") }
+    }
+    for other in others { other.setPriority(.first) }
+    let urgent = try loop.addUrgent(key.reading.number) { calls.append("urgent") }
+    try withExtendedLifetime((others, urgent)) {
+      for _ in 0..<4 where try !loop.runOnce() { Issue.record("nothing was served") }
+      #expect(calls == Array(repeating: "other", count: 4))
+      calls = []
+      key.write()
+      for _ in 0..<4 where try !loop.runOnce() { Issue.record("nothing was served") }
+      #expect(calls == Array(repeating: ["urgent", "other"], count: 4).flatMap { $0 })
+    }
+  }
+
+  @Test("an urgent source wakes the loop; its handler may end it, set a timer and stop the loop")
+  func urgentAlone() throws {
+    let loop = try EventLoop()
+    let pipes = try [TestPipe(), TestPipe()]
+    var calls: [String] = []
+    var sources: [UrgentSource] = []
+    let timer = try loop.addTimer {
+      calls.append("timer")
+      pipes[1].write()
+    }
+    sources.append(
+      try loop.addUrgent(pipes[0].reading.number) {
+        calls.append("first")
+        timer.set(after: .milliseconds(1))
+        sources[0].end()
+      })
+    sources.append(
+      try loop.addUrgent(pipes[1].reading.number) {
+        calls.append("second")
+        sources.removeAll()
+        loop.stop()
+      })
+    pipes[0].write()
+    try loop.run()
+    #expect(calls == ["first", "timer", "second"])
+  }
+
+  @Test("the loop's descriptor is readable while an urgent source is ready")
+  func urgentDescriptor() throws {
+    let loop = try EventLoop()
+    let pipe = try TestPipe()
+    var calls = 0
+    let source = try loop.addUrgent(pipe.reading.number) {
+      var byte: UInt8 = 0
+      calls += read(pipe.reading.number, &byte, 1)
+    }
+    try withExtendedLifetime(source) {
+      var entry = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
+      try loop.dispatchAll()
+      #expect(poll(&entry, 1, 0) == 0)
+      pipe.write()
+      pipe.write()
+      #expect(poll(&entry, 1, 0) == 1)
+      try loop.dispatchAll()
+      #expect(calls == 2)
+      #expect(poll(&entry, 1, 0) == 0)
+    }
+  }
+
   @Test("a signal calls its handler")
   func signal() throws {
     let loop = try EventLoop()
@@ -113,4 +184,19 @@ struct EventLoopTests {
     while try loop.runOnce() {}
     #expect(sources.isEmpty)
   }
+}
+
+/// A pipe whose reader does not wait.
+private final class TestPipe {
+  let reading: FileDescriptor
+  private let writing: FileDescriptor
+
+  init() throws {
+    var ends: [Int32] = [0, 0]
+    try #require(pipe(&ends) == 0)
+    reading = FileDescriptor(owning: ends[0])
+    writing = FileDescriptor(owning: ends[1])
+  }
+
+  func write() { #expect(Glibc.write(writing.number, "x", 1) == 1) }
 }
