@@ -6,6 +6,7 @@ import signal
 import statistics
 import subprocess
 import time
+import wave
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,7 +153,8 @@ def test_commands_of_readme_record_while_the_key_is_held(talk: Talk) -> None:
     seat.trigger("stopTalking")
     assert talk.wait_until_closed() < 1
     seat.wait_for(lambda: not talk.processes(RECORDING), "the recorder to end")
-    assert recorded_seconds(speech) > 0
+    with wave.open(str(speech)) as sound:
+        assert sound.getnframes() > 0
 
 
 VICTIMS = [
