@@ -24,21 +24,21 @@ struct Command {
 let commands: [Command] = [
   .init(
     "state", "[shift|keyboard]", "print the states, or one of them",
-    "Prints the states of both machines, or that of one of them.",
+    "Prints the states of both machines, Shift and keyboard, or the state of one of them.",
     ("keymodectl state", "print both states"),
-    ("test \"$(keymodectl state shift)\" = capsLock", "ask for one of them in a script")),
+    ("test \"$(keymodectl state shift)\" = capsLock", "test one of them in a script")),
   .init(
     "watch", "[shift|keyboard]",
     "show the states and every change: on a terminal as a live view, elsewhere as "
       + "lines",
-    "Shows the states and every change, of both machines or of one: on a terminal as a live view, "
-      + "which q ends, elsewhere as a line for each change, until the daemon ends.",
+    "Shows the states and every change, of both machines or of one. On a terminal this is a live "
+      + "view, which q ends; elsewhere it is a line for each change, until the daemon ends.",
     ("keymodectl watch", "watch what your keys do"),
     ("keymodectl watch --format 'Shift: {shift}'", "print a line for a status bar")),
   .init(
     "wait", "MACHINE=STATE...", "wait until the machines are in these states",
     "Waits until all these machines are in these states at the same time. MACHINE is shift or "
-      + "keyboard; STATE,STATE means one of these states.",
+      + "keyboard; STATE,STATE means one of these states. 'keymodectl help' names the states.",
     ("keymodectl wait shift=capsLock", "wait for capsLock"),
     (
       "keymodectl wait keyboard=editingText,showingPanel --timeout 5s",
@@ -48,19 +48,19 @@ let commands: [Command] = [
     "while", "MACHINE=STATE... -- COMMAND...",
     "run a command while the machines are in these states",
     "Starts a command whenever the machines enter these states, and ends it, with all that it has "
-      + "started, when they leave them.",
+      + "started, when they leave them. While your session is locked, or not the active one of its "
+      + "seat, the states count as left.",
     (
       "keymodectl while keyboard=prepareToRecord -- pw-record voice.wav",
-      "record while the keyboard is in prepareToRecord"
+      "record while the keyboard is in prepareToRecord, until Ctrl+C"
     ),
     ("keymodectl while --once shift=capsLock -- sleep 60", "run a command a single time")),
   .init(
     "targets", "",
-    "keep the targets of the present states active in the user's systemd, until "
-      + "interrupted",
-    "Keeps the target of the keyboard's present state active in your systemd, such as "
-      + "keymode-keyboard@editingText.target, until it is interrupted. Units that a target wants "
-      + "start and stop with the state.",
+    "let services of your systemd start and stop with the states",
+    "Lets services of your systemd start and stop with the states of the keyboard, until Ctrl+C. "
+      + "Keeps the target of the present state active, such as "
+      + "keymode-keyboard@editingText.target.",
     ("systemctl --user enable --now keymode-targets.service", "run it as a service"),
     ("keymodectl targets --shift", "for Shift too, until Ctrl+C")),
   .init(
@@ -72,15 +72,17 @@ let commands: [Command] = [
   .init(
     "focus", "",
     "send tapTextField when a text field of the desktop gets the focus, and "
-      + "tapBlankArea when none has it",
-    "Follows the focus of the desktop until it is interrupted. Sends tapTextField when a text field "
-      + "gets the focus in prepareToEditText, and tapBlankArea when none has it any more.",
+      + "tapBlankArea when it loses it",
+    "Follows the focus of the desktop until Ctrl+C. Sends tapTextField when a text field gets the "
+      + "focus in prepareToEditText, and tapBlankArea when no text field has the focus any more. "
+      + "Members of the group keymoded-control may send events.",
     ("systemctl --user enable --now keymode-focus.service", "run it as a service"),
     ("keymodectl focus", "until Ctrl+C")),
   .init(
-    "devices", "", "print the followed devices",
-    "Prints the devices that the daemon follows: device node, vendor and product, kind and name. A "
-      + "keyboard is followed for all keys, a pointer for its buttons, and keys for a bound key.",
+    "devices", "", "print the devices that the daemon follows",
+    "Prints the devices that the daemon follows: device node, vendor and product, kind and name. "
+      + "The kind is keyboard; pointer, if the daemon reads only the buttons of the device; or "
+      + "keys, if the device only has a bound key.",
     ("keymodectl devices", "print a table"),
     ("keymodectl devices --json", "print a line of JSON for each device")),
   .init(
@@ -96,7 +98,7 @@ let commands: [Command] = [
     ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid")),
   .init(
     "replay", "FILE...",
-    "print the changes that recordings make, merged by time; needs no daemon; '-' is standard input",
+    "print the changes that recordings of keyboards make; needs no daemon",
     "Prints the changes that recordings of keyboards make, and the states at the end, without a "
       + "daemon and without waiting. '-' is standard input. Several recordings are merged by time.",
     ("keymodectl replay typing.evemu", "print the changes"),
@@ -109,13 +111,13 @@ let commands: [Command] = [
     ("sudo keymodectl record /dev/input/event3 | keymodectl replay -", "show its changes at once")),
   .init(
     "keys", "[DEVICE]...",
-    "show what each key that is pressed is called and bound to; needs no daemon",
-    "Shows each key that is pressed on these devices, or on all, until Ctrl+C: its name for the "
-      + "configuration, and what it is bound to.",
+    "show the name of each key that you press, and what it is bound to; needs no daemon",
+    "Shows each key that you press on these devices, or on all, until Ctrl+C: its name for the "
+      + "configuration, and what it is bound to by the defaults or, with --config, by a file.",
     ("sudo keymodectl keys", "find out what a key is called"),
-    ("sudo keymodectl keys --config /etc/keymoded/keymoded.yaml", "and what it does")),
+    ("sudo keymodectl keys --config /etc/keymoded/keymoded.yaml", "and what it does in this file")),
   .init(
-    "help", "[COMMAND]", "print this, or how to use a command",
+    "help", "[COMMAND]", "print this help, or that of a command",
     "Prints all commands, or the options of a command and examples.",
     ("keymodectl help", "print all commands"), ("keymodectl help wait", "the same as wait --help")),
 ]

@@ -6,7 +6,8 @@ var help: TerminalText {
   """
   usage: keymodectl COMMAND [OPTION]...
 
-  Queries and controls keymoded, and replays recordings of keyboards.
+  keymoded keeps a state of Shift and a state of the keyboard; keys change them.
+  keymodectl shows these states, acts on them, and replays recordings of keys.
 
   \(commands.map { entry($0.form, $0.summary) }.joined(separator: "\n"))
 
@@ -14,8 +15,14 @@ var help: TerminalText {
 
   \(generalOptions)
 
+  States of shift: off on capsLock
+  States of keyboard: prepareToEditText prepareToRecord editingText showingPanel
+
   Events: shiftPressed characterTyped clickSwitchButton clickMoreButton
   tapTextField tapBlankArea
+
+  Keys are bound to events in /etc/keymoded/keymoded.yaml; see keymoded.yaml(5).
+  Your own table there can have other states and events of the keyboard.
 
   Exit status: 0 done; 1 the event changed nothing, the states did not come in
   time, the changes differ, a recorded device was removed, or the system refused
@@ -54,8 +61,9 @@ extension Command {
       entry([option.name, option.value].compactMap { $0 }.joined(separator: " "), option.meaning)
     }
     let examples = examples.map { "  \($0.line)\n      \($0.meaning)" as TerminalText }
+    let usage = [name, own.isEmpty ? "" : "[OPTION]...", operands].filter { !$0.isEmpty }
     return """
-      usage: keymodectl \(name) \(own.isEmpty ? "" : "[OPTION]... ")\(operands)
+      usage: keymodectl \(usage.joined(separator: " "))
 
       \(lines(of: purpose, width: 79).joined(separator: "\n"))
 

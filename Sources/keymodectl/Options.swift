@@ -28,18 +28,18 @@ let options: [Option] = [
   .init("--lines", ["watch"], "print lines on a terminal too"),
   .init(
     "--format", "TEXT", ["watch"],
-    "for a status bar: print TEXT whenever it changes, with the states for {shift} and {keyboard}, and {event}, "
-      + "{from} and {since} of the last change"
+    "for a status bar: print TEXT whenever it changes; {shift} and {keyboard} in it stand for the "
+      + "states, {event}, {from} and {since} for the last change"
   ),
-  .init("--waybar", ["watch"], "the same as JSON for a custom module of Waybar"),
+  .init("--waybar", ["watch"], "print the text of --format as JSON, for a custom module of Waybar"),
   .init(
     "--grace", "TIME", ["while"],
     "how long the command may take to end before it is killed, such as 500ms; by default 3s"),
   .init("--once", ["while"], "run the command a single time, and exit as it does"),
-  .init("--shift", ["targets"], "for the states of Shift too, not the keyboard's alone"),
+  .init("--shift", ["targets"], "for the states of Shift too, not only those of the keyboard"),
   .init(
     "--any-session", ["focus", "targets", "while"],
-    "also while your session is locked, or not the active one of its seat"),
+    "also while your session is locked, not the active one of its seat, or over the network"),
   .init(
     "--format", "LANGUAGE", ["graph"],
     "dot (the default), mermaid, plantuml, or svg, which Graphviz draws"),
@@ -62,12 +62,12 @@ let options: [Option] = [
   .init("--lenient", ["replay"], "skip errors and count them"),
   .init(
     "--output", "FILE", ["record"],
-    "write to the new file FILE; by default to standard output"),
+    "write to FILE, which must not exist yet; by default to standard output"),
   .init("--format", "FORMAT", ["record"], "evemu (the default for one keyboard) or libinput"),
   .init("--show-keycodes", ["record"], "do not redact: the recording shows what is typed"),
   .init(
     "--config", "FILE", ["graph", "keys", "record", "replay"],
-    "use the settings of FILE; by default the defaults, not those of the daemon"),
+    "use the settings of FILE; without it, the defaults apply, not the settings of the daemon"),
   .init(
     "--no-wait", ["wait", "watch", "while"], "if no daemon runs, do not wait for one: exit with 3"),
   .init(
