@@ -113,9 +113,9 @@ let commands: [Command] = [
     "keys", "[DEVICE]...",
     "show the name of each key that you press, and what it is bound to; needs no daemon",
     "Shows each key that you press on these devices, or on all, until Ctrl+C: its name for the "
-      + "configuration, and what it is bound to by the defaults or, with --config, by a file.",
-    ("sudo keymodectl keys", "find out what a key is called"),
-    ("sudo keymodectl keys --config /etc/keymoded/keymoded.yaml", "and what it does in this file")),
+      + "configuration, and what it is bound to by the configuration of this machine.",
+    ("sudo keymodectl keys", "find out what a key is called, and what it does"),
+    ("sudo keymodectl keys --config keymoded.yaml", "what it would do by this file")),
   .init(
     "help", "[COMMAND]", "print this help, or that of a command",
     "Prints all commands, or the options of a command and examples.",

@@ -8,7 +8,10 @@ import SystemCalls
 
 /// `keymodectl keys [DEVICE…]`: shows what each key that is pressed is called and bound to.
 func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
-  let configuration = try configuration(arguments)
+  // What a key does on this machine is what the daemon's configuration says.
+  let configuration = try Configuration.load(arguments["--config"]) {
+    writeToStandardError("\($0)\n")
+  }
   // The keys that were pressed are shown, and stay nowhere.
   forbidMemoryDumps()
   let selection: Keyboards.Selection =

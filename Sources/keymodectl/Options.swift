@@ -66,8 +66,11 @@ let options: [Option] = [
   .init("--format", "FORMAT", ["record"], "evemu (the default for one keyboard) or libinput"),
   .init("--show-keycodes", ["record"], "do not redact: the recording shows what is typed"),
   .init(
-    "--config", "FILE", ["graph", "keys", "record", "replay"],
+    "--config", "FILE", ["graph", "record", "replay"],
     "use the settings of FILE; without it, the defaults apply, not the settings of the daemon"),
+  .init(
+    "--config", "FILE", ["keys"],
+    "use the settings of FILE; by default those of /etc/keymoded/keymoded.yaml, if it is there"),
   .init(
     "--no-wait", ["wait", "watch", "while"], "if no daemon runs, do not wait for one: exit with 3"),
   .init(

@@ -30,6 +30,18 @@ def test_keys_are_named_with_what_they_are_bound_to(installed: VirtualMachine) -
     assert keys.wait().exit_code == 0
 
 
+def test_keys_are_bound_by_the_configuration_of_the_machine(installed: VirtualMachine) -> None:
+    with service.cleared_away(installed):
+        service.configure(installed, "keyboard: {bindings: {clickMoreButton: [F9]}}\n")
+        keys = installed.start("exec keymodectl keys 2>&1")
+        keys.wait_for(BEGUN)
+        keys.read_complete_lines()
+        installed.play("tap f9")
+        assert keys.read_lines(1)[0].split("  ")[0] == "F9, clickMoreButton"
+        keys.interrupt()
+        assert keys.wait().exit_code == 0
+
+
 def test_keyboard_that_is_plugged_in_later_is_read_and_its_end_is_told(
     installed: VirtualMachine,
 ) -> None:
