@@ -21,11 +21,13 @@ MOST_ONE_BY_ONE = 1_000
 # Each recording has the header of this one, and a part of its events.
 MODEL = CHECKOUT / "Tests/EventRecordingsTests/Recordings/typing.keymodectl.evemu"
 
+PROGRAM = CHECKOUT / "examples/corpus/corpus.py"
+
 COMMANDS = {
     "a process for each": 'for file in "$0"/*; do keymodectl replay --json "$file"; done',
     "replay --each": 'xargs -0 -a "$0.names" keymodectl replay --each --json',
     "xargs -P 2": 'xargs -0 -a "$0.names" -P 2 -n 500 keymodectl replay --each --json',
-    "Dask, 2 workers": f'exec {sys.executable} {CHECKOUT}/examples/corpus/corpus.py "$0" "$1"',
+    "Dask, 2 workers": f'rm -rf "$1"; exec {sys.executable} {PROGRAM} "$0" "$1"',
 }
 
 

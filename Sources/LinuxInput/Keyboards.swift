@@ -184,7 +184,7 @@ extension Keyboards {
         // The role decides which keys the kernel delivers, so a change of it opens the device anew.
         letGo(present, .released(present.id, present.device))
       }
-      if !isHopeless { open(node.path, node.kind) }
+      if isHopeless { unopened[node.path] = nil } else { open(node.path, node.kind) }
       return
     }
     // Try again: its permissions may have changed, or the configuration was reloaded.

@@ -12,7 +12,9 @@ func explained(_ error: ClientError) -> TerminalText {
     return "\(error);\n\(advice(directory))"
   case .permissionDenied(let path, _):
     var status = stat()
-    guard stat(path, &status) == 0, let group = getgrgid(status.st_gid)?.pointee.gr_name,
+    guard stat(path, &status) == 0,
+      // The group of a socket that only its owner may write is no help.
+      status.st_mode & S_IWGRP != 0, let group = getgrgid(status.st_gid)?.pointee.gr_name,
       let advice = Membership.ofThisProcess(in: String(cString: group)).advice
     else { return "\(error)" }
     return "\(error);\n\(advice)"

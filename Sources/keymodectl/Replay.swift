@@ -77,6 +77,7 @@ extension Replay {
         progress.update(recording, after: count)
       }
     } catch let fault as RecordingError {
+      output.flush()
       progress.hide()
       complain(ofSkipped: recording)
       throw recording.explained(fault)

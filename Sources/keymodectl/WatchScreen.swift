@@ -54,6 +54,8 @@ actor WatchScreen {
   }
 
   private func end() {
+    // A tick of the clock that is on its way must not draw over what the terminal showed before.
+    isOpen = false
     clock?.cancel()
     terminal.leave()
   }

@@ -205,6 +205,20 @@ def test_the_answer_is_complete_though_a_worker_is_killed(
     assert len(list((tmp_path / "results").iterdir())) == 3
 
 
+def test_results_of_before_and_a_folder_without_files_are_refused(
+    tmp_path: Path, recordings: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+    for arguments, problem in (
+        ([recordings, tmp_path / "empty"], f"{tmp_path}/empty exists already\n"),
+        ([tmp_path / "empty", tmp_path / "results"], f"{tmp_path}/empty has no files\n"),
+    ):
+        command = [sys.executable, str(PROGRAM), *map(str, arguments)]
+        ended = subprocess.run(command, check=False, capture_output=True, text=True)
+        assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", problem)
+    assert [path.name for path in tmp_path.iterdir()] == ["empty"]
+
+
 def test_a_folder_without_changes_gives_no_rows(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:

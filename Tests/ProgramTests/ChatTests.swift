@@ -156,6 +156,19 @@ struct ChatTests {
     try see(screen, ">", cursor: 2)
   }
 
+  @Test("a signal that ends the chat restores the terminal", arguments: [SIGTERM, SIGHUP, SIGQUIT])
+  func signals(_ signal: Int32) throws {
+    let folder = try TemporaryFolder()
+    let screen = try TerminalScreen(
+      columns: 80, rows: rows, environment: ["KEYMODED_SOCKET_DIR": folder.path])
+    let settings = "stty -a | grep -o -e ' -\\?echo ' -e ' -\\?icanon'"
+    try screen.type("sh -c 'echo $$ > \(folder.path)/pid; exec chat'; \(settings)")
+    try screen.wait("the chat") { $0.contains(noDaemon) }
+    let pid = try String(contentsOfFile: "\(folder.path)/pid", encoding: .utf8)
+    kill(try #require(Int32(pid.dropLast())), signal)
+    try screen.wait("the settings") { $0.contains("\n icanon") && $0.contains("\n echo") }
+  }
+
   @Test("a character becomes the capital of its key, whether the key or the character comes first")
   func capitals() throws {
     let keyboard = try FIFOKeyboard()

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """corpus.py RECORDINGS RESULTS [SCHEDULER] - how long the keyboard was in which state, by recording.
 
-Workers of Dask replay the recordings in the folder RECORDINGS in batches, with keymodectl, and
-DuckDB answers from its JSON lines, which stay in the folder RESULTS. By default the workers start
-here; those of a SCHEDULER, such as tcp://10.0.0.1:8786, need both folders under the same names.
+Workers of Dask replay the recordings in RECORDINGS with keymodectl, and DuckDB answers from its
+JSON lines, which stay in RESULTS, a new folder. A SCHEDULER's workers need both under these names.
 """
 
 import os
@@ -38,12 +37,13 @@ def replay(names: list[str], part: Path) -> tuple[int, bytes]:
 
 def main(recordings: str, results: str, scheduler: str | None = None) -> int:
     files = sorted(str(path) for path in Path(recordings).resolve().rglob("*") if path.is_file())
+    if not files or Path(results).exists():
+        sys.exit(f"{recordings} has no files" if not files else f"{results} exists already")
     batches = [files[start : start + BATCH] for start in range(0, len(files), BATCH)]
     folder = Path(results).resolve()
-    folder.mkdir(exist_ok=True)
+    folder.mkdir()
     parts = [folder / f"{number}.jsonl" for number in range(len(batches))]
-    cores = len(os.sched_getaffinity(0))
-    here = {"n_workers": cores, "threads_per_worker": 1, "dashboard_address": None}
+    here = dict(n_workers=os.cpu_count(), threads_per_worker=1, dashboard_address=None)
     status = 0
     with Client(scheduler, **({} if scheduler else here)) as client:
         futures = client.map(replay, batches, parts, pure=False)

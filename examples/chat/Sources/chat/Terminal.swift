@@ -4,8 +4,8 @@ import Foundation
 final class Terminal: Sendable {
   private let before: termios
 
-  /// The ends of a pipe into which the handler of SIGWINCH writes.
-  private static let resizes: (outlet: Int32, inlet: Int32) = {
+  /// The ends of a pipe into which the handler of signals writes their numbers.
+  private static let signals: (outlet: Int32, inlet: Int32) = {
     var ends: [Int32] = [-1, -1]
     pipe(&ends)
     return (ends[0], ends[1])
@@ -49,21 +49,23 @@ final class Terminal: Sendable {
   }
 
   /// Calls `handler` for each action, with the time at which it was read: microseconds on
-  /// `CLOCK_BOOTTIME`, the clock of keymoded's changes. Calls it with `nil` after Ctrl+C, or when the
-  /// terminal is gone.
+  /// `CLOCK_BOOTTIME`, the clock of keymoded's changes. Calls it with `nil` after Ctrl+C, after a
+  /// signal that ends programs, or when the terminal is gone.
   func read(_ handler: @escaping @Sendable (Action?, _ time: Int64) -> Void) {
-    let resizes = Terminal.resizes
-    // The shortest handler there is: it may interrupt any thread anywhere.
-    signal(SIGWINCH) { _ in
-      let error = errno
-      var byte: UInt8 = 0
-      _ = Foundation.write(Terminal.resizes.inlet, &byte, 1)
-      errno = error
+    let signals = Terminal.signals
+    for number in [SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT] {
+      // The shortest handler there is: it may interrupt any thread anywhere.
+      signal(number) { number in
+        let error = errno
+        var byte = UInt8(truncatingIfNeeded: number)
+        _ = Foundation.write(Terminal.signals.inlet, &byte, 1)
+        errno = error
+      }
     }
     Thread.detachNewThread {
       var parser = ActionParser()
       var bytes = [UInt8](repeating: 0, count: 4096)
-      var entries = [STDIN_FILENO, resizes.outlet].map {
+      var entries = [STDIN_FILENO, signals.outlet].map {
         pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
       }
       while true {
@@ -72,8 +74,10 @@ final class Terminal: Sendable {
         if ready == 0 { parser = ActionParser() }
         guard ready > 0 else { continue }
         if entries[1].revents != 0 {
-          _ = Foundation.read(resizes.outlet, &bytes, bytes.count)
-          handler(.resize, Terminal.now)
+          let count = Foundation.read(signals.outlet, &bytes, bytes.count)
+          let ends = bytes.prefix(max(0, count)).contains { $0 != UInt8(SIGWINCH) }
+          handler(ends ? nil : .resize, Terminal.now)
+          if ends { return }
         }
         guard entries[0].revents != 0 else { continue }
         let count = Foundation.read(STDIN_FILENO, &bytes, bytes.count)

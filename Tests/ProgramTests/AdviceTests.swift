@@ -1,0 +1,29 @@
+import Glibc
+import TestSupport
+import Testing
+
+@Suite("Advice")
+struct AdviceTests {
+  @Test(
+    "no group is advised for a socket that only its owner may use", .enabled(if: geteuid() == 0))
+  func socketOfTheOwner() throws {
+    let daemon = try RunningDaemon()
+    let folder = daemon.folder.path
+    #expect(chmod(folder, 0o755) == 0)
+    // The checkout may be where only root has access.
+    let refused = try run(
+      "/bin/sh", "-c",
+      """
+      cp '\(Place.programs)/keymodectl' '\(folder)/keymodectl' && chmod 755 '\(folder)/keymodectl' &&
+        exec setpriv --reuid 65534 --regid 65534 --clear-groups '\(folder)/keymodectl' state \
+          --socket-dir '\(folder)'
+      """)
+    #expect((refused.status, refused.output) == (5, ""))
+    #expect(
+      refused.errors == """
+        keymodectl: no permission to use '\(folder)/state.sock':
+        only the user 'root' may use it
+
+        """)
+  }
+}
