@@ -78,7 +78,8 @@ public final class EventLoop {
     var source: UnsafeMutableRawPointer?
     var hasOther = false
     let count = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 2) { ready in
-      let count = epoll_wait(all.number, ready.baseAddress, 2, waiting ? -1 : 0)
+      guard let first = ready.baseAddress else { preconditionFailure("a buffer without memory") }
+      let count = epoll_wait(all.number, first, 2, waiting ? -1 : 0)
       for event in ready.prefix(Int(max(0, count))) {
         if let urgent = event.data.ptr { source = urgent } else { hasOther = true }
       }
