@@ -33,9 +33,6 @@ RELEASE += $(addprefix -Xlinker ,-z now) $(addprefix -Xswiftc ,-Xfrontend -enabl
 RELEASE += $(addprefix -Xswiftc -Xfrontend -Xswiftc , \
   -disable-incremental-llvm-codegen -no-clang-module-breadcrumbs) \
   -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.'
-# The tests run with Swift's checks of exclusive access, which take a tenth of the instructions that
-# the daemon runs for a key.
-RELEASE += -Xswiftc -enforce-exclusivity=unchecked
 # The identifier that connects a stripped program with its debugging information; some linkers make
 # none by default.
 RELEASE += -Xlinker --build-id=sha1

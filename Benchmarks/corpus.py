@@ -111,7 +111,7 @@ def picture(result: Mapping[str, Any]) -> str:
     return plot(
         "Replaying small recordings",
         "One process replays recordings one after the other faster than a process for each.",
-        "seconds; whiskers from the fastest to the slowest round",
+        "seconds",
         ("median",),
         panels,
     )

@@ -222,7 +222,7 @@ def picture(result: Mapping[str, Any]) -> str:
     return plot(
         "Telling subscribers of a change",
         "The time until the last of 1 to 512 subscribers has a change grows with their number.",
-        "milliseconds; whiskers from the lowest to the highest round",
+        "milliseconds",
         ("elapsed", "processor"),
         [Panel("", rows)],
     )

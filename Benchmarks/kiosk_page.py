@@ -128,7 +128,7 @@ def picture(result: Mapping[str, Any]) -> str:
     return plot(
         "From a key to the kiosk's page in Chromium",
         "Times from a press until each step towards the screen has its change.",
-        "milliseconds; whiskers from the lowest to the highest round",
+        "milliseconds",
         ("p50", "p99"),
         [Panel("", rows)],
     )

@@ -13,7 +13,7 @@ from harness.build_image import ensure_images
 from harness.vm import QUICK_CLOCK, VirtualMachine
 from markdown import ranged, table
 from measure import PEERS
-from plot import Panel, Row, plot
+from plot import Panel, plot
 from spread import Spread
 
 HERE = Path(__file__).parent
@@ -107,24 +107,11 @@ def tables(result: Mapping[str, Any]) -> dict[str, str]:
 
 def picture(result: Mapping[str, Any]) -> str:
     """A plot of the median and the slow presses of each program, idle and busy."""
-    panels = [
-        Panel(
-            heading,
-            [
-                Row(
-                    text,
-                    [spread(result, load, name, what) for what in ("p50", "p99")],
-                    is_ours=text == "keymoded",
-                )
-                for name, text in NAMES.items()
-            ],
-        )
-        for load, heading in LOADS.items()
-    ]
+    panels = [Panel.of_latencies(heading, result[load], NAMES) for load, heading in LOADS.items()]
     return plot(
         "From a key to a client, in a virtual machine",
         "Times from a press until a client has read of it, for keymoded and other programs.",
-        "microseconds; whiskers from the lowest to the highest round",
+        "microseconds",
         ("p50", "p99"),
         panels,
     )

@@ -1,9 +1,9 @@
 """How soon after a key clients have its change, beside other programs, on this machine itself.
 
-FIFOs take the place of keyboards, and `fifo_keyboard.c` answers what programs ask a device. So no
-device of the machine is touched, and what the kernel does between an interrupt and the device's
-buffer is left out, for all programs alike. keyd is that of Debian 13: it runs in a folder of its own
-with its own libraries, because its package would start it on this machine's keyboards.
+The programs read FIFOs instead of keyboards, and `fifo_keyboard.c` answers what programs ask a
+device. So no device of the machine is touched. What the kernel does between an interrupt and the
+device's buffer is left out, for all programs alike. keyd is that of Debian 13: it runs in a folder of
+its own with its own libraries, because its package would start it on this machine's keyboards.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from typing import Any
 
 from markdown import ranged, table
 from measure import compiled
-from plot import Panel, Row, plot
+from plot import Panel, plot
 from pressing import Pressing, busy, listening
 from spread import Spread
 from support.fifo_keyboard import FifoKeyboard
@@ -188,23 +188,13 @@ def tables(result: Mapping[str, Any]) -> dict[str, str]:
 def picture(result: Mapping[str, Any]) -> str:
     """A plot of the median and the slow presses of each program, for each load and pause."""
     panels = [
-        Panel(
-            heading,
-            [
-                Row(
-                    text,
-                    [spread(result, load, pause, name, what) for what in ("p50", "p99")],
-                    is_ours=name == "keymoded",
-                )
-                for name, text in NAMES.items()
-            ],
-        )
+        Panel.of_latencies(heading, result[load][str(pause)], NAMES)
         for load, pause, heading in CONDITIONS
     ]
     return plot(
         "From a key to a client",
         "Times from a press until a client has read of it, for keymoded, keyd and two relays.",
-        "microseconds; whiskers from the lowest to the highest round",
+        "microseconds",
         ("p50", "p99"),
         panels,
     )

@@ -6,7 +6,7 @@ that no label can cover another.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -56,6 +56,26 @@ class Panel:
     name: str
     rows: Sequence[Row]
 
+    @classmethod
+    def of_latencies(
+        cls,
+        name: str,
+        rounds: Mapping[str, Sequence[Mapping[str, float]]],
+        names: Mapping[str, str],
+    ) -> "Panel":
+        """The median and the slow presses of each program; `names` has what readers call them."""
+        return cls(
+            name,
+            [
+                Row(
+                    text,
+                    [Spread.of_rounds(rounds[program], what) for what in ("p50", "p99")],
+                    is_ours=text == "keymoded",
+                )
+                for program, text in names.items()
+            ],
+        )
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -83,9 +103,9 @@ class Scale:
 
 
 def plot(
-    title: str, description: str, axis: str, figures: Sequence[str], panels: Sequence[Panel]
+    title: str, description: str, unit: str, figures: Sequence[str], panels: Sequence[Panel]
 ) -> str:
-    """The plot of one or two figures in rows; `axis` has their unit, and what the whiskers are.
+    """The plot of one or two figures in rows.
 
     The description says in a sentence what can be seen. For those who cannot see it, all figures are
     behind it.
@@ -107,6 +127,7 @@ def plot(
     for tick in scale.ticks:
         parts.append(f'<path class="grid" d="M{scale.at(tick):.1f} {TOP}V{bottom}"/>')
         parts.append(_text(scale.at(tick), bottom + 18, f"{tick:,.9g}", "middle", "quiet"))
+    axis = f"{unit}; whiskers from the lowest to the highest round"
     parts.append(_text((left + right) / 2, bottom + 44, axis, "middle", "quiet"))
     y = TOP - ROW // 2
     for panel in panels:

@@ -192,7 +192,7 @@ def picture(result: Mapping[str, Any]) -> str:
     return plot(
         "Reading recordings of typing",
         "Events that each program reads in a second, by the tool that has recorded them.",
-        "million events a second; whiskers from the slowest to the fastest run",
+        "million events a second",
         ("median",),
         panels,
     )
