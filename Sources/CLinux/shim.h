@@ -70,8 +70,8 @@ static inline int keymoded_unmap_object(struct dl_phdr_info *object, size_t size
   return 0;
 }
 
-/* Unmaps all code of the process. Nobody has written it, so the kernel maps a page again, as it is
- * in its file, when it is needed. */
+/* Unmaps all code of the process. Its pages are the same as in their files, so the kernel maps a page
+ * again when the process needs it. */
 static inline void keymoded_unmap_code(void) { dl_iterate_phdr(keymoded_unmap_object, NULL); }
 
 /* Names the calling thread; the kernel keeps the first 15 bytes. */

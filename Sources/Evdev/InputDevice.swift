@@ -159,8 +159,16 @@ public final class InputDevice {
     guard keymoded_keys_down(observer, &bits, UInt32(bits.count)) == 0 else { return [] }
     // Checked last: events from before the kernel's answer are pending by now.
     guard libevdev_has_event_pending(device) == 0 else { return [] }
-    return keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
+    let up = keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
+    // libevdev has not seen their releases. After a loss of events it looks for differences from what
+    // it knows, and would find none if such a key is down again.
+    for key in up { libevdev_set_event_value(device, UInt32(EV_KEY), UInt32(key.number), 0) }
+    return up
   }
+
+  /// Opens the second descriptor that ``keysUp(among:)`` needs. Later, this process may have no
+  /// descriptor left, or may not be allowed to open the device.
+  public func prepareForKeysUp() { _ = openObserver() }
 
   private func openObserver() -> Int32? {
     if observer == nil,

@@ -2,15 +2,16 @@ import KeyboardModes
 import SystemCalls
 import Systemd
 
-/// A timer for a time on a source's clock, which is set only when that time changes.
+/// A timer for a time on a source's clock, which is set only when the real time of it changes.
 final class Alarm {
   private var timer: EventSource?
-  private var time: Time?
+  /// When the timer will expire, in microseconds of the boot clock; `nil` while it is off.
+  private var realTime: UInt64?
 
   /// - Parameter ready: called from the loop when the time has come.
   init(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
     let timer = try loop.addTimer { [unowned self] in
-      time = nil
+      realTime = nil
       ready()
     }
     // The priority of keyboards: what is due comes before what they report next.
@@ -21,9 +22,11 @@ final class Alarm {
   /// Sets the alarm to `time`, which the boot clock reaches at `realTime` microseconds; `nil` turns it
   /// off.
   func set(to time: Time?, at realTime: (Time) -> Int64) {
-    guard time != self.time else { return }
-    self.time = time
-    guard let time else { timer?.disable(); return }
-    timer?.set(at: UInt64(clamping: realTime(time)))
+    // The clock of a recording that is played as fast as possible jumps.
+    let realTime = time.map { UInt64(clamping: realTime($0)) }
+    guard realTime != self.realTime else { return }
+    self.realTime = realTime
+    guard let realTime else { timer?.disable(); return }
+    timer?.set(at: realTime)
   }
 }

@@ -7,6 +7,10 @@ extension Keyboards {
   /// After this many key events, at the next end of a frame, the other devices are served.
   private static let turn = 64
 
+  /// A device that has ended is kept for at most this many reads while another device has unread
+  /// events. So many reads return more events than the kernel keeps for a device.
+  private static let mostDelays = 64
+
   /// How far the kernel may be behind with handing over a key that it has stamped already, in
   /// microseconds: far more than it takes, and far less than anybody notices.
   public static let lateness: Int64 = 1000
@@ -59,10 +63,19 @@ extension Keyboards {
         followed[index].hasMore = true
         isMoreLeft = true
         if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
-      case .ended(let error): ended.append((followed[index].id, error))
+      case .ended(let error):
+        ended.append((followed[index].id, error))
+        followed[index].hasMore = true
       }
     }
     waiting.take(upTo: limit, into: &batch.inputs)
+    // A device ends at the present time, so the earlier events of other devices take effect first.
+    if !ended.isEmpty, isMoreLeft, delayedEnds < Self.mostDelays {
+      delayedEnds += 1
+      ended = []
+    } else {
+      delayedEnds = 0
+    }
     for (id, error) in ended {
       guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
       letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))

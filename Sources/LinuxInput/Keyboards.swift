@@ -46,6 +46,13 @@ public final class Keyboards {
   var pending: [Controller.Input] = []
   private var reports: [Report] = []
 
+  /// How many devices get their second descriptor at once; see ``InputDevice/prepareForKeysUp()``.
+  /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
+  private static let mostPrepared = 64
+
+  /// How many reads in a row have kept a device that has ended.
+  var delayedEnds = 0
+
   /// How many devices were ever opened.
   private var opened = 0
   private let places: DeviceFinder.Places
@@ -249,6 +256,7 @@ extension Keyboards {
     waiting.addQueue()
     report(.followed(id, device))
     showLEDs(of: keyboard)
+    if followed.count <= Self.mostPrepared { device.prepareForKeysUp() }
     pending.append(.opened(id, held: device.keysDown))
   }
 

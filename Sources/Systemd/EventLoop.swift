@@ -220,7 +220,7 @@ public final class EventSource {
 
   /// A source's priority: of those that are ready, the one with the lowest value is served first.
   public enum Priority: Int64, Sendable {
-    /// Served before all others.
+    /// Served before all others, except urgent sources.
     case first = -100
     /// Served before sources of usual priority.
     case early = -50

@@ -38,30 +38,38 @@ final class FIFOKeyboard {
 
   deinit { close(descriptor) }
 
-  /// Writes an event, and the SYN_REPORT behind it, that happened at this time since boot, by default
-  /// now.
-  private func send(_ key: Key, value: Int32, at microseconds: Int64?) throws {
-    let time = microseconds ?? microsecondsSinceBoot()
+  /// A press or a release of a key, at a time since boot in microseconds.
+  struct Event {
+    let key: Key
+    let isPress: Bool
+    let time: Int64
+  }
+
+  /// Writes all events at once, each with the SYN_REPORT behind it.
+  func write(_ events: some Sequence<Event>) throws {
     var bytes: [UInt8] = []
     func add<Number: FixedWidthInteger>(_ number: Number) {
       withUnsafeBytes(of: number) { bytes += $0 }
     }
-    for (type, code, value) in [(UInt16(1), key.rawValue, value), (0, 0, 0)] {
-      add(time / 1_000_000)
-      add(time % 1_000_000)
-      add(type)
-      add(code)
-      add(value)
+    for event in events {
+      let press: Int32 = event.isPress ? 1 : 0
+      for (type, code, value) in [(UInt16(1), event.key.rawValue, press), (0, 0, 0)] {
+        add(event.time / 1_000_000)
+        add(event.time % 1_000_000)
+        add(type)
+        add(code)
+        add(value)
+      }
     }
-    try #require(write(descriptor, bytes, bytes.count) == bytes.count)
+    try #require(Glibc.write(descriptor, bytes, bytes.count) == bytes.count)
   }
 
   func press(_ key: Key, at microseconds: Int64? = nil) throws {
-    try send(key, value: 1, at: microseconds)
+    try write([Event(key: key, isPress: true, time: microseconds ?? microsecondsSinceBoot())])
   }
 
   func release(_ key: Key, at microseconds: Int64? = nil) throws {
-    try send(key, value: 0, at: microseconds)
+    try write([Event(key: key, isPress: false, time: microseconds ?? microsecondsSinceBoot())])
   }
 
   /// Presses a key, and releases it a millisecond later.

@@ -118,8 +118,7 @@ final class RunningDaemon {
   /// A client that has subscribed and got the first reply.
   func subscriber() throws -> RawClient {
     let client = try client()
-    try client.call("org.keymoded.Controller.Monitor", more: true)
-    _ = try client.reply()
+    try client.subscribe()
     return client
   }
 
@@ -179,6 +178,12 @@ final class RawClient {
       if count <= 0 { return nil }
       received += buffer.prefix(count)
     }
+  }
+
+  /// Subscribes, and reads the first reply.
+  func subscribe() throws {
+    try call("org.keymoded.Controller.Monitor", more: true)
+    _ = try reply()
   }
 
   func reply() throws -> JSON {

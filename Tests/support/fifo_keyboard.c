@@ -15,8 +15,8 @@
 
 static const char name[] = "FIFO keyboard";
 
-// The device, and which of its keys are down, by the events that were read.
-static int keyboard = -1;
+// The descriptors of the device, and which of its keys are down, by the events that were read.
+static unsigned char is_keyboard[1024];
 static unsigned char down[KEY_CNT / 8];
 
 static void set_bit(unsigned char *bits, unsigned size, unsigned number) {
@@ -26,7 +26,7 @@ static void set_bit(unsigned char *bits, unsigned size, unsigned number) {
 
 ssize_t read(int descriptor, void *bytes, size_t size) {
   ssize_t count = syscall(SYS_read, descriptor, bytes, size);
-  if (descriptor != keyboard)
+  if (descriptor < 0 || descriptor >= (int)sizeof is_keyboard || !is_keyboard[descriptor])
     return count;
   struct input_event *events = bytes;
   for (ssize_t index = 0; (index + 1) * (ssize_t)sizeof *events <= count; index++) {
@@ -48,7 +48,8 @@ int ioctl(int descriptor, unsigned long request, ...) {
     return 0;
   if (_IOC_TYPE(request) != 'E')
     return syscall(SYS_ioctl, descriptor, request, answer);
-  keyboard = descriptor;
+  if (descriptor >= 0 && descriptor < (int)sizeof is_keyboard)
+    is_keyboard[descriptor] = 1;
   // What sets something: the clock, a mask of events.
   if (_IOC_DIR(request) != _IOC_READ)
     return 0;

@@ -13,6 +13,7 @@ from daemon import Daemon, expect_no_stuck_key, log, settle, use
 from support.input_events import (
     COMPOSE,
     EVIOCGRAB,
+    F5,
     INSERT,
     LEFTALT,
     LEFTCTRL,
@@ -28,12 +29,14 @@ from support.input_events import (
 from support.waiting import wait_until
 from uinput import Keyboard
 
+# More events than the kernel keeps for a keyboard.
+LETTERS = [(B, value) for _ in range(100) for value in (PRESS, RELEASE)]
+
 # Lost events
 
 
 def overflow(daemon: Daemon, count: int) -> str:
     """Overflows the kernel's buffer of a daemon that does not read, with modifiers held."""
-    letters = [(B, value) for _ in range(100) for value in (PRESS, RELEASE)]
     double_press = [(LEFTSHIFT, value) for _ in range(2) for value in (RELEASE, PRESS)]
     losses = daemon.statistics()["losses"]
     with daemon.following("Stormy keyboard", "Calm keyboard") as (stormy, calm):
@@ -42,7 +45,7 @@ def overflow(daemon: Daemon, count: int) -> str:
             stormy.press(LEFTSHIFT, LEFTCTRL)
             daemon.expect("on")
             with daemon.stopped():
-                stormy.send(*letters, *double_press, *letters)
+                stormy.send(*LETTERS, *double_press, *LETTERS)
             calm.tap(A, INSERT)
             daemon.expect()
             assert daemon.state()["shift"] == "on", "a letter with Ctrl held is no character"
@@ -53,19 +56,19 @@ def overflow(daemon: Daemon, count: int) -> str:
             # A double press is lost, and the sync finds Shift, Ctrl and a letter down: one batch,
             # modifiers first. That Shift has an unknown time, so it cannot start a double press.
             with daemon.stopped():
-                stormy.send(*letters)
+                stormy.send(*LETTERS)
                 stormy.tap(LEFTSHIFT)
                 stormy.press(LEFTSHIFT, LEFTCTRL, C)
-                stormy.send(*letters)
+                stormy.send(*LETTERS)
             daemon.expect("on")
             stormy.release(C, LEFTSHIFT)
             stormy.press(LEFTSHIFT)
             daemon.expect("off")
             # Both are released again, and these events are lost too.
             with daemon.stopped():
-                stormy.send(*letters)
+                stormy.send(*LETTERS)
                 stormy.release(LEFTSHIFT, LEFTCTRL)
-                stormy.send(*letters)
+                stormy.send(*LETTERS)
             calm.tap(LEFTSHIFT, LEFTSHIFT)
             daemon.expect("on", "capsLock")
             calm.tap(LEFTSHIFT)
@@ -74,9 +77,9 @@ def overflow(daemon: Daemon, count: int) -> str:
             # Without Ctrl, the letter that the sync finds down is a character, after Shift.
             with daemon.stopped():
                 stormy.press(A)
-                stormy.send(*letters)
+                stormy.send(*LETTERS)
                 stormy.press(LEFTSHIFT)
-                stormy.send(*letters)
+                stormy.send(*LETTERS)
             daemon.expect("on", "off")
             stormy.release(LEFTSHIFT, A)
         expect_no_stuck_key(daemon, stormy)
@@ -128,6 +131,31 @@ def unplug_held(daemon: Daemon, count: int) -> str:
             daemon.expect("showingPanel", "prepareToEditText")
         expect_no_stuck_key(daemon, staying)
     return "Shift and Ctrl of each went with it"
+
+
+def unplug_behind(daemon: Daemon, count: int) -> str:
+    """Unplugs a keyboard while the daemon is behind with the keys of another.
+
+    Shift must time out two seconds after its press.
+    """
+    for _ in range(count):
+        # The kernel keeps more events of a device with many axes: more than the daemon reads at once.
+        with (
+            Keyboard("Busy keyboard", absolute=range(16)) as busy,
+            Keyboard("Leaving keyboard") as leaving,
+        ):
+            daemon.wait_until_followed(busy, leaving)
+            busy.tap(LEFTSHIFT)
+            daemon.expect("on")
+            with daemon.stopped():
+                busy.tap(*[F5] * 40)
+                busy.tap(A)
+                leaving.remove()
+                time.sleep(2.5)
+            (change,) = daemon.changes()
+            assert (change["to"], change["event"]) == ("off", "characterTyped")
+        wait_until(lambda: "Busy keyboard" not in daemon.devices(), "the keyboards to be gone")
+    return "no time came before a key that was typed earlier"
 
 
 def plug(daemon: Daemon, count: int) -> str:
@@ -288,3 +316,22 @@ def grab(daemon: Daemon, count: int) -> str:
         expect_no_stuck_key(daemon, taken)
         expect_no_stuck_key(daemon, free)
     return "Ctrl, Alt and Meta, released unseen, are held on neither keyboard"
+
+
+def grab_and_loss(daemon: Daemon, count: int) -> str:
+    """Hides the release of a modifier by a grab, and then loses its next press."""
+    with daemon.following("Grabbed keyboard", "Free keyboard") as (taken, free):
+        for _ in range(count):
+            taken.press(LEFTCTRL)
+            with grabbed(taken):
+                taken.release(LEFTCTRL)
+                use(daemon, free)
+            with daemon.stopped():
+                taken.send(*LETTERS)
+                taken.press(LEFTCTRL)
+                taken.send(*LETTERS)
+            free.tap(COMPOSE)
+            daemon.expect()
+            taken.release(LEFTCTRL)
+            use(daemon, free)
+    return "Ctrl, pressed unseen, was held each time"

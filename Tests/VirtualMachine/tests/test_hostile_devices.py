@@ -19,21 +19,26 @@ PLUGS = int(os.environ.get("KEYMODED_PLUGS", "50"))
 TIMES = int(os.environ.get("KEYMODED_ATTACKS", "1"))
 
 
-# These hold Shift and Ctrl at once, which by default is a shortcut and changes nothing.
-HOLDING_SHIFT = {"overflow", "flood", "unplug_held"}
+# The first three hold Shift and Ctrl at once, which by default is a shortcut and changes nothing.
+SETTINGS = {
+    "overflow": "trigger: always",
+    "flood": "trigger: always",
+    "unplug_held": "trigger: always",
+    "unplug_behind": "timeout: 2s",
+}
 
 
 @contextlib.contextmanager
 def shift_for(guest: VirtualMachine, name: str) -> Iterator[None]:
-    """Lets every press of Shift count during attacks that hold it with Ctrl."""
-    if name not in HOLDING_SHIFT:
+    """Gives Shift the settings that an attack needs."""
+    if name not in SETTINGS:
         yield
         return
-    service.reload(guest, "shift: { trigger: always }\n")
+    service.reload(guest, f"shift: {{ {SETTINGS[name]} }}\n")
     try:
         yield
     finally:
-        service.reload(guest, "shift: { trigger: press }\n")
+        service.reload(guest, "shift: { trigger: press, timeout: off }\n")
 
 
 @pytest.mark.parametrize(
@@ -42,11 +47,13 @@ def shift_for(guest: VirtualMachine, name: str) -> Iterator[None]:
         ("overflow", 20 * TIMES),
         ("flood", 100_000 * TIMES),
         ("unplug_held", 10 * TIMES),
+        ("unplug_behind", 2 * TIMES),
         ("plug", PLUGS),
         ("many", 200),
         ("many_while_stopped", 200),
         ("late_permission", 5 * TIMES),
         ("grab", 5 * TIMES),
+        ("grab_and_loss", 5 * TIMES),
         ("odd_keys", 2),
         ("odd_names", 1),
     ],

@@ -21,7 +21,7 @@ from harness.talking import (
     talking_guest,
     usb_keyboard,
 )
-from harness.vm import VirtualMachine
+from harness.vm import PS2_KEYBOARD, VirtualMachine
 from harness.watch import Watch
 from support.input_events import F9, PRESS, RELEASE, B, evemu_key_frame
 
@@ -97,6 +97,22 @@ def test_release_during_a_grab_is_found_by_the_next_check(guest: VirtualMachine)
     # The key still talks, on the same device.
     guest.play("tap f9 200")
     assert watch.states(2) == [TALKING, SILENT]
+
+
+def test_hidden_release_is_found_though_the_daemon_may_no_longer_open_the_keyboard(
+    guest: VirtualMachine,
+) -> None:
+    watch = Watch(guest)
+    guest.run(f"chmod 0 {PS2_KEYBOARD}")
+    try:
+        before = talk(guest)
+        grabber = start_grab(guest)
+        guest.play("up f9")
+        assert watch.states(2) == [TALKING, SILENT]
+        expect_one_stop(guest, before)
+        end_grab(grabber)
+    finally:
+        guest.run(f"chmod 660 {PS2_KEYBOARD}")
 
 
 def test_key_that_is_held_through_a_grab_talks_until_its_release(guest: VirtualMachine) -> None:

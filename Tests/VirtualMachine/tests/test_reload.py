@@ -35,6 +35,15 @@ def test_reload_releases_an_ignored_device_and_follows_it_again(guest: VirtualMa
         assert watch.states(1) == ["showingPanel"]
 
 
+def test_devices_says_that_the_configuration_excludes_all_keyboards(guest: VirtualMachine) -> None:
+    reload(guest, "devices: { ignore: ['*'] }\n")
+    wait_until_following(guest, 0)
+    assert guest.run("keymodectl devices 2>&1").stdout == (
+        "keymodectl: keymoded follows no device: "
+        "the configuration or udev's rules exclude all keyboards\n"
+    )
+
+
 def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     guest.play("tap shift")
