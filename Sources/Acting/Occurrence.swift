@@ -71,12 +71,15 @@ struct KnownStates {
   private var presence: SessionPresence?
   /// The states as last told by a daemon.
   private var states: CountedStates?
+  /// Whether the session has been in front since the first of them.
+  private var haveBeenInFront = false
 
   /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.
   init(presence: SessionPresence?) { self.presence = presence }
 
   /// Takes an update of the daemon, and returns what it makes known, if anything.
   mutating func take(_ update: Update) -> Occurrence? {
+    defer { noteFront() }
     switch (update, daemon) {
     case (.states(let message), _):
       daemon = .connected
@@ -95,10 +98,13 @@ struct KnownStates {
 
   /// Takes whether the session is in front now, and returns what that makes known, if anything.
   mutating func take(_ now: SessionPresence) -> Occurrence? {
+    defer { noteFront() }
     let before = presence
     presence = now
-    if before == nil, let states {
-      self.states = CountedStates(states.modes, enteredElsewhere: atFirst)
+    // The session may have been locked for long, without being known as such.
+    if !haveBeenInFront, let states {
+      self.states = CountedStates(
+        states.modes, enteredElsewhere: states.enteredElsewhere.union(atFirst))
     }
     // Another reason for being absent makes nothing known.
     if case (.absent, .absent?) = (now, before) { return nil }
@@ -115,6 +121,10 @@ struct KnownStates {
       }
     }
     states = CountedStates(modes, enteredElsewhere: elsewhere)
+  }
+
+  private mutating func noteFront() {
+    if presence == .inFront, states != nil { haveBeenInFront = true }
   }
 
   /// The machines whose first known state counts as entered elsewhere: all, while the session is

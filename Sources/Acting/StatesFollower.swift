@@ -7,27 +7,30 @@ public import Systemd
 public struct StatesFollower {
   private let client: Client
   private let session: AsyncStream<SessionPresence>?
+  private let mayWait: Bool
 
   /// Follows the states of `client`.
   ///
-  /// - Parameter session: whether the session is in front: at once, and whenever that changes. Its end
-  ///   counts as not in front, because nothing would tell of a locked screen any more. `nil` does not
-  ///   look at sessions.
-  public init(_ client: Client, session: AsyncStream<SessionPresence>?) {
-    (self.client, self.session) = (client, session)
+  /// - Parameters:
+  ///   - session: whether the session is in front: at once, and whenever that changes. Its end counts
+  ///     as not in front, because nothing would tell of a locked screen any more. `nil` does not look
+  ///     at sessions.
+  ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than throw.
+  public init(_ client: Client, session: AsyncStream<SessionPresence>?, mayWait: Bool = true) {
+    (self.client, self.session, self.mayWait) = (client, session, mayWait)
   }
 
   /// Calls `handle` for each occurrence, in order, until the task is cancelled.
   ///
   /// The first occurrence comes at once or, if the daemon does not answer, within
-  /// ``Connection/usualPatience``. Where there is no daemon, this waits for one.
+  /// ``Connection/usualPatience``. Where there is no daemon, this waits for one, if it may.
   ///
   /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission, and what
   ///   `handle` throws.
   public func run(_ handle: @escaping @MainActor (Occurrence) throws -> Void) async throws {
     let merge = Merge(KnownStates(presence: session == nil ? .inFront : nil), handle)
     try await withThrowingTaskGroup(of: Void.self) { tasks in
-      tasks.addTask { [client] in try await merge.follow(client) }
+      tasks.addTask { [client, mayWait] in try await merge.follow(client, mayWait: mayWait) }
       if let session { tasks.addTask { try await merge.follow(session) } }
       // Unlike `waitForAll`, this cancels the other task at the first error.
       for try await _ in tasks {}
@@ -44,8 +47,12 @@ public struct StatesFollower {
       (self.known, self.handle) = (known, handle)
     }
 
-    func follow(_ client: Client) async throws {
-      for try await update in client.changes { try tell { $0.take(update) } }
+    func follow(_ client: Client, mayWait: Bool) async throws {
+      for try await update in client.changes {
+        // Not left to `handle`, which is not told while the session is not in front.
+        if !mayWait, case .disconnected(let error) = update { throw error }
+        try tell { $0.take(update) }
+      }
     }
 
     func follow(_ session: AsyncStream<SessionPresence>) async throws {

@@ -10,13 +10,15 @@ struct ProcessEntry: Hashable {
   let isZombie: Bool
 
   /// The process in a line of `/proc/PID/stat`; see `proc_pid_stat(5)`.
-  init?(stat line: some Collection<UInt8>) {
-    // The name, in parentheses, may hold anything, parentheses too.
-    let text = String(decoding: line, as: UTF8.self)
-    guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close,
-      let number = Int32(text[..<open].dropLast())
+  init?(stat line: some BidirectionalCollection<UInt8>) {
+    // The name, in parentheses, may hold anything: parentheses too, and what would make one
+    // `Character` of a parenthesis and itself.
+    guard let open = line.firstIndex(of: UInt8(ascii: "(")),
+      let close = line.lastIndex(of: UInt8(ascii: ")")), open < close,
+      let number = Int32(String(decoding: line[..<open].dropLast(), as: UTF8.self))
     else { return nil }
-    let fields = text[close...].dropFirst().split(separator: " ", maxSplits: 4)
+    let fields = String(decoding: line[close...].dropFirst(), as: UTF8.self)
+      .split(separator: " ", maxSplits: 4)
     guard fields.count >= 3, let parent = Int32(fields[1]), let group = Int32(fields[2]) else {
       return nil
     }

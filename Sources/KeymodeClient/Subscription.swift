@@ -10,6 +10,9 @@ package struct RetryDelays: Sendable {
   let longest: Duration
 
   static let settling = Duration.milliseconds(10)
+  /// How long a new socket may belong to another group than the one that may use it: a program
+  /// creates it before it changes its group.
+  package static let granting = Duration.seconds(1)
   static let usual = RetryDelays(shortest: .milliseconds(10), longest: .seconds(5))
 
   /// Waits `shortest` the first time, then twice as long each time, up to `longest`.
@@ -35,6 +38,8 @@ final class Subscription {
   private var last: (sequence: Int64, instance: String)?
   private var delay: Duration
   private var isAbsenceTold = false
+  /// When this user's lack of permission no longer passes by itself; `nil` before there is one.
+  private var grantDeadline: ContinuousClock.Instant?
   private var isOver = false
 
   init(directory: String, retryDelays: RetryDelays) {
@@ -85,7 +90,7 @@ final class Subscription {
       link.deadline = nil
       self.link = link
       delay = retryDelays.shortest
-      isAbsenceTold = false
+      (isAbsenceTold, grantDeadline) = (false, nil)
     } catch {
       guard isPassing(error) else { throw error }
       // The reader receives one `.disconnected`, before the first wait.
@@ -99,11 +104,16 @@ final class Subscription {
     switch error {
     case .noDaemon, .noAnswer, .connectionLost,
       .refused(name: ControllerInterface.tooManyClients, _):
-      true
-    // The socket is created before its group may use it; a client that was connected before will
-    // be able to connect again.
-    case .permissionDenied: last != nil
-    case .badReply, .refused, .failed, .cancelled: false
+      grantDeadline = nil
+      return true
+    // The socket is created before its group may use it. A client that was connected before will
+    // be able to connect again; one that has waited for a daemon may have found a new socket.
+    case .permissionDenied where last == nil && isAbsenceTold:
+      let deadline = grantDeadline ?? .now.advanced(by: RetryDelays.granting)
+      grantDeadline = deadline
+      return .now < deadline
+    case .permissionDenied: return last != nil
+    case .badReply, .refused, .failed, .cancelled: return false
     }
   }
 
@@ -132,7 +142,8 @@ final class Subscription {
   private func wait(
     _ delay: Duration, _ watch: SocketWatch?, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> Poller.WaitResult {
-    let deadline = ContinuousClock.now.advanced(by: delay)
+    let usual = ContinuousClock.now.advanced(by: delay)
+    let deadline = grantDeadline.map { min($0, usual) } ?? usual
     do throws(SystemError) {
       guard let watch else { return try await Poller.shared.wait(toRead: -1, until: deadline) }
       return try await watch.wait(until: deadline)

@@ -8,6 +8,12 @@ public func adoptOrphans() throws(SystemError) {
   guard result == 0 else { throw SystemError("adopt orphans", code: -result) }
 }
 
+/// Makes the kernel tell this process of children that end, and keep their statuses until it asks.
+///
+/// It does neither while SIGCHLD is ignored, and a process inherits that from the one that has started
+/// it.
+func expectChildren() { signal(SIGCHLD, SIG_DFL) }
+
 /// Runs a program in a process group of its own, with no signal blocked or ignored. The kernel kills
 /// it when this process ends.
 ///
@@ -26,7 +32,7 @@ public func startChild(
 
 /// Tells, in a process with one thread, that a child has ended.
 ///
-/// Blocks SIGCHLD. The corresponding C function is `signalfd`.
+/// Blocks SIGCHLD, and no longer ignores it. The corresponding C function is `signalfd`.
 public struct ChildSignals: ~Copyable {
   private let file: FileDescriptor
 
@@ -35,6 +41,7 @@ public struct ChildSignals: ~Copyable {
 
   /// Throws the error of `signalfd`.
   public init() throws(SystemError) {
+    expectChildren()
     var children = sigset_t()
     sigemptyset(&children)
     sigaddset(&children, SIGCHLD)

@@ -170,6 +170,44 @@ struct KnownStatesTests {
     }
   }
 
+  @Test(
+    "the states that are found before it is known that the session is locked do not count either",
+    arguments: [SessionPresence.Reason.inactive, .noAnswer, .noSession])
+  func foundBeforeLocked(_ reason: SessionPresence.Reason) {
+    var known = KnownStates(presence: nil)
+    _ = known.take(.absent(reason))
+    _ = known.take(told(start))
+    _ = known.take(.absent(.locked))
+    let states = known.take(.inFront)?.states
+    #expect(states != nil)
+    #expect(states?[.shift] == nil && states?[.keyboard] == nil)
+  }
+
+  @Test("states that were found in front, or in the background alone, count")
+  func foundElsewhere() {
+    var front = KnownStates(presence: .inFront)
+    _ = front.take(told(start))
+    _ = front.take(.absent(.inactive))
+    _ = front.take(.absent(.locked))
+    #expect(front.take(.inFront)?.states?[.keyboard] == "idle")
+    var back = KnownStates(presence: nil)
+    _ = back.take(.absent(.inactive))
+    _ = back.take(told(start))
+    #expect(back.take(.inFront)?.states?[.keyboard] == "idle")
+    _ = back.take(.absent(.locked))
+    #expect(back.take(.inFront)?.states?[.keyboard] == "idle")
+  }
+
+  @Test("states found after the session was in front, but before it is locked, do not count")
+  func foundAfterFront() {
+    var known = KnownStates(presence: .inFront)
+    _ = known.take(.disconnected(.connectionLost))
+    _ = known.take(.absent(.inactive))
+    _ = known.take(told(start))
+    _ = known.take(.absent(.locked))
+    #expect(known.take(.inFront)?.states?[.keyboard] == nil)
+  }
+
   @Test("another reason why the session is not in front makes nothing known")
   func otherReason() {
     var known = KnownStates(presence: .inFront)

@@ -81,7 +81,12 @@ struct PacketTests {
   @Test("other reports are none", arguments: ["", "s", "sx", "e99999999999", "q1", "1"])
   func otherReports(_ packet: String) { #expect(Report(Array(packet.utf8)) == nil) }
 
-  @Test("a process is read whatever its name is", arguments: ["sh", "a) Z 1 1", "((", "x y"])
+  // A combining character makes one `Character` of a parenthesis and itself.
+  @Test(
+    "a process is read whatever its name is",
+    arguments: [
+      "sh", "a) Z 1 1", "((", "x y", "\u{301}x", "\u{200d}", "\u{fe0f}", "x\u{600}",
+    ])
   func stat(_ name: String) throws {
     let entry = try #require(ProcessEntry(stat: Array("12 (\(name)) S 3 4 5 6 7".utf8)))
     #expect((entry.number, entry.parent, entry.group, entry.isZombie) == (12, 3, 4, false))

@@ -315,12 +315,16 @@ struct CommandTests {
     arguments: [
       "state", "trigger tapTextField", "devices", "watch --no-wait", "watch --format x --no-wait",
       "wait shift=on --no-wait", "wait shift=on --timeout 0",
-      "wait keyboard=editingText --timeout 5ms",
+      "wait keyboard=editingText --timeout 5ms", "while shift=on --no-wait",
     ])
   func noDaemon(_ command: String) throws {
     let folder = try TemporaryFolder()
     let ended = try run(
-      "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path)")
+      "/bin/sh", "-c",
+      """
+      '\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path) \
+        \(command.hasPrefix("while") ? "-- false" : "")
+      """)
     #expect(ended.status == 3)
     #expect(ended.errors.hasPrefix("keymodectl: no keymoded listens on '\(folder.path)/"))
     #expect(ended.errors.contains("';\nstart one with 'keymoded --socket-dir \(folder.path)',\n"))

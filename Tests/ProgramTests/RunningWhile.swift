@@ -18,12 +18,19 @@ final class RunningWhile {
   /// - Parameters:
   ///   - daemon: the folder of its sockets.
   ///   - arguments: what follows `while`. In a shell command `log` is the file ``log``.
-  init(_ daemon: String, _ arguments: [String]) throws {
+  ///   - anySession: whether sessions are not looked at.
+  ///   - outer: the path and arguments of a program that executes keymodectl in its place.
+  init(
+    _ daemon: String, _ arguments: [String], anySession: Bool = true, under outer: [String] = []
+  ) throws {
     folder = try TemporaryFolder()
     _ = try folder.write("log", "")
     let errors = try folder.write("err", "")
-    process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymodectl")
-    process.arguments = ["while", "--any-session", "--socket-dir", daemon] + arguments
+    let words =
+      outer + ["\(Place.programs)/keymodectl", "while"] + (anySession ? ["--any-session"] : [])
+      + ["--socket-dir", daemon] + arguments
+    process.executableURL = URL(fileURLWithPath: words[0])
+    process.arguments = Array(words.dropFirst())
     process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
     let parts = mark.split(separator: "=").map(String.init)
     process.environment = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", parts[0]: parts[1]]

@@ -369,6 +369,29 @@ struct WhileTests {
     try running.awaitLog("argument")
   }
 
+  @Test("--once ends where SIGCHLD was ignored at the start")
+  func ignoredChildren() throws {
+    try enter()
+    let running = try RunningWhile(
+      daemon.folder.path, ["--once", "keyboard=editingText", "--", "sh", "-c", "exit 7"],
+      under: ["/usr/bin/env", "--ignore-signal=CHLD"])
+    try running.awaitNothing()
+    #expect(running.end() == 7)
+  }
+
+  @Test("--no-wait ends without a daemon also while the session is not in front")
+  func noWaitInBackground() throws {
+    let folder = try TemporaryFolder()
+    // A file that is no socket refuses connections, so whether the session is in front is unknown.
+    let bus = try folder.write("bus", "")
+    let running = try RunningWhile(
+      "\(folder.path)/none", ["--no-wait", "shift=on", "--", "true"], anySession: false,
+      under: ["/usr/bin/env", "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(bus)"])
+    try running.awaitNothing()
+    #expect(running.end() == 3)
+    #expect(running.errors.contains("no keymoded listens on "))
+  }
+
   @Test("a state that the daemon does not have is refused, and nothing starts")
   func unknownState() throws {
     try enter()

@@ -19,7 +19,6 @@ public final class StateCommand {
   private let command: GuardedCommand
   private let name: String
   private let notify: (TerminalText) -> Void
-  private let mayWait: Bool
   private let explain: (ClientError) -> TerminalText
 
   private var held: HeldConditions
@@ -57,9 +56,9 @@ public final class StateCommand {
     self.client = client
     self.conditions = conditions
     self.notify = notify
-    (self.mayWait, self.explain) = (mayWait, explain)
+    self.explain = explain
     name = command.first ?? ""
-    follower = StatesFollower(client, session: session)
+    follower = StatesFollower(client, session: session, mayWait: mayWait)
     held = HeldConditions(conditions)
     machine = StateMachine(CommandRules(isOnce: isOnce))
     isChecked = conditions.keyboard.isEmpty
@@ -101,7 +100,6 @@ public final class StateCommand {
   }
 
   private func take(_ occurrence: Occurrence) {
-    if !mayWait, case .unknown(.noDaemon(let reason)) = occurrence { return fail(reason) }
     tell(occurrence)
     let event = held.take(occurrence)
     if isChecked {

@@ -189,7 +189,7 @@ public final class FocusFollower {
         if isPermissionDenied { end(ClientError.permissionDenied(path: path, whom: whom)) }
         // While the daemon starts, its socket may not belong to its group yet.
         isPermissionDenied = true
-        let later = ContinuousClock.now.advanced(by: .seconds(1))
+        let later = ContinuousClock.now.advanced(by: RetryDelays.granting)
         _ = try? await Poller.shared.wait(toRead: -1, until: later)
         isPermissionChecked = false
         checkPermission()

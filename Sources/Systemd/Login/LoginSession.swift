@@ -44,21 +44,6 @@ public enum SessionPresence: Hashable, Sendable {
 ///
 /// See `org.freedesktop.login1(5)`. The loop wakes up when a session begins, ends or changes.
 public final class LoginSession {
-  /// What logind says of the session.
-  private struct Properties {
-    var hasSeat: Bool
-    var isActive: Bool
-    var isLocked: Bool
-    /// Whether logind has ended since the screen was locked. It forgets that, so only a change counts.
-    var isLockForgotten = false
-
-    var presence: SessionPresence {
-      if !hasSeat { return .absent(.noSeat) }
-      if !isActive { return .absent(.inactive) }
-      return isLocked ? .absent(.locked) : .inFront
-    }
-  }
-
   /// The presence as last told.
   public private(set) var presence: SessionPresence?
 
@@ -68,8 +53,7 @@ public final class LoginSession {
   /// Matches that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
   private var sessionSlot: BusSlot?
-  private var path: String?
-  private var properties: Properties?
+  private var session = ToldSession()
   private var retry: EventSource?
   /// The number of the last round of questions: answers to older ones are not used.
   private var round = 0
@@ -114,7 +98,7 @@ public final class LoginSession {
   private func lose() {
     tell(.absent(.noAnswer))
     (slots, sessionSlot, bus) = ([], nil, nil)
-    (path, properties) = (nil, nil)
+    session.lose()
     round += 1
     retry?.set(after: .seconds(5))
   }
@@ -122,7 +106,7 @@ public final class LoginSession {
   /// logind has ended. Nothing tells of a lock screen until it is back.
   private func forget() {
     round += 1
-    if properties?.isLocked == true { properties?.isLockForgotten = true }
+    session.forgetLock()
     tell(.absent(.noAnswer))
   }
 
@@ -156,7 +140,7 @@ public final class LoginSession {
       guard let display = values.first?.content.elements, display.count == 2,
         display[0].text?.isEmpty == false, let path = display[1].text
       else {
-        (sessionSlot, path, properties) = (nil, nil, nil)
+        endSession()
         return tell(.absent(.noSession))
       }
       follow(path)
@@ -176,7 +160,7 @@ public final class LoginSession {
     switch answer {
     case .success(let values): return values
     case .failure(let error) where Login1.isMissing(error):
-      (sessionSlot, path, properties) = (nil, nil, nil)
+      endSession()
       tell(.absent(.noSession))
     case .failure: lose()
     }
@@ -187,34 +171,22 @@ public final class LoginSession {
 
   private func follow(_ path: String) {
     let interface = Login1.interface("Session")
-    if path != self.path {
-      (self.path, properties) = (path, nil)
+    if session.follow(path) {
       sessionSlot = try? bus?.signals(.changes(of: interface, at: path, from: Login1.name)) {
         [unowned self] signal in
-        if signal.arguments.count > 1 { take(signal.arguments[1], isChange: true) }
+        guard signal.arguments.count > 1 else { return }
+        if let presence = session.take(change: signal.arguments[1]) { tell(presence) }
       }
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
       guard let all = values(in: answer)?.first else { return }
-      let isLocked = properties?.isLockForgotten == true
-      properties = Properties(hasSeat: false, isActive: false, isLocked: isLocked)
-      properties?.isLockForgotten = isLocked
-      take(all, isChange: false)
+      tell(session.take(all: all))
     }
   }
 
-  /// Takes the values of some properties.
-  private func take(_ values: BusValue, isChange: Bool) {
-    // A change that comes before all properties are known is among these.
-    guard var properties else { return }
-    // The daemon follows the keyboards of this seat alone.
-    if let seat = values["Seat"]?.elements?.first?.text { properties.hasSeat = seat == "seat0" }
-    if let isActive = values["Active"]?.bool { properties.isActive = isActive }
-    if let isLocked = values["LockedHint"]?.bool, isChange || !properties.isLockForgotten {
-      (properties.isLocked, properties.isLockForgotten) = (isLocked, false)
-    }
-    self.properties = properties
-    tell(properties.presence)
+  private func endSession() {
+    sessionSlot = nil
+    session.lose()
   }
 }
 

@@ -1,0 +1,64 @@
+/// A session, as logind tells of it.
+struct ToldSession {
+  private struct Properties {
+    var hasSeat = false
+    var isActive = false
+    var isLocked = false
+
+    var presence: SessionPresence {
+      if !hasSeat { return .absent(.noSeat) }
+      if !isActive { return .absent(.inactive) }
+      return isLocked ? .absent(.locked) : .inFront
+    }
+
+    mutating func take(_ values: BusValue, butLock isLockKept: Bool = false) {
+      // The daemon follows the keyboards of this seat alone.
+      if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
+      if let isActive = values["Active"]?.bool { self.isActive = isActive }
+      if let isLocked = values["LockedHint"]?.bool, !isLockKept { self.isLocked = isLocked }
+    }
+  }
+
+  private var path: String?
+  /// `nil` until all are known.
+  private var properties: Properties?
+  /// The path of the session that was locked when logind ended. The next logind does not know of
+  /// the lock, so only a change unlocks the session.
+  private var forgottenLock: String?
+
+  /// Follows the session at `path`. Returns `false` if it follows that session already.
+  mutating func follow(_ path: String) -> Bool {
+    guard path != self.path else { return false }
+    (self.path, properties) = (path, nil)
+    if path != forgottenLock { forgottenLock = nil }
+    return true
+  }
+
+  /// Nothing tells of the session any more, or it has ended. A lock stays forgotten: logind may be
+  /// too slow to answer just because it was restarted.
+  mutating func lose() { (path, properties) = (nil, nil) }
+
+  /// logind has ended.
+  mutating func forgetLock() {
+    if properties?.isLocked == true { forgottenLock = path }
+  }
+
+  /// Takes the values of all properties.
+  mutating func take(all values: BusValue) -> SessionPresence {
+    let isLocked = forgottenLock != nil
+    var properties = Properties(isLocked: isLocked)
+    properties.take(values, butLock: isLocked)
+    self.properties = properties
+    return properties.presence
+  }
+
+  /// Takes the values of the properties that have changed. Returns `nil` until all properties are
+  /// known; logind's answer with all of them includes the change.
+  mutating func take(change values: BusValue) -> SessionPresence? {
+    if values["LockedHint"]?.bool != nil { forgottenLock = nil }
+    guard var properties else { return nil }
+    properties.take(values)
+    self.properties = properties
+    return properties.presence
+  }
+}

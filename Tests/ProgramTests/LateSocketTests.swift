@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Sockets that appear before their clients may use them, as those of systemd's units do.
+@Suite("A socket that its clients may use only later", .timeLimit(.minutes(10)))
+struct LateSocketTests {
+  private let daemon: KeptDaemon
+  private let outer: TemporaryFolder
+  private var folder: String { "\(outer.path)/sockets" }
+
+  init() throws {
+    daemon = try KeptDaemon()
+    outer = try TemporaryFolder()
+  }
+
+  /// A program that waits in ``folder`` for a daemon. Root may use every socket, unless it lacks
+  /// these capabilities.
+  private func waiting() throws -> RunningWhile {
+    let rights = "-dac_override,-dac_read_search"
+    let running = try RunningWhile(
+      folder, ["--once", "shift=off", "--", "true"],
+      under: geteuid() == 0
+        ? ["/usr/bin/setpriv", "--inh-caps", rights, "--bounding-set", rights] : [])
+    try wait(for: "a message") { running.errors.hasSuffix("\nwaiting for it") }
+    return running
+  }
+
+  private func setMode(_ mode: mode_t) throws {
+    for name in ["state", "control"] {
+      try #require(chmod("\(daemon.folder.path)/\(name).sock", mode) == 0)
+    }
+  }
+
+  /// Puts the daemon's sockets where the program waits for them, all at once.
+  private func show() throws {
+    let hidden = "\(outer.path)/hidden"
+    try FileManager.default.createDirectory(atPath: hidden, withIntermediateDirectories: false)
+    for name in ["state", "control"] {
+      try #require(link("\(daemon.folder.path)/\(name).sock", "\(hidden)/\(name).sock") == 0)
+    }
+    try #require(rename(hidden, folder) == 0)
+  }
+
+  private func hide() throws { try FileManager.default.removeItem(atPath: folder) }
+
+  /// Whether the program watches ``folder``, which it does just before it tries to connect.
+  private func isWatched(by running: RunningWhile) throws -> Bool {
+    var status = stat()
+    try #require(stat(folder, &status) == 0)
+    let inode = "ino:\(String(status.st_ino, radix: 16)) "
+    let files = "/proc/\(running.number)/fdinfo"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
+    return names.contains {
+      (try? String(contentsOfFile: "\(files)/\($0)", encoding: .utf8))?.contains(inode) == true
+    }
+  }
+
+  @Test("a client that has waited for its first daemon uses it once it may")
+  func granted() throws {
+    while true {
+      let running = try waiting()
+      try setMode(0)
+      let start = ContinuousClock.now
+      try show()
+      try wait(for: "an attempt to connect") {
+        try isWatched(by: running) || running.processes.isEmpty
+      }
+      try setMode(0o600)
+      let isInTime = ContinuousClock.now - start < .seconds(1)
+      let status = running.end()
+      try hide()
+      // Another try, only if this machine was so busy that the client may have given up by then.
+      guard isInTime || status == 0 else { continue }
+      #expect(status == 0, "\(running.errors)")
+      return
+    }
+  }
+
+  @Test("a client that may still not use its first daemon after a second says so")
+  func refused() throws {
+    let running = try waiting()
+    try setMode(0)
+    let start = ContinuousClock.now
+    try show()
+    #expect(running.end() == 5)
+    #expect(ContinuousClock.now - start >= .seconds(1))
+    #expect(running.errors.contains("no permission to use '\(folder)/state.sock'"))
+  }
+}

@@ -1,0 +1,80 @@
+import Testing
+
+@testable import Systemd
+
+@Suite("A session as logind tells of it")
+struct ToldSessionTests {
+  private static let path = "/org/freedesktop/login1/session/_31"
+
+  private func properties(isLocked: Bool) -> BusValue {
+    let seat = BusValue.structure([.string("seat0"), .objectPath("/org/freedesktop/login1/seat/x")])
+    return .array(
+      of: "{sv}",
+      [
+        .entry(.string("Seat"), .variant(seat)),
+        .entry(.string("Active"), .variant(.bool(true))),
+        .entry(.string("LockedHint"), .variant(.bool(isLocked))),
+      ])
+  }
+
+  private func change(isLocked: Bool) -> BusValue {
+    .array(of: "{sv}", [.entry(.string("LockedHint"), .variant(.bool(isLocked)))])
+  }
+
+  private func locked() -> ToldSession {
+    var session = ToldSession()
+    #expect(session.follow(Self.path) == true)
+    #expect(session.take(all: properties(isLocked: true)) == .absent(.locked))
+    return session
+  }
+
+  @Test("a session is locked and unlocked by changes; one before all properties tells nothing")
+  func changes() {
+    var session = ToldSession()
+    #expect(session.follow(Self.path) == true)
+    #expect(session.take(change: change(isLocked: true)) == nil)
+    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+    #expect(session.take(change: change(isLocked: true)) == .absent(.locked))
+    #expect(session.take(change: change(isLocked: false)) == .inFront)
+  }
+
+  @Test("a lock that logind has forgotten lasts until a change", arguments: [false, true])
+  func forgotten(_ isLost: Bool) {
+    var session = locked()
+    session.forgetLock()
+    // logind may be so slow after its start that its first answers do not come in time.
+    if isLost { session.lose() }
+    #expect(session.follow(Self.path) == isLost)
+    #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
+    #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
+    session.forgetLock()
+    #expect(session.take(change: change(isLocked: false)) == .inFront)
+    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+  }
+
+  @Test("a change unlocks a forgotten lock also where it comes before all properties")
+  func unlockedEarly() {
+    var session = locked()
+    session.forgetLock()
+    session.lose()
+    #expect(session.follow(Self.path) == true)
+    #expect(session.take(change: change(isLocked: false)) == nil)
+    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+  }
+
+  @Test("a lock that logind has not forgotten is what logind says")
+  func known() {
+    var session = locked()
+    session.lose()
+    #expect(session.follow(Self.path) == true)
+    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+  }
+
+  @Test("a forgotten lock is not that of another session")
+  func another() {
+    var session = locked()
+    session.forgetLock()
+    #expect(session.follow("/org/freedesktop/login1/session/_32") == true)
+    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+  }
+}
