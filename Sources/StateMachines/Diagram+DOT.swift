@@ -28,7 +28,9 @@ extension Diagram {
   private func attributes(of state: String) -> [String] {
     var attributes: [String] = []
     if node(state) != quoted(state) { attributes.append("label=\(quoted(state))") }
-    if state == current { attributes.append("style=\"rounded,filled\", fillcolor=\"#ffd75f\"") }
+    if state == current {
+      attributes.append("style=\"rounded,filled\", fillcolor=\"\(Self.currentColor)\"")
+    }
     if finalStates.contains(state) { attributes.append("peripheries=2") }
     return attributes
   }

@@ -13,7 +13,7 @@ extension Diagram {
     }
     for state in finalStates { lines.append("  \(node(state)) --> [*]") }
     if let current, states.contains(current) {
-      lines.append("  classDef current fill:#ffd75f,color:#000")
+      lines.append("  classDef current fill:\(Self.currentColor),color:#000")
       lines.append("  class \(node(current)) current")
     }
     return lines.joined(separator: "\n") + "\n"

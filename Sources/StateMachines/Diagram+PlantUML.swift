@@ -5,7 +5,7 @@ extension Diagram {
     for state in states {
       let name = node(state) == state ? state : "\"\(escaped(state))\" as \(node(state))"
       if state == current {
-        lines.append("state \(name) #ffd75f")
+        lines.append("state \(name) \(Self.currentColor)")
       } else if node(state) != state || isolatedStates.contains(state) {
         lines.append("state \(name)")
       }

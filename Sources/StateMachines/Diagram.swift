@@ -37,6 +37,9 @@ public struct Diagram: Hashable, Sendable {
   /// The name of the state to highlight, if any.
   public var current: String?
 
+  /// The color of the state ``current`` in all languages. Text on it is black.
+  public static let currentColor = "#ffd75f"
+
   /// The diagram of a machine that another program described.
   ///
   /// - Parameter finalStates: in any order; names that are not among `states` are ignored.

@@ -35,7 +35,7 @@ extension String {
 
   /// The string as text or an attribute value of an XML document, on one line. Control characters,
   /// which XML cannot hold, become replacement characters.
-  var escaped: String {
+  package var escaped: String {
     var result = ""
     for scalar in unicodeScalars {
       switch scalar {

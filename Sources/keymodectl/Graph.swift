@@ -5,6 +5,7 @@ import KeymodeClient
 import KeymodedConfiguration
 import StateMachines
 import SystemCalls
+import Timelines
 import Watching
 
 /// `keymodectl graph shift|keyboard`: prints the diagram of a machine, computed from its rules.
@@ -33,7 +34,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     }
     diagram.current = state
   }
-  if format == "svg" { try draw(diagram) }
+  if format == "svg" { return try draw(diagram, of: machine) }
   let lines = diagram[keyPath: language].split(separator: "\n")
   Output.print(lines.map { "\($0)" }.joined(separator: "\n"))
   return 0
@@ -44,10 +45,15 @@ private var languages: [String: KeyPath<Diagram, String>] {
   ["dot": \.dot, "mermaid": \.mermaid, "plantuml": \.plantUML, "svg": \.dot]
 }
 
-/// Prints the diagram as a picture, which Graphviz draws.
-private func draw(_ diagram: Diagram) throws -> Never {
+/// Prints the diagram as a picture, which Graphviz draws. Returns the exit status of Graphviz.
+private func draw(_ diagram: Diagram, of machine: Machine) throws -> Int32 {
   do throws(SystemError) {
-    try become(["dot", "-Tsvg"], reading: diagram.dot)
+    let (drawn, status) = try run(["dot", "-Tsvg"], reading: diagram.dot)
+    let title = "The states of \(machine.rawValue)"
+    try writeAll(
+      Array(completed(String(decoding: drawn, as: UTF8.self), title, diagram.description).utf8),
+      to: STDOUT_FILENO, "standard output")
+    return status
   } catch {
     guard error.code == ENOENT else { throw error }
     let hint: TerminalText =
@@ -55,6 +61,31 @@ private func draw(_ diagram: Diagram) throws -> Never {
       ? "'sudo apt install graphviz' installs it" : "install Graphviz"
     throw MissingGraphviz(hint: hint)
   }
+}
+
+/// The picture of Graphviz with a title, a description, and colors for readers who prefer dark pages.
+private func completed(_ picture: String, _ title: String, _ description: String) -> String {
+  // Graphviz writes the tag on lines of its own.
+  var lines = picture.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  guard let start = lines.firstIndex(where: { $0.hasPrefix("<svg ") }),
+    let end = lines[start...].firstIndex(where: { $0.hasSuffix(">") })
+  else { return picture }
+  lines[start] = "<svg role=\"img\" \(lines[start].dropFirst(5))"
+  let added = """
+    <title>\(title.escaped)</title>
+    <desc>\(description.escaped)</desc>
+    <style>
+    @media (prefers-color-scheme: dark) {
+    text { fill: #e6edf3 }
+    [stroke="black"] { stroke: #e6edf3 }
+    [fill="black"] { fill: #e6edf3 }
+    [fill="white"] { fill: #0d1117 }
+    [fill="\(Diagram.currentColor)"] ~ text { fill: #000000 }
+    }
+    </style>
+    """
+  lines.insert(added, at: end + 1)
+  return lines.joined(separator: "\n")
 }
 
 /// The error that there is no Graphviz.
