@@ -39,16 +39,7 @@ struct RegularFormatsTests {
     let alphabet = Array(format.alphabet.utf8) + [0, 0x7f, 0x85, 0xa0, 0xc2, 0xff]
     let regular = bytes(format.recording(of: 12))
     for _ in 0..<100 {
-      var changed = regular
-      for _ in 0..<Int.random(in: 1...3, using: &generator) {
-        let index = Int.random(in: 0..<changed.count, using: &generator)
-        let byte = alphabet.randomElement(using: &generator) ?? 0
-        switch Int.random(in: 0..<4, using: &generator) {
-        case 0: changed.remove(at: index)
-        case 1: changed.insert(byte, at: index)
-        default: changed[index] = byte
-        }
-      }
+      let changed = regular.withChangedBytes(1...3, from: alphabet, using: &generator)
       try expectSame(changed, String(decoding: changed, as: UTF8.self))
     }
   }

@@ -69,17 +69,8 @@ struct RegularLinesTests {
     let alphabet = Array("E: .0123456789abcdefAF-#\n\r\t\u{0}`/g:".utf8) + [0xb0, 0xff, 0x10]
     let regular = recording(typing(12))
     for _ in 0..<500 {
-      var bytes = regular
-      for _ in 0..<Int.random(in: 1...3, using: &generator) {
-        let index = Int.random(in: 0..<bytes.count, using: &generator)
-        let byte = alphabet.randomElement(using: &generator) ?? 0
-        switch Int.random(in: 0..<4, using: &generator) {
-        case 0: bytes.remove(at: index)
-        case 1: bytes.insert(byte, at: index)
-        default: bytes[index] = byte
-        }
-      }
-      try expectSame(bytes, String(decoding: bytes, as: UTF8.self))
+      let changed = regular.withChangedBytes(1...3, from: alphabet, using: &generator)
+      try expectSame(changed, String(decoding: changed, as: UTF8.self))
     }
   }
 
