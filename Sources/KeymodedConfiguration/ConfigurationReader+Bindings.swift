@@ -25,23 +25,26 @@ extension ConfigurationReader {
     }
     for event in named { configuration.settings.bindings.unbind(event) }
     var bound: [(chord: Chord, node: Node)] = []
+    var releases: [(chord: Chord, event: KeyboardTable.Event, node: Node)] = []
     for event in named {
       guard let list = lists[table.name(ofEvent: event)] else { continue }
       for node in elements(of: list) {
-        guard let chord = bind(node, to: event, named: named) else { continue }
+        guard let (chord, use) = bind(node, to: event, named: named) else { continue }
         if chord.key.counterpart != nil { bound.append((chord, node)) }
+        if use == .release { releases.append((chord, event, node)) }
       }
     }
     for (chord, node) in bound { warnOfCounterpart(of: chord, at: node) }
+    for (chord, event, node) in releases { warnOfPress(of: chord, alsoSending: event, at: node) }
   }
 
-  /// Binds the chord of `node`, and returns it; `nil` after an error.
+  /// Binds the chord of `node`, and returns it with its use; `nil` after an error.
   private mutating func bind(
     _ node: Node, to event: KeyboardTable.Event, named: [KeyboardTable.Event]
-  ) -> Chord? {
+  ) -> (Chord, Use)? {
     guard let text = scalar(node), let (chord, use) = binding(text, at: node) else { return nil }
     guard let other = configuration.settings.bindings.bind(chord, use, to: event) else {
-      return chord
+      return (chord, use)
     }
     let name = configuration.settings.keyboard.name(ofEvent: other)
     if other == event {
@@ -50,7 +53,8 @@ extension ConfigurationReader {
       fail("'\(text)' is already bound to \(name)", at: node)
     } else {
       fail(
-        "by default '\(text)' is bound to \(name); to free it, list other keys for \(name)",
+        "by default '\(text)' is bound to \(name); "
+          + "to free it, list other keys for \(name), or none: '\(name): []'",
         at: node)
     }
     return nil
@@ -64,6 +68,19 @@ extension ConfigurationReader {
     if bindings[chord.with(key)] == bindings[chord] { return }
     let names = [key, chord.key].map { eventCodeName(1, $0.number) ?? "" }
     warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: node)
+  }
+
+  /// Warns if the press and the release of a chord send the same event. Such an event enters a state and
+  /// leaves it; if another key leaves the state before the release, the release enters it again.
+  private mutating func warnOfPress(
+    of chord: Chord, alsoSending event: KeyboardTable.Event, at node: Node
+  ) {
+    let events = configuration.settings.bindings[chord]?.events ?? []
+    guard events.contains(where: { $0.use == .press && $0.event == event }) else { return }
+    let name = configuration.settings.keyboard.name(ofEvent: event)
+    warn(
+      "the press sends \(name), too: if another key changes the state meanwhile, the release may "
+        + "begin what it should end; use two events", at: node)
   }
 
   /// A chord, and how it is used.

@@ -52,7 +52,7 @@ let commands: [Command] = [
       + "seat, the states count as left.",
     (
       "keymodectl while keyboard=prepareToRecord -- pw-record voice.wav",
-      "record while the keyboard is in prepareToRecord, until Ctrl+C"
+      "record in prepareToRecord; each time replaces the file"
     ),
     ("keymodectl while --once shift=capsLock -- sleep 60", "run a command a single time")),
   .init(
@@ -60,7 +60,8 @@ let commands: [Command] = [
     "let services of your systemd start and stop with the states",
     "Lets services of your systemd start and stop with the states of the keyboard, until Ctrl+C. "
       + "Keeps the target of the present state active, such as "
-      + "keymode-keyboard@editingText.target.",
+      + "keymode-keyboard@editingText.target. A service that has this target in both WantedBy= and "
+      + "PartOf= starts and stops with it.",
     ("systemctl --user enable --now keymode-targets.service", "run it as a service"),
     ("keymodectl targets --shift", "for Shift too, until Ctrl+C")),
   .init(
@@ -82,13 +83,13 @@ let commands: [Command] = [
     "devices", "", "print the devices that the daemon follows",
     "Prints the devices that the daemon follows: device node, vendor and product, kind and name. "
       + "The kind is keyboard; pointer, if the daemon reads only the buttons of the device; or "
-      + "keys, if the device only has a bound key.",
+      + "keys, if the device only has a bound key. Members of the group keymoded-control may ask.",
     ("keymodectl devices", "print a table"),
     ("keymodectl devices --json", "print a line of JSON for each device")),
   .init(
     "stats", "", "print statistics of the daemon",
     "Prints statistics of the daemon, such as how long it has been running and which configuration "
-      + "it uses. None of them counts keys.",
+      + "it uses. None of them counts keys. Members of the group keymoded-control may ask.",
     ("keymodectl stats", "print a table"),
     ("keymodectl stats --json", "print a line of JSON")),
   .init(

@@ -9,9 +9,7 @@ import SystemCalls
 /// `keymodectl keys [DEVICE…]`: shows what each key that is pressed is called and bound to.
 func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   // What a key does on this machine is what the daemon's configuration says.
-  let configuration = try Configuration.load(arguments["--config"]) {
-    writeToStandardError("\($0)\n")
-  }
+  let configuration = try configuration(arguments, isOfMachine: true)
   // The keys that were pressed are shown, and stay nowhere.
   forbidMemoryDumps()
   let selection: Keyboards.Selection =
@@ -26,21 +24,23 @@ func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
     show: { line throws(SystemError) in
       try writeAll(Array("\(line)\n".utf8), to: STDOUT_FILENO, "standard output")
     }, notify: { complain($0) })
-  return try permitted {
+  return try permitted("keys") {
     try viewer.run()
     return ExitStatus.done
   }
 }
 
-/// Runs `body`, which reads devices, and explains a missing permission.
-func permitted(_ body: () throws -> Int32) throws -> Int32 {
+/// Runs the body of a command that reads devices, and explains a missing permission.
+func permitted(_ command: TerminalText, _ body: () throws -> Int32) throws -> Int32 {
   do {
     return try body()
   } catch let error as SystemError where error.code == EACCES && error.operation == "open" {
     let message: TerminalText =
       "\(error):\nonly root and members of the group 'input' may read keyboards"
-    let advice = Membership.ofThisProcess(in: "input").advice
-    complain(advice.map { "\(message);\n\($0)" } ?? message)
+    // Root is refused only if it lacks capabilities, and sudo gives it none. Membership in the group
+    // is not advised, because it lets every program of the user read what is typed.
+    complain(
+      geteuid() == 0 ? message : "\(message);\n'sudo keymodectl \(command)' reads them as root")
     return ExitStatus.permissionDenied
   }
 }

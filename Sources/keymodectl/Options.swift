@@ -31,7 +31,10 @@ let options: [Option] = [
     "for a status bar: print TEXT whenever it changes; {shift} and {keyboard} in it stand for the "
       + "states, {event}, {from} and {since} for the last change"
   ),
-  .init("--waybar", ["watch"], "print the text of --format as JSON, for a custom module of Waybar"),
+  .init(
+    "--waybar", ["watch"],
+    "print JSON for a custom module of Waybar: the states as its classes, and a text, which "
+      + "--format sets"),
   .init(
     "--grace", "TIME", ["while"],
     "how long the command may take to end before it is killed, such as 500ms; by default 3s"),
@@ -116,9 +119,12 @@ extension Arguments {
   }
 }
 
-/// The configuration in the file of `--config`, by default the defaults. Writes warnings about it to
-/// standard error.
-func configuration(_ arguments: Arguments) throws(ConfigurationErrors) -> Configuration {
-  guard let file = arguments["--config"] else { return Configuration() }
+/// The configuration in the file of `--config`; without it, the configuration of the machine or the
+/// defaults. Writes warnings about it to standard error.
+func configuration(
+  _ arguments: Arguments, isOfMachine: Bool = false
+) throws(ConfigurationErrors) -> Configuration {
+  let file = arguments["--config"]
+  guard isOfMachine || file != nil else { return Configuration() }
   return try Configuration.load(file) { writeToStandardError("\($0)\n") }
 }

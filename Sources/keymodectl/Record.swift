@@ -9,7 +9,7 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   let request = try request(operands, arguments)
   // The recording holds only what was asked for; a dump of memory could hold what was typed.
   forbidMemoryDumps()
-  return try permitted {
+  return try permitted("record") {
     try Recorder(request) { complain($0) }.run() ? ExitStatus.done : ExitStatus.no
   }
 }

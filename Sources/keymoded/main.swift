@@ -10,7 +10,7 @@ let help: TerminalText = """
   usage: keymoded [OPTION]...
 
   Gives a keyboard the modes of a phone's chat program, and publishes their
-  changes on a socket. keymodectl shows them.
+  changes on a socket. keymodectl shows them. Usually keymoded.service runs it.
 
     --config FILE       read FILE instead of \(Configuration.systemPath)
     --check             only check the configuration, and print its errors

@@ -96,7 +96,7 @@ class Accessibility:
         )
 
     def wait_until_heard(self, program: subprocess.Popen[bytes]) -> None:
-        """Waits until a program of GTK 4 knows that somebody listens.
+        """Waits until a program of GTK 4 knows that another program listens for focus.
 
         It asks the registry once that knows the program, and tells of no focus before the answer.
         """

@@ -47,17 +47,20 @@ class Bar:
     """The bar at the top of a screen."""
 
     def __init__(self, seat: Seat) -> None:
-        self.seat = seat
         seat.install("waybar")
+        self._start_desktop(seat, "bar {\n swaybar_command waybar\n}")
+
+    def _start_desktop(self, seat: Seat, settings: str = "") -> None:
+        self.seat = seat
         # Without a session bus, Waybar 0.12 ends at once.
         seat.start_bus()
-        self.desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
+        self.desktop = Desktop(seat, settings)
 
     @classmethod
     def of_readme(cls, seat: Seat) -> "Bar":
         """The bar that the commands of README start on a desktop without one."""
         bar = cls.__new__(cls)
-        bar.seat, bar.desktop = seat, Desktop(seat)
+        bar._start_desktop(seat)
         *copying, show, _ = readme.commands("See it in a bar")
         lines = "\n".join([*copying, f"exec {show}"])
         installed = "/usr/share/doc/keymoded/examples"

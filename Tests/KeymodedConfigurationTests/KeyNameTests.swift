@@ -186,6 +186,22 @@ struct ShortNameConfigurationTests {
     #expect(try read("tapTextField: \(chord)").warnings == (isWarned ? [warning] : []))
   }
 
+  @Test(
+    "a chord whose press and release send one event is bound with a warning",
+    arguments: [
+      ("clickSwitchButton: [F9, F9 release]", 49), ("clickSwitchButton: [F9 release, F9]", 45),
+      ("clickSwitchButton: [F9, F8 release]", nil), ("clickSwitchButton: [F9 release]", nil),
+      ("clickSwitchButton: [F9 tap, F9 release]", nil),
+      ("clickSwitchButton: F9, clickMoreButton: F9 release", nil),
+    ] as [(String, Int?)])
+  func pressAndRelease(_ bindings: String, _ column: Int?) throws {
+    let warnings = column.map {
+      "k.yaml:1:\($0): warning: the press sends clickSwitchButton, too: if another key changes the "
+        + "state meanwhile, the release may begin what it should end; use two events"
+    }
+    #expect(try read(bindings).warnings == (warnings.map { [$0] } ?? []))
+  }
+
   @Test("a file with errors has no warnings")
   func warningsOfErrors() {
     var warnings: [String] = []

@@ -43,7 +43,7 @@ struct HelpTests {
     #expect(try run("keymoded", "-V").output == "keymoded \(keymodedVersion)\n")
     let bare = try run("keymodectl")
     #expect((bare.status, bare.output, bare.errors) == (2, "", help.output))
-    // What follows two dashes is another program's.
+    // The options after two dashes belong to the program that is to be run.
     let other = try run("keymodectl", "while", "--grace", "x", "shift=on", "--", "ls", "--help")
     #expect(other.status == 2 && other.output == "")
   }

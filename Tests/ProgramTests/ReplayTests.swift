@@ -514,7 +514,7 @@ struct ReplayTests {
     #expect((replayed.status, replayed.output, replayed.errors) == (4, "", error))
     let played = try run("keymoded", "--recording", file, "--socket-dir", folder.path)
     #expect((played.status, played.errors) == (4, error))
-    // Whoever names a format learns what is wrong with the file in this format.
+    // With --format the error says what is wrong with the file in that format.
     let named = try run("keymodectl", "replay", "--format", "evemu", file)
     #expect(named.status == 4 && !named.errors.contains("known format"))
   }

@@ -100,11 +100,11 @@ def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> 
 
 
 def test_files_for_the_bar_are_where_it_looks(vm: VirtualMachine, user: Session) -> None:
-    enter, make, copy, show, follow = readme.commands("See it in a bar")
-    user.run(f"{enter} && {make} && {copy}")
+    choose, make, copy, show, follow = readme.commands("See it in a bar")
+    user.run(f"{choose} && {make} && {copy}")
     needed = re.findall(r"\S+\.(?:jsonc|css)", show)
-    assert needed == ["config.jsonc", "style.css"]
-    user.run(f"{enter} && test -e {' -a -e '.join(needed)}")
+    assert needed == ["$examples/config.jsonc", "$examples/style.css"]
+    user.run(f"{choose} && test -e {' -a -e '.join(needed)}")
     assert user.run("ls ~/.config/waybar").stdout.split() == ["keymoded.css", "keymoded.jsonc"]
 
     line = user.start(follow)

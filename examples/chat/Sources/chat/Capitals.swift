@@ -20,8 +20,8 @@ final class Letter {
 /// has none, but it was read after that. So a change belongs to the first character that was read at its
 /// time or later. docs/one-shot-shift.md has the reasons.
 struct Capitals {
-  /// A character is read at most this long after its key went down, in microseconds. A change without a
-  /// character for so long belongs to another program's.
+  /// A character is read at most this long after its key went down, in microseconds. If no
+  /// character follows a change for so long, its key was pressed for another program.
   static let longest: Int64 = 1_000_000
 
   /// The last press of Shift that was reported, and whether capitals are locked since then.
