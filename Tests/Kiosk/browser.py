@@ -30,14 +30,16 @@ CHROMIUM_OPTIONS = [
 # A microphone that beeps, and that may be used.
 MICROPHONE = ["--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream"]
 
-# Waits in the page until a condition holds after a change of the page.
-UNTIL = """
+# Waits in the page: until a condition holds after a change of the page, and until what has changed so
+# far is drawn.
+WAITING = """
 const until = (condition) => new Promise((resolve) => {
   const look = () => { if (condition()) { observer.disconnect(); resolve(); } };
   const observer = new MutationObserver(look);
   observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   look();
 });
+const drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 """
 
 
@@ -105,7 +107,7 @@ class Tab:
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Runs the body of an async function with these `arguments`, and returns its result."""
-        function = f"(async (...given) => {{ {UNTIL} {script} }})"
+        function = f"(async (...given) => {{ {WAITING} {script} }})"
         call = f"{function}(...{json.dumps(arguments)})"
         result = self.session.call(
             "script.evaluate",
@@ -150,12 +152,13 @@ class Tab:
         self.perform({"type": "key", "id": "keys", "actions": actions})
 
     def resize(self, width: int, height: int) -> None:
-        """Gives the page a size in CSS pixels."""
+        """Gives the page a size in CSS pixels, and waits until it is drawn in this size."""
         self.session.call(
             "browsingContext.setViewport",
             context=self.context,
             viewport={"width": width, "height": height},
         )
+        self.run("await drawn()")
 
     def picture(self, path: Path, width: int | None = None, height: int | None = None) -> None:
         """Writes a picture of the page, or of its upper left corner, as PNG."""

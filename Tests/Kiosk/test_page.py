@@ -232,9 +232,8 @@ def test_each_state_fits_and_nothing_moves(kiosk: Kiosk, page: Tab, size: tuple[
     for key, state in [*JOURNEY, (LEFTSHIFT, None), *JOURNEY]:
         kiosk.keyboard.press(key)
         page.wait_for(is_state("keyboard", state) if state else is_state("shift", "on"))
-        # Two frames later, everything is where it stays.
         outside = page.run("""
-        await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        await drawn();
         const shown = [...document.querySelectorAll('button, input, meter, time, header, footer')]
           .filter((one) => one.getClientRects().length);
         return [
