@@ -113,10 +113,17 @@ public final class Daemon {
     for socket in own.sockets { try server.listen(on: socket) }
     ownSockets = own
     Log.info("serving in \(directory)")
+    let service = "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
+    if directory == (try? Daemon.userDirectory()), access(service, F_OK) == 0 {
+      Log.info("clients of this user follow this keymoded until it ends, not the service")
+    }
   }
 
   private static func defaultDirectory() throws -> String {
-    if geteuid() == 0 { return SocketDirectory.system }
+    geteuid() == 0 ? SocketDirectory.system : try userDirectory()
+  }
+
+  private static func userDirectory() throws -> String {
     guard let runtime = environment("XDG_RUNTIME_DIR") else {
       throw UsageError("XDG_RUNTIME_DIR is not set; name a directory with --socket-dir")
     }

@@ -48,9 +48,15 @@ func helpText(for arguments: Arguments) throws(UsageError) -> TerminalText {
 /// - Throws: `UsageError` with the most similar name, if there is no such command.
 func command(named name: String) throws(UsageError) -> Command {
   if let command = commands.first(where: { $0.name == name }) { return command }
-  let hint = nearest(to: name, among: commands.map(\.name)).map { "; did you mean '\($0)'?" }
+  let meant = otherNames[name] ?? nearest(to: name, among: commands.map(\.name))
+  let hint = meant.map { "; did you mean '\($0)'?" }
   throw UsageError("unknown command '\(name)'\(hint ?? "")")
 }
+
+/// What other programs call a command, and what it is called here.
+private let otherNames = [
+  "listen": "watch", "monitor": "watch", "send": "trigger", "status": "state",
+]
 
 extension Command {
   /// The name and the operands, as in the list of commands.

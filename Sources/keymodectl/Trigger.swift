@@ -19,14 +19,19 @@ func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
       throw error
     }
     // The daemon's configuration decides which events the keyboard has.
-    let names = try connection.machines().flatMap { machine in
+    let machines = try connection.machines()
+    let names = machines.flatMap { machine in
       machine.name == Machine.shift.rawValue ? ClientEvent.namesForShift : machine.events
     }
-    let isKey = Chord(written: operands[0]) != nil
+    var confusion: TerminalText = ""
+    if machines.contains(where: { $0.states.contains(operands[0]) }) {
+      confusion = ", which is a state; an event leads to it"
+    } else if Chord(written: operands[0]) != nil {
+      confusion = ", which is a key; keys are bound to events in \(Configuration.systemPath)"
+    }
     throw UsageError(
       """
-      unknown event '\(operands[0])'\
-      \(isKey ? ", which is a key; keys are bound to events in \(Configuration.systemPath)" : ""); \
+      unknown event '\(operands[0])'\(confusion); \
       \(hint(operands[0], "events", names))
       """)
   }

@@ -10,11 +10,13 @@ import Watching
 func runWhile(
   _ operands: [String], directory: String, _ arguments: Arguments
 ) async throws -> Int32 {
+  let command = arguments.afterDashes ?? []
+  // Asked first, because the operands without '--' hold the command.
+  if command.isEmpty, !operands.isEmpty {
+    throw UsageError("while takes a command, after '--'")
+  }
   guard let conditions = try StateConditions(operands) else {
     throw UsageError("while takes at least one MACHINE=STATE")
-  }
-  guard let command = arguments.afterDashes, !command.isEmpty else {
-    throw UsageError("while takes a command, after '--'")
   }
   let runner = try StateCommand(
     command, while: conditions, of: Client(directory: directory), grace: grace(arguments),

@@ -61,10 +61,11 @@ func run() async throws -> Int32 {
   }
 }
 
-/// The command that the first argument names, if it does.
+/// The command that the first argument names, if it does; not `help`, whose own help says little.
 @MainActor
 func firstCommand() -> String? {
-  commands.first { $0.name == CommandLine.arguments.dropFirst().first }?.name
+  let first = CommandLine.arguments.dropFirst().first
+  return first == "help" ? nil : commands.first { $0.name == first }?.name
 }
 
 // `while` starts this program again, as the guardian of its command. No thread may have started.

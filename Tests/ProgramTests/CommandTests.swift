@@ -359,6 +359,10 @@ struct CommandTests {
       ("keymodectl", "trigger", "trigger takes one event"),
       ("keymodectl", "wait", "wait takes at least one MACHINE=STATE"),
       ("keymodectl", "wait shift", "'shift' is not MACHINE=STATE"),
+      ("keymodectl", "while", "while takes at least one MACHINE=STATE"),
+      ("keymodectl", "while -- ls", "while takes at least one MACHINE=STATE"),
+      ("keymodectl", "while shift=on ls x", "while takes a command, after '--'"),
+      ("keymodectl", "while shift=on ls --", "while takes a command, after '--'"),
       ("keymodectl", "wait caps=on", "unknown machine 'caps'; expected shift or keyboard"),
       (
         "keymodectl", "wait shift=caps",
@@ -457,9 +461,9 @@ struct CommandTests {
   func usage(_ program: String, _ arguments: String, _ message: String) throws {
     let ended = try run("/bin/sh", "-c", "'\(Place.programs)/\(program)' \(arguments)")
     #expect(ended.status == 2)
-    // The help of the command, if it is known.
+    // The help of the command, if it is known; `help` itself has no more to say.
     let word = String(arguments.prefix { $0 != " " })
-    let isKnown = program == "keymodectl" && HelpTests.names.contains(word)
+    let isKnown = program == "keymodectl" && word != "help" && HelpTests.names.contains(word)
     let help = "\(program)\(isKnown ? " \(word)" : "") --help"
     #expect(ended.errors == "\(program): \(message)\ntry '\(help)'\n")
     #expect(ended.output == "")

@@ -63,11 +63,28 @@ struct HelpTests {
     #expect(replayed.lines.count { $0.contains("→") } == 1)
   }
 
-  @Test("an unknown event gets the most similar one, and a key is told from an event")
+  @Test(
+    "an unknown command gets the most similar one, or the one that has this name elsewhere",
+    arguments: [
+      ("wahtch", "watch"), ("status", "state"), ("monitor", "watch"), ("listen", "watch"),
+      ("send", "trigger"), ("xyz", nil),
+    ] as [(String, String?)], [false, true])
+  func unknownCommands(_ example: (name: String, meant: String?), _ asksForHelp: Bool) throws {
+    let arguments = (asksForHelp ? ["help"] : []) + [example.name]
+    let ended = try TestSupport.run("\(Place.programs)/keymodectl", arguments)
+    let hint = example.meant.map { "; did you mean '\($0)'?" } ?? ""
+    #expect((ended.status, ended.output) == (2, ""))
+    let message = "unknown command '\(example.name)'\(hint)\ntry 'keymodectl --help'\n"
+    #expect(ended.errors == "keymodectl: \(message)")
+  }
+
+  @Test(
+    "an unknown event gets the most similar one, and a key or a state is told from an event")
   func unknownEvents() throws {
     let daemon = try RunningDaemon()
     for (event, message) in [
       ("tapTextFeild", "; did you mean 'tapTextField'?"),
+      ("showingPanel", ", which is a state; an event leads to it; the events are"),
       (
         "Ctrl+F9",
         ", which is a key; keys are bound to events in /etc/keymoded/keymoded.yaml; the events are"

@@ -213,6 +213,27 @@ def test_option_device_follows_only_the_named_devices(guest: VirtualMachine) -> 
     assert daemon.wait().exit_code == 0
 
 
+def test_keymoded_of_a_user_says_that_it_takes_clients_from_the_service(
+    guest: VirtualMachine,
+) -> None:
+    guest.run("install -d -o controller -m 700 /run/controller")
+    runtime = "env XDG_RUNTIME_DIR=/run/controller"
+    own = guest.start(as_user("controller", f"{runtime} keymoded --device /dev/input/none"))
+    guest.wait_until("test -S /run/controller/keymoded/control.sock")
+    guest.play("tap insert")
+    states = [
+        guest.run(as_user("controller", f"{variables} keymodectl state keyboard")).stdout
+        for variables in (runtime, "env")
+    ]
+    assert states == ["prepareToEditText\n", "editingText\n"]
+    own.terminate()
+    assert own.wait().stderr.startswith(
+        "keymoded: serving in /run/controller/keymoded\n"
+        "keymoded: clients of this user follow this keymoded until it ends, not the service\n"
+    )
+    guest.run("rm -r /run/controller")
+
+
 def test_log_has_devices_but_no_keys(guest: VirtualMachine) -> None:
     with followed_keyboard(guest, "Logged keyboard"):
         guest.play("tap shift; wait 20; tap q; wait 20; tap compose; wait 20; tap f5")
