@@ -163,7 +163,7 @@ let package = Package(
         "Acting", "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "StateMachineTesting", "StateMachines", "SystemCalls", "Systemd", "TestSupport", "Watching",
       ]),
-    tests("GuardianTests", ["Guardian", "StateMachines"]),
+    tests("GuardianTests", ["Guardian", "StateMachines", "SystemCalls"]),
     tests(
       "ReplayingTests",
       [

@@ -68,6 +68,8 @@ private final class GuardianLoop {
   private var group: Int32 = 0
   /// Whether the first process was not waited for yet, so that no other can have its number.
   private var isFirstThere = false
+  /// When the group was last asked to end, in microseconds of the boot clock.
+  private var asked: Int64 = 0
   private var isClientThere = true
 
   init(
@@ -143,6 +145,7 @@ private final class GuardianLoop {
 
   /// Asks the command's process group to end. A stopped process is continued, or it could not.
   private func ask(toEndBy signal: Int32, _ event: GuardianRules.Event) {
+    asked = microsecondsSinceBoot()
     send(signal)
     send(SIGCONT)
     take(event)
@@ -174,9 +177,10 @@ private final class GuardianLoop {
     guard let transition = machine.take(event) else { return }
     switch (transition.from, transition.to) {
     case (.running, .ending(let ending)) where ending.status != nil: kill(by: SIGTERM)
-    // The group was asked, or told in another way.
+    // The group was asked, except what was just being started: a shell blocks signals for that long,
+    // so it takes the signal after the start, and alone.
     case (.ending, .ending(let ending)) where ending.status != nil:
-      if case .firstEnded = event { kill(by: SIGTERM, sparing: group) }
+      if case .firstEnded = event { kill(by: SIGTERM, sparingAsked: true) }
     case (.ending, .killing):
       // Also what `/proc` hides from this process.
       if isFirstThere { Glibc.kill(-group, SIGKILL) }
@@ -203,10 +207,12 @@ private final class GuardianLoop {
     }
   }
 
-  /// Sends a signal to all descendants, except those in the group `spared`.
-  private func kill(by signal: Int32, sparing spared: Int32? = nil) {
+  /// Sends a signal to all descendants, except perhaps those in the group that were asked to end.
+  private func kill(by signal: Int32, sparingAsked: Bool = false) {
     // A process whose main thread has ended looks like a zombie too, and runs on.
-    for process in descendants where process.group != spared {
+    for process in descendants {
+      let wasAsked = process.group == group && process.startedBefore <= asked
+      if wasAsked, sparingAsked { continue }
       Glibc.kill(process.number, signal)
       if signal == SIGTERM { Glibc.kill(process.number, SIGCONT) }
     }

@@ -8,6 +8,11 @@ struct ProcessEntry: Hashable {
   let group: Int32
   /// Whether it has ended, and its parent has not yet asked for its status.
   let isZombie: Bool
+  /// A time in microseconds of the boot clock before which it has started, by less than 10 ms.
+  let startedBefore: Int64
+
+  /// What `/proc` counts time in, in microseconds.
+  private static let tick = 1_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
 
   /// The process in a line of `/proc/PID/stat`; see `proc_pid_stat(5)`.
   init?(stat line: some BidirectionalCollection<UInt8>) {
@@ -18,11 +23,12 @@ struct ProcessEntry: Hashable {
       let number = Int32(String(decoding: line[..<open].dropLast(), as: UTF8.self))
     else { return nil }
     let fields = String(decoding: line[close...].dropFirst(), as: UTF8.self)
-      .split(separator: " ", maxSplits: 4)
-    guard fields.count >= 3, let parent = Int32(fields[1]), let group = Int32(fields[2]) else {
-      return nil
-    }
+      .split(separator: " ", maxSplits: 20)
+    guard fields.count > 19, let parent = Int32(fields[1]), let group = Int32(fields[2]),
+      let tick = Int64(fields[19])
+    else { return nil }
     (self.number, self.parent, self.group) = (number, parent, group)
+    startedBefore = (tick + 1).multipliedReportingOverflow(by: Self.tick).partialValue
     isZombie = fields[0] == "Z"
   }
 

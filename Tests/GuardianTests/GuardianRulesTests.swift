@@ -1,5 +1,6 @@
 import Glibc
 import StateMachines
+import SystemCalls
 import Testing
 
 @testable import Guardian
@@ -81,6 +82,9 @@ struct PacketTests {
   @Test("other reports are none", arguments: ["", "s", "sx", "e99999999999", "q1", "1"])
   func otherReports(_ packet: String) { #expect(Report(Array(packet.utf8)) == nil) }
 
+  /// The fields of a process between its group and its start.
+  private static let fields = (5...20).map(String.init).joined(separator: " ")
+
   // A combining character makes one `Character` of a parenthesis and itself.
   @Test(
     "a process is read whatever its name is",
@@ -88,27 +92,40 @@ struct PacketTests {
       "sh", "a) Z 1 1", "((", "x y", "\u{301}x", "\u{200d}", "\u{fe0f}", "x\u{600}",
     ])
   func stat(_ name: String) throws {
-    let entry = try #require(ProcessEntry(stat: Array("12 (\(name)) S 3 4 5 6 7".utf8)))
+    let entry = try #require(
+      ProcessEntry(stat: Array("12 (\(name)) S 3 4 \(Self.fields) 1250 1".utf8)))
     #expect((entry.number, entry.parent, entry.group, entry.isZombie) == (12, 3, 4, false))
+    #expect(entry.startedBefore == 12_510_000)
   }
 
   @Test("a zombie is known")
-  func zombie() { #expect(ProcessEntry(stat: Array("12 (a) Z 3 4 5 6".utf8))?.isZombie == true) }
+  func zombie() {
+    #expect(ProcessEntry(stat: Array("12 (a) Z 3 4 \(Self.fields) 9".utf8))?.isZombie == true)
+  }
 
-  @Test("other lines are no process", arguments: ["", "12", "12 (a", "x (a) S 3 4 5", ") ("])
+  @Test(
+    "other lines are no process",
+    arguments: [
+      "", "12", "12 (a", ") (", "x (a) S 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21",
+      "12 (a) S 3 4 5",
+    ])
   func noStat(_ line: String) { #expect(ProcessEntry(stat: Array(line.utf8)) == nil) }
 
   @Test("descendants are found through all generations, and excluded ones with their own")
   func descendants() {
     let parents: [(Int32, Int32)] = [(9, 7), (5, 2), (2, 1), (3, 1), (7, 5), (4, 3), (6, 99)]
     let all = parents.compactMap { number, parent in
-      ProcessEntry(stat: Array("\(number) (x) S \(parent) 1 1 0".utf8))
+      ProcessEntry(stat: Array("\(number) (x) S \(parent) 1 \(Self.fields) 9".utf8))
     }
     #expect(Set(all.descendants(of: 1).map(\.number)) == [2, 3, 4, 5, 7, 9])
     #expect(Set(all.descendants(of: 1, excluding: [5]).map(\.number)) == [2, 3, 4])
     #expect(all.descendants(of: 9) == [])
   }
 
-  @Test("this process is among all processes")
-  func own() { #expect(ProcessEntry.all().contains { $0.number == getpid() && !$0.isZombie }) }
+  @Test("this process is among all processes, and has started")
+  func own() throws {
+    let own = try #require(ProcessEntry.all().first { $0.number == getpid() })
+    #expect(!own.isZombie)
+    #expect((1..<microsecondsSinceBoot() + 10_000).contains(own.startedBefore))
+  }
 }

@@ -209,6 +209,28 @@ struct WhileTests {
     #expect(running.processes.count == 2)
   }
 
+  @Test("a process that a shell starts at the moment of the order to end is asked to end, too")
+  func startedMeanwhile() throws {
+    // Shells block signals while they start a process, and so take the order alone.
+    let shell = """
+      import os, signal, time
+      block = lambda how: signal.pthread_sigmask(how, [signal.SIGTERM])
+      block(signal.SIG_BLOCK)
+      open("log", "a").write("up\\n")
+      while signal.SIGTERM not in signal.sigpending(): time.sleep(0.01)
+      isChild = os.fork() == 0
+      block(signal.SIG_UNBLOCK)
+      if isChild: os.execvp("sleep", ["sleep", "1000"])
+      """
+    let running = try RunningWhile(
+      daemon.folder.path,
+      ["--grace", "1000", "keyboard=editingText", "--", Place.python, "-c", shell])
+    try enter()
+    try running.awaitLog("up")
+    try leave()
+    try running.awaitNoCommand()
+  }
+
   // MARK: - Violence
 
   /// A pipeline, a session of its own, and a child that ignores SIGTERM.
