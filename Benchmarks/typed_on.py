@@ -57,7 +57,8 @@ class TypedOn:
         """Writes the key events, each in a report of its own, all at once."""
         reports = []
         for code, value in keys:
-            self._time += 700_000
+            # All together, they must be no later than now: the daemon would wait for that time.
+            self._time += 1000
             reports.append(key_frame(self._time, code, value))
         os.write(self.pipe, b"".join(reports))
 
