@@ -57,7 +57,7 @@ class TypedOn:
         """Writes the key events, each in a report of its own, all at once."""
         reports = []
         for code, value in keys:
-            # All together, they must be no later than now: the daemon would wait for that time.
+            # The last of these times must not be in the future: the daemon would wait for it.
             self._time += 1000
             reports.append(key_frame(self._time, code, value))
         os.write(self.pipe, b"".join(reports))

@@ -177,8 +177,8 @@ private final class GuardianLoop {
     guard let transition = machine.take(event) else { return }
     switch (transition.from, transition.to) {
     case (.running, .ending(let ending)) where ending.status != nil: kill(by: SIGTERM)
-    // The group was asked, except what was just being started: a shell blocks signals for that long,
-    // so it takes the signal after the start, and alone.
+    // The group was asked. But a shell that was just starting a process had blocked signals: only the
+    // shell got this one, and ended by it.
     case (.ending, .ending(let ending)) where ending.status != nil:
       if case .firstEnded = event { kill(by: SIGTERM, sparingAsked: true) }
     case (.ending, .killing):
@@ -207,7 +207,8 @@ private final class GuardianLoop {
     }
   }
 
-  /// Sends a signal to all descendants, except perhaps those in the group that were asked to end.
+  /// Sends a signal to all descendants; with `sparingAsked`, not to those in the group that were asked
+  /// to end already.
   private func kill(by signal: Int32, sparingAsked: Bool = false) {
     // A process whose main thread has ended looks like a zombie too, and runs on.
     for process in descendants {

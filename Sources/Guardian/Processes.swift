@@ -8,10 +8,10 @@ struct ProcessEntry: Hashable {
   let group: Int32
   /// Whether it has ended, and its parent has not yet asked for its status.
   let isZombie: Bool
-  /// A time in microseconds of the boot clock before which it has started, by less than 10 ms.
+  /// When it started, in microseconds of the boot clock, rounded up to the next tick of 10 ms.
   let startedBefore: Int64
 
-  /// What `/proc` counts time in, in microseconds.
+  /// The length of a tick of `/proc` in microseconds.
   private static let tick = 1_000_000 / Int64(sysconf(Int32(_SC_CLK_TCK)))
 
   /// The process in a line of `/proc/PID/stat`; see `proc_pid_stat(5)`.
@@ -25,10 +25,10 @@ struct ProcessEntry: Hashable {
     let fields = String(decoding: line[close...].dropFirst(), as: UTF8.self)
       .split(separator: " ", maxSplits: 20)
     guard fields.count > 19, let parent = Int32(fields[1]), let group = Int32(fields[2]),
-      let tick = Int64(fields[19])
+      let ticks = Int64(fields[19])
     else { return nil }
     (self.number, self.parent, self.group) = (number, parent, group)
-    startedBefore = (tick + 1).multipliedReportingOverflow(by: Self.tick).partialValue
+    startedBefore = (ticks + 1).multipliedReportingOverflow(by: Self.tick).partialValue
     isZombie = fields[0] == "Z"
   }
 

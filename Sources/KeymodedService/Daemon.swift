@@ -115,7 +115,7 @@ public final class Daemon {
     Log.info("serving in \(directory)")
     let service = "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
     if directory == (try? Daemon.userDirectory()), access(service, F_OK) == 0 {
-      Log.info("clients of this user follow this keymoded until it ends, not the service")
+      Log.info("clients that this user starts now connect to this keymoded, not to the service")
     }
   }
 

@@ -25,7 +25,7 @@ func trigger(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
     }
     var confusion: TerminalText = ""
     if machines.contains(where: { $0.states.contains(operands[0]) }) {
-      confusion = ", which is a state; an event leads to it"
+      confusion = ", which is a state"
     } else if Chord(written: operands[0]) != nil {
       confusion = ", which is a key; keys are bound to events in \(Configuration.systemPath)"
     }

@@ -11,7 +11,7 @@ func runWhile(
   _ operands: [String], directory: String, _ arguments: Arguments
 ) async throws -> Int32 {
   let command = arguments.afterDashes ?? []
-  // Asked first, because the operands without '--' hold the command.
+  // Checked first: without '--', the words of the command would be refused as conditions.
   if command.isEmpty, !operands.isEmpty {
     throw UsageError("while takes a command, after '--'")
   }

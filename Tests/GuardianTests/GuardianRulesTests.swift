@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import StateMachines
 import SystemCalls
 import Testing
@@ -122,10 +122,18 @@ struct PacketTests {
     #expect(all.descendants(of: 9) == [])
   }
 
-  @Test("this process is among all processes, and has started")
-  func own() throws {
-    let own = try #require(ProcessEntry.all().first { $0.number == getpid() })
-    #expect(!own.isZombie)
-    #expect((1..<microsecondsSinceBoot() + 10_000).contains(own.startedBefore))
+  @Test("a new process is among all processes, and has started now")
+  func new() throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/sleep")
+    process.arguments = ["1000"]
+    let before = microsecondsSinceBoot()
+    try process.run()
+    defer { kill(process.processIdentifier, SIGKILL) }
+    let after = microsecondsSinceBoot()
+    let entry = try #require(
+      ProcessEntry.all().first { $0.number == process.processIdentifier })
+    #expect(!entry.isZombie)
+    #expect((before...after + 10_000).contains(entry.startedBefore))
   }
 }

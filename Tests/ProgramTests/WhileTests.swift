@@ -218,9 +218,10 @@ struct WhileTests {
       block(signal.SIG_BLOCK)
       open("log", "a").write("up\\n")
       while signal.SIGTERM not in signal.sigpending(): time.sleep(0.01)
-      isChild = os.fork() == 0
+      if os.fork() == 0:
+        signal.sigwait([signal.SIGTERM])
+        open("log", "a").write("asked\\n")
       block(signal.SIG_UNBLOCK)
-      if isChild: os.execvp("sleep", ["sleep", "1000"])
       """
     let running = try RunningWhile(
       daemon.folder.path,
@@ -228,7 +229,27 @@ struct WhileTests {
     try enter()
     try running.awaitLog("up")
     try leave()
+    try running.awaitLog("up", "asked")
     try running.awaitNoCommand()
+  }
+
+  @Test("each process is asked to end once, whether in the command's process group or not")
+  func askedOnce() throws {
+    let member = "trap 'echo asked >> log' TERM; sleep 0.05; echo up >> log"
+    let running = try RunningWhile(
+      daemon, ["--grace", "1000"],
+      shell: """
+        (\(member); while [ ! -e go ]; do sleep 0.01; done) &
+        setsid sh -c "\(member); while [ ! -e go ]; do sleep 0.01; done" &
+        exec sleep 1000
+        """)
+    try enter()
+    try running.awaitLog("up", "up")
+    try leave()
+    try wait(for: "both") { running.log.count { $0 == "asked" } == 2 }
+    try running.write("go")
+    try running.awaitNoCommand()
+    #expect(running.log == ["up", "up", "asked", "asked"])
   }
 
   // MARK: - Violence

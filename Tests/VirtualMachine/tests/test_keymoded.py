@@ -221,6 +221,7 @@ def test_keymoded_of_a_user_says_that_it_takes_clients_from_the_service(
     own = guest.start(as_user("controller", f"{runtime} keymoded --device /dev/input/none"))
     guest.wait_until("test -S /run/controller/keymoded/control.sock")
     guest.play("tap insert")
+    guest.run("keymodectl wait keyboard=editingText --timeout 60s")
     states = [
         guest.run(as_user("controller", f"{variables} keymodectl state keyboard")).stdout
         for variables in (runtime, "env")
@@ -229,7 +230,7 @@ def test_keymoded_of_a_user_says_that_it_takes_clients_from_the_service(
     own.terminate()
     assert own.wait().stderr.startswith(
         "keymoded: serving in /run/controller/keymoded\n"
-        "keymoded: clients of this user follow this keymoded until it ends, not the service\n"
+        "keymoded: clients that this user starts now connect to this keymoded, not to the service\n"
     )
     guest.run("rm -r /run/controller")
 
