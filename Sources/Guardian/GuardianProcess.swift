@@ -212,8 +212,7 @@ private final class GuardianLoop {
   private func kill(by signal: Int32, sparingAsked: Bool = false) {
     // A process whose main thread has ended looks like a zombie too, and runs on.
     for process in descendants {
-      let wasAsked = process.group == group && process.startedBefore <= asked
-      if wasAsked, sparingAsked { continue }
+      if sparingAsked, process.group == group, process.startedBefore <= asked { continue }
       Glibc.kill(process.number, signal)
       if signal == SIGTERM { Glibc.kill(process.number, SIGCONT) }
     }

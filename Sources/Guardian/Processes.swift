@@ -28,7 +28,7 @@ struct ProcessEntry: Hashable {
       let ticks = Int64(fields[19])
     else { return nil }
     (self.number, self.parent, self.group) = (number, parent, group)
-    startedBefore = (ticks + 1).multipliedReportingOverflow(by: Self.tick).partialValue
+    startedBefore = (ticks &+ 1) &* Self.tick
     isZombie = fields[0] == "Z"
   }
 
