@@ -49,13 +49,15 @@ private var languages: [String: KeyPath<Diagram, String>] {
 private func draw(_ diagram: Diagram, of machine: Machine) throws -> Int32 {
   do throws(SystemError) {
     let (drawn, status) = try run(["dot", "-Tsvg"], reading: diagram.dot)
-    let title = "The states of \(machine.rawValue)"
-    try writeAll(
-      Array(completed(String(decoding: drawn, as: UTF8.self), title, diagram.description).utf8),
-      to: STDOUT_FILENO, "standard output")
+    let picture = String(decoding: drawn, as: UTF8.self)
+    var output = Output()
+    for line in completed(picture, "The states of \(machine.rawValue)", diagram.description) {
+      output.line { $0.append(contentsOf: line.utf8) }
+    }
+    output.flush()
     return status
   } catch {
-    guard error.code == ENOENT else { throw error }
+    guard error.operation == "run", error.code == ENOENT else { throw error }
     let hint: TerminalText =
       access("/usr/bin/apt", X_OK) == 0
       ? "'sudo apt install graphviz' installs it" : "install Graphviz"
@@ -63,13 +65,14 @@ private func draw(_ diagram: Diagram, of machine: Machine) throws -> Int32 {
   }
 }
 
-/// The picture of Graphviz with a title, a description, and colors for readers who prefer dark pages.
-private func completed(_ picture: String, _ title: String, _ description: String) -> String {
+/// The lines of Graphviz's picture with a title, a description, and colors for readers who prefer dark
+/// pages.
+private func completed(_ picture: String, _ title: String, _ description: String) -> [String] {
   // Graphviz writes the tag on lines of its own.
-  var lines = picture.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+  var lines = picture.split(separator: "\n").map(String.init)
   guard let start = lines.firstIndex(where: { $0.hasPrefix("<svg ") }),
     let end = lines[start...].firstIndex(where: { $0.hasSuffix(">") })
-  else { return picture }
+  else { return lines }
   lines[start] = "<svg role=\"img\" \(lines[start].dropFirst(5))"
   let added = """
     <title>\(title.escaped)</title>
@@ -85,7 +88,7 @@ private func completed(_ picture: String, _ title: String, _ description: String
     </style>
     """
   lines.insert(added, at: end + 1)
-  return lines.joined(separator: "\n")
+  return lines
 }
 
 /// The error that there is no Graphviz.
