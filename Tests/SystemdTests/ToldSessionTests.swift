@@ -62,6 +62,20 @@ struct ToldSessionTests {
     #expect(session.take(all: properties(isLocked: false)) == .inFront)
   }
 
+  @Test("a lock lasts also if logind ends while nothing tells of the session")
+  func forgottenUnseen() {
+    var session = locked()
+    session.lose()
+    session.forgetLock()
+    #expect(session.follow(Self.path) == true)
+    #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
+    #expect(session.take(change: change(isLocked: false)) == .inFront)
+    session.lose()
+    session.forgetLock()
+    #expect(session.follow(Self.path) == true)
+    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+  }
+
   @Test("a lock that logind has not forgotten is what logind says")
   func known() {
     var session = locked()

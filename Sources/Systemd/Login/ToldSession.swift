@@ -22,6 +22,8 @@ struct ToldSession {
   private var path: String?
   /// `nil` until all are known.
   private var properties: Properties?
+  /// The path of the session if it was locked when logind last told of it.
+  private var lockedPath: String?
   /// The path of the session that was locked when logind ended. The next logind does not know of
   /// the lock, so only a change unlocks the session.
   private var forgottenLock: String?
@@ -40,7 +42,7 @@ struct ToldSession {
 
   /// logind has ended.
   mutating func forgetLock() {
-    if properties?.isLocked == true { forgottenLock = path }
+    if let lockedPath { forgottenLock = lockedPath }
   }
 
   /// Takes the values of all properties.
@@ -48,8 +50,7 @@ struct ToldSession {
     let isLocked = forgottenLock != nil
     var properties = Properties(isLocked: isLocked)
     properties.take(values, butLock: isLocked)
-    self.properties = properties
-    return properties.presence
+    return keep(properties)
   }
 
   /// Takes the values of the properties that have changed. Returns `nil` until all properties are
@@ -58,7 +59,12 @@ struct ToldSession {
     if values["LockedHint"]?.bool != nil { forgottenLock = nil }
     guard var properties else { return nil }
     properties.take(values)
+    return keep(properties)
+  }
+
+  private mutating func keep(_ properties: Properties) -> SessionPresence {
     self.properties = properties
+    lockedPath = properties.isLocked ? path : nil
     return properties.presence
   }
 }
