@@ -7,8 +7,8 @@ extension Keyboards {
   /// After this many key events, at the next end of a frame, the other devices are served.
   private static let turn = 64
 
-  /// A device that has ended is kept for at most this many reads while another device has unread
-  /// events. So many reads return more events than the kernel keeps for a device.
+  /// A device that has ended is kept for at most this many reads while events of another device are
+  /// unread or wait. So many reads return more events than the kernel keeps for a device.
   private static let mostDelays = 64
 
   /// How far the kernel may be behind with handing over a key that it has stamped already, in
@@ -70,8 +70,9 @@ extension Keyboards {
     }
     waiting.take(upTo: limit, into: &batch.inputs)
     // A device ends at the present time, so the earlier events of other devices take effect first.
-    if !ended.isEmpty, isMoreLeft, delayedEnds < Self.mostDelays {
+    if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
       delayedEnds += 1
+      isMoreLeft = true
       ended = []
     } else {
       delayedEnds = 0
