@@ -58,6 +58,11 @@ class PushToTalk:
         assert len(recordings) == number, recordings
         return recordings[-1]
 
+    def wait_for_stamps(self, number: int, stamps: int) -> None:
+        """Waits until the recording of this number, from 1, has so many time stamps."""
+        self.wait_for_recording(number)
+        self.process.wait_for(lambda _: len(self.recordings()[number - 1].stamps) >= stamps)
+
     def wait_for_end(self) -> Recording:
         """Waits until no recorder runs, and returns the last recording."""
         self._vm.wait_until(f"! {RUNS}")
