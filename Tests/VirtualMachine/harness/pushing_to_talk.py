@@ -51,17 +51,20 @@ class PushToTalk:
                     found[int(pid)].stamps.append(int(time))
         return list(found.values())
 
-    def wait_for_recording(self, number: int) -> Recording:
-        """Waits until the recorder has begun so many times; returns the last recording so far."""
-        self.process.wait_for(lambda text: text.count("began ") >= number)
+    def wait_for_recording(self, number: int, stamps: int = 1) -> Recording:
+        """Waits until the recorder has begun so many times, and has written so many time stamps.
+
+        The stamps are those of the last recording so far, which it returns.
+        """
+
+        def is_long_enough(_: str) -> bool:
+            recordings = self.recordings()
+            return len(recordings) >= number and len(recordings[-1].stamps) >= stamps
+
+        self.process.wait_for(is_long_enough)
         recordings = self.recordings()
         assert len(recordings) == number, recordings
         return recordings[-1]
-
-    def wait_for_stamps(self, number: int, stamps: int) -> None:
-        """Waits until the recording of this number, from 1, has so many time stamps."""
-        self.wait_for_recording(number)
-        self.process.wait_for(lambda _: len(self.recordings()[number - 1].stamps) >= stamps)
 
     def wait_for_end(self) -> Recording:
         """Waits until no recorder runs, and returns the last recording."""

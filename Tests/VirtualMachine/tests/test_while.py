@@ -101,7 +101,7 @@ def test_recorder_runs_exactly_while_the_key_is_held(guest: VirtualMachine, desk
     def too_long(stamps: int) -> int:
         number = len(talker.recordings()) + 1
         guest.play("down f9")
-        talker.wait_for_stamps(number, stamps)
+        talker.wait_for_recording(number, stamps)
         guest.play("up f9")
         recording = talker.wait_for_end()
         pressed, released = watch.changes(2)
