@@ -44,14 +44,22 @@ UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-
 USER_UNITS = keymode-targets.service keymode-focus.service keymode-keyboard@.target keymode-shift@.target
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
 GUESTS = -n 2 --dist loadfile
+# Notes for scripts/test-times how long a build or a run of tests takes: $(BUILDING) PART COMMAND.
+BUILDING = scripts/timed build
+TESTING = scripts/timed test
+# Runs tests of Python as the part $(1).
+PYTEST = $(TESTING) $(1) .tools/venv/bin/python -m pytest --junitxml .build/times/$(1).xml
+# Makes what guests start from, if it is not there yet; the tests would do it too.
+GUEST = PYTHONPATH=Tests:Tests/VirtualMachine $(BUILDING) guests .tools/venv/bin/python -m harness.vm
 # The version of everything is in this file. A test compares the other files that have it.
 VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/KeymodeInterface/Version.swift)
 ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
-.PHONY: help run test fresh-test check lint unit-tests examples fuzz-tests client-tests desktop-tests \
-  diagram-tests kiosk-tests corpus-tests vm-tests package-tests sanitize fuzz adversary bench bench-vm bench-web \
-  bench-corpus recordings pictures build programs install uninstall dist dist-tests source-package deb debian clean
+.PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
+  desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests package-tests-13 \
+  sanitize fuzz adversary soak bench bench-vm bench-web bench-corpus recordings pictures \
+  build programs install uninstall dist dist-tests source-package deb debian clean
 
 help:
 	@echo 'make run        install missing packages, build, and run it here'
@@ -59,6 +67,7 @@ help:
 	@echo 'make fresh-test run both in a new Debian 13 with nothing installed, as root'
 	@echo 'make check      run all tests except those in a virtual machine'
 	@echo 'make adversary  run all attacks for two hours, and print the results'
+	@echo 'make soak       an hour of typing, plugging and subscribing in a virtual machine'
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
 	@echo 'make bench      measure keymoded beside other programs; keyd among them, as root'
 	@echo 'make bench-web  measure from a key to the page of the kiosk in Chromium'
@@ -78,9 +87,16 @@ help:
 run: build
 	@scripts/run
 
-test: check vm-tests package-tests
+# These run the tests, and print then how long each part took, also if some failed.
+test check:
+	@scripts/test-times clear
+	@$(MAKE) --no-print-directory $(if $(filter test,$@),all-tests,checks); \
+	  status=$$?; scripts/test-times; exit $$status
 
-check: lint unit-tests fuzz-tests client-tests desktop-tests kiosk-tests corpus-tests diagram-tests examples
+all-tests: checks vm-tests package-tests
+
+checks: lint unit-tests fuzz-tests client-tests desktop-tests kiosk-tests corpus-tests diagram-tests \
+  examples
 
 # What a reader sees who has nothing yet; TARGETS is what to run in place of `run test`.
 fresh-test:
@@ -88,26 +104,27 @@ fresh-test:
 
 lint:
 	@scripts/install-packages build test
-	$(SWIFT) format lint --strict --recursive $(SOURCES)
-	scripts/architecture --check
-	scripts/bench --check
+	$(TESTING) lint $(SWIFT) format lint --strict --recursive $(SOURCES)
+	$(TESTING) lint scripts/architecture --check
+	$(TESTING) lint scripts/bench --check
 
 unit-tests:
 	@scripts/install-packages build test
 	@scripts/install-python-tools
-	$(SWIFT) test --disable-xctest
+	$(BUILDING) unit $(SWIFT) build --build-tests
+	$(TESTING) unit $(SWIFT) test --skip-build --disable-xctest --xunit-output .build/times/unit.xml
 
 # The unit tests cover the examples' behaviour; this builds them as a reader would.
 examples:
 	@scripts/install-packages build
-	$(SWIFT) build --package-path examples/chat
-	$(SWIFT) build --package-path examples/follow
+	$(BUILDING) examples $(SWIFT) build --package-path examples/chat
+	$(BUILDING) examples $(SWIFT) build --package-path examples/follow
 
 fuzz-tests:
 	@scripts/install-packages build
-	scripts/fuzz runs 5000 evemu libinput evtest getevent raw64 raw32 wire
-	scripts/fuzz runs 2000 configuration controller
-	scripts/fuzz runs 200 varlink
+	$(BUILDING) fuzz scripts/fuzz build
+	$(TESTING) fuzz scripts/fuzz runs 5000 varlink=200 configuration=2000 controller=2000 \
+	  evemu libinput evtest getevent raw64 raw32 wire
 
 fuzz:
 	@scripts/install-packages build
@@ -117,31 +134,31 @@ fuzz:
 client-tests: build
 	@scripts/install-packages test
 	@scripts/install-python-tools
-	.tools/venv/bin/python -m pytest Tests/Adversary
+	$(call PYTEST,clients) Tests/Adversary
 
 # The examples for desktops and `keymodectl focus`, with real programs, on a desktop without a screen.
 desktop-tests: build
 	@scripts/install-packages test desktop
 	@scripts/install-python-tools
-	.tools/venv/bin/python -m pytest Tests/Desktop
+	$(call PYTEST,desktop) Tests/Desktop
 
 # The kiosk's page in real browsers, with a real daemon.
 kiosk-tests: build
 	@scripts/install-packages test kiosk
 	@scripts/install-python-tools
-	.tools/venv/bin/python -m pytest -n 2 Tests/Kiosk
+	$(call PYTEST,kiosk) -n 2 Tests/Kiosk
 
 # The example that replays a folder of recordings with Dask, on two workers.
 corpus-tests: build
 	@scripts/install-packages test
 	@scripts/install-python-tools
-	.tools/venv/bin/python -m pytest Tests/Corpus
+	$(call PYTEST,corpus) Tests/Corpus
 
 # Every diagram of the tests and of the documentation, drawn by the program of its language.
 diagram-tests:
 	@scripts/install-packages test diagrams
 	@scripts/install-python-tools
-	.tools/venv/bin/python -m pytest Tests/Diagrams
+	$(call PYTEST,diagrams) Tests/Diagrams
 
 # The pictures in the README.
 pictures: build
@@ -166,6 +183,14 @@ adversary: build
 	scripts/fuzz seconds 300
 	.tools/venv/bin/python -m pytest Tests/Adversary Tests/VirtualMachine -m attack
 
+# An hour of typing, plugging and subscribing. `make test` does it for some seconds.
+soak: export KEYMODED_SOAK_SECONDS ?= 3600
+soak: build
+	@scripts/install-packages test
+	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
+	@scripts/install-python-tools
+	.tools/venv/bin/python -m pytest Tests/VirtualMachine/tests/test_soak.py
+
 # Not part of `make test`, because each sanitizer takes minutes.
 sanitize:
 	@scripts/install-packages build test
@@ -176,18 +201,23 @@ vm-tests: build deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	.tools/venv/bin/python -m pytest $(GUESTS) Tests/VirtualMachine
+	$(GUEST)
+	$(call PYTEST,guests) $(GUESTS) Tests/VirtualMachine
 
-# vm-tests installs the package in a guest with this machine's Debian release; these tests use Debian
-# 13, which has a newer systemd, and autopkgtest for debian/tests.
+# vm-tests installs the package in a guest with this machine's Debian. Where that is not Debian 13, these
+# tests do it again with Debian 13, which has a newer systemd, and autopkgtest for debian/tests.
 package-tests: deb dist-tests source-package
-	lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
+	$(TESTING) package lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	KEYMODED_VM_SUITE=trixie .tools/venv/bin/python -m pytest $(GUESTS) \
-	  $(addprefix Tests/VirtualMachine/tests/,test_package.py test_upgrade.py test_clients_page.py \
-	  test_autopkgtest.py test_kiosk.py)
+	grep -q '^VERSION_CODENAME=trixie' /etc/os-release || $(MAKE) --no-print-directory package-tests-13
+
+package-tests-13: export KEYMODED_VM_SUITE = trixie
+package-tests-13:
+	$(GUEST)
+	$(call PYTEST,guests-debian-13) $(GUESTS) $(addprefix Tests/VirtualMachine/tests/, \
+	  test_package.py test_upgrade.py test_clients_page.py test_autopkgtest.py test_kiosk.py)
 
 recordings: build
 	@scripts/install-packages test
@@ -212,7 +242,7 @@ bench-vm: build
 
 build:
 	@scripts/install-packages build
-	@$(MAKE) --no-print-directory programs
+	@$(BUILDING) programs $(MAKE) --no-print-directory programs
 
 # debian/rules uses this: a build of a Debian package installs nothing.
 programs:
@@ -275,7 +305,7 @@ dist:
 # The archive builds, and the programs are the same in another folder.
 dist-tests: build dist
 	tar --extract --xz --file=.dist/$(ARCHIVE).tar.xz --directory=.dist
-	$(MAKE) -C .dist/$(ARCHIVE) build
+	$(BUILDING) dist $(MAKE) -C .dist/$(ARCHIVE) programs
 	for name in $(PROGRAMS); do \
 	  cmp .build/release/$$name .dist/$(ARCHIVE)/.build/release/$$name || exit; \
 	done
@@ -308,7 +338,7 @@ deb:
 	@scripts/install-packages build package
 	$(RM) -r .deb
 	install -d .deb
-	dpkg-buildpackage --build=binary --no-check-builddeps --no-sign \
+	$(BUILDING) package dpkg-buildpackage --build=binary --no-check-builddeps --no-sign \
 	  --buildinfo-option=-u.deb --buildinfo-file=.deb/keymoded.buildinfo \
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
