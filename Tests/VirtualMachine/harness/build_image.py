@@ -5,6 +5,7 @@ or the files in guest/image have changed. Everything comes from Debian's own mir
 installed on the host. The tests call `ensure_images()`.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import lzma
@@ -14,7 +15,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,20 @@ class Images:
     initramfs: Path
     root: Path
 
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[Path]:
+        """The folder of the images, while no other run of the tests changes what is in it."""
+        with _locked(self.root.parent) as folder:
+            yield folder
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield folder
+
 
 def missing_requirements() -> str:
     """The requirements that this host lacks and how to get them; empty if it has all."""
@@ -81,13 +96,13 @@ def ensure_images() -> Images:
     images = Images(folder / "vmlinux", folder / "initramfs.cpio", folder / "root.ext4")
     stamp = folder / "stamp"
     wanted = _hash_of_inputs()
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two test runs at once: the second waits for the first
+    with _locked(folder):
         if not stamp.exists() or stamp.read_text() != wanted:
             if problem := missing_requirements():
                 raise RuntimeError(problem)
             stamp.unlink(missing_ok=True)
+            for state in folder.glob("state-*"):
+                state.unlink()
             with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
                 _build(Path(work), images)
             stamp.write_text(wanted)

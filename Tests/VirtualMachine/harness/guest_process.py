@@ -51,6 +51,7 @@ class Agent:
         self._changed = threading.Condition()
         self._has_ended = False
         self.system_state = ""
+        self.has_begun = False
         self.pids: dict[int, int] = {}
         self.exit_codes: dict[int, int] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -88,6 +89,8 @@ class Agent:
                     match line.split():
                         case ["ready", state]:
                             self.system_state = state
+                        case ["begun"]:
+                            self.has_begun = True
                         case ["started", number, pid]:
                             self.pids[int(number)] = int(pid)
                         case ["exit", number, status]:

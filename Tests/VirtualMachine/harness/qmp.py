@@ -1,12 +1,14 @@
 """QEMU's control protocol (QMP): JSON lines over a socket, one command at a time."""
 
 import json
+import shlex
 import socket
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
-from support.waiting import BOUND_SECONDS
+from support.waiting import BOUND_SECONDS, wait_until
 
 
 class QmpError(Exception):
@@ -54,6 +56,22 @@ class Qmp:
                 for event in self._events
             ):
                 self._events.append(self._next_message(deadline))
+
+    def save(self, file: Path) -> None:
+        """Stops the guest, and writes its state into a file, with which QEMU can start."""
+        self.command("stop")
+        self.command("migrate-set-parameters", **{"max-bandwidth": 1 << 40})
+        self.command("migrate", uri=f"exec:cat >{shlex.quote(str(file))}")
+        wait_until(lambda: self.command("query-migrate")["status"] == "completed", "the state")
+
+    def go_on(self) -> None:
+        """Waits until QEMU has loaded the guest that `save` stopped, and lets it go on.
+
+        What is sent to its ports before is lost.
+        """
+        loading = "inmigrate"
+        wait_until(lambda: self.command("query-status")["status"] != loading, "the saved state")
+        self.command("cont")
 
     def _next_message(self, deadline: float) -> dict[str, Any]:
         while b"\n" not in self._received:

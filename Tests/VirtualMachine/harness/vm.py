@@ -11,16 +11,19 @@ Used like this:
 """
 
 import contextlib
+import hashlib
+import shlex
 import socket
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import Any, Self
 
 from support.waiting import BOUND_SECONDS, wait_until
 
 from harness import keys
-from harness.build_image import Images
+from harness.build_image import Images, ensure_images, missing_requirements
 from harness.guest_process import Agent, CommandFailed, Completed, GuestProcess
 from harness.qmp import Qmp
 
@@ -31,6 +34,8 @@ USB_KEYBOARD_NAME = "QEMU QEMU USB Keyboard"
 USB_MOUSE_NAME = "QEMU QEMU USB Mouse"
 
 BOOT_SECONDS = 300.0
+
+QEMU = "qemu-system-x86_64"
 
 # Without mitigations, self-tests and audit, for a faster boot.
 KERNEL_COMMAND_LINE = (
@@ -45,48 +50,80 @@ QUICK_CLOCK = "clocksource=tsc tsc=reliable"
 
 
 class VirtualMachine:
-    """One guest, running from `with` to the end of its block."""
+    """One guest, running from `with` to the end of its block.
+
+    The guest is started in the state that a boot led to, which takes a second. The first guest
+    boots and saves that state beside the images. With `boots` this guest boots too.
+    """
 
     shared: Path
     """The folder of the host that the guest mounts as /host."""
 
-    system_state: str
-    """The output of `systemctl is-system-running` at the end of the boot."""
-
     def __init__(
         self,
         images: Images,
-        processors: int = 2,
+        processors: int = 1,
         memory_mib: int = 1024,
         clock: str = RIGHT_CLOCK,
+        boots: bool = False,
     ) -> None:
         self._images = images
         self._processors = processors
         self._memory_mib = memory_mib
         self._clock = clock
+        self._boots = boots
         self._processes: list[GuestProcess] = []
 
     def __enter__(self) -> Self:
+        state = None if self._boots else self.saved_state()
         with contextlib.ExitStack() as undo:
-            folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="keymoded-vm-")))
-            self.shared = folder / "shared"
-            self.shared.mkdir()
-            console = folder / "console.log"
-            control, agent = self._start_qemu(console, undo)
-            self._qmp = Qmp(control)
-            self._agent = Agent(agent, console)
-            undo.callback(self._agent.close)
-            undo.callback(self._kill_qemu)
-            self._agent.wait_for(
-                lambda: bool(self._agent.system_state), BOOT_SECONDS, "the guest's boot"
-            )
-            self.system_state = self._agent.system_state
-            self._qmp.negotiate(BOUND_SECONDS)
+            self._start(undo, state)
+            self._agent.send(f"begin {time.time()}")
+            self._agent.wait_for(lambda: self._agent.has_begun, BOUND_SECONDS, "the guest's start")
             self._undo = undo.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._undo.close()
+
+    @property
+    def system_state(self) -> str:
+        """The output of `systemctl is-system-running` at the end of the boot, if it boots."""
+        return self._agent.system_state
+
+    def _start(self, undo: contextlib.ExitStack, state: Path | None) -> None:
+        """Starts QEMU, with a saved state or by a boot, to whose end it waits."""
+        folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="keymoded-vm-")))
+        self.shared = folder / "shared"
+        self.shared.mkdir()
+        console = folder / "console.log"
+        control, agent = self._start_qemu(console, state, undo)
+        self._qmp = Qmp(control)
+        self._agent = Agent(agent, console)
+        undo.callback(self._agent.close)
+        undo.callback(self._kill_qemu)
+        self._qmp.negotiate(BOUND_SECONDS)
+        if state:
+            self._qmp.go_on()
+        else:
+            self._agent.wait_for(
+                lambda: bool(self._agent.system_state), BOOT_SECONDS, "the guest's boot"
+            )
+
+    def saved_state(self) -> Path:
+        """The file with the state of such a guest after its boot; makes it if there is none yet."""
+        version = subprocess.run([QEMU, "--version"], check=True, stdout=subprocess.PIPE).stdout
+        # QEMU loads only what the same version has saved of the same machine.
+        key = hashlib.sha256(version + "\0".join(self._machine()).encode()).hexdigest()[:16]
+        with self._images.locked() as folder:
+            state = folder / f"state-{key}"
+            if not state.exists():
+                with contextlib.ExitStack() as undo:
+                    self._start(undo, None)
+                    unfinished = folder / "unfinished-state"
+                    self._qmp.save(unfinished)
+                    unfinished.rename(state)
+        return state
 
     def run(self, command: str, timeout: float = BOUND_SECONDS, check: bool = True) -> Completed:
         """Runs a shell command in the guest, as root, to its end."""
@@ -179,7 +216,7 @@ class VirtualMachine:
         self._qmp.command("input-send-event", events=events)
 
     def _start_qemu(
-        self, console: Path, undo: contextlib.ExitStack
+        self, console: Path, state: Path | None, undo: contextlib.ExitStack
     ) -> tuple[socket.socket, socket.socket]:
         """Starts QEMU and returns connections to its control port and to the agent's port.
 
@@ -191,7 +228,7 @@ class VirtualMachine:
         with control_of_qemu, agent_of_qemu, console.open("wb") as output:
             descriptors = (control_of_qemu.fileno(), agent_of_qemu.fileno())
             self._qemu = subprocess.Popen(
-                self._qemu_command(*descriptors),
+                self._qemu_command(*descriptors, state),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
@@ -203,22 +240,36 @@ class VirtualMachine:
         self._qemu.kill()
         self._qemu.wait()
 
-    def _qemu_command(self, control: int, agent: int) -> list[str]:
-        threading_model = "multi" if self._processors > 1 else "single"
+    def _qemu_command(self, control: int, agent: int, state: Path | None) -> list[str]:
+        loads = ["-incoming", f"exec:cat {shlex.quote(str(state))}"] if state else []
         return [
             # setpriv: if the thread that starts QEMU ends, even by SIGKILL, QEMU is killed too.
-            *("setpriv", "--pdeathsig", "KILL", "--", "qemu-system-x86_64"),
+            *("setpriv", "--pdeathsig", "KILL", "--", QEMU),
+            *self._machine(),
+            *("-kernel", str(self._images.kernel), "-initrd", str(self._images.initramfs)),
+            *("-drive", f"if=none,id=root,format=raw,read-only=on,file={self._images.root}"),
+            *("-fsdev", f"local,id=host,path={self.shared},security_model=none"),
+            *("-chardev", f"socket,id=qmp,fd={control}", "-mon", "chardev=qmp,mode=control"),
+            *("-chardev", f"socket,id=agent,fd={agent}"),
+            *("-chardev", "stdio,id=console,signal=off"),
+            *loads,
+        ]
+
+    def _machine(self) -> list[str]:
+        """The arguments that a saved state depends on."""
+        threading_model = "multi" if self._processors > 1 else "single"
+        return [
             *("-accel", f"tcg,thread={threading_model}", "-machine", "pc", "-cpu", "qemu64"),
             *("-smp", str(self._processors), "-m", str(self._memory_mib)),
             *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-            *("-kernel", str(self._images.kernel), "-initrd", str(self._images.initramfs)),
             *("-append", f"{KERNEL_COMMAND_LINE} {self._clock}"),
-            *("-drive", f"if=none,id=root,format=raw,read-only=on,file={self._images.root}"),
             *("-device", "virtio-blk-pci,drive=root"),
-            *("-virtfs", f"local,path={self.shared},mount_tag=host,security_model=none"),
-            *("-chardev", f"socket,id=qmp,fd={control}", "-mon", "chardev=qmp,mode=control"),
-            *("-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,fd={agent}"),
-            *("-device", "virtserialport,chardev=agent,name=agent"),
-            *("-device", "qemu-xhci,id=usb"),
-            *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
+            *("-device", "virtio-9p-pci,fsdev=host,mount_tag=host"),
+            *("-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=agent"),
+            *("-device", "qemu-xhci,id=usb", "-serial", "chardev:console"),
         ]
+
+
+if __name__ == "__main__" and not missing_requirements():
+    # Before the tests, so that the time that they take is their own.
+    VirtualMachine(ensure_images()).saved_state()

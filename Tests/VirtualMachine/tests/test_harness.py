@@ -13,10 +13,6 @@ from harness.service import MOST_TRIES
 from harness.vm import PS2_KEYBOARD, VirtualMachine
 
 
-def test_guest_booted_without_failed_units(vm: VirtualMachine) -> None:
-    assert vm.system_state == "running"
-
-
 def test_command_returns_exit_code_stdout_and_stderr(vm: VirtualMachine) -> None:
     completed = vm.run("echo out; echo 'and \"err\"' >&2; exit 7", check=False)
     assert (completed.exit_code, completed.stdout, completed.stderr) == (7, "out\n", 'and "err"\n')
@@ -173,8 +169,12 @@ def test_uinput_keyboard_sends_single_and_recorded_events(vm: VirtualMachine) ->
     vm.wait_until(f"! test -e {path}")
 
 
-def test_guest_that_crashes_is_reported_and_leaves_nothing_behind(images: Images) -> None:
-    with VirtualMachine(images) as machine:
+def test_guest_boots_without_failed_units_and_its_crash_is_reported_and_leaves_nothing_behind(
+    images: Images,
+) -> None:
+    # All other tests start from the state at the end of such a boot.
+    with VirtualMachine(images, boots=True) as machine:
+        assert machine.system_state == "running"
         shared = machine.shared
         machine.start("echo c >/proc/sysrq-trigger")
         with pytest.raises(GuestDied, match="sysrq triggered crash"):
