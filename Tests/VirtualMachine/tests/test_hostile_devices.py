@@ -45,7 +45,7 @@ def shift_for(guest: VirtualMachine, name: str) -> Iterator[None]:
     ("name", "count"),
     [
         ("overflow", 20 * TIMES),
-        ("flood", 100_000 * TIMES),
+        ("flood", 20_000 * TIMES),
         ("unplug_held", 10 * TIMES),
         ("unplug_behind", 2 * TIMES),
         ("plug", PLUGS),

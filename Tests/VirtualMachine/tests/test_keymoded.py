@@ -50,26 +50,6 @@ def test_autorepeat_of_shift_has_no_effect(guest: VirtualMachine) -> None:
     assert service.settled_state(guest)["sequence"] == 2
 
 
-def test_autorepeat_of_a_letter_counts_as_a_character(guest: VirtualMachine) -> None:
-    with followed_keyboard(guest, "Repeating keyboard") as keyboard:
-        watch = Watch(guest)
-        keyboard.send("A+")
-        guest.play("tap shift")
-        assert watch.states(1) == ["on"]
-        keyboard.send("A*")
-        (change,) = watch.changes(1)
-        assert (change["to"], change["event"]) == ("off", "characterTyped")
-
-
-def test_letter_counts_as_a_character_with_altgr_but_not_with_ctrl(guest: VirtualMachine) -> None:
-    watch = Watch(guest)
-    guest.play("tap shift; wait 20; down ctrl; tap c; up ctrl; wait 20")
-    assert watch.states(1) == ["on"]
-    assert service.settled_state(guest)["shift"] == "on"
-    guest.play("down alt_r; tap e; up alt_r")
-    assert watch.states(1) == ["off"]
-
-
 def test_systemd_status_has_the_number_of_followed_keyboards(guest: VirtualMachine) -> None:
     wait_until_following(guest, 1)
     with followed_keyboard(guest, "Counted keyboard"):

@@ -48,16 +48,6 @@ def test_shift_pressed_while_a_button_is_held_is_part_of_a_shortcut(
     assert watch.states(1) == ["on"]
 
 
-def test_shift_that_is_held_for_a_click_is_taken_back(guest: VirtualMachine, mouse: str) -> None:
-    watch = Watch(guest)
-    for _ in range(2):
-        guest.play("down shift; wait 80; tap btn_left; wait 80; up shift; wait 80")
-        pressed, clicked = watch.changes(2)
-        assert (pressed["to"], clicked["to"]) == ("on", "off")
-        assert clicked["time"] > pressed["time"]
-    assert service.settled_state(guest)["shift"] == "off", "two clicks do not lock it"
-
-
 def test_unplugging_a_mouse_releases_its_buttons(guest: VirtualMachine) -> None:
     path = guest.plug_usb_mouse("held")
     wait_until_followed(guest, USB_MOUSE_NAME)

@@ -9,7 +9,7 @@ from harness.vm import VirtualMachine
 from harness.watch import Watch
 
 # A thousand take some minutes: `KEYMODED_KILLS=1000 make vm-tests`.
-KILLS = int(os.environ.get("KEYMODED_KILLS", "100"))
+KILLS = int(os.environ.get("KEYMODED_KILLS", "30"))
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from harness import service
 from harness.service import wait_until_followed
-from harness.vm import USB_KEYBOARD_NAME, VirtualMachine
+from harness.vm import USB_KEYBOARD_NAME, USB_MOUSE_NAME, VirtualMachine
 from harness.watch import Change, Watch
 
 # With this threshold, two presses of Shift are a double press however late a slow host types them.
@@ -56,64 +56,62 @@ CLICKS = {
 }
 
 
-@pytest.fixture
+class Typist:
+    """Types on a keyboard of the guest, and tells what it changes."""
+
+    def __init__(self, vm: VirtualMachine) -> None:
+        self._vm = vm
+        self._watch = Watch(vm)
+
+    def changes(self, script: str) -> list[Change]:
+        """The changes that a script makes, which must all be of the Shift machine."""
+        self._vm.play(f"{script}; {QUICK}")
+        changes = self._watch.rest(self._vm)[:-1]
+        assert {change["machine"] for change in changes} <= {"shift"}
+        return changes
+
+    def states(self, script: str) -> list[str]:
+        """The states of the Shift machine that a script leads to, one after the other."""
+        return [change["to"] for change in self.changes(script)]
+
+
+@pytest.fixture(scope="module")
 def patient(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with a service whose threshold no slow host exceeds."""
     with service.configured(installed, service.PATIENT):
         yield installed
 
 
-@pytest.fixture(params=["PS/2", "USB"])
+@pytest.fixture(scope="module", params=["PS/2", "USB"])
 def keyboard(request: pytest.FixtureRequest, patient: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, whose keys are typed on the PS/2 or on a USB keyboard."""
-    if request.param == "PS/2":
-        yield patient
-        return
-    path = patient.plug_usb_keyboard("shortcuts")
-    try:
+    """The guest, whose keys are typed on the PS/2 or on a USB keyboard, with a USB mouse."""
+    plugged = [patient.plug_usb_mouse("mouse")]
+    wait_until_followed(patient, USB_MOUSE_NAME)
+    patient.wait_for_usb_mouse()
+    if request.param == "USB":
+        plugged.append(patient.plug_usb_keyboard("shortcuts"))
         wait_until_followed(patient, USB_KEYBOARD_NAME)
-        yield patient
-    finally:
-        patient.unplug("shortcuts")
-        patient.wait_until(f"! test -e {path}")
+    yield patient
+    for name in ("mouse", "shortcuts")[: len(plugged)]:
+        patient.unplug(name)
+    patient.wait_until("! test -e " + " -a ! -e ".join(plugged))
 
 
-def shift_changes(guest: VirtualMachine, script: str) -> list[Change]:
-    """The changes that a script makes, which must all be of the Shift machine."""
-    watch = Watch(guest)
-    guest.play(f"{script}; {QUICK}")
-    changes = watch.rest(guest)[:-1]
-    assert {change["machine"] for change in changes} <= {"shift"}
-    return changes
+@pytest.fixture
+def typist(keyboard: VirtualMachine) -> Typist:
+    """Types on that keyboard. Each test ends with Shift off, as it began."""
+    return Typist(keyboard)
 
 
-def assert_changes_nothing(guest: VirtualMachine, script: str, states: list[str]) -> None:
-    """Checks that a shortcut leads to these states, and that Shift is as before."""
-    before = service.state(guest)
-    changes = shift_changes(guest, script)
-    assert [change["to"] for change in changes] == states
-    assert {change["event"] for change in changes} <= {"shiftPressed", "shiftUsed"}
-    after = service.state(guest)
-    assert after["shift"] == before["shift"]
+def test_shortcuts_and_clicks_end_in_off(typist: Typist) -> None:
+    for name, (script, states) in {**SHORTCUTS, **CLICKS}.items():
+        changes = typist.changes(script)
+        assert [change["to"] for change in changes] == states, name
+        assert {change["event"] for change in changes} <= {"shiftPressed", "shiftUsed"}, name
 
 
-@pytest.mark.parametrize("name", SHORTCUTS)
-def test_shortcut_ends_in_off(keyboard: VirtualMachine, name: str) -> None:
-    script, states = SHORTCUTS[name]
-    assert_changes_nothing(keyboard, script, states)
-    assert service.state(keyboard)["shift"] == "off"
-
-
-@pytest.mark.parametrize("name", CLICKS)
-def test_click_ends_in_off(keyboard: VirtualMachine, mouse: str, name: str) -> None:
-    script, states = CLICKS[name]
-    assert_changes_nothing(keyboard, script, states)
-    assert service.state(keyboard)["shift"] == "off"
-
-
-def test_shift_for_itself_still_works(keyboard: VirtualMachine, mouse: str) -> None:
-    changes = shift_changes(
-        keyboard,
+def test_shift_for_itself_still_works(typist: Typist) -> None:
+    changes = typist.changes(
         f"tap shift; {QUICK}; tap shift; {QUICK}; tap a; {QUICK}; tap shift; {QUICK};"
         f"tap shift; {QUICK}; tap a; {QUICK}; down shift; {QUICK}; tap a; {QUICK}; up shift",
     )
@@ -124,28 +122,27 @@ def test_shift_for_itself_still_works(keyboard: VirtualMachine, mouse: str) -> N
     ]
 
 
-def test_shortcut_keeps_capslock(keyboard: VirtualMachine) -> None:
-    changes = shift_changes(keyboard, f"tap shift; {QUICK}; tap shift")
-    assert [change["to"] for change in changes] == ["on", "capsLock"]
-    assert_changes_nothing(keyboard, SHIFT_TAB, ["off", "capsLock"])
+def test_shortcut_keeps_capslock(typist: Typist) -> None:
+    assert typist.states(f"tap shift; {QUICK}; tap shift") == ["on", "capsLock"]
+    assert typist.states(SHIFT_TAB) == ["off", "capsLock"]
+    assert typist.states("tap shift") == ["off"]
 
 
-def test_shortcut_keeps_on_with_the_time_of_its_press(keyboard: VirtualMachine) -> None:
-    (pressed,) = shift_changes(keyboard, "tap shift")
-    assert_changes_nothing(keyboard, SHIFT_LEFT, ["capsLock", "on"])
-    assert_changes_nothing(keyboard, f"down ctrl; {QUICK}; tap shift; {QUICK}; up ctrl", [])
+def test_shortcut_keeps_on_with_the_time_of_its_press(typist: Typist) -> None:
+    assert typist.states("tap shift") == ["on"]
+    assert typist.states(SHIFT_LEFT) == ["capsLock", "on"]
+    assert typist.states(f"down ctrl; {QUICK}; tap shift; {QUICK}; up ctrl") == []
     # The next press of Shift still is the second of a double press.
-    assert service.state(keyboard)["shift"] == "on"
-    assert [change["to"] for change in shift_changes(keyboard, "tap shift")] == ["capsLock"]
-    assert pressed["to"] == "on"
+    assert typist.states("tap shift") == ["capsLock"]
+    assert typist.states("tap shift") == ["off"]
 
 
 def test_press_of_every_shift_counts_with_the_trigger_always(
-    keyboard: VirtualMachine, mouse: str
+    patient: VirtualMachine, typist: Typist
 ) -> None:
-    service.reload(keyboard, ALWAYS)
-    changes = shift_changes(keyboard, f"{SHIFT_TAB}; {SHIFT_TAB}")
-    assert [change["to"] for change in changes] == ["on", "capsLock"]
-    assert [change["to"] for change in shift_changes(keyboard, SHIFT_CLICK)] == ["off"]
-    changes = shift_changes(keyboard, f"down alt; {QUICK}; tap shift; {QUICK}; up alt")
-    assert [change["to"] for change in changes] == ["on"]
+    service.reload(patient, ALWAYS)
+    assert typist.states(f"{SHIFT_TAB}; {SHIFT_TAB}") == ["on", "capsLock"]
+    assert typist.states(SHIFT_CLICK) == ["off"]
+    assert typist.states(f"down alt; {QUICK}; tap shift; {QUICK}; up alt") == ["on"]
+    assert typist.states("tap a") == ["off"]
+    service.reload(patient, service.PATIENT)
