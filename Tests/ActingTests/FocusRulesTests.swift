@@ -324,6 +324,16 @@ struct FocusRulesTests {
     #expect(trial.rules.deadline == nil)
 
     trial = Trial.editingByItself
+    _ = trial.lose()
+    trial.wait(100)
+    _ = trial.forgetState()
+    trial.wait(1000)
+    #expect(trial.repeatState(editing) == nil, "the focus may have been lost to a lock screen")
+    #expect(trial.rules.deadline == trial.now + .milliseconds(150))
+    trial.wait(150)
+    #expect(trial.advance() == .tapBlankArea)
+
+    trial = Trial.editingByItself
     _ = trial.forgetState()
     _ = trial.enter(editing)
     _ = trial.lose()

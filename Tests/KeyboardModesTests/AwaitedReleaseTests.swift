@@ -55,6 +55,29 @@ struct AwaitedReleaseTests {
     }
   }
 
+  @Test("a reload that unbinds a release ends the use, even if it keeps the tap or the hold")
+  func unboundAmongOthers() throws {
+    for kept in [Use.tap, .hold(.milliseconds(100))] {
+      var timeline = Timeline(try settings([("F9", .release), ("F9", kept)]))
+      try timeline.play("F9+ 50")
+      timeline.configure(try settings([("F9", kept)]))
+      try timeline.play("20 F9- 100")
+      timeline.passTime()
+      #expect(keyboardEvents(timeline) == ["release 50000"], "and no \(kept)")
+    }
+  }
+
+  @Test("a reload that unbinds a hold forgets when it was due, so a later release is still a tap")
+  func unboundHold() throws {
+    var timeline = Timeline(try settings([("F9", .tap), ("F9", .hold(.milliseconds(100)))]))
+    try timeline.play("F9+ 50")
+    #expect(timeline.controller.deadline == at(100))
+    timeline.configure(try settings([("F9", .tap), ("F10", .hold(.milliseconds(100)))]))
+    #expect(timeline.controller.deadline == nil)
+    try timeline.play("100 F9-")
+    #expect(keyboardEvents(timeline) == ["tap 150000"])
+  }
+
   @Test("a reload that keeps a release sends it when the key goes up")
   func kept() throws {
     let hold = Use.hold(.milliseconds(300))
@@ -162,6 +185,21 @@ struct AwaitedReleaseTests {
     let (controller, _) = next(after: timeline, timeline.controller.settings, opened)
     #expect(controller.nextCheck != nil)
     #expect(controller.snapshot.awaitedReleases.count == 1)
+  }
+
+  @Test("in the next daemon, the autorepeat of a bound key types nothing")
+  func repeatedInNext() throws {
+    var timeline = Timeline(try settings([("A", .release)]))
+    try timeline.play("LEFTSHIFT A+")
+    #expect(timeline.controller.modes.shift == "on")
+    let a = try key("A")
+    let inputs: [Controller.Input] = [
+      .opened(first, held: [a]), .allOpened(at: at(10)),
+      .key(first, KeyEvent(time: at(20), key: a, action: .autorepeat)),
+    ]
+    let (controller, changes) = next(after: timeline, timeline.controller.settings, inputs)
+    #expect(changes == [])
+    #expect(controller.modes.shift == "on")
   }
 
   @Test("two awaited releases of one key end when the first device that holds it lets it go")

@@ -102,6 +102,22 @@ struct TimeoutTests {
     #expect(short.controller.modes.sequence == 2)
   }
 
+  @Test(
+    "a tap that was released by the timeout comes before it: its press was earlier",
+    arguments: [2994, 2995, 2999])
+  func tapBeforeTimeout(_ released: Int) throws {
+    var settings = settings
+    settings.shiftTrigger = .tap
+    settings.debounce = .milliseconds(5)
+    var timeline = Timeline(settings)
+    try timeline.play("LEFTSHIFT 2900 LEFTSHIFT+ \(released - 2900) LEFTSHIFT-")
+    timeline.take(.client(.characterTyped, at: at(3000)))
+    // The other way round, the timeout would end `on`, and the tap begin it again.
+    #expect(timeline.changes.map(\.event) == ["shiftPressed", "shiftPressed"])
+    #expect(timeline.changes.map(\.time) == [at(0), at(2900)])
+    #expect(timeline.controller.modes.shift == "off")
+  }
+
   @Test("a resumed controller keeps the deadline")
   func resumed() throws {
     let snapshot = try timeline("LEFTSHIFT 1000").controller.snapshot

@@ -222,6 +222,25 @@ struct UsesTests {
     #expect(try keyboardEvents("F9+ 50 F10+", two) == ["hold 150000", "hold 300000"])
   }
 
+  @Test("of two holds that are due at the same time, that of the earlier press comes first")
+  func dueTogether() throws {
+    func bound(_ first: String, _ second: String) throws -> Settings {
+      var bindings = Bindings()
+      for (name, use, event) in [
+        (first, Use.hold(.milliseconds(300)), KeyboardTable.Event.tapTextField),
+        (second, .hold(.milliseconds(100)), .clickMoreButton),
+      ] {
+        #expect(bindings.bind(try Chord([key(name)]), use, to: event) == nil)
+      }
+      return Settings(bindings: bindings)
+    }
+    for (first, second) in [("F9", "F10"), ("F10", "F9")] {
+      #expect(
+        try keyboardEvents("\(first)+ 200 \(second)+", bound(first, second))
+          == ["tapTextField 300000", "clickMoreButton 300000"])
+    }
+  }
+
   @Test("push-to-talk: nothing in between can turn the microphone on again")
   func pushToTalk() throws {
     let shipped = KeyboardTable.standard

@@ -152,13 +152,23 @@ class Tab:
         self.perform({"type": "key", "id": "keys", "actions": actions})
 
     def resize(self, width: int, height: int) -> None:
-        """Gives the page a size in CSS pixels, and waits until it is drawn in this size."""
+        """Gives the page a size in CSS pixels, and waits until it is drawn in this size.
+
+        The browser may answer before the page learns of its size.
+        """
         self.session.call(
             "browsingContext.setViewport",
             context=self.context,
             viewport={"width": width, "height": height},
         )
-        self.run("await drawn()")
+        self.run(
+            "const [width, height] = given;"
+            "while (innerWidth !== width || innerHeight !== height)"
+            " await new Promise((resized) => addEventListener('resize', resized, { once: true }));"
+            "await drawn();",
+            width,
+            height,
+        )
 
     def picture(self, path: Path, width: int | None = None, height: int | None = None) -> None:
         """Writes a picture of the page, or of its upper left corner, as PNG."""

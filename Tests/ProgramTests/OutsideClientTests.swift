@@ -7,10 +7,7 @@ import Testing
 @Suite("Python varlink package")
 struct OutsideClientTests {
   private func varlink(_ arguments: String) throws -> Ended {
-    try #require(
-      FileManager.default.isExecutableFile(atPath: Place.python),
-      "no \(Place.python): 'make test' installs it")
-    return try run("/bin/sh", "-c", "'\(Place.python)' -m varlink.cli \(arguments)")
+    try run("/bin/sh", "-c", "'\(PythonWithPackages.path())' -m varlink.cli \(arguments)")
   }
 
   @Test("the package gets the service info and the description of the interface")
@@ -69,6 +66,7 @@ struct OutsideClientTests {
   func stream() throws {
     let daemon = try RunningDaemon()
     let python = try RunningPython(
+      PythonWithPackages.path(),
       """
       import varlink, os, json
       with varlink.Client.new_with_address(f"unix:{os.environ['KEYMODED_SOCKET_DIR']}/state.sock") as client:
@@ -91,7 +89,8 @@ struct OutsideClientTests {
     let page = try String(contentsOfFile: "\(Place.checkout)/docs/clients.md", encoding: .utf8)
     let block = try #require(page.components(separatedBy: "```python\n").dropFirst().first)
     let daemon = try RunningDaemon()
-    let python = try RunningPython(try #require(block.components(separatedBy: "```").first), daemon)
+    let example = try #require(block.components(separatedBy: "```").first)
+    let python = try RunningPython("/usr/bin/python3", example, daemon)
     #expect(try python.lines(1) == ["off prepareToEditText"])
     try daemon.change(1)
     #expect(
@@ -105,8 +104,8 @@ private final class RunningPython {
   private let pipe = Pipe()
   private var text = ""
 
-  init(_ program: String, _ daemon: RunningDaemon) throws {
-    process.executableURL = URL(fileURLWithPath: Place.python)
+  init(_ python: String, _ program: String, _ daemon: RunningDaemon) throws {
+    process.executableURL = URL(fileURLWithPath: python)
     process.arguments = ["-c", program]
     process.environment = ["KEYMODED_SOCKET_DIR": daemon.folder.path]
     process.standardOutput = pipe

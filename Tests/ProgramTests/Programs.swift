@@ -15,9 +15,38 @@ enum Place {
     return url.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
       .path
   }()
+}
 
-  /// The Python that has the packages the tests need.
-  static var python: String { "\(checkout)/.tools/venv/bin/python" }
+/// The Python that has the packages of Tests/requirements.txt.
+enum PythonWithPackages {
+  /// Its path. The first use installs the packages if some are missing, as `make test` does before all
+  /// tests.
+  ///
+  /// - Throws: ``NotInstalled``.
+  static func path() throws -> String { try installed.get() }
+
+  private static let installed = Result {
+    let script = "scripts/install-python-tools"
+    // The person's own environment, for pip may need a proxy.
+    let ended = try run(
+      "/usr/bin/timeout", "\(seconds)", "\(Place.checkout)/\(script)",
+      environment: ProcessInfo.processInfo.environment)
+    guard ended.status == 0 else { throw NotInstalled(script: script, ended: ended) }
+    return "\(Place.checkout)/.tools/venv/bin/python"
+  }
+
+  /// The packages are large.
+  private static let seconds = 600
+
+  /// An error: the script did not install the packages.
+  struct NotInstalled: Error, CustomStringConvertible {
+    let script: String
+    let ended: Ended
+    var description: String {
+      let reason = ended.status == 124 ? "it took more than \(seconds) s" : ended.errors
+      return "'\(script)' did not install the tests' Python packages: \(reason)"
+    }
+  }
 }
 
 /// Runs a program under test, or the program at a path, and waits for its end.

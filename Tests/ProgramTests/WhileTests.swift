@@ -225,7 +225,7 @@ struct WhileTests {
       """
     let running = try RunningWhile(
       daemon.folder.path,
-      ["--grace", "1000", "keyboard=editingText", "--", Place.python, "-c", shell])
+      ["--grace", "1000", "keyboard=editingText", "--", "/usr/bin/python3", "-c", shell])
     try enter()
     try running.awaitLog("up")
     try leave()
