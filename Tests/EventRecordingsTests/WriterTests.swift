@@ -212,6 +212,7 @@ extension Controller.Input {
     switch self {
     case .opened(_, let held): .opened(device, held: held)
     case .key(_, let event): .key(device, event)
+    case .missedRelease(_, let key, let time): .missedRelease(device, key, at: time)
     case .synchronized(_, let found, let time): .synchronized(device, found, at: time)
     case .gone(_, let time): .gone(device, at: time)
     case .allOpened, .client, .configured: self

@@ -151,6 +151,9 @@ struct Reference {
     case .key(let device, let event):
       letPass(event.time)
       take(event.key.number, event.action, device, event.time, event.time)
+    case .missedRelease(let device, let key, let time):
+      letPass(time)
+      take(key.number, .release, device, time, time)
     case .synchronized(let device, let differences, let time):
       letPass(time)
       countTap()
