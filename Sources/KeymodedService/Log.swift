@@ -21,7 +21,7 @@ enum Log {
   private static func write(_ text: String, priority: Int) {
     let count = lost.load(ordering: .relaxed)
     if count > 0 {
-      let loss = "\(count) lines of this log were lost, because standard error was full"
+      let loss = "standard error was full; lines of this log that were lost: \(count)"
       if writeToStandardErrorWithoutWaiting(line(loss, priority: 4)) {
         lost.store(0, ordering: .relaxed)
       }

@@ -74,7 +74,7 @@ struct BlockedFilesTests {
     kill(daemon.process.processIdentifier, SIGHUP)
     try expectToGoOn(daemon) {
       read()
-      return text.contains(": 2 lines of this log were lost, because standard error was full\n")
+      return text.contains(": standard error was full; lines of this log that were lost: 2\n")
     }
   }
 

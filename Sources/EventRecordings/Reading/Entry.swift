@@ -8,7 +8,7 @@ enum Entry {
   case held([KeyCode], device: Int)
   /// Events of the device were lost; its next report has the differences that were found then.
   case lost(device: Int)
-  /// The next event of the device is a release that a grab hid.
+  /// The next report of the device is a release that a grab hid.
   case missed(device: Int)
   /// A report of the device ends, in a format that has a list for each report.
   case reportEnd(device: Int)
