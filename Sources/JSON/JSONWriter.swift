@@ -46,6 +46,8 @@ public struct JSONWriter: ~Copyable {
   public mutating func name(_ name: StaticString) {
     let length = name.utf8CodeUnitCount
     beginValue(upTo: length + 3)
+    // Nothing below checks bounds.
+    precondition(length + 3 <= text.free, "the name is longer than the buffer")
     // One pointer for all: after each write through one, the compiler reads the writer anew.
     let start = text.end
     start.pointee = UInt8(ascii: "\"")

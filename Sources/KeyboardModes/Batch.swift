@@ -12,13 +12,6 @@ public struct Batch: Sendable {
   /// `Keyboards.lateness`.
   public var settled: Time
 
-  /// The time of its last key, but not before ``settled``. An input of this time comes after those of
-  /// this batch and before those of later ones, so a recording has them in the same order.
-  var end: Time {
-    guard case .key(_, let last)? = inputs.last else { return settled }
-    return max(settled, last.time)
-  }
-
   /// A batch with these parts; without any, an empty one at time zero.
   public init(
     _ inputs: [Controller.Input] = [], reached: Time = Time(microseconds: 0),

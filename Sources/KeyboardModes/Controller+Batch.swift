@@ -2,8 +2,8 @@
 extension Controller {
   /// Takes a batch: its inputs in order, and then everything that is due by ``Batch/settled``.
   ///
-  /// Before a press whose meaning depends on a held modifier, the controller takes the releases that
-  /// a grab hid, which it learns from `keysUp`.
+  /// Before a press whose meaning depends on a held modifier, and before all other inputs of its time,
+  /// the controller takes the releases that a grab hid, which it learns from `keysUp`.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
@@ -13,11 +13,12 @@ extension Controller {
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode], taken: ((Input) -> Void)? = nil,
     publish: (Change) -> Void
   ) {
+    var begun: Time?
     for index in batch.inputs.indices {
       let input = batch.inputs[index]
-      if case .key(_, let event) = input, event.action == .press {
-        let rest = batch.inputs[(index + 1)...]
-        for release in missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
+      if case .key(_, let event) = input, event.time != begun {
+        begun = event.time
+        for release in missedReleases(beforeFirstOf: batch.inputs[index...], keysUp: keysUp) {
           taken?(release)
           take(release, publish: publish)
         }
@@ -25,9 +26,12 @@ extension Controller {
       taken?(input)
       take(input, publish: publish)
     }
+    if let last = batch.inputs.last(where: { $0.time != nil })?.time { latest = max(latest, last) }
     if hasDeadlines { advance(to: batch.settled, publish: publish) }
     if let nextCheck, nextCheck <= batch.settled {
-      for release in hiddenReleases(at: batch.end, keysUp: keysUp) {
+      // Behind all that has been taken, and before later inputs: a recording has them in this order.
+      let end = max(batch.settled, latest.advanced(by: .microseconds(1)) ?? latest)
+      for release in hiddenReleases(at: end, keysUp: keysUp) {
         taken?(release)
         take(release, publish: publish)
       }
@@ -42,10 +46,25 @@ extension Controller {
     let down = openUses.filter { $0.released == nil }
     return Dictionary(grouping: down, by: \.device).sorted { $0.key < $1.key }.flatMap {
       device, uses in
-      keysUp(uses.map(\.key), device).map { key in
-        .key(device, KeyEvent(time: time, key: key, action: .release))
-      }
+      keysUp(uses.map(\.key), device).map { .missedRelease(device, $0, at: time) }
     }
+  }
+
+  /// The releases that a grab hid and that the controller must take before the first of `inputs`,
+  /// which begins a time: those that any press of this time depends on, by device.
+  private func missedReleases(
+    beforeFirstOf inputs: ArraySlice<Input>, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
+  ) -> [Input] {
+    guard let time = inputs.first?.time else { return [] }
+    var missed: [Input] = []
+    for input in inputs {
+      guard case .key(_, let event) = input, event.time == time else { break }
+      guard event.action == .press else { continue }
+      for release in missedReleases(before: input, followedBy: inputs, keysUp: keysUp)
+      where !missed.contains(release) { missed.append(release) }
+    }
+    guard missed.count > 1 else { return missed }
+    return missed.sorted { ($0.device?.order ?? 0) < ($1.device?.order ?? 0) }
   }
 
   /// The releases that a grab hid and that the controller must take before `input`.
@@ -75,7 +94,7 @@ extension Controller {
           && !rest.contains { $0.mayRelease(key, on: other.device) }
       }
       let up = held.isEmpty ? [] : keysUp(held, other.device)
-      return up.map { .key(other.device, KeyEvent(time: event.time, key: $0, action: .release)) }
+      return up.map { .missedRelease(other.device, $0, at: event.time) }
     }
   }
 

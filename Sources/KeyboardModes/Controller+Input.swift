@@ -6,6 +6,9 @@ extension Controller {
     case opened(DeviceID, held: [KeyCode])
     /// A key of a device was pressed, released or repeated.
     case key(DeviceID, KeyEvent)
+    /// The kernel says that this key is up; a grab hid its release. It has the effect of the release.
+    /// A recording must know it from one: of all inputs with its time, it comes first.
+    case missedRelease(DeviceID, KeyCode, at: Time)
     /// Events of a device were lost, and these keys turned out to have changed. `at` is when the
     /// loss was noticed; the real times of the changes are unknown.
     case synchronized(DeviceID, [KeyDifference], at: Time)
@@ -27,10 +30,21 @@ extension Controller {
     /// The device of this input; `nil` for a client event and for settings.
     public var device: DeviceID? {
       switch self {
-      case .opened(let device, _), .key(let device, _), .synchronized(let device, _, _),
-        .gone(let device, _):
+      case .opened(let device, _), .key(let device, _), .missedRelease(let device, _, _),
+        .synchronized(let device, _, _), .gone(let device, _):
         device
       case .allOpened, .client, .configured: nil
+      }
+    }
+
+    /// When it happened; `nil` for what was down at opening.
+    var time: Time? {
+      switch self {
+      case .key(_, let event): event.time
+      case .missedRelease(_, _, let time), .synchronized(_, _, let time), .gone(_, let time),
+        .allOpened(let time), .client(_, let time), .configured(_, let time):
+        time
+      case .opened: nil
       }
     }
 
@@ -38,8 +52,10 @@ extension Controller {
     public func mayRelease(_ key: KeyCode, on device: DeviceID) -> Bool {
       switch self {
       case .key(device, let event): event.key == key && event.action == .release
+      case .missedRelease(device, key, _): true
       case .opened(device, _), .synchronized(device, _, _), .gone(device, _): true
-      case .opened, .key, .synchronized, .gone, .allOpened, .client, .configured: false
+      case .opened, .key, .missedRelease, .synchronized, .gone, .allOpened, .client, .configured:
+        false
       }
     }
   }

@@ -35,8 +35,12 @@ extension Controller {
     _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
   ) {
     if isDebouncing, keys[index].resume(key, at: stamp, settings.debounce) {
-      // The key was down throughout, so its press may still become a tap.
-      if tap?.isPress(of: key, keys[index].device) == true { tap?.released = nil }
+      // The key was down throughout, so its press may still become a tap. A timeout that waited for it
+      // is over.
+      if tap?.isPress(of: key, keys[index].device) == true {
+        tap?.released = nil
+        advance(to: stamp, publish: publish)
+      }
       openShifts.resume(key, keys[index].device)
       resumeUse(key, index, at: stamp, publish)
       return

@@ -4,7 +4,8 @@
 /// happens when the caller calls ``advance(to:publish:)`` or passes an input of that time or later.
 /// A change that was due has its own time, however late that call is.
 ///
-/// **Timeout:** an unused `on` ends ``ShiftRules/timeout`` after its press.
+/// **Timeout:** an unused `on` ends ``ShiftRules/timeout`` after its press. While a tap of Shift waits
+/// for a possible bounce, so does the timeout: the tap would have come before it.
 ///
 /// **Debouncing** (``Settings/debounce``, `d`):
 ///
@@ -26,7 +27,7 @@ extension Controller {
   /// nothing is due.
   public var deadline: Time? {
     guard hasDeadlines else { return nil }
-    return earlier(dueUse?.due, earlier(tapDeadline, shiftDeadline))
+    return earlier(dueUse?.due, tapDeadline ?? shiftDeadline)
   }
 
   /// When the caller must next call ``take(_:keysUp:taken:publish:)`` if no input comes before: at the
@@ -44,7 +45,6 @@ extension Controller {
       if let use = dueUse, use.due == due {
         act(on: use.open, at: due, publish)
       } else if tapDeadline != nil {
-        // A tap has the time of its press, so it comes before a timeout that is due before the tap.
         settleTap(publish)
       } else {
         openShifts.removeAll()

@@ -57,6 +57,7 @@ extension Controller {
     if isDebouncing {
       for open in openUses.indices
       where openUses[open].isOf(key, device) && openUses[open].released == nil {
+        openUses[open].place = 1 + (openUses.map(\.place).max() ?? 0)
         openUses[open].released = time
       }
     } else {
@@ -86,7 +87,7 @@ extension Controller {
   private func earliestRelease(on device: DeviceID?) -> (open: Int, released: Time)? {
     openUses.indices.filter { device == nil || openUses[$0].device == device }
       .compactMap { open in openUses[open].released.map { (open, $0) } }
-      .min { $0.1 < $1.1 }
+      .min { ($0.1, openUses[$0.0].place) < ($1.1, openUses[$1.0].place) }
   }
 
   /// Ends the uses of a device that went away.
@@ -150,15 +151,17 @@ extension Controller {
 
   // MARK: Time
 
-  /// The use with the earliest deadline, and that deadline.
+  /// The use with the earliest deadline, and that deadline. Of those that are due at once, releases
+  /// come before holds, since they have earlier times.
   var dueUse: (open: Int, due: Time)? {
-    var earliest: (open: Int, due: Time)?
+    var earliest: (open: Int, due: Time, place: Int)?
     for open in openUses.indices {
       guard let due = openUses[open].deadline(debouncing: settings.debounce) else { continue }
-      if let found = earliest, found.due <= due { continue }
-      earliest = (open, due)
+      let place = openUses[open].released == nil ? Int.max : openUses[open].place
+      if let found = earliest, (found.due, found.place) <= (due, place) { continue }
+      earliest = (open, due, place)
     }
-    return earliest
+    return earliest.map { ($0.open, $0.due) }
   }
 
   /// Sends what is due for a use: its hold, or its end if its release cannot bounce any more.

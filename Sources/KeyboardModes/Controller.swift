@@ -35,6 +35,8 @@ public struct Controller: Sendable {
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
   /// none.
   public internal(set) var nextCheck: Time?
+  /// The time of the last input that a batch had.
+  var latest = Time(microseconds: .min)
   /// Counts what the ``snapshot`` may show: changes, and everything else in it.
   public internal(set) var revision = 0
   private var sequence: Int64 = 0
@@ -99,6 +101,9 @@ public struct Controller: Sendable {
       inherit(held, index)
     case .key(let device, let event):
       take(event, keys.index(of: device), publish)
+    case .missedRelease(let device, let key, let time):
+      let release = KeyEvent(time: time, key: key, action: .release)
+      take(release, keys.index(of: device), publish)
     case .synchronized(let device, let differences, let time):
       take(differences, keys.index(of: device), at: time, publish)
     case .gone(let device, let time):

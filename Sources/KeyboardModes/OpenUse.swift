@@ -12,6 +12,9 @@ struct OpenUse: Sendable {
   var holdDue: Time?
   /// When the key was released, if its switch may still bounce.
   var released: Time?
+  /// The place of this release among those that wait: at one time, the key that went up first acts
+  /// first.
+  var place = 0
 
   init(_ uses: ChordUses, _ key: KeyCode, on device: DeviceID, pressed: Time?) {
     (self.device, self.key, self.uses, self.pressed) = (device, key, uses, pressed)

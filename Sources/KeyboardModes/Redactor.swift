@@ -61,6 +61,9 @@ public struct Redactor: Sendable {
     case .key(let id, let event):
       let codes = codes(of: [event.key], event.action, on: id, at: event.time)
       return codes.first.map { .key(id, KeyEvent(time: event.time, key: $0, action: event.action)) }
+    case .missedRelease(let id, let key, let time):
+      let codes = codes(of: [key], .release, on: id, at: time)
+      return codes.first.map { .missedRelease(id, $0, at: time) }
     case .synchronized(let id, let differences, let time):
       return .synchronized(id, redact(differences, on: id, at: time), at: time)
     case .gone(let id, _):

@@ -35,25 +35,35 @@ public struct Configuration: Hashable, Sendable {
   /// Reads the file at `path`. If `path` is `nil`, reads the file at ``systemPath``; without that
   /// file, the defaults apply. Throws why the file cannot be read, or the errors in it.
   ///
-  /// - Parameter warn: receives the warnings about a valid file; see ``init(parsing:file:warn:)``.
+  /// - Parameters:
+  ///   - mayWait: whether to read a pipe, and wait for its writer.
+  ///   - warn: receives the warnings about a valid file; see ``init(parsing:file:warn:)``.
   public static func load(
-    _ path: String?, warn: (TerminalText) -> Void = { _ in }
+    _ path: String?, mayWait: Bool = false, warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) -> Configuration {
-    try Configuration(parsing: text(of: path) ?? [], file: path ?? systemPath, warn: warn)
+    let text = try text(of: path, mayWait: mayWait) ?? []
+    return try Configuration(parsing: text, file: path ?? systemPath, warn: warn)
   }
 
   /// The text of the file at `path`. If `path` is `nil`, the text of the file at ``systemPath``;
-  /// `nil` if that file does not exist. Throws why the file cannot be read, or that it is larger
-  /// than ``sizeLimit``.
-  public static func text(of path: String?) throws(ConfigurationErrors) -> [UInt8]? {
+  /// `nil` if that file does not exist. Throws why the file cannot be read, that it is no regular file
+  /// unless the caller `mayWait`, or that it is larger than ``sizeLimit``.
+  public static func text(
+    of path: String?, mayWait: Bool = false
+  ) throws(ConfigurationErrors) -> [UInt8]? {
     let file = path ?? systemPath
     let bytes: [UInt8]?
     do throws(SystemError) {
-      bytes = try contents(of: file, limit: sizeLimit)
+      bytes = try contents(of: file, limit: sizeLimit, mayWait: mayWait)
     } catch {
       // Only a missing file means the defaults, not one that cannot be read.
       if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return nil }
-      throw ConfigurationErrors(file: file, error.reason)
+      let isOther = error.code == ENOTSUP
+      throw ConfigurationErrors(
+        file: file,
+        isOther
+          ? "not a regular file; write the configuration into a file and name that one"
+          : error.reason)
     }
     guard let bytes else {
       throw ConfigurationErrors(file: file, "larger than 1 MiB, the limit for a configuration")

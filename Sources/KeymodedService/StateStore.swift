@@ -41,8 +41,22 @@ final class StateStore {
     let written: UInt64
   }
 
-  private static let headerSize = 512
-  private static let recordSize = 160
+  /// Room for the longest fields that ``commit(_:_:instance:)`` puts: nine numbers with the checksum,
+  /// the instance and the two states, and the releases. A whole number of cache lines.
+  private static let headerSize: Int = {
+    let release = StoredFields.numberSize + StoredFields.size()
+    let size =
+      9 * StoredFields.numberSize + 3 * StoredFields.size() + StoredFields.mostReleases * release
+    return (size + 63) & ~63
+  }()
+
+  /// Room for the longest fields that ``write(_:at:)`` puts: three numbers with the checksum, the
+  /// machine, two states and an event.
+  private static let recordSize: Int = {
+    let machine = Machine.allCases.map(\.rawValue.utf8.count).max() ?? 0
+    return 3 * StoredFields.numberSize + StoredFields.size(ofName: machine)
+      + 3 * StoredFields.size()
+  }()
 
   /// How many changes are kept.
   static let capacity = ChangeRing.usualCapacity

@@ -10,6 +10,15 @@ struct StoredFields {
     bytes = UnsafeMutableRawBufferPointer(rebasing: part)
   }
 
+  /// The size of a number in bytes.
+  static let numberSize = 8
+
+  /// The size of a name of `length` bytes: one byte for the length, the name, and zeros up to the next
+  /// number.
+  static func size(ofName length: Int = KeyboardTable.longestName) -> Int { aligned(1 + length) }
+
+  private static func aligned(_ offset: Int) -> Int { (offset + 7) & ~7 }
+
   // MARK: Writing
 
   mutating func put(_ number: UInt64) {
@@ -138,5 +147,5 @@ struct StoredFields {
     return sum
   }
 
-  private mutating func align() { offset = (offset + 7) & ~7 }
+  private mutating func align() { offset = Self.aligned(offset) }
 }

@@ -56,6 +56,7 @@ public struct ReplayStatistics: Sendable {
     case .key(_, let event):
       if event.action == .release { releases += 1 }
       if event.action == .autorepeat { repeats += 1 }
+    case .missedRelease: releases += 1
     case .synchronized: losses += 1
     case .opened, .gone, .allOpened, .client, .configured: break
     }

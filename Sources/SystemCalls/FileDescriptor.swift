@@ -50,6 +50,14 @@ public struct FileDescriptor: ~Copyable, Sendable {
     try retrying("read") { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
+  /// The size of a regular file in bytes; `nil` for pipes, devices and others, whose reader may have to
+  /// wait for ever.
+  public var sizeOfRegularFile: Int? {
+    var status = stat()
+    guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int(status.st_size)
+  }
+
   /// A duplicate of the descriptor of standard input. Throws if that is closed, for example.
   public static func standardInput() throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })
@@ -140,11 +148,19 @@ public func writeAll<Item: BitwiseCopyable>(
 
 /// A whole file as bytes.
 ///
-/// - Parameter limit: the largest size, in bytes.
+/// - Parameters:
+///   - limit: the largest size, in bytes.
+///   - mayWait: whether to read pipes and devices too, which may wait for ever.
 /// - Returns: the bytes, or `nil` if there are more than `limit`.
-/// - Throws: if the file cannot be opened or read.
-public func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8]? {
-  let file = try FileDescriptor.opening(path)
+/// - Throws: if the file cannot be opened or read; `ENOTSUP` if it is no regular one but has to be.
+public func contents(
+  of path: String, limit: Int, mayWait: Bool = true
+) throws(SystemError) -> [UInt8]? {
+  // Otherwise it would wait for a writer to open a pipe.
+  let file = try FileDescriptor.opening(path, flags: mayWait ? O_RDONLY : O_RDONLY | O_NONBLOCK)
+  guard mayWait || file.sizeOfRegularFile != nil else {
+    throw SystemError("read", path, code: ENOTSUP)
+  }
   var bytes: [UInt8] = []
   do {
     while bytes.count <= limit {

@@ -28,7 +28,8 @@ func advice(_ directory: String) -> TerminalText {
     .text(directory: directory, isDefault: directory == Connection.usualDirectory)
 }
 
-/// Tells people, but no script, that a command waits for a daemon.
+/// Tells that a command waits for a daemon: people also how to start one, a script's log in one line.
 func tellOfWaiting(_ error: ClientError) {
-  if isatty(STDERR_FILENO) == 1 { complain("\(explained(error));\nwaiting for it") }
+  let isForPeople = isatty(STDERR_FILENO) == 1
+  complain(isForPeople ? "\(explained(error));\nwaiting for it" : "\(error); waiting for it")
 }

@@ -126,5 +126,5 @@ func configuration(
 ) throws(ConfigurationErrors) -> Configuration {
   let file = arguments["--config"]
   guard isOfMachine || file != nil else { return Configuration() }
-  return try Configuration.load(file) { writeToStandardError("\($0)\n") }
+  return try Configuration.load(file, mayWait: true) { writeToStandardError("\($0)\n") }
 }

@@ -156,15 +156,29 @@ struct SeveralRecordingsTests {
     #expect(outcome.events.map { $0.time.microseconds / 1_000_000 } == [1, 2, 3, 4])
   }
 
-  @Test("a release that the kernel was asked for comes before the press of the same time")
+  @Test("a release that a grab hid comes before everything else of its time, whatever its device")
   func missedRelease() throws {
     let press = "- evdev: [[5, 0, 1, 30, 1], [5, 0, 0, 0, 0]]"
-    let found = "- keymoded: lost\n  - evdev: [[5, 0, 1, 29, 0], [5, 0, 0, 0, 0]]"
-    let down = "- keymoded: lost\n  - evdev: [[5, 0, 1, 29, 1], [5, 0, 0, 0, 0]]"
-    let text = "devices:\n- events:\n  \(press)\n- events:\n  \(found)\n"
-    let isPress = { (input: Controller.Input) in if case .key = input { true } else { false } }
-    #expect(try read(text).inputs.map(isPress) == [false, true])
-    #expect(try read(text.replacing(found, with: down)).inputs.map(isPress) == [true, false])
+    let release = "- evdev: [[5, 0, 1, 29, 0], [5, 0, 0, 0, 0]]"
+    func inputs(_ first: String, _ second: String) throws -> [Controller.Input] {
+      try read("devices:\n- events:\n  \(first)\n- events:\n  \(second)\n").inputs
+    }
+    let other = DeviceID(order: 1)
+    let pressed = try event(5_000_000, 30, .press)
+    let released = try event(5_000_000, 29, .release)
+    func missed(_ device: DeviceID) -> Controller.Input {
+      .missedRelease(device, released.key, at: released.time)
+    }
+    let note = "- keymoded: missed\n  "
+    #expect(try inputs(press, note + release) == [missed(other), .key(device, pressed)])
+    #expect(try inputs(note + release, press) == [missed(device), .key(other, pressed)])
+    // The note is of one report.
+    let after = try inputs(press, "\(note)\(release)\n  \(release)")
+    #expect(after == [missed(other), .key(device, pressed), .key(other, released)])
+    // Other releases, and a loss, have the order of the devices.
+    #expect(try inputs(press, release) == [.key(device, pressed), .key(other, released)])
+    let found = try inputs(press, "- keymoded: lost\n  " + release)
+    #expect(found.first == .key(device, pressed))
   }
 }
 

@@ -106,6 +106,7 @@ extension RegularFormat {
     "  - evdev:", "  - evdev: []", "  - evdev: [[1, 0, 1, 42, 1], [1, 0, 0, 0, 0]]",
     "  - evdev: {}", "  - evdev:\n  # a\n    # b\n    - [  1,      0,   1,  42,       1]",
     "  - keymoded: lost", "  - keymoded: {held: [29, 56]}", "  - keymoded: {gone: [10, 0]}",
+    "  - keymoded: missed",
     "  - hid:\n      time: [  9,     20]\n      hidraw0: [  0,   2,   0]", "  - libinput:",
     "  # Current time is 12:31:56", "  #", "  # \u{e4}", "# a", "  x: y", "}", "---", "...", "",
     "- node: x\n  events:", "  events:\n  - evdev:", "\t", "    more", "  - evdev: \"",

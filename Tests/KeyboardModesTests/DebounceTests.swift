@@ -41,6 +41,29 @@ struct DebounceTests {
     #expect(try states(line, settings) == expected)
   }
 
+  @Test("a bounce is no tap, also where the timeout of `on` is over between release and bounce")
+  func timeoutBeforeBounce() throws {
+    let settings = Settings(
+      shift: ShiftRules(timeout: .milliseconds(300)), shiftTrigger: .tap,
+      tapTimeout: .milliseconds(200), debounce: .milliseconds(20))
+    var timeline = Timeline(settings)
+    try timeline.play("LEFTSHIFT+ 100 LEFTSHIFT- 190 LEFTSHIFT+ 5 LEFTSHIFT- 7")
+    timeline.passTime()
+    #expect(timeline.changes.map(\.event) == ["shiftPressed"], "302 ms: it may be a tap")
+    try timeline.play("8 LEFTSHIFT+")
+    func changes() -> [String] {
+      timeline.changes.map { "\($0.event) \($0.time.microseconds / 1000)" }
+    }
+    #expect(changes() == ["shiftPressed 0", "timedOut 300"], "310 ms: it goes on")
+    try timeline.play("1690 LEFTSHIFT- 1000")
+    timeline.passTime()
+    #expect(changes() == ["shiftPressed 0", "timedOut 300"])
+    // Without a bounce, the tap is the same as without debouncing: in time.
+    #expect(
+      try states("LEFTSHIFT+ 100 LEFTSHIFT- 190 LEFTSHIFT+ 5 LEFTSHIFT-", settings)
+        == ["on", "capsLock"])
+  }
+
   @Test("without a debounce time, every press counts")
   func off() throws {
     #expect(try states("LEFTSHIFT 1 LEFTSHIFT", Settings()) == ["on", "capsLock"])

@@ -66,6 +66,24 @@ struct KeyboardTableTests {
     #expect(KeyboardTable.standard.next(KeyboardTable.standard.initial, on: sticker) == nil)
   }
 
+  @Test("a row that leads to its own state is a change")
+  func ownState() throws {
+    let table = KeyboardTable(
+      try .init(
+        states: ["quiet"], initial: "quiet", events: ["shout"],
+        rows: [KeyboardTable.Row("quiet", "shout", "quiet")]))
+    var timeline = Timeline(Settings(keyboard: table, bindings: Bindings()))
+    let shout = try #require(table.event(named: "shout"))
+    timeline.take(.client(.keyboard(shout), at: Time(microseconds: 7)))
+    #expect(
+      timeline.changes == [
+        Change(
+          sequence: 1, time: Time(microseconds: 7), machine: .keyboard, from: "quiet", to: "quiet",
+          event: "shout")
+      ])
+    #expect(timeline.controller.modes.keyboardSince == Time(microseconds: 7))
+  }
+
   @Test("keys and clients send a table's events by name")
   func drives() throws {
     var settings = Settings(keyboard: more)

@@ -129,6 +129,13 @@ struct ShiftTakenBackTests {
         == ["on", "capsLock", "off", "on"], "then nothing is open")
   }
 
+  @Test("a second press of a Shift whose release was not seen closes the first")
+  func pressedAgain() throws {
+    #expect(try states("LEFTSHIFT+ 600 LEFTSHIFT+ F5") == ["on", "off", "on"])
+    #expect(try states("LEFTSHIFT+ 100 LEFTSHIFT+ F5") == ["on", "capsLock", "on"])
+    #expect(try states("LEFTSHIFT+ 600 RIGHTSHIFT+ F5") == ["on", "off"], "two keys, both open")
+  }
+
   @Test("an on whose press time alone changes is no change, but the store keeps it")
   func timeAlone() throws {
     var timeline = Timeline()

@@ -81,6 +81,18 @@ struct TimeoutTests {
     #expect(timeline.controller.deadline == at(3050))
   }
 
+  @Test("an `on` that is given back counts from its own press, if that was seen")
+  func givenBack() throws {
+    var timeline = try timeline("LEFTSHIFT 1000 LEFTSHIFT+ 100 F5")
+    #expect(timeline.changes.map(\.to) == ["on", "off", "on"])
+    #expect(timeline.controller.deadline == at(3000))
+    timeline = try self.timeline("")
+    timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: at(50)))
+    try timeline.play("1000 LEFTSHIFT+ 100 F5")
+    #expect(timeline.changes.map(\.to) == ["on", "off", "on"])
+    #expect(timeline.controller.deadline == at(4100))
+  }
+
   @Test("the timeout of a tap counts from its press, however late the tap is settled")
   func tap() throws {
     var settings = settings

@@ -330,6 +330,51 @@ struct DebouncedUsesTests {
     #expect(keyboardEvents(timeline) == ["release 50000"], "nothing more comes")
   }
 
+  @Test("of both machines, the keyboard's settles first by time and at the end, else Shift's")
+  func bothMachines() throws {
+    var settings = try settings([("F9", .release)])
+    settings.shiftTrigger = .tap
+    settings.tapTimeout = .milliseconds(200)
+    func machines(_ rest: String, _ input: ((Time) -> Controller.Input)? = nil) throws -> [Machine]
+    {
+      var timeline = Timeline(settings)
+      // Bound keys end taps, so F9 is pressed first.
+      try timeline.play("F9+ 10 LEFTSHIFT+ 50 LEFTSHIFT- F9- \(rest)")
+      if let input { timeline.take(input(timeline.time)) } else { timeline.end() }
+      return timeline.changes.map(\.machine)
+    }
+    #expect(try machines("") == [.keyboard, .shift])
+    #expect(try machines("5") == [.keyboard, .shift])
+    #expect(try machines("1 F5") == [.shift, .keyboard])
+    #expect(try machines("1") { .gone(first, at: $0) } == [.shift, .keyboard])
+    #expect(try machines("1") { .synchronized(first, [], at: $0) } == [.shift, .keyboard])
+    #expect(try machines("1") { .configured(settings, at: $0) } == [.shift, .keyboard])
+    // A repeat that types settles the tap alone.
+    var timeline = Timeline(settings)
+    try timeline.play("A+ F9+ 10 LEFTSHIFT+ 50 LEFTSHIFT- F9- 1 A*")
+    #expect(timeline.changes.map(\.event) == ["shiftPressed", "characterTyped"])
+  }
+
+  @Test("keys that go up at the same time act in the order of their releases, as without debounce")
+  func orderInReport() throws {
+    let chords: [(String, Use)] = [("F9", .release), ("F10", .tap)]
+    for settings in [try usesSettings(chords), try settings(chords)] {
+      for (line, expected) in [
+        ("F9+ F10+ 50 F10- F9-", ["tap 50000", "release 50000"]),
+        ("F9+ F10+ 50 F9- F10-", ["release 50000", "tap 50000"]),
+        // The bounce makes the release of F9 the later one.
+        ("F9+ F10+ 50 F9- 1 F9+ F10- F9-", ["tap 51000", "release 51000"]),
+      ].prefix(settings.debounce > .zero ? 3 : 2) {
+        #expect(try keyboardEvents(line, settings) == expected)
+        #expect(try keyboardEvents("\(line) 1 A", settings) == expected)
+        var timeline = Timeline(settings)
+        try timeline.play(line)
+        timeline.end()
+        #expect(keyboardEvents(timeline) == expected)
+      }
+    }
+  }
+
   @Test("several releases are settled in the order in which the keys went up")
   func order() throws {
     var timeline = Timeline(try settings([("F9", .release), ("F10", .release)]))

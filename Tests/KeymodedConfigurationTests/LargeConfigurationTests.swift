@@ -140,7 +140,7 @@ struct LargeConfigurationTests {
     try writer.run()
     for file in [pipe, "/dev/zero"] {
       #expect {
-        try Configuration.load(file)
+        try Configuration.load(file, mayWait: true)
       } throws: { error in
         "\(error)" == "\(file): larger than 1 MiB, the limit for a configuration"
       }

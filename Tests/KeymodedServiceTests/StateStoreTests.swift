@@ -224,6 +224,27 @@ struct StateStoreTests {
     return awaiting
   }
 
+  @Test("headers and records have room for the longest names")
+  func longestNames() throws {
+    let memory = try memory()
+    let name = String(repeating: "n", count: KeyboardTable.longestName)
+    let changes = (Int64(1)...Int64(Self.capacity)).map {
+      Change(
+        sequence: $0, time: Time(microseconds: $0), machine: .keyboard, from: name, to: name,
+        event: name)
+    }
+    var snapshot = Controller.Snapshot(
+      sequence: Int64(Self.capacity), shift: .on(since: nil), shiftSince: nil, keyboard: name,
+      keyboardSince: nil)
+    snapshot.awaitedReleases = self.snapshot(awaiting: 6).awaitedReleases
+    for _ in 0..<2 {
+      // In both headers, and in every slot.
+      store(memory).commit(changes, snapshot, instance: instance)
+      let kept = store(memory).read()
+      #expect(kept == .init(instance: instance, snapshot: snapshot, changes: changes))
+    }
+  }
+
   @Test("awaited releases are kept, up to six", arguments: 0...8)
   func awaitedReleases(_ count: Int) throws {
     let memory = try memory()

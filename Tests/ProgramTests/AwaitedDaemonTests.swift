@@ -40,6 +40,29 @@ struct AwaitedDaemonTests {
     try screen.wait("the end") { $0.contains("\nended with 0\n") }
   }
 
+  @Test(
+    "without a terminal, a command says in one line that it waits",
+    arguments: ["wait shift=off", "watch --json", "watch --lines", "watch --format x"])
+  func scripts(_ command: String) throws {
+    let process = Process()
+    // A command that says nothing must not block the test.
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+    process.arguments =
+      ["60", "\(Place.programs)/keymodectl"] + command.split(separator: " ").map(String.init)
+      + ["--socket-dir", daemon.folder.path]
+    process.standardOutput = FileHandle.nullDevice
+    let errors = Pipe()
+    process.standardError = errors
+    try process.run()
+    defer {
+      process.terminate()
+      process.waitUntilExit()
+    }
+    let line = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+    let socket = "\(daemon.folder.path)/state.sock"
+    #expect(line == "keymodectl: no keymoded listens on '\(socket)'; waiting for it\n")
+  }
+
   @Test("wait goes on waiting when the daemon ends, and its timeout counts all the time")
   func restart() throws {
     try daemon.start()

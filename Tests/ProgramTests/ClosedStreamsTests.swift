@@ -99,6 +99,7 @@ struct ClosedStreamsTests {
   func daemon(_ streams: String) throws {
     let folder = try TemporaryFolder()
     _ = try folder.write("recording.evemu", Self.recording)
+    _ = try folder.write("keymoded.yaml", "")
     let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
     defer { close(manager) }
     try #require(withSocketAddress("\(folder.path)/notify") { bind(manager, $0, $1) } == 0)
@@ -107,7 +108,7 @@ struct ClosedStreamsTests {
     process.arguments = [
       "-c",
       "cd \(folder.path) && exec '\(Place.programs)/keymoded' --recording recording.evemu "
-        + "--config /dev/null --speed max --socket-dir . \(streams)",
+        + "--config keymoded.yaml --speed max --socket-dir . \(streams)",
     ]
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
       .merging(sanitizerOptions) { $1 }

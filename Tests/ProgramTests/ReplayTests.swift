@@ -150,6 +150,52 @@ struct ReplayTests {
     #expect(try replayed(input: short) == [on])
   }
 
+  @Test("time ends with the last key event: later reports do not count, and debounced taps do")
+  func endOfTime() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write(
+      "k.yaml", "shift: { trigger: tap, timeout: 1s }\ndebounce: 20ms\n")
+    let tap =
+      "# EVEMU 1.3\nE: 1.000000 0001 002a 0001\nE: 1.100000 0001 002a 0000\n"
+      + "E: 9.000000 0004 0004 0001\nE: 9.000000 0000 0000 0000\n"
+    let replayed = try run("keymodectl", "replay", "-", "--config", file, "--json", input: tap)
+    #expect(replayed.lines.count == 1)
+    #expect(replayed.output.contains(#""to":"on""#))
+    // A daemon that plays it goes on.
+    let daemon = try RunningDaemon(
+      recording: tap, configuration: try String(contentsOfFile: file, encoding: .utf8))
+    #expect(try firstChanges(2, of: daemon).last?["event"] == "timedOut")
+  }
+
+  /// The first changes of a daemon, at least `count`.
+  private func firstChanges(_ count: Int, of daemon: RunningDaemon) throws -> [JSON] {
+    let client = try daemon.client()
+    let state = try #require(try client.result("org.keymoded.Controller.GetState")["state"])
+    try client.call(
+      "org.keymoded.Controller.Monitor", ["after": 0, "instance": state["instance"] ?? nil],
+      more: true)
+    var changes: [JSON] = []
+    while changes.count < count {
+      changes += try client.reply()["parameters"]?["changes"]?.array ?? []
+    }
+    return changes
+  }
+
+  @Test("a replay has all devices, and 'devices: { pointers: no }' applies to their buttons")
+  func devices() throws {
+    let folder = try TemporaryFolder()
+    let click =
+      "# EVEMU 1.3\nN: Mouse\nE: 1.000000 0001 002a 0001\nE: 2.000000 0001 0110 0001\n"
+    func replayed(_ devices: String) throws -> Int {
+      let file = try folder.write("k.yaml", "devices: { \(devices) }\n")
+      return try run("keymodectl", "replay", "-", "--config", file, "--json", input: click)
+        .lines.count
+    }
+    #expect(try replayed(#"ignore: ["*"]"#) == 2)
+    #expect(try replayed(#"only: ["another"]"#) == 2)
+    #expect(try replayed("pointers: no") == 1)
+  }
+
   @Test(
     "a timeout acts in replay as in the daemon that plays the recording", arguments: ["max", "100"])
   func habitsLikeLive(_ speed: String) throws {
@@ -157,15 +203,7 @@ struct ReplayTests {
     let file = try folder.write("k.yaml", Self.habitual)
     let daemon = try RunningDaemon(
       recording: Self.habits, speed: speed, configuration: Self.habitual)
-    let client = try daemon.client()
-    let state = try #require(try client.result("org.keymoded.Controller.GetState")["state"])
-    try client.call(
-      "org.keymoded.Controller.Monitor", ["after": 0, "instance": state["instance"] ?? nil],
-      more: true)
-    var lines: [String] = []
-    while lines.count < 2 {
-      lines += try client.reply()["parameters"]?["changes"]?.array?.map(\.text) ?? []
-    }
+    let lines = try firstChanges(2, of: daemon).map(\.text)
     let replayed = try run(
       "keymodectl", "replay", "-", "--json", "--config", file, input: Self.habits)
     #expect(lines == replayed.lines)

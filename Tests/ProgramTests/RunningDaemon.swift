@@ -43,9 +43,10 @@ final class RunningDaemon {
   /// - Parameters:
   ///   - recording: the recording that it plays; by default one without events.
   ///   - sockets: the folder in which it makes its sockets; by default one of its own.
+  ///   - errors: its standard error; by default the ``log``.
   init(
     recording: String = "# EVEMU 1.3\n", speed: String = "max", configuration: String = "",
-    sockets: String? = nil
+    sockets: String? = nil, errors: FileHandle? = nil
   ) throws {
     folder = try TemporaryFolder()
     self.sockets = sockets ?? folder.path
@@ -63,7 +64,7 @@ final class RunningDaemon {
     ]
     process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
       .merging(sanitizerOptions) { $1 }
-    process.standardError = FileHandle(forWritingAtPath: "\(folder.path)/log")
+    process.standardError = errors ?? FileHandle(forWritingAtPath: "\(folder.path)/log")
     try process.run()
     try #require(try notification() == "READY=1")
   }

@@ -28,6 +28,30 @@ struct ToldSessionTests {
     return session
   }
 
+  /// All properties, with these instead of a good `LockedHint`.
+  private func properties(lock: [BusValue]) -> BusValue {
+    let others = properties(isLocked: false).elements?.dropLast() ?? []
+    return .array(of: "{sv}", others + lock)
+  }
+
+  @Test("a session counts as locked until logind says in the right type that it is not")
+  func unknown() {
+    let text = BusValue.entry(.string("LockedHint"), .variant(.string("no")))
+    for lock in [[], [text]] {
+      var session = ToldSession()
+      #expect(session.follow(Self.path) == true)
+      #expect(session.take(all: properties(lock: lock)) == .absent(.locked))
+      #expect(session.take(change: change(isLocked: false)) == .inFront)
+      #expect(session.take(change: .array(of: "{sv}", [text])) == .absent(.locked))
+      #expect(session.take(change: change(isLocked: false)) == .inFront)
+      #expect(session.take(all: properties(lock: lock)) == .absent(.locked))
+      // A change of something else tells nothing of the lock.
+      let other = BusValue.entry(.string("IdleHint"), .variant(.bool(true)))
+      #expect(session.take(change: change(isLocked: false)) == .inFront)
+      #expect(session.take(change: .array(of: "{sv}", [other])) == .inFront)
+    }
+  }
+
   @Test("a session is locked and unlocked by changes; one before all properties tells nothing")
   func changes() {
     var session = ToldSession()

@@ -59,7 +59,8 @@ public struct EvemuWriter: RecordingWriter {
       let codes = keys.map { right($0.number, 4, radix: 16, "0") }.joined(separator: " ")
       return "\(Note.mark)\(Note.held) \(codes)\n"
     case .lost: return "\(Note.mark)\(Note.lost)\n" + events(report)
-    case .keys: return events(report)
+    // The recording has one device, so the order of the lines is enough.
+    case .keys, .missedRelease: return events(report)
     case .gone: return "\(Note.mark)\(Note.gone) \(Self.text(of: report.time))\n"
     }
   }

@@ -72,6 +72,7 @@ extension LibinputParser {
     switch value.kind {
     case .scalar:
       if value.text == Note.lost { found = .lost(device: devices.number()) }
+      if value.text == Note.missed { found = .missed(device: devices.number()) }
     case .mappingStart:
       while case let key = try nextPart(), key.kind != .mappingEnd {
         let value = try nextPart()

@@ -44,6 +44,7 @@ public struct LibinputWriter: RecordingWriter {
     switch report.content {
     case .held(let keys): return "  - keymoded: {\(Note.held): \(Self.list(keys.map(\.number)))}\n"
     case .lost: return "  - keymoded: \(Note.lost)\n" + events(report)
+    case .missedRelease: return "  - keymoded: \(Note.missed)\n" + events(report)
     case .keys: return events(report)
     case .gone:
       let time = report.time.microseconds

@@ -5,7 +5,7 @@ struct StoredInput {
   static let size = MemoryLayout<StoredInput>.size
 
   private enum Kind: UInt16 {
-    case held, key, synchronized, gone, member
+    case held, key, missedRelease, synchronized, gone, member
   }
 
   private let kind: UInt16
@@ -32,6 +32,8 @@ struct StoredInput {
         + held.map { StoredInput(.member, nil, code: $0.number) }
     case .key(_, let event):
       [StoredInput(.key, event.time, code: event.key.number, value: event.action.rawValue)]
+    case .missedRelease(_, let key, let time):
+      [StoredInput(.missedRelease, time, code: key.number)]
     case .synchronized(_, let found, let time):
       [StoredInput(.synchronized, time, count: found.count)]
         + found.map { StoredInput(.member, nil, code: $0.key.number, value: $0.isDown ? 1 : 0) }
@@ -50,6 +52,8 @@ struct StoredInput {
     case .key:
       guard let key, let action = KeyEvent.Action(rawValue: value) else { return nil }
       return RecordedInput(device, KeyEvent(time: at, key: key, action: action))
+    case .missedRelease:
+      return key.map { RecordedInput(time: at, input: .missedRelease(device, $0, at: at)) }
     case .synchronized:
       let found = keys.compactMap { stored in
         stored.key.map { KeyDifference(key: $0, isDown: stored.value != 0) }

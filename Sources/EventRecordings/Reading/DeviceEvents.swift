@@ -11,16 +11,22 @@ struct DeviceEvents {
   private var differences: [KeyDifference]?
   private var differencesTime = Time(microseconds: 0)
 
+  /// Whether the report is a release that a grab hid.
+  private var isMissed = false
+
   init(_ id: DeviceID) { self.id = id }
 
   /// Takes the next report as differences that were found after a loss of events.
   mutating func expectDifferences() { differences = [] }
 
+  /// Takes the releases of the next report as some that a grab hid.
+  mutating func expectMissedRelease() { isMissed = true }
+
   /// Whether a report of differences has not ended yet.
   var isUnfinished: Bool { differences != nil }
 
   /// Whether each key event is an input by itself.
-  var isPlain: Bool { !isSkipping && differences == nil }
+  var isPlain: Bool { !isSkipping && differences == nil && !isMissed }
 
   /// What `event` completes, if it completes anything.
   mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
@@ -33,6 +39,10 @@ struct DeviceEvents {
     case (InputEvent.key, _):
       let key = try KeyEvent(event)
       guard !isSkipping else { return nil }
+      if isMissed, key.action == .release {
+        let input = Controller.Input.missedRelease(id, key.key, at: key.time)
+        return RecordedInput(time: key.time, input: input)
+      }
       guard differences != nil else { return RecordedInput(id, key) }
       try add(key)
       return nil
@@ -45,7 +55,7 @@ struct DeviceEvents {
   /// - Parameter time: the time of its `SYN_REPORT`; `nil` if it has none. Then differences have to
   ///   come before the end.
   mutating func endReport(at time: Time? = nil) -> RecordedInput? {
-    isSkipping = false
+    (isSkipping, isMissed) = (false, false)
     guard let found = differences, let time = found.isEmpty ? time : differencesTime
     else { return nil }
     differences = nil

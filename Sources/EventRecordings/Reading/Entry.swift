@@ -8,6 +8,8 @@ enum Entry {
   case held([KeyCode], device: Int)
   /// Events of the device were lost; its next report has the differences that were found then.
   case lost(device: Int)
+  /// The next report of the device is a release that a grab hid.
+  case missed(device: Int)
   /// A report of the device ends, in a format that has a list for each report.
   case reportEnd(device: Int)
   /// The device was removed.
@@ -26,6 +28,8 @@ enum Note {
   static let mark = "# keymoded: "
   static let held = "held"
   static let lost = "lost"
+  /// In libinput's format only: another format has one device, and the order of its lines.
+  static let missed = "missed"
   static let gone = "gone"
 }
 

@@ -35,6 +35,9 @@ struct EntryInterpreter {
     case .lost(let device):
       devices[grown(to: device)].expectDifferences()
       return nil
+    case .missed(let device):
+      devices[grown(to: device)].expectMissedRelease()
+      return nil
     case .reportEnd(let device):
       return devices[grown(to: device)].endReport()
     case .gone(let device, let time):

@@ -28,10 +28,8 @@ final class OpenFile {
     } catch {
       throw RecordingError(error.reason, file: name)
     }
-    var status = stat()
-    let isRegular = fstat(descriptor.number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     // Standard input is read from its present position: a script may have read a part on purpose.
-    size = isRegular && !isStandardInput ? Int(status.st_size) : nil
+    size = isStandardInput ? nil : descriptor.sizeOfRegularFile
   }
 
   /// Moves all of `items` into the file, behind what was written before.

@@ -54,8 +54,7 @@ struct StreamMerge {
 }
 
 /// When an input has its turn among those of other streams. Its rank orders inputs with the same
-/// time: if the controller asked before a press on one device which keys of another are up, their
-/// releases have the time of the press and come first.
+/// time: the controller takes the releases that a grab hid before everything else of their time.
 private typealias Turn = (time: Int64, rank: Int, stream: Int)
 
 extension RecordedBatch {
@@ -64,11 +63,8 @@ extension RecordedBatch {
     switch self {
     case .keys(_, let events): return (events[index].time.microseconds, 1, stream)
     case .input(let next):
-      guard case .synchronized(_, let found, _) = next.input else {
-        return (next.time?.microseconds ?? .min, 1, stream)
-      }
-      let isRelease = !found.isEmpty && found.allSatisfy { !$0.isDown }
-      return (next.time?.microseconds ?? .min, isRelease ? 0 : 1, stream)
+      let isMissed = if case .missedRelease = next.input { true } else { false }
+      return (next.time?.microseconds ?? .min, isMissed ? 0 : 1, stream)
     }
   }
 

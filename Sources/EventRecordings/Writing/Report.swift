@@ -8,6 +8,8 @@ public struct Report: Hashable, Sendable {
     case held([KeyCode])
     /// Key events with the same time.
     case keys([KeyEvent])
+    /// The kernel says that the key is up; a grab hid its release.
+    case missedRelease(KeyCode)
     /// Events were lost, and then these differences were found.
     case lost([KeyDifference])
     /// The device was removed.
@@ -41,6 +43,8 @@ public struct Report: Hashable, Sendable {
           reports.removeLast()
         }
         reports.append(Report(device: device, time: event.time, content: .keys(keys)))
+      case .missedRelease(let device, let key, let time):
+        reports.append(Report(device: device, time: time, content: .missedRelease(key)))
       case .synchronized(let device, let found, let time):
         reports.append(Report(device: device, time: time, content: .lost(found)))
       case .gone(let device, let time):
@@ -56,6 +60,7 @@ public struct Report: Hashable, Sendable {
     let keys: [(code: UInt16, value: Int32)] =
       switch content {
       case .keys(let events): events.map { ($0.key.number, $0.action.rawValue) }
+      case .missedRelease(let key): [(key.number, 0)]
       case .lost(let found): found.map { ($0.key.number, $0.isDown ? 1 : 0) }
       case .held, .gone: []
       }

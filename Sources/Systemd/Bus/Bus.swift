@@ -57,7 +57,7 @@ public final class Bus {
     let result = sd_bus_attach_event(handle, loop.handle, 0)
     if result < 0 {
       sd_bus_unref(handle)
-      throw SystemError("connect to", address.name, code: -result)
+      throw address.error(-result)
     }
   }
 
@@ -79,7 +79,7 @@ public final class Bus {
       case .at(let address): openDirectly(address, isBus: true, &handle)
       }
     guard result >= 0, let handle else {
-      throw SystemError("connect to", address.name, code: result < 0 ? -result : ENOMEM)
+      throw address.error(result < 0 ? -result : ENOMEM)
     }
     return handle
   }
@@ -225,13 +225,18 @@ extension BusError {
 }
 
 extension Bus.Address {
-  /// The name for messages.
-  fileprivate var name: String {
-    switch self {
-    case .system: "the system bus"
-    case .session: "the session bus"
-    case .userManager: "the user's service manager"
-    case .at(let address): address
-    }
+  /// The error of an attempt to connect; where there is only one of a user's session, with what to do.
+  fileprivate func error(_ code: Int32) -> SystemError {
+    let name =
+      switch self {
+      case .system: "the system bus"
+      case .session: "the session bus"
+      case .userManager: "the user's service manager"
+      case .at(let address): address
+      }
+    let isOfSession = self == .session || self == .userManager
+    let reason = String(cString: strerror(code))
+    let advice = "; start this in a session of the user, not by sudo or su"
+    return SystemError("connect to", name, code: code, reason: isOfSession ? reason + advice : nil)
   }
 }

@@ -3,7 +3,8 @@ struct ToldSession {
   private struct Properties {
     var hasSeat = false
     var isActive = false
-    var isLocked = false
+    /// Until logind tells otherwise, as it does in an answer with all properties.
+    var isLocked = true
 
     var presence: SessionPresence {
       if !hasSeat { return .absent(.noSeat) }
@@ -15,7 +16,7 @@ struct ToldSession {
       // The daemon follows the keyboards of this seat alone.
       if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
       if let isActive = values["Active"]?.bool { self.isActive = isActive }
-      if let isLocked = values["LockedHint"]?.bool, !isLockKept { self.isLocked = isLocked }
+      if let hint = values["LockedHint"], !isLockKept { isLocked = hint.bool ?? true }
     }
   }
 
@@ -47,9 +48,8 @@ struct ToldSession {
 
   /// Takes the values of all properties.
   mutating func take(all values: BusValue) -> SessionPresence {
-    let isLocked = forgottenLock != nil
-    var properties = Properties(isLocked: isLocked)
-    properties.take(values, butLock: isLocked)
+    var properties = Properties()
+    properties.take(values, butLock: forgottenLock != nil)
     return keep(properties)
   }
 

@@ -129,6 +129,42 @@ def play_two_keyboards_with_libinput(guest: VirtualMachine) -> None:
     assert live == without_times(recorded)
 
 
+@pytest.mark.parametrize("typing_first", [True, False], ids=["grabbed last", "grabbed first"])
+def test_recording_of_two_keyboards_has_a_release_that_a_grab_hid_where_it_took_effect(
+    guest: VirtualMachine, typing_first: bool
+) -> None:
+    tools = (recorder.KEYMODECTL_YAML, recorder.REDACTED_YAML)
+    with (
+        followed_keyboard(guest, "Typing keyboard") as typed,
+        followed_keyboard(guest, "Grabbed keyboard") as grabbed,
+    ):
+        devices = [typed.path, grabbed.path]
+        watch = Watch(guest)
+        recorders = [
+            Recorder(guest, tool, *(devices if typing_first else reversed(devices)))
+            for tool in tools
+        ]
+        typed.send("LEFTSHIFT+", "LEFTSHIFT-")
+        grabbed.send("LEFTCTRL+")
+        grab = guest.start(f"exec stdbuf -oL evtest --grab {grabbed.path}")
+        grab.wait_for("Testing")
+        grabbed.send("LEFTCTRL-")
+        grab.wait_for(r"KEY_LEFTCTRL\), value 0")
+        grab.terminate()
+        grab.wait()
+        typed.send("A+", "A-", "RIGHTMETA+", "RIGHTMETA-")
+        # Of several devices, only the events of the first are written at once.
+        grabbed.send("RIGHTMETA+", "RIGHTMETA-")
+        for recording in recorders:
+            recording.wait_for_marker()
+            recording.stop()
+        live = watch.rest(guest)[:-1]
+    assert [change["to"] for change in live] == ["on", "off"]
+    for recording in recorders:
+        assert "keymoded: missed" in recording.recording().decode()
+        assert changes_in(recording.path) == live
+
+
 @contextlib.contextmanager
 def played_by_libinput(vm: VirtualMachine, recording: Recorder, devices: int) -> Iterator[None]:
     """`libinput replay`, whose devices the daemon follows: a line in /run/enter makes it play.

@@ -213,8 +213,8 @@ extension Controller.Input {
   fileprivate var time: Time? {
     switch self {
     case .key(_, let event): event.time
-    case .synchronized(_, _, let time), .client(_, let time), .configured(_, let time),
-      .gone(_, let time), .allOpened(let time):
+    case .missedRelease(_, _, let time), .synchronized(_, _, let time), .client(_, let time),
+      .configured(_, let time), .gone(_, let time), .allOpened(let time):
       time
     case .opened: nil
     }

@@ -47,6 +47,7 @@ struct Reference {
   var openShifts: [OpenShift] = []
   /// In the order of their presses.
   var openUses: [ReferenceUse] = []
+  var releaseCount = 0
   /// What another daemon awaited: a key, and the name of the event of its release.
   var inherited: [(key: UInt16, event: String)] = []
   private var shiftSince: Int64 = 0
@@ -72,7 +73,9 @@ struct Reference {
   private var due: (tap: Int64?, shift: Int64?) {
     var since: Int64?
     if case .on(let pressed) = shift { since = pressed?.microseconds ?? shiftSince }
-    return (later(tap?.released, settings.debounce), later(since, settings.shift.timeout))
+    // A tap that may be a bounce keeps the timeout waiting.
+    if let released = later(tap?.released, settings.debounce) { return (released, nil) }
+    return (nil, later(since, settings.shift.timeout))
   }
 
   func later(_ time: Int64?, _ interval: Duration?) -> Int64? {
@@ -93,9 +96,12 @@ struct Reference {
     return changes
   }
 
-  private mutating func letPass(_ time: Time) {
+  mutating func letPass(_ time: Time) {
     while let next = deadline, next <= time {
-      if let place = openUses.firstIndex(where: { due($0) == next.microseconds }) {
+      let uses = openUses.indices.filter { due(openUses[$0]) == next.microseconds }
+      // Releases come before holds, in their order.
+      let order = openUses.map { $0.released == nil ? Int.max : $0.order }
+      if let place = uses.min(by: { order[$0] < order[$1] }) {
         actOnUse(place, next)
       } else if tap?.released != nil {
         countTap()
@@ -151,6 +157,9 @@ struct Reference {
     case .key(let device, let event):
       letPass(event.time)
       take(event.key.number, event.action, device, event.time, event.time)
+    case .missedRelease(let device, let key, let time):
+      letPass(time)
+      take(key.number, .release, device, time, time)
     case .synchronized(let device, let differences, let time):
       letPass(time)
       countTap()

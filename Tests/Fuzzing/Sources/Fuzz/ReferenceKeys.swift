@@ -75,7 +75,10 @@ extension Reference {
     forgetReleases(device, stamp.microseconds)
     guard let place = releases[device]?.firstIndex(where: { $0.key == key }) else { return false }
     down[device, default: [:]][key] = releases[device]?.remove(at: place).wasConsumed
-    if tap?.key == key, tap?.device == device { tap?.released = nil }
+    if tap?.key == key, tap?.device == device {
+      tap?.released = nil
+      letPass(stamp)
+    }
     for place in openShifts.indices
     where openShifts[place].key == key && openShifts[place].device == device {
       openShifts[place].isUp = false

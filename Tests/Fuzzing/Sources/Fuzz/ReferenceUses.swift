@@ -10,6 +10,8 @@ struct ReferenceUse {
   var isAlone = true
   var wasHeld = false
   var released: Int64?
+  /// The number of its release.
+  var order = 0
 
   func isOf(_ key: UInt16, _ device: DeviceID) -> Bool { self.key == key && self.device == device }
 
@@ -75,9 +77,11 @@ extension Reference {
   }
 
   mutating func releaseUses(_ key: UInt16, _ device: DeviceID, _ time: Time) {
-    for place in openUses.indices.reversed()
+    for place in openUses.indices
     where openUses[place].isOf(key, device) && openUses[place].released == nil {
       openUses[place].released = time.microseconds
+      releaseCount += 1
+      openUses[place].order = releaseCount
     }
     if settings.debounce == .zero { settle() }
   }
@@ -85,12 +89,11 @@ extension Reference {
   /// Ends what was released, the earliest first.
   private mutating func settle(on device: DeviceID? = nil) {
     let over = openUses.filter { $0.released != nil && (device == nil || $0.device == device) }
-    guard let first = over.compactMap(\.released).min(),
-      let place = openUses.firstIndex(where: {
-        $0.released == first && (device == nil || $0.device == device)
-      })
+    let first = over.min { ($0.released ?? 0, $0.order) < ($1.released ?? 0, $1.order) }
+    guard let first, let released = first.released,
+      let place = openUses.firstIndex(where: { $0.order == first.order })
     else { return }
-    end(place, Time(microseconds: first))
+    end(place, Time(microseconds: released))
     settle(on: device)
   }
 
