@@ -160,11 +160,11 @@ adversary: export KEYMODED_ATTACKS = 5
 adversary: export KEYMODED_SLEEPS = 5
 adversary: export KEYMODED_SEARCH_SECONDS = 180
 adversary: build
-	@scripts/install-packages test
+	@scripts/install-packages test kiosk
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	scripts/fuzz seconds 300
-	.tools/venv/bin/python -m pytest Tests/Adversary Tests/VirtualMachine -m attack
+	.tools/venv/bin/python -m pytest Tests/Adversary Tests/Kiosk Tests/VirtualMachine -m attack
 
 # Not part of `make test`, because each sanitizer takes minutes.
 sanitize:
