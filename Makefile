@@ -313,6 +313,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .dist .former .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
+	$(RM) -r .build .deb .dist .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper* debian/.home
