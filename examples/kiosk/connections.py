@@ -10,7 +10,7 @@ from functools import partial
 
 from aiohttp import web
 
-MOST = 256  # Connections that have not shown the token.
+MOST = 128  # Connections that have not shown the token.
 SECONDS = 10  # For the first request, until it has shown the token or is answered.
 LONGEST = 1 << 14  # Bytes of headers; aiohttp alone would take megabytes.
 BUFFERS = {socket.SO_RCVBUF: 1 << 14, socket.SO_SNDBUF: 1 << 16}  # Bytes; the kernel doubles them.
@@ -74,7 +74,7 @@ class Connection(web.RequestHandler):
             self.head += data
             if self.head.find(b"\r\n\r\n", 0, LONGEST) < 0:
                 return self.end() if len(self.head) >= LONGEST else None
-            data, self.head = bytes(self.head), None
+            data, self.head = bytes(self.head[:LONGEST]), None  # No body of the page is as long.
             self.transport.pause_reading()  # A body is read only after the token.
         super().data_received(data)
 
@@ -104,6 +104,7 @@ async def serve(application: web.Application, listener: Listener) -> None:
     await runner.setup()
     # A compressed body could grow a thousandfold before the token is looked at.
     options = {"loop": loop, "access_log": None, "auto_decompress": False}
+    options["lingering_time"] = 1  # Seconds in which aiohttp keeps what waits for an unread body.
     factory = partial(Connection, runner.server, **options)
     for option, size in BUFFERS.items():  # Connections inherit them.
         listener.setsockopt(socket.SOL_SOCKET, option, size)
