@@ -177,11 +177,11 @@ adversary: export KEYMODED_ATTACKS = 5
 adversary: export KEYMODED_SLEEPS = 5
 adversary: export KEYMODED_SEARCH_SECONDS = 180
 adversary: build
-	@scripts/install-packages test
+	@scripts/install-packages test kiosk
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	scripts/fuzz seconds 300
-	.tools/venv/bin/python -m pytest Tests/Adversary Tests/VirtualMachine -m attack
+	.tools/venv/bin/python -m pytest Tests/Adversary Tests/Kiosk Tests/VirtualMachine -m attack
 
 # An hour of typing, plugging and subscribing. `make test` does it for some seconds.
 soak: export KEYMODED_SOAK_SECONDS ?= 3600
@@ -343,6 +343,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .dist .former .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
+	$(RM) -r .build .deb .dist .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper* debian/.home

@@ -188,7 +188,7 @@ let package = Package(
       [
         "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedConfiguration", "KeymodedService",
         "SystemCalls", "Systemd", "TestSupport", "Varlink",
-      ], goldenFiles: ["states-0.1.0", "states-0.1.0.json"]),
+      ]),
     tests("ChatTests", ["KeyboardModes", "KeymodeClient", "KeymodeInterface", "chat"]),
     tests(
       "ProgramTests",

@@ -4,12 +4,8 @@ import Systemd
 /// The descriptors that the service manager passed at the start, by name: sockets, and memory that
 /// the previous daemon gave it to keep.
 final class PassedDescriptors {
-  /// Each layout of the memory has a name of its own. The new one is stored before the old one is
-  /// dropped, so that a daemon that is killed in between loses nothing.
   private enum Kept: String {
-    case states = "states-2"
-    case statesOfFirstLayout = "states"
-    case configuration
+    case states, configuration
   }
 
   private var numbers: [(name: String, number: Int32)]
@@ -37,25 +33,13 @@ final class PassedDescriptors {
 
   /// The store with the kept states, or with new memory; `nil` without a service manager.
   func takeStates() -> StateStore? {
-    let capacity = StateStore.capacity
-    let isFormerKept = has(.statesOfFirstLayout)
-    let isKept = has(.states) || isFormerKept
-    let former = take(.statesOfFirstLayout, size: StateStore.sizeOfFirstLayout(capacity: capacity))
-    var made: SharedMemory?
-    defer {
-      if isFormerKept { ServiceManager.drop(Kept.statesOfFirstLayout.rawValue) }
-      // A unit file copied from version 0.1.0 allows one descriptor; after the drop there is room.
-      if isFormerKept, let made {
-        ServiceManager.store(made.descriptor, name: Kept.states.rawValue)
-      }
-    }
-    if let memory = take(.states, size: StateStore.size(capacity: capacity)) {
+    let size = StateStore.size(capacity: StateStore.capacity)
+    let isKept = numbers.contains { $0.name == Kept.states.rawValue }
+    if let memory = take(.states, size: size) {
       let store = StateStore(memory)
       if store.read() != nil { return store }
     }
-    made = make(.states, size: StateStore.size(capacity: capacity))
-    guard let memory = made else { return nil }
-    if let former, let store = StateStore(memory, migrating: former) { return store }
+    guard let memory = make(.states, size: size) else { return nil }
     if isKept { Log.warning("the stored states are invalid; starting with the initial states") }
     return StateStore(memory)
   }
@@ -66,8 +50,6 @@ final class PassedDescriptors {
     return (take(.configuration, size: size) ?? make(.configuration, size: size)).map(
       ConfigurationStore.init)
   }
-
-  private func has(_ kept: Kept) -> Bool { numbers.contains { $0.name == kept.rawValue } }
 
   /// - Returns: `nil` if the memory was not passed, or cannot be read safely.
   private func take(_ kept: Kept, size: Int) -> SharedMemory? {

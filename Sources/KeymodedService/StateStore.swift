@@ -19,20 +19,6 @@ final class StateStore {
     let changes: [Change]
   }
 
-  /// How the memory is divided, by version.
-  private enum Layout: UInt64 {
-    /// The layout of version 0.1.0: one slot for each change that is kept, by the change's number.
-    case first = 0x6b65_796d_6f64_0001
-    /// Without the releases that are awaited, and otherwise as now.
-    case second = 0x6b65_796d_6f64_0002
-    /// The layout that is written now.
-    case third = 0x6b65_796d_6f64_0003
-
-    func slots(for capacity: Int) -> Int { self == .first ? capacity : 2 * capacity }
-
-    func size(for capacity: Int) -> Int { 2 * headerSize + slots(for: capacity) * recordSize }
-  }
-
   private struct Header {
     let generation: UInt64
     let instance: String
@@ -40,6 +26,9 @@ final class StateStore {
     /// How many records were ever written; the last one is in the slot before this count.
     let written: UInt64
   }
+
+  /// The first field of a header. Another division of the memory needs another number.
+  private static let layout: UInt64 = 0x6b65_796d_6f64_0001
 
   /// Room for the longest fields that ``commit(_:_:instance:)`` puts: nine numbers with the checksum,
   /// the instance and the two states, and the releases. A whole number of cache lines.
@@ -62,38 +51,17 @@ final class StateStore {
   static let capacity = ChangeRing.usualCapacity
 
   /// The size of the memory in bytes.
-  static func size(capacity: Int) -> Int { Layout.third.size(for: capacity) }
-
-  /// The size of the memory of version 0.1.0 in bytes.
-  static func sizeOfFirstLayout(capacity: Int) -> Int { Layout.first.size(for: capacity) }
+  static func size(capacity: Int) -> Int { 2 * headerSize + 2 * capacity * recordSize }
 
   private let memory: SharedMemory
   private let capacity: Int
-  private let layout: Layout
   private var generation: UInt64 = 0
   private var written: UInt64 = 0
 
   /// A store in memory of the right size.
-  convenience init(_ memory: SharedMemory, capacity: Int = StateStore.capacity) {
-    self.init(memory, capacity: capacity, .third)
-  }
-
-  private init(_ memory: SharedMemory, capacity: Int, _ layout: Layout) {
-    precondition(memory.bytes.count == layout.size(for: capacity), "memory of another size")
-    self.memory = memory
-    self.capacity = capacity
-    self.layout = layout
-  }
-
-  /// A store that continues from what a daemon of version 0.1.0 committed to `former`, which does
-  /// not change; `nil` if that memory holds no valid commit.
-  convenience init?(
-    _ memory: SharedMemory, migrating former: SharedMemory, capacity: Int = StateStore.capacity
-  ) {
-    self.init(memory, capacity: capacity)
-    let former = StateStore(former, capacity: capacity, .first)
-    guard let contents = former.read() else { return nil }
-    commit(contents.changes, contents.snapshot, instance: contents.instance)
+  init(_ memory: SharedMemory, capacity: Int = StateStore.capacity) {
+    precondition(memory.bytes.count == Self.size(capacity: capacity), "memory of another size")
+    (self.memory, self.capacity) = (memory, capacity)
   }
 
   /// The last commit; `nil` if there is no valid one.
@@ -131,7 +99,7 @@ final class StateStore {
     atomicMemoryFence(ordering: .releasing)
     generation &+= 1
     var fields = fields(ofHeader: Int(generation % 2))
-    fields.put(layout.rawValue)
+    fields.put(Self.layout)
     fields.put(generation)
     fields.put(instance)
     fields.put(snapshot)
@@ -142,20 +110,12 @@ final class StateStore {
 
   private func readHeader(_ index: Int) -> Header? {
     var fields = fields(ofHeader: index)
-    // Memory of the second layout has the size of the third's, which overwrites it.
-    guard let found = fields.takeNumber().flatMap(Layout.init),
-      found == layout
-        || (found == .second && layout == .third),
-      let generation = fields.takeNumber(), let instance = fields.takeText(),
-      var snapshot = fields.takeSnapshot(),
-      let written = found == .first
-        ? UInt64(bitPattern: snapshot.modes.sequence) : fields.takeNumber()
+    guard fields.takeNumber() == Self.layout, let generation = fields.takeNumber(),
+      let instance = fields.takeText(), var snapshot = fields.takeSnapshot(),
+      let written = fields.takeNumber(), let awaited = fields.takeAwaitedReleases(),
+      fields.isWhole()
     else { return nil }
-    if found == .third {
-      guard let awaited = fields.takeAwaitedReleases() else { return nil }
-      snapshot.awaitedReleases = awaited
-    }
-    guard fields.isWhole() else { return nil }
+    snapshot.awaitedReleases = awaited
     return Header(generation: generation, instance: instance, snapshot: snapshot, written: written)
   }
 
@@ -184,7 +144,7 @@ final class StateStore {
 
   /// - Parameter number: the number of the record among all that were ever written, from 1.
   private func fields(ofRecord number: UInt64) -> StoredFields {
-    let slot = Int((number &- 1) % UInt64(layout.slots(for: capacity)))
+    let slot = Int((number &- 1) % UInt64(2 * capacity))
     let start = 2 * Self.headerSize + slot * Self.recordSize
     return StoredFields(memory.bytes[start..<start + Self.recordSize])
   }

@@ -22,19 +22,10 @@ public enum ServiceManager {
   /// Has the service manager store a descriptor under a name, instead of those stored under that
   /// name, and pass it to the next process of the service.
   public static func keep(_ descriptor: Int32, name: String) {
-    drop(name)
-    store(descriptor, name: name)
-  }
-
-  /// Has the service manager store a descriptor under a name, besides others. It ignores a descriptor
-  /// that it stores already, and one for which the unit has no room (`FileDescriptorStoreMax=`).
-  public static func store(_ descriptor: Int32, name: String) {
+    sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
     var descriptor = descriptor
     sd_pid_notify_with_fds(0, 0, "FDSTORE=1\nFDNAME=\(name)", &descriptor, 1)
   }
-
-  /// Has the service manager close the descriptors that it stores under a name.
-  public static func drop(_ name: String) { sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)") }
 
   /// The descriptors that the service manager passed, with their names: listening sockets, named by
   /// their units, and those stored by ``keep(_:name:)``.

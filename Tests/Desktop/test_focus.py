@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from seat import Desktop, Seat
+from support.process import Process
 from support.waiting import BOUND_SECONDS
 
 PREPARING = "prepareToEditText"
@@ -390,6 +391,65 @@ def test_focus_waits_for_the_daemon_and_for_the_accessibility_bus(
         accessibility.seat.wait_for(lambda: message in accessibility.seat.log, message)
     accessibility.launch()
     accessibility.wait_until_followed()
+
+
+# Has the name of the accessibility bus, and says that it is what this program's argument says.
+FALSE_LAUNCHER = """
+import sys
+from gi.repository import Gio, GLib
+interface = Gio.DBusNodeInfo.new_for_xml('''<node><interface name="org.a11y.Bus">
+  <method name="GetAddress"><arg type="s" direction="out"/></method>
+</interface></node>''').interfaces[0]
+def called(connection, sender, path, interface, method, arguments, invocation):
+    print("asked", flush=True)
+    invocation.return_value(GLib.Variant("(s)", (sys.argv[1],)))
+session = Gio.bus_get_sync(Gio.BusType.SESSION)
+session.register_object("/org/a11y/bus", interface, called, None, None)
+Gio.bus_own_name_on_connection(session, "org.a11y.Bus", 0, None, None)
+GLib.MainLoop().run()
+"""
+
+
+@pytest.mark.parametrize("before", ["", "unix:path=/nowhere/bus;"])
+def test_address_that_would_start_a_program_starts_none(
+    accessibility: Accessibility, before: str
+) -> None:
+    seat = accessibility.seat
+    accessibility.kill()
+    started = seat.folder / "run/started"
+    address = f"{before}unixexec:path=/bin/mkdir,argv1={started}"
+    seat.start("/usr/bin/python3", "-c", FALSE_LAUNCHER, address)
+    seat.start("keymodectl", "focus")
+    # It asks again, a second later, after it could not use the first answer.
+    seat.wait_for(lambda: seat.log.count("asked") >= 2, "a second question")
+    assert not started.exists()
+
+
+# Sends signals with many bytes, and then one that leads to a question.
+GREEDY_PROGRAM = MUTE_PROGRAM.replace(
+    "bus.emit_signal",
+    """
+import sys
+long = GLib.Variant.new_from_bytes(GLib.VariantType("ay"), GLib.Bytes(bytes(int(sys.argv[1]))), True)
+event = "org.a11y.atspi.Event"
+for interface, member in (("Object", "StateChanged"), ("Window", "Activate"), ("Window", "Deactivate")):
+    body = GLib.Variant.new_tuple(GLib.Variant("s", "focused"), long)
+    bus.emit_signal(None, "/object", f"{event}.{interface}", member, body)
+bus.emit_signal""",
+)
+
+
+@pytest.mark.parametrize("count", [1_500_000, 20_000_000])
+def test_long_messages_take_less_memory_than_the_unit_may(
+    accessibility: Accessibility, count: int
+) -> None:
+    focus = accessibility.start_focus()
+    accessibility.seat.start("/usr/bin/python3", "-c", GREEDY_PROGRAM, str(count))
+    asked = accessibility.seat.folder / "asked"
+    accessibility.seat.wait_for(asked.exists, "a question")
+    # MemoryMax of keymode-focus.service is 64 MiB.
+    peak = int(Process(focus.pid).status("VmHWM").split()[0])
+    assert peak < 48 << 10
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a socket to another group")

@@ -4,16 +4,8 @@ import KeymodeInterface
 import SystemCalls
 import TestSupport
 import Testing
-import Varlink
 
 @testable import KeymodedService
-
-/// A file beside these tests.
-private enum GoldenFile {
-  static func url(_ name: String) -> URL {
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name)
-  }
-}
 
 @Suite("State store")
 struct StateStoreTests {
@@ -119,37 +111,6 @@ struct StateStoreTests {
     #expect(store(copy).read() == contents(last, oldest...last))
   }
 
-  @Test("a store of version 0.1.0 is migrated to the present layout")
-  func migration() throws {
-    let size = StateStore.sizeOfFirstLayout(capacity: StateStore.capacity)
-    let former = try SharedMemory(name: "test", size: size)
-    // The stored bytes of a daemon of version 0.1.0, and its reply with that state.
-    let kept = try Data(contentsOf: GoldenFile.url("states-0.1.0"))
-    former.bytes.copyBytes(from: kept)
-    let reply = try Reply(
-      parsing: Array(try Data(contentsOf: GoldenFile.url("states-0.1.0.json"))))
-    let told = try #require(MonitorMessage(reply.parameters))
-    let memory = try SharedMemory(
-      name: "test", size: StateStore.size(capacity: StateStore.capacity))
-    let migrated = try #require(StateStore(memory, migrating: former))
-    let contents = try #require(StateStore(memory).read())
-    #expect(contents.instance == told.state.instance)
-    #expect(contents.changes == told.changes)
-    #expect(contents.snapshot.modes.sequence == told.state.modes.sequence)
-    #expect(contents.snapshot.shift == .on(since: told.changes.last?.time))
-    #expect(contents.snapshot.modes.shiftSince == told.state.modes.shiftSince)
-    #expect(contents.snapshot.modes.keyboard == told.state.modes.keyboard)
-    #expect(contents.snapshot.modes.keyboardSince == told.state.modes.keyboardSince)
-    #expect(migrated.read() == contents)
-  }
-
-  @Test("an invalid store of version 0.1.0 is not migrated")
-  func damagedMigration() throws {
-    let size = StateStore.sizeOfFirstLayout(capacity: Self.capacity)
-    let former = try SharedMemory(name: "test", size: size)
-    #expect(StateStore(try memory(), migrating: former, capacity: Self.capacity) == nil)
-  }
-
   @Test(
     "a corrupt store reads as an intact commit or as empty, and never traps", arguments: 0..<200)
   func corrupt(_ seed: Int) throws {
@@ -251,32 +212,6 @@ struct StateStoreTests {
     store(memory).commit([change(1)], snapshot(awaiting: count), instance: instance)
     #expect(store(memory).read()?.snapshot == snapshot(awaiting: min(count, 6)))
     #expect(snapshot(awaiting: count).awaitedReleases.count == count)
-  }
-
-  @Test("memory of the layout without awaited releases is read, and continued in the present one")
-  func secondLayout() throws {
-    let memory = try memory()
-    store(memory).commit([change(1)], snapshot(1), instance: instance)
-    for start in [0, 512] {
-      var fields = StoredFields(memory.bytes[start..<start + 512])
-      guard let layout = fields.takeNumber(), layout != 0 else { continue }
-      var second = StoredFields(memory.bytes[start..<start + 512])
-      second.put(layout - 1)
-      _ = second.takeNumber()
-      _ = second.takeText()
-      _ = second.takeSnapshot()
-      _ = second.takeNumber()
-      second.putChecksum()
-    }
-    let next = store(memory)
-    #expect(next.read() == contents(1, 1...1))
-    var awaiting = snapshot(awaiting: 2)
-    awaiting = Controller.Snapshot(
-      sequence: 2, shift: .off, shiftSince: nil, keyboard: "editingText", keyboardSince: nil,
-      awaitedReleases: awaiting.awaitedReleases)
-    next.commit([change(2)], awaiting, instance: instance)
-    #expect(store(memory).read()?.snapshot == awaiting)
-    #expect(store(memory).read()?.changes == [change(1), change(2)])
   }
 
   @Test("memory is adopted only if it is sealed and has the right size")

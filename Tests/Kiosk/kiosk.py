@@ -55,6 +55,8 @@ class Bridge:
                 {
                     # Debian's Python, which has Debian's aiohttp.
                     "PATH": "/usr/bin:/bin",
+                    # A test may put a module there.
+                    "PYTHONPATH": str(self._folder),
                     "XDG_RUNTIME_DIR": str(self._folder),
                     "KEYMODED_SOCKET_DIR": str(self._sockets),
                     **ready.environment,
@@ -92,9 +94,9 @@ class Bridge:
         """The lines that the bridge has logged."""
         return (self._folder / "bridge.log").read_text().splitlines()
 
-    def connection(self) -> HTTPConnection:
-        """A connection to the port."""
-        return HTTPConnection("127.0.0.1", self.port, timeout=60)
+    def connection(self, seconds: float = 60) -> HTTPConnection:
+        """A connection to the port, which waits for so long."""
+        return HTTPConnection("127.0.0.1", self.port, timeout=seconds)
 
     def ask(
         self,
@@ -102,9 +104,10 @@ class Bridge:
         path: str,
         body: bytes | None = None,
         headers: dict[str, str] | None = None,
+        seconds: float = 60,
     ) -> tuple[int, bytes]:
         """Sends a request with no headers but these, and returns the status and the body."""
-        connection = self.connection()
+        connection = self.connection(seconds)
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         given = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
         if body is not None:
@@ -149,11 +152,10 @@ class Kiosk:
         tab.wait_for("document.documentElement.dataset.connection === 'connected'")
         return tab
 
-    def states(self) -> dict[str, Any]:
+    def states(self, seconds: float = 60) -> dict[str, Any]:
         """What the bridge says of the states."""
-        status, body = self.bridge.ask(
-            "GET", "/state", headers={"Authorization": f"Bearer {self.bridge.token}"}
-        )
+        headers = {"Authorization": f"Bearer {self.bridge.token}"}
+        status, body = self.bridge.ask("GET", "/state", headers=headers, seconds=seconds)
         assert status == 200, body
         state: dict[str, Any] = json.loads(body)["state"]
         return state

@@ -9,8 +9,6 @@ final class KeptDaemon {
   private var process = Process()
   /// The stored descriptors, by name.
   private var kept: [String: Int32] = [:]
-  /// How many descriptors are stored at most. More are refused, as by `FileDescriptorStoreMax=`.
-  private let limit: Int
   private let keyboard: FIFOKeyboard?
   /// The daemon's last `STATUS=`.
   private(set) var status = ""
@@ -23,16 +21,11 @@ final class KeptDaemon {
     (try? String(contentsOfFile: "\(folder.path)/log", encoding: .utf8)) ?? ""
   }
 
-  /// - Parameters:
-  ///   - kept: descriptors of memory, by name, that an earlier daemon stored.
-  ///   - keyboard: the only device that it follows.
+  /// - Parameter keyboard: the only device that it follows.
   init(
-    configuration: String = KeptDaemon.configuration, keeping kept: [String: Int32] = [:],
-    limit: Int = 3, keyboard: FIFOKeyboard? = nil
+    configuration: String = KeptDaemon.configuration, keyboard: FIFOKeyboard? = nil
   ) throws {
-    self.limit = limit
     self.keyboard = keyboard
-    self.kept = kept
     folder = try TemporaryFolder()
     _ = try folder.write("keymoded.yaml", configuration)
     manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
@@ -96,12 +89,6 @@ final class KeptDaemon {
     }
   }
 
-  /// Stores a descriptor.
-  func keep(_ name: String, _ descriptor: Int32) { kept[name] = descriptor }
-
-  /// The names of the stored descriptors.
-  var keptNames: Set<String> { Set(kept.keys) }
-
   /// Runs `keymodectl` with these arguments.
   func ask(_ arguments: String...) throws -> Ended {
     try TestSupport.run(
@@ -152,9 +139,7 @@ final class KeptDaemon {
     let values = Dictionary(uniqueKeysWithValues: lines.map { ($0[0], String($0[1])) })
     if let name = values["FDNAME"] {
       if values["FDSTOREREMOVE"] == "1" { forget(name) }
-      if let passed {
-        if kept.count < limit { kept[name] = passed } else { close(passed) }
-      }
+      if let passed { kept[name] = passed }
     }
     status = values["STATUS"] ?? status
     return told

@@ -1,3 +1,4 @@
+import Glibc
 import SystemCalls
 import Testing
 
@@ -24,6 +25,27 @@ struct BusMessageTests {
     let values: [BusValue] = [.string("a"), .uint32(2), .variant(.bool(true))]
     #expect(try arguments(values) == values)
     #expect(try arguments([]) == [])
+  }
+
+  /// Any program of the user can send more, which would fill the memory.
+  @Test(
+    "a message is read up to 65,536 values and bytes of texts",
+    arguments: [.byte(0), .string(""), .entry(.string(""), .variant(.bool(true)))] as [BusValue])
+  func greed(_ element: BusValue) throws {
+    func long(_ count: Int) -> [BusValue] {
+      [.array(of: element.signature, Array(repeating: element, count: count))]
+    }
+    #expect(try arguments(long(1000)).first?.elements?.count == 1000)
+    #expect(throws: SystemError("read a message", code: EMSGSIZE)) { try arguments(long(65_536)) }
+  }
+
+  @Test("a text is read up to 65,535 bytes")
+  func longText() throws {
+    let text = String(repeating: "a", count: 65_535)
+    #expect(try arguments([.string(text)]) == [.string(text)])
+    #expect(throws: SystemError("read a message", code: EMSGSIZE)) {
+      try arguments([.string(text + "a")])
+    }
   }
 
   /// What is read from a call with these arguments.

@@ -127,4 +127,18 @@ struct BusTests {
     #expect(throws: SystemError.self) { try Bus(.at("unix:path=/nowhere/bus"), on: loop) }
     #expect(throws: SystemError.self) { try Bus(.at("nonsense"), on: loop) }
   }
+
+  @Test(
+    "an address of something else than Unix sockets is refused, so that it starts no program",
+    arguments: [
+      "unixexec:path=/usr/bin/true", "unix:path=/nowhere/bus;unixexec:path=/usr/bin/true",
+      "unixexec:path=/usr/bin/true;unix:path=/nowhere/bus", "tcp:host=127.0.0.1,port=1",
+      "x-machine-unix:pid=1", "",
+    ])
+  func foreignAddress(_ address: String) {
+    let error = #expect(throws: SystemError.self) {
+      try Bus(.at(address), on: try EventLoop())
+    }
+    #expect(error?.code == EAFNOSUPPORT)
+  }
 }

@@ -15,7 +15,9 @@ public final class Bus {
     case session
     /// The user's service manager itself, without a bus in between: calls have no destination.
     case userManager
-    /// The bus at this address of D-Bus, such as `unix:path=/run/user/1000/at-spi/bus_0`.
+    /// The bus at this address of D-Bus, such as `unix:path=/run/user/1000/at-spi/bus_0`. Another
+    /// program told it, so it may only be of Unix sockets: libsystemd would run the command of a
+    /// `unixexec:`.
     case at(String)
   }
 
@@ -76,7 +78,9 @@ public final class Bus {
       case .system: sd_bus_open_system(&handle)
       case .session: sd_bus_open_user(&handle)
       case .userManager: openDirectly(userManagerAddress, isBus: false, &handle)
-      case .at(let address): openDirectly(address, isBus: true, &handle)
+      case .at(let address):
+        isOfUnixSockets(address)
+          ? openDirectly(address, isBus: true, &handle) : -EAFNOSUPPORT
       }
     guard result >= 0, let handle else {
       throw address.error(result < 0 ? -result : ENOMEM)
@@ -99,6 +103,11 @@ public final class Bus {
         isPlain || "-_/.\\".contains(character)
         ? "\(character)" : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
     }
+  }
+
+  private static func isOfUnixSockets(_ address: String) -> Bool {
+    let choices = address.utf8.split(separator: UInt8(ascii: ";"))
+    return !choices.isEmpty && choices.allSatisfy { $0.starts(with: "unix:".utf8) }
   }
 
   private static func openDirectly(
@@ -209,7 +218,7 @@ public final class BusSlot {
     // A strong reference while the handler runs, since it may release the slot.
     let slot = Unmanaged<BusSlot>.fromOpaque(context).takeUnretainedValue()
     let signal = BusMessage(received: message)
-    // A signal that cannot be read is of another interface than its name says.
+    // A signal that cannot be read, or is too long, is of another interface than its name says.
     guard let arguments = try? signal.arguments() else { return 0 }
     slot.handler(
       BusSignal(

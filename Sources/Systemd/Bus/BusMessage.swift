@@ -96,23 +96,35 @@ struct BusMessage: ~Copyable {
   /// Ends the writing of a message that is not sent, so that it can be read; for tests.
   func seal() throws(SystemError) { try write(sd_bus_message_seal(handle, 1, 0)) }
 
-  /// All arguments. Throws if one is of a type that ``BusValue`` does not have: a descriptor.
+  /// How many values and bytes of texts a message may have. Any program of the user can send more, and
+  /// each value takes many times its size in the message.
+  private static let most = 1 << 16
+
+  /// All arguments. Throws if one is of a type that ``BusValue`` does not have: a descriptor. Throws
+  /// `EMSGSIZE` if they have more than 65,536 values and bytes of texts.
   func arguments() throws(SystemError) -> [BusValue] {
     try checked("read a message", sd_bus_message_rewind(handle, 1))
-    return try values()
+    var room = Self.most
+    return try values(&room)
   }
 
   /// The values up to the end of the present container.
-  private func values() throws(SystemError) -> [BusValue] {
+  private func values(_ room: inout Int) throws(SystemError) -> [BusValue] {
     var values: [BusValue] = []
-    while let value = try next() { values.append(value) }
+    while let value = try next(&room) { values.append(value) }
     return values
   }
 
-  private func next() throws(SystemError) -> BusValue? {
+  private func take(_ count: Int, of room: inout Int) throws(SystemError) {
+    room -= count
+    guard room >= 0 else { throw SystemError("read a message", code: EMSGSIZE) }
+  }
+
+  private func next(_ room: inout Int) throws(SystemError) -> BusValue? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?
     guard try read(sd_bus_message_peek_type(handle, &type, &contents)) > 0 else { return nil }
+    try take(1, of: &room)
     switch Unicode.Scalar(UInt8(bitPattern: type)) {
     case "y": return .byte(try number(type, 0))
     case "b": return .bool(try number(type, CInt(0)) != 0)
@@ -123,17 +135,17 @@ struct BusMessage: ~Copyable {
     case "x": return .int64(try number(type, 0))
     case "t": return .uint64(try number(type, 0))
     case "d": return .double(try number(type, 0))
-    case "s": return .string(try text(type))
-    case "o": return .objectPath(try text(type))
-    case "g": return .signature(try text(type))
-    case "a": return .array(of: string(contents) ?? "", try inside(type, contents))
-    case "r": return .structure(try inside(type, contents))
+    case "s": return .string(try text(type, &room))
+    case "o": return .objectPath(try text(type, &room))
+    case "g": return .signature(try text(type, &room))
+    case "a": return .array(of: string(contents) ?? "", try inside(type, contents, &room))
+    case "r": return .structure(try inside(type, contents, &room))
     case "e":
-      let pair = try inside(type, contents)
+      let pair = try inside(type, contents, &room)
       guard pair.count == 2 else { break }
       return .entry(pair[0], pair[1])
     case "v":
-      guard let value = try inside(type, contents).first else { break }
+      guard let value = try inside(type, contents, &room).first else { break }
       return .variant(value)
     default: break
     }
@@ -148,20 +160,22 @@ struct BusMessage: ~Copyable {
     return number
   }
 
-  private func text(_ type: CChar) throws(SystemError) -> String {
+  private func text(_ type: CChar, _ room: inout Int) throws(SystemError) -> String {
     var text: UnsafePointer<CChar>?
     try read(sd_bus_message_read_basic(handle, type, &text))
-    return string(text) ?? ""
+    guard let text else { return "" }
+    try take(strlen(text), of: &room)
+    return String(cString: text)
   }
 
   /// The values in the next container.
   private func inside(
-    _ type: CChar, _ contents: UnsafePointer<CChar>?
+    _ type: CChar, _ contents: UnsafePointer<CChar>?, _ room: inout Int
   ) throws(SystemError) -> [BusValue] {
     // libsystemd keeps `contents` only until the next call.
     let contents = string(contents)
     try read(sd_bus_message_enter_container(handle, type, contents))
-    let values = try values()
+    let values = try values(&room)
     try read(sd_bus_message_exit_container(handle))
     return values
   }

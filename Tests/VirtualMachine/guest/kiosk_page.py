@@ -2,7 +2,8 @@
 
     follow [LAST]               prints each event as JSON, after the one with this ID, until the
                                 connection ends
-    ask METHOD PATH [BODY]      prints the status and the body of the reply
+    ask METHOD PATH [BODY]      prints the status and the body of the reply, or "ended" if the bridge
+                                ends the connection instead
     take                        binds the port again and again, and prints "taken" if it can
 
 The token is that of the user's own file, or TOKEN of the environment, even an empty one.
@@ -52,8 +53,12 @@ def ask(method: str, path: str, body: str = "") -> None:
     origin = "http://{}:{}".format(*ADDRESS)
     headers = {"Authorization": f"Bearer {token()}", "Origin": origin}
     connection = HTTPConnection(*ADDRESS)
-    connection.request(method, path, body or None, headers)
-    response = connection.getresponse()
+    try:
+        connection.request(method, path, body or None, headers)
+        response = connection.getresponse()
+    except ConnectionError:
+        print("ended")
+        return
     print(response.status, response.read().decode())
 
 

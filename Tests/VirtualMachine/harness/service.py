@@ -290,5 +290,4 @@ def pointers(vm: VirtualMachine) -> list[str]:
 
 def wait_until_following(vm: VirtualMachine, count: int) -> None:
     """Waits until the daemon's status says that it follows `count` keyboards."""
-    # Version 0.1.0 calls them devices.
-    vm.wait_until(f"{STATUS} | grep -Eqx '({FOLLOWED}|devices followed): {count}'")
+    vm.wait_until(f"{STATUS} | grep -qx '{FOLLOWED}: {count}'")

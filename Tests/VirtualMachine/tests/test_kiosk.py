@@ -11,12 +11,20 @@ from harness import service
 from harness.guest_process import GuestProcess
 from harness.sessions import Session, as_user, session, systemctl
 from harness.vm import VirtualMachine
+from support.attack_table import AttackTable
 from support.checkout import CHECKOUT
+from support.crowd import SHAPES
 
 EXAMPLE = CHECKOUT / "examples/kiosk"
 EXAMPLES = "/usr/share/doc/keymoded/examples"
 SERVICE, SOCKET = "keymode-kiosk.service", "keymode-kiosk.socket"
 ENTRANCE = "$XDG_RUNTIME_DIR/keymode-kiosk.html"
+
+PORT = 8735
+MEMORY_MAX = 128 << 20
+
+# More connections than the service may have descriptors.
+CROWD = 1100
 
 # More than the five starts in ten seconds after which systemd gives up by default.
 KILLS = 10
@@ -136,15 +144,50 @@ def test_page_gets_keys_and_its_fingers_act(guest: VirtualMachine, desk: Session
     assert ask(guest, "GET /index.html")[0] == 200
 
 
-@pytest.mark.parametrize(
-    "request_of_a_stranger", ["GET /state", "GET '/events?token='", "POST /trigger '{}'"]
-)
-def test_another_user_without_the_token_is_refused(
-    guest: VirtualMachine, desk: Session, request_of_a_stranger: str
+@pytest.mark.parametrize("asked", ["GET /state", "GET '/events?token='", "POST /trigger '{}'"])
+def test_without_the_token_nothing_is_done(
+    guest: VirtualMachine, desk: Session, asked: str
 ) -> None:
-    program = service.program(guest, "kiosk_page")
-    stranger = f"env TOKEN= {program} ask {request_of_a_stranger}"
-    assert guest.run(service.as_user("ordinary", stranger)).stdout.startswith("403 ")
+    command = f"env TOKEN= {service.program(guest, 'kiosk_page')} ask {asked}"
+    assert guest.run(service.as_user("alice", command)).stdout.startswith("403 ")
+    assert guest.run(service.as_user("ordinary", command)).stdout == "ended\n"
+
+
+def shown(vm: VirtualMachine, name: str) -> str:
+    """A property of the service."""
+    return systemctl(vm, f"show --value --property {name} {SERVICE}").stdout.strip()
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize(
+    ("user", "shape"), [*(("alice", shape) for shape in SHAPES), ("ordinary", "idle")]
+)
+def test_service_survives_a_crowd_with_its_limits_in_force(
+    guest: VirtualMachine, desk: Session, told: AttackTable, user: str, shape: str
+) -> None:
+    folder = f"/sys/fs/cgroup{shown(guest, 'ControlGroup')}"
+    assert guest.run(f"cat {folder}/memory.max").stdout == f"{MEMORY_MAX}\n"
+    pid = main_pid(guest)
+    stream = follow(guest)
+    event(stream)
+    program = service.program(guest, "support/crowd")
+    attack = f"{program} {PORT} {CROWD} '{shape}'"
+    crowd = guest.start(service.as_user(user, attack))
+    try:
+        crowd.wait_for("there")
+        for trigger, state in (("tapTextField", "editingText"), ("tapBlankArea", "prepareToEditText")):
+            assert ask(guest, "GET /index.html")[0] == 200
+            assert ask(guest, f"""POST /trigger '{{"event": "{trigger}"}}'""")[0] == 200
+            assert states(stream) == [state]
+    finally:
+        crowd.kill()
+        crowd.wait()
+        stream.kill()
+        stream.wait()
+    assert main_pid(guest) == pid
+    peak = int(guest.run(f"cat {folder}/memory.peak").stdout)
+    told(f"kiosk: {shape}, of {user}", CROWD, f"{peak >> 10} KiB with the page cache at most")
+    assert "oom_kill 0" in guest.run(f"cat {folder}/memory.events").stdout
 
 
 def test_killed_bridge_comes_back_with_its_token_and_port(

@@ -221,7 +221,7 @@ def test_upgrade_refuses_no_client_and_keeps_the_states(guest: VirtualMachine) -
 def test_upgrade_leaves_a_stopped_service_stopped(guest: VirtualMachine) -> None:
     guest.run(f"systemctl stop {service.UNITS}; systemctl disable --quiet keymoded.service")
     # The command that dpkg runs at the end of an upgrade.
-    configure = "/var/lib/dpkg/info/keymoded.postinst configure 0.1.0"
+    configure = "/var/lib/dpkg/info/keymoded.postinst configure 1.0.0-1"
     guest.run(f"DPKG_MAINTSCRIPT_PACKAGE=keymoded {configure}", timeout=INSTALL_SECONDS)
     guest.run("udevadm settle")
     service_is = "systemctl is-active keymoded.service; systemctl is-enabled keymoded.service"

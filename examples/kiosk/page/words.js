@@ -1,4 +1,7 @@
 // What the page says, in English and German.
+//
+// A user's table may have states of any name, such as `constructor`. So the words for states are in maps
+// without a prototype, which have nothing but these.
 
 export const words = {
   en: {
@@ -19,8 +22,9 @@ export const words = {
       recording: 'Speak now',
       failed: 'The microphone cannot be used',
     },
-    shift: { off: 'Shift is off', on: 'Shift for one letter', capsLock: 'Capitals' },
+    shift: { __proto__: null, off: 'Shift is off', on: 'Shift for one letter', capsLock: 'Capitals' },
     keyboard: {
+      __proto__: null,
       prepareToEditText: 'Ready',
       editingText: 'Type a message',
       showingPanel: 'Choose an emoji or a picture',
@@ -54,8 +58,9 @@ export const words = {
       recording: 'Bitte sprechen',
       failed: 'Das Mikrofon ist nicht verfügbar',
     },
-    shift: { off: 'Umschalttaste aus', on: 'Ein Großbuchstabe', capsLock: 'Großbuchstaben' },
+    shift: { __proto__: null, off: 'Umschalttaste aus', on: 'Ein Großbuchstabe', capsLock: 'Großbuchstaben' },
     keyboard: {
+      __proto__: null,
       prepareToEditText: 'Bereit',
       editingText: 'Schreiben Sie eine Nachricht',
       showingPanel: 'Wählen Sie ein Emoji oder ein Bild',
