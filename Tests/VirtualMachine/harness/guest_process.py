@@ -54,6 +54,7 @@ class Agent:
         self.has_begun = False
         self.pids: dict[int, int] = {}
         self.exit_codes: dict[int, int] = {}
+        self.replies: dict[int, str] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -86,7 +87,7 @@ class Agent:
         with self._connection.makefile("r") as lines:
             for line in lines:
                 with self._changed:
-                    match line.split():
+                    match line.split(maxsplit=2):
                         case ["ready", state]:
                             self.system_state = state
                         case ["begun"]:
@@ -95,6 +96,8 @@ class Agent:
                             self.pids[int(number)] = int(pid)
                         case ["exit", number, status]:
                             self.exit_codes[int(number)] = int(status)
+                        case ["reply", number, *reply]:
+                            self.replies[int(number)] = "".join(reply)
                     self._changed.notify_all()
         with self._changed:
             self._has_ended = True

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from support.checkout import CHECKOUT
+from support.waiting import wait_until
 
 from harness.guest_process import GuestProcess
 from harness.vm import VirtualMachine
@@ -87,6 +88,24 @@ def remains(vm: VirtualMachine) -> list[str]:
     ).stdout.splitlines()
 
 
+def call(vm: VirtualMachine, method: str, **parameters: Any) -> dict[str, Any] | None:
+    """The reply's parameters to a call on the service's socket for control; None if there is none."""
+    request = {"method": f"org.keymoded.Controller.{method}", "parameters": parameters}
+    reply = vm.ask("/run/keymoded/control.sock", json.dumps(request))
+    if not reply:
+        return None
+    answer: dict[str, Any] = json.loads(reply)
+    assert "error" not in answer, answer
+    return dict(answer["parameters"])
+
+
+def answer(vm: VirtualMachine, method: str, **parameters: Any) -> dict[str, Any]:
+    """The same, from a service that must reply."""
+    found = call(vm, method, **parameters)
+    assert found is not None, f"no reply to {method}"
+    return found
+
+
 def restart(vm: VirtualMachine) -> None:
     """Restarts the service with the PS/2 keyboard and both machines in their initial states.
 
@@ -94,21 +113,21 @@ def restart(vm: VirtualMachine) -> None:
     initial one. systemd drops the stored states at the stop, or since version 254 on `clean`.
     """
     # One command, because each command takes time and nearly every test begins with this. The
-    # status is that of the new start: systemd clears the previous one.
-    follows = f"{STATUS} | grep -q '^{FOLLOWED}: [1-9]'"
+    # sockets stay, because stopping and starting them takes a second more.
     vm.run(
-        f"systemctl stop {UNITS}; systemctl clean --what=fdstore keymoded 2>/dev/null; "
-        f"systemctl start {UNITS} && until {follows}; do sleep 0.05; done"
+        "systemctl stop keymoded; systemctl clean --what=fdstore keymoded 2>/dev/null; "
+        f"systemctl start {UNITS}"
     )
+    wait_until(lambda: keyboards(vm) > 0, "a keyboard to be followed")
 
 
 @contextlib.contextmanager
 def cleared_away(vm: VirtualMachine) -> Iterator[None]:
-    """Stops the service at the end, and removes its configuration."""
+    """Stops the service at the end, but not its sockets, and removes its configuration."""
     try:
         yield
     finally:
-        vm.run(f"rm -rf {CONFIGURATION}; systemctl stop {UNITS}")
+        vm.run(f"rm -rf {CONFIGURATION}; systemctl stop keymoded")
 
 
 @contextlib.contextmanager
@@ -129,14 +148,10 @@ def configure(vm: VirtualMachine, text: str) -> None:
 def reload(vm: VirtualMachine, text: str) -> None:
     """Reloads the service with another configuration, and waits until it is in force."""
     configure(vm, text)
+    before = answer(vm, "GetStatistics")["reloads"]
+    vm.run("systemctl reload keymoded")
     # systemctl returns when the daemon has received SIGHUP, which may be before it acts.
-    vm.run(
-        """
-        reloads() { keymodectl stats | awk '$1 == "reloads" { print $2 }'; }
-        before=$(reloads)
-        systemctl reload keymoded && until [ "$(reloads)" -gt "$before" ]; do sleep 0.05; done
-        """
-    )
+    wait_until(lambda: answer(vm, "GetStatistics")["reloads"] > before, "the reload")
 
 
 @contextlib.contextmanager
@@ -225,9 +240,9 @@ def main_pid(vm: VirtualMachine) -> int:
 
 def settled_state(vm: VirtualMachine) -> dict[str, Any]:
     """The states after all typed keys have acted: the reply to an event that is ignored."""
-    answer = vm.run("keymodectl trigger tapBlankArea --json", check=False)
-    assert (answer.exit_code, answer.stderr) == (1, ""), "only for a keyboard that shows nothing"
-    settled: dict[str, Any] = json.loads(answer.stdout)["state"]
+    ignored = answer(vm, "Trigger", event="tapBlankArea")
+    assert not ignored["changed"], "only for a keyboard that shows nothing"
+    settled: dict[str, Any] = ignored["state"]
     return settled
 
 
@@ -262,25 +277,27 @@ def program(vm: VirtualMachine, name: str) -> str:
 
 
 def state(vm: VirtualMachine) -> dict[str, Any]:
-    """The present states: the output of `keymodectl state --json`."""
-    answer: dict[str, Any] = json.loads(vm.run("keymodectl state --json").stdout)
-    return answer
+    """The present states, as in the output of `keymodectl state --json`."""
+    present: dict[str, Any] = answer(vm, "GetState")["state"]
+    return present
 
 
 def wait_until_followed(vm: VirtualMachine, name: str) -> None:
-    """Waits until the daemon's log says that it follows the device, and not that it is gone."""
-    vm.wait_until(
-        f"""
-        journalctl --unit keymoded --boot --output cat _PID=$(pgrep -x keymoded) |
-          awk "/following '{name}'/ {{n++}} /'{name}' is gone/ {{n--}} END {{exit n < 1}}"
-        """
+    """Waits until the daemon follows a device of this name."""
+    wait_until(
+        lambda: name in {device["name"] for device in devices(vm)}, f"{name!r} to be followed"
     )
 
 
-def devices(vm: VirtualMachine, options: str = "") -> list[dict[str, Any]]:
-    """The devices that the daemon follows: the output of `keymodectl devices --json`."""
-    lines = vm.run(f"keymodectl devices --json {options}").stdout.splitlines()
-    return [json.loads(line) for line in lines]
+def devices(vm: VirtualMachine) -> list[dict[str, Any]]:
+    """The devices that the daemon follows; none if there is no daemon at the moment."""
+    found = call(vm, "ListDevices")
+    return found["devices"] if found else []
+
+
+def keyboards(vm: VirtualMachine) -> int:
+    """The number of keyboards that the daemon follows."""
+    return sum(device["keyboard"] for device in devices(vm))
 
 
 def pointers(vm: VirtualMachine) -> list[str]:
@@ -289,5 +306,5 @@ def pointers(vm: VirtualMachine) -> list[str]:
 
 
 def wait_until_following(vm: VirtualMachine, count: int) -> None:
-    """Waits until the daemon's status says that it follows `count` keyboards."""
-    vm.wait_until(f"{STATUS} | grep -qx '{FOLLOWED}: {count}'")
+    """Waits until the daemon follows `count` keyboards."""
+    wait_until(lambda: keyboards(vm) == count, f"{count} keyboards to be followed")

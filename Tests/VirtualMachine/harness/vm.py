@@ -12,6 +12,7 @@ Used like this:
 
 import contextlib
 import hashlib
+import itertools
 import shlex
 import socket
 import subprocess
@@ -73,6 +74,7 @@ class VirtualMachine:
         self._clock = clock
         self._boots = boots
         self._processes: list[GuestProcess] = []
+        self._calls = itertools.count(1)
 
     def __enter__(self) -> Self:
         state = None if self._boots else self.saved_state()
@@ -140,6 +142,14 @@ class VirtualMachine:
         process = GuestProcess(self._agent, number, self.shared / f".jobs/{number}", command)
         self._processes.append(process)
         return process
+
+    def ask(self, path: str, call: str) -> str:
+        """The reply to a call of Varlink to a socket in the guest; empty if none can be had."""
+        number = next(self._calls)
+        self._agent.send(f"ask {number} {path} {call}")
+        replies = self._agent.replies
+        self._agent.wait_for(lambda: number in replies, BOUND_SECONDS, f"the reply to {call}")
+        return replies.pop(number).strip()
 
     def end_leftovers(self) -> None:
         """Kills the commands that still run, and waits until they have ended."""

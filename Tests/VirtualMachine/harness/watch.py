@@ -8,7 +8,7 @@ from typing import Any
 from support.waiting import BOUND_SECONDS
 
 from harness.guest_process import GuestProcess
-from harness.service import MOST_TRIES, as_user
+from harness.service import MOST_TRIES, answer, as_user
 from harness.vm import VirtualMachine
 
 Change = dict[str, Any]
@@ -39,8 +39,8 @@ class Watch:
 
     def rest(self, vm: VirtualMachine) -> list[Change]:
         """The remaining changes, up to and including one that this method triggers."""
-        answer = json.loads(vm.run("keymodectl trigger clickMoreButton --json").stdout)
-        self._process.wait_for(rf'^{{"sequence":{answer["state"]["sequence"]},.*\n')
+        sequence = answer(vm, "Trigger", event="clickMoreButton")["state"]["sequence"]
+        self._process.wait_for(rf'^{{"sequence":{sequence},.*\n')
         return [json.loads(line) for line in self._process.read_complete_lines()]
 
 

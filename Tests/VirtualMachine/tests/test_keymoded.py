@@ -5,7 +5,7 @@ import json
 import pytest
 from harness import service
 from harness.keyboards import VirtualKeyboard, followed_keyboard
-from harness.service import as_user, wait_until_followed, wait_until_following
+from harness.service import as_user, wait_until_followed
 from harness.vm import VirtualMachine
 from harness.watch import Watch, press_twice
 
@@ -51,10 +51,13 @@ def test_autorepeat_of_shift_has_no_effect(guest: VirtualMachine) -> None:
 
 
 def test_systemd_status_has_the_number_of_followed_keyboards(guest: VirtualMachine) -> None:
-    wait_until_following(guest, 1)
+    def wait_for_number(count: int) -> None:
+        guest.wait_until(f"{service.STATUS} | grep -qx '{service.FOLLOWED}: {count}'")
+
+    wait_for_number(1)
     with followed_keyboard(guest, "Counted keyboard"):
-        wait_until_following(guest, 2)
-    wait_until_following(guest, 1)
+        wait_for_number(2)
+    wait_for_number(1)
 
 
 def test_unplugging_a_usb_keyboard_releases_its_held_keys(guest: VirtualMachine) -> None:
