@@ -41,7 +41,7 @@ struct AbsentDevicesTests {
         cd '\(folder.path)'; PATH='\(Place.programs)':$PATH
         echo > empty.yaml
         \(less)keymoded --config empty.yaml --device \(path) --socket-dir . >log 2>&1 & daemon=$!
-        keymodectl wait shift=off --socket-dir . && keymodectl devices --socket-dir .
+        keymodectl wait shift=off --socket-dir . 2>waited && keymodectl devices --socket-dir .
         kill $daemon; wait $daemon
         """)
       #expect(ended.errors.hasPrefix("keymodectl: keymoded follows no device: \(reason)"))
