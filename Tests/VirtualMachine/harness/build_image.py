@@ -31,6 +31,9 @@ KERNEL_SUITE = "bookworm"
 # modules.txt: folders below lib/modules/VERSION/kernel, as Debian's whole tree is 400 MB.
 INITRAMFS_MODULES = ("virtio_pci", "virtio_blk", "crc32c_generic", "ext4", "overlay")
 
+# In a namespace for its mounts, so that none is left if it is killed.
+MMDEBSTRAP = ("unshare", "--mount", "mmdebstrap")
+
 # Of libinput-tools only what tests use is unpacked: its debug-gui would bring GTK 3.
 # packages.txt has what these files link with or import.
 LIBINPUT_TOOLS = (
@@ -160,7 +163,7 @@ def _unpack_kernel(work: Path) -> Path:
     """Unpacks Debian's kernel package. The cloud flavour would not do: it has no uinput."""
     kernel = work / "kernel"
     options = ("--mode=root", "--variant=extract", "--include=linux-image-amd64")
-    _output("mmdebstrap", *options, KERNEL_SUITE, kernel)
+    _output(*MMDEBSTRAP, *options, KERNEL_SUITE, kernel)
     return kernel
 
 
@@ -210,7 +213,7 @@ def _with_dependencies(kernel: Path, version: str) -> list[Path]:
 
 def _build_root(root: Path, modules: Path, image: Path) -> None:
     _output(
-        "mmdebstrap",
+        *MMDEBSTRAP,
         "--mode=root",
         "--variant=minbase",
         f"--include={','.join(_packages())}",
