@@ -114,7 +114,8 @@ public final class StateCommand {
     defer { hasTold = true }
     guard !hasTold, case .unknown(let reason) = occurrence else { return }
     let text = if case .noDaemon(let error) = reason { explain(error) } else { reason.text }
-    notify("\(text);\nwaiting for it")
+    let isLocked = reason == .sessionNotInFront(.locked)
+    notify("\(text);\n\(isLocked ? "the command starts once it is unlocked" : "waiting for it")")
   }
 
   /// Asks the daemon whether it has the states of the conditions: no other can ever hold.
