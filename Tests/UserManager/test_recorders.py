@@ -1,0 +1,216 @@
+"""What `keymodectl while` runs ends with the state, and with all that it needs.
+
+The recorder of push-to-talk must never be left running.
+"""
+
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from person import DAEMON, Person
+from support.clock import boot_time
+from support.input_events import F9, PRESS, RELEASE
+from support.time_stamps import NAME, PROGRAM, Recording, in_time, recordings
+from support.waiting import BOUND_SECONDS, wait_until
+
+SECOND_US = 1_000_000
+
+PUSH_TO_TALK = """
+keyboard:
+  table:
+    events: [startTalking, stopTalking]
+    rows:
+      prepareToEditText: { startTalking: prepareToRecord }
+      editingText: { startTalking: prepareToRecord, stopTalking: showingPanel }
+      showingPanel: { startTalking: prepareToRecord }
+      prepareToRecord: { stopTalking: editingText }
+  bindings:
+    startTalking: [F9]
+    stopTalking: [F9 release]
+"""
+
+TALKING = "prepareToRecord"
+
+# The names of the processes.
+KEYMODECTL, GUARDIAN = "keymodectl", "keymode-guard"
+
+
+@pytest.fixture
+def talking() -> Iterator[Person]:
+    """A person with a keyboard, whose F9 is push-to-talk."""
+    with Person(PUSH_TO_TALK, has_keyboard=True) as person:
+        person.write("stamps.py", PROGRAM.read_text())
+        yield person
+
+
+class PushToTalk:
+    """`keymodectl while` with the recorder, in the person's session or as a unit of hers."""
+
+    def __init__(self, person: Person, recorder: str = "", unit: str | None = None) -> None:
+        self._person = person
+        self._output = person.write("stamps", "")
+        command = (
+            f"exec keymodectl while keyboard={TALKING} --grace 500ms -- "
+            f"/usr/bin/python3 -IS stamps.py {recorder}"
+        )
+        if unit:
+            output = f"--property=StandardOutput=append:{self._output}"
+            started = ["systemd-run", "--user", "--quiet", "--collect", f"--unit={unit}", output]
+            environment = f"--setenv=PATH={person.environment['PATH']}"
+            person.run(
+                *started, environment, f"--working-directory={person.folder}", "sh", "-c", command
+            )
+        else:
+            with open(self._output, "ab") as output_file:
+                self.process = person.start("sh", "-c", command, stdout=output_file)
+
+    def recordings(self) -> list[Recording]:
+        """All recordings so far, in order of their beginnings."""
+        return recordings(self._output.read_text().split("\n")[:-1])
+
+    def wait_for_recording(self, number: int, stamps: int = 1) -> None:
+        """Waits until the last of so many recordings has so many time stamps."""
+
+        def is_long_enough() -> bool:
+            found = self.recordings()
+            return len(found) >= number and len(found[-1].stamps) >= stamps
+
+        wait_until(is_long_enough, f"recording {number}")
+        assert len(self.recordings()) == number
+
+    def wait_for_end(self) -> Recording:
+        """Waits until no recorder runs, and returns the last recording."""
+        wait_until(lambda: not self._person.pids(NAME), "the end of the recorder")
+        return self.recordings()[-1]
+
+    def record(self) -> None:
+        """Holds the key until a recorder runs, and waits for the end of the recording."""
+        number = len(self.recordings()) + 1
+        self._person.keyboard.send(F9, PRESS)
+        self.wait_for_recording(number)
+        self._person.keyboard.send(F9, RELEASE)
+        self.wait_for_end()
+
+
+def expect_silence(person: Person, talker: PushToTalk) -> None:
+    """Checks that no recorder runs, and that none begins within 300 ms."""
+    before = talker.recordings()
+    assert person.pids(NAME) == []
+    time.sleep(0.3)
+    assert (person.pids(NAME), talker.recordings()) == ([], before)
+
+
+def test_recorder_runs_exactly_while_the_key_is_held(talking: Person) -> None:
+    talker = PushToTalk(talking)
+    # It follows the states once it has started a recorder.
+    talker.record()
+
+    def too_long(stamps: int) -> int:
+        number = len(talker.recordings()) + 1
+        pressed = talking.keyboard.send(F9, PRESS)
+        talker.wait_for_recording(number, stamps)
+        released = talking.keyboard.send(F9, RELEASE)
+        recording = talker.wait_for_end()
+        assert (recording.event, recording.since) == ("startTalking", pressed)
+        assert recording.stamps[0] > pressed
+        return abs(recording.stamps[-1] - released)
+
+    for stamps in (2, 100):
+        in_time(lambda stamps=stamps: too_long(stamps), 150_000)  # type: ignore[misc]
+    # These are too short for the recorder to say anything, perhaps.
+    sequence = talking.state()["sequence"]
+    for _ in range(5):
+        talking.keyboard.press(F9)
+    wait_until(lambda: talking.state()["sequence"] == sequence + 10, "ten changes")
+    talker.wait_for_end()
+    expect_silence(talking, talker)
+    talker.record()
+
+
+def kill(*names: str) -> Callable[[Person], None]:
+    """What kills all processes with these names."""
+    return lambda person: person.kill("KILL", *(pid for name in names for pid in person.pids(name)))
+
+
+@dataclass(frozen=True)
+class End:
+    """What ends a recording while the key is held."""
+
+    act: Callable[[Person], object]
+    undo: Callable[[Person], object] = lambda _: None
+    is_survived: bool = True
+    """Whether keymodectl begins another recording at the next press, once it is undone."""
+    # As awkward as a recorder can be.
+    recorder: str = "stubborn descendant"
+
+
+ENDS = {
+    "a crash of the recorder": End(kill("python3", NAME)),
+    "a crash of keymodectl": End(kill(KEYMODECTL), is_survived=False),
+    "a crash of the guardian": End(kill(GUARDIAN), is_survived=False),
+    # Only the first process of the command is sure to end then.
+    "a crash of both": End(kill(KEYMODECTL, GUARDIAN), is_survived=False, recorder=""),
+    "the end of the service": End(
+        lambda person: person.systemctl("stop", DAEMON),
+        lambda person: person.systemctl("start", DAEMON),
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS.keys())
+def test_recording_ends_within_a_second_after(talking: Person, end: End) -> None:
+    def microseconds_to_end() -> int:
+        talker = PushToTalk(talking, end.recorder)
+        talking.keyboard.send(F9, PRESS)
+        talker.wait_for_recording(1)
+        begun = boot_time()
+        end.act(talking)
+        recording = talker.wait_for_end()
+        expect_silence(talking, talker)
+        talking.keyboard.send(F9, RELEASE)
+        end.undo(talking)
+        if end.is_survived:
+            talker.record()
+            talker.process.terminate()
+        talker.process.wait(BOUND_SECONDS)
+        return recording.stamps[-1] - begun
+
+    in_time(microseconds_to_end, SECOND_US)
+
+
+def test_recording_ends_with_the_daemon_and_begins_again_with_the_next_one(talking: Person) -> None:
+    gate = talking.folder / "gate"
+    wait = f"while test -e {shlex.quote(str(gate))}; do sleep 0.01; done"
+    talking.write_unit(f"{DAEMON}.d/gate.conf", f'[Service]\nExecStartPre=sh -c "{wait}"\n')
+    talking.systemctl("daemon-reload")
+    talker = PushToTalk(talking)
+
+    def microseconds_to_end() -> int:
+        number = len(talker.recordings()) + 1
+        # Without a key, since the next daemon has a FIFO whose keys are all up.
+        talking.trigger("startTalking")
+        talker.wait_for_recording(number)
+        gate.touch()
+        killed = boot_time()
+        talking.systemctl("kill", "--signal=KILL", DAEMON)
+        recording = talker.wait_for_end()
+        expect_silence(talking, talker)
+        gate.unlink()
+        talker.wait_for_recording(number + 1)
+        talking.trigger("stopTalking")
+        talker.wait_for_end()
+        return recording.stamps[-1] - killed
+
+    in_time(microseconds_to_end, SECOND_US)
+
+
+def test_recording_ends_with_the_unit_that_runs_keymodectl(talking: Person) -> None:
+    unit = "speech.service"
+    talker = PushToTalk(talking, "stubborn descendant", unit)
+    talker.record()
+    talking.keyboard.send(F9, PRESS)
+    talker.wait_for_recording(2)
+    talking.systemctl("stop", unit)
+    assert talking.pids(NAME) == []

@@ -1,0 +1,270 @@
+"""`keymodectl targets` with a real user manager: the states as units of systemd."""
+
+import random
+import re
+import signal
+import time
+
+import pytest
+from person import DAEMON, NO_DEVICES, Person
+from support.checkout import CHECKOUT
+from support.connection import Connection
+from support.waiting import BOUND_SECONDS, wait_until
+
+SERVICE = "keymode-targets.service"
+CHANGES = 1000
+
+EVENTS = [
+    "shiftPressed",
+    "characterTyped",
+    "clickSwitchButton",
+    "clickMoreButton",
+    "tapTextField",
+    "tapBlankArea",
+]
+
+# A unit as docs/actions.md shows it, but it runs something else.
+FOLLOWER = "voice-memo.service"
+
+
+def documented_unit() -> str:
+    """The service that docs/actions.md shows."""
+    section = (CHECKOUT / "docs/actions.md").read_text().partition("## States as units of systemd")
+    lines = re.findall(r"^    (.*)$", section[2].partition("[Unit]")[2], re.MULTILINE)
+    text = "\n".join(["[Unit]", *lines]).partition("\n$")[0]
+    assert "PartOf=" in text and "WantedBy=" in text
+    return re.sub("ExecStart=.*", "ExecStart=sleep infinity", text) + "\n"
+
+
+def jobs(person: Person) -> list[tuple[str, str]]:
+    """What the manager has started and stopped of targets of states, in order."""
+    return [
+        (entry["JOB_TYPE"], entry["USER_UNIT"])
+        for entry in person.journal("JOB_RESULT=done")
+        if "@" in entry.get("USER_UNIT", "")
+    ]
+
+
+def write_options(person: Person, options: str, more: str = "") -> None:
+    """Restarts the service with these options, and with more settings."""
+    text = f"[Service]\nExecStart=\nExecStart=/run/programs/keymodectl targets {options}\n{more}\n"
+    person.write_unit(f"{SERVICE}.d/test.conf", text)
+    person.systemctl("daemon-reload")
+    person.systemctl("restart", SERVICE)
+
+
+@pytest.fixture
+def serving(person: Person) -> Person:
+    """The person, with the service enabled and started."""
+    person.systemctl("enable", "--now", SERVICE)
+    return person
+
+
+@pytest.fixture
+def follower(serving: Person) -> int:
+    """The PID of a service that runs while the keyboard is in prepareToRecord, as it is now."""
+    serving.write_unit(FOLLOWER, documented_unit())
+    serving.systemctl("daemon-reload")
+    serving.systemctl("enable", FOLLOWER)
+    serving.trigger("clickSwitchButton")
+    serving.wait_for_target("prepareToRecord")
+    pid = serving.main_pid(FOLLOWER)
+    assert pid > 0
+    return pid
+
+
+def test_units_are_well_formed(serving: Person) -> None:
+    verified = serving.run(
+        *("systemd-analyze", "--user", "verify", "--man=no"),
+        *(SERVICE, "keymode-keyboard@a.target", "keymode-shift@a.target"),
+    )
+    assert [line for line in verified.stderr.splitlines() if "keymode" in line] == []
+
+
+def test_thousand_changes_leave_exactly_the_right_targets(serving: Person) -> None:
+    write_options(serving, "--shift")
+    earlier = len(jobs(serving))
+    chance = random.Random(CHANGES)
+    changes = 0
+    with Connection(serving.sockets / "control.sock") as control:
+        while changes < CHANGES:
+            for _ in range(chance.randint(1, 40)):
+                answer = control.call("Trigger", event=chance.choice(EVENTS))
+                changes += answer["changed"]
+                # Changes come before, during and after the jobs of others.
+                if chance.random() < 0.2:
+                    time.sleep(chance.uniform(0, 0.05))
+            state = answer["state"]
+            right = [f"keymode-{name}@{state[name]}.target" for name in ("keyboard", "shift")]
+            wait_until(lambda: serving.active("keymode-*@*") == right, str(right))  # noqa: B023
+            assert serving.jobs("keymode-*@*") == [], "there is a job after the last change"
+            assert serving.active("keymode-*@*") == right
+    # No two targets of a machine were active at once.
+    running: dict[str, str] = {}
+    starts = 0
+    for kind, unit in jobs(serving)[earlier:]:
+        machine = unit.split("@")[0]
+        if kind == "start":
+            assert machine not in running, (machine, unit, running)
+            running[machine] = unit
+            starts += 1
+        elif running.get(machine) == unit:
+            del running[machine]
+    assert starts > CHANGES / 40
+    serving.systemctl("stop", SERVICE)
+    assert serving.active("keymode-*@*") == []
+
+
+def test_states_of_a_table_of_the_user_are_instances_unchanged() -> None:
+    table = """
+keyboard:
+  table:
+    states: [my_State-2, a--b]
+    events: [go]
+    rows:
+      prepareToEditText: { go: my_State-2 }
+      my_State-2: { go: a--b }
+"""
+    follower = (
+        "[Unit]\nPartOf=keymode-keyboard@my_State-2.target\n"
+        "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=true\n"
+        "[Install]\nWantedBy=keymode-keyboard@my_State-2.target\n"
+    )
+    with Person(NO_DEVICES + table) as person:
+        person.write_unit("mine.service", follower)
+        person.systemctl("daemon-reload")
+        person.systemctl("enable", "mine.service")
+        person.systemctl("start", SERVICE)
+        person.wait_for_target("prepareToEditText")
+        person.trigger("go")
+        person.wait_for_target("my_State-2")
+        assert person.told("mine.service", "ActiveState") == "active"
+        person.trigger("go")
+        person.wait_for_target("a--b")
+        wait_until(
+            lambda: person.told("mine.service", "ActiveState") == "inactive", "the service"
+        )
+
+
+def test_documented_service_runs_while_the_state_lasts(serving: Person, follower: int) -> None:
+    serving.trigger("clickSwitchButton")
+    serving.wait_for_end(follower)
+    assert serving.main_pid(FOLLOWER) == 0
+
+
+@pytest.mark.parametrize("how", [("restart",), ("kill", "--signal=KILL")])
+def test_short_absence_of_the_daemon_stops_nothing(
+    serving: Person, follower: int, how: tuple[str, ...]
+) -> None:
+    before, daemon, pid = jobs(serving), serving.main_pid(DAEMON), serving.main_pid(SERVICE)
+    # For a stopped program the daemon is back as soon as it notices its end, however long a start
+    # takes on this machine.
+    serving.stop(pid)
+    serving.systemctl(*how, DAEMON)
+    wait_until(lambda: serving.main_pid(DAEMON) not in (0, daemon), "the next daemon")
+    serving.wait("keymodectl", "state")
+    serving.kill("CONT", pid)
+    serving.trigger("clickSwitchButton")
+    serving.wait_for_target("editingText")
+    # The follower ran until then, and nothing else happened.
+    assert jobs(serving) == [
+        *before,
+        ("stop", "keymode-keyboard@prepareToRecord.target"),
+        ("start", "keymode-keyboard@editingText.target"),
+    ]
+    serving.wait_for_end(follower)
+
+
+def test_without_a_daemon_no_target_is_active(serving: Person, follower: int) -> None:
+    serving.systemctl("stop", DAEMON)
+    serving.wait_for_target(None)
+    serving.wait_for_end(follower)
+    assert serving.told(SERVICE, "StatusText") == "no keymoded runs"
+    serving.systemctl("start", DAEMON)
+    # Its store went with it.
+    serving.wait_for_target("prepareToEditText")
+
+
+def test_nothing_outlasts_a_killed_keymodectl(serving: Person, follower: int) -> None:
+    write_options(serving, "", "Restart=no")
+    serving.wait_for_target("prepareToRecord")
+    running = serving.main_pid(FOLLOWER)
+    serving.systemctl("kill", "--signal=KILL", SERVICE)
+    serving.wait_for_target(None)
+    serving.wait_for_end(running)
+    # Without the test's setting it is started again.
+    write_options(serving, "")
+    killed = serving.main_pid(SERVICE)
+    serving.systemctl("kill", "--signal=KILL", SERVICE)
+    serving.wait_for_end(killed)
+    serving.wait("systemctl", "--user", "is-active", SERVICE)
+    serving.wait_for_target("prepareToRecord")
+
+
+def test_manager_that_executes_itself_again_loses_nothing(serving: Person, follower: int) -> None:
+    pid = serving.main_pid(SERVICE)
+    for again in ("daemon-reload", "daemon-reexec"):
+        serving.systemctl(again)
+        serving.wait_for_target("prepareToRecord")
+        assert serving.main_pid(FOLLOWER) == follower
+        serving.trigger("clickSwitchButton")
+        serving.wait_for_target("editingText")
+        serving.trigger("clickSwitchButton")
+        serving.wait_for_target("prepareToRecord")
+        follower = serving.main_pid(FOLLOWER)
+    assert serving.main_pid(SERVICE) == pid
+
+
+def test_restarted_manager_gets_the_targets_again(serving: Person, follower: int) -> None:
+    # One that is not a unit of the manager waits for the next manager.
+    serving.systemctl("disable", "--now", SERVICE)
+    # A daemon of the system outlives a manager; it takes its place once that is gone.
+    serving.systemctl("enable", DAEMON)
+    by_hand = serving.start("keymodectl", "targets")
+    serving.wait_for_target("prepareToRecord")
+    serving.restart_manager()
+    serving.trigger("clickSwitchButton")
+    serving.wait_for_target("prepareToRecord")
+    assert serving.main_pid(FOLLOWER) not in (0, follower)
+    assert by_hand.poll() is None
+    serving.kill("INT", *serving.pids("keymodectl"))
+    assert by_hand.wait(BOUND_SECONDS) == -signal.SIGINT
+    serving.wait_for_target(None)
+    # The service is enabled, so the next manager starts it.
+    serving.systemctl("enable", SERVICE)
+    serving.restart_manager()
+    serving.wait_for_target("prepareToEditText")
+
+
+def test_failing_targets_are_told_of_once(serving: Person) -> None:
+    serving.systemctl("mask", "keymode-keyboard@prepareToRecord.target")
+    serving.wait_for_target("prepareToEditText")
+    for _ in range(3):
+        serving.trigger("clickSwitchButton")
+        serving.wait_for_target(None)
+        serving.trigger("clickSwitchButton")
+        serving.wait_for_target("editingText")
+    told = [entry["MESSAGE"] for entry in serving.journal(f"_PID={serving.main_pid(SERVICE)}")]
+    assert [line for line in told if "masked" in line] == [
+        "keymodectl: cannot start keymode-keyboard@prepareToRecord.target: "
+        "Unit keymode-keyboard@prepareToRecord.target is masked."
+    ]
+
+
+def test_idle_program_sleeps(serving: Person) -> None:
+    serving.wait_for_target("prepareToEditText")
+    tasks = serving.proc / str(serving.main_pid(SERVICE)) / "task"
+
+    def waits() -> int:
+        told = [(task / "status").read_text() for task in tasks.iterdir()]
+        return sum(int(re.findall(r"^voluntary\w*:\t(\d+)", each, re.M)[0]) for each in told)
+
+    # The runtime's threads go a few seconds after their last work.
+    before = waits()
+    for _ in range(10):
+        time.sleep(2)
+        now = waits()
+        if now == before:
+            return
+        before = now
+    raise AssertionError("it wakes up")
