@@ -57,7 +57,7 @@ ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
-  desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests package-tests-13 \
+  user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests package-tests-13 \
   sanitize fuzz adversary soak bench bench-vm bench-web bench-corpus recordings pictures \
   build programs install uninstall dist dist-tests source-package deb debian clean
 
@@ -95,8 +95,8 @@ test check:
 
 all-tests: checks vm-tests package-tests
 
-checks: lint unit-tests fuzz-tests client-tests desktop-tests kiosk-tests corpus-tests diagram-tests \
-  examples
+checks: lint unit-tests fuzz-tests client-tests user-tests desktop-tests kiosk-tests corpus-tests \
+  diagram-tests examples
 
 # What a reader sees who has nothing yet; TARGETS is what to run in place of `run test`.
 fresh-test:
@@ -153,6 +153,12 @@ corpus-tests: build
 	@scripts/install-packages test
 	@scripts/install-python-tools
 	$(call PYTEST,corpus) Tests/Corpus
+
+# `keymodectl targets` and `while` with a real service manager of a user.
+user-tests: build
+	@scripts/install-packages test
+	@scripts/install-python-tools
+	$(call PYTEST,user) Tests/UserManager
 
 # Every diagram of the tests and of the documentation, drawn by the program of its language.
 diagram-tests:
