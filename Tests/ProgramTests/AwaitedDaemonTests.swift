@@ -45,20 +45,22 @@ struct AwaitedDaemonTests {
     arguments: ["wait shift=off", "watch --json", "watch --lines", "watch --format x"])
   func scripts(_ command: String) throws {
     let process = Process()
-    // A command that says nothing must not block the test.
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+    process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymodectl")
     process.arguments =
-      ["60", "\(Place.programs)/keymodectl"] + command.split(separator: " ").map(String.init)
-      + ["--socket-dir", daemon.folder.path]
+      command.split(separator: " ").map(String.init) + ["--socket-dir", daemon.folder.path]
     process.standardOutput = FileHandle.nullDevice
     let errors = Pipe()
     process.standardError = errors
     try process.run()
     defer {
-      process.terminate()
+      // It may have inherited that SIGTERM is blocked.
+      kill(process.processIdentifier, SIGKILL)
       process.waitUntilExit()
     }
-    let line = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+    let reading = errors.fileHandleForReading
+    var awaited = pollfd(fd: reading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    try #require(poll(&awaited, 1, Int32(boundSeconds * 1000)) == 1, "it says nothing")
+    let line = String(decoding: reading.availableData, as: UTF8.self)
     let socket = "\(daemon.folder.path)/state.sock"
     #expect(line == "keymodectl: no keymoded listens on '\(socket)'; waiting for it\n")
   }
