@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -236,17 +237,23 @@ class UserManager:
         self, command: Sequence[str], cgroup: str, environment: Mapping[str, str], **options: Any
     ) -> subprocess.Popen[Any]:
         procs = self.cgroup / cgroup / "cgroup.procs"
+
+        def prepare() -> None:
+            procs.write_text(str(os.getpid()))
+            # A shell that runs the tests in the background makes them ignore signals.
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+                signal.signal(number, signal.SIG_DFL)
+
         return subprocess.Popen(
             ["nsenter", "--target", str(self.first), "--mount", "--pid", "--cgroup", *command],
             env=environment,
-            preexec_fn=lambda: procs.write_text(str(os.getpid())),
+            preexec_fn=prepare,
             **{"stdin": subprocess.DEVNULL, **options},
         )
 
     def _as_user(self) -> list[str]:
         become = ["setpriv", "--reuid", str(NOBODY), "--regid", str(NOBODY), "--clear-groups"]
-        # A shell that runs the tests in the background makes them ignore SIGINT.
-        return [*become, "env", "--chdir", str(self.folder), "--default-signal"]
+        return [*become, "env", "--chdir", str(self.folder)]
 
     @staticmethod
     def _completed(
