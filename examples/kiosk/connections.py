@@ -24,6 +24,11 @@ class Listener(socket.socket):
 
     is_resting = True
 
+    def __init__(self, fileno: int) -> None:
+        super().__init__(fileno=fileno)
+        for option, size in BUFFERS.items():  # Connections inherit them, if they come later.
+            self.setsockopt(socket.SOL_SOCKET, option, size)
+
     def accept(self) -> tuple[socket.socket, tuple]:
         # One at a time: asyncio would accept a hundred before it reads what the first one sent.
         self.is_resting = not self.is_resting
@@ -112,7 +117,5 @@ async def serve(application: web.Application, listener: Listener) -> None:
     options = {"loop": loop, "access_log": None, "auto_decompress": False}
     options["lingering_time"] = 1  # Seconds in which aiohttp keeps what waits for an unread body.
     factory = partial(Connection, runner.server, **options)
-    for option, size in BUFFERS.items():  # Connections inherit them.
-        listener.setsockopt(socket.SOL_SOCKET, option, size)
     server = await loop.create_server(factory, sock=listener, backlog=128)
     await server.serve_forever()
