@@ -12,7 +12,7 @@ struct OpenUse: Sendable {
   var holdDue: Time?
   /// When the key was released, if its switch may still bounce.
   var released: Time?
-  /// The place of this release among those that wait: at one time, the key that went up first acts
+  /// Orders the releases that wait and have the same time: the smallest number went up first, and acts
   /// first.
   var place = 0
 

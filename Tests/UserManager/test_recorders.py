@@ -12,24 +12,11 @@ import pytest
 from person import DAEMON, Person
 from support.clock import boot_time
 from support.input_events import F9, PRESS, RELEASE
+from support.push_to_talk import PUSH_TO_TALK
 from support.time_stamps import NAME, PROGRAM, Recording, in_time, recordings
 from support.waiting import BOUND_SECONDS, wait_until
 
 SECOND_US = 1_000_000
-
-PUSH_TO_TALK = """
-keyboard:
-  table:
-    events: [startTalking, stopTalking]
-    rows:
-      prepareToEditText: { startTalking: prepareToRecord }
-      editingText: { startTalking: prepareToRecord, stopTalking: showingPanel }
-      showingPanel: { startTalking: prepareToRecord }
-      prepareToRecord: { stopTalking: editingText }
-  bindings:
-    startTalking: [F9]
-    stopTalking: [F9 release]
-"""
 
 TALKING = "prepareToRecord"
 

@@ -20,7 +20,7 @@ SOCK_DIAG, BY_FAMILY, REQUEST = 4, 20, 1  # See sock_diag(7).
 
 
 class Listener(socket.socket):
-    """Accepts no connection of which the kernel says that it is another user's."""
+    """Closes a connection at once if the kernel says that another user made it."""
 
     is_resting = True
 

@@ -1,10 +1,11 @@
-"""Push-to-talk in the guest: a configuration for it, and what its tests look at."""
+"""Push-to-talk in the guest: what its tests look at."""
 
 import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.push_to_talk import PUSH_TO_TALK
 
 from harness import recorder, service
 from harness.guest_process import GuestProcess
@@ -12,24 +13,6 @@ from harness.recorder import Recorder
 from harness.recordings import changes_in
 from harness.vm import PS2_KEYBOARD, USB_KEYBOARD_NAME, VirtualMachine
 from harness.watch import Change
-
-TABLE = """
-keyboard:
-  table:
-    events: [startTalking, stopTalking]
-    rows:
-      prepareToEditText: { startTalking: prepareToRecord }
-      editingText: { startTalking: prepareToRecord, stopTalking: showingPanel }
-      showingPanel: { startTalking: prepareToRecord }
-      prepareToRecord: { stopTalking: editingText }
-"""
-"""Push-to-talk without a key. A second `stopTalking` shows, because it leads to showingPanel."""
-
-PUSH_TO_TALK = f"""{TABLE}
-  bindings:
-    startTalking: [F9]
-    stopTalking: [F9 release]
-"""
 
 TALKING, SILENT = "prepareToRecord", "editingText"
 

@@ -6,9 +6,7 @@ import pytest
 from harness import service
 from harness.service import reload, wait_until_following
 from harness.talking import (
-    PUSH_TO_TALK,
     SILENT,
-    TABLE,
     end_grab,
     expect_one_stop,
     settled,
@@ -19,6 +17,7 @@ from harness.talking import (
 )
 from harness.vm import VirtualMachine
 from harness.watch import Watch
+from support.push_to_talk import PUSH_TO_TALK, TABLE
 
 guest = talking_guest
 

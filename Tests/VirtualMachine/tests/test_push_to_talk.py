@@ -7,7 +7,6 @@ from harness.recorder import MARKER, Recorder, record
 from harness.recordings import events_in
 from harness.service import MOST_TRIES, reload
 from harness.talking import (
-    PUSH_TO_TALK,
     RECORDERS,
     SILENT,
     TALKING,
@@ -24,6 +23,7 @@ from harness.talking import (
 from harness.vm import PS2_KEYBOARD, VirtualMachine
 from harness.watch import Watch
 from support.input_events import F9, PRESS, RELEASE, B, evemu_key_frame
+from support.push_to_talk import PUSH_TO_TALK
 
 # How long after its release a hidden release may take to be found.
 CHECK_US = 250_000

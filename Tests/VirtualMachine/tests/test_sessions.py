@@ -24,8 +24,9 @@ from harness.sessions import (
     switch_to_console,
     systemctl,
 )
-from harness.talking import PUSH_TO_TALK, TALKING, usb_keyboard
+from harness.talking import TALKING, usb_keyboard
 from harness.vm import VirtualMachine
+from support.push_to_talk import PUSH_TO_TALK
 from support.time_stamps import in_time
 
 TARGETS = "keymode-targets.service"

@@ -10,9 +10,10 @@ from harness import service
 from harness.build_image import Images
 from harness.former_package import former_package
 from harness.service import as_user, main_pid, wait_until_following
-from harness.talking import PUSH_TO_TALK, expect_one_stop, settled, talk
+from harness.talking import expect_one_stop, settled, talk
 from harness.vm import VirtualMachine
 from support.checkout import CHECKOUT
+from support.push_to_talk import PUSH_TO_TALK
 
 INSTALL_SECONDS = 240
 

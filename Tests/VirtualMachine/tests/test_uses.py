@@ -6,10 +6,11 @@ import pytest
 from harness.recorder import MARKER, Recorder, record
 from harness.recordings import codes_in
 from harness.service import reload
-from harness.talking import RECORDERS, TABLE, ended, replayed, talking_guest
+from harness.talking import RECORDERS, ended, replayed, talking_guest
 from harness.vm import VirtualMachine
 from harness.watch import Watch
 from support.input_events import BTN_LEFT
+from support.push_to_talk import TABLE
 
 USES = f"""{TABLE}
   bindings:
