@@ -260,6 +260,9 @@ def _configure(root: Path) -> None:
         link = units / name
         link.unlink(missing_ok=True)
         link.symlink_to("/dev/null")
+    # Each reload of a manager would run them all, which takes seconds, and they find nothing.
+    for generators in (root / "usr/lib/systemd").glob("*-generators"):
+        shutil.rmtree(generators)
     default_target = units / "default.target"
     default_target.unlink(missing_ok=True)
     default_target.symlink_to("/lib/systemd/system/multi-user.target")

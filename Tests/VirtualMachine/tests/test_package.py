@@ -13,18 +13,11 @@ import varlink
 from harness import service
 from harness.build_image import Images
 from harness.foreign_clients import PYTHON, VARLINKCTL, ForeignClient
-from harness.service import as_user, main_pid, systemd_version, wait_until_following
+from harness.service import CONFIGURATION, as_user, systemd_version, wait_until_following
+from harness.upgrade import INSTALL, INSTALL_SECONDS, share_package, upgrade
 from harness.vm import VirtualMachine
 from harness.watch import Watch, press_twice
 from support.checkout import CHECKOUT
-
-# The guest's dpkg leaves out manual pages and documents; this package is installed with them.
-INSTALL = "dpkg --path-include='*' --install /host/keymoded.deb"
-
-# Half a minute is usual.
-INSTALL_SECONDS = 900
-
-UNIT_FILES = "/usr/lib/systemd/system/keymoded"
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +36,7 @@ def files_before(vm: VirtualMachine) -> set[str]:
 @pytest.fixture(scope="module")
 def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
     """The guest, with the package of `make deb`, installed after its keyboard was plugged in."""
-    (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
-    shutil.copy(package, vm.shared / "keymoded.deb")
+    share_package(vm)
     vm.run(INSTALL, timeout=INSTALL_SECONDS)
     service.add_people(vm)
     return vm
@@ -69,50 +61,6 @@ def test_installation_follows_the_keyboard_that_is_plugged_in(installed: Virtual
     form = "'${source:Upstream-Version}'"
     version = installed.run(f"dpkg-query --show --showformat {form} keymoded").stdout
     assert installed.run("keymoded --version").stdout == f"keymoded {version}\n"
-
-
-def test_units_are_well_formed(installed: VirtualMachine) -> None:
-    verified = installed.run(f"systemd-analyze verify --man=no {UNIT_FILES}*", check=False)
-    # systemd 252 warns about settings that it does not know, and ignores them.
-    complaints = [line for line in verified.stderr.splitlines() if "StorePreserve'" not in line]
-    assert (verified.exit_code, complaints) == (0, [])
-
-
-def test_udev_rules_are_well_formed(installed: VirtualMachine) -> None:
-    if systemd_version(installed) < 254:
-        pytest.skip("udevadm verify came with systemd 254")
-    installed.run("udevadm verify /usr/lib/udev/rules.d/70-keymoded.rules")
-
-
-def test_security_exposure_of_the_service_is_low(installed: VirtualMachine) -> None:
-    # systemd's exposure, from 0 to 100.
-    threshold = 9 if systemd_version(installed) >= 257 else 10
-    judged = installed.run(
-        f"systemd-analyze security --offline=true --threshold={threshold} --no-pager "
-        f"{UNIT_FILES}.service",
-        check=False,
-    )
-    overall = re.search("Overall exposure level for keymoded.service: .*", judged.stdout)
-    assert overall
-    print(overall[0])
-    assert judged.exit_code == 0, judged.stdout
-
-
-def test_process_has_no_privileges(installed: VirtualMachine) -> None:
-    pid = main_pid(installed)
-    status = dict(
-        line.split(":\t", 1)
-        for line in installed.run(f"cat /proc/{pid}/status").stdout.splitlines()
-    )
-    assert status["CapBnd"] == status["CapEff"] == "0" * 16
-    assert (status["NoNewPrivs"], status["Seccomp"]) == ("1", "2")
-    dynamic = status["Uid"].split()[0]
-    assert int(dynamic) >= 61184, "the first of the dynamic UIDs"
-    input_group = installed.run("getent group input | cut -d: -f3").stdout.strip()
-    assert set(status["Groups"].split()) <= {dynamic, input_group}
-    # Without core dumps, none can have typed keys.
-    limits = installed.run(f"cat /proc/{pid}/limits").stdout
-    assert re.search("^Max core file size +0 +0 ", limits, re.MULTILINE)
 
 
 def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> None:
@@ -146,10 +94,12 @@ def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> N
         assert not re.search(rf"\b(KEY_)?(LEFT)?{name}\b|\b{code}\b", journal, re.IGNORECASE)
 
 
-@pytest.fixture
-def client(installed: VirtualMachine) -> ForeignClient:
-    """varlinkctl of systemd 255 and later; before that, the client of the Python library."""
-    if systemd_version(installed) >= 255:
+@pytest.fixture(params=["varlinkctl", "python"])
+def client(installed: VirtualMachine, request: pytest.FixtureRequest) -> ForeignClient:
+    """varlinkctl of systemd, or the client of the Python library."""
+    if request.param == "varlinkctl":
+        if systemd_version(installed) < 255:
+            pytest.skip("varlinkctl follows changes since systemd 255")
         return VARLINKCTL
     library = installed.shared / "varlink"
     shutil.copytree(Path(varlink.__file__).parent, library, dirs_exist_ok=True)
@@ -193,29 +143,8 @@ def test_foreign_clients_may_do_what_their_group_allows(
     assert service.state(guest)["sequence"] == 1
 
 
-def test_states_outlive_a_restart_and_since_systemd_254_a_stop(guest: VirtualMachine) -> None:
-    guest.run("keymodectl trigger clickMoreButton")
-    first = service.state(guest)
-    guest.run("systemctl restart keymoded.service")
-    second = service.state(guest)
-    assert (second["instance"], second["keyboard"]) == (first["instance"], "showingPanel")
-    guest.run("systemctl stop keymoded.service 2>/dev/null; systemctl start keymoded.service")
-    third = service.state(guest)
-    assert (third["instance"] == first["instance"]) == (systemd_version(guest) >= 254)
-    wait_until_following(guest, 1)
-
-
-def test_upgrade_refuses_no_client_and_keeps_the_states(guest: VirtualMachine) -> None:
-    guest.run("keymodectl trigger clickMoreButton")
-    before, pid = service.state(guest), main_pid(guest)
-    connects = "socat -u OPEN:/dev/null UNIX-CONNECT:/run/keymoded/state.sock"
-    asking = guest.start(f"while {connects}; do sleep 0.05; done")
-    guest.run(INSTALL, timeout=INSTALL_SECONDS)
-    assert asking.exit_code is None, asking.stderr
-    asking.kill()
-    assert main_pid(guest) not in (0, pid)
-    assert {**service.state(guest), "time": 0} == {**before, "time": 0}
-    wait_until_following(guest, 1)
+def test_upgrade_refuses_no_client_and_loses_nothing(guest: VirtualMachine) -> None:
+    upgrade(guest)
 
 
 def test_upgrade_leaves_a_stopped_service_stopped(guest: VirtualMachine) -> None:
@@ -253,18 +182,26 @@ def test_pictures_of_the_pages_are_in_the_package(installed: VirtualMachine) -> 
     installed.run(f"cd /usr/share/doc/keymoded && {there}")
 
 
-def test_removal_keeps_the_configuration_and_purging_leaves_nothing(
+def test_configuration_outlives_removal_and_installation_and_purging_leaves_nothing(
     installed: VirtualMachine, files_before: set[str]
 ) -> None:
     service.restart(installed)
-    installed.run("echo 'shift: { threshold: 400ms }' >/etc/keymoded/keymoded.yaml")
+    before = "shift: { threshold: 400ms }\n"
+    installed.run(f"printf '{before}' >{CONFIGURATION}")
     installed.run("dpkg --remove keymoded", timeout=INSTALL_SECONDS)
     assert service.remains(installed) == []
-    assert installed.run("ls /etc/keymoded").stdout == "keymoded.yaml\n"
+    assert installed.run(f"cat {CONFIGURATION}").stdout == before
 
-    installed.run(INSTALL, timeout=INSTALL_SECONDS)
+    # An administrator who does not wait until dpkg has configured the package.
+    meanwhile = "shift: { threshold: 600ms }\n"
+    unpack = INSTALL.replace("--install", "--unpack")
+    installed.run(f"{unpack}; printf '{meanwhile}' >{CONFIGURATION}", timeout=INSTALL_SECONDS)
+    installed.run("dpkg --configure keymoded </dev/null", timeout=INSTALL_SECONDS)
+    assert installed.run(f"cat {CONFIGURATION}; ls /etc/keymoded").stdout == (
+        f"{meanwhile}keymoded.yaml\n"
+    )
     wait_until_following(installed, 1)
 
-    installed.run("rm /etc/keymoded/keymoded.yaml")
+    installed.run(f"rm {CONFIGURATION}")
     installed.run("dpkg --purge keymoded", timeout=INSTALL_SECONDS)
     assert service.files(installed) == files_before

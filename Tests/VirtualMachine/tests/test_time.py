@@ -10,7 +10,7 @@ from support.attack_table import AttackTable
 
 pytestmark = pytest.mark.attack
 
-IDLE_SECONDS = int(os.environ.get("KEYMODED_IDLE_SECONDS", "20"))
+IDLE_SECONDS = int(os.environ.get("KEYMODED_IDLE_SECONDS", "10"))
 
 
 @pytest.mark.parametrize(("name", "count"), [("interleave", 60), ("stopped", 1)])
