@@ -40,6 +40,27 @@ public struct Client: Sendable {
     try await Link.reading(in: directory).ask(.state)
   }
 
+  /// Asks the daemon again and again, on one connection, until it does not answer.
+  ///
+  /// - Parameters:
+  ///   - interval: how long to wait after each answer.
+  ///   - patience: how long the daemon may take to answer.
+  /// - Returns: whether the daemon did not answer; `false` if the task was cancelled.
+  public func waitForSilence(
+    askingEvery interval: Duration, patience: Duration,
+    isolation: isolated (any Actor)? = #isolation
+  ) async -> Bool {
+    do {
+      let link = try Link.reading(in: directory)
+      while !Task.isCancelled {
+        link.deadline = .now.advanced(by: patience)
+        _ = try await link.ask(.state)
+        _ = try await Poller.shared.wait(toRead: -1, until: .now.advanced(by: interval))
+      }
+    } catch {}
+    return !Task.isCancelled
+  }
+
   /// The states, events and transitions of both machines. Throws like ``state()``.
   public func machines(
     isolation: isolated (any Actor)? = #isolation

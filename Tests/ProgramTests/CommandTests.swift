@@ -27,6 +27,20 @@ struct CommandTests {
     #expect(json["sequence"] == 1)
   }
 
+  @Test(
+    "a limit of open files that is too low is told",
+    arguments: [
+      "state", "watch", "wait shift=on", "while shift=on -- true", "focus", "targets", "replay -",
+    ])
+  func fewDescriptors(_ command: String) throws {
+    let ended = try run(
+      "/bin/sh", "-c", "ulimit -n 6; exec '\(Place.programs)/keymodectl' \(command)")
+    #expect(ended.status == 1)
+    #expect(
+      ended.errors
+        == "keymodectl: only 6 files may be open at once; 16 are needed: see 'ulimit -n'\n")
+  }
+
   @Test("trigger sends an event, and says whether it changed anything")
   func trigger() throws {
     let daemon = try RunningDaemon()

@@ -486,11 +486,13 @@ struct WhileTests {
     }
   }
 
-  @Test("keymodectl and the guardian sleep while nothing happens")
+  @Test("keymodectl and the guardian sleep while no command runs and nothing happens")
   func idle() throws {
     let running = try RunningWhile(daemon, shell: "echo up >> log; exec sleep 1000")
     try enter()
     try running.awaitLog("up")
+    try leave()
+    try running.awaitNoCommand()
     // The runtime's threads go a few seconds after their last work.
     var before = try running.sleeps()
     for _ in 0..<10 {

@@ -27,6 +27,8 @@ public final class StateCommand {
   /// Whether the daemon has the states of the conditions; before that is known, nothing starts.
   private var isChecked: Bool
   private var hasTold = false
+  /// What runs as long as the command, to notice what hangs.
+  private var watches: [Task<Void, Never>] = []
 
   private let finished = AsyncStream.makeStream(of: CommandRules.Result.self)
   private let checks = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -34,6 +36,12 @@ public final class StateCommand {
   /// The signals that end this program, and those that the command alone gets.
   private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
   private static let passed = [SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP]
+
+  /// While there is a command: how often the daemon must answer, and this program must tell the service
+  /// manager that it lives; and how long each may take.
+  private static let interval = Duration.milliseconds(300)
+  private static let patience = Duration.milliseconds(500)
+  private static let watchdog = Duration.seconds(1)
 
   /// A command for the states of `client`. Its guardian starts now.
   ///
@@ -189,13 +197,47 @@ public final class StateCommand {
   @discardableResult
   private func take(_ event: CommandRules.Event) -> Bool {
     guard let transition = machine.take(event) else { return false }
+    if machine.state == .waiting { endWatches() }
     switch machine.rules.action(from: transition.from, to: transition.to) {
-    case .start(let entering): command.start(adding: entering.variables)
+    case .start(let entering):
+      beginWatches()
+      command.start(adding: entering.variables)
     case .end(let signal): command.end(by: signal)
     case .finish(let result): finished.continuation.yield(result)
     case nil: break
     }
     return true
+  }
+
+  // MARK: - What hangs
+
+  private func endWatches() {
+    guard !watches.isEmpty else { return }
+    for watch in watches { watch.cancel() }
+    watches = []
+    ServiceManager.notify("WATCHDOG_USEC=0")
+  }
+
+  /// While there is a command, ends it if the daemon does not answer, and has the service manager kill
+  /// this program, where it is a service with a watchdog, if it does nothing. An idle program is never
+  /// woken. Each start begins anew: the daemon may have been silent in the last run.
+  private func beginWatches() {
+    for watch in watches { watch.cancel() }
+    ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
+    watches = [
+      Task {
+        if await client.waitForSilence(askingEvery: Self.interval, patience: Self.patience) {
+          take(.left)
+        }
+      },
+      Task {
+        while !Task.isCancelled {
+          ServiceManager.notify("WATCHDOG=1")
+          let next = ContinuousClock.now.advanced(by: Self.interval)
+          _ = try? await Poller.shared.wait(toRead: -1, until: next)
+        }
+      },
+    ]
   }
 }
 
