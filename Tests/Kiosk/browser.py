@@ -75,6 +75,11 @@ class Session:
                 result: dict[str, Any] = message["result"]
                 return result
 
+    def forget(self) -> None:
+        """Forgets what pages wrote, and which were loaded."""
+        self.console.clear()
+        self._loaded.clear()
+
     def wait_for_page(self, context: str, address: str) -> None:
         """Waits until a page whose address begins like this is loaded in a tab."""
         while (context, True) not in [
@@ -213,6 +218,12 @@ class Browser:
         self._process.wait()
         if self._process.stdout:
             self._process.stdout.close()
+
+    def forget(self) -> None:
+        """Closes all tabs but the first, which the browser has from its start."""
+        for tab in self.session.call("browsingContext.getTree")["contexts"][1:]:
+            self.session.call("browsingContext.close", context=tab["context"])
+        self.session.forget()
 
     def tab(self) -> Tab:
         """Opens a tab, which comes to the front."""

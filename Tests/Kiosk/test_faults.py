@@ -4,7 +4,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from browser import Browser, Tab, chromium, is_state
+from browser import Browser, Tab, is_state
 from events import EventStream
 from kiosk import Kiosk
 from support.connection import Connection
@@ -91,22 +91,23 @@ def test_no_daemon_is_shown_and_mended_without_a_reload(kiosk: Kiosk, any_page: 
     assert any_page.run("return window.isTheSame")
 
 
-def test_capitals_that_began_without_the_page_count(kiosk: Kiosk, tmp_path: Path) -> None:
+def test_capitals_that_began_without_the_page_count(
+    kiosk: Kiosk, tmp_path: Path, chromium: Browser
+) -> None:
     # Without its socket, as where keymoded is not installed; otherwise systemd would start it.
     there, elsewhere = tmp_path / "daemon/state.sock", tmp_path / "daemon/elsewhere.sock"
     there.rename(elsewhere)
-    with chromium(tmp_path) as browser:
-        page = browser.tab()
-        page.open(kiosk.bridge.entrance.as_uri(), leads_to=kiosk.bridge.origin)
-        page.wait_for("document.documentElement.dataset.connection === 'daemon'")
-        with Connection(kiosk.control_socket) as trigger:
-            for event in ("shiftPressed", "shiftPressed", "tapTextField"):
-                trigger.call("Trigger", event=event)
-        elsewhere.rename(there)
-        page.wait_for(is_state("shift", "capsLock"))
-        page.wait_for(is_state("keyboard", "editingText"))
-        page.type("ab")
-        assert page.run("return document.getElementById('field').value") == "AB"
+    page = chromium.tab()
+    page.open(kiosk.bridge.entrance.as_uri(), leads_to=kiosk.bridge.origin)
+    page.wait_for("document.documentElement.dataset.connection === 'daemon'")
+    with Connection(kiosk.control_socket) as trigger:
+        for event in ("shiftPressed", "shiftPressed", "tapTextField"):
+            trigger.call("Trigger", event=event)
+    elsewhere.rename(there)
+    page.wait_for(is_state("shift", "capsLock"))
+    page.wait_for(is_state("keyboard", "editingText"))
+    page.type("ab")
+    assert page.run("return document.getElementById('field').value") == "AB"
 
 
 def test_a_page_with_an_old_token_says_how_to_mend_it(kiosk: Kiosk, page: Tab) -> None:
@@ -124,22 +125,21 @@ def test_a_trigger_that_fails_is_said(kiosk: Kiosk, tmp_path: Path, page: Tab) -
     assert kiosk.states()["sequence"] == 0
 
 
-def test_a_frozen_tab_holds_up_no_other(kiosk: Kiosk, tmp_path: Path) -> None:
-    with chromium(tmp_path) as browser:
-        frozen, awake = two_tabs(kiosk, browser)
-        frozen.devtools("Page.setWebLifecycleState", state="frozen")
-        awake.activate()
-        with Connection(kiosk.control_socket) as trigger:
-            for _ in range(3000):
-                assert trigger.call("Trigger", event="shiftPressed")["changed"]
-        awake.wait_for(shows(3000))
-        seen, missed, _ = awake.run(COUNTED)
-        assert len(seen) + missed == 3000
-        frozen.devtools("Page.setWebLifecycleState", state="active")
-        frozen.activate()
-        frozen.wait_for(shows(3000))
-        seen, missed, _ = frozen.run(COUNTED)
-        assert seen == sorted(set(seen)) and len(seen) + missed == 3000
+def test_a_frozen_tab_holds_up_no_other(kiosk: Kiosk, chromium: Browser) -> None:
+    frozen, awake = two_tabs(kiosk, chromium)
+    frozen.devtools("Page.setWebLifecycleState", state="frozen")
+    awake.activate()
+    with Connection(kiosk.control_socket) as trigger:
+        for _ in range(3000):
+            assert trigger.call("Trigger", event="shiftPressed")["changed"]
+    awake.wait_for(shows(3000))
+    seen, missed, _ = awake.run(COUNTED)
+    assert len(seen) + missed == 3000
+    frozen.devtools("Page.setWebLifecycleState", state="active")
+    frozen.activate()
+    frozen.wait_for(shows(3000))
+    seen, missed, _ = frozen.run(COUNTED)
+    assert seen == sorted(set(seen)) and len(seen) + missed == 3000
 
 
 def two_tabs(kiosk: Kiosk, browser: Browser) -> list[Tab]:
@@ -150,15 +150,14 @@ def two_tabs(kiosk: Kiosk, browser: Browser) -> list[Tab]:
     return tabs
 
 
-def test_only_the_tab_in_front_records(kiosk: Kiosk, tmp_path: Path) -> None:
-    with chromium(tmp_path) as browser:
-        behind, front = (kiosk.open(browser) for _ in range(2))
-        front.activate()
-        with Connection(kiosk.control_socket) as trigger:
-            trigger.call("Trigger", event="startTalking")
-        front.wait_for("document.querySelector('#voice-text').textContent === 'Speak now'")
-        phase = "return (await import('/kiosk.js')).voice.phase"
-        assert [behind.run(phase), front.run(phase)] == ["idle", "recording"]
+def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:
+    behind, front = (kiosk.open(chromium) for _ in range(2))
+    front.activate()
+    with Connection(kiosk.control_socket) as trigger:
+        trigger.call("Trigger", event="startTalking")
+    front.wait_for("document.querySelector('#voice-text').textContent === 'Speak now'")
+    phase = "return (await import('/kiosk.js')).voice.phase"
+    assert [behind.run(phase), front.run(phase)] == ["idle", "recording"]
 
 
 def test_a_hundred_pages_come_back_at_once(kiosk: Kiosk) -> None:

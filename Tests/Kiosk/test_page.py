@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from browser import Tab, chromium, firefox, is_state
+from browser import Browser, Tab, chromium, firefox, is_state
 from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
 from support.input_events import COMPOSE, ESC, F8, INSERT, LEFTSHIFT, SCROLLLOCK, B
 
@@ -73,9 +73,11 @@ keyboard:
 """
 
 
-def test_a_state_with_a_name_of_javascript_is_like_any_other(tmp_path: Path) -> None:
-    with Kiosk(tmp_path, ODD_NAMES) as kiosk, chromium(tmp_path) as browser:
-        page = kiosk.open(browser)
+def test_a_state_with_a_name_of_javascript_is_like_any_other(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    with Kiosk(tmp_path, ODD_NAMES) as kiosk:
+        page = kiosk.open(chromium)
         for state in ("constructor", "toString"):
             kiosk.keyboard.press(F8)
             page.wait_for(is_state("keyboard", state))

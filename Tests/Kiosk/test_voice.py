@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browser import Tab, chromium, firefox, is_state
+from browser import Browser, Tab, chromium, firefox, is_state
 from kiosk import Kiosk
 from support.connection import Connection
 from support.input_events import COMPOSE, F8, LEFTSHIFT, PRESS, RELEASE, SCROLLLOCK
@@ -252,13 +252,12 @@ def test_after_a_stop_the_page_goes_on(
     speaking.wait_for(SPEAK_NOW)
 
 
-def test_a_page_that_finds_the_state_does_not_record(kiosk: Kiosk, tmp_path: Path) -> None:
+def test_a_page_that_finds_the_state_does_not_record(kiosk: Kiosk, chromium: Browser) -> None:
     with Connection(kiosk.control_socket) as trigger:
         trigger.call("Trigger", event="startTalking")
-    with chromium(tmp_path) as browser:
-        page = kiosk.open(browser)
-        page.wait_for(is_state("keyboard", "prepareToRecord"))
-        assert page.run(STATUS) == "Not recording. Press again"
+    page = kiosk.open(chromium)
+    page.wait_for(is_state("keyboard", "prepareToRecord"))
+    assert page.run(STATUS) == "Not recording. Press again"
 
 
 FAULTS = {
