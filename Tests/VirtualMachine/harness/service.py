@@ -25,6 +25,11 @@ MOST_TRIES = 10
 
 UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
 
+# Stops the service, and drops what systemd 254 and later store for the next daemon.
+STOP = "systemctl stop keymoded; systemctl clean --what=fdstore keymoded 2>/dev/null || true"
+# Is there while the service runs, or ends.
+CGROUP = "/sys/fs/cgroup/system.slice/keymoded.service"
+
 STATUS = "systemctl show --value --property StatusText keymoded"
 # What the status begins with.
 FOLLOWED = "keyboards followed"
@@ -112,12 +117,15 @@ def restart(vm: VirtualMachine) -> None:
     Only a start without stored states does that, because no event leads every state back to the
     initial one. systemd drops the stored states at the stop, or since version 254 on `clean`.
     """
-    # One command, because each command takes time and nearly every test begins with this. The
-    # sockets stay, because stopping and starting them takes a second more.
-    vm.run(
-        "systemctl stop keymoded; systemctl clean --what=fdstore keymoded 2>/dev/null; "
-        f"systemctl start {UNITS}"
-    )
+    # The sockets stay, because stopping and starting them takes a second more.
+    vm.run(f"{STOP}; systemctl start {UNITS}")
+    wait_until(lambda: keyboards(vm) > 0, "a keyboard to be followed")
+
+
+def start(vm: VirtualMachine) -> None:
+    """The same where the service was stopped by `cleared_away`; nearly every test begins with this."""
+    # One command without a program that is not needed, because each takes time.
+    vm.run(f"[ ! -d {CGROUP} ] || {{ {STOP}; }}; systemctl start {UNITS}")
     wait_until(lambda: keyboards(vm) > 0, "a keyboard to be followed")
 
 
@@ -127,7 +135,7 @@ def cleared_away(vm: VirtualMachine) -> Iterator[None]:
     try:
         yield
     finally:
-        vm.run(f"rm -rf {CONFIGURATION}; systemctl stop keymoded")
+        vm.run(f"rm -rf {CONFIGURATION}; {STOP}")
 
 
 @contextlib.contextmanager
