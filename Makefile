@@ -164,7 +164,7 @@ corpus-tests: build
 user-tests: build
 	@scripts/install-packages test
 	@scripts/install-python-tools
-	$(call PYTEST,user) Tests/UserManager
+	$(call PYTEST,user) -n 2 --dist loadfile Tests/UserManager
 
 # Every diagram of the tests and of the documentation, drawn by the program of its language.
 diagram-tests:
@@ -188,12 +188,14 @@ adversary: export KEYMODED_PLUGS = 500
 adversary: export KEYMODED_ATTACKS = 5
 adversary: export KEYMODED_SLEEPS = 5
 adversary: export KEYMODED_SEARCH_SECONDS = 180
+adversary: export KEYMODED_KILLS = 50
 adversary: build
 	@scripts/install-packages test kiosk
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	scripts/fuzz seconds 300
-	.tools/venv/bin/python -m pytest Tests/Adversary Tests/Kiosk Tests/VirtualMachine -m attack
+	.tools/venv/bin/python -m pytest Tests/Adversary Tests/Kiosk Tests/UserManager Tests/VirtualMachine \
+	  -m attack
 
 # An hour of typing, plugging and subscribing. `make test` does it for some seconds.
 soak: export KEYMODED_SOAK_SECONDS ?= 3600

@@ -113,18 +113,17 @@ let package = Package(
     .target(
       name: "MainThread", dependencies: ["CSwiftConcurrency"], swiftSettings: settings,
       linkerSettings: [.linkedLibrary("dispatch")]),
-    module("Guardian", ["StateMachines", "SystemCalls"]),
     module(
       "Acting",
       [
-        "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines",
-        "SystemCalls", "Systemd", "Watching",
+        "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines", "SystemCalls",
+        "Systemd", "Watching",
       ]),
     program(
       "keymodectl",
       [
-        "Acting", "CommandLineTools", "EventRecordings", "Guardian", "JSON", "KeyRecording",
-        "KeyboardModes", "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput",
+        "Acting", "CommandLineTools", "EventRecordings", "JSON", "KeyRecording", "KeyboardModes",
+        "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput",
         "MainThread", "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Systemd",
         "Timelines", "Watching",
       ]),
@@ -160,10 +159,9 @@ let package = Package(
     tests(
       "ActingTests",
       [
-        "Acting", "Guardian", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
+        "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "StateMachineTesting", "StateMachines", "SystemCalls", "Systemd", "TestSupport", "Watching",
       ]),
-    tests("GuardianTests", ["Guardian", "StateMachines", "SystemCalls"]),
     tests(
       "ReplayingTests",
       [

@@ -7,6 +7,7 @@
 #include <systemd/sd-device.h>
 #include <systemd/sd-event.h>
 #include <systemd/sd-id128.h>
+#include <systemd/sd-login.h>
 
 /* The number of messages that the kernel has dropped on this socket since its creation, because
  * the receive buffer was full, or -errno. */

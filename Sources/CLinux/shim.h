@@ -95,37 +95,43 @@ static inline int keymoded_peer_process(int socket) {
   return peer.process;
 }
 
-/* Makes the calling process the parent of all descendants whose own parent ends; see
- * PR_SET_CHILD_SUBREAPER in prctl(2). Returns 0 or -errno. */
-static inline int keymoded_adopt_orphans(void) {
-  return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0 ? -errno : 0;
-}
-
 /* Runs a program in a child process and a process group of its own, with no signal blocked or
- * ignored. Returns the process ID once execvp(3) has succeeded, or -errno.
+ * ignored. `group` is a descriptor of the control group's folder that it begins in, or -1 for the
+ * caller's; its standard input is `input`, or its parent's if that is -1 and no terminal: a process in
+ * the background that reads from its terminal is stopped. Returns a descriptor of the process once
+ * execvp(3) has succeeded, or -errno.
  *
- * The kernel kills the child when the calling thread ends, so call this from the main thread, of a
- * process that has no other: the child of a fork(2) among threads may not even reset its signals. */
-static inline int keymoded_spawn(char *const arguments[]) {
-  int ends[2];
+ * The child of a process with threads may call little more than the kernel, so its signals are reset
+ * without the C library, which has locks for that. */
+static inline int keymoded_spawn(char *const arguments[], int group, int input, int *process) {
+  /* struct clone_args of <linux/sched.h>, which clashes with <sched.h>. */
+  struct {
+    unsigned long long flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+    unsigned long long set_tid, set_tid_size, cgroup;
+  } request = {0};
+  int file = -1, error = 0, ends[2];
   if (pipe(ends) < 0)
     return -errno;
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  pid_t parent = getpid();
-  pid_t child = fork();
-  int error = child < 0 ? errno : 0;
+  request.flags = 0x1000 /* CLONE_PIDFD */ | (group < 0 ? 0 : 0x200000000 /* CLONE_INTO_CGROUP */);
+  request.pidfd = (unsigned long long)(unsigned long)&file;
+  request.exit_signal = SIGCHLD;
+  request.cgroup = group < 0 ? 0 : (unsigned long long)group;
+  long child = syscall(SYS_clone3, &request, sizeof request);
+  if (child < 0)
+    error = errno;
   if (child == 0) {
-    sigset_t none;
+    /* SIG_DFL without flags, a restorer and a mask; or an empty mask. */
+    static const unsigned long zeros[8];
     setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    /* The parent may have ended before the prctl. */
-    if (getppid() != parent)
-      _exit(127);
     for (int number = 1; number < _NSIG; number++)
-      signal(number, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+      syscall(SYS_rt_sigaction, number, zeros, NULL, _NSIG / 8);
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, zeros, NULL, _NSIG / 8);
+    if (input < 0 && isatty(STDIN_FILENO))
+      input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (input >= 0)
+      dup2(input, STDIN_FILENO);
     execvp(arguments[0], arguments);
     error = errno;
     (void)!write(ends[1], &error, sizeof error);
@@ -136,9 +142,18 @@ static inline int keymoded_spawn(char *const arguments[]) {
     /* The end comes when execvp closes the pipe. */
     while (read(ends[0], &error, sizeof error) < 0 && errno == EINTR)
       ;
-    if (error != 0)
-      waitpid(child, NULL, 0);
+    if (error != 0) {
+      waitpid((pid_t)child, NULL, 0);
+      close(file);
+    }
   }
   close(ends[0]);
-  return error != 0 ? -error : child;
+  *process = (int)child;
+  return error != 0 ? -error : file;
+}
+
+/* Opens a process that is no child, to wait for its end. Returns a descriptor or -errno. */
+static inline int keymoded_open_process(int process) {
+  int file = (int)syscall(SYS_pidfd_open, process, 0);
+  return file < 0 ? -errno : file;
 }

@@ -1,59 +1,81 @@
 import CLinux
 import Glibc
 
-/// Makes this process the parent of all its descendants whose own parent ends. The corresponding C
-/// function is `prctl(PR_SET_CHILD_SUBREAPER)`.
-public func adoptOrphans() throws(SystemError) {
-  let result = keymoded_adopt_orphans()
-  guard result == 0 else { throw SystemError("adopt orphans", code: -result) }
-}
-
 /// Makes the kernel tell this process of children that end, and keep their statuses until it asks.
 ///
 /// It does neither while SIGCHLD is ignored, and a process inherits that from the one that has started
 /// it.
 func expectChildren() { signal(SIGCHLD, SIG_DFL) }
 
-/// Runs a program in a process group of its own, with no signal blocked or ignored. The kernel kills
-/// it when this process ends.
-///
-/// - Parameter arguments: the program, which is looked for in `PATH`, and its arguments; ends with
-///   `nil`, like `CommandLine.unsafeArgv`.
-/// - Returns: its process ID, once it runs; it is also the ID of its process group.
-/// - Precondition: this process has one thread.
-/// - Throws: the error of `fork` or `execvp`.
-public func startChild(
-  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
-) throws(SystemError) -> Int32 {
-  let process = keymoded_spawn(arguments)
-  guard process > 0 else { throw SystemError("run", code: -process) }
-  return process
-}
-
-/// Tells, in a process with one thread, that a child has ended.
-///
-/// Blocks SIGCHLD, and no longer ignores it. The corresponding C function is `signalfd`.
-public struct ChildSignals: ~Copyable {
-  private let file: FileDescriptor
-
-  /// The descriptor to wait on for reading.
-  public var descriptor: Int32 { file.number }
-
-  /// Throws the error of `signalfd`.
-  public init() throws(SystemError) {
-    expectChildren()
-    var children = sigset_t()
-    sigemptyset(&children)
-    sigaddset(&children, SIGCHLD)
-    sigprocmask(SIG_BLOCK, &children, nil)
-    let flags = Int32(SFD_CLOEXEC | SFD_NONBLOCK)
-    file = FileDescriptor(
-      owning: try retrying("make", "a signalfd") { signalfd(-1, &children, flags) })
+/// A program that this one has started, in a process group of its own.
+public final class ChildProcess {
+  /// How a process ended.
+  public enum End: Hashable, Sendable {
+    /// With this exit status.
+    case exited(Int32)
+    /// By this signal.
+    case signalled(Int32)
   }
 
-  /// Makes the descriptor unreadable until the next child ends.
-  public func clear() {
-    var information = [UInt8](repeating: 0, count: MemoryLayout<signalfd_siginfo>.size)
-    while read(file.number, &information, information.count) > 0 {}
+  /// Its process ID, which is also that of its process group.
+  public let number: Int32
+  private let file: FileDescriptor
+
+  /// The descriptor to wait on for reading: it is readable once the process has ended.
+  public var descriptor: Int32 { file.number }
+
+  /// Whether the process has ended. One that is traced then still has its status for the tracer.
+  public var hasEnded: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  /// Runs a program, with no signal blocked or ignored. It inherits what this process does, but reads
+  /// nothing from a terminal. The corresponding function is `clone3`.
+  ///
+  /// - Parameters:
+  ///   - arguments: the program, which is looked for in `PATH`, and its arguments.
+  ///   - group: the control group that it begins in; `nil` for that of this process.
+  ///   - input: the descriptor of its standard input.
+  /// - Throws: the error of `clone3` or `execvp`.
+  public init(
+    running arguments: [String], in group: ControlGroup? = nil, input: Int32 = -1
+  ) throws(SystemError) {
+    expectChildren()
+    var strings = arguments.map { strdup($0) } + [nil]
+    defer { for string in strings { free(string) } }
+    var number: Int32 = 0
+    let result = keymoded_spawn(&strings, group?.descriptor ?? -1, input, &number)
+    guard result >= 0 else { throw SystemError("run", arguments.first, code: -result) }
+    self.number = number
+    file = FileDescriptor(owning: result)
+  }
+
+  /// Sends a signal to the process group.
+  ///
+  /// - Precondition: ``end()`` has not told of an end, after which the number may be another's.
+  public func send(_ signal: Int32) { kill(-number, signal) }
+
+  /// How the process ended, which is told once; `nil` while it runs.
+  public func end() -> End? {
+    var status: Int32 = 0
+    guard waitpid(number, &status, WNOHANG) == number else { return nil }
+    // WIFEXITED and WEXITSTATUS, WTERMSIG.
+    return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
+  }
+}
+
+/// A process that is no child, to wait for its end. The corresponding C function is `pidfd_open`.
+public final class ForeignProcess {
+  private let file: FileDescriptor
+
+  /// The descriptor to wait on for reading: it is readable once the process has ended.
+  public var descriptor: Int32 { file.number }
+
+  /// The process with this ID. Throws `ESRCH` if there is none.
+  public init(_ number: Int32) throws(SystemError) {
+    let result = keymoded_open_process(number)
+    guard result >= 0 else { throw SystemError("watch process", "\(number)", code: -result) }
+    file = FileDescriptor(owning: result)
   }
 }

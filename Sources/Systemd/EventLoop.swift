@@ -14,6 +14,8 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
   public static let readable = IOEvents(rawValue: EPOLLIN.rawValue)
   /// There is room to write.
   public static let writable = IOEvents(rawValue: EPOLLOUT.rawValue)
+  /// What the descriptor's kind counts as exceptional; see `poll(2)`.
+  public static let exceptional = IOEvents(rawValue: EPOLLPRI.rawValue)
   /// Both directions are closed. Always reported.
   public static let hangUp = IOEvents(rawValue: EPOLLHUP.rawValue)
   /// Something is wrong with the descriptor. Always reported.

@@ -19,6 +19,23 @@ public enum ServiceManager {
     return process == "\(getpid())"
   }
 
+  /// The unit of the user's service manager that this process is in, such as `speech.service`; `nil` if
+  /// it is in none, as in a login session.
+  public static var userUnit: String? { own(sd_pid_get_user_unit) }
+
+  /// The unit of the system's service manager that this process is in.
+  public static var systemUnit: String? { own(sd_pid_get_unit) }
+
+  /// What `libsystemd` says of this process.
+  static func own(
+    _ get: (pid_t, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32
+  ) -> String? {
+    var name: UnsafeMutablePointer<CChar>?
+    guard get(0, &name) >= 0, let name else { return nil }
+    defer { free(name) }
+    return String(cString: name)
+  }
+
   /// Has the service manager store a descriptor under a name, instead of those stored under that
   /// name, and pass it to the next process of the service.
   public static func keep(_ descriptor: Int32, name: String) {

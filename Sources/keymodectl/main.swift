@@ -1,7 +1,6 @@
 import CommandLineTools
 import EventRecordings
 import Glibc
-import Guardian
 import KeymodeClient
 import KeymodeInterface
 import KeymodedConfiguration
@@ -68,8 +67,6 @@ func firstCommand() -> String? {
   return first == "help" ? nil : commands.first { $0.name == first }?.name
 }
 
-// `while` starts this program again, as the guardian of its command. No thread may have started.
-if GuardianProcess.isWanted { exit(GuardianProcess.run()) }
 // Writing to a reader that has gone fails with `EPIPE` instead of ending the program.
 signal(SIGPIPE, SIG_IGN)
 reserveStandardStreams()

@@ -1,5 +1,4 @@
 import Glibc
-import Guardian
 import KeyboardModes
 import StateMachines
 import SystemCalls
@@ -107,9 +106,9 @@ struct CommandRulesTests {
     "an outcome has the exit status that shells give it",
     arguments: [
       (.exited(7), 7), (.signalled(SIGKILL), 137), (.failed(ENOENT), 127), (.failed(EACCES), 126),
-      (.failed(E2BIG), 126), (.abandoned, 1),
-    ] as [(GuardedCommand.Outcome, Int32)])
-  func exitStatus(_ outcome: GuardedCommand.Outcome, _ status: Int32) {
+      (.failed(E2BIG), 126),
+    ] as [(CommandOutcome, Int32)])
+  func exitStatus(_ outcome: CommandOutcome, _ status: Int32) {
     #expect(outcome.exitStatus == status)
   }
 }

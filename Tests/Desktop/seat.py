@@ -17,6 +17,7 @@ from pathlib import Path
 
 from picture import Picture
 from support.checkout import CHECKOUT, PROGRAMS
+from support.user_manager import UserManager
 from support.waiting import BOUND_SECONDS, NotInTimeError, wait_until
 
 EXAMPLES = CHECKOUT / "examples"
@@ -75,6 +76,7 @@ class Seat:
         self._mark = f"KEYMODED_SEAT={secrets.token_hex(8)}"
         self._started: list[subprocess.Popen[bytes]] = []
         self._daemon: subprocess.Popen[bytes] | None = None
+        self._manager: UserManager | None = None
         for name in ("bin", "run", "fonts"):
             (self.folder / name).mkdir(mode=0o700)
         # The checkout may be where only root has access.
@@ -132,6 +134,26 @@ class Seat:
                 user=self._user,
                 group=self._user,
                 extra_groups=self._groups,
+            )
+        self._started.append(process)
+        return process
+
+    def start_managed(self, *command: str) -> subprocess.Popen[bytes]:
+        """Starts a program where the person has a service manager, as `keymodectl while` needs it.
+
+        What else runs here has none: a manager would take the real-time priority from PipeWire.
+        """
+        if not self._manager:
+            self._manager = UserManager()
+            (self.folder / "run/systemd").symlink_to(self._manager.runtime / "systemd")
+        own = {**self.environment, "KEYMODED_SOCKET_DIR": f"{self.folder}/run/keymoded"}
+        with open(self.folder / "log", "ab") as log:
+            process: subprocess.Popen[bytes] = self._manager.start(
+                *("env", "--chdir", str(self.folder), *command),
+                environment=own,
+                stdout=log,
+                stderr=log,
+                process_group=0,
             )
         self._started.append(process)
         return process
@@ -232,6 +254,8 @@ class Seat:
     def close(self) -> None:
         """Ends every process of this seat, and removes the home."""
         wait_until(self._has_ended, "every process to end")
+        if self._manager:
+            self._manager.close()
         self._home.cleanup()
 
     def _has_ended(self) -> bool:

@@ -5,6 +5,7 @@ import subprocess
 import pytest
 from seat import EXAMPLES, Desktop, Seat
 from support.checkout import CHECKOUT
+from support.user_manager import require_root
 from text_fields import AccessibleDesktop, focused_window
 
 # As fuzzel.ini sets them, so that the picture of the list does not depend on Debian's settings.
@@ -29,6 +30,7 @@ class Panel:
 
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
+        require_root()
         seat.install("emoji-panel")
         seat.write(".config/fuzzel/fuzzel.ini", LOOK)
         self.fields = AccessibleDesktop(seat)
@@ -40,7 +42,7 @@ class Panel:
 
     def start(self) -> subprocess.Popen[bytes]:
         """Starts the example."""
-        return self.seat.start(".local/bin/emoji-panel")
+        return self.seat.start_managed(".local/bin/emoji-panel")
 
     def plug_in(self) -> subprocess.Popen[bytes]:
         """Gives the desktop a keyboard: without one, no window has the focus."""

@@ -331,16 +331,12 @@ struct CommandTests {
     arguments: [
       "state", "trigger tapTextField", "devices", "watch --no-wait", "watch --format x --no-wait",
       "wait shift=on --no-wait", "wait shift=on --timeout 0",
-      "wait keyboard=editingText --timeout 5ms", "while shift=on --no-wait",
+      "wait keyboard=editingText --timeout 5ms",
     ])
   func noDaemon(_ command: String) throws {
     let folder = try TemporaryFolder()
     let ended = try run(
-      "/bin/sh", "-c",
-      """
-      '\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path) \
-        \(command.hasPrefix("while") ? "-- false" : "")
-      """)
+      "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path)")
     #expect(ended.status == 3)
     // With a timeout it may have waited first, and then it said so.
     let errors = ended.errors.replacing(/^.*; waiting for it\n/, with: "")

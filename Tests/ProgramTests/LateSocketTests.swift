@@ -16,14 +16,45 @@ struct LateSocketTests {
 
   /// A program that waits in ``folder`` for a daemon. Root may use every socket, unless it lacks
   /// these capabilities.
-  private func waiting() throws -> RunningWhile {
+  private func waiting() throws -> Waiting {
     let rights = "-dac_override,-dac_read_search"
-    let running = try RunningWhile(
-      folder, ["--once", "shift=off", "--", "true"],
-      under: geteuid() == 0
-        ? ["/usr/bin/setpriv", "--inh-caps", rights, "--bounding-set", rights] : [])
-    try wait(for: "a message") { running.errors.hasSuffix("\nwaiting for it") }
-    return running
+    let waiting = try Waiting(
+      (geteuid() == 0 ? ["/usr/bin/setpriv", "--inh-caps", rights, "--bounding-set", rights] : [])
+        + ["\(Place.programs)/keymodectl", "wait", "shift=off", "--socket-dir", folder])
+    try wait(for: "a message") { waiting.errors.hasSuffix("waiting for it\n") }
+    return waiting
+  }
+
+  /// A running program.
+  private final class Waiting {
+    let process = Process()
+    private let folder: TemporaryFolder
+    private let file: String
+
+    /// What it has written to standard error.
+    var errors: String { (try? String(contentsOfFile: file, encoding: .utf8)) ?? "" }
+
+    init(_ command: [String]) throws {
+      folder = try TemporaryFolder()
+      file = try folder.write("err", "")
+      process.executableURL = URL(fileURLWithPath: command[0])
+      process.arguments = Array(command.dropFirst())
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = FileHandle.nullDevice
+      process.standardError = FileHandle(forWritingAtPath: file)
+      try process.run()
+    }
+
+    deinit {
+      kill(process.processIdentifier, SIGKILL)
+      process.waitUntilExit()
+    }
+
+    /// Waits for its end, and returns its exit status.
+    func end() -> Int32 {
+      process.waitUntilExit()
+      return process.terminationStatus
+    }
   }
 
   private func setMode(_ mode: mode_t) throws {
@@ -45,11 +76,11 @@ struct LateSocketTests {
   private func hide() throws { try FileManager.default.removeItem(atPath: folder) }
 
   /// Whether the program watches ``folder``, which it does just before it tries to connect.
-  private func isWatched(by running: RunningWhile) throws -> Bool {
+  private func isWatched(by waiting: Waiting) throws -> Bool {
     var status = stat()
     try #require(stat(folder, &status) == 0)
     let inode = "ino:\(String(status.st_ino, radix: 16)) "
-    let files = "/proc/\(running.number)/fdinfo"
+    let files = "/proc/\(waiting.process.processIdentifier)/fdinfo"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
     return names.contains {
       (try? String(contentsOfFile: "\(files)/\($0)", encoding: .utf8))?.contains(inode) == true
@@ -59,32 +90,32 @@ struct LateSocketTests {
   @Test("a client that has waited for its first daemon uses it once it may")
   func granted() throws {
     while true {
-      let running = try waiting()
+      let waiting = try waiting()
       try setMode(0)
       let start = ContinuousClock.now
       try show()
       try wait(for: "an attempt to connect") {
-        try isWatched(by: running) || running.processes.isEmpty
+        try isWatched(by: waiting) || !waiting.process.isRunning
       }
       try setMode(0o600)
       let isInTime = ContinuousClock.now - start < .seconds(1)
-      let status = running.end()
+      let status = waiting.end()
       try hide()
       // Another try, only if this machine was so busy that the client may have given up by then.
       guard isInTime || status == 0 else { continue }
-      #expect(status == 0, "\(running.errors)")
+      #expect(status == 0, "\(waiting.errors)")
       return
     }
   }
 
   @Test("a client that may still not use its first daemon after a second says so")
   func refused() throws {
-    let running = try waiting()
+    let waiting = try waiting()
     try setMode(0)
     let start = ContinuousClock.now
     try show()
-    #expect(running.end() == 5)
+    #expect(waiting.end() == 5)
     #expect(ContinuousClock.now - start >= .seconds(1))
-    #expect(running.errors.contains("no permission to use '\(folder)/state.sock'"))
+    #expect(waiting.errors.contains("no permission to use '\(folder)/state.sock'"))
   }
 }

@@ -20,8 +20,7 @@ SECOND_US = 1_000_000
 
 TALKING = "prepareToRecord"
 
-# The names of the processes.
-KEYMODECTL, GUARDIAN = "keymodectl", "keymode-guard"
+KEYMODECTL = "keymodectl"
 
 
 @pytest.fixture
@@ -35,12 +34,15 @@ def talking() -> Iterator[Person]:
 class PushToTalk:
     """`keymodectl while` with the recorder, in the person's session or as a unit of hers."""
 
-    def __init__(self, person: Person, recorder: str = "", unit: str | None = None) -> None:
+    def __init__(
+        self, person: Person, recorder: str = "", unit: str | None = None, then: str = ""
+    ) -> None:
+        """With `then`, keymodectl is not the first process, and its parent goes on with that."""
         self._person = person
         self._output = person.write("stamps", "")
         command = (
-            f"exec keymodectl while keyboard={TALKING} --grace 500ms -- "
-            f"/usr/bin/python3 -IS stamps.py {recorder}"
+            f"{'' if then else 'exec '}keymodectl while keyboard={TALKING} --grace 500ms -- "
+            f"/usr/bin/python3 -IS stamps.py {recorder}; {then}"
         )
         if unit:
             output = f"--property=StandardOutput=append:{self._output}"
@@ -149,9 +151,6 @@ ENDS = {
     ),
     "a crash of the recorder": End(kill("python3", NAME)),
     "a crash of keymodectl": End(kill(KEYMODECTL), is_survived=False),
-    "a crash of the guardian": End(kill(GUARDIAN), is_survived=False),
-    # Only the first process of the command is sure to end then.
-    "a crash of both": End(kill(KEYMODECTL, GUARDIAN), is_survived=False, recorder=""),
     "the end of the service": End(
         lambda person: person.systemctl("stop", DAEMON),
         lambda person: person.systemctl("start", DAEMON),
@@ -216,6 +215,25 @@ def test_recording_ends_with_the_unit_that_runs_keymodectl(talking: Person) -> N
     assert talking.pids(NAME) == []
 
 
+def test_recording_ends_with_keymodectl_inside_a_unit_that_goes_on(talking: Person) -> None:
+    unit = "speech.service"
+
+    def microseconds_to_end() -> int:
+        talker = PushToTalk(talking, "stubborn descendant", unit, then="exec sleep 1000")
+        talker.record()
+        talking.keyboard.send(F9, PRESS)
+        talker.wait_for_recording(2)
+        killed = boot_time()
+        kill(KEYMODECTL)(talking)
+        recording = talker.wait_for_end()
+        talking.keyboard.send(F9, RELEASE)
+        assert talking.active(unit)
+        talking.systemctl("stop", unit)
+        return recording.stamps[-1] - killed
+
+    in_time(microseconds_to_end, SECOND_US + SECOND_US // 2)
+
+
 def test_idle_keymodectl_in_a_unit_has_no_watchdog_and_one_that_hangs_is_killed(
     talking: Person,
 ) -> None:
@@ -223,7 +241,7 @@ def test_idle_keymodectl_in_a_unit_has_no_watchdog_and_one_that_hangs_is_killed(
         talker = PushToTalk(talking, "stubborn descendant", "speech.service")
         # An idle keymodectl has no watchdog; it may be stopped as long as one likes.
         pid = talking.main_pid("speech.service")
-        wait_until(lambda: talking.pids(GUARDIAN) != [], "the guardian")
+        wait_until(lambda: talking.active("keymode-while-*-command.scope"), "the scope")
         talking.stop(pid)
         time.sleep(1.5)
         talking.kill("CONT", pid)

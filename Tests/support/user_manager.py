@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+import pytest
 from support.checkout import CHECKOUT, PROGRAMS
 from support.waiting import BOUND_SECONDS, wait_until
 
@@ -269,6 +270,15 @@ _COLLECTED: Mapping[str, Any] = {
     "stderr": subprocess.PIPE,
     "text": True,
 }
+
+
+def require_root() -> None:
+    """Skips the test where it cannot run, like those in a virtual machine."""
+    if os.geteuid() != 0:
+        reason = "only root can make the namespaces of these tests"
+        if os.environ.get("KEYMODED_REQUIRE_VM") == "1":
+            pytest.fail(f"KEYMODED_REQUIRE_VM=1, but {reason}")
+        pytest.skip(reason)
 
 
 def mounted_cgroups() -> Path:

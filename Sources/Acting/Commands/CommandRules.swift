@@ -1,5 +1,4 @@
 import Glibc
-public import Guardian
 public import StateMachines
 
 /// When a command runs that is to run while states last.
@@ -41,7 +40,7 @@ public struct CommandRules: DrawableRules {
     /// The states have been left, or are not known any more.
     case left
     /// The command has ended, or could not be started.
-    case ended(GuardedCommand.Outcome)
+    case ended(CommandOutcome)
     /// This program shall end.
     case quit(Result)
   }
@@ -49,7 +48,7 @@ public struct CommandRules: DrawableRules {
   /// How this program ends.
   public enum Result: Hashable, Sendable {
     /// As the command that ran once.
-    case command(GuardedCommand.Outcome)
+    case command(CommandOutcome)
     /// By this signal, which it received.
     case signal(Int32)
     /// With an error.

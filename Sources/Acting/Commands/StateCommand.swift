@@ -1,5 +1,4 @@
 import Glibc
-public import Guardian
 public import KeymodeClient
 import KeymodeInterface
 import StateMachines
@@ -9,17 +8,21 @@ public import Watching
 
 /// A command that runs while states last: `keymodectl while`.
 ///
-/// ``CommandRules`` decide; this follows the states, gives orders to the command's guardian, and
-/// reads signals.
+/// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the command, which
+/// runs in a ``CommandScope``.
 @MainActor
 public final class StateCommand {
   private let client: Client
   private let follower: StatesFollower
   private let conditions: StateConditions
-  private let command: GuardedCommand
-  private let name: String
+  private let command: [String]
+  private let grace: Duration
   private let notify: (TerminalText) -> Void
   private let explain: (ClientError) -> TerminalText
+
+  private let loop: EventLoop
+  private let scope: CommandScope
+  private var contained: ContainedCommand?
 
   private var held: HeldConditions
   private var machine: StateMachine<CommandRules>
@@ -27,6 +30,8 @@ public final class StateCommand {
   /// Whether the daemon has the states of the conditions; before that is known, nothing starts.
   private var isChecked: Bool
   private var hasTold = false
+  /// Whether this program is to be stopped, as by Ctrl+Z, once the command has ended.
+  private var isToStop = false
   /// What runs as long as the command, to notice what hangs.
   private var watches: [Task<Void, Never>] = []
 
@@ -35,7 +40,7 @@ public final class StateCommand {
 
   /// The signals that end this program, and those that the command alone gets.
   private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
-  private static let passed = [SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT, SIGTSTP]
+  private static let passed = [SIGUSR1, SIGUSR2, SIGWINCH]
 
   /// While there is a command: how often the daemon must answer, and this program must tell the service
   /// manager that it lives; and how long each may take.
@@ -43,7 +48,7 @@ public final class StateCommand {
   private static let patience = Duration.milliseconds(500)
   private static let watchdog = Duration.seconds(1)
 
-  /// A command for the states of `client`. Its guardian starts now.
+  /// A command for the states of `client`. Its scope is made now.
   ///
   /// - Parameters:
   ///   - command: the program and its arguments; at least the program.
@@ -53,19 +58,20 @@ public final class StateCommand {
   ///   - session: see ``StatesFollower/init(_:session:)``.
   ///   - notify: receives what the user should know.
   ///   - explain: says why there is no daemon, and what the user can do.
-  /// - Throws: if the guardian cannot be started.
+  /// - Throws: if systemd cannot make a scope for the command.
   public init(
     _ command: [String], while conditions: StateConditions, of client: Client, grace: Duration,
     isOnce: Bool, mayWait: Bool = true, session: AsyncStream<SessionPresence>?,
     notify: @escaping (TerminalText) -> Void,
     explain: @escaping (ClientError) -> TerminalText = { $0.text }
-  ) throws(SystemError) {
-    self.command = try GuardedCommand(command, grace: grace)
+  ) throws {
+    (self.command, self.grace) = (command, grace)
+    loop = try EventLoop()
+    scope = try CommandScope(grace: grace)
     self.client = client
     self.conditions = conditions
     self.notify = notify
     self.explain = explain
-    name = command.first ?? ""
     follower = StatesFollower(client, session: session, mayWait: mayWait)
     held = HeldConditions(conditions)
     machine = StateMachine(CommandRules(isOnce: isOnce))
@@ -79,13 +85,26 @@ public final class StateCommand {
   ///   would not help, and `SystemError` if a system call fails.
   public func run() async throws -> CommandRules.Result {
     let signals = try Signals(
-      Self.ending.filter { !Signals.isIgnored($0) } + Self.passed)
-    defer { command.close() }
+      (Self.ending + [SIGTSTP]).filter { !Signals.isIgnored($0) } + Self.passed)
+    let contained = try ContainedCommand(command, in: scope, grace: grace, on: loop) {
+      [unowned self] outcome in
+      if case .failed(let code) = outcome {
+        notify("\(SystemError("run", command.first ?? "", code: code))")
+      }
+      take(.ended(outcome))
+    }
+    self.contained = contained
+    try scope.watch(on: loop) { [unowned self] in fail($0) }
+    defer {
+      contained.close()
+      scope.close()
+    }
+    ServiceManager.notify("READY=1")
     return try await withThrowingTaskGroup(of: CommandRules.Result?.self) { tasks in
       tasks.addTask { await self.follow() }
       tasks.addTask { await self.checkStates() }
       tasks.addTask { try await self.heed(signals) }
-      tasks.addTask { try await self.watchCommand() }
+      tasks.addTask { try await self.serve() }
       tasks.addTask { await self.finished.stream.first { _ in true } }
       defer { tasks.cancelAll() }
       for try await case let result? in tasks {
@@ -159,28 +178,23 @@ public final class StateCommand {
     }
   }
 
-  private func heed(_ signals: Signals) async throws -> CommandRules.Result? {
-    while try await Poller.shared.wait(toRead: signals.descriptor) == .ready {
-      while let signal = signals.next() {
-        if !Self.ending.contains(signal) {
-          command.pass(signal)
-        } else if !take(.quit(.signal(signal))) {
-          command.end(by: signal)
-        }
-      }
-    }
+  private func serve() async throws -> CommandRules.Result? {
+    try await loop.serve()
     return nil
   }
 
-  private func watchCommand() async throws -> CommandRules.Result? {
-    while try await Poller.shared.wait(toRead: command.descriptor) == .ready {
-      while let outcome = command.next() {
-        switch outcome {
-        case .abandoned: throw Abandoned(command: name)
-        case .failed(let code): notify("\(SystemError("run", name, code: code))")
-        case .exited, .signalled: break
+  private func heed(_ signals: Signals) async throws -> CommandRules.Result? {
+    while try await Poller.shared.wait(toRead: signals.descriptor) == .ready {
+      while let signal = signals.next() {
+        if signal == SIGTSTP {
+          isToStop = true
+          take(.left)
+          stopIfWanted()
+        } else if !Self.ending.contains(signal) {
+          contained?.pass(signal)
+        } else if !take(.quit(.signal(signal))) {
+          contained?.end(by: signal)
         }
-        take(.ended(outcome))
       }
     }
     return nil
@@ -201,12 +215,20 @@ public final class StateCommand {
     switch machine.rules.action(from: transition.from, to: transition.to) {
     case .start(let entering):
       beginWatches()
-      command.start(adding: entering.variables)
-    case .end(let signal): command.end(by: signal)
+      contained?.start(adding: entering.variables)
+    case .end(let signal): contained?.end(by: signal)
     case .finish(let result): finished.continuation.yield(result)
     case nil: break
     }
+    stopIfWanted()
     return true
+  }
+
+  /// Stops this program once no command runs: a stopped one could not end it.
+  private func stopIfWanted() {
+    guard isToStop, machine.state == .waiting else { return }
+    isToStop = false
+    raise(SIGSTOP)
   }
 
   // MARK: - What hangs
@@ -238,24 +260,5 @@ public final class StateCommand {
         }
       },
     ]
-  }
-}
-
-/// The error that the guardian of a command was killed.
-private struct Abandoned: Error, TerminalTextConvertible {
-  let command: String
-
-  var text: TerminalText { "the guardian of '\(command)' was killed; so was the command" }
-}
-
-extension GuardedCommand.Outcome {
-  /// The exit status that a shell gives for this outcome.
-  public var exitStatus: Int32 {
-    switch self {
-    case .exited(let status): status
-    case .signalled(let number): 128 + number
-    case .failed(let code): code == ENOENT ? 127 : 126
-    case .abandoned: 1
-    }
   }
 }

@@ -15,6 +15,8 @@ public final class Bus {
     case session
     /// The user's service manager itself, without a bus in between: calls have no destination.
     case userManager
+    /// The service manager of the system, in the same way; for root alone.
+    case systemManager
     /// The bus at this address of D-Bus, such as `unix:path=/run/user/1000/at-spi/bus_0`. Another
     /// program told it, so it may only be of Unix sockets: libsystemd would run the command of a
     /// `unixexec:`.
@@ -78,6 +80,8 @@ public final class Bus {
       case .system: sd_bus_open_system(&handle)
       case .session: sd_bus_open_user(&handle)
       case .userManager: openDirectly(userManagerAddress, isBus: false, &handle)
+      case .systemManager:
+        openDirectly("unix:path=/run/systemd/private", isBus: false, &handle)
       case .at(let address):
         isOfUnixSockets(address)
           ? openDirectly(address, isBus: true, &handle) : -EAFNOSUPPORT
@@ -121,6 +125,9 @@ public final class Bus {
     if result < 0 { handle = sd_bus_unref(handle) }
     return result
   }
+
+  /// The process at the other end; `nil` if the kernel does not say.
+  public var peer: PeerProcess? { PeerProcess(of: sd_bus_get_fd(handle)) }
 
   // MARK: - Calls
 
@@ -241,6 +248,7 @@ extension Bus.Address {
       case .system: "the system bus"
       case .session: "the session bus"
       case .userManager: "the user's service manager"
+      case .systemManager: "the service manager"
       case .at(let address): address
       }
     let isOfSession = self == .session || self == .userManager

@@ -1,3 +1,4 @@
+import CLibsystemd
 import Glibc
 public import SystemCalls
 
@@ -49,6 +50,8 @@ public final class LoginSession {
 
   private let loop: EventLoop
   private let told: (SessionPresence) -> Void
+  /// The name of the session that this process was in at first; it may move to a unit later.
+  private let own = ServiceManager.own(sd_pid_get_session)
   private var bus: Bus?
   /// Matches that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
@@ -121,14 +124,10 @@ public final class LoginSession {
   /// Finds the session of this process, else the user's display.
   private func find() {
     round += 1
-    ask(Login1.call("GetSessionByPID", .uint32(UInt32(getpid())))) { [unowned self] answer in
-      switch answer {
-      case .success(let values):
-        if let path = values.first?.text { follow(path) } else { lose() }
-      case .failure(let error) where error.name == Login1.noSession: findDisplay()
-      // logind may not have answered in time, or is about to start.
-      case .failure: if Login1.isRunning { lose() } else { tell(.inFront) }
-      }
+    guard let own else { return findDisplay() }
+    ask(Login1.call("GetSession", .string(own))) { [unowned self] answer in
+      guard let values = values(in: answer) else { return }
+      if let path = values.first?.text { follow(path) } else { lose() }
     }
   }
 
@@ -162,7 +161,8 @@ public final class LoginSession {
     case .failure(let error) where Login1.isMissing(error):
       endSession()
       tell(.absent(.noSession))
-    case .failure: lose()
+    // logind may not have answered in time, or is about to start.
+    case .failure: if Login1.isRunning { lose() } else { tell(.inFront) }
     }
     return nil
   }
@@ -196,7 +196,6 @@ private enum Login1 {
   static let path = "/org/freedesktop/login1"
   /// See `sd-login(3)`, which looks at the same folder.
   static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
-  static let noSession = "org.freedesktop.login1.NoSessionForPID"
 
   /// Whether the error says that there is no such user or session.
   static func isMissing(_ error: BusError) -> Bool {

@@ -159,7 +159,7 @@ def talking(installed: VirtualMachine) -> Iterator[VirtualMachine]:
         yield installed
         installed.play("up f9")
         installed.end_leftovers()
-        installed.wait_until(f"! {RUNS} && ! pgrep -f '^(keymodectl while|keymode-guardian)'")
+        installed.wait_until(f"! {RUNS} && ! pgrep -f '^keymodectl while'")
 
 
 def press(guest: VirtualMachine) -> None:
@@ -222,6 +222,26 @@ def test_recording_ends_with_the_session_in_front_and_with_the_keyboard(
             return recording.stamps[-1] - time
 
         in_time(microseconds_to_end_unplugged, SECOND_US)
+
+
+def test_recording_ends_with_keymodectl_in_a_session_and_as_root(talking: VirtualMachine) -> None:
+    with session(talking) as desk:
+
+        def microseconds_to_end(start: Callable[[str], GuestProcess], options: str) -> int:
+            talker = PushToTalk(talking, start, options, recorder="stubborn descendant")
+            begin(talking, talker)
+            time = now(talking)
+            talking.run("pkill -KILL -x keymodectl")
+            recording = talker.wait_for_end()
+            talking.play("up f9")
+            return recording.stamps[-1] - time
+
+        # Half a second is the grace.
+        for start, options in ((desk.start, ""), (talking.start, "--any-session")):
+            in_time(
+                lambda start=start, options=options: microseconds_to_end(start, options),
+                SECOND_US + SECOND_US // 2,
+            )
 
 
 def test_unit_of_the_users_manager_follows_her_session_and_root_has_none(

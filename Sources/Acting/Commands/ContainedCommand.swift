@@ -1,0 +1,167 @@
+import Glibc
+import StateMachines
+import SystemCalls
+import Systemd
+
+/// What became of a command.
+public enum CommandOutcome: Hashable, Sendable {
+  /// It could not be started, for this `errno`.
+  case failed(Int32)
+  /// It has ended, with this exit status, and nothing of it is left.
+  case exited(Int32)
+  /// This signal ended it, and nothing of it is left. One whose status only a tracer learned counts as
+  /// killed.
+  case signalled(Int32)
+
+  /// The exit status that a shell gives for this outcome.
+  public var exitStatus: Int32 {
+    switch self {
+    case .exited(let status): status
+    case .signalled(let number): 128 + number
+    case .failed(let code): code == ENOENT ? 127 : 126
+    }
+  }
+}
+
+/// A command that runs once at a time in a control group, and is ended with all that it has started.
+@MainActor
+final class ContainedCommand {
+  private let command: [String]
+  private let scope: CommandScope
+  private let loop: EventLoop
+  private let told: @MainActor (CommandOutcome) -> Void
+
+  private var machine: StateMachine<RunRules>
+  private var group: ControlGroup?
+  private var first: ChildProcess?
+  private var outcome: CommandOutcome?
+  /// The processes that were there when the first one's process group was asked to end.
+  private var asked: Set<Int32> = []
+  private var firstEnds: EventSource?
+  private var groupChanges: EventSource?
+  private var deadline: EventSource?
+
+  /// A command that runs in `scope`. The loop calls `told` with what became of each run.
+  init(
+    _ command: [String], in scope: CommandScope, grace: Duration, on loop: EventLoop,
+    told: @escaping @MainActor (CommandOutcome) -> Void
+  ) throws(SystemError) {
+    (self.command, self.scope, self.loop, self.told) = (command, scope, loop, told)
+    machine = StateMachine(RunRules(grace: grace.wholeMicroseconds))
+    deadline = try loop.addTimer { [unowned self] in take(.deadlineCame) }
+  }
+
+  /// Starts the command, with these variables besides those of this process.
+  ///
+  /// - Precondition: it does not run.
+  func start(adding variables: [(name: String, value: String)]) {
+    for (name, value) in variables { setenv(name, value, 1) }
+    do throws(SystemError) {
+      let group = try scope.group()
+      groupChanges = try loop.addIO(group.changes, .exceptional) { [unowned self] _ in look() }
+      let first = try ChildProcess(running: command, in: group)
+      (self.group, self.first) = (group, first)
+      firstEnds = try loop.addIO(first.descriptor, .readable) { [unowned self] _ in look() }
+      take(.started)
+    } catch {
+      // It runs already where only the loop refused its descriptor.
+      group?.kill()
+      forget()
+      Task { told(.failed(error.code)) }
+    }
+  }
+
+  /// Ends the command: by this signal to its process group, and after the grace by SIGKILL to all that
+  /// is left of it. Another call sends another signal, and puts off nothing.
+  func end(by signal: Int32) {
+    guard machine.state != .idle else { return }
+    asked = Set(group?.members ?? [])
+    send(signal)
+    // A stopped process could not end.
+    send(SIGCONT)
+    take(.endOrdered(at: microsecondsSinceBoot()))
+  }
+
+  /// Passes a signal on to the command's process group, if the command runs.
+  func pass(_ signal: Int32) { if machine.state == .running { send(signal) } }
+
+  /// Kills what is left of the command.
+  func close() { if machine.state != .idle { group?.kill() } }
+
+  // MARK: - What happens
+
+  private func look() {
+    // Reading it makes the descriptor unready.
+    let isPopulated = group?.isPopulated == true
+    guard first?.hasEnded == true else { return }
+    if outcome == nil, let end = first?.end() {
+      outcome =
+        switch end {
+        case .exited(let status): .exited(status)
+        case .signalled(let number): .signalled(number)
+        }
+    }
+    // It stays readable.
+    if let ended = firstEnds {
+      ended.end()
+      firstEnds = nil
+      if machine.state != .running { ask(sparing: asked) }
+      take(.firstEnded(at: microsecondsSinceBoot()))
+    }
+    if !isPopulated { take(.allEnded) }
+  }
+
+  private func take(_ event: RunRules.Event) {
+    guard let transition = machine.take(event) else { return }
+    switch (transition.from, transition.to) {
+    case (.running, .ending(let time)):
+      deadline?.set(at: UInt64(clamping: time))
+      rearm()
+      if case .firstEnded = event { ask() }
+    case (.ending, .killing): group?.kill()
+    case (_, .idle):
+      deadline?.disable()
+      let outcome = outcome ?? .signalled(SIGKILL)
+      forget()
+      told(outcome)
+    case (.idle, _), (.running, _), (.ending, _), (.killing, _): rearm()
+    }
+  }
+
+  // MARK: - What follows
+
+  /// Sends a signal to the command's process group.
+  private func send(_ signal: Int32) {
+    if firstEnds != nil {
+      first?.send(signal)
+    } else if let number = first?.number {
+      // The number may be another group's by now, unless a process of the command is in it.
+      for process in group?.members ?? [] where getpgid(process) == number { kill(process, signal) }
+    }
+  }
+
+  /// Asks all processes of the command to end, but those in its process group that were asked before.
+  ///
+  /// A shell that was just starting a process had blocked signals: only the shell got the one to the
+  /// group, and ended by it.
+  private func ask(sparing asked: Set<Int32> = []) {
+    let number = first?.number
+    for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number
+    {
+      kill(process, SIGTERM)
+      kill(process, SIGCONT)
+    }
+  }
+
+  private func forget() {
+    groupChanges?.end()
+    firstEnds?.end()
+    (groupChanges, firstEnds) = (nil, nil)
+    (group, first, outcome, asked) = (nil, nil, nil, [])
+  }
+
+  /// The loop notices what was added or set outside of it once it is served again.
+  private func rearm() {
+    Task { try? loop.dispatchAll() }
+  }
+}

@@ -1,0 +1,52 @@
+"""`kill -9` of each process that takes part, again and again: nothing of the command is left."""
+
+import os
+import time
+from collections.abc import Callable
+
+import pytest
+from person import DAEMON, Person
+from running_while import GRACE_AND_A_SECOND, HOPPERS, RunningWhile, processes
+from support.attack_table import AttackTable
+from support.waiting import wait_until
+
+pytestmark = pytest.mark.attack
+
+COUNT = int(os.environ.get("KEYMODED_KILLS", "5"))
+
+
+def kill_keymodectl(person: Person) -> None:
+    person.kill("KILL", *person.pids("keymodectl"))
+
+
+def kill_daemon(person: Person) -> None:
+    person.systemctl("kill", "--signal=KILL", DAEMON)
+
+
+@pytest.mark.parametrize("kill", [kill_keymodectl, kill_daemon, Person.kill_manager])
+def test_nothing_is_left(told: AttackTable, kill: Callable[[Person], None]) -> None:
+    worst = 0.0
+    with Person() as person:
+        for _ in range(COUNT):
+            running = RunningWhile(person, *HOPPERS)
+            person.trigger("tapTextField")
+            running.wait_for_log("up")
+            assert running.scope
+            run = running.scope / "run-1"
+            begin = time.monotonic()
+            kill(person)
+            wait_until(lambda run=run: not processes(run), "the end")
+            worst = max(worst, time.monotonic() - begin)
+            if kill is Person.kill_manager:
+                assert running.end() == 1
+                # Its services run on, and the next manager would not start them.
+                person.kill("KILL", *person.pids("keymoded"))
+                person.start_manager()
+                person.systemctl("start", DAEMON)
+            else:
+                running.close()
+                person.wait("keymodectl", "state")
+                person.trigger("tapBlankArea")
+            assert not person.active("keymode-while-*")
+    told(kill.__name__.replace("_", " "), COUNT, "nothing left", delay=f"{worst * 1000:.0f} ms")
+    assert worst < GRACE_AND_A_SECOND

@@ -1,0 +1,736 @@
+"""Commands under `keymodectl while`, run by a real daemon's states and contained by a real systemd."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from person import DAEMON, Person
+from running_while import GRACE_AND_A_SECOND, HOPPERS, RunningWhile, completed, process_name
+from support.waiting import wait_until
+
+Start = Callable[..., RunningWhile]
+
+
+@pytest.fixture(scope="module")
+def somebody() -> Iterator[Person]:
+    """A person for all tests of this file."""
+    with Person() as person:
+        yield person
+
+
+@pytest.fixture
+def person(somebody: Person) -> Person:
+    """The person, whose daemon is in its initial states."""
+    somebody.systemctl("stop", DAEMON)
+    somebody.systemctl("start", DAEMON)
+    return somebody
+
+
+@pytest.fixture
+def start(person: Person) -> Iterator[Start]:
+    """Starts `keymodectl while`; at the end nothing of it may be left."""
+    running: list[RunningWhile] = []
+
+    def start(*arguments: str, **options: object) -> RunningWhile:
+        running.append(RunningWhile(person, *arguments, **options))  # type: ignore[arg-type]
+        return running[-1]
+
+    yield start
+    for each in running:
+        each.close()
+
+
+def enter(person: Person) -> None:
+    person.trigger("tapTextField")
+
+
+def leave(person: Person) -> None:
+    person.trigger("tapBlankArea")
+
+
+# When it runs
+
+
+def test_command_starts_on_entering_with_the_state_in_its_environment_and_ends_on_leaving(
+    person: Person, start: Start
+) -> None:
+    running = start(
+        shell="env | sed -n '/^KEYMODE_TIME/d;/^KEYMODE_/p' | sort >log; exec sleep 1000"
+    )
+    # keymodectl may find the first state; it sees how the second is entered.
+    enter(person)
+    wait_until(lambda: len(running.log) == 5, "the command")
+    leave(person)
+    running.wait_for_no_command()
+    enter(person)
+    running.wait_for_log(
+        "KEYMODE_EVENT=tapTextField",
+        "KEYMODE_KEYBOARD=editingText",
+        "KEYMODE_MACHINE=keyboard",
+        "KEYMODE_SHIFT=off",
+        "KEYMODE_STATE=editingText",
+    )
+    leave(person)
+    running.wait_for_no_command()
+    assert running.errors == ""
+
+
+def test_environment_is_that_of_keymodectl_whatever_its_names_and_bytes(
+    person: Person, start: Start
+) -> None:
+    enter(person)
+    odd = {"BASH_FUNC_x%%": "() { :; }", "ODD": "$HOME %h \\x \t'\"", "BYTES": "\udcff\udc80"}
+    words = [f"{name}={value}" for name, value in odd.items()]
+    # A shell would leave some of them out.
+    dump = "import os; open('environment', 'wb').write(b'\\0'.join(map(b'='.join, os.environb.items())))"
+    command = ("keyboard=editingText", "--once", "--", "/usr/bin/python3", "-c", dump)
+    running = start(*command, under=("env", *words))
+    assert running.end() == 0
+    found = (running.folder / "environment").read_bytes().split(b"\0")
+    expected = {**person.environment, **odd}
+    assert sorted(each for each in found if not each.startswith(b"KEYMODE_")) == sorted(
+        os.fsencode(f"{name}={value}") for name, value in expected.items()
+    )
+
+
+def test_command_starts_in_a_state_that_was_entered_before_without_an_event(
+    person: Person, start: Start
+) -> None:
+    enter(person)
+    running = start(shell='echo "$KEYMODE_EVENT.$KEYMODE_TIME" >>log')
+    running.wait_for_log(f".{person.state()['keyboardSince']}")
+
+
+def test_command_runs_while_each_machine_is_in_one_of_its_states(
+    person: Person, start: Start
+) -> None:
+    running = start(
+        *("shift=on,capsLock", "keyboard=editingText", "--", "sh", "-c", "echo >>log; sleep 1000")
+    )
+    enter(person)
+    assert not running.command
+    person.trigger("shiftPressed")
+    wait_until(lambda: len(running.command) == 2, "the command")
+    before = running.command
+    person.trigger("shiftPressed")
+    assert running.command == before, "one state of Shift has taken the other's place"
+    person.trigger("shiftPressed")
+    running.wait_for_no_command()
+    assert len(running.log) == 1
+
+
+def test_command_that_ends_by_itself_is_started_again_with_the_next_entering_only(
+    person: Person, start: Start
+) -> None:
+    running = start(shell="echo ran >>log")
+    enter(person)
+    running.wait_for_log("ran")
+    running.wait_for_no_command()
+    person.trigger("shiftPressed")
+    leave(person)
+    enter(person)
+    running.wait_for_log("ran", "ran")
+
+
+def test_options_of_the_command_are_not_those_of_keymodectl(person: Person, start: Start) -> None:
+    enter(person)
+    script = "exec env A=b sh -c 'echo \"$A $1 $2\" >log' sh --json shift=on"
+    running = start("--once", shell=script)
+    assert (running.end(), running.log) == (0, ["b --json shift=on"])
+    words = ("keyboard=editingText", "--once", "--", "sh", "-c", 'echo "$@" >log', "sh", "--", "-x")
+    running = start(*words)
+    assert (running.end(), running.log) == (0, ["-- -x"])
+
+
+def test_command_may_have_a_megabyte_of_arguments(
+    person: Person, start: Start
+) -> None:
+    enter(person)
+    words = ("--once", "keyboard=editingText", "--", "sh", "-c", "echo $# ${#10} >log", "sh")
+    running = start(*words, *["x" * 100_000] * 10)
+    assert running.end() == 0
+    assert running.log == ["10 100000"]
+
+
+def test_1000_commands_that_end_at_once_lose_no_exit_status(person: Person) -> None:
+    enter(person)
+    script = """
+    for number in $(seq 250); do
+      keymodectl while --any-session --once keyboard=editingText -- sh -c "exit $((number % 100))"
+      echo $?
+    done
+    """
+    started = [
+        person.start("sh", "-c", script, stdout=subprocess.PIPE, text=True) for _ in range(4)
+    ]
+    for each in started:
+        output, _ = each.communicate(timeout=120)
+        assert output.split() == [str(number % 100) for number in range(1, 251)]
+
+
+# Ending
+
+
+def test_command_that_ignores_sigterm_is_killed_after_the_grace_with_what_it_started(
+    person: Person, start: Start
+) -> None:
+    running = start(
+        "--grace",
+        "100ms",
+        shell="trap '' TERM; setsid sh -c 'sleep 1000; :' & echo up >log; wait; sleep 1000; :",
+    )
+    enter(person)
+    running.wait_for_log("up")
+    leave(person)
+    running.wait_for_no_command()
+
+
+def test_stopped_command_ends_without_a_kill(person: Person, start: Start) -> None:
+    running = start("--grace", "1000", shell="trap 'echo end >>log; exit' TERM; kill -STOP $$; :")
+    enter(person)
+    wait_until(lambda: any(" T " in stat(pid) for pid in running.command), "a stop")
+    leave(person)
+    running.wait_for_log("end")
+    running.wait_for_no_command()
+
+
+def stat(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "sleep 1000 & echo ran >>log",
+        "setsid sleep 1000 & echo ran >>log",
+        "(setsid sh -c 'sleep 1000 & sleep 1000 & wait' &); echo ran >>log",
+        "trap '' TERM; setsid sh -c 'sleep 1000; :' & echo ran >>log",
+        "trap '' HUP INT QUIT TERM; nohup setsid nohup sleep 1000 & echo ran >>log",
+        "(exec setsid --fork sh -c 'exec 0<&- 1>&- 2>&-; cd /; exec sleep 1000') ; echo ran >>log",
+        "env -i /usr/bin/setsid /usr/bin/sleep 1000 & echo ran >>log",
+        "setsid --fork sh -c 'kill -STOP $$'; echo ran >>log",
+        "sh -c 'sh -c \"sh -c \\\"sleep 1000 & kill -9 \\$PPID\\\" & sleep 1000\" & wait'; echo ran >>log",
+        # In namespaces of its own, where these are allowed.
+        "unshare --map-root-user --pid --fork --kill-child sleep 1000 & echo ran >>log",
+        # In a control group that it made itself.
+        "g=/sys/fs/cgroup$(cut -c4- /proc/self/cgroup); mkdir $g/in.ner; trap '' TERM; sleep 1000 & "
+        "echo $! >$g/in.ner/cgroup.procs; echo ran >>log",
+    ],
+)
+def test_what_a_command_leaves_behind_is_ended_before_it_starts_again(
+    person: Person, start: Start, script: str
+) -> None:
+    running = start("--grace", "100ms", shell=script)
+    enter(person)
+    running.wait_for_log("ran")
+    running.wait_for_no_command()
+    leave(person)
+    enter(person)
+    running.wait_for_log("ran", "ran")
+    running.wait_for_no_command()
+
+
+def test_what_leaves_on_purpose_leaves(person: Person, start: Start) -> None:
+    own = "setsid systemd-run --user --scope --quiet --unit=left.scope sleep 1000"
+    running = start("--grace", "100ms", shell=f"{own} & exec sleep 1000")
+    enter(person)
+    wait_until(lambda: person.active("left.scope"), "the other scope")
+    leave(person)
+    running.wait_for_no_command()
+    assert person.active("left.scope")
+    person.systemctl("stop", "left.scope")
+
+
+# It notes its start and the order to end, and ends once there is a file `go`.
+SLOW = """
+trap 'echo asked >>log; while [ ! -e go ]; do sleep 0.01; done; echo ended >>log; exit' TERM
+echo started >>log; while :; do sleep 0.01; done
+"""
+
+
+def test_states_that_come_back_while_the_command_ends_start_it_again_after_its_end(
+    person: Person, start: Start
+) -> None:
+    running = start("--grace", "1000", shell=SLOW)
+    enter(person)
+    running.wait_for_log("started")
+    leave(person)
+    running.wait_for_log("started", "asked")
+    for _ in range(3):
+        enter(person)
+        leave(person)
+    enter(person)
+    (running.folder / "go").touch()
+    running.wait_for_log("started", "asked", "ended", "started")
+
+
+def test_states_that_came_and_went_while_the_command_ended_count_as_left(
+    person: Person, start: Start
+) -> None:
+    running = start("--grace", "1000", shell=SLOW)
+    enter(person)
+    running.wait_for_log("started")
+    leave(person)
+    running.wait_for_log("started", "asked")
+    enter(person)
+    leave(person)
+    (running.folder / "go").touch()
+    running.wait_for_no_command()
+    person.trigger("shiftPressed")
+    assert running.log == ["started", "asked", "ended"]
+    assert not running.command
+
+
+def test_1000_quick_changes_start_no_second_command_at_a_time_and_miss_no_final_state(
+    person: Person, start: Start
+) -> None:
+    running = start(
+        "--grace",
+        "1000",
+        shell="flock -n -E 9 lock sleep 1000; [ $? = 9 ] && echo twice >>log",
+    )
+    for round in range(4):
+        for _ in range(125):
+            enter(person)
+            leave(person)
+        if round % 2 == 0:
+            enter(person)
+            wait_until(lambda: len(running.named("sleep")) == 1, "the command")
+            leave(person)
+        running.wait_for_no_command()
+    assert running.log == []
+
+
+def test_process_that_is_started_at_the_moment_of_the_order_to_end_is_asked_to_end_too(
+    person: Person, start: Start
+) -> None:
+    # Shells block signals while they start a process, and so take the order alone.
+    shell = """
+import os, signal, time
+block = lambda how: signal.pthread_sigmask(how, [signal.SIGTERM])
+block(signal.SIG_BLOCK)
+open("log", "a").write("up\\n")
+while signal.SIGTERM not in signal.sigpending(): time.sleep(0.01)
+if os.fork() == 0:
+  signal.sigwait([signal.SIGTERM])
+  open("log", "a").write("asked\\n")
+block(signal.SIG_UNBLOCK)
+"""
+    running = start(
+        *("--grace", "1000", "keyboard=editingText", "--", "/usr/bin/python3", "-c", shell)
+    )
+    enter(person)
+    running.wait_for_log("up")
+    leave(person)
+    running.wait_for_log("up", "asked")
+    running.wait_for_no_command()
+
+
+def test_each_process_is_asked_to_end_once_in_the_process_group_and_elsewhere(
+    person: Person, start: Start
+) -> None:
+    member = "trap 'echo asked >>log' TERM; sleep 0.05; echo up >>log"
+    waiting = "while [ ! -e go ]; do sleep 0.01; done"
+    running = start(
+        "--grace",
+        "1000",
+        shell=f'({member}; {waiting}) & setsid sh -c "{member}; {waiting}" & exec sleep 1000',
+    )
+    enter(person)
+    running.wait_for_log("up", "up")
+    leave(person)
+    wait_until(lambda: running.log.count("asked") >= 2, "both")
+    (running.folder / "go").touch()
+    running.wait_for_no_command()
+    assert running.log == ["up", "up", "asked", "asked"]
+
+
+# Violence
+
+# A pipeline, a session of its own, and a child that ignores SIGTERM.
+FAMILY = (
+    "setsid sleep 1000 & (trap '' TERM; exec sleep 1000) & sleep 1000 | cat & echo up >log; wait"
+)
+
+
+@pytest.fixture
+def family(person: Person, start: Start) -> RunningWhile:
+    """A command of several processes, which runs."""
+    running = start("--grace", "100ms", shell=FAMILY)
+    enter(person)
+    wait_until(lambda: len(running.named("sleep")) == 3, "the family")
+    return running
+
+
+def test_kill_of_keymodectl_leaves_nothing(family: RunningWhile) -> None:
+    family.signal(signal.SIGKILL)
+    family.wait_for_nothing()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_kill_of_the_keeper_leaves_nothing_and_keymodectl_says_so(
+    family: RunningWhile, number: int
+) -> None:
+    os.kill(family.keeper, number)
+    assert family.end() == 1
+    assert family.errors == (
+        "keymodectl: systemd's scope of the command was stopped; so was the command"
+    )
+    family.wait_for_nothing()
+
+
+def test_stop_of_the_scope_leaves_nothing_and_keymodectl_says_so(family: RunningWhile) -> None:
+    assert family.scope
+    family.person.systemctl("stop", family.scope.name)
+    assert family.end() == 1
+    assert "systemd's scope of the command was stopped" in family.errors
+    family.wait_for_nothing()
+
+
+def test_command_that_stops_its_keeper_does_not_outlive_keymodectl(family: RunningWhile) -> None:
+    os.kill(family.keeper, signal.SIGSTOP)
+    family.signal(signal.SIGKILL)
+    family.wait_for_nothing()
+
+
+def test_killed_daemon_ends_the_command_and_its_return_starts_it_again(
+    person: Person, start: Start
+) -> None:
+    running = start(shell="echo started >>log; exec sleep 1000")
+    enter(person)
+    running.wait_for_log("started")
+    person.systemctl("kill", "--signal=KILL", DAEMON)
+    running.wait_for_log("started", "started")
+    wait_until(lambda: len(running.command) == 1, "the command")
+
+
+def test_without_a_daemon_keymodectl_says_so_once_and_waits_for_one(
+    person: Person, start: Start
+) -> None:
+    person.systemctl("stop", DAEMON)
+    running = start(shell="echo ran >>log")
+    wait_until(lambda: running.errors != "", "a message")
+    person.systemctl("start", DAEMON)
+    enter(person)
+    running.wait_for_log("ran")
+    assert running.errors.startswith("keymodectl: no keymoded listens on ")
+    assert running.errors.endswith("\nwaiting for it")
+
+
+def test_descendants_that_proc_hides_end_too(person: Person, start: Start) -> None:
+    person.as_root("mount", "-o", "remount,hidepid=2", "/proc")
+    try:
+        # PR_SET_DUMPABLE: no other process of the user may look at it then.
+        hidden = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0); time.sleep(1000)"
+        script = f"setsid /usr/bin/python3 -c '{hidden}' & sleep 0.1; echo up >>log; exec sleep 1000"
+        running = start("--grace", "100ms", shell=script)
+        enter(person)
+        running.wait_for_log("up")
+        leave(person)
+        running.wait_for_no_command()
+    finally:
+        person.as_root("mount", "-o", "remount,hidepid=0", "/proc")
+
+
+def test_command_ends_also_where_no_more_files_may_be_open(person: Person, start: Start) -> None:
+    running = start("--grace", "100ms", shell="setsid sleep 1000 & echo up >>log; exec sleep 1000")
+    enter(person)
+    running.wait_for_log("up")
+    assert running.scope
+    pid = running.scope.name.split("-")[2]  # In the namespace.
+    person.run("prlimit", f"--pid={pid}", "--nofile=5")
+    leave(person)
+    running.wait_for_no_command()
+
+
+@pytest.mark.parametrize("count", range(16, 32))
+def test_few_files_are_enough_or_an_error(person: Person, count: int) -> None:
+    enter(person)
+    script = f'ulimit -n {count}; exec keymodectl while "$@"'
+    words = ["--once", "--any-session", "keyboard=editingText", "--", "sh", "-c", "exit 7"]
+    ended = person.run("sh", "-c", script, "sh", *words, check=False)
+    assert (ended.returncode, ended.stderr.count("\n")) in [(7, 0), (1, 1), (1, 3), (126, 1)]
+
+
+@pytest.fixture
+def hopping(person: Person, start: Start) -> RunningWhile:
+    """A command whose descendants start others and end all the time."""
+    running = start(*HOPPERS)
+    enter(person)
+    running.wait_for_log("up")
+    return running
+
+
+def in_grace_and_a_second(act: Callable[[], object], ended: Callable[[], object]) -> None:
+    begin = time.monotonic()
+    act()
+    wait_until(ended, "the end")
+    assert time.monotonic() - begin < GRACE_AND_A_SECOND
+
+
+def test_hopping_descendants_end_with_the_state(person: Person, hopping: RunningWhile) -> None:
+    in_grace_and_a_second(lambda: leave(person), lambda: not hopping.command)
+
+
+def test_hopping_descendants_end_with_keymodectl(hopping: RunningWhile) -> None:
+    in_grace_and_a_second(lambda: hopping.signal(signal.SIGKILL), lambda: not hopping.command)
+
+
+def test_hopping_descendants_end_with_the_manager(person: Person, start: Start) -> None:
+    with Person() as other:
+        running = RunningWhile(other, *HOPPERS)
+        enter(other)
+        running.wait_for_log("up")
+        in_grace_and_a_second(other.kill_manager, lambda: not running.command)
+        assert running.end() == 1
+        assert running.errors == (
+            "keymodectl: the service manager has ended; so has the command"
+        )
+
+
+def test_command_ends_with_its_state_while_the_manager_hangs(
+    person: Person, hopping: RunningWhile
+) -> None:
+    (manager,) = person.pids("systemd")
+    person.kill("STOP", manager)
+    try:
+        in_grace_and_a_second(lambda: leave(person), lambda: not hopping.command)
+    finally:
+        person.kill("CONT", manager)
+
+
+def test_orphans_of_the_caller_are_not_adopted(person: Person, start: Start) -> None:
+    script = 'for _ in $(seq 20); do (sleep 0.1 &); done; exec keymodectl "$@"'
+    running = start(shell="exec sleep 1000", under=("sh", "-c", script))
+    enter(person)
+    wait_until(lambda: running.command, "the command")
+    time.sleep(0.3)
+    children = Path(f"/proc/{running.number}/task/{running.number}/children").read_text().split()
+    assert len(children) == 2, "the keeper and the command"
+
+
+def test_command_under_a_tracer_that_hangs_starts_again(person: Person, start: Start) -> None:
+    running = start("--grace", "100ms", shell="echo up >>log; exec sleep 1000")
+    enter(person)
+    running.wait_for_log("up")
+    wait_until(lambda: running.named("sleep"), "the command")
+    (traced,) = running.command
+    seize = "import ctypes, sys; print(ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), None, None))"
+    tracer = subprocess.Popen(
+        [sys.executable, "-c", f"{seize}; sys.stdout.flush(); sys.stdin.read()", str(traced)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert tracer.stdout and tracer.stdout.readline() == "0\n"
+        leave(person)
+        running.wait_for_no_command()
+        enter(person)
+        running.wait_for_log("up", "up")
+    finally:
+        tracer.communicate()
+
+
+# Signals and statuses
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM", "HUP", "QUIT"])
+def test_signal_that_ends_keymodectl_ends_the_command_by_the_same(
+    start: Start, person: Person, name: str
+) -> None:
+    trap = f"trap 'echo {name} >>log; exit 0' {name}"
+    running = start("--grace", "1000", shell=f"{trap}; echo up >>log; while :; do sleep 0.01; done")
+    enter(person)
+    running.wait_for_log("up")
+    number = signal.Signals[f"SIG{name}"]
+    running.signal(number)
+    assert running.end() == 128 + number
+    assert running.log == ["up", name]
+    running.wait_for_nothing()
+
+
+def test_signal_ends_keymodectl_after_the_grace_whatever_the_command_does(
+    person: Person, start: Start
+) -> None:
+    shell = "trap '' TERM; echo up >>log; while :; do sleep 0.01; done"
+    running = start("--grace", "100ms", shell=shell)
+    enter(person)
+    running.wait_for_log("up")
+    running.signal(signal.SIGTERM)
+    assert running.end() == 128 + signal.SIGTERM
+    running.wait_for_nothing()
+
+
+def test_signal_ends_keymodectl_at_once_while_no_command_runs(
+    person: Person, start: Start
+) -> None:
+    running = start(shell="echo ran >>log")
+    enter(person)
+    running.wait_for_log("ran")
+    running.wait_for_no_command()
+    running.signal(signal.SIGINT)
+    assert running.end() == 128 + signal.SIGINT
+    running.wait_for_nothing()
+
+
+def test_other_signals_are_passed_on(person: Person, start: Start) -> None:
+    names = ["USR1", "USR2", "WINCH"]
+    traps = "; ".join(f"trap 'echo {name} >>log' {name}" for name in names)
+    running = start(shell=f"{traps}; echo up >>log; while :; do sleep 0.01; done")
+    enter(person)
+    running.wait_for_log("up")
+    for count, name in enumerate(names, 1):
+        running.signal(signal.Signals[f"SIG{name}"])
+        running.wait_for_log("up", *names[:count])
+
+
+def test_ctrl_z_ends_the_command_before_it_stops_keymodectl(person: Person, start: Start) -> None:
+    running = start("--grace", "100ms", shell="trap '' TERM; echo up >>log; sleep 1000; :")
+    enter(person)
+    running.wait_for_log("up")
+    running.signal(signal.SIGTSTP)
+    wait_until(lambda: " T " in stat(running.number), "the stop")
+    assert not running.command
+    running.signal(signal.SIGCONT)
+    leave(person)
+    enter(person)
+    running.wait_for_log("up", "up")
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("true", 0),
+        ("sh -c 'exit 7'", 7),
+        ("sh -c 'kill -KILL $$'", 137),
+        ("sh -c 'kill -TERM $$'", 143),
+        ("/nonexistent/x", 127),
+        ("/etc/passwd", 126),
+    ],
+)
+def test_once_passes_on_the_exit_status(person: Person, command: str, status: int) -> None:
+    enter(person)
+    call = "exec keymodectl while --any-session --once keyboard=editingText --"
+    ended = person.run("sh", "-c", f"{call} {command}", check=False)
+    assert ended.returncode == status
+    name = command.split()[0]
+    assert ended.stderr.startswith(f"keymodectl: cannot run '{name}': ") == (status in (126, 127))
+
+
+def test_once_ends_with_a_state_that_is_left(person: Person, start: Start) -> None:
+    running = start("--once", shell="echo up >>log; exec sleep 1000")
+    enter(person)
+    running.wait_for_log("up")
+    leave(person)
+    assert running.end() == 128 + signal.SIGTERM
+
+
+def test_command_that_does_not_exist_is_named_and_tried_again_with_the_next_entering(
+    person: Person, start: Start
+) -> None:
+    running = start("keyboard=editingText", "--", "./late", "argument")
+    enter(person)
+    wait_until(lambda: running.errors != "", "a message")
+    assert running.errors == "keymodectl: cannot run './late': No such file or directory"
+    late = running.folder / "late"
+    late.write_text("#!/bin/sh\necho $1 >>log\n")
+    late.chmod(0o755)
+    leave(person)
+    enter(person)
+    running.wait_for_log("argument")
+
+
+def test_once_ends_where_sigchld_was_ignored_at_the_start(person: Person, start: Start) -> None:
+    enter(person)
+    running = start("--once", shell="exit 7", under=("env", "--ignore-signal=CHLD"))
+    assert running.end() == 7
+
+
+def test_no_wait_ends_without_a_daemon_also_while_the_session_is_not_in_front(
+    person: Person, start: Start
+) -> None:
+    person.systemctl("stop", DAEMON)
+    # A file that is no socket refuses connections, so whether the session is in front is unknown.
+    bus = f"DBUS_SYSTEM_BUS_ADDRESS=unix:path={person.write('bus', '')}"
+    words = ("--no-wait", "shift=on", "--", "true")
+    running = start(*words, any_session=False, under=("env", bus))
+    assert running.end() == 3
+    assert "\nkeymodectl: no keymoded listens on " in running.errors
+    assert "start one with" in running.errors
+
+
+def test_state_that_the_daemon_does_not_have_is_refused_and_nothing_starts(
+    person: Person, start: Start
+) -> None:
+    enter(person)
+    running = start("keyboard=editingText,singing", "--", "sh", "-c", "echo >>log")
+    assert running.end() == 2
+    assert "unknown state 'singing' of keyboard; the states are\nprepare" in running.errors
+    assert running.log == []
+
+
+def test_without_a_manager_nothing_is_started_and_the_error_says_what_to_do(
+    person: Person,
+) -> None:
+    enter(person)
+    for environment in ({"XDG_RUNTIME_DIR": ""}, {"XDG_RUNTIME_DIR": "/nonexistent"}):
+        words = ("--once", "keyboard=editingText", "--", "true")
+        ended = completed(person, *words, environment=environment)
+        assert ended.returncode == 1
+        assert ended.stderr.startswith(
+            "keymodectl: no command can be started, because systemd could not end it: "
+            "cannot connect to 'the user's service manager': "
+        )
+        assert "loginctl enable-linger" in ended.stderr
+        assert "keymodectl watch --json" in ended.stderr
+
+
+def test_command_inherits_no_descriptor_and_no_signal_of_keymodectl(
+    person: Person, start: Start
+) -> None:
+    running = start(shell="exec sleep 1000")
+    enter(person)
+    wait_until(lambda: running.named("sleep"), "the command")
+    (command,) = running.command
+    assert os.getpgid(command) == command
+    status = dict(
+        line.split(":\t") for line in Path(f"/proc/{command}/status").read_text().splitlines()
+    )
+    for name in ("SigBlk", "SigIgn"):
+        # Those from 32 on mean nothing by default; the first two belong to the C library.
+        assert int(status[name], 16) & 0x7FFF_FFFF == 0
+    for pid in (command, running.keeper):
+        assert {int(each.name) for each in Path(f"/proc/{pid}/fd").iterdir()} <= {0, 1, 2, 10}
+    assert process_name(running.keeper) == "sh"
+
+
+def test_keymodectl_and_the_keeper_sleep_while_no_command_runs_and_nothing_happens(
+    person: Person, start: Start
+) -> None:
+    running = start(shell="echo up >>log; exec sleep 1000")
+    enter(person)
+    running.wait_for_log("up")
+    leave(person)
+    running.wait_for_no_command()
+    # The runtime's threads go a few seconds after their last work.
+    before = running.sleeps()
+    for _ in range(10):
+        # What the manager does for others is not told to keymodectl.
+        person.systemctl("start", "basic.target")
+        time.sleep(2)
+        now = running.sleeps()
+        if now == before:
+            return
+        before = now
+    raise AssertionError("they wake up")
+
+
