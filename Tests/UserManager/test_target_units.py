@@ -23,6 +23,8 @@ EVENTS = [
     "tapBlankArea",
 ]
 
+TARGET = "keymode-keyboard@prepareToRecord.target"
+
 # A unit as docs/actions.md shows it, but it runs something else.
 FOLLOWER = "voice-memo.service"
 
@@ -237,7 +239,7 @@ def test_restarted_manager_gets_the_targets_again(serving: Person, follower: int
 
 
 def test_failing_targets_are_told_of_once(serving: Person) -> None:
-    serving.systemctl("mask", "keymode-keyboard@prepareToRecord.target")
+    serving.systemctl("mask", TARGET)
     serving.wait_for_target("prepareToEditText")
     for _ in range(3):
         serving.trigger("clickSwitchButton")
@@ -249,6 +251,43 @@ def test_failing_targets_are_told_of_once(serving: Person) -> None:
         "keymodectl: cannot start keymode-keyboard@prepareToRecord.target: "
         "Unit keymode-keyboard@prepareToRecord.target is masked."
     ]
+
+
+def test_target_that_another_program_stops_is_left_alone_until_its_state_is_entered_again(
+    serving: Person, follower: int
+) -> None:
+    serving.systemctl("stop", TARGET)
+    serving.wait_for_end(follower)
+    # What comes now makes keymodectl look at all targets.
+    serving.systemctl("start", "keymode-keyboard@another.target")
+    serving.wait_for_target(None)
+    assert serving.main_pid(FOLLOWER) == 0
+    serving.trigger("clickSwitchButton")
+    serving.wait_for_target("editingText")
+    serving.trigger("clickSwitchButton")
+    serving.wait_for_target("prepareToRecord")
+
+
+def test_target_that_another_program_starts_is_stopped(serving: Person, follower: int) -> None:
+    for unit in ("keymode-keyboard@another.target", "keymode-shift@on.target"):
+        serving.systemctl("start", unit)
+        wait_until(lambda: serving.active("keymode-*@*") == [TARGET], "the right target")
+    assert serving.main_pid(FOLLOWER) == follower
+
+
+def test_start_is_cancelled_when_its_state_is_left(serving: Person) -> None:
+    slow = documented_unit().replace("[Service]\n", "[Service]\nExecStartPre=sleep 1000\n")
+    serving.write_unit(FOLLOWER, slow)
+    serving.systemctl("daemon-reload")
+    serving.systemctl("enable", FOLLOWER)
+    for _ in range(2):
+        serving.trigger("clickSwitchButton")
+        wait_until(lambda: serving.told(FOLLOWER, "ActiveState") == "activating", "the start")
+        serving.trigger("clickSwitchButton")
+        serving.wait_for_target("editingText")
+        assert serving.told(FOLLOWER, "ActiveState") in ("inactive", "failed")
+    told = [entry["MESSAGE"] for entry in serving.journal(f"_PID={serving.main_pid(SERVICE)}")]
+    assert not [line for line in told if line.startswith("keymodectl: cannot")]
 
 
 def test_idle_program_sleeps(serving: Person) -> None:

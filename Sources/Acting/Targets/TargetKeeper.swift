@@ -6,34 +6,64 @@ import Systemd
 
 /// Keeps exactly the targets of the present states active in the user's service manager.
 ///
-/// ``TargetPlan`` decides; this performs. Everything happens in the loop, which ``run()`` serves.
+/// | what is known                | the targets                                                    |
+/// | ---------------------------- | -------------------------------------------------------------- |
+/// | nothing yet                  | as they are                                                    |
+/// | the states                   | exactly those of the states                                    |
+/// | the daemon is away           | as they are for one second, so that a restart of the daemon    |
+/// |                              | stops nothing; then none                                       |
+/// | the session is not in front  | none, at once                                                  |
+/// | the program ends             | none, at once                                                  |
+///
+/// Whenever something changed, the service manager is asked what is active and under way, and gets the
+/// orders that lead from there to what is wanted. A target is started once all others of its machine
+/// have stopped, so no two are active at once, and what became wanted and unwanted meanwhile is never
+/// started. Each order is given once: a target that cannot be started, or that another program stopped,
+/// is left alone until its state is entered again.
 @MainActor
 public final class TargetKeeper {
   /// Thrown through the tasks of ``run()`` once there is nothing to do any more.
   private struct Finished: Error {}
 
+  /// How long the targets outlast the daemon.
+  private static let patience = Duration.seconds(1)
+  private static let shortestDelay = Duration.milliseconds(10)
+  private static let longestDelay = Duration.seconds(5)
+
   private let loop: EventLoop
   private let follower: StatesFollower
+  private let machines: [Machine]
   private let signals: Signals
   private let tell: (TerminalText) -> Void
-  private var plan: TargetPlan
-  private var manager: UserManager?
   private var sources: [EventSource] = []
-  private var timer: EventSource?
-  private let losses = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-  /// How long to wait before the next attempt to connect again.
-  private var retryDelay = TargetKeeper.shortestDelay
-  private var isReadyTold = false
+  private var absence: EventSource?
+  private var manager: UserManager?
+  private let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+  /// `nil` before it is known which targets should be active.
+  private var wanted: [Machine: TargetUnit]?
+  /// The targets that were active, or ordered to start, since they became wanted.
+  private var started: Set<TargetUnit> = []
+  /// Those that were ordered to stop, and are not inactive yet.
+  private var stopped: Set<TargetUnit> = []
+  /// The orders that are being carried out, by the numbers of their jobs.
+  private var jobs: [UInt32: TargetOrder] = [:]
+  /// The failures that the user knows of; success makes the next failure news.
+  private var told: Set<TargetOrder> = []
+  private var unusable: Set<String> = []
   private var isInformed = false
-  /// The signal that ends this program.
+  private var isReadyTold = false
+  private var isAbsent = false
+  /// The signal that ends this program, and what else ends it.
   private var signal: Int32?
-  /// What else ends it.
   private var failure: (any Error)?
+  private var isFinishing = false
 
   /// Connects to the user's service manager.
   ///
   /// - Parameters:
-  ///   - withShift: whether the states of Shift have targets too.
+  ///   - withShift: whether the states of Shift have targets too. Those that are active otherwise are
+  ///     stopped.
   ///   - tell: tells the user of something that did not work.
   /// - Throws: ``SystemError`` if there is no user manager.
   public init(
@@ -42,14 +72,15 @@ public final class TargetKeeper {
   ) throws(SystemError) {
     loop = try EventLoop()
     (self.follower, self.tell) = (follower, tell)
-    plan = TargetPlan(withShift ? Machine.allCases : [.keyboard])
+    machines = withShift ? Machine.allCases : [.keyboard]
     signals = try Signals([SIGHUP, SIGINT, SIGTERM])
-    let caught = try loop.addIO(signals.descriptor, .readable) { [unowned self] _ in finish() }
-    let due = try loop.addTimer { [unowned self] in
-      plan.reach(Time(microseconds: microsecondsSinceBoot()))
-    }
-    sources = [caught, due]
-    timer = due
+    sources = [
+      try loop.addIO(signals.descriptor, .readable) { [unowned self] _ in
+        while let number = signals.next() { signal = signal ?? number }
+        finish()
+      }
+    ]
+    absence = try loop.addTimer { [unowned self] in want { _ in nil } }
     try connect()
   }
 
@@ -61,8 +92,8 @@ public final class TargetKeeper {
     do {
       try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { try await self.serve() }
-        tasks.addTask { try await self.follow() }
-        tasks.addTask { try await self.reconnect() }
+        tasks.addTask { await self.follow() }
+        tasks.addTask { try await self.keep() }
         for try await _ in tasks {}
       }
     } catch is Finished {}
@@ -70,33 +101,39 @@ public final class TargetKeeper {
     return signal ?? SIGTERM
   }
 
-  private func serve() async throws {
-    while true {
-      try advance()
-      _ = try await Poller.shared.wait(toRead: loop.descriptor)
-      if Task.isCancelled { return }
-    }
+  private func serve() async throws { try await loop.serve() }
+
+  /// The loop notices what was added, set or sent outside of it once it is served again.
+  private func rearm() {
+    Task { try? loop.dispatchAll() }
   }
 
-  private func follow() async throws {
+  // MARK: - What should be active
+
+  private func follow() async {
     do {
-      try await follower.run { occurrence in
-        self.take(occurrence)
-        try self.advance()
-      }
-    } catch let error as ClientError {
+      try await follower.run { self.take($0) }
+    } catch {
       failure = error
-      plan.finish()
-      try advance()
+      finish()
     }
   }
 
   private func take(_ occurrence: Occurrence) {
-    plan.take(occurrence, at: Time(microseconds: microsecondsSinceBoot()))
     switch occurrence {
-    case .states: status("")
-    case .unknown(.noDaemon): status("no keymoded runs")
-    case .unknown(.sessionNotInFront(let reason)): status("\(reason)")
+    case .states(let states, _):
+      status("")
+      want { states[$0] }
+    case .unknown(.sessionNotInFront(let reason)):
+      status("\(reason)")
+      want { _ in nil }
+    case .unknown(.noDaemon):
+      status("no keymoded runs")
+      guard !isAbsent else { return }
+      isAbsent = true
+      absence?.set(after: Self.patience)
+      rearm()
+      changes.continuation.yield()
     }
   }
 
@@ -107,111 +144,145 @@ public final class TargetKeeper {
     isInformed = true
   }
 
+  /// Wants no target any more, whatever comes.
   private func finish() {
-    while let number = signals.next() { signal = signal ?? number }
-    plan.finish()
+    isFinishing = true
+    want { _ in nil }
+  }
+
+  private func want(_ state: (Machine) -> String?) {
+    absence?.disable()
+    isAbsent = false
+    let units = machines.compactMap { machine -> (Machine, TargetUnit)? in
+      guard !isFinishing, let state = state(machine) else { return nil }
+      if let unit = TargetUnit(machine, state) { return (machine, unit) }
+      if unusable.insert(state).inserted {
+        tell("no unit can have the name of the state '\(state)': it has no target")
+      }
+      return nil
+    }
+    let wanted = Dictionary(uniqueKeysWithValues: units)
+    // What is entered anew may be started again.
+    for (machine, unit) in wanted where self.wanted?[machine] != unit { started.remove(unit) }
+    self.wanted = wanted
+    changes.continuation.yield()
+  }
+
+  // MARK: - What is active
+
+  /// Gives orders after each change.
+  private func keep() async throws {
+    for await _ in changes.stream {
+      let manager = try await connection()
+      do throws(BusError) {
+        if let wanted { try await settle(wanted, by: manager) }
+      } catch {
+        // A manager that does not answer is as good as none.
+        manager.lose()
+      }
+      if manager.isLost { changes.continuation.yield() }
+      // Jobs may be under way still: a target starts once the units that it wants have started, which
+      // may wait for the very unit that this program is.
+      if isInformed, !isReadyTold, !manager.isLost {
+        isReadyTold = true
+        ServiceManager.notify("READY=1")
+      }
+      if isFinishing, wanted?.isEmpty == true, !manager.isLost { throw Finished() }
+    }
+  }
+
+  /// Orders what leads to these targets, as far as it can be ordered now.
+  private func settle(
+    _ wanted: [Machine: TargetUnit], by manager: UserManager
+  ) async throws(BusError) {
+    rearm()
+    let listed = try await manager.list()
+    stopped.formIntersection(listed.keys)
+    for machine in Machine.allCases {
+      let unit = wanted[machine]
+      let others = Set(listed.keys).union(started).filter { $0.machine == machine && $0 != unit }
+      var isClear = true
+      for other in others.sorted(by: { $0.state < $1.state }) {
+        let status = listed[other]
+        if status != .stopping, stopped.insert(other).inserted {
+          // Also where its start failed: what it pulled in may run.
+          started.remove(other)
+          await order(TargetOrder(verb: .stop, unit: other), by: manager)
+          isClear = false
+        } else if status == .starting || status == .stopping {
+          isClear = false
+        }
+      }
+      guard let unit else { continue }
+      if listed[unit] == .active { started.insert(unit) }
+      guard isClear, listed[unit] == nil, self.wanted?[machine] == unit else { continue }
+      if started.insert(unit).inserted {
+        await order(TargetOrder(verb: .start, unit: unit), by: manager)
+      }
+    }
+  }
+
+  /// Gives an order, and waits until the manager has taken it.
+  private func order(_ order: TargetOrder, by manager: UserManager) async {
+    rearm()
+    await withCheckedContinuation { continuation in
+      manager.give(order) { [self] result in
+        switch result {
+        // At once, because the next message may be of the job's end.
+        case .success(let job): jobs[job] = order
+        case .failure(let error):
+          if order.verb == .start || !error.isUnitUnknown { tell(order, error.text, by: manager) }
+          changes.continuation.yield()
+        }
+        continuation.resume()
+      }
+    }
+  }
+
+  private func end(_ job: UInt32, _ result: String) {
+    if let order = jobs.removeValue(forKey: job) {
+      let isWanted = wanted?[order.unit.machine] == order.unit
+      if result == "done" {
+        told.remove(order)
+      } else if isWanted == (order.verb == .start), let manager {
+        tell(order, "its job ended with '\(result)'", by: manager)
+      }
+    }
+    changes.continuation.yield()
+  }
+
+  private func tell(_ order: TargetOrder, _ reason: TerminalText, by manager: UserManager) {
+    guard !manager.isLost, told.insert(order).inserted else { return }
+    let verb: TerminalText = order.verb == .start ? "start" : "stop"
+    tell("cannot \(verb) \(order.unit.name): \(reason)")
   }
 
   // MARK: - The connection to the service manager
 
-  private static let shortestDelay = Duration.milliseconds(10)
-  private static let longestDelay = Duration.seconds(5)
-
   private func connect() throws(SystemError) {
-    manager = try UserManager(on: loop) { [unowned self] job, unit, result in
-      plan.end(job: job, of: unit, result)
-    }
-    list { keeper, list in
-      keeper.plan.connect(list)
-      keeper.retryDelay = Self.shortestDelay
-    }
+    manager = try UserManager(
+      on: loop, jobEnded: { [unowned self] job, result in end(job, result) },
+      lost: { [unowned self] in changes.continuation.yield() })
+    (started, stopped, jobs) = ([], [], [:])
   }
 
-  /// Connects again after each loss: at once to a manager that executes itself again, and to one that
-  /// is started later as soon as its socket appears.
-  private func reconnect() async throws {
-    for await _ in losses.stream {
-      _ = try await Poller.shared.wait(toRead: -1, until: .now.advanced(by: retryDelay))
-      while !Task.isCancelled {
-        // The watch begins before the attempt, so that a socket created in between is noticed. The
-        // time covers a manager that begins to listen on an existing socket.
-        let watch = UserManager.socket.flatMap(SocketWatch.init)
-        retryDelay = min(retryDelay * 2, Self.longestDelay)
-        if (try? connect()) != nil { break }
-        let deadline = ContinuousClock.now.advanced(by: retryDelay)
-        if try await watch?.wait(until: deadline) == .ready { retryDelay = Self.shortestDelay }
-        // The manager binds the socket before it listens.
-        let settled = ContinuousClock.now.advanced(
-          by: watch == nil ? retryDelay : Self.shortestDelay)
-        _ = try await Poller.shared.wait(toRead: -1, until: settled)
-      }
-      try advance()
-    }
-  }
-
-  // MARK: - Performing the plan
-
-  /// Runs what is ready in the loop, and then the plan, until nothing is left to do now. To be called
-  /// after everything that changes the plan or the loop, but not from the loop.
-  private func advance() throws {
-    var isBusy = true
-    while isBusy {
-      // Before the loop runs, because that arms the timer.
-      setTimer()
-      try loop.dispatchAll()
-      if manager?.isLost == true {
-        manager = nil
-        plan.disconnect()
-        losses.continuation.yield()
-      }
-      isBusy = false
-      while let action = plan.nextAction() {
-        perform(action)
-        isBusy = true
-      }
-    }
-    if plan.isReady, !isReadyTold {
-      isReadyTold = true
-      ServiceManager.notify("READY=1")
-    }
-    if plan.isFinished { throw Finished() }
-  }
-
-  private func perform(_ action: TargetPlan.Action) {
-    switch action {
-    case .tell(let message): tell(message)
-    case .list: list { $0.plan.correct($1) }
-    case .order(let order):
-      guard let manager else { return }
-      manager.give(order) { [weak self, weak manager] result in
-        // An answer that comes because the connection is lost means nothing.
-        guard let self, let manager, !manager.isLost, manager === self.manager else { return }
-        switch result {
-        case .success(let job): plan.accept(order, job: job)
-        case .failure(let error):
-          plan.refuse(order, error.text, isUnknown: error.isUnitUnknown)
-        }
-      }
-    }
-  }
-
-  /// Asks for the targets. A manager that does not answer that is as good as none.
-  private func list(_ add: @escaping (TargetKeeper, [ListedTarget]) -> Void) {
-    guard let manager else { return }
-    manager.list { [weak self, weak manager] result in
-      guard let self, let manager, manager === self.manager else { return }
-      switch result {
-      case .success(let list): add(self, list)
-      case .failure: manager.lose()
-      }
-    }
-  }
-
-  private func setTimer() {
-    if let deadline = plan.deadline {
-      timer?.set(at: UInt64(clamping: deadline.microseconds))
-    } else {
-      timer?.disable()
+  /// The connection to the manager: a new one after a loss, at once to a manager that executes itself
+  /// again, and to one that is started later as soon as its socket appears.
+  private func connection() async throws -> UserManager {
+    var delay = Self.shortestDelay
+    while true {
+      if let manager, !manager.isLost { return manager }
+      // Without a manager no target is active.
+      if isFinishing || Task.isCancelled { throw Finished() }
+      manager = nil
+      // The watch begins before the attempt, so that a socket created in between is noticed. The
+      // time covers a manager that begins to listen on an existing socket.
+      let watch = UserManager.socket.flatMap(SocketWatch.init)
+      _ = try await Poller.shared.wait(toRead: -1, until: .now.advanced(by: delay))
+      if (try? connect()) != nil { continue }
+      delay = min(delay * 2, Self.longestDelay)
+      let deadline = ContinuousClock.now.advanced(by: delay)
+      if try await watch?.wait(until: deadline) == .ready { delay = Self.shortestDelay }
     }
   }
 }

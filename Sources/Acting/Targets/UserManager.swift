@@ -2,6 +2,23 @@ import KeyboardModes
 import SystemCalls
 import Systemd
 
+/// What the user's service manager is asked to do with a target.
+struct TargetOrder: Hashable, Sendable {
+  enum Verb: Hashable, Sendable { case start, stop }
+
+  let verb: Verb
+  let unit: TargetUnit
+}
+
+/// What a target does that is not inactive.
+enum TargetStatus: Hashable, Sendable {
+  case active
+  /// A job starts it.
+  case starting
+  /// A job stops it.
+  case stopping
+}
+
 /// A connection to the user's service manager, for the targets of states.
 ///
 /// See `org.freedesktop.systemd1(5)`. There is no bus in between: `systemctl --user` connects in the
@@ -12,16 +29,21 @@ final class UserManager {
   private(set) var isLost = false
 
   private let bus: Bus
+  private let lost: @MainActor () -> Void
   private var slots: [BusSlot] = []
 
   /// Connects.
   ///
-  /// - Parameter jobEnded: is called, from the loop, with the number, the target and the result of
-  ///   each job of a target of a state.
+  /// - Parameters:
+  ///   - jobEnded: is called, from the loop, with the number and the result of each job of a target of a
+  ///     state.
+  ///   - lost: is called once the connection is lost.
   init(
-    on loop: EventLoop, jobEnded: @escaping @MainActor (UInt32, TargetUnit, String) -> Void
+    on loop: EventLoop, jobEnded: @escaping @MainActor (UInt32, String) -> Void,
+    lost: @escaping @MainActor () -> Void
   ) throws(SystemError) {
     bus = try Bus(.userManager, on: loop)
+    self.lost = lost
     slots = [
       try bus.whenLost { [unowned self] in lose() },
       try bus.signals(
@@ -29,28 +51,41 @@ final class UserManager {
       ) { signal in
         let values = signal.arguments
         guard values.count == 4, case .uint32(let job) = values[0],
-          let unit = values[2].text.flatMap(TargetUnit.init(name:)), let result = values[3].text
+          values[2].text.flatMap(TargetUnit.init(name:)) != nil, let result = values[3].text
         else { return }
-        jobEnded(job, unit, result)
+        jobEnded(job, result)
       },
     ]
   }
 
   /// Gives the connection up.
-  func lose() { isLost = true }
+  func lose() {
+    isLost = true
+    lost()
+  }
 
   /// The path of the socket; `nil` without `XDG_RUNTIME_DIR`, where users have no service manager.
   static var socket: String? { environment("XDG_RUNTIME_DIR").map { "\($0)/systemd/private" } }
 
-  /// Asks for all targets of states that are active or have a job.
-  func list(
-    answer: @escaping @MainActor (Result<[ListedTarget], BusError>) -> Void
-  ) {
+  /// All targets of states that are active or have a job.
+  func list() async throws(BusError) -> [TargetUnit: TargetStatus] {
     let patterns = Machine.allCases.map { BusValue.string(TargetUnit.pattern(of: $0)) }
     let call = Self.call("ListUnitsByPatterns", .array(of: "s", []), .array(of: "s", patterns))
-    bus.call(call) { result in
-      let list = result.map { $0.first?.elements?.compactMap(ListedTarget.init) ?? [] }
-      answer(list)
+    let listed = try await bus.call(call).first?.elements ?? []
+    return Dictionary(listed.compactMap(Self.target)) { $1 }
+  }
+
+  /// A unit in an answer of `ListUnitsByPatterns`; `nil` if it is not the target of a state, or is
+  /// inactive and without a job.
+  private static func target(_ value: BusValue) -> (TargetUnit, TargetStatus)? {
+    guard let values = value.elements, values.count == 10,
+      let unit = values[0].text.flatMap(TargetUnit.init(name:)), let state = values[3].text,
+      let job = values[8].text
+    else { return nil }
+    switch job {
+    case "start", "restart", "try-restart": return (unit, .starting)
+    case "stop": return (unit, .stopping)
+    default: return state == "active" ? (unit, .active) : nil
     }
   }
 
@@ -81,24 +116,4 @@ final class UserManager {
 extension BusError {
   /// Whether the service manager has no such unit.
   var isUnitUnknown: Bool { name == "org.freedesktop.systemd1.NoSuchUnit" }
-}
-
-extension ListedTarget {
-  /// A unit in an answer of `ListUnitsByPatterns`; `nil` if it is not the target of a state, or is
-  /// inactive and without a job.
-  init?(_ value: BusValue) {
-    guard let values = value.elements, values.count == 10,
-      let unit = values[0].text.flatMap(TargetUnit.init(name:)), let state = values[3].text,
-      case .uint32(let number) = values[7], let type = values[8].text
-    else { return nil }
-    let verb: TargetOrder.Verb? =
-      switch type {
-      case "start", "restart", "try-restart": .start
-      case "stop": .stop
-      default: nil
-      }
-    let isActive = state == "active"
-    guard isActive || verb != nil else { return nil }
-    self.init(unit: unit, isActive: isActive, job: verb.map { ($0, number) })
-  }
 }
