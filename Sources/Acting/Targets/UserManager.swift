@@ -77,7 +77,7 @@ final class UserManager {
 
   /// A unit in an answer of `ListUnitsByPatterns`; `nil` if it is not the target of a state, or is
   /// inactive and without a job.
-  private static func target(_ value: BusValue) -> (TargetUnit, TargetStatus)? {
+  nonisolated private static func target(_ value: BusValue) -> (TargetUnit, TargetStatus)? {
     guard let values = value.elements, values.count == 10,
       let unit = values[0].text.flatMap(TargetUnit.init(name:)), let state = values[3].text,
       let job = values[8].text
