@@ -20,8 +20,7 @@ final class CommandScope {
   private let path: String
   private var lastRun = 0
 
-  private let keeper: ChildProcess
-  private let pipe: FileDescriptor
+  private let keeper: Keeper
   private let manager: ForeignProcess?
   private var sources: [EventSource] = []
 
@@ -36,33 +35,22 @@ final class CommandScope {
     let own = "keymode-while-\(getpid())"
     let name = "\(own)-command.scope"
     do {
-      var ends: [Int32] = [-1, -1]
-      try retrying("make", "a pipe") { Glibc.pipe(&ends) }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      let reading = FileDescriptor(owning: ends[0])
-      pipe = FileDescriptor(owning: ends[1])
-      keeper = try ChildProcess(
-        running: [
-          "/bin/sh", "-c", "exec >/dev/null 2>&1; read _ || exec systemctl \"$@\"",
-          "keymode-keeper", "--no-block",
-          isOfUser ? "--user" : "--system", "stop", name,
-        ], input: reading.number)
-      let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
-      let ordering = try TransientScopes(isOfUser ? .userManager : .systemManager)
-      if service == nil {
-        ordering.add("\(own).scope", of: getpid(), [])
-      }
-      ordering.add(
-        name, of: keeper.number,
+      keeper = try Keeper(of: name, by: isOfUser ? "--user" : "--system")
+      let scopes = try TransientScopes(isOfUser ? .userManager : .systemManager)
+      let isInService = unit?.hasSuffix(".service") == true
+      if !isInService { scopes.add("\(own).scope", of: getpid(), []) }
+      let bound = BusValue.array(
+        of: "s", [.string(isInService ? unit ?? "" : "\(own).scope")])
+      scopes.add(
+        name, of: keeper.process.number,
         [
-          ("BindsTo", .array(of: "s", [.string(service ?? "\(own).scope")])),
-          ("After", .array(of: "s", [.string(service ?? "\(own).scope")])),
+          ("BindsTo", bound), ("After", bound),
           ("TimeoutStopUSec", .uint64(UInt64(clamping: grace.wholeMicroseconds))),
           ("Delegate", .bool(true)),
         ])
-      try ordering.wait()
-      path = try ControlGroup.path(of: keeper.number)
-      manager = try ordering.manager.map { process in try ForeignProcess(process) }
+      try scopes.wait()
+      path = try ControlGroup.path(of: keeper.process.number)
+      manager = try scopes.manager.map { process in try ForeignProcess(process) }
     } catch let error as any TerminalTextConvertible {
       throw NoCommandScope(reason: error.text)
     }
@@ -79,7 +67,7 @@ final class CommandScope {
     on loop: EventLoop, lost: @escaping @MainActor (CommandScopeLost) -> Void
   ) throws(SystemError) {
     sources = [
-      try loop.addIO(keeper.descriptor, .readable) { [unowned self] _ in
+      try loop.addIO(keeper.process.descriptor, .readable) { [unowned self] _ in
         sources = []
         lost(.scope)
       }
@@ -95,9 +83,35 @@ final class CommandScope {
   /// Ends the scope, in which no command may run any more.
   func close() {
     sources = []
-    var line = UInt8(ascii: "\n")
-    write(pipe.number, &line, 1)
+    keeper.dismiss()
   }
+}
+
+/// A shell that keeps a scope while no command runs. If this process ends without dismissing it, it has
+/// systemd end the scope.
+private final class Keeper {
+  let process: ChildProcess
+  /// The end of the pipe that only this process has.
+  private let pipe: Int32
+
+  /// - Parameter manager: the option of systemctl that says whose manager has the scope.
+  init(of scope: String, by manager: String) throws(SystemError) {
+    var ends: [Int32] = [-1, -1]
+    try retrying("make", "a pipe") { Glibc.pipe(&ends) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { Glibc.close(ends[0]) }
+    pipe = ends[1]
+    process = try ChildProcess(
+      running: [
+        "/bin/sh", "-c", "exec >/dev/null 2>&1; read _ || exec systemctl \"$@\"", "keymode-keeper",
+        manager, "--no-block", "stop", scope,
+      ], input: ends[0])
+  }
+
+  deinit { Glibc.close(pipe) }
+
+  /// Lets it end by itself.
+  func dismiss() { _ = write(pipe, "\n", 1) }
 }
 
 /// Why the scope of a command has ended.
