@@ -95,7 +95,7 @@ run: build
 
 # These run the tests, and print then how long each part took, also if some failed.
 test check:
-	@scripts/test-times clear
+	@rm -rf .build/times
 	@$(MAKE) --no-print-directory $(if $(filter test,$@),all-tests,checks); \
 	  status=$$?; scripts/test-times; exit $$status
 

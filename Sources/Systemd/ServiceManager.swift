@@ -26,6 +26,12 @@ public enum ServiceManager {
   /// The unit of the system's service manager that this process is in.
   public static var systemUnit: String? { own(sd_pid_get_unit) }
 
+  /// The user in whose session or service manager this process is; `nil` if it is in none.
+  public static var owner: UInt32? {
+    var user: UInt32 = 0
+    return sd_pid_get_owner_uid(0, &user) >= 0 ? user : nil
+  }
+
   /// What `libsystemd` says of this process.
   static func own(
     _ get: (pid_t, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32

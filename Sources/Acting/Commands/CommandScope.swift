@@ -29,9 +29,10 @@ final class CommandScope {
   /// - Parameter grace: how long the command may take to end.
   /// - Throws: ``NoCommandScope``.
   init(grace: Duration) throws {
-    // For a process in a user's session, `userUnit` is `nil`. Root has a manager there at all times.
-    let isOfUser = ServiceManager.userUnit != nil || geteuid() != 0
-    let unit = isOfUser ? ServiceManager.userUnit : ServiceManager.systemUnit
+    // Root uses the system's manager, also from a terminal of a user, which is in a unit of hers.
+    let userUnit = ServiceManager.userUnit
+    let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
+    let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
     let own = "keymode-while-\(getpid())"
     let name = "\(own)-command.scope"
     do {
@@ -50,6 +51,8 @@ final class CommandScope {
         ])
       try scopes.wait()
       path = try ControlGroup.path(of: keeper.process.number)
+      // An error that each run would have is better told now.
+      _ = try ControlGroup(at: "\(path)/run-0")
       manager = try scopes.manager.map { process in try ForeignProcess(process) }
     } catch let error as any TerminalTextConvertible {
       throw NoCommandScope(reason: error.text)
