@@ -1,6 +1,9 @@
 """`kill -9` of each process that takes part, again and again: nothing of the command is left."""
 
+import contextlib
 import os
+import random
+import signal
 import time
 from collections.abc import Callable
 
@@ -8,6 +11,7 @@ import pytest
 from person import DAEMON, Person
 from running_while import GRACE_AND_A_SECOND, HOPPERS, RunningWhile, processes
 from support.attack_table import AttackTable
+from support.connection import Connection
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.attack
@@ -49,4 +53,35 @@ def test_nothing_is_left(told: AttackTable, kill: Callable[[Person], None]) -> N
                 person.trigger("tapBlankArea")
             assert not person.active("keymode-while-*")
     told(kill.__name__.replace("_", " "), COUNT, "nothing left", delay=f"{worst * 1000:.0f} ms")
+    assert worst < GRACE_AND_A_SECOND
+
+
+VICTIMS = ["keymodectl", "the keeper", "both", "the scope"]
+
+
+def test_random_kills_while_states_change_leave_nothing(told: AttackTable) -> None:
+    """The kill may come before the command, while it starts, runs or ends, and after it."""
+    dice = random.Random(30)
+    count = 4 * COUNT
+    worst = 0.0
+    with Person() as person:
+        for _ in range(count):
+            running = RunningWhile(person, *HOPPERS)
+            numbers = {"keymodectl": running.number, "the keeper": running.keeper}
+            with Connection(person.sockets / "control.sock") as control:
+                for _ in range(dice.randint(1, 30)):
+                    control.call("Trigger", event=dice.choice(["tapTextField", "tapBlankArea"]))
+                    time.sleep(dice.uniform(0, 0.02))
+            victim = dice.choice(VICTIMS)
+            begin = time.monotonic()
+            for name, number in numbers.items():
+                if victim in (name, "both"):
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(number, signal.SIGKILL)
+            if victim == "the scope":
+                assert running.scope
+                person.systemctl("stop", running.scope.name, check=False)
+            running.wait_for_nothing()
+            worst = max(worst, time.monotonic() - begin)
+    told("random kills", count, "nothing left", delay=f"{worst * 1000:.0f} ms")
     assert worst < GRACE_AND_A_SECOND

@@ -48,7 +48,13 @@ final class ContainedCommand {
   ) throws(SystemError) {
     (self.command, self.scope, self.loop, self.told) = (command, scope, loop, told)
     machine = StateMachine(RunRules(grace: grace.wholeMicroseconds))
-    deadline = try loop.addTimer { [unowned self] in take(.deadlineCame) }
+    deadline = try loop.addTimer { [unowned self] in
+      take(.deadlineCame)
+      // The kernel tells of an empty group up to 10 ms later, and of one that was removed by then, as by
+      // the end of the scope, not at all.
+      look()
+      if machine.state == .killing { deadline?.set(after: .milliseconds(100)) }
+    }
   }
 
   /// Starts the command, with these variables besides those of this process.
