@@ -24,7 +24,7 @@ open("log", "a").write("up\\n")
 time.sleep(1000)
 """
 HOPPERS = ("--grace", "300ms", "keyboard=editingText", "--", "/usr/bin/python3", "-c", _HOP)
-GRACE_AND_A_SECOND = 1.3
+GRACE_AND_A_SECOND_US = 1_300_000
 
 _numbers = itertools.count(1)
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from person import DAEMON, Person
-from running_while import GRACE_AND_A_SECOND, HOPPERS, RunningWhile, completed, process_name
+from running_while import GRACE_AND_A_SECOND_US, HOPPERS, RunningWhile, completed, process_name
+from support.time_stamps import in_time
 from support.waiting import wait_until
 
 Start = Callable[..., RunningWhile]
@@ -460,51 +461,57 @@ def test_few_files_are_enough_or_an_error(person: Person, count: int) -> None:
     assert (ended.returncode, ended.stderr.count("\n")) in [(7, 0), (1, 1), (1, 3), (126, 1)]
 
 
-@pytest.fixture
-def hopping(person: Person, start: Start) -> RunningWhile:
-    """A command whose descendants start others and end all the time."""
-    running = start(*HOPPERS)
-    enter(person)
-    running.wait_for_log("up")
-    return running
+def expect_end(person: Person, act: Callable[[RunningWhile], object]) -> None:
+    """Checks that descendants that start others all the time end within the grace and a second."""
+
+    def microseconds_to_end() -> int:
+        running = RunningWhile(person, *HOPPERS)
+        try:
+            enter(person)
+            running.wait_for_log("up")
+            begin = time.monotonic()
+            act(running)
+            wait_until(lambda: not running.command, "the end")
+            return round((time.monotonic() - begin) * 1_000_000)
+        finally:
+            running.close()
+            if person.state()["keyboard"] == "editingText":
+                leave(person)
+
+    in_time(microseconds_to_end, GRACE_AND_A_SECOND_US)
 
 
-def in_grace_and_a_second(act: Callable[[], object], ended: Callable[[], object]) -> None:
-    begin = time.monotonic()
-    act()
-    wait_until(ended, "the end")
-    assert time.monotonic() - begin < GRACE_AND_A_SECOND
+def test_hopping_descendants_end_with_the_state(person: Person) -> None:
+    expect_end(person, lambda _: leave(person))
 
 
-def test_hopping_descendants_end_with_the_state(person: Person, hopping: RunningWhile) -> None:
-    in_grace_and_a_second(lambda: leave(person), lambda: not hopping.command)
+def test_hopping_descendants_end_with_keymodectl(person: Person) -> None:
+    expect_end(person, lambda running: running.signal(signal.SIGKILL))
 
 
-def test_hopping_descendants_end_with_keymodectl(hopping: RunningWhile) -> None:
-    in_grace_and_a_second(lambda: hopping.signal(signal.SIGKILL), lambda: not hopping.command)
+def test_hopping_descendants_end_with_their_state_while_the_manager_hangs(person: Person) -> None:
+    (manager,) = person.pids("systemd")
+
+    def act(running: RunningWhile) -> None:
+        person.kill("STOP", manager)
+        leave(person)
+        wait_until(lambda: not running.command, "the end")
+        person.kill("CONT", manager)
+
+    expect_end(person, act)
 
 
-def test_hopping_descendants_end_with_the_manager(person: Person, start: Start) -> None:
+def test_keymodectl_says_that_the_manager_has_ended() -> None:
     with Person() as other:
         running = RunningWhile(other, *HOPPERS)
         enter(other)
         running.wait_for_log("up")
-        in_grace_and_a_second(other.kill_manager, lambda: not running.command)
+        other.kill_manager()
         assert running.end() == 1
         assert running.errors == (
             "keymodectl: the service manager has ended; so has the command"
         )
-
-
-def test_command_ends_with_its_state_while_the_manager_hangs(
-    person: Person, hopping: RunningWhile
-) -> None:
-    (manager,) = person.pids("systemd")
-    person.kill("STOP", manager)
-    try:
-        in_grace_and_a_second(lambda: leave(person), lambda: not hopping.command)
-    finally:
-        person.kill("CONT", manager)
+        assert not running.command
 
 
 def test_orphans_of_the_caller_are_not_adopted(person: Person, start: Start) -> None:
