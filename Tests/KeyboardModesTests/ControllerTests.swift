@@ -543,6 +543,7 @@ struct ControllerGrabTests {
     let missed = timeline.controller.missedReleases(
       before: .key(second, press), followedBy: []
     ) { keys, _ in keys }
-    #expect(missed == [.missedRelease(first, try key("LEFTCTRL"), at: timeline.time)])
+    let control = try key("LEFTCTRL")
+    #expect(missed == [.missedRelease(first, control, at: timeline.time)])
   }
 }
