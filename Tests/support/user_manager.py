@@ -30,6 +30,9 @@ SLICE = f"user.slice/user-{NOBODY}.slice"
 MANAGER, SESSION = f"{SLICE}/user@{NOBODY}.service", f"{SLICE}/session-1.scope"
 SERVICES = "services"
 
+# Its root too: the tests themselves may run in a chroot, which the mount namespace does not have.
+NAMESPACES = ["--mount", "--root", "--pid", "--cgroup"]
+
 # Debian's place, which is not in PATH.
 SYSTEMD = "/lib/systemd/systemd"
 
@@ -246,7 +249,7 @@ class UserManager:
                 signal.signal(number, signal.SIG_DFL)
 
         return subprocess.Popen(
-            ["nsenter", "--target", str(self.first), "--mount", "--pid", "--cgroup", *command],
+            ["nsenter", "--target", str(self.first), *NAMESPACES, *command],
             env=environment,
             preexec_fn=prepare,
             **{"stdin": subprocess.DEVNULL, **options},
