@@ -64,7 +64,7 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
   user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \
-  sanitize fuzz adversary soak bench bench-vm bench-web bench-corpus recordings pictures \
+  sanitize fuzz adversary soak bench bench-vm recordings pictures \
   build programs install uninstall dist dist-tests source-package deb debian clean
 
 help:
@@ -75,9 +75,7 @@ help:
 	@echo 'make adversary  run all attacks for two hours, and print the results'
 	@echo 'make soak       an hour of typing, plugging and subscribing in a virtual machine'
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
-	@echo 'make bench      measure keymoded beside other programs; keyd among them, as root'
-	@echo 'make bench-web  measure from a key to the page of the kiosk in Chromium'
-	@echo 'make bench-corpus  measure thousands of recordings, also with Dask'
+	@echo 'make bench      measure keymoded beside other programs, among them keyd; as root'
 	@echo 'make bench-vm   measure from a key to a client, in a virtual machine, beside keyd'
 	@echo 'make fuzz       fuzz ten targets with input from outside, ten minutes each'
 	@echo 'make build      build the programs into .build/release'
@@ -237,17 +235,11 @@ recordings: build
 bench: build
 	scripts/bench
 
-bench-web: build
-	scripts/bench kiosk_page
-
-bench-corpus: build
-	scripts/bench corpus
-
 # The time from a key to a client can only be measured with keyboards, so in a virtual machine.
 bench-vm: build
 	@scripts/install-packages test
 	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
-	scripts/bench latency
+	scripts/bench guest
 
 build:
 	@scripts/install-packages build

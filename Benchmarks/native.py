@@ -13,72 +13,47 @@ import subprocess
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from markdown import ranged, table
-from measure import compiled
-from plot import Panel, plot
-from pressing import Pressing, busy, listening
-from spread import Spread
+from figures import Rounds, with_ratio
+from peers import compiled
+from pressing import Pressing, busy
 from support.fifo_keyboard import FifoKeyboard
-from support.waiting import wait_until
 
-# The programs, as readers call them.
-NAMES = {
-    "keymoded": "keymoded",
-    "keyd": "keyd",
-    "calls": "C with its calls",
-    "relay": "relay",
-}
-RELAYS = {"relay": [], "calls": ["keymoded"]}
-# How many programs never rest meanwhile, and the microseconds before each press.
-LOADS = {"idle": 0, "busy": 1}
-HEADINGS = {"idle": "idle", "busy": "one processor busy"}
-PAUSES = (15_000, 2_000)
-# Each load and pause, and what readers call the two.
-CONDITIONS = [
-    (load, pause, f"{heading}, {pause // 1000} ms apart")
-    for load, heading in HEADINGS.items()
-    for pause in PAUSES
-]
-# Presses for each program in each round.
-SAMPLES = 150
+NAMES = ("keymoded", "keyd", "relay")
+# How many programs never rest meanwhile.
+LOADS = {"both processors idle": 0, "one of two busy": 1}
+# Presses for each program in each round, and the microseconds before each.
+SAMPLES, PAUSE = 150, 15_000
 # As in keymoded's unit; keyd takes -20 itself.
 PRIORITY = ["nice", "-n", "-15"]
 
 SUITE = "trixie"
-KEYD = "/usr/bin/keyd.rvaiya"
-KEYD_SOCKET = Path("/var/run/keyd.socket")
 # What keyd writes into its virtual keyboards goes nowhere. The mount ends with keyd.
-RUN_KEYD = 'mount --bind /dev/null "$0/dev/uinput" && exec chroot "$0" ' + KEYD
+RUN_KEYD = 'mount --bind /dev/null "$0/dev/uinput" && exec chroot "$0" /usr/bin/keyd.rvaiya'
 KEYD_CONFIGURATION = "[ids]\n*\n[main]\nleftshift = toggle(bench)\n[bench]\n"
 
 
-def measure(programs: Path, runs: int, sizes: list[int]) -> dict[str, object]:
-    """The times with idle and with busy processors, at two paces."""
+def measure(programs: Path, runs: int) -> Rounds:
+    """The times with idle processors, and with a busy one."""
     if os.geteuid() != 0:
         raise PermissionError("needs root, for keyd's folder and for a real-time priority")
-    result: dict[str, object] = {"unit": "microseconds", "samples_per_round": SAMPLES}
+    found: Rounds = {}
     with contextlib.ExitStack() as undo:
         temporary = tempfile.TemporaryDirectory(prefix="keymoded-bench-")
         folder = Path(undo.enter_context(temporary))
         keyboard = undo.enter_context(FifoKeyboard(folder))
         keyd = unpacked_keyd(folder, keyboard)
-        result["keyd"] = subprocess.check_output(["chroot", keyd, KEYD, "-v"], text=True).strip()
-        fifos = {name: folder / f"{name}.fifo" for name in RELAYS}
-        fifos |= {"keymoded": keyboard.path, "keyd": keyd / "dev/input/event0"}
-        for fifo in {*fifos.values()} - {keyboard.path}:
-            os.mkfifo(fifo)
+        fifos = {"keymoded": keyboard.path, "keyd": keyd / "dev/input/event0"}
+        fifos |= {"relay": folder / "relay.fifo"}
+        os.mkfifo(fifos["keyd"])
+        os.mkfifo(fifos["relay"])
         pressing = Pressing(Path(compiled(folder, "latency")), NAMES, fifos)
         undo.callback(pressing.end)
         pressing.connect(started(programs, folder, fifos, keyboard, undo))
-        pressing.measure(1, 20, max(PAUSES))
         for load, loops in LOADS.items():
             with busy(loops):
-                result[load] = {
-                    str(pause): pressing.measure(runs, SAMPLES, pause) for pause in PAUSES
-                }
-    return result
+                found |= pressing.measure(load, runs, SAMPLES, PAUSE)
+    return with_ratio(found, "keymoded", "keyd")
 
 
 def unpacked_keyd(folder: Path, keyboard: FifoKeyboard) -> Path:
@@ -105,9 +80,8 @@ def started(
     undo: contextlib.ExitStack,
 ) -> dict[str, str]:
     """Starts all that is measured, and returns for each where its changes can be read."""
-    processes: dict[str, subprocess.Popen[bytes]] = {}
 
-    def start(name: str, command: list[str], environment: Mapping[str, str] = {}) -> None:
+    def start(command: list[str], environment: Mapping[str, str] = {}) -> None:
         process = subprocess.Popen(
             command,
             env=os.environ | environment,
@@ -116,85 +90,16 @@ def started(
         )
         undo.callback(process.wait)
         undo.callback(process.kill)
-        processes[name] = process
 
     relay = compiled(folder, "relay")
-    for name, options in RELAYS.items():
-        start(name, [*PRIORITY, relay, str(fifos[name]), f"{folder}/{name}.sock", *options])
+    start([*PRIORITY, relay, str(fifos["relay"]), f"{folder}/relay.sock"])
     settings = folder / "keymoded.yaml"
     settings.touch()
     command = [str(programs / "keymoded"), "--config", str(settings), "--socket-dir", str(folder)]
-    start(
-        "keymoded",
-        [*PRIORITY, *command, "--device", str(keyboard.path)],
-        keyboard.environment,
-    )
-    start("keyd", ["unshare", "--mount", "sh", "-c", RUN_KEYD, str(folder / "keyd")])
-    for name, process in processes.items():
-        wait_until(lambda: follows(process, fifos[name]), f"{name} to follow its keyboard")
-    listening(KEYD_SOCKET)
+    start([*PRIORITY, *command, "--device", str(keyboard.path)], keyboard.environment)
+    start(["unshare", "--mount", "sh", "-c", RUN_KEYD, str(folder / "keyd")])
     return {
-        "keymoded": f"varlink {listening(folder / 'state.sock')}",
-        "keyd": f"keyd {folder}/keyd{KEYD_SOCKET}",
-    } | {name: f"lines {listening(folder / f'{name}.sock')}" for name in RELAYS}
-
-
-def follows(process: subprocess.Popen[bytes], fifo: Path) -> bool:
-    """Whether the process has the FIFO open."""
-    if process.poll() is not None:
-        raise RuntimeError(f"{process.args} has ended")
-    descriptors = Path(f"/proc/{process.pid}/fd")
-    for descriptor in descriptors.iterdir():
-        # The program opens and closes others meanwhile.
-        with contextlib.suppress(FileNotFoundError):
-            if descriptor.samefile(fifo):
-                return True
-    return False
-
-
-def spread(result: Mapping[str, Any], load: str, pause: int, name: str, what: str) -> Spread:
-    """A figure of a program over all rounds, in microseconds."""
-    return Spread.of_rounds(result[load][str(pause)][name], what)
-
-
-def ratios(result: Mapping[str, Any], peer: str, what: str) -> list[float]:
-    """How many times as long keymoded takes as another program, for each load and pause."""
-    medians = [
-        [spread(result, load, pause, name, what).median for name in ("keymoded", peer)]
-        for load, pause, _ in CONDITIONS
-    ]
-    return [ours / theirs for ours, theirs in medians]
-
-
-def tables(result: Mapping[str, Any]) -> dict[str, str]:
-    """A table of the times."""
-    return {
-        "times": table(
-            ("", "", *NAMES.values(), "keymoded / keyd", "keymoded / relay"),
-            (
-                (
-                    heading,
-                    what,
-                    *(ranged(spread(result, load, pause, name, what)) for name in NAMES),
-                    *(f"{ratios(result, peer, what)[place]:.2f}" for peer in ("keyd", "relay")),
-                )
-                for place, (load, pause, heading) in enumerate(CONDITIONS)
-                for what in ("p50", "p99")
-            ),
-        )
+        "keymoded": f"varlink {folder}/state.sock",
+        "keyd": f"keyd {folder}/keyd/var/run/keyd.socket",
+        "relay": f"lines {folder}/relay.sock",
     }
-
-
-def picture(result: Mapping[str, Any]) -> str:
-    """A plot of the median and the slow presses of each program, for each load and pause."""
-    panels = [
-        Panel.of_latencies(heading, result[load][str(pause)], NAMES)
-        for load, pause, heading in CONDITIONS
-    ]
-    return plot(
-        "From a key to a client",
-        "Times from a press until a client has read of it, for keymoded, keyd and two relays.",
-        "microseconds",
-        ("p50", "p99"),
-        panels,
-    )

@@ -1,16 +1,9 @@
 """The program that presses keys, and what runs beside it: on this machine and in the guest."""
 
 import contextlib
-import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-
-from spread import percentiles
-from support.waiting import wait_until
-
-# The percentiles of each round in microseconds, for each program that was measured.
-Rounds = dict[str, list[dict[str, float]]]
 
 
 class Pressing:
@@ -30,22 +23,29 @@ class Pressing:
         self.nodes = {name: self._line().split()[1] for name in self._names}
 
     def connect(self, inputs: Mapping[str, str]) -> None:
-        """Connects to each program, as `peers/latency.c` describes it."""
+        """Connects to each program, as `peers/latency.c` describes it, and warms it up."""
         self._say("".join(f"{inputs[name]}\n" for name in self._names))
+        self.measure("", 1, 20, 15_000)
 
-    def measure(self, rounds: int, samples: int, pause: int) -> Rounds:
-        """Presses on all keyboards in turn, so many times in each round.
+    def measure(
+        self, case: str, rounds: int, samples: int, pause: int
+    ) -> dict[str, dict[str, list[float]]]:
+        """Microseconds from a press to a client, by what was measured, program and round.
 
-        The pause before each press is in microseconds.
+        The program presses on all keyboards in turn, so many times in each round, and waits `pause`
+        microseconds before each press.
         """
         self._say(f"go {rounds} {samples} {pause}\n")
-        taken: dict[str, list[list[float]]] = {
-            name: [[] for _ in range(rounds)] for name in self._names
-        }
+        taken = {name: [[] for _ in range(rounds)] for name in self._names}
         while (line := self._line()) != "done":
             name, number, nanoseconds = line.split()
             taken[name][int(number)].append(int(nanoseconds) / 1000)
-        return {name: [percentiles(times, 1) for times in each] for name, each in taken.items()}
+        return {
+            f"{case}, {which}, µs": {
+                name: [percentiles(each)[which] for each in times] for name, times in taken.items()
+            }
+            for which in ("p50", "p99")
+        }
 
     def end(self) -> None:
         """Ends the program, and removes the keyboards."""
@@ -65,16 +65,10 @@ class Pressing:
         return line.strip()
 
 
-def listening(path: Path) -> Path:
-    """The socket, once a program listens on it."""
-
-    def is_there() -> bool:
-        # The flags of a socket that a program listens on; before, connecting is refused.
-        table = Path("/proc/net/unix").read_text(encoding="utf-8")
-        return bool(re.search(rf" 00010000 .* {path}$", table, re.MULTILINE))
-
-    wait_until(is_there, f"the socket {path}")
-    return path
+def percentiles(times: Sequence[float]) -> dict[str, float]:
+    """The median of a round, and the time that 99 of 100 do not exceed."""
+    ordered = sorted(times)
+    return {"p50": ordered[len(ordered) // 2], "p99": ordered[len(ordered) * 99 // 100]}
 
 
 @contextlib.contextmanager

@@ -1,21 +1,22 @@
 /* latency NAME[=FIFO]... - measures the time from a press of a key until a client reads its effect.
  *
  * The program creates a keyboard for each name, and prints "NAME NODE" for each; a FIFO takes the
- * place of a keyboard. It then reads one line for each name, in the same order, from standard input:
+ * index of a keyboard. It then reads one line for each name, in the same order, from standard input:
  *
  *   varlink PATH   keymoded's socket; the program subscribes to all changes
  *   keyd PATH      keyd's socket; the program subscribes to all layers
  *   lines PATH     a socket that sends without a request
- *   fifo PATH      a file to read from
  *
- * After these it accepts any number of lines "go ROUNDS SAMPLES PAUSE". For each it presses Shift on
- * each keyboard in turn, with PAUSE microseconds before each press, and prints "NAME ROUND
- * NANOSECONDS" for each press, then "done". The time runs on CLOCK_BOOTTIME, from before the call
- * that writes the press until after the call that reads the first bytes about it. */
+ * It waits until each socket is there, and until presses have an answer. Then it accepts any number
+ * of lines "go ROUNDS SAMPLES PAUSE". For each it presses Shift on each keyboard in turn, with PAUSE
+ * microseconds before each press, and prints "NAME ROUND NANOSECONDS" for each press, then "done".
+ * The time runs on CLOCK_BOOTTIME, from before the call that writes the press until after the call
+ * that reads the first bytes about it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <linux/uinput.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 16 };
+enum { MOST = 16, LIMIT = 30 /* seconds */ };
 
 static struct peer {
   const char *name;
@@ -35,21 +36,14 @@ static struct peer {
   int input;
 } peers[MOST];
 
-/* The name of the program that has to answer, and the number of answers so far. */
+/* The program that has to answer in time, or SIGALRM ends the measurement. */
 static const char *volatile awaited = "";
-static volatile long answers;
 
-/* Runs every ten seconds, and ends the program if no answer came since the last time. */
-static void watch(int signal) {
-  static long before = -1;
+static void no_answer(int signal) {
   (void)signal;
-  if (*awaited && answers == before) {
-    (void)!write(STDERR_FILENO, awaited, strlen(awaited));
-    (void)!write(STDERR_FILENO, " does not answer\n", 17);
-    _exit(1);
-  }
-  before = answers;
-  alarm(10);
+  (void)!write(STDERR_FILENO, awaited, strlen(awaited));
+  (void)!write(STDERR_FILENO, " does not answer\n", 17);
+  _exit(1);
 }
 
 static void fail(const char *what) {
@@ -102,17 +96,11 @@ static void ask(int socket, const void *question, size_t size) {
 }
 
 static int connected(const char *kind, const char *path) {
-  if (strcmp(kind, "fifo") == 0) {
-    int file = open(path, O_RDWR);
-    if (file < 0)
-      fail(path);
-    return file;
-  }
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   int client = socket(AF_UNIX, SOCK_STREAM, 0);
   strncpy(address.sun_path, path, sizeof address.sun_path - 1);
-  if (connect(client, (struct sockaddr *)&address, sizeof address) < 0)
-    fail(path);
+  while (connect(client, (struct sockaddr *)&address, sizeof address) < 0)
+    usleep(50000); /* It has just been started. */
   if (strcmp(kind, "varlink") == 0) {
     static const char call[] = "{\"method\":\"org.keymoded.Controller.Monitor\",\"more\":true}";
     ask(client, call, sizeof call);
@@ -134,9 +122,9 @@ static void press(int keyboard, int value) {
       {.type = EV_KEY, .code = KEY_LEFTSHIFT, .value = value}, {.type = EV_SYN, .code = SYN_REPORT}};
   /* The kernel stamps what is written to uinput; what is written to a FIFO has only this time. */
   int64_t microseconds = now() / 1000;
-  for (int place = 0; place < 2; place++) {
-    events[place].input_event_sec = microseconds / 1000000;
-    events[place].input_event_usec = microseconds % 1000000;
+  for (int index = 0; index < 2; index++) {
+    events[index].input_event_sec = microseconds / 1000000;
+    events[index].input_event_usec = microseconds % 1000000;
   }
   if (write(keyboard, events, sizeof events) != sizeof events)
     fail("press");
@@ -150,29 +138,40 @@ static void forget(int input) {
   fcntl(input, F_SETFL, 0);
 }
 
+/* A press before the program follows the keyboard has no answer. */
+static void warm_up(struct peer *peer) {
+  struct pollfd input = {.fd = peer->input, .events = POLLIN};
+  usleep(200000);
+  forget(peer->input); /* What it says at first. */
+  do {
+    press(peer->keyboard, 1);
+    press(peer->keyboard, 0);
+  } while (poll(&input, 1, 200) == 0);
+}
+
 static void measure(int count, int rounds, int samples, int pause) {
   struct timespec time = {.tv_sec = pause / 1000000, .tv_nsec = pause % 1000000 * 1000};
   char message[65536];
   int64_t *taken = malloc(sizeof *taken * count * samples);
   for (int round = 0; round < rounds; round++) {
     for (int sample = 0; sample < samples; sample++)
-      for (int place = 0; place < count; place++) {
-        struct peer *peer = &peers[place];
+      for (int index = 0; index < count; index++) {
+        struct peer *peer = &peers[index];
         nanosleep(&time, NULL);
         forget(peer->input);
         awaited = peer->name;
+        alarm(LIMIT);
         int64_t pressed = now();
         press(peer->keyboard, 1);
         if (read(peer->input, message, sizeof message) <= 0)
           fail(peer->name);
-        taken[sample * count + place] = now() - pressed;
-        answers++;
+        taken[sample * count + index] = now() - pressed;
         press(peer->keyboard, 0);
       }
-    for (int place = 0; place < count * samples; place++)
-      printf("%s %d %lld\n", peers[place % count].name, round, (long long)taken[place]);
+    for (int index = 0; index < count * samples; index++)
+      printf("%s %d %lld\n", peers[index % count].name, round, (long long)taken[index]);
   }
-  awaited = "";
+  alarm(0);
   free(taken);
 }
 
@@ -180,17 +179,20 @@ int main(int count, char **names) {
   count--;
   if (count < 1 || count > MOST)
     return 2;
-  for (int place = 0; place < count; place++)
-    make(&peers[place], names[place + 1], place + 1);
+  for (int index = 0; index < count; index++)
+    make(&peers[index], names[index + 1], index + 1);
   fflush(stdout);
+  signal(SIGALRM, no_answer);
   char kind[16], path[108];
-  for (int place = 0; place < count; place++) {
+  for (int index = 0; index < count; index++) {
     if (scanf("%15s %107s", kind, path) != 2)
       return 2;
-    peers[place].input = connected(kind, path);
+    awaited = peers[index].name;
+    alarm(LIMIT);
+    peers[index].input = connected(kind, path);
+    warm_up(&peers[index]);
   }
-  signal(SIGALRM, watch);
-  alarm(10);
+  alarm(0);
   int rounds, samples, pause;
   while (scanf(" go %d %d %d", &rounds, &samples, &pause) == 3) {
     measure(count, rounds, samples, pause);
