@@ -25,6 +25,7 @@ def at_rest(program: Path, runs: int) -> dict[str, list[float]]:
         with typed_on(program) as daemon:
             memory.append(daemon.process.memory_kib())
     with typed_on(program) as daemon:
+        daemon.wait_until_asleep()
         before = int(daemon.process.status("voluntary_ctxt_switches"))
         time.sleep(REST_SECONDS)
         wakeups = int(daemon.process.status("voluntary_ctxt_switches")) - before

@@ -40,10 +40,10 @@ class TypedOn:
             # These times must not be in the future: the daemon would wait for them.
             self._time += 1000
             os.write(self.fifo, key_frame(self._time, *key))
-            self._wait_until_asleep()
+            self.wait_until_asleep()
             list(self.client.arrived())
 
-    def _wait_until_asleep(self) -> None:
+    def wait_until_asleep(self) -> None:
         """Waits until the daemon has read all that was written, and waits for more."""
         unread = bytearray(4)
         while True:
