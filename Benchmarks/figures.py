@@ -40,12 +40,12 @@ class Figure:
 
 
 def with_ratio(rounds: Rounds, ours: str, peer: str) -> Rounds:
-    """Adds how many times the peer's value ours is, for each round that both have.
+    """Adds how many times the peer's value ours is, where both were measured and the peer's is not 0.
 
     The programs of a round run in turn on the same machine, so the ratio varies less than they do.
     """
     for programs in rounds.values():
-        if ours in programs and peer in programs:
+        if ours in programs and all(programs.get(peer, [0])):
             both = zip(programs[ours], programs[peer], strict=True)
             programs[f"{ours} / {peer}"] = [mine / theirs for mine, theirs in both]
     return rounds

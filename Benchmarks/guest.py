@@ -22,7 +22,7 @@ def measure(programs: Path, runs: int) -> Rounds:
         service.install(guest)
         command = service.program(guest, "in_guest")
         folder = guest.shared / "programs"
-        for name in ("in_guest", "pressing", "system_calls"):
+        for name in ("in_guest", "pressing"):
             shutil.copy(HERE / f"{name}.py", folder)
         for name in ("latency", "relay"):
             compiled(folder, name, "-static")

@@ -1,20 +1,21 @@
 """in_guest.py ROUNDS - measures in a guest, as root, and prints the figures as JSON.
 
-The guest has keymoded, keyd and strace, and beside this file the modules that it imports and the
-compiled `latency` and `relay` of peers/. guest.py runs it.
+The guest has keymoded, keyd and strace, and beside this file `pressing.py` and the compiled `latency`
+and `relay` of peers/. guest.py runs it.
 """
 
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 from pressing import Pressing, busy
 from support.process import Process
-from system_calls import counted
 
 HERE = Path(__file__).parent
 NAMES = ("keymoded", "keyd", "relay")
@@ -63,15 +64,27 @@ def cost(process: Process, pressing: Pressing) -> dict[str, float]:
     rested = wakeups(process)
     pressing.measure("", 1, SAMPLES, PAUSE_MICROSECONDS)
     typed = wakeups(process)
-    work = lambda: pressing.measure("", 1, SAMPLES, PAUSE_MICROSECONDS)  # noqa: E731
-    calls = counted(process.pid, work)
+    calls = system_calls(process.pid, pressing)
     return {
         "resident memory, KiB": memory["rss"],
         "anonymous part of it, KiB": memory["anonymous"],
         f"wakeups in {REST_SECONDS} s at rest": rested - resting,
         "wakeups for a key event": (typed - rested) / 2 / SAMPLES,
-        "system calls for a key event": sum(calls.values()) / 2 / SAMPLES,
+        "system calls for a key event": calls / 2 / SAMPLES,
     }
+
+
+def system_calls(pid: int, pressing: Pressing) -> int:
+    """How many calls a process makes while a round is measured, by strace."""
+    with tempfile.NamedTemporaryFile("r") as report:
+        strace = ["strace", "-f", "-c", "-U", "calls,name", "-o", report.name, "-p", str(pid)]
+        tracer = subprocess.Popen(strace, stderr=subprocess.PIPE, text=True)
+        assert tracer.stderr
+        tracer.stderr.readline()  # It is attached.
+        pressing.measure("", 1, SAMPLES, PAUSE_MICROSECONDS)
+        tracer.terminate()
+        tracer.communicate()
+        return sum(map(int, re.findall(r"^ *(\d+) (?!total)\w+$", report.read(), re.MULTILINE)))
 
 
 def main() -> None:
