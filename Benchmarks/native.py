@@ -21,7 +21,7 @@ from support.fifo_keyboard import FifoKeyboard
 
 NAMES = ("keymoded", "keyd", "relay")
 # How many programs never rest meanwhile.
-LOADS = {"both processors idle": 0, "one of two busy": 1}
+LOADS = {"both processors idle": 0, "one of two processors busy": 1}
 # Presses for each program in each round, and the microseconds before each.
 SAMPLES, PAUSE = 150, 15_000
 # As in keymoded's unit; keyd takes -20 itself.
