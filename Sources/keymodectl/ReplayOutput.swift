@@ -54,8 +54,8 @@ struct ReplayOutput: ~Copyable {
 
   /// Prints the end of a replay: the result of the comparison or the states, and the statistics.
   mutating func end(_ replay: Replay) throws {
-    print(try expected?.end())
-    let statistics = replay.summary.statistics
+    print(try expected?.compare(nil))
+    let statistics = replay.statistics
     if asJSON {
       if let statistics { output.line(json: statistics.json(of: file)) }
       return
@@ -103,11 +103,12 @@ extension ReplayStatistics {
   /// The counts for people, a line for each kind.
   fileprivate var text: TerminalText {
     let seconds = "\(duration / 1_000_000).\(duration % 1_000_000 / 100_000)"
+    let counts = Timeline.Press.allCases.map { presses[$0, default: 0] }
     let bounced: TerminalText = bounces > 0 ? "\nbounces   \(bounces)" : ""
     return """
-      devices   \(deviceCount), for \(seconds) s
-      presses   \(pressCount): \(presses.shift) of Shift, \(presses.bound) bound, \
-      \(presses.characters) characters, \(presses.others) others
+      devices   \(devices.count), for \(seconds) s
+      presses   \(counts.reduce(0, +)): \(counts[0]) of Shift, \(counts[1]) bound, \
+      \(counts[2]) characters, \(counts[3]) others
       releases  \(releases)
       repeats   \(repeats)\(bounced)
       losses    \(losses)
@@ -119,10 +120,10 @@ extension ReplayStatistics {
   fileprivate func json(of file: String?) -> JSON {
     func number(_ count: Int?) -> JSON { .integer(Int64(count ?? 0)) }
     let counted: JSON = [
-      "devices": number(deviceCount), "duration": .integer(duration),
+      "devices": number(devices.count), "duration": .integer(duration),
       "presses": [
-        "shift": number(presses.shift), "bound": number(presses.bound),
-        "characters": number(presses.characters), "others": number(presses.others),
+        "shift": number(presses[.shift]), "bound": number(presses[.bound]),
+        "characters": number(presses[.character]), "others": number(presses[.other]),
       ],
       "releases": number(releases), "repeats": number(repeats), "bounces": number(bounces),
       "losses": number(losses),
