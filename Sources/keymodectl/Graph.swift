@@ -42,7 +42,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
 
 /// The languages of diagrams by the values of `--format`.
 private var languages: [String: KeyPath<Diagram, String>] {
-  ["dot": \.dot, "mermaid": \.mermaid, "plantuml": \.plantUML, "svg": \.dot]
+  ["dot": \.dot, "mermaid": \.mermaid, "svg": \.dot]
 }
 
 /// Prints the diagram as a picture, which Graphviz draws. Returns the exit status of Graphviz.
