@@ -6,7 +6,7 @@ import KeymodeInterface
 
 /// A file of the changes that a replay should make, in the lines that `replay --json` or
 /// `watch --json` prints.
-public struct ExpectedChanges: ~Copyable {
+public final class ExpectedChanges {
   private let name: String
   private let file: UnsafeMutablePointer<FILE>
   private var line = 0
@@ -38,7 +38,7 @@ public struct ExpectedChanges: ~Copyable {
   /// - Parameter change: the change; `nil` for the end.
   /// - Returns: the first difference, once.
   /// - Throws: `RecordingError` if the file cannot be read or has another line than a change.
-  public mutating func compare(_ change: Change?) throws(RecordingError) -> ReplayDifference? {
+  public func compare(_ change: Change?) throws(RecordingError) -> ReplayDifference? {
     guard !isDifferent else { return nil }
     let expected = try next()
     if expected == nil, change == nil { return nil }
@@ -51,7 +51,7 @@ public struct ExpectedChanges: ~Copyable {
     return ReplayDifference(place: place, expected: expected, replayed: change)
   }
 
-  private mutating func next() throws(RecordingError) -> Change? {
+  private func next() throws(RecordingError) -> Change? {
     while true {
       var buffer = [CChar](repeating: 0, count: Self.maxLineLength)
       guard fgets(&buffer, Int32(buffer.count), file) != nil else {

@@ -10,25 +10,20 @@ import Watching
 /// What `keymodectl replay` prints: changes, or only how they differ from those expected.
 struct ReplayOutput: ~Copyable {
   private let asJSON: Bool
-  private var expected: ExpectedChanges?
+  private let expected: ExpectedChanges?
   private var output: Output
   /// The recording that is replayed by itself.
   private var file: String?
 
   /// - Parameter isShared: whether other processes may print to the same pipe.
-  init(asJSON: Bool, expected: consuming ExpectedChanges?, isShared: Bool = false) {
+  init(asJSON: Bool, expected: ExpectedChanges?, isShared: Bool = false) {
     self.asJSON = asJSON
     self.expected = expected
     output = Output(isShared: isShared)
   }
 
   /// Whether the changes differ from those expected.
-  var isDifferent: Bool {
-    switch expected {
-    case nil: false
-    case let expected?: expected.isDifferent
-    }
-  }
+  var isDifferent: Bool { expected?.isDifferent ?? false }
 
   /// Begins the changes of a recording that is replayed by itself: each line of JSON has its name.
   mutating func begin(_ file: String) {
