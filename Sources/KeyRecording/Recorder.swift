@@ -21,7 +21,7 @@ public final class Recorder {
   private var signals: [EventSource] = []
   /// Wakes the recorder to look for a release that a grab hides.
   private var timer: EventSource?
-  private var keyboards: Keyboards?
+  private let keyboards: Keyboards
   private var devices = RecordedDevices()
   private var filter: RecordingFilter
   /// The recording; `nil` while the keyboards are being opened.
@@ -46,6 +46,7 @@ public final class Recorder {
     self.request = request
     self.notify = notify
     loop = try EventLoop()
+    keyboards = Keyboards(request.selection)
     filter = RecordingFilter(settings: request.settings, showsKeyCodes: request.showsKeyCodes)
   }
 
@@ -71,8 +72,6 @@ public final class Recorder {
   }
 
   private func open() throws {
-    let keyboards = Keyboards(request.selection)
-    self.keyboards = keyboards
     timer = try loop.addTimer { [unowned self] in read() }
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
     if case .all = request.selection, readable > 0 { return }
@@ -82,7 +81,6 @@ public final class Recorder {
 
   /// How many devices there are to record now; pointers count only if they were named.
   private var readable: Int {
-    guard let keyboards else { return 0 }
     if case .all = request.selection { return keyboards.keyboardCount }
     return keyboards.devices.count
   }
@@ -100,7 +98,6 @@ public final class Recorder {
 
   /// Closes the pointers: the format holds one device, which is a keyboard.
   private func leaveOutPointers() {
-    guard let keyboards else { return }
     for id in keyboards.releasePointers() { devices.remove(id) }
     read()
     early.removeAll { $0.device.map { devices.index(of: $0) == nil } ?? false }
@@ -110,18 +107,18 @@ public final class Recorder {
   }
 
   private var announcement: TerminalText {
-    let pointers = keyboards?.devices.count { $0.role == .pointer } ?? 0
+    let pointers = keyboards.devices.count { $0.role == .pointer }
     let counts = [
       (devices.descriptions.count - pointers, "keyboard"), (pointers, "pointer"),
     ]
-    let keyboards = counts.filter { $0.0 > 0 }.map { count, name in
+    let recorded = counts.filter { $0.0 > 0 }.map { count, name in
       count == 1 ? "1 \(name)" : "\(count) \(name)s"
     }.joined(separator: " and ")
     let place: TerminalText = request.output.map { " to '\($0)'" } ?? ""
     return request.showsKeyCodes
-      ? "recording \(keyboards)\(place); Ctrl+C ends it\n"
+      ? "recording \(recorded)\(place); Ctrl+C ends it\n"
         + "not redacted: the recording shows what is typed, passwords too"
-      : "recording \(keyboards)\(place), redacted; Ctrl+C ends it"
+      : "recording \(recorded)\(place), redacted; Ctrl+C ends it"
   }
 
   private func finish(_ file: RecordingFile) throws(RecorderError) -> Bool {
@@ -142,7 +139,6 @@ public final class Recorder {
   // MARK: Keyboards
 
   private func read() {
-    guard let keyboards else { return }
     var batch = Batch()
     keyboards.read(into: &batch)
     let reports = keyboards.takeReports()
@@ -180,7 +176,7 @@ public final class Recorder {
 
   private func write(_ batch: Batch, to file: RecordingFile) {
     guard failure == nil else { return }
-    let written = filter.take(batch) { keyboards?.keysUp(among: $0, on: $1) ?? [] }
+    let written = filter.take(batch) { keyboards.keysUp(among: $0, on: $1) }
     if let time = filter.wakeTime {
       timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
     }
