@@ -49,7 +49,7 @@ _keymodectl() {
     --format)
       local formats=''
       case $command in
-        graph) formats='dot mermaid plantuml svg' ;;
+        graph) formats='dot mermaid svg' ;;
         replay) formats='evemu libinput evtest getevent raw64 raw32' ;;
         record) formats='evemu libinput' ;;
       esac

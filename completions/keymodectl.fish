@@ -58,7 +58,7 @@ complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record keys'
   -d 'Use the settings of a file'
 
 set -l graph '__fish_seen_subcommand_from graph'
-complete -c keymodectl -n $graph -l format -x -a 'dot mermaid plantuml svg' -d 'The language'
+complete -c keymodectl -n $graph -l format -x -a 'dot mermaid svg' -d 'The language'
 complete -c keymodectl -n $graph -l current -d 'Draw the rules of the daemon and mark its state'
 
 set -l replay '__fish_seen_subcommand_from replay'

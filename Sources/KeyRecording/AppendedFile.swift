@@ -37,12 +37,6 @@ final class AppendedFile {
     return AppendedFile(FileDescriptor(owning: number), "standard output", isOwn: false)
   }
 
-  /// Creates a file without a name in `TMPDIR`, by default `/tmp`.
-  static func temporary() throws(SystemError) -> AppendedFile {
-    let folder = environment("TMPDIR") ?? "/tmp"
-    return AppendedFile(try FileDescriptor.unnamed(in: folder), folder, isOwn: true)
-  }
-
   /// Adds all of `text` or, if it cannot be written, nothing of it.
   func append(_ text: String) throws(SystemError) {
     let bytes = Array(text.utf8)
@@ -53,35 +47,5 @@ final class AppendedFile {
       if isOwn { _ = ftruncate(descriptor.number, off_t(size)) }
       throw error
     }
-  }
-
-  /// Passes the whole file to `body`, in parts of at most 64 KiB. Each ends at the end of an item of
-  /// a list of libinput's format, unless a single item is longer.
-  func forEachPart(_ body: (String) throws(SystemError) -> Void) throws(SystemError) {
-    var offset = 0
-    while offset < size {
-      var part = try read(at: offset)[...]
-      if offset + part.count < size { part = part[..<(lastItem(of: part) ?? part.endIndex)] }
-      try body(String(decoding: part, as: UTF8.self))
-      offset += part.count
-    }
-  }
-
-  private func read(at offset: Int) throws(SystemError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: 65536)
-    let number = descriptor.number
-    let count = try retrying("read", name) {
-      bytes.withUnsafeMutableBytes { pread(number, $0.baseAddress, $0.count, off_t(offset)) }
-    }
-    return Array(bytes[..<count])
-  }
-
-  /// The start of the last item, if it is not the start of `part`. All other lines of an item are
-  /// indented further.
-  private func lastItem(of part: ArraySlice<UInt8>) -> Int? {
-    let mark = Array("\n  - ".utf8)
-    return part.indices.dropLast(mark.count).reversed().first {
-      part[$0..<$0 + mark.count].elementsEqual(mark)
-    }.map { $0 + 1 }
   }
 }

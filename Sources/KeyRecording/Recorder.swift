@@ -15,23 +15,25 @@ import Systemd
 /// kernel delivers one behind a later one of another device, which takes microseconds, a replay sorts
 /// them.
 public final class Recorder {
-  private enum Stage {
-    /// The keyboards are being opened. `refusal` is the error of the first that cannot be.
-    case opening(early: [Controller.Input], refusal: SystemError?)
-    case recording(RecordingFile)
-    case failed(SystemError)
-  }
-
   private let request: RecordingRequest
   private let notify: (TerminalText) -> Void
   private let loop: EventLoop
   private var signals: [EventSource] = []
   /// Wakes the recorder to look for a release that a grab hides.
   private var timer: EventSource?
-  private var keyboards: Keyboards?
+  private let keyboards: Keyboards
   private var devices = RecordedDevices()
   private var filter: RecordingFilter
-  private var stage = Stage.opening(early: [], refusal: nil)
+  /// The recording; `nil` while the keyboards are being opened.
+  private var file: RecordingFile?
+  /// What was typed while the keyboards were being opened.
+  private var early: [Controller.Input] = []
+  /// The error of the first keyboard that could not be opened.
+  private var refusal: SystemError?
+  /// Why the recording could not be written any further.
+  private var failure: SystemError?
+  /// Whether no device was lost.
+  private var isComplete = true
 
   /// A recorder that has not opened anything.
   ///
@@ -44,6 +46,7 @@ public final class Recorder {
     self.request = request
     self.notify = notify
     loop = try EventLoop()
+    keyboards = Keyboards(request.selection)
     filter = RecordingFilter(settings: request.settings, showsKeyCodes: request.showsKeyCodes)
   }
 
@@ -62,26 +65,22 @@ public final class Recorder {
     let output = try request.output.map(AppendedFile.init(creating:)) ?? .standardOutput()
     notify(announcement)
     let file = try RecordingFile(output, format, devices.descriptions, remarks: request.remarks)
-    let before = stage
-    stage = .recording(file)
-    if case .opening(let early, _) = before { write(Batch(early), to: file) }
-    if case .recording = stage { try loop.run() }
+    self.file = file
+    write(Batch(early), to: file)
+    if failure == nil { try loop.run() }
     return try finish(file)
   }
 
   private func open() throws {
-    let keyboards = Keyboards(request.selection)
-    self.keyboards = keyboards
     timer = try loop.addTimer { [unowned self] in read() }
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
     if case .all = request.selection, readable > 0 { return }
-    if case .opening(_, let refusal?) = stage { throw refusal }
+    if let refusal { throw refusal }
     guard readable > 0 else { throw RecorderError.noKeyboard }
   }
 
   /// How many devices there are to record now; pointers count only if they were named.
   private var readable: Int {
-    guard let keyboards else { return 0 }
     if case .all = request.selection { return keyboards.keyboardCount }
     return keyboards.devices.count
   }
@@ -99,35 +98,32 @@ public final class Recorder {
 
   /// Closes the pointers: the format holds one device, which is a keyboard.
   private func leaveOutPointers() {
-    guard let keyboards else { return }
     for id in keyboards.releasePointers() { devices.remove(id) }
     read()
-    guard case .opening(let early, let refusal) = stage else { return }
-    let kept = early.filter { $0.device.map { devices.index(of: $0) != nil } ?? true }
-    stage = .opening(early: kept, refusal: refusal)
+    early.removeAll { $0.device.map { devices.index(of: $0) == nil } ?? false }
     notify(
       "without the buttons of pointers, because evemu's format holds one device; "
         + "--format libinput has them")
   }
 
   private var announcement: TerminalText {
-    let pointers = keyboards?.devices.count { $0.role == .pointer } ?? 0
+    let pointers = keyboards.devices.count { $0.role == .pointer }
     let counts = [
       (devices.descriptions.count - pointers, "keyboard"), (pointers, "pointer"),
     ]
-    let keyboards = counts.filter { $0.0 > 0 }.map { count, name in
+    let recorded = counts.filter { $0.0 > 0 }.map { count, name in
       count == 1 ? "1 \(name)" : "\(count) \(name)s"
     }.joined(separator: " and ")
     let place: TerminalText = request.output.map { " to '\($0)'" } ?? ""
     return request.showsKeyCodes
-      ? "recording \(keyboards)\(place); Ctrl+C ends it\n"
+      ? "recording \(recorded)\(place); Ctrl+C ends it\n"
         + "not redacted: the recording shows what is typed, passwords too"
-      : "recording \(keyboards)\(place), redacted; Ctrl+C ends it"
+      : "recording \(recorded)\(place), redacted; Ctrl+C ends it"
   }
 
   private func finish(_ file: RecordingFile) throws(RecorderError) -> Bool {
     do throws(SystemError) {
-      if case .failed(let failure) = stage {
+      if let failure {
         // The lists of the other devices may still fit.
         try? file.finish()
         throw failure
@@ -137,19 +133,18 @@ public final class Recorder {
       guard error.code == EPIPE else { throw .unwritten(error) }
       return true
     }
-    return devices.areComplete
+    return isComplete
   }
 
   // MARK: Keyboards
 
   private func read() {
-    guard let keyboards else { return }
     var batch = Batch()
     keyboards.read(into: &batch)
     let reports = keyboards.takeReports()
     // The devices are known before their inputs, and are lost after them.
     for case .followed(let id, let device) in reports { add(id, device) }
-    take(batch)
+    if let file { write(batch, to: file) } else { early += batch.inputs }
     for report in reports { take(report) }
   }
 
@@ -166,8 +161,8 @@ public final class Recorder {
       // A pointer may have been left out.
       if devices.index(of: id) != nil { lose("'\(device.name)' is gone") }
     case .failed(let error):
-      guard case .opening(let early, let refusal) = stage else { return lose(error.text) }
-      stage = .opening(early: early, refusal: refusal ?? error)
+      guard file == nil else { return lose(error.text) }
+      refusal = refusal ?? error
       if case .all = request.selection { notify(error.text) }
     case .failedLEDs: break  // A recorder switches no LEDs.
     }
@@ -175,21 +170,13 @@ public final class Recorder {
 
   private func lose(_ message: TerminalText) {
     notify("\(message); the recording keeps its events so far")
-    devices.lose()
+    isComplete = false
     if readable == 0 { loop.stop() }
   }
 
-  private func take(_ batch: Batch) {
-    switch stage {
-    case .opening(let early, let refusal):
-      stage = .opening(early: early + batch.inputs, refusal: refusal)
-    case .recording(let file): write(batch, to: file)
-    case .failed: break
-    }
-  }
-
   private func write(_ batch: Batch, to file: RecordingFile) {
-    let written = filter.take(batch) { keyboards?.keysUp(among: $0, on: $1) ?? [] }
+    guard failure == nil else { return }
+    let written = filter.take(batch) { keyboards.keysUp(among: $0, on: $1) }
     if let time = filter.wakeTime {
       timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
     }
@@ -201,10 +188,31 @@ public final class Recorder {
       }
       try file.flush()
     } catch {
-      stage = .failed(error)
+      failure = error
       loop.stop()
     }
   }
+}
+
+/// The devices that are recorded, in the order in which they were opened; also those that are gone.
+struct RecordedDevices {
+  private var ids: [DeviceID] = []
+  private(set) var descriptions: [DeviceDescription] = []
+
+  mutating func add(_ id: DeviceID, _ description: DeviceDescription) {
+    ids.append(id)
+    descriptions.append(description)
+  }
+
+  /// Takes a device out, as if it had not been added.
+  mutating func remove(_ id: DeviceID) {
+    guard let index = index(of: id) else { return }
+    ids.remove(at: index)
+    descriptions.remove(at: index)
+  }
+
+  /// The index of a device in ``descriptions``.
+  func index(of id: DeviceID) -> Int? { ids.firstIndex(of: id) }
 }
 
 /// Why there is no recording, or only a part of one.

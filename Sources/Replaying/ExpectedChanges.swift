@@ -6,13 +6,10 @@ import KeymodeInterface
 
 /// A file of the changes that a replay should make, in the lines that `replay --json` or
 /// `watch --json` prints.
-public struct ExpectedChanges: ~Copyable {
+public final class ExpectedChanges {
   private let name: String
   private let file: UnsafeMutablePointer<FILE>
   private var line = 0
-
-  /// The number of the change before the first one in the file.
-  private var base: Int64 = 0
 
   /// How many changes were as expected.
   public private(set) var count = 0
@@ -35,14 +32,17 @@ public struct ExpectedChanges: ~Copyable {
 
   deinit { fclose(file) }
 
-  /// Compares the next change of the replay with the next one of the file.
+  /// Compares the next change of the replay, or its end, with that of the file. Their numbers need not
+  /// be the same: those of `watch` begin anywhere.
   ///
+  /// - Parameter change: the change; `nil` for the end.
   /// - Returns: the first difference, once.
   /// - Throws: `RecordingError` if the file cannot be read or has another line than a change.
-  public mutating func compare(_ change: Change) throws(RecordingError) -> ReplayDifference? {
+  public func compare(_ change: Change?) throws(RecordingError) -> ReplayDifference? {
     guard !isDifferent else { return nil }
     let expected = try next()
-    guard expected != change.numbered(change.sequence + base) else {
+    if expected == nil, change == nil { return nil }
+    if let expected, let change, expected.isSame(as: change) {
       count += 1
       return nil
     }
@@ -51,17 +51,7 @@ public struct ExpectedChanges: ~Copyable {
     return ReplayDifference(place: place, expected: expected, replayed: change)
   }
 
-  /// Ends the comparison after the last change of the replay.
-  ///
-  /// - Returns: a difference if the file has more changes, and there was no other.
-  /// - Throws: as ``compare(_:)``.
-  public mutating func end() throws(RecordingError) -> ReplayDifference? {
-    guard !isDifferent, let expected = try next() else { return nil }
-    isDifferent = true
-    return ReplayDifference(place: "\(name):\(line)", expected: expected, replayed: nil)
-  }
-
-  private mutating func next() throws(RecordingError) -> Change? {
+  private func next() throws(RecordingError) -> Change? {
     while true {
       var buffer = [CChar](repeating: 0, count: Self.maxLineLength)
       guard fgets(&buffer, Int32(buffer.count), file) != nil else {
@@ -74,16 +64,9 @@ public struct ExpectedChanges: ~Copyable {
       let text = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
       guard let json = try? JSON(parsing: text) else { throw fault() }
       if let change = Change(json) { return change }
+      if json["missed"] != nil { throw fault("'watch' was too slow and missed changes here") }
       // `watch` begins with the states, and `replay --stats` ends with the counts.
-      if line == 1, let sequence = StateMessage(json)?.modes.sequence,
-        0...Change.greatestSequence ~= sequence
-      {
-        base = sequence
-      } else if json["missed"] != nil {
-        throw fault("'watch' was too slow and missed changes here")
-      } else if json["stats"] == nil {
-        throw fault()
-      }
+      guard json["stats"] != nil || line == 1 && StateMessage(json) != nil else { throw fault() }
     }
   }
 
@@ -93,9 +76,11 @@ public struct ExpectedChanges: ~Copyable {
 }
 
 extension Change {
-  /// The same change with another number.
-  fileprivate func numbered(_ sequence: Int64) -> Change {
-    Change(sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
+  /// Whether the same happened at the same time.
+  fileprivate func isSame(as other: Change) -> Bool {
+    (time, machine, from, to, event) == (
+      other.time, other.machine, other.from, other.to, other.event
+    )
   }
 }
 

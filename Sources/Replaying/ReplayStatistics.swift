@@ -1,11 +1,12 @@
 public import KeyboardModes
+public import Timelines
 
 /// The numbers of a recording's events by kind. They never tell which key an event was of.
 public struct ReplayStatistics: Sendable {
-  /// The presses by their meaning, without bounces.
-  public private(set) var presses = (shift: 0, bound: 0, characters: 0, others: 0)
+  /// The presses by their class, without bounces.
+  public internal(set) var presses: [Timeline.Press: Int] = [:]
   /// The presses that did not count as such: see `Settings/debounce`.
-  public private(set) var bounces = 0
+  public internal(set) var bounces = 0
   /// The releases.
   public private(set) var releases = 0
   /// The autorepeats.
@@ -13,21 +14,11 @@ public struct ReplayStatistics: Sendable {
   /// How many times events were lost.
   public private(set) var losses = 0
   /// The changes of each machine; none for one that never changed.
-  public private(set) var changes: [Machine: Int] = [:]
-  private var devices: Set<DeviceID> = []
+  public internal(set) var changes: [Machine: Int] = [:]
+  /// The devices with any input.
+  public private(set) var devices: Set<DeviceID> = []
   /// The earliest and the latest time. The first event need not be the earliest.
   private var period: ClosedRange<Time>?
-
-  /// Counts of nothing.
-  public init() {}
-
-  /// The number of devices with any input.
-  public var deviceCount: Int { devices.count }
-
-  /// The sum of ``presses``.
-  public var pressCount: Int {
-    presses.shift + presses.bound + presses.characters + presses.others
-  }
 
   /// The time from the earliest to the latest event, in microseconds. It fits, because recorded
   /// times are never negative.
@@ -35,19 +26,8 @@ public struct ReplayStatistics: Sendable {
     period.map { $0.upperBound.microseconds - $0.lowerBound.microseconds } ?? 0
   }
 
-  /// Counts a press; a bounce has no meaning.
-  mutating func count(press meaning: PressMeaning?) {
-    switch meaning {
-    case .shift: presses.shift += 1
-    case .bound: presses.bound += 1
-    case .character: presses.characters += 1
-    case .other, .inert: presses.others += 1
-    case nil: bounces += 1
-    }
-  }
-
   /// Counts an input, except for a press.
-  mutating func count(_ input: Controller.Input, at time: Time?) {
+  mutating func add(_ input: Controller.Input, at time: Time?) {
     if let device = input.device { devices.insert(device) }
     if let time {
       period = min(period?.lowerBound ?? time, time)...max(period?.upperBound ?? time, time)
@@ -61,6 +41,4 @@ public struct ReplayStatistics: Sendable {
     case .opened, .gone, .allOpened, .client, .configured: break
     }
   }
-
-  mutating func count(_ change: Change) { changes[change.machine, default: 0] += 1 }
 }

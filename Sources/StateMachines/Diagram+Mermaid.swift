@@ -5,7 +5,11 @@ extension Diagram {
     for state in states where node(state) != state {
       lines.append("  state \"\(escaped(state))\" as \(node(state))")
     }
-    for state in isolatedStates where node(state) == state { lines.append("  \(state)") }
+    // A state is known by its arrows, unless it has none.
+    let known = Set(arrows.flatMap { [$0.from, $0.to] } + [initial] + finalStates)
+    for state in states where node(state) == state && !known.contains(state) {
+      lines.append("  \(state)")
+    }
     lines.append("  [*] --> \(node(initial))")
     for edge in edges {
       let labels = edge.labels.map(escaped).joined(separator: "<br/>")
@@ -27,37 +31,25 @@ extension Diagram {
     "root", "scale", "state", "statediagram", "style", "tolocalestring", "tostring", "valueof",
   ]
 
+  /// The identifier of a state: its name if that is a word of ASCII letters and not reserved,
+  /// otherwise `s` and its index.
   private func node(_ state: String) -> String {
-    identifier(of: state, reserved: Self.reserved)
+    let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+    let isWord = !state.isEmpty && state.utf8.allSatisfy { letters ~= $0 | 0x20 }
+    if isWord, !Self.reserved.contains(state.lowercased()) { return state }
+    return "s\(states.firstIndex(of: state) ?? states.count)"
   }
 
-  /// Replaces the characters that end a label, or that begin a tag, an entity, a formula, a comment
-  /// or emphasis in it, with entities of Mermaid.
+  /// Replaces the characters that end a label, or that could begin a tag, an entity, a formula, a
+  /// comment or emphasis in it, with entities of Mermaid.
   private func escaped(_ text: String) -> String {
-    let lines = text.escapedLines { character in
-      switch character.scalar {
-      case "&": "#amp;"
-      case "\"": "#quot;"
-      // Before a space, "<" begins no tag, and is easier to read unescaped.
-      case "<" where character.after != " ": "#lt;"
-      // Mermaid removes all kinds of spaces at both ends, unless they are entities.
-      case " " where character.isAtEdge: "#160;"
-      case let space where space.properties.isWhitespace && character.isAtEdge: "#\(space.value);"
-      default: Self.isMarkup(character) ? "#\(character.scalar.value);" : nil
+    text.escaped { scalar in
+      switch scalar {
+      case "&", "\"", "<", "#", "$", "%", "*", ":", ";", "\\", "`", "~", "_": "#\(scalar.value);"
+      default: nil
       }
     }
-    return lines == [""] ? "#160;" : lines.joined(separator: "<br/>")
-  }
-
-  private static func isMarkup(_ character: LabelCharacter) -> Bool {
-    switch character.scalar {
-    case "#", "$", "%", "*", ":", ";", "\\", "`", "~": true
-    case "[": character.after == "["
-    case "_": !character.followsAlphanumeric
-    // These begin lists, which Mermaid does not draw, and quotations.
-    case "+", "-", ">": character.before == nil
-    case ".", ")": character.followsNumber
-    default: false
-    }
+    // Before a space, "<" begins no tag, and is easier to read as it is.
+    .replacing("#60; ", with: "< ")
   }
 }

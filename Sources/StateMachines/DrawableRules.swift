@@ -67,23 +67,6 @@ extension DrawableRules {
   /// The names of the events, each once, in their order.
   public var eventNames: [String] { samples.map { name(ofEvent: $0.event) }.withoutRepetitions }
 
-  /// The arrows that leave the states with the same name as `state`, in the order of the rules.
-  public func arrows(from state: State) -> [Diagram.Arrow] {
-    arrows(fromStatesNamed: name(of: state))
-  }
-
-  /// The names of the states to which an event can lead from a state with the same name as `state`,
-  /// in the order of the rules.
-  public func nextStates(from state: State) -> [String] {
-    let next = Set(arrows(from: state).map(\.to))
-    return stateNames.filter(next.contains)
-  }
-
-  /// Whether an event can lead from a state with the name of `present` to one with that of `state`.
-  public func canEnter(_ state: State, from present: State) -> Bool {
-    nextStates(from: present).contains(name(of: state))
-  }
-
   /// The names of states that are initial or final, or that an event leads to, but that are missing
   /// from ``states``. Should be empty.
   public var unknownStates: [String] {

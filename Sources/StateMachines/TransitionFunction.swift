@@ -9,7 +9,7 @@
 ///     }
 ///
 /// Where states and events are `CaseIterable`, it can be drawn and checked. Where they have payloads,
-/// use a ``DrawableFunction`` for that.
+/// that takes rules of a type of their own; see ``DrawableRules``.
 public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// The state that a new machine is in.
   public let initial: State
@@ -37,41 +37,6 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
 }
 
 extension TransitionFunction: DrawableRules where State: CaseIterable, Event: CaseIterable {}
-
-/// Rules that are a closure, with the lists of states and samples by which they are drawn and checked.
-public struct DrawableFunction<State: Sendable, Event: Sendable>: DrawableRules {
-  /// Every state; see ``DrawableRules/states``.
-  public let states: [State]
-  /// Every event, with a payload for each different effect.
-  public let samples: [Sample<Event>]
-
-  private let function: TransitionFunction<State, Event>
-  private let conditions: @Sendable (State) -> String?
-
-  /// What `function` does, drawn by these lists.
-  ///
-  /// - Parameter conditions: what distinguishes a state from others of its name; see
-  ///   ``DrawableRules/condition(of:)``.
-  public init(
-    _ function: TransitionFunction<State, Event>, states: [State], samples: [Sample<Event>],
-    conditions: @escaping @Sendable (State) -> String? = { _ in nil }
-  ) {
-    (self.function, self.states, self.samples) = (function, states, samples)
-    self.conditions = conditions
-  }
-
-  /// The state that a new machine is in.
-  public var initial: State { function.initial }
-
-  /// The states in which the machine comes to its end.
-  public var finalStates: [State] { function.finalStates }
-
-  /// What the closure returns.
-  public func next(_ state: State, on event: Event) -> State? { function.next(state, on: event) }
-
-  /// What distinguishes `state` from others of its name, or `nil`.
-  public func condition(of state: State) -> String? { conditions(state) }
-}
 
 extension StateMachine {
   /// A machine whose transition function is `next`; see ``TransitionFunction``.

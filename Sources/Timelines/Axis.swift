@@ -7,9 +7,6 @@ struct Axis {
     let label: String
     /// The middle of the label, which differs from `x` near the picture's right edge.
     let labelX: Double
-
-    /// The estimated width of the label.
-    var width: Double { label.width(fontSize: Style.smallSize) }
   }
 
   /// The x coordinates at which the axis begins and ends.
@@ -45,16 +42,17 @@ struct Axis {
   }
 
   /// `time` in seconds, with six digits after the point.
-  func text(_ time: Int64) -> String { seconds(time - zero, digits: 6) }
+  func text(_ time: Int64) -> String { seconds(time - zero) }
 
   /// As many marks as fit, at most eleven, at intervals of 1, 2 or 5 times a power of ten.
   var marks: [Mark] {
     var power: Int64 = 1
     for digits in stride(from: 6, through: -11, by: -1) {
-      for factor: Int64 in [1, 2, 5] where duration <= 10 * factor * power {
-        let marks = marks(each: factor * power, digits: max(0, digits))
+      for step in [power, 2 * power, 5 * power] where duration <= 10 * step {
+        let marks = marks(each: step, digits: max(0, digits))
         let fits = zip(marks, marks.dropFirst()).allSatisfy { one, next in
-          one.labelX + one.width / 2 + Self.margin <= next.labelX - next.width / 2
+          let width = (one.label + next.label).width(fontSize: Style.smallSize) / 2
+          return next.labelX - one.labelX >= width + Self.margin
         }
         if fits { return marks }
       }
@@ -66,17 +64,14 @@ struct Axis {
   private func marks(each step: Int64, digits: Int) -> [Mark] {
     // Include marks up to half a pixel outside: a recording that begins at 0.000001 s shows 0 s.
     let hair = duration / (2 * Int64(Self.right - Self.left))
-    var marks: [Mark] = []
-    var value = (period.lowerBound - zero - hair) / step * step
-    while value <= period.upperBound - zero + hair {
-      if value >= period.lowerBound - zero - hair {
-        let label = "\(seconds(value, digits: digits)) s"
-        let x = x(zero + value)
-        let reach = label.width(fontSize: Style.smallSize) / 2 + Self.margin
-        marks.append(Mark(x: x, label: label, labelX: min(x, Timeline.pictureWidth - reach)))
-      }
-      value += step
+    let first = Double(period.lowerBound - zero - hair) / Double(step)
+    let last = Double(period.upperBound - zero + hair) / Double(step)
+    return stride(from: first.rounded(.up), through: last, by: 1).map { number in
+      let time = Int64(number) * step
+      let label = "\(seconds(time, digits: digits)) s"
+      let x = x(zero + time)
+      let reach = label.width(fontSize: Style.smallSize) / 2 + Self.margin
+      return Mark(x: x, label: label, labelX: min(x, Picture.width - reach))
     }
-    return marks
   }
 }

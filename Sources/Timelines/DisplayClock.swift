@@ -18,11 +18,8 @@ public struct DisplayClock: Sendable {
     zero = isSince1970 ? first.microseconds / second * second : 0
   }
 
-  /// The time that is shown for a recorded one.
-  public func shown(_ recorded: Time) -> Time {
-    let (difference, overflow) = recorded.microseconds.subtractingReportingOverflow(zero)
-    return overflow ? recorded : Time(microseconds: difference)
-  }
+  /// The time that is shown for a recorded one. Recorded times are never negative.
+  public func shown(_ recorded: Time) -> Time { Time(microseconds: recorded.microseconds - zero) }
 
   /// The recorded time that is shown as `shown`, or the last possible time if it is later than that.
   public func recorded(_ shown: Time) -> Time {

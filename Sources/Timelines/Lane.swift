@@ -9,8 +9,8 @@
 struct Lane: Sendable {
   /// A period in one state, or in many.
   struct Span: Hashable, Sendable {
-    /// The index of the state; `nil` if there were many.
-    var state: Int?
+    /// The name of the state; `nil` if there were many.
+    var state: String?
     /// When the span begins, in microseconds; it ends when the next one begins.
     var start: Int64
     /// How many states were entered in the span, including the first.
@@ -20,55 +20,40 @@ struct Lane: Sendable {
   /// The maximum number of spans that are kept. With a grain of 1/255 of the whole duration or
   /// more, at most half as many are left.
   static let mostSpans = 2048
-  /// The maximum number of distinct states, unless the rules have more. The last one represents all
-  /// further states.
-  static let mostStates = 7
-  /// The length to which longer names are cut, in Unicode scalars.
-  static let longestName = 20
 
-  /// The names of the states: first those of the rules, then others as they appear.
-  private(set) var names: [String]
-  /// The spans, in order of time; empty before the first change.
-  private(set) var spans: [Span] = []
-  /// The indices of the states that the machine was in.
-  private(set) var used: Set<Int>
+  /// The name of the machine.
+  let title: String
+  /// The names of all its states.
+  let names: [String]
+  private let colours: [Int]
+  /// The present state.
+  private(set) var state: String
+  /// The spans, in order of time.
+  private(set) var spans: [Span]
+  /// The states that the machine was in.
+  private(set) var used: Set<String>
   private(set) var changes = 0
-  private var current: Int
   private var grain: Int64 = 1
 
-  init(states: [String], initial: String) {
-    names = states
-    current = states.firstIndex(of: initial) ?? 0
-    used = [current]
+  init(_ title: String, _ names: [String], _ colours: [Int], in state: String, at time: Int64) {
+    (self.title, self.names, self.colours, self.state) = (title, names, colours, state)
+    spans = [Span(state: state, start: time)]
+    used = [state]
   }
 
-  /// Sets the state of a machine that has not changed yet.
-  mutating func begin(in state: String) {
-    current = index(of: state)
-    used = [current]
+  /// The class of a state's colour in the style sheet.
+  func colour(of state: String) -> String {
+    "c\(colours[(names.firstIndex(of: state) ?? 0) % colours.count])"
   }
 
-  var state: String { names[current] }
-
-  /// Adds a change at `time`.
-  mutating func add(from: String, to: String, at time: Int64) {
-    if spans.isEmpty {
-      let first = index(of: from)
-      used = [first]
-      // It is unknown when the machine entered that state. The picture shows the state from its own
-      // start, which is known only at the end of the recording.
-      spans = [Span(state: first, start: -Timeline.furthest)]
-    }
-    current = index(of: to)
-    used.insert(current)
+  /// Adds a change to `state` at `time`.
+  mutating func add(_ state: String, at time: Int64) {
+    self.state = state
+    used.insert(state)
     changes += 1
-    spans.append(Span(state: current, start: max(time, spans.last?.start ?? time)))
-    if spans.count > Self.mostSpans { coarsen() }
-  }
-
-  /// Merges spans until at most half of the maximum are left. Merging those added since the last
-  /// time may be enough, so the grain does not grow at once.
-  private mutating func coarsen() {
+    spans.append(Span(state: state, start: max(time, spans.last?.start ?? time)))
+    guard spans.count > Self.mostSpans else { return }
+    // Merging those added since the last time may be enough, so the grain does not grow at once.
     spans = Self.merged(spans, shorterThan: grain)
     while spans.count > Self.mostSpans / 2 {
       grain *= 2
@@ -78,7 +63,7 @@ struct Lane: Sendable {
 
   /// The spans of a picture of `period`, in which spans shorter than `grain` are too narrow to see.
   func spans(in period: ClosedRange<Int64>, grain: Int64) -> [Span] {
-    var all = spans.isEmpty ? [Span(state: current, start: period.lowerBound)] : spans
+    var all = spans
     all[0].start = period.lowerBound
     // If the picture begins with a change, the state before it takes no time.
     if all.count > 1, all[0].states == 1, all[1].start == period.lowerBound { all.removeFirst() }
@@ -104,16 +89,5 @@ struct Lane: Sendable {
       lastIsShort = isShort
     }
     return result
-  }
-
-  /// The index of the state called `name`, which is added if it is new and there is room.
-  private mutating func index(of name: String) -> Int {
-    if let known = names.firstIndex(of: name) { return known }
-    let shown = name.clipped(to: Self.longestName)
-    if let known = names.firstIndex(of: shown) { return known }
-    if names.count < Self.mostStates {
-      names.append(names.count + 1 < Self.mostStates ? shown : "another state")
-    }
-    return names.count - 1
   }
 }

@@ -2,27 +2,18 @@ extension String {
   /// An estimate of the drawn width, rather too wide than too narrow, because the viewer's font is
   /// unknown.
   func width(fontSize: Double) -> Double {
-    fontSize * unicodeScalars.reduce(0) { $0 + ($1.isASCII ? 0.62 : 1) }
-  }
-
-  /// The string itself if it has at most `count` Unicode scalars, otherwise its beginning and an
-  /// ellipsis.
-  func clipped(to count: Int) -> String {
-    guard unicodeScalars.count > count else { return self }
-    return String(String.UnicodeScalarView(unicodeScalars.prefix(count - 1))) + "…"
+    fontSize * unicodeScalars.reduce(0) { $0 + $1.width }
   }
 
   /// The string itself if it fits into `width`, otherwise its beginning and an ellipsis.
   func clipped(toWidth width: Double, fontSize: Double) -> String {
     guard self.width(fontSize: fontSize) > width else { return self }
-    var kept = ""
-    var used = fontSize  // the ellipsis
-    for scalar in unicodeScalars {
-      used += String(scalar).width(fontSize: fontSize)
-      guard used <= width else { break }
-      kept.unicodeScalars.append(scalar)
+    var left = width / fontSize - 1  // the ellipsis
+    let kept = unicodeScalars.prefix { scalar in
+      left -= scalar.width
+      return left >= 0
     }
-    return kept + "…"
+    return "\(Substring(kept))…"
   }
 
   /// The string in two lines, such as `prepareTo` and `Record`, broken before the capital letter
@@ -36,48 +27,44 @@ extension String {
   /// The string as text or an attribute value of an XML document, on one line. Control characters,
   /// which XML cannot hold, become replacement characters.
   package var escaped: String {
-    var result = ""
-    for scalar in unicodeScalars {
+    unicodeScalars.map { scalar in
       switch scalar {
-      case "&": result += "&amp;"
-      case "<": result += "&lt;"
-      case ">": result += "&gt;"
-      case "\"": result += "&quot;"
-      case "\n", "\r", "\t", "\u{2028}", "\u{2029}": result += " "
-      case "\u{fffe}", "\u{ffff}": result += "\u{fffd}"
-      default:
-        let isControl = scalar.properties.generalCategory == .control
-        result.unicodeScalars.append(isControl ? "\u{fffd}" : scalar)
+      case "&": "&amp;"
+      case "<": "&lt;"
+      case ">": "&gt;"
+      case "\"": "&quot;"
+      case "\n", "\r", "\t", "\u{2028}", "\u{2029}": " "
+      case "\u{fffe}", "\u{ffff}": "\u{fffd}"
+      default: scalar.properties.generalCategory == .control ? "\u{fffd}" : String(scalar)
       }
-    }
-    return result
+    }.joined()
   }
 }
 
+extension Unicode.Scalar {
+  /// An estimate of the drawn width, in parts of the font's size.
+  fileprivate var width: Double { isASCII ? 0.62 : 1 }
+}
+
 /// `microseconds` in seconds with up to six digits after the point; the rest is cut off.
-func seconds(_ microseconds: Int64, digits: Int) -> String {
-  let magnitude = microseconds.magnitude
-  let fraction = String(magnitude % 1_000_000)
-  let padded = String(repeating: "0", count: 6 - fraction.count) + fraction
-  let whole = "\(microseconds < 0 ? "-" : "")\(magnitude / 1_000_000)"
-  return digits == 0 ? whole : "\(whole).\(padded.prefix(digits))"
+func seconds(_ microseconds: Int64, digits: Int = 6) -> String {
+  let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
+  // Another digit before them keeps the zeros at the beginning.
+  let fraction = String(1_000_000 + rest).dropFirst().prefix(digits)
+  return "\(microseconds < 0 ? "-" : "")\(whole)\(digits == 0 ? "" : ".")\(fraction)"
 }
 
 /// `microseconds` in seconds, with no more digits than needed: `12.5`.
 func shortSeconds(_ microseconds: Int64) -> String {
-  var (digits, rest) = (6, microseconds)
-  while digits > 0 && rest.isMultiple(of: 10) { (digits, rest) = (digits - 1, rest / 10) }
-  return seconds(microseconds, digits: digits)
+  var text = seconds(microseconds)
+  while text.hasSuffix("0") { text.removeLast() }
+  return text.hasSuffix(".") ? String(text.dropLast()) : text
 }
 
 /// A coordinate, with at most two digits after the point.
 func decimal(_ number: Double) -> String {
-  let hundredths = Int((number * 100).rounded())
-  let (whole, rest) = hundredths.magnitude.quotientAndRemainder(dividingBy: 100)
-  let sign = hundredths < 0 ? "-" : ""
-  if rest == 0 { return "\(sign)\(whole)" }
-  let digits = rest.isMultiple(of: 10) ? "\(rest / 10)" : rest < 10 ? "0\(rest)" : "\(rest)"
-  return "\(sign)\(whole).\(digits)"
+  let text = "\((number * 100).rounded() / 100)"
+  return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
 }
 
 /// `1 change`, `2 changes`.

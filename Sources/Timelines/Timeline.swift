@@ -8,54 +8,48 @@ public import KeyboardModes
 /// state was in that state only, and no state that lasted long enough to be seen is left out.
 public struct Timeline: Sendable {
   /// The class of a press. A timeline never holds which key it was.
-  public enum Press: Int, CaseIterable, Sendable {
+  public enum Press: String, CaseIterable, Sendable {
     /// Either Shift key.
-    case shift
+    case shift = "Shift keys"
     /// A key, or chord, that is bound to an event of the keyboard machine.
-    case bound
+    case bound = "bound keys"
     /// A key that types a character.
-    case character
+    case character = "characters"
     /// Any other key.
-    case other
+    case other = "other keys"
   }
 
-  /// The earliest and the latest time, in microseconds; `nil` before anything was added.
-  private(set) var period: ClosedRange<Int64>?
-  /// The time that the picture labels 0 s, in microseconds.
-  private(set) var zero: Int64 = 0
+  /// The earliest and the latest time, in microseconds.
+  private(set) var period: ClosedRange<Int64>
+  /// The clock whose times the picture has.
+  let clock: DisplayClock
   private(set) var shift: Lane
   private(set) var keyboard: Lane
-  private(set) var presses = Press.allCases.map { _ in PressTimes() }
+  private(set) var presses = Press.allCases.map { (press: $0, times: PressTimes()) }
 
-  /// An empty timeline.
+  /// A timeline that begins at `time`, unless something earlier is added.
   ///
-  /// - Parameter table: the table of the keyboard machine, which has the names of its states.
-  public init(keyboard table: KeyboardTable = .standard) {
-    let shiftRules = ShiftRules()
-    shift = Lane(states: shiftRules.states.map(\.name), initial: shiftRules.initial.name)
-    keyboard = Lane(states: table.stateNames, initial: table.name(of: table.initial))
-  }
-
-  /// The maximum distance of a time from the clock's zero: 36 000 years, in microseconds. Times
-  /// further away are clamped, so that no difference of two times overflows.
-  static let furthest: Int64 = 1 << 60
-
-  /// Makes the picture begin at `time`, unless something else is earlier.
-  ///
-  /// Call this first, with the time of the recording's first event, so that this event decides
-  /// which time is labelled 0 s, even if it is not a press.
-  public mutating func begin(at time: Time) { _ = cover(time) }
-
-  /// Makes the picture begin at `time`, with the machines in these states.
-  public mutating func begin(at time: Time, shift: String, keyboard: String) {
-    self.shift.begin(in: shift)
-    self.keyboard.begin(in: keyboard)
-    begin(at: time)
+  /// - Parameters:
+  ///   - modes: the states of the machines at that time.
+  ///   - clock: the clock whose times the picture has.
+  ///   - table: the table of the keyboard machine, which has the names of its states.
+  public init(
+    from time: Time, in modes: Modes, on clock: DisplayClock = DisplayClock(),
+    keyboard table: KeyboardTable = .standard
+  ) {
+    self.clock = clock
+    let time = Self.limited(time)
+    period = time...time
+    shift = Lane("Shift", ShiftRules().stateNames, Style.shift, in: modes.shift, at: time)
+    keyboard = Lane("Keyboard", table.stateNames, Style.keyboard, in: modes.keyboard, at: time)
   }
 
   /// Adds a press of a key. Autorepeats are not presses.
   public mutating func add(_ press: Press, at time: Time) {
-    presses[press.rawValue].add(cover(time))
+    let time = cover(time)
+    for index in presses.indices where presses[index].press == press {
+      presses[index].times.add(time)
+    }
   }
 
   /// Adds a change. The changes of one machine must come in the order of their sequence, without a
@@ -63,8 +57,8 @@ public struct Timeline: Sendable {
   public mutating func add(_ change: Change) {
     let time = cover(change.time)
     switch change.machine {
-    case .shift: shift.add(from: change.from, to: change.to, at: time)
-    case .keyboard: keyboard.add(from: change.from, to: change.to, at: time)
+    case .shift: shift.add(change.to, at: time)
+    case .keyboard: keyboard.add(change.to, at: time)
     }
   }
 
@@ -72,15 +66,38 @@ public struct Timeline: Sendable {
   /// is later.
   public mutating func end(at time: Time) { _ = cover(time) }
 
-  /// Extends the period to `time`, and returns it in microseconds, clamped to ``furthest``.
+  /// Extends the period to `time`, and returns it in microseconds.
   private mutating func cover(_ time: Time) -> Int64 {
-    let microseconds = min(max(time.microseconds, -Self.furthest), Self.furthest)
-    if let known = period {
-      period = min(known.lowerBound, microseconds)...max(known.upperBound, microseconds)
-    } else {
-      period = microseconds...microseconds
-      zero = DisplayClock(startingWith: Time(microseconds: microseconds)).zero
+    let time = Self.limited(time)
+    period = min(period.lowerBound, time)...max(period.upperBound, time)
+    return time
+  }
+
+  /// `time` in microseconds, at most 36 000 years, so that the axis can go on a little. Recorded
+  /// times are never negative.
+  private static func limited(_ time: Time) -> Int64 { min(time.microseconds, 1 << 60) }
+}
+
+/// The times of the presses of one class: exact while there are few, and coarser as there are more.
+struct PressTimes: Sendable {
+  /// The maximum number of slots that are kept. The picture is fewer pixels wide.
+  static let mostSlots = 2048
+
+  private(set) var count = 0
+  /// The time slots with presses; each begins its number times the width of a slot after 0.
+  private(set) var slots: Set<Int64> = []
+  /// The width of a slot is 2 to the power of this, in microseconds.
+  private var exponent = 0
+
+  /// The middles of the slots, in ascending order.
+  var times: [Int64] { slots.sorted().map { $0 << exponent + (1 << exponent) / 2 } }
+
+  mutating func add(_ time: Int64) {
+    count += 1
+    slots.insert(time >> exponent)
+    while slots.count > Self.mostSlots {
+      exponent += 1
+      slots = Set(slots.map { $0 >> 1 })
     }
-    return microseconds
   }
 }

@@ -42,7 +42,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
 
 /// The languages of diagrams by the values of `--format`.
 private var languages: [String: KeyPath<Diagram, String>] {
-  ["dot": \.dot, "mermaid": \.mermaid, "plantuml": \.plantUML, "svg": \.dot]
+  ["dot": \.dot, "mermaid": \.mermaid, "svg": \.dot]
 }
 
 /// Prints the diagram as a picture, which Graphviz draws. Returns the exit status of Graphviz.
@@ -61,7 +61,8 @@ private func draw(_ diagram: Diagram, of machine: Machine) throws -> Int32 {
     let hint: TerminalText =
       access("/usr/bin/apt", X_OK) == 0
       ? "'sudo apt install graphviz' installs it" : "install Graphviz"
-    throw MissingGraphviz(hint: hint)
+    complain("--format svg needs the program 'dot' of Graphviz;\n\(hint)")
+    return ExitStatus.no
   }
 }
 
@@ -89,13 +90,6 @@ private func completed(_ picture: String, _ title: String, _ description: String
     """
   lines.insert(added, at: end + 1)
   return lines
-}
-
-/// The error that there is no Graphviz.
-private struct MissingGraphviz: Error, TerminalTextConvertible {
-  let hint: TerminalText
-
-  var text: TerminalText { "--format svg needs the program 'dot' of Graphviz;\n\(hint)" }
 }
 
 private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {

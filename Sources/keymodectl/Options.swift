@@ -45,7 +45,7 @@ let options: [Option] = [
     "also while your session is locked, not the active one of its seat, or over the network"),
   .init(
     "--format", "LANGUAGE", ["graph"],
-    "dot (the default), mermaid, plantuml, or svg, which Graphviz draws"),
+    "dot (the default), mermaid, or svg, which Graphviz draws"),
   .init("--current", ["graph"], "draw the rules of the daemon and mark its state"),
   .init(
     "--format", "FORMAT", ["replay"],

@@ -18,21 +18,13 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
   var output = ReplayOutput(
     asJSON: request.asJSON, expected: try arguments["--expect"].map { try ExpectedChanges($0) })
   var replay = request.replay(drawing: picture != nil)
-  try run(&replay, of: &recording, into: &output)
-  if let timeline = replay.summary.timeline { try picture?.draw(timeline, of: paths.map(\.text)) }
-  return output.isDifferent ? ExitStatus.no : ExitStatus.done
-}
-
-private func run(
-  _ replay: inout Replay, of recording: inout Recording, into output: inout ReplayOutput
-) throws {
-  var progress = Progress()
-  // If a line is invalid, the changes before it are shown nevertheless.
-  defer {
-    progress.hide()
-    output.flush()
+  do {
+    // If a line is invalid, the changes before it are shown nevertheless.
+    defer { output.flush() }
+    try replay.run(&recording, into: &output)
   }
-  try replay.run(&recording, into: &output, &progress)
+  if let timeline = replay.timeline { try picture?.draw(timeline, of: paths.map(\.text)) }
+  return output.isDifferent ? ExitStatus.no : ExitStatus.done
 }
 
 /// `keymodectl replay --each FILE…`: prints the changes that each recording makes by itself.
@@ -43,24 +35,20 @@ private func replayEach(
     throw UsageError("option '\(option)' does not work with '--each'")
   }
   var output = ReplayOutput(asJSON: request.asJSON, expected: nil, isShared: true)
-  var progress = Progress(ofRecordings: paths.count)
   var status = ExitStatus.done
   for path in paths {
     do {
       var recording = try request.recording(of: [path])
       var replay = request.replay()
       output.begin(path.text)
-      try replay.run(&recording, into: &output, &progress)
+      try replay.run(&recording, into: &output)
     } catch let fault as RecordingError {
       // The changes before the fault come first where both streams are one.
       output.flush()
-      progress.hide()
       writeToStandardError("\(fault)\n")
       status = ExitStatus.badInput
     }
-    progress.countRecording()
   }
-  progress.hide()
   output.flush()
   return status
 }
@@ -68,23 +56,18 @@ private func replayEach(
 extension Replay {
   /// Replays a recording to its end, and says how many faults were skipped.
   fileprivate mutating func run(
-    _ recording: inout Recording, into output: inout ReplayOutput, _ progress: inout Progress
+    _ recording: inout Recording, into output: inout ReplayOutput
   ) throws {
+    var changes: [Change] = []
     do {
-      var changes: [Change] = []
-      while let count = try next(from: &recording, into: &changes) {
-        try output.show(changes, on: clock)
-        progress.update(recording, after: count)
-      }
+      while try next(from: &recording, into: &changes) { try output.show(changes, on: clock) }
     } catch let fault as RecordingError {
       output.flush()
-      progress.hide()
       complain(ofSkipped: recording)
       throw recording.explained(fault)
     }
     if recording.skipped.count > 0 {
       output.flush()
-      progress.hide()
       complain(ofSkipped: recording)
     }
     try output.end(self)

@@ -10,25 +10,20 @@ import Watching
 /// What `keymodectl replay` prints: changes, or only how they differ from those expected.
 struct ReplayOutput: ~Copyable {
   private let asJSON: Bool
-  private var expected: ExpectedChanges?
+  private let expected: ExpectedChanges?
   private var output: Output
   /// The recording that is replayed by itself.
   private var file: String?
 
   /// - Parameter isShared: whether other processes may print to the same pipe.
-  init(asJSON: Bool, expected: consuming ExpectedChanges?, isShared: Bool = false) {
+  init(asJSON: Bool, expected: ExpectedChanges?, isShared: Bool = false) {
     self.asJSON = asJSON
     self.expected = expected
     output = Output(isShared: isShared)
   }
 
   /// Whether the changes differ from those expected.
-  var isDifferent: Bool {
-    switch expected {
-    case nil: false
-    case let expected?: expected.isDifferent
-    }
-  }
+  var isDifferent: Bool { expected?.isDifferent ?? false }
 
   /// Begins the changes of a recording that is replayed by itself: each line of JSON has its name.
   mutating func begin(_ file: String) {
@@ -54,8 +49,8 @@ struct ReplayOutput: ~Copyable {
 
   /// Prints the end of a replay: the result of the comparison or the states, and the statistics.
   mutating func end(_ replay: Replay) throws {
-    print(try expected?.end())
-    let statistics = replay.summary.statistics
+    print(try expected?.compare(nil))
+    let statistics = replay.statistics
     if asJSON {
       if let statistics { output.line(json: statistics.json(of: file)) }
       return
@@ -103,11 +98,12 @@ extension ReplayStatistics {
   /// The counts for people, a line for each kind.
   fileprivate var text: TerminalText {
     let seconds = "\(duration / 1_000_000).\(duration % 1_000_000 / 100_000)"
+    let counts = Timeline.Press.allCases.map { presses[$0, default: 0] }
     let bounced: TerminalText = bounces > 0 ? "\nbounces   \(bounces)" : ""
     return """
-      devices   \(deviceCount), for \(seconds) s
-      presses   \(pressCount): \(presses.shift) of Shift, \(presses.bound) bound, \
-      \(presses.characters) characters, \(presses.others) others
+      devices   \(devices.count), for \(seconds) s
+      presses   \(counts.reduce(0, +)): \(counts[0]) of Shift, \(counts[1]) bound, \
+      \(counts[2]) characters, \(counts[3]) others
       releases  \(releases)
       repeats   \(repeats)\(bounced)
       losses    \(losses)
@@ -119,10 +115,10 @@ extension ReplayStatistics {
   fileprivate func json(of file: String?) -> JSON {
     func number(_ count: Int?) -> JSON { .integer(Int64(count ?? 0)) }
     let counted: JSON = [
-      "devices": number(deviceCount), "duration": .integer(duration),
+      "devices": number(devices.count), "duration": .integer(duration),
       "presses": [
-        "shift": number(presses.shift), "bound": number(presses.bound),
-        "characters": number(presses.characters), "others": number(presses.others),
+        "shift": number(presses[.shift]), "bound": number(presses[.bound]),
+        "characters": number(presses[.character]), "others": number(presses[.other]),
       ],
       "releases": number(releases), "repeats": number(repeats), "bounces": number(bounces),
       "losses": number(losses),

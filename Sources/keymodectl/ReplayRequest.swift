@@ -4,7 +4,6 @@ import KeyboardModes
 import KeymodedConfiguration
 import Replaying
 import SystemCalls
-import Timelines
 
 /// How `keymodectl replay` reads and replays recordings, by its options.
 struct ReplayRequest {
@@ -13,7 +12,8 @@ struct ReplayRequest {
   private let isCounting: Bool
   private let format: RecordingFormat?
   private let settings: Settings
-  private let window: ReplayWindow
+  private let from: Time?
+  private let until: Time?
 
   /// Reads the options and the configuration.
   init(_ arguments: Arguments) throws {
@@ -31,7 +31,9 @@ struct ReplayRequest {
     func time(_ option: String) throws(UsageError) -> Time? {
       try arguments[option].map(microseconds).map(Time.init)
     }
-    window = try ReplayWindow(from: time("--from"), until: time("--until"))
+    from = try time("--from")
+    until = try time("--until")
+    if let from, let until, until < from { throw UsageError("'--until' is earlier than '--from'") }
   }
 
   /// Opens the recordings at these paths, which are merged.
@@ -42,9 +44,6 @@ struct ReplayRequest {
   /// A replay that has not begun.
   func replay(drawing isDrawing: Bool = false) -> Replay {
     Replay(
-      settings: settings, window: window,
-      summary: ReplaySummary(
-        statistics: isCounting ? ReplayStatistics() : nil,
-        timeline: isDrawing ? Timeline(keyboard: settings.keyboard) : nil))
+      settings: settings, from: from, until: until, counting: isCounting, drawing: isDrawing)
   }
 }

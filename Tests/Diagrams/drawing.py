@@ -1,6 +1,7 @@
 """What a program made of a diagram."""
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 _SVG = "{http://www.w3.org/2000/svg}"
@@ -26,7 +27,7 @@ class Drawing:
         return visible(self.lines)
 
 
-def visible(lines: list[str]) -> list[str]:
+def visible(lines: Iterable[str]) -> list[str]:
     """The lines that are not blank, sorted, without spaces at their ends.
 
     No-break spaces are spaces: some languages need them at the ends of a line.

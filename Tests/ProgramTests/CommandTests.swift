@@ -213,20 +213,6 @@ struct CommandTests {
           class on current
 
         """)
-    let plantUML = try run("keymodectl", "graph", "shift", "--format", "plantuml").output
-    #expect(
-      plantUML == """
-        @startuml
-        [*] --> off
-        off --> on : shiftPressed\\nshiftUsed [was on]
-        off --> capsLock : shiftUsed [was capsLock]
-        on --> capsLock : shiftPressed [< 500 ms]\\nshiftUsed [was capsLock]
-        on --> off : shiftPressed [≥ 500 ms]\\ncharacterTyped\\nshiftUsed [was off]
-        capsLock --> off : shiftPressed\\nshiftUsed [was off]
-        capsLock --> on : shiftUsed [was on]
-        @enduml
-
-        """)
     let dot = try run("keymodectl", "graph", "keyboard").output
     let svg = try TestSupport.run("/usr/bin/dot", ["-Tsvg"], input: dot)
     #expect(svg.status == 0 && svg.errors == "")
@@ -443,7 +429,7 @@ struct CommandTests {
       ("keymodectl", "graph caps", "unknown machine 'caps'; expected shift or keyboard"),
       (
         "keymodectl", "graph shift --format png",
-        "unknown format 'png'; expected dot, mermaid, plantuml or svg"
+        "unknown format 'png'; expected dot, mermaid or svg"
       ),
       ("keymodectl", "replay --config", "option '--config' needs a value"),
       ("keymodectl", "state --socket-dir a --socket-dir b", "option '--socket-dir' is given twice"),

@@ -133,7 +133,7 @@ struct CompletionTests {
       // fish completes the whole word.
       Set(words.compactMap { $0.split(separator: "=").last.map(String.init) })
     }
-    #expect(last(found[2]) == ["dot", "mermaid", "plantuml", "svg"])
+    #expect(last(found[2]) == ["dot", "mermaid", "svg"])
     #expect(last(found[3]) == ["evemu", "libinput"])
     for (words, machine) in zip(found[4...], ["shift", "keyboard"]) {
       let graph = try run("keymodectl", "graph", machine, "--format", "mermaid").output

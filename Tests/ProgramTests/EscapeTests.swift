@@ -156,7 +156,7 @@ struct EscapeTests {
     let waiting = try ask(answers, "wait keyboard=x")
     #expect(waiting.status == 2)
     #expect(waiting.errors.contains("the states are\n\(seen)\ntry "))
-    for format in ["dot", "mermaid", "plantuml"] {
+    for format in ["dot", "mermaid"] {
       let drawn = try ask(answers, "graph shift --current --format \(format)")
       #expect(drawn.status == 0)
     }

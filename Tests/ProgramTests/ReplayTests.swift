@@ -348,23 +348,13 @@ struct ReplayTests {
     #expect(picture.hasSuffix("</svg>\n"))
   }
 
-  @Test("--expect refuses a file with gaps or with impossible sequences")
+  @Test("--expect refuses a file with gaps")
   func unfitExpectation() throws {
     let folder = try TemporaryFolder()
-    for (name, text, message) in [
-      ("missed", "{\"missed\":3}\n", "'watch' was too slow and missed changes here"),
-      (
-        "far",
-        #"{"instance":"i","sequence":9223372036854775807,"time":1,"shift":"off","shiftSince":null,"#
-          + "\"keyboard\":\"editingText\",\"keyboardSince\":null}\n",
-        "not a change as 'replay --json' prints it"
-      ),
-    ] {
-      let file = try folder.write(name, text)
-      let ended = try run("keymodectl", "replay", "-", "--expect", file, input: chat)
-      #expect(ended.status == 4)
-      #expect(ended.errors == "\(file):1: \(message)\n")
-    }
+    let file = try folder.write("missed", "{\"missed\":3}\n")
+    let ended = try run("keymodectl", "replay", "-", "--expect", file, input: chat)
+    #expect(ended.status == 4)
+    #expect(ended.errors == "\(file):1: 'watch' was too slow and missed changes here\n")
   }
 
   @Test("a slow reader of a non-blocking pipe gets the complete output")
@@ -469,34 +459,6 @@ struct ReplayTests {
         + "No such file or directory\n")
   }
 
-  @Test("a long replay shows its progress on a terminal, and removes the line at the end")
-  func progress() throws {
-    let program = """
-      import os, pty, select, subprocess, sys
-      main, terminal = pty.openpty()
-      child = subprocess.Popen(
-          [sys.argv[1], "replay", "-"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-          stderr=terminal, env={"TERM": "xterm"})
-      os.close(terminal)
-      seen = b""
-      for number in range(2_000_000):
-          child.stdin.write(b"E: %d.000000 0001 001e 0001\\n" % (number + 1))
-          if number % 1000 == 0 and select.select([main], [], [], 0)[0]:
-              seen += os.read(main, 4096)
-              break
-      child.stdin.close()
-      try:
-          while more := os.read(main, 4096): seen += more
-      except OSError: pass
-      print(child.wait(), seen)
-      """
-    let path = "\(Place.programs)/keymodectl"
-    let output = try run("/usr/bin/python3", "-c", program, path).output
-    #expect(output.hasPrefix(#"0 b'\r"#))
-    #expect(output.contains(" MiB replayed"))
-    #expect(output.hasSuffix(#"\r\x1b[K'"# + "\n"))
-  }
-
   @Test("--timeline draws the recording")
   func timeline() throws {
     let folder = try TemporaryFolder()
@@ -515,26 +477,17 @@ struct ReplayTests {
   }
 
   @Test(
-    "--timeline refuses the name of a picture that is not SVG, before it reads anything",
-    arguments: [("x.png", "png"), ("a.b/c.d.JPG", "jpg"), ("x.svgz", "svgz")])
-  func timelineOfAnotherFormat(_ picture: String, _ ending: String) throws {
+    "--timeline takes only a name that ends in .svg, and refuses others before it reads anything",
+    arguments: ["x.png", "a.svg/c.d", "x.svgz", "chat.evemu"])
+  func timelineOfAnotherFormat(_ picture: String) throws {
     let ended = try run("keymodectl", "replay", "/nowhere", "--timeline", picture)
     #expect((ended.status, ended.output) == (2, ""))
     #expect(
       ended.errors == """
-        keymodectl: a timeline is drawn as SVG only: '\(picture)' must end in .svg, not in .\(ending)
+        keymodectl: a timeline is drawn as SVG only: '\(picture)' must end in .svg
         try 'keymodectl replay --help'
 
         """)
-  }
-
-  @Test(
-    "--timeline takes every other name", arguments: ["png", "out", ".png", "x.svg", "x.png.svg"])
-  func timelineName(_ name: String) throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.write("chat.evemu", chat)
-    let ended = try run("keymodectl", "replay", file, "--timeline", "\(folder.path)/\(name)")
-    #expect((ended.status, ended.errors) == (0, ""))
   }
 
   @Test(
@@ -570,33 +523,19 @@ struct ReplayTests {
     #expect(!svg.contains("<title>off, "))
   }
 
-  @Test("--timeline overwrites a picture, but no other file")
-  func pictureInPlaceOfRecording() throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.write("chat.evemu", chat)
-    for _ in 0..<2 {
-      #expect(
-        try run("keymodectl", "replay", file, "--timeline", "\(folder.path)/x.svg").status == 0)
-    }
-    let refused = try run("keymodectl", "replay", file, "--timeline", file)
-    #expect(refused.status == 2)
-    #expect(
-      refused.errors.contains("'\(file)' exists and is not an SVG picture; choose another file"))
-    #expect(try String(contentsOfFile: file, encoding: .utf8) == chat)
-  }
-
   @Test(
     "replay needs less than 5 MB besides the program, however much it reads",
     arguments: ["evemu", "libinput", "64"])
   func memory(_ kind: String) throws {
+    let folder = try TemporaryFolder()
     let program = """
       import resource, subprocess, sys
-      kind, path, count = sys.argv[1], sys.argv[2], 200_000
+      kind, path, picture, count = *sys.argv[1:4], 200_000
       peak = lambda: resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
       subprocess.run([path, "--version"], stdout=subprocess.DEVNULL)
       program = peak()
       child = subprocess.Popen(
-          [path, "replay", "-", "--stats", "--timeline", "/dev/null"],
+          [path, "replay", "-", "--stats", "--timeline", picture],
           stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
       write = lambda text: child.stdin.write(text.encode())
       if kind == "64": write("devices:\\n")
@@ -614,7 +553,7 @@ struct ReplayTests {
     let ended = try run(
       "/usr/bin/python3", "-c",
       program,
-      kind, "\(Place.programs)/keymodectl")
+      kind, "\(Place.programs)/keymodectl", "\(folder.path)/x.svg")
     let numbers = ended.lines.first?.split(separator: " ").compactMap { Int($0) } ?? []
     #expect(ended.errors == "")
     #expect(numbers.first == 0)

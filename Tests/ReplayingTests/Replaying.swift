@@ -29,23 +29,25 @@ func evemu(_ events: [String]) -> String {
   return "# EVEMU 1.3\nN: a keyboard\n" + lines.joined()
 }
 
-/// Replays the recordings `files` from `from` until `until`, in shown seconds.
+/// Replays recordings, which are merged, from `from` until `until`, in shown seconds.
 func replay(
   files: [String], from: Double? = nil, until: Double? = nil, settings: Settings = Settings(),
-  summary: ReplaySummary = ReplaySummary(), isLenient: Bool = false
+  collecting isCollecting: Bool = false, isLenient: Bool = false
 ) throws -> Replayed {
   let folder = try TemporaryFolder()
   let paths = try files.enumerated().map { try folder.write("\($0)", $1) }
   var recording = try Recording(opening: paths, isLenient: isLenient)
-  let window = try ReplayWindow(from: from.map(at), until: until.map(at))
-  var result = Replayed(replay: Replay(settings: settings, window: window, summary: summary))
+  var result = Replayed(
+    replay: Replay(
+      settings: settings, from: from.map(at), until: until.map(at), counting: isCollecting,
+      drawing: isCollecting))
   var changes: [Change] = []
   do throws(RecordingError) {
-    while try result.replay.next(from: &recording, into: &changes) != nil {
+    while try result.replay.next(from: &recording, into: &changes) {
       result.changes += changes
     }
-    let count = try result.replay.next(from: &recording, into: &changes)
-    #expect(count == nil, "it stays ended")
+    let goesOn = try result.replay.next(from: &recording, into: &changes)
+    #expect(!goesOn, "it stays ended")
     #expect(changes.isEmpty)
   } catch let fault {
     result.error = fault
@@ -56,8 +58,8 @@ func replay(
 /// Replays one recording of these events: see ``evemu(_:)``.
 func replay(
   _ events: [String], from: Double? = nil, until: Double? = nil, settings: Settings = Settings(),
-  summary: ReplaySummary = ReplaySummary()
+  collecting isCollecting: Bool = false
 ) throws -> Replayed {
   try replay(
-    files: [evemu(events)], from: from, until: until, settings: settings, summary: summary)
+    files: [evemu(events)], from: from, until: until, settings: settings, collecting: isCollecting)
 }

@@ -1,4 +1,5 @@
 import Foundation
+import StateMachineTesting
 import StateMachines
 import Testing
 
@@ -24,36 +25,6 @@ private struct Tank: DrawableRules {
   }
 }
 
-/// Rules with an unreachable state and a dead state.
-private struct Broken: DrawableRules {
-  enum State: CaseIterable { case start, end, lost }
-  enum Event: CaseIterable { case go }
-  var initial: State { .start }
-  func next(_ state: State, on event: Event) -> State? {
-    switch state {
-    case .start: .end
-    case .lost: .start
-    case .end: nil
-    }
-  }
-}
-
-/// Rules whose samples lack their conditions, and whose states lack `c`.
-private struct Forgetful: DrawableRules {
-  enum State { case a, b, c }
-  enum Event { case go(Int) }
-  var initial: State { .a }
-  func next(_ state: State, on event: Event) -> State? {
-    switch (state, event) {
-    case (.a, .go(1)): .b
-    case (.a, .go): .c
-    case (.b, .go), (.c, .go): nil
-    }
-  }
-  var states: [State] { [.a, .b] }
-  var samples: [Sample<Event>] { [Sample(.go(1)), Sample(.go(2))] }
-}
-
 /// Rules with final states, one of them with a payload that changes.
 private struct Job: DrawableRules {
   enum State: Hashable { case waiting, running, stuck, done, failed(Int) }
@@ -73,16 +44,6 @@ private struct Job: DrawableRules {
   var finalStates: [State] { [.failed(1), .done] }
 }
 
-/// Rules that leave a final state, and have one that is not among the states.
-private struct Endless: DrawableRules {
-  enum State { case a, b, c }
-  enum Event: CaseIterable { case go }
-  var initial: State { .a }
-  func next(_ state: State, on event: Event) -> State? { state == .a ? .b : .a }
-  var states: [State] { [.a, .b] }
-  var finalStates: [State] { [.c, .b] }
-}
-
 @Suite("Diagram")
 struct DiagramTests {
   @Test("an arrow has a condition where the payload decides, including whether to ignore")
@@ -94,23 +55,7 @@ struct DiagramTests {
     try expectSound(Tank(), diagram: "tank")
   }
 
-  @Test("unreachable and dead states are found")
-  func walk() {
-    #expect(Broken().unreachableStates == ["lost"])
-    #expect(Broken().deadStates == ["end"])
-    #expect(Turnstile().unreachableStates == [])
-    #expect(Turnstile().deadStates == [])
-  }
-
-  @Test("ambiguous arrows and unknown states are found")
-  func forgetful() {
-    #expect(
-      Forgetful().ambiguousArrows.map { "\($0.from) → \($0.to): \($0.label)" }
-        == ["a → b: go", "a → c: go"])
-    #expect(Forgetful().unknownStates == ["c"])
-  }
-
-  @Test("the current state is marked in all languages, if there is one")
+  @Test("the current state is marked in both languages, if there is one")
   func current() throws {
     var machine = StateMachine(Turnstile())
     machine.take(.coin)
@@ -119,34 +64,10 @@ struct DiagramTests {
     #expect(diagram.mermaid.hasSuffix("  class unlocked current\n"))
     #expect(
       diagram.dot.contains(##"  "unlocked" [style="rounded,filled", fillcolor="#ffd75f"]"##))
-    let drawn = try svg(of: diagram)
-    #expect(drawn.status == 0)
-    #expect(drawn.output.contains("#ffd75f"))
+    #expect(try svg(of: diagram).output.contains("#ffd75f"))
     let plain = Diagram(of: Turnstile())
     #expect(!plain.mermaid.contains("current") && !plain.dot.contains("ffd75f"))
-    #expect(diagram.plantUML.contains("\nstate unlocked #ffd75f\n"))
-    #expect(!plain.plantUML.contains("ffd75f"))
     #expect(Diagram(of: Turnstile(), current: "gone").mermaid == plain.mermaid)
-  }
-
-  @Test("the text of a diagram is always the same")
-  func deterministic() {
-    #expect(Diagram(of: BetterFridge()).dot == Diagram(of: BetterFridge()).dot)
-    #expect(
-      Diagram(of: Turnstile()).dot == """
-        digraph {
-          rankdir=LR
-          node [shape=box, style=rounded, fontname="sans-serif"]
-          edge [fontname="sans-serif", fontsize=11]
-          "initial" [shape=point, width=0.15]
-          "locked"
-          "unlocked"
-          "initial" -> "locked"
-          "locked" -> "unlocked" [label="\\ncoin\\n "]
-          "unlocked" -> "locked" [label="\\npush\\n "]
-        }
-
-        """)
   }
 
   @Test("states and events may have any name")
@@ -161,32 +82,19 @@ struct DiagramTests {
     try expectDiagram(diagram, "odd-names")
   }
 
-  @Test("final states are marked in all languages, also if one is the current state")
+  @Test("final states are marked in both languages, also if one is the current state")
   func finalStates() throws {
     let diagram = Diagram(of: Job(), current: "failed")
     #expect(diagram.finalStates == ["done", "failed"])
-    #expect(diagram.dot.contains("  \"done\" [peripheries=2]\n"))
-    #expect(diagram.dot.contains(##"fillcolor="#ffd75f", peripheries=2]"##))
-    #expect(diagram.mermaid.contains("  done --> [*]\n  failed --> [*]\n"))
-    #expect(diagram.plantUML.contains("\ndone --> [*]\nfailed --> [*]\n"))
     try expectDiagram(diagram, "job")
   }
 
   @Test("a final state is told by its name, and is not dead")
   func soundFinalStates() {
-    #expect(Job().isFinal(.failed(1)) && Job().isFinal(.done) && !Job().isFinal(.running))
-    #expect(Job().deadStates == ["stuck"])
-    #expect(Job().leftFinalStates == [], "a step to a state of the same name does not leave it")
-    #expect(Job().unknownStates == [])
-    #expect(!Broken().isFinal(.end), "by default there are no final states")
-  }
-
-  @Test("a final state that an event leaves, and one that is not listed, are found")
-  func wrongFinalStates() {
-    #expect(Endless().leftFinalStates == ["b"])
-    #expect(Endless().unknownStates == ["c"])
-    #expect(Endless().deadStates == [])
-    #expect(Diagram(of: Endless()).finalStates == ["b"])
+    #expect(Job().isFinal(.failed(2)) && Job().isFinal(.done) && !Job().isFinal(.running))
+    // A step to a state of the same name does not leave it.
+    #expect(Job().soundnessFaults == [.deadState("stuck")])
+    #expect(!Tank().isFinal(.empty), "by default there are no final states")
   }
 
   @Test("the final states of a described machine are in the order of its states")
@@ -194,7 +102,6 @@ struct DiagramTests {
     let diagram = Diagram(
       states: ["a", "b", "c"], initial: "a", arrows: [], finalStates: ["c", "x", "b", "c"])
     #expect(diagram.finalStates == ["b", "c"])
-    #expect(Diagram(states: ["a"], initial: "a", arrows: []).finalStates == [])
   }
 
   @Test("the description tells where each state's arrows lead")

@@ -18,58 +18,6 @@ extension Changes where R == Counter {
   }
 }
 
-/// Owns a machine, as an actor does.
-private actor Gate {
-  private let machine = ObservedMachine(Turnstile())
-  private var entered: [Turnstile.State] = []
-
-  var states: AsyncStream<Turnstile.State> { machine.states }
-
-  init() {}
-
-  func begin() {
-    machine.observe(didEnter: { [weak self] state in
-      self?.assumeIsolated { $0.entered.append(state) }
-    })
-    machine.start()
-  }
-
-  func send(_ event: Turnstile.Event) -> [Turnstile.State] {
-    machine.send(event)
-    return entered
-  }
-}
-
-/// Owns a machine of any rules, as an actor does.
-private actor Owner<R: Rules> {
-  private let machine: ObservedMachine<R>
-
-  init(_ rules: R) { machine = ObservedMachine(rules) }
-
-  var changes: Changes<R> { machine.changes() }
-
-  func send(_ events: [R.Event]) { for event in events { machine.send(event) } }
-}
-
-/// A screen, which the main actor draws.
-@MainActor
-private final class Screen {
-  let machine = ObservedMachine(Turnstile())
-  private(set) var shown: [String] = []
-
-  init() {
-    machine.entering(.unlocked) { [unowned self] state, _ in shown.append("entered \(state)") }
-  }
-
-  /// Draws states until the turnstile is unlocked.
-  func draw() async {
-    for await state in machine.states {
-      shown.append("drew \(state)")
-      if state == .unlocked { return }
-    }
-  }
-}
-
 @Suite("Observed machine: sequences")
 struct ObservedMachineSequenceTests {
   @Test("states begin with the present one, tell new payloads, and end at a final state")
@@ -167,27 +115,28 @@ struct ObservedMachineSequenceTests {
     #expect(await changes?.words() == ["willExit counting(1)", "didEnter done on ended"])
   }
 
-  @Test("a sequence can be read in another task while the machine runs, and be left")
+  @Test("changes with any error are read in another task while the machine runs, which can leave")
   func otherTask() async {
-    let machine = ObservedMachine(Turnstile())
+    let machine = ObservedMachine(EditForm())
     let changes = machine.changes()
-    let reader = Task { () -> Int in
-      var count = 0
-      for await _ in changes {
-        count += 1
-        if count == 400 { break }
+    let reader = Task { () -> [String] in
+      var read: [String] = []
+      for await case .didEnter(.saved(.fail(let error)), let step) in changes {
+        read.append("\(error) from \(step.map { "\($0.from)" } ?? "nowhere")")
+        if read.count == 20 { break }
       }
-      return count
+      return read
     }
-    for _ in 0..<100 {
-      machine.send(.coin)
-      machine.send(.push)
+    let events: [EditForm.Event] = [
+      .save, .confirm(true), .finishSave(.fail(SavingError.full)), .shownResult,
+    ]
+    for _ in 0..<20 {
+      for event in events { machine.send(event) }
       await Task.yield()
     }
-    #expect(await reader.value == 400)
-    // The reader has ended; the machine goes on.
-    machine.send(.coin)
-    #expect(machine.state == .unlocked)
+    #expect(await reader.value == Array(repeating: "full from saving", count: 20))
+    machine.send(.save)
+    #expect(machine.stateName == "confirming", "the machine goes on without the reader")
   }
 
   @Test("a reader whose task is cancelled ends")
@@ -199,46 +148,5 @@ struct ObservedMachineSequenceTests {
     await reader.value
     machine.send(.coin)
     #expect(machine.state == .unlocked)
-  }
-
-  @Test("an actor owns a machine, and others read its states")
-  func ownedByAnActor() async {
-    let gate = Gate()
-    await gate.begin()
-    let states = await gate.states
-    var read = states.makeAsyncIterator()
-    #expect(await read.next() == .locked)
-    #expect(await gate.send(.coin) == [.locked, .unlocked])
-    #expect(await read.next() == .unlocked)
-  }
-
-  @Test("changes with any error in them are read in another task than their actor's")
-  func errors() async {
-    let owner = Owner(EditForm())
-    let changes = await owner.changes
-    let reader = Task { () -> [String] in
-      var read: [String] = []
-      for await case .didEnter(.saved(.fail(let error)), let step) in changes {
-        read.append("\(error) from \(step.map { "\($0.from)" } ?? "nowhere")")
-        if read.count == 2 { break }
-      }
-      return read
-    }
-    let events: [EditForm.Event] = [
-      .save, .confirm(true), .finishSave(.fail(SavingError.full)), .shownResult,
-    ]
-    await owner.send(events + events)
-    #expect(await reader.value == ["full from saving", "full from saving"])
-  }
-
-  @Test("the main actor owns a machine, and reads its states and callbacks")
-  @MainActor
-  func ownedByTheMainActor() async {
-    let screen = Screen()
-    let drawing = Task { await screen.draw() }
-    while screen.shown.isEmpty { await Task.yield() }
-    screen.machine.send(.coin)
-    await drawing.value
-    #expect(screen.shown == ["drew locked", "entered unlocked", "drew unlocked"])
   }
 }

@@ -36,11 +36,11 @@ func expectSound<R: DrawableRules>(_ rules: R, diagram name: String) throws {
 let diagramsFolder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
   .appending(path: "Diagrams")
 
-/// Compares a diagram in all languages with its golden files, and lets Graphviz draw it.
+/// Compares a diagram with its golden files, of which there is one at least, and lets Graphviz draw it.
 func expectDiagram(_ diagram: Diagram, _ name: String) throws {
-  let texts = [(diagram.mermaid, "mmd"), (diagram.dot, "dot"), (diagram.plantUML, "puml")]
-  for (text, suffix) in texts {
+  for (text, suffix) in [(diagram.mermaid, "mmd"), (diagram.dot, "dot")] {
     let file = diagramsFolder.appending(path: "\(name).\(suffix)")
+    guard suffix == "mmd" || FileManager.default.fileExists(atPath: file.path) else { continue }
     if ProcessInfo.processInfo.environment["REMAKE_DIAGRAMS"] == "1" {
       try text.write(to: file, atomically: true, encoding: .utf8)
       Issue.record("\(name).\(suffix) was made anew: look at it, and run the tests without that")

@@ -97,7 +97,6 @@ final class Drawing: NSObject, XMLParserDelegate {
 @discardableResult
 func drawing(_ timeline: Timeline, title: String = "a title") throws -> Drawing {
   let svg = timeline.svg(title: title)
-  #expect(svg == timeline.svg(title: title), "it is always the same text")
   #expect(svg.utf8.count < 300_000)
   #expect(!svg.contains("nan") && !svg.contains("inf") && !svg.contains("<script"))
   #expect(!svg.contains("href") && !svg.contains(/url\((?!#many\))/))
@@ -113,7 +112,7 @@ func drawing(_ timeline: Timeline, title: String = "a title") throws -> Drawing 
     }
   }
   for text in drawing.texts {
-    #expect(text.text != "")
+    #expect(text.text != "" || title == "")
     #expect(text.extent.lowerBound >= 7.99 && text.extent.upperBound <= 792.01, "\(text)")
     #expect(text.number("y") >= 16 && text.number("y") <= drawing.height - 4, "\(text)")
   }
@@ -135,8 +134,6 @@ func drawing(_ timeline: Timeline, title: String = "a title") throws -> Drawing 
         max(one.number("width"), next.number("width")) > 2.98, "they are one, of many changes")
     }
   }
-  for path in drawing.ticks {
-    #expect(path.starts.allSatisfy { (104...784).contains($0) })
-  }
+  #expect(drawing.ticks.flatMap(\.starts).allSatisfy { (104...784).contains($0) })
   return drawing
 }

@@ -3,27 +3,6 @@ import Testing
 
 @testable import Timelines
 
-@Suite("Timeline: numbers")
-struct TextTests {
-  @Test("coordinates have at most two decimals")
-  func decimals() {
-    let numbers = [0, 1, 0.004, 0.005, 0.1, 0.05, 12.999, -0.25, -0.001, 123.456]
-    #expect(
-      numbers.map(decimal)
-        == ["0", "1", "0", "0.01", "0.1", "0.05", "13", "-0.25", "0", "123.46"])
-  }
-
-  @Test("times are written in seconds")
-  func times() {
-    #expect(seconds(-1_500_000, digits: 6) == "-1.500000")
-    #expect(seconds(.min, digits: 2) == "-9223372036854.77")
-    #expect(shortSeconds(1_500_000) == "1.5")
-    #expect(shortSeconds(10_000_000) == "10")
-    #expect(shortSeconds(0) == "0")
-    #expect(shortSeconds(-100) == "-0.0001")
-  }
-}
-
 @Suite("Timeline: colours")
 struct StyleTests {
   @Test("text has enough contrast in the light and the dark theme")

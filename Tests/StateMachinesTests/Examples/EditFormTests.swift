@@ -105,14 +105,6 @@ struct EditFormTests {
     }
   }
 
-  @Test("the closure is drawn and checked by the lists of the switch")
-  func drawn() throws {
-    let form = EditForm()
-    let drawn = DrawableFunction(editForm, states: form.states, samples: form.samples)
-    try expectSound(drawn, diagram: "edit-form")
-    #expect(drawn.condition(of: .editing) == nil)
-  }
-
   @Test("the one who shows the result says so, and the form is edited again")
   func shown() {
     run(ObservedMachine(EditForm()))

@@ -196,23 +196,6 @@ struct NewsListTests {
     }
   }
 
-  @Test("no edge can be entered but those that the list has")
-  func edges() {
-    let rules = NewsList()
-    var edges: Set<String> = []
-    for from in rules.states {
-      let machine = ObservedMachine(rules, in: from)
-      for to in rules.states where machine.canEnter(to) {
-        edges.insert("\(rules.name(of: from)) → \(rules.name(of: to))")
-      }
-    }
-    #expect(
-      edges == [
-        "empty → loading", "loading → articles", "loading → error", "articles → articles",
-        "articles → empty", "error → empty", "error → loading",
-      ])
-  }
-
   @Test("each state puts its own view on the screen, the first one too, and takes it away again")
   func views() async throws {
     let screen = screen()
@@ -267,18 +250,6 @@ struct NewsListTests {
     #expect(screen.placeholder == nil)
     screen.machine.send(.deleted(two))
     #expect(screen.table?.lines == ["one"])
-  }
-
-  @Test("a screen drawn from the states shows the shorter list after one article is deleted")
-  func neverStale() async {
-    let screen = screen(in: .articles([one, two]))
-    var drawn: [[String]] = []
-    for await state in screen.machine.states {
-      drawn.append(state.titles ?? [])
-      guard drawn.count == 1 else { break }
-      screen.machine.send(.deleted(one))
-    }
-    #expect(drawn == [["one", "two"], ["two"]])
   }
 
   @Test("a loader that has not answered does not keep the screen")
