@@ -98,12 +98,13 @@ static inline int keymoded_peer_process(int socket) {
 /* Runs a program in a child process and a process group of its own, with no signal blocked or
  * ignored. `group` is a descriptor of the control group's folder that it begins in, or -1 for the
  * caller's; its standard input is `input`, or its parent's if that is -1 and no terminal: a process in
- * the background that reads from its terminal is stopped. Returns a descriptor of the process once
- * execvp(3) has succeeded, or -errno.
+ * the background that reads from its terminal is stopped; its standard output is `output`, or its
+ * parent's if that is -1. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
  *
  * The child of a process with threads may call little more than the kernel, so its signals are reset
  * without the C library, which has locks for that. */
-static inline int keymoded_spawn(char *const arguments[], int group, int input, int *process) {
+static inline int keymoded_spawn(char *const arguments[], int group, int input, int output,
+                                 int *process) {
   /* struct clone_args of <linux/sched.h>, which clashes with <sched.h>. */
   struct {
     unsigned long long flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
@@ -132,6 +133,8 @@ static inline int keymoded_spawn(char *const arguments[], int group, int input, 
       input = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (input >= 0)
       dup2(input, STDIN_FILENO);
+    if (output >= 0)
+      dup2(output, STDOUT_FILENO);
     execvp(arguments[0], arguments);
     error = errno;
     (void)!write(ends[1], &error, sizeof error);

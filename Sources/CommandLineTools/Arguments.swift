@@ -23,17 +23,6 @@ public struct Arguments: Sendable {
   /// The arguments that are not options, in order.
   public var operands: [String] { paths.map(\.text) }
 
-  /// Splits `arguments`, which are all UTF-8.
-  ///
-  /// - Throws: as the other initializer.
-  public init(
-    _ arguments: some Sequence<String>, flags: Set<String>, options: Set<String>,
-    lists: Set<String> = [], short: [String: String] = [:]
-  ) throws(UsageError) {
-    let paths = arguments.map { FilePath($0) }
-    try self.init(paths, flags: flags, options: options, lists: lists, short: short)
-  }
-
   /// Splits `arguments`.
   ///
   /// - Parameters:

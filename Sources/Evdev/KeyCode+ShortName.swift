@@ -20,16 +20,14 @@ extension KeyCode {
   /// A name for people, which ``init(writtenAs:)`` reads as this key: a short one, unless the key has
   /// only a kernel's name, or a number.
   public var shortName: String {
-    let digits = String(number, radix: 16)
-    return Self.namesOfKeys[self]
-      ?? "0x\(String(repeating: "0", count: Swift.max(0, 3 - digits.utf8.count)))\(digits)"
+    // The leading 1 keeps the zeros behind it.
+    Self.namesOfKeys[self] ?? "0x\(String(0x1000 + Int(number), radix: 16).dropFirst())"
   }
 
   /// All short names: the one of each key, and further ones.
   public static let allShortNames =
-    (0...KeyCode.max).compactMap { KeyCode($0).flatMap { namesOfKeys[$0] } }.filter {
-      !isKernelName($0)
-    } + KeyName.aliases.map(\.name)
+    kernelNames.compactMap { namesOfKeys[$0.key] }.filter { !isKernelName($0) }
+    + KeyName.aliases.map(\.name)
 
   /// Whether `text` has the form of a kernel's name.
   public static func isKernelName(_ text: String) -> Bool {
@@ -64,22 +62,20 @@ extension KeyCode {
     return key
   }
 
-  /// The name of each key that has one.
-  private static let namesOfKeys: [KeyCode: String] = {
-    var names: [KeyCode: String] = [:]
-    for number in 0...KeyCode.max {
-      guard let key = KeyCode(number), let name = eventCodeName(1, number) else { continue }
-      names[key] = KeyName.short(ofKernelName: name)
-    }
-    return names
-  }()
+  /// The keys that the kernel has names for.
+  private static let kernelNames: [(key: KeyCode, name: String)] = (0...KeyCode.max).compactMap {
+    guard let key = KeyCode($0), let name = eventCodeName(1, $0) else { return nil }
+    return (key, name)
+  }
+
+  /// The name that is shown of each key that has one.
+  private static let namesOfKeys = Dictionary(
+    uniqueKeysWithValues: kernelNames.map { ($0.key, KeyName.short(ofKernelName: $0.name)) })
 
   /// The keys by their folded short names.
   private static let shortNames: [String: KeyCode] = {
     var keys: [String: KeyCode] = [:]
-    for number in 0...KeyCode.max {
-      guard let key = KeyCode(number), let name = eventCodeName(1, number), name.hasPrefix("KEY_")
-      else { continue }
+    for (key, name) in kernelNames where name.hasPrefix("KEY_") {
       keys[folded(String(name.dropFirst(4)))] = key
     }
     for (name, kernelName) in KeyName.preferred + KeyName.aliases {
@@ -91,8 +87,7 @@ extension KeyCode {
 
 /// The name in small letters without underscores.
 private func folded(_ name: String) -> String {
-  guard name.utf8.contains(where: { $0 == UInt8(ascii: "_") }) else { return name.lowercased() }
-  return String(name.lowercased().filter { $0 != "_" })
+  String(name.lowercased().filter { $0 != "_" })
 }
 
 extension Chord {

@@ -19,10 +19,6 @@ extension JSON {
   ///   name a member of an object twice, or hold a number beyond 64 bits or the character NUL.
   public init(parsing bytes: some Collection<UInt8>) throws(JSONError) {
     let bytes = Array(bytes)
-    // The parser recurses, and its own limit on the depth is far higher.
-    guard JSON.depth(of: bytes) <= JSON.maximumDepth else {
-      throw JSONError("nested deeper than \(JSON.maximumDepth)")
-    }
     var error = json_error_t()
     let flags = JSON_REJECT_DUPLICATES | JSON_DECODE_ANY
     let value = bytes.withUnsafeBytes { bytes in
@@ -34,55 +30,51 @@ extension JSON {
       }
     }
     defer { json_release(value) }
-    self.init(value)
+    try self.init(value, depth: 0)
   }
 
-  private init(_ value: UnsafeMutablePointer<json_t>) {
-    self =
-      switch value.pointee.type {
-      case JSON_TRUE: .bool(true)
-      case JSON_FALSE: .bool(false)
-      case JSON_INTEGER: .integer(Int64(json_integer_value(value)))
-      case JSON_REAL: .real(json_real_value(value))
-      case JSON_STRING: .string(String(cString: json_string_value(value)))
-      case JSON_ARRAY:
-        .array((0..<json_array_size(value)).compactMap { json_array_get(value, $0).map(JSON.init) })
-      case JSON_OBJECT: .object(JSON.members(of: value))
-      default: .null
+  /// - Parameter depth: how many arrays and objects the value is in.
+  private init(_ value: UnsafeMutablePointer<json_t>, depth: Int) throws(JSONError) {
+    switch value.pointee.type {
+    case JSON_TRUE: self = .bool(true)
+    case JSON_FALSE: self = .bool(false)
+    case JSON_INTEGER: self = .integer(Int64(json_integer_value(value)))
+    case JSON_REAL: self = .real(json_real_value(value))
+    case JSON_STRING: self = .string(String(cString: json_string_value(value)))
+    case JSON_ARRAY, JSON_OBJECT:
+      guard depth < JSON.maximumDepth else {
+        throw JSONError("nested deeper than \(JSON.maximumDepth)")
       }
+      self =
+        try value.pointee.type == JSON_ARRAY
+        ? .array(JSON.elements(of: value, depth + 1)) : .object(JSON.members(of: value, depth + 1))
+    default: self = .null
+    }
   }
 
-  private static func members(of object: UnsafeMutablePointer<json_t>) -> [Member] {
+  private static func elements(
+    of array: UnsafeMutablePointer<json_t>, _ depth: Int
+  ) throws(JSONError) -> [JSON] {
+    var elements: [JSON] = []
+    for index in 0..<json_array_size(array) {
+      if let element = json_array_get(array, index) {
+        elements.append(try JSON(element, depth: depth))
+      }
+    }
+    return elements
+  }
+
+  private static func members(
+    of object: UnsafeMutablePointer<json_t>, _ depth: Int
+  ) throws(JSONError) -> [Member] {
     var members: [Member] = []
     var iterator = json_object_iter(object)
     while let current = iterator {
       if let name = json_object_iter_key(current), let value = json_object_iter_value(current) {
-        members.append(Member(String(cString: name), JSON(value)))
+        members.append(Member(String(cString: name), try JSON(value, depth: depth)))
       }
       iterator = json_object_iter_next(object, current)
     }
     return members
-  }
-
-  /// How deeply arrays and objects are nested. Does not check whether they are well-formed.
-  private static func depth(of bytes: [UInt8]) -> Int {
-    var depth = 0
-    var deepest = 0
-    var inString = false
-    var isEscaped = false
-    for byte in bytes {
-      switch byte {
-      case _ where isEscaped: isEscaped = false
-      case UInt8(ascii: "\\"): isEscaped = inString
-      case UInt8(ascii: "\""): inString.toggle()
-      case _ where inString: break
-      case UInt8(ascii: "["), UInt8(ascii: "{"):
-        depth += 1
-        deepest = max(deepest, depth)
-      case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-      default: break
-      }
-    }
-    return deepest
   }
 }

@@ -6,35 +6,34 @@ public protocol JSONWritable {
 
 extension JSONWritable {
   /// Appends the value as compact JSON.
-  @inlinable
   public func write(to bytes: inout [UInt8]) { bytes.appendJSON { write(to: &$0) } }
 }
 
 extension Int64: JSONWritable {
   /// Writes the number.
-  @inlinable public func write(to json: inout JSONWriter) { json.number(self) }
+  public func write(to json: inout JSONWriter) { json.word(description) }
 }
 
 extension String: JSONWritable {
   /// Writes the text in quotes.
-  @inlinable public func write(to json: inout JSONWriter) { json.string(self) }
+  public func write(to json: inout JSONWriter) { json.string(self) }
 }
 
 extension Bool: JSONWritable {
   /// Writes `true` or `false`.
-  @inlinable public func write(to json: inout JSONWriter) { json.word(self ? "true" : "false") }
+  public func write(to json: inout JSONWriter) { json.word(description) }
 }
 
 extension Optional: JSONWritable where Wrapped: JSONWritable {
   /// Writes the value, or `null`.
-  @inlinable public func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     if let self { self.write(to: &json) } else { json.word("null") }
   }
 }
 
 extension Array: JSONWritable where Element: JSONWritable {
   /// Writes the elements in their order.
-  @inlinable public func write(to json: inout JSONWriter) {
+  public func write(to json: inout JSONWriter) {
     json.open("[")
     for element in self { element.write(to: &json) }
     json.close("]")
@@ -48,15 +47,13 @@ extension JSON: JSONWritable {
     case .null: json.word("null")
     case .bool(let value): value.write(to: &json)
     case .integer(let value): value.write(to: &json)
-    case .real(let value): json.number(value)
+    // JSON has no infinity and no NaN.
+    case .real(let value): json.word(value.isFinite ? value.description : "null")
     case .string(let value): value.write(to: &json)
     case .array(let values): values.write(to: &json)
     case .object(let members):
       json.object { json in
-        for member in members {
-          json.name(member.name)
-          member.value.write(to: &json)
-        }
+        for member in members { json.member(member.name, member.value) }
       }
     }
   }
@@ -66,20 +63,5 @@ extension JSON: JSONWritable {
     var bytes: [UInt8] = []
     write(to: &bytes)
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension JSONWriter {
-  fileprivate mutating func number(_ number: Double) {
-    // JSON has no infinity and no NaN.
-    guard number.isFinite else { return word("null") }
-    beginValue(upTo: 32)
-    _ = text.append(name: number.description)
-  }
-
-  fileprivate mutating func name(_ name: String) {
-    string(name)
-    text.append(":")
-    needsComma = false
   }
 }

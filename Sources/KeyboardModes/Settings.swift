@@ -2,7 +2,7 @@
 /// always give the same changes.
 public struct Settings: Hashable, Sendable {
   /// When a press of Shift counts.
-  public enum ShiftTrigger: Hashable, Sendable {
+  public enum ShiftTrigger: String, CaseIterable, Sendable {
     /// At once; but a press that belongs to a shortcut does not count, or is taken back.
     case press
     /// At its release, with the time of its press, if no other key went down in between and it was

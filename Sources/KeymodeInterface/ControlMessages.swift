@@ -21,9 +21,9 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
     name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool,
     isPointer: Bool = false
   ) {
+    // The leading 1 keeps the zeros behind it.
     func digits(_ number: UInt16) -> String {
-      let text = String(number, radix: 16)
-      return String(repeating: "0", count: 4 - text.count) + text
+      String(String(0x10000 + Int(number), radix: 16).dropFirst())
     }
     (self.name, self.node) = (name, node)
     (self.isKeyboard, self.isPointer) = (isKeyboard, isPointer)
@@ -42,15 +42,14 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
     }
   }
 
-  /// Reads a device; `nil` if the value is not a valid device. Daemons that follow no pointers have
-  /// no member for them.
+  /// Reads a device; `nil` if the value is not a valid device.
   public init?(_ json: JSON) {
     guard let name = json["name"]?.string, let node = json["node"]?.string,
       let vendor = json["vendor"]?.string, let product = json["product"]?.string,
-      let isKeyboard = json["keyboard"]?.bool
+      let isKeyboard = json["keyboard"]?.bool, let isPointer = json["pointer"]?.bool
     else { return nil }
     (self.name, self.node) = (name, node)
-    (self.isKeyboard, isPointer) = (isKeyboard, json["pointer"]?.bool ?? false)
+    (self.isKeyboard, self.isPointer) = (isKeyboard, isPointer)
     (self.vendor, self.product) = (vendor, product)
   }
 }
@@ -74,7 +73,7 @@ public enum DeviceAbsence: String, Sendable, JSONWritable {
 public struct DeviceList: Hashable, Sendable, JSONWritable {
   /// The devices, in the order of their opening.
   public let devices: [DeviceMessage]
-  /// Why there are none; `nil` if there are some, or if the daemon is too old to report it.
+  /// Why there are none; `nil` if there are some.
   public let absence: DeviceAbsence?
 
   /// These devices; if there are none, for this reason.

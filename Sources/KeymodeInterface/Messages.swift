@@ -13,13 +13,8 @@ extension Time: JSONWritable {
 }
 
 extension Machine: JSONWritable {
-  /// Writes the name. These names need no test for escapes.
-  public func write(to json: inout JSONWriter) {
-    switch self {
-    case .shift: json.word("\"shift\"")
-    case .keyboard: json.word("\"keyboard\"")
-    }
-  }
+  /// Writes the name.
+  public func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
 }
 
 /// The type `State` of the interface.
@@ -68,14 +63,10 @@ extension Change: JSONWritable {
   /// Writes the change, members in the order of the interface. This is also the line that
   /// `keymodectl --json` prints.
   public func write(to json: inout JSONWriter) {
-    // Written for every key that changes a state: a closure would cost as much as a member.
-    json.open("{")
-    writeMembers(to: &json)
-    json.close("}")
+    json.object { json in writeMembers(to: &json) }
   }
 
   /// Writes the members of the change into the present object.
-  @inline(__always)
   public func writeMembers(to json: inout JSONWriter) {
     json.member("sequence", sequence)
     json.member("time", time)

@@ -8,36 +8,18 @@ public import KeyboardModes
 struct ChordText {
   /// The names between the plus signs; an empty one where a name is missing.
   let names: [String]
-  /// The text after the chord, without spaces around it.
+  /// The words after the chord, with one space between them.
   let rest: String
 
   init(_ text: String) {
-    // A file can have very many chords, and `split` takes several times as long.
-    let bytes = text.utf8
-    var names: [String] = []
-    var index = bytes.startIndex
-    func skipSpaces() {
-      while index < bytes.endIndex, bytes[index] == UInt8(ascii: " ") {
-        index = bytes.index(after: index)
-      }
+    var words = text.split(separator: " ")[...]
+    var chord = words.popFirst() ?? ""
+    while let word = words.first, chord.hasSuffix("+") || word.hasPrefix("+") {
+      chord += word
+      words.removeFirst()
     }
-    while true {
-      skipSpaces()
-      let start = index
-      while index < bytes.endIndex, bytes[index] != UInt8(ascii: " "),
-        bytes[index] != UInt8(ascii: "+")
-      { index = bytes.index(after: index) }
-      names.append(String(text[start..<index]))
-      skipSpaces()
-      guard index < bytes.endIndex, bytes[index] == UInt8(ascii: "+") else { break }
-      index = bytes.index(after: index)
-    }
-    self.names = names
-    var end = bytes.endIndex
-    while end > index, bytes[bytes.index(before: end)] == UInt8(ascii: " ") {
-      end = bytes.index(before: end)
-    }
-    rest = String(text[index..<end])
+    names = chord.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+    rest = words.joined(separator: " ")
   }
 }
 

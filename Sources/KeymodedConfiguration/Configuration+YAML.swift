@@ -1,6 +1,7 @@
 import Evdev
 import KeyboardModes
 import LinuxInput
+import SystemCalls
 import YAML
 
 extension Configuration {
@@ -12,16 +13,11 @@ extension Configuration {
   }
 
   private var shiftLines: [String] {
-    let trigger =
-      switch settings.shiftTrigger {
-      case .press: "press"
-      case .tap: "tap"
-      case .always: "always"
-      }
-    return [
-      "shift:", "  threshold: \(settings.shift.threshold.configured)",
-      "  timeout: \(settings.shift.timeout?.configured ?? "off")", "  trigger: \(trigger)",
-      "  tap_timeout: \(settings.tapTimeout.configured)",
+    [
+      "shift:", "  threshold: \(settings.shift.threshold.written)",
+      "  timeout: \(settings.shift.timeout?.written ?? "off")",
+      "  trigger: \(settings.shiftTrigger.rawValue)",
+      "  tap_timeout: \(settings.tapTimeout.written)",
     ]
   }
 
@@ -68,7 +64,7 @@ extension Configuration {
   }
 
   private var debounceLines: [String] {
-    ["debounce: \(settings.debounce == .zero ? "off" : settings.debounce.configured)"]
+    ["debounce: \(settings.debounce == .zero ? "off" : settings.debounce.written)"]
   }
 
   private var ledLines: [String] {
@@ -101,7 +97,7 @@ extension Use {
     switch self {
     case .press: ""
     case .release: " release"
-    case .hold(let duration): " hold \(duration.configured)"
+    case .hold(let duration): " hold \(duration.written)"
     case .tap: " tap"
     }
   }
@@ -110,9 +106,9 @@ extension Use {
 extension DeviceRules.Pattern {
   /// The text that ``init(_:)`` reads as this pattern.
   fileprivate var text: String {
-    func digits(_ number: UInt16) -> String {
-      let digits = String(number, radix: 16)
-      return String(repeating: "0", count: 4 - digits.utf8.count) + digits
+    // The leading 1 keeps the zeros behind it.
+    func digits(_ number: UInt16) -> Substring {
+      String(0x10000 + Int(number), radix: 16).dropFirst()
     }
     switch self {
     case .name(let name): return name

@@ -86,9 +86,9 @@ public struct Configuration: Hashable, Sendable {
     }
     var reader = ConfigurationReader()
     if let root { reader.read(root) }
-    guard reader.faults.count == 0 else { throw ConfigurationErrors(file: file, reader.faults) }
+    guard reader.faults.isEmpty else { throw ConfigurationErrors(file: file, reader.faults) }
     self = reader.configuration
-    for warning in reader.warnings.first {
+    for warning in reader.warnings.first(ConfigurationErrors.limit) {
       let mark = warning.mark
       warn("\(file):\(mark.line):\(mark.column): warning: \(warning.message())")
     }

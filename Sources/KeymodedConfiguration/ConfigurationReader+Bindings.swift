@@ -24,18 +24,18 @@ extension ConfigurationReader {
       lists[table.name(ofEvent: $0)].map { $0.content != .scalar("") } ?? false
     }
     for event in named { configuration.settings.bindings.unbind(event) }
-    var bound: [(chord: Chord, node: Node)] = []
-    var releases: [(chord: Chord, event: KeyboardTable.Event, node: Node)] = []
+    var bound: [(chord: Chord, use: Use, event: KeyboardTable.Event, node: Node)] = []
     for event in named {
-      guard let list = lists[table.name(ofEvent: event)] else { continue }
-      for node in elements(of: list) {
+      for node in lists[table.name(ofEvent: event)].map({ elements(of: $0) }) ?? [] {
         guard let (chord, use) = bind(node, to: event, named: named) else { continue }
-        if chord.key.counterpart != nil { bound.append((chord, node)) }
-        if use == .release { releases.append((chord, event, node)) }
+        bound.append((chord, use, event, node))
       }
     }
-    for (chord, node) in bound { warnOfCounterpart(of: chord, at: node) }
-    for (chord, event, node) in releases { warnOfPress(of: chord, alsoSending: event, at: node) }
+    // Whether a warning is due depends on all bindings.
+    for (chord, use, event, node) in bound {
+      warnOfCounterpart(of: chord, at: node)
+      if use == .release { warnOfPress(of: chord, alsoSending: event, at: node) }
+    }
   }
 
   /// Binds the chord of `node`, and returns it with its use; `nil` after an error.

@@ -10,15 +10,15 @@ import YAML
 /// that takes long over a bad file.
 struct ConfigurationReader {
   var configuration = Configuration()
-  private(set) var faults = Faults()
-  private(set) var warnings = Faults()
+  private(set) var faults: [Fault] = []
+  private(set) var warnings: [Fault] = []
 
   mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
-    faults.add(message, at: node.mark)
+    faults.append(Fault(mark: node.mark, message: message))
   }
 
   mutating func warn(_ message: @autoclosure @escaping () -> String, at node: Node) {
-    warnings.add(message, at: node.mark)
+    warnings.append(Fault(mark: node.mark, message: message))
   }
 
   mutating func read(_ root: Node) {
@@ -67,14 +67,12 @@ struct ConfigurationReader {
   }
 
   /// Longer than any switch bounces, and shorter than people take from a release to the next press.
-  private static let longestDebounce = (duration: Duration.milliseconds(100), text: "100ms")
+  private static let longestDebounce = Duration.milliseconds(100)
 
   private mutating func readDebounce(_ node: Node) {
     guard !isOff(node), let debounce = duration(node, upTo: Self.longestDebounce) else { return }
     configuration.settings.debounce = debounce
   }
-
-  /// How long a tap of Shift may last, without a setting.
 
   private mutating func readShift(_ node: Node) {
     let values = members(
@@ -87,11 +85,11 @@ struct ConfigurationReader {
       configuration.settings.tapTimeout = timeout
     }
     if let trigger = values["trigger"], let name = scalar(trigger) {
-      switch name {
-      case "press": configuration.settings.shiftTrigger = .press
-      case "tap": configuration.settings.shiftTrigger = .tap
-      case "always": configuration.settings.shiftTrigger = .always
-      default: fail("'\(name)' is none of press, tap and always", at: trigger)
+      if let value = Settings.ShiftTrigger(rawValue: name) {
+        configuration.settings.shiftTrigger = value
+      } else {
+        let all = Settings.ShiftTrigger.allCases.map(\.rawValue)
+        fail("'\(name)' is none of \(listed(all))", at: trigger)
       }
     }
   }
@@ -181,23 +179,22 @@ extension ConfigurationReader {
 
   /// A time from 1 µs to a minute, such as `500ms`, `0.5s` or `250us`.
   private mutating func duration(
-    _ node: Node, upTo longest: (duration: Duration, text: String) = (.seconds(60), "60s")
+    _ node: Node, upTo longest: Duration = .seconds(60)
   ) -> Duration? {
     scalar(node).flatMap { duration($0, at: node, upTo: longest) }
   }
 
   mutating func duration(
-    _ text: String, at node: Node,
-    upTo longest: (duration: Duration, text: String) = (.seconds(60), "60s")
+    _ text: String, at node: Node, upTo longest: Duration = .seconds(60)
   ) -> Duration? {
     do {
-      return try Duration(configured: text, within: .microseconds(1)...longest.duration)
+      return try Duration(written: text, within: .microseconds(1)...longest)
     } catch {
       switch error {
       case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
       case .noUnit: fail("'\(text)' has no unit; add s, ms or us", at: node)
       case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
-      case .outside: fail("'\(text)' is not between 1us and \(longest.text)", at: node)
+      case .outside: fail("'\(text)' is not between 1us and \(longest.written)", at: node)
       }
       return nil
     }

@@ -10,6 +10,7 @@ final class Alarm {
 
   /// - Parameter ready: called from the loop when the time has come.
   init(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
+    // Unowned: this object owns the timer, so it outlives every call.
     let timer = try loop.addTimer { [unowned self] in
       realTime = nil
       ready()

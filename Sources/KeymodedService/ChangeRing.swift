@@ -32,33 +32,12 @@ struct ChangeRing {
     latest = change.sequence
   }
 
-  /// The changes after number `sequence`, between 0 and ``latest``; `nil` if the ring has lost some
-  /// of them.
-  func last(after sequence: Int64) -> Last? {
-    guard latest - sequence <= Int64(changes.count) else { return nil }
-    return Last(ring: self, upcoming: sequence + 1, end: latest)
-  }
+  /// Whether the ring still has all changes after number `sequence`, which is at most ``latest``.
+  func hasAll(after sequence: Int64) -> Bool { latest - sequence <= Int64(changes.count) }
 
-  /// The last changes of a ring, in order.
-  struct Last: Sequence, IteratorProtocol {
-    fileprivate let ring: ChangeRing
-    fileprivate var upcoming: Int64
-
-    /// The number of the last one.
-    fileprivate(set) var end: Int64
-
-    /// The first of them, up to number `sequence` and at most `count`.
-    func first(upTo sequence: Int64, atMost count: Int64) -> Last {
-      var first = self
-      first.end = Swift.min(end, sequence, upcoming - 1 + count)
-      return first
-    }
-
-    mutating func next() -> Change? {
-      guard upcoming <= end else { return nil }
-      defer { upcoming += 1 }
-      return ring.changes[ring.index(of: upcoming)]
-    }
+  /// The changes after number `sequence` up to number `last`, all of which the ring must have.
+  func changes(after sequence: Int64, upTo last: Int64) -> LazyMapSequence<Range<Int64>, Change> {
+    (sequence..<last).lazy.map { changes[index(of: $0 + 1)] }
   }
 
   private func index(of sequence: Int64) -> Int { Int((sequence - start) % Int64(capacity)) }

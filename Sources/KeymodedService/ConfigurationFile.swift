@@ -24,8 +24,12 @@ final class ConfigurationFile {
     }
   }
 
+  /// The size of the memory for the text of the last good configuration. The kernel allocates only the
+  /// pages that are written.
+  static let keptSize = KeptBytes.size(for: Configuration.sizeLimit)
+
   private let path: String?
-  private let store: ConfigurationStore?
+  private var lastGood: KeptBytes?
   private(set) var inForce = InForce.current
 
   /// How often the file was read again, refused reloads included.
@@ -33,10 +37,11 @@ final class ConfigurationFile {
 
   /// - Parameters:
   ///   - path: the file; the system's if `nil`.
-  ///   - store: keeps the last good configuration of a service; `nil` for any other daemon.
-  init(_ path: String?, keptIn store: ConfigurationStore?) {
+  ///   - lastGood: keeps the text of the last good configuration of a service; `nil` for any other
+  ///     daemon.
+  init(_ path: String?, keptIn lastGood: KeptBytes?) {
     self.path = path
-    self.store = store
+    self.lastGood = lastGood
   }
 
   /// Reads the configuration to start with. Throws the errors of the file, unless this is a service.
@@ -44,9 +49,9 @@ final class ConfigurationFile {
     do throws(ConfigurationErrors) {
       return try read()
     } catch {
-      guard store != nil else { throw error }
+      guard lastGood != nil else { throw error }
       log(error)
-      let last = store?.read().flatMap { try? Configuration(parsing: $0, file: "") }
+      let last = lastGood?.read().flatMap { try? Configuration(parsing: $0, file: "") }
       inForce = last == nil ? .defaults : .lastGood
       if let warning = inForce.warning { Log.warning(warning) }
       return last ?? Configuration()
@@ -71,7 +76,7 @@ final class ConfigurationFile {
     let text = try Configuration.text(of: path) ?? []
     let configuration = try Configuration(
       parsing: text, file: path ?? Configuration.systemPath, warn: { Log.warning("\($0)") })
-    store?.keep(text)
+    if lastGood?.read() != text { lastGood?.write(text) }
     return configuration
   }
 

@@ -32,7 +32,9 @@ final class ControllerMethods {
 
   /// The last reply to ListMachines, which may be large and take long to compute, and its rules.
   private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
-  private var longReplies = SharedReplies()
+
+  /// Long replies, each in memory that all who get the same one share.
+  private var longReplies: Set<[UInt8]> = []
 
   /// - Parameter sinceBoot: reads the boot time in microseconds, whatever the clock of the source.
   init(
@@ -63,14 +65,14 @@ final class ControllerMethods {
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
         let list = DeviceList(service.source.devices, absence: service.source.absence)
-        return .reply(longReplies.shared(Reply.message(list)))
+        return .reply(shared(Reply.message(list)))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
         return .reply(Reply.message(statistics(clients: clients)))
       default:
         guard let result = try info.answer(call) else { throw info.notFound(call) }
-        return .reply(longReplies.shared(Reply(result).message))
+        return .reply(shared(Reply(result).message))
       }
     } catch {
       return .reply(Reply(error).message)
@@ -129,24 +131,12 @@ final class ControllerMethods {
     guard let value = value(parameter) else { throw .invalidParameter(name) }
     return value
   }
-}
-
-/// Long replies, each in memory that all who get the same one share.
-struct SharedReplies {
-  /// Replies of up to this many bytes are not worth sharing.
-  private static let short = 1024
-
-  /// The texts of two interfaces, and the devices.
-  private static let capacity = 3
-
-  private var replies: [[UInt8]] = []
 
   /// The same bytes, in shared memory if they are long.
-  mutating func shared(_ message: [UInt8]) -> [UInt8] {
-    guard message.count > Self.short else { return message }
-    if let same = replies.first(where: { $0 == message }) { return same }
-    if replies.count == Self.capacity { replies.removeFirst() }
-    replies.append(message)
-    return message
+  private func shared(_ message: [UInt8]) -> [UInt8] {
+    guard message.count > 1024 else { return message }
+    // The texts of two interfaces, and the devices. Those that are gone now are forgotten.
+    if longReplies.count > 3 { longReplies = [] }
+    return longReplies.insert(message).memberAfterInsert
   }
 }

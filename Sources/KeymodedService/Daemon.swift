@@ -23,7 +23,6 @@ public final class Daemon {
   private let server: Server
   private let passed: PassedDescriptors
   private let file: ConfigurationFile
-  private let source: any InputSource
   private let status: ServiceStatus
   private var ownSockets: OwnSockets?
   private var signals: [EventSource] = []
@@ -38,6 +37,7 @@ public final class Daemon {
     status = ServiceStatus()
     let configuration: Configuration
     let store: StateStore?
+    let input: any InputSource
     switch source {
     case .allKeyboards, .devices:
       // Before the configuration, which matters less if the unit has room for one of them.
@@ -45,15 +45,15 @@ public final class Daemon {
       file = ConfigurationFile(configurationFile, keptIn: passed.takeConfiguration())
       configuration = try file.start()
       let paths: [String]? = if case .devices(let paths) = source { paths } else { nil }
-      self.source = KeyboardSource(paths, configuration, status)
+      input = KeyboardSource(paths, configuration, status)
     case .recording(let recording, let speed):
       store = nil
       file = ConfigurationFile(configurationFile, keptIn: nil)
       configuration = try file.start()
-      self.source = try RecordingPlayer(file: recording, speed: speed)
+      input = try RecordingPlayer(file: recording, speed: speed)
     }
-    let engine = Engine(settings: configuration.settings, store: store, at: self.source.now)
-    service = ModeService(source: self.source, engine)
+    let engine = Engine(settings: configuration.settings, store: store, at: input.now)
+    service = ModeService(source: input, engine)
     // Before there are any, so that each shows the states as soon as it is followed.
     service.show(configuration.leds)
     server = try Server(loop, ControllerMethods(service, file), service.publisher)
@@ -68,11 +68,12 @@ public final class Daemon {
     for number in [SIGTERM, SIGINT] {
       signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
     }
+    // Unowned: the daemon owns the source, so it outlives every call.
     signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload() })
     // However much clients ask.
     for signal in signals { signal.setPriority(.first) }
     try listen(directory)
-    try source.start(on: loop) { [unowned service] in service.advance() }
+    try service.start(on: loop)
     try loop.reportToWatchdog()
     status.warning = file.inForce.warning
     ServiceManager.notify("READY=1")
@@ -111,7 +112,7 @@ public final class Daemon {
     let directory = try directory ?? Daemon.defaultDirectory()
     let own = try OwnSockets(in: directory)
     for socket in own.sockets { try server.listen(on: socket) }
-    ownSockets = own
+    ownSockets = consume own
     Log.info("serving in \(directory)")
     let service = "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
     if directory == (try? Daemon.userDirectory()), access(service, F_OK) == 0 {

@@ -44,9 +44,11 @@ final class Engine {
     changesBefore = ring.latest
   }
 
-  /// Takes a batch, and returns whether there are changes, which are then in the ``ring`` and in the
-  /// store. For `keysUp`, see ``Controller/take(_:keysUp:taken:publish:)``.
-  func take(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }) -> Bool {
+  /// Has the controller process a batch, and returns whether there are changes, which are then in the
+  /// ``ring`` and in the store. For `keysUp`, see ``Controller/take(_:keysUp:taken:publish:)``.
+  func process(
+    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
+  ) -> Bool {
     let (before, revision) = (ring.latest, controller.revision)
     for case .synchronized in batch.inputs { losses += 1 }
     controller.take(batch, keysUp: keysUp, publish: { ring.append($0) })
@@ -56,13 +58,12 @@ final class Engine {
   }
 
   private func commit(after sequence: Int64) {
-    guard let store else { return }
     let oldest = max(sequence, ring.latest - Int64(ring.capacity))
-    guard let changes = ring.last(after: oldest) else { return }
-    store.commit(changes, controller.snapshot, instance: instance)
+    let changes = ring.changes(after: oldest, upTo: ring.latest)
+    store?.commit(changes, controller.snapshot, instance: instance)
   }
 
-  /// When ``take(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
+  /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   var wakeTime: Time? {
     // Calling the controller's property copies the controller, so it is called only if need be.
     controller.hasDeadlines || controller.nextCheck != nil ? controller.wakeTime : nil

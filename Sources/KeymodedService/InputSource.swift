@@ -11,16 +11,15 @@ protocol InputSource: AnyObject {
 
   /// Begins to follow the devices, or to play.
   ///
-  /// - Parameter ready: called from the loop when there is something to ``read(into:)``, and when the
-  ///   clock has reached the time of ``wake(at:)``.
+  /// - Parameter ready: called from the loop when there is something to ``read(into:)``.
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError)
 
   /// Replaces `batch` by what has happened by now.
   func read(into batch: inout Batch)
 
-  /// Has `ready` called when ``Batch/settled`` will have reached `time`, and not before; `nil`
-  /// cancels that.
-  func wake(at time: Time?)
+  /// The first boot time, in microseconds, at which ``Batch/settled`` will have reached `time`, if
+  /// nothing happens before.
+  func bootTime(settling time: Time) -> Int64
 
   /// The devices that are followed.
   var devices: [DeviceMessage] { get }

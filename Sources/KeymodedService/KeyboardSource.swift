@@ -12,9 +12,6 @@ final class KeyboardSource: InputSource {
   private let paths: [String]?
   private let status: ServiceStatus
 
-  /// Runs only while something is due: an idle daemon is not woken.
-  private var alarm: Alarm?
-
   /// - Parameter paths: the devices to follow; all that `configuration` selects if `nil`.
   init(_ paths: [String]?, _ configuration: Configuration, _ status: ServiceStatus) {
     self.paths = paths
@@ -32,7 +29,6 @@ final class KeyboardSource: InputSource {
   }
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
-    alarm = try Alarm(on: loop, ready: ready)
     try keyboards.start(on: loop, ready: ready)
     status.keyboards = keyboards.keyboardCount
     if keyboards.keyboardCount == 0 { Log.info("no keyboard can be read yet; waiting for one") }
@@ -63,9 +59,7 @@ final class KeyboardSource: InputSource {
 
   var now: Time { Keyboards.now }
 
-  func wake(at time: Time?) {
-    alarm?.set(to: time, at: Keyboards.bootTime(settling:))
-  }
+  func bootTime(settling time: Time) -> Int64 { Keyboards.bootTime(settling: time) }
 
   var devices: [DeviceMessage] {
     keyboards.devices.map { device, role in

@@ -1,17 +1,24 @@
 import KeyboardModes
 import KeymodedConfiguration
 import SystemCalls
+import Systemd
 
 /// The way of values through the daemon: from the source to the engine, and its changes to the
-/// publisher and the indicators.
+/// publisher and the LEDs.
 ///
-///     source.read ──> engine.take ──> publisher.publish ──> indicators.show
-///                          └── wakeTime ──> source.wake
+///     source.read ──> engine.process ──> publisher.publish ──> source.show
+///                          └── wakeTime ──> alarm.set
 final class ModeService {
   let source: any InputSource
   let engine: Engine
   let publisher: Publisher
-  private var indicators = Indicators()
+
+  /// The LEDs that show each state, and those that are on.
+  private var leds = LEDRules()
+  private var on: LEDs = []
+
+  /// Runs only while something is due: an idle daemon is not woken.
+  private var alarm: Alarm?
 
   /// The last batch, whose memory the next one uses again.
   private var batch = Batch()
@@ -22,12 +29,19 @@ final class ModeService {
     publisher = Publisher(engine, source)
   }
 
-  /// Takes what has happened by now. The source is ready, or the engine's deadline has come.
+  /// Begins to follow the source.
+  func start(on loop: EventLoop) throws(SystemError) {
+    // Unowned: this object owns the alarm and the source, so it outlives every call.
+    alarm = try Alarm(on: loop) { [unowned self] in advance() }
+    try source.start(on: loop) { [unowned self] in advance() }
+  }
+
+  /// Processes what has happened by now. The source is ready, or the engine's deadline has come.
   func advance() {
     var batch = Batch()
     swap(&batch, &self.batch)
     source.read(into: &batch)
-    take(batch)
+    process(batch)
     swap(&batch, &self.batch)
   }
 
@@ -35,7 +49,7 @@ final class ModeService {
   /// before act before it.
   func trigger(_ event: ClientEvent) -> Bool {
     advance()
-    return take(Batch([.client(event, at: batch.reached)], reached: batch.reached))
+    return process(Batch([.client(event, at: batch.reached)], reached: batch.reached))
   }
 
   /// Applies a configuration. Keys that were pressed before act by the one that it replaces.
@@ -44,8 +58,8 @@ final class ModeService {
   func apply(_ configuration: Configuration) throws(SystemError) {
     advance()
     // The states that the settings lead to are shown by the new rules alone.
-    indicators.rules = configuration.leds
-    take(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
+    leds = configuration.leds
+    process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
     // Keys of devices that are about to be released count.
     advance()
@@ -54,16 +68,19 @@ final class ModeService {
   }
 
   /// Shows the states on the LEDs of these rules from now on.
-  func show(_ rules: LEDRules) { source.show(indicators.show(engine.controller.modes, by: rules)) }
+  func show(_ rules: LEDRules) {
+    leds = rules
+    on = rules.on(in: engine.controller.modes)
+    source.show(LEDOrder(on, of: rules.used))
+  }
 
   @discardableResult
-  private func take(_ batch: Batch) -> Bool {
-    let hasChanges = engine.take(batch) { source.keysUp(among: $0, on: $1) }
+  private func process(_ batch: Batch) -> Bool {
+    let hasChanges = engine.process(batch) { source.keysUp(among: $0, on: $1) }
     // Clients first: all else can be a little later.
     if hasChanges { publisher.publish() }
-    source.wake(at: engine.wakeTime)
-    guard hasChanges else { return false }
-    if let leds = indicators.show(engine.controller.modes) { source.show(leds) }
-    return true
+    alarm?.set(to: engine.wakeTime, at: source.bootTime(settling:))
+    if hasChanges, !leds.used.isEmpty, leds.on(in: engine.controller.modes) != on { show(leds) }
+    return hasChanges
   }
 }

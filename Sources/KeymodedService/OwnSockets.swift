@@ -3,10 +3,10 @@ import KeymodeInterface
 import SystemCalls
 
 /// The sockets that a daemon makes if the service manager passed none.
-struct OwnSockets {
+struct OwnSockets: ~Copyable {
   let sockets: [ListeningSocket]
   /// Keeps a second daemon from replacing the sockets while this one lives.
-  private let lock: Lock
+  private let lock: FileDescriptor
 
   /// A process serves in this directory already; `nil` if it is not known which.
   struct Served: Error, TerminalTextConvertible {
@@ -28,7 +28,7 @@ struct OwnSockets {
     if mkdir(directory, mode) < 0, errno != EEXIST { throw SystemError.last("make", directory) }
     let state = "\(directory)/\(SocketDirectory.stateSocket)"
     let control = "\(directory)/\(SocketDirectory.controlSocket)"
-    let lock = try Lock(in: directory)
+    let lock = try Self.lock(directory)
     // The sockets of a service manager have no lock. Both are checked before either is replaced.
     let occupants = try [state, control].map { try Occupant(of: $0) }
     for case .server(let process) in occupants {
@@ -44,20 +44,16 @@ struct OwnSockets {
     ]
     self.lock = lock
   }
-}
 
-/// A lock on a directory, held until the value is released.
-private final class Lock {
-  private let descriptor: FileDescriptor
-
-  /// - Returns: `nil` if another process holds the lock.
-  init?(in directory: String) throws(SystemError) {
+  /// Locks a directory until the descriptor is closed; `nil` if another process holds the lock.
+  private static func lock(_ directory: String) throws(SystemError) -> FileDescriptor? {
     do throws(SystemError) {
       // Through a symbolic link, root would create a file anywhere.
-      descriptor = try FileDescriptor.opening(
+      let file = try FileDescriptor.opening(
         "\(directory)/keymoded.lock", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
-      let number = descriptor.number
+      let number = file.number
       try retrying("lock") { flock(number, LOCK_EX | LOCK_NB) }
+      return file
     } catch {
       switch error.code {
       case EWOULDBLOCK: return nil

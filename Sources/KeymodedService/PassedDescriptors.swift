@@ -35,7 +35,7 @@ final class PassedDescriptors {
   func takeStates() -> StateStore? {
     let size = StateStore.size(capacity: StateStore.capacity)
     let isKept = numbers.contains { $0.name == Kept.states.rawValue }
-    if let memory = take(.states, size: size) {
+    if let memory = adopt(.states, size: size) {
       let store = StateStore(memory)
       if store.read() != nil { return store }
     }
@@ -44,15 +44,16 @@ final class PassedDescriptors {
     return StateStore(memory)
   }
 
-  /// The store with the kept configuration, or with new memory; `nil` without a service manager.
-  func takeConfiguration() -> ConfigurationStore? {
-    let size = ConfigurationStore.size
-    return (take(.configuration, size: size) ?? make(.configuration, size: size)).map(
-      ConfigurationStore.init)
+  /// The kept configuration, or new memory for one; `nil` without a service manager.
+  func takeConfiguration() -> KeptBytes? {
+    let size = ConfigurationFile.keptSize
+    return (adopt(.configuration, size: size) ?? make(.configuration, size: size)).map {
+      KeptBytes($0, 0..<size)
+    }
   }
 
   /// - Returns: `nil` if the memory was not passed, or cannot be read safely.
-  private func take(_ kept: Kept, size: Int) -> SharedMemory? {
+  private func adopt(_ kept: Kept, size: Int) -> SharedMemory? {
     guard let index = numbers.firstIndex(where: { $0.name == kept.rawValue }) else { return nil }
     return SharedMemory(
       adopting: FileDescriptor(owning: numbers.remove(at: index).number), size: size)

@@ -2,6 +2,15 @@ import JSON
 import KeymodeInterface
 import Varlink
 
+/// How far a subscriber has been sent the changes.
+struct SubscriberPosition: Equatable {
+  /// The number of the last change that it was sent, or was told that it missed.
+  var sequence: Int64
+
+  /// The number of the last change of a message of which only a part was sent.
+  var endOfMessage: Int64?
+}
+
 /// Sends subscribers the changes.
 ///
 /// A subscriber is a position in the sequence of changes. While its session has unsent bytes, its
@@ -10,6 +19,17 @@ final class Publisher {
   /// How many changes of a message are written at once. The next ones are written when these have
   /// been sent, so that a subscriber that does not read keeps no more of the message.
   static let changesAtOnce: Int64 = 32
+
+  /// A message, or a part of one with many changes.
+  private struct Part {
+    /// The position of the subscribers that it is for, and the one that it brings them to.
+    let start, end: SubscriberPosition
+    /// The number of the last change when it was written.
+    let latest: Int64
+    /// Whether it tells of missed changes.
+    let isNotice: Bool
+    let bytes: [UInt8]
+  }
 
   private let engine: Engine
   private let source: any InputSource
@@ -20,13 +40,8 @@ final class Publisher {
   /// How often a client was told that it had missed changes.
   private(set) var missed = 0
 
-  /// The last message. Most subscribers are at the same change and get the same bytes.
-  private var last = (
-    after: Int64.min, latest: Int64.min, isNotice: false, reaching: SubscriberPosition(sequence: 0)
-  )
-
-  /// The bytes of that message. The next one uses their memory again, once they have been sent.
-  private var lastBytes: [UInt8] = []
+  /// The last message or the first part of it. Most subscribers are at the same change and share it.
+  private var last: Part?
 
   init(_ engine: Engine, _ source: any InputSource) {
     self.engine = engine
@@ -83,7 +98,7 @@ final class Publisher {
       guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
       guard after < ring.latest else { break }
       // The last message has the time at which it was written, so this subscriber gets a new one.
-      last.after = .min
+      last = nil
       return (nil, SubscriberPosition(sequence: after))
     }
     return (MonitorMessage(state: state, changes: [], missed: 0), latest)
@@ -95,70 +110,48 @@ final class Publisher {
   ///   reach.
   /// - Returns: `nil` if there is nothing new.
   func next(for position: inout SubscriberPosition) -> [UInt8]? {
-    if let end = position.endOfMessage { return rest(upTo: end, for: &position) }
-    guard position.sequence < engine.ring.latest else { return nil }
-    if last.after != position.sequence || last.latest != engine.ring.latest {
-      write(messageAfter: position.sequence)
-    }
-    if last.isNotice { missed += 1 }
-    position = last.reaching
-    return lastBytes
-  }
-
-  private func write(messageAfter sequence: Int64) {
-    // Taken out, so that only clients that have yet to send these bytes share them.
-    var bytes: [UInt8] = []
-    swap(&bytes, &lastBytes)
-    bytes.removeAll(keepingCapacity: true)
-    let state = engine.state(at: source.now)
     let latest = engine.ring.latest
-    let changes = engine.ring.last(after: sequence)
-    let reaching = append(to: &bytes) { json in
-      Reply.startContinuing(&json)
-      MonitorMessage.start(state, &json)
-      return write(changes, after: sequence, upTo: latest, &json)
+    let isFirst = position.endOfMessage == nil
+    guard !isFirst || position.sequence < latest else { return nil }
+    let part: Part
+    if let last, last.start == position, last.latest == latest {
+      part = last
+    } else {
+      part = write(from: position)
+      if isFirst { last = part }
     }
-    swap(&bytes, &lastBytes)
-    last = (sequence, latest, changes == nil, reaching)
+    if part.isNotice { missed += 1 }
+    position = part.end
+    return part.bytes
   }
 
-  /// The next part of a message that ends with change number `end`. If the ring has lost the changes
-  /// that were to follow, the message ends with their number.
-  private func rest(upTo end: Int64, for position: inout SubscriberPosition) -> [UInt8] {
+  /// Writes some changes of a message, and its end if they are the last; only the end, with their
+  /// number, if the ring has lost them.
+  private func write(from start: SubscriberPosition) -> Part {
+    let ring = engine.ring
+    let endOfMessage = start.endOfMessage ?? ring.latest
+    let isLost = !ring.hasAll(after: start.sequence)
+    let last = isLost ? endOfMessage : min(endOfMessage, start.sequence + Self.changesAtOnce)
+    let isFirst = start.endOfMessage == nil
+    let isWhole = last == endOfMessage
     var bytes: [UInt8] = []
-    let changes = engine.ring.last(after: position.sequence)
-    if changes == nil { missed += 1 }
-    position = append(to: &bytes, isFirst: false) { json in
-      write(changes, after: position.sequence, upTo: end, &json)
-    }
-    return bytes
-  }
-
-  /// Appends what `body` writes, and a NUL if it reaches the end of the message.
-  private func append(
-    to bytes: inout [UInt8], isFirst: Bool = true,
-    _ body: (inout JSONWriter) -> SubscriberPosition
-  ) -> SubscriberPosition {
-    var reaching = SubscriberPosition(sequence: 0)
-    bytes.appendJSON(isFirst: isFirst) { reaching = body(&$0) }
-    if reaching.endOfMessage == nil { bytes.append(0) }
-    return reaching
-  }
-
-  /// Writes some changes of a message, and its end if they are the last; only the end if they are
-  /// lost. Returns the position that is reached.
-  private func write(
-    _ changes: ChangeRing.Last?, after sequence: Int64, upTo end: Int64, _ json: inout JSONWriter
-  ) -> SubscriberPosition {
-    let part = changes?.first(upTo: end, atMost: Self.changesAtOnce)
-    if let part {
-      for change in part { change.write(to: &json) }
-      guard part.end == end else {
-        return SubscriberPosition(sequence: part.end, endOfMessage: end)
+    bytes.reserveCapacity(512)
+    bytes.appendJSON(isFirst: isFirst) { json in
+      if isFirst {
+        Reply.startContinuing(&json)
+        MonitorMessage.start(engine.state(at: source.now), &json)
       }
+      if !isLost {
+        for change in ring.changes(after: start.sequence, upTo: last) { change.write(to: &json) }
+      }
+      guard isWhole else { return }
+      MonitorMessage.end(isLost ? endOfMessage - start.sequence : 0, &json)
+      Reply.endContinuing(&json)
     }
-    MonitorMessage.end(part == nil ? end - sequence : 0, &json)
-    Reply.endContinuing(&json)
-    return SubscriberPosition(sequence: end)
+    if isWhole { bytes.append(0) }
+    return Part(
+      start: start,
+      end: SubscriberPosition(sequence: last, endOfMessage: isWhole ? nil : endOfMessage),
+      latest: ring.latest, isNotice: isLost, bytes: bytes)
   }
 }

@@ -26,7 +26,6 @@ final class RecordingPlayer: InputSource {
   /// What ties the player to an event loop.
   private var player: EventSource?
   private var continuation: EventSource?
-  private var alarm: Alarm?
 
   /// Opens the recording, and reads it through once, so that one with a fault is refused before
   /// anything of it has been published.
@@ -52,7 +51,6 @@ final class RecordingPlayer: InputSource {
     // The priority of keyboards, which it replaces.
     player.setPriority(.first)
     self.player = player
-    alarm = try Alarm(on: loop, ready: ready)
     let continuation = try loop.addDeferred(handler: ready)
     self.continuation = continuation
     clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
@@ -76,9 +74,7 @@ final class RecordingPlayer: InputSource {
     batch.settled = batch.reached
   }
 
-  func wake(at time: Time?) {
-    alarm?.set(to: time, at: clock.reached)
-  }
+  func bootTime(settling time: Time) -> Int64 { clock.reached(time) }
 
   var devices: [DeviceMessage] { [] }
 

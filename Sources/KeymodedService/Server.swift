@@ -37,6 +37,7 @@ final class Server {
     self.methods = methods
     self.publisher = publisher
     self.limits = limits
+    // Unowned, as in all handlers here: the server owns their sources, so it outlives every call.
     retry = try loop.addTimer { [unowned self] in acceptAgain() }
   }
 
@@ -54,13 +55,17 @@ final class Server {
   private func serve(_ session: Session, _ events: IOEvents) {
     session.handle(events)
     var bytes = 0
-    while bytes < Self.bytesInTurn, let arrival = session.nextCall() {
-      switch arrival {
-      case .call(let call, let length):
-        bytes += length
-        answer(call, session)
-      case .invalid(let member):
-        session.close(with: Reply(VarlinkError.invalidParameter(member)).message)
+    while bytes < Self.bytesInTurn, let message = session.nextMessage() {
+      bytes += message.count
+      do throws(Call.Fault) {
+        answer(try Call(parsing: message), session)
+      } catch {
+        switch error {
+        // Varlink has no error for that.
+        case .notJSON: session.close(with: nil)
+        case .member(let name):
+          session.close(with: Reply(VarlinkError.invalidParameter(name)).message)
+        }
       }
     }
     publisher.publish(to: session)

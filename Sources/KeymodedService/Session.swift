@@ -53,6 +53,7 @@ final class Session {
     let number = descriptor.number
     self.descriptor = descriptor
     self.access = access
+    // Unowned: the session owns the source, so it outlives every call.
     source = try loop.addIO(number, .readable) { [unowned self] events in ready(self, events) }
     setPriority()
   }
@@ -113,30 +114,19 @@ final class Session {
   }
 }
 
-// MARK: - Calls
+// MARK: - Messages
 
 extension Session {
-  /// A message that has arrived.
-  enum Arrival {
-    /// A call, and the length of its message in bytes.
-    case call(Call, length: Int)
-    /// A call with a member that is invalid, which ends the conversation.
-    case invalid(member: String)
-  }
-
-  /// Removes and returns the next call, if the session is free to answer it. A message that is too
-  /// long or no JSON ends the session: Varlink has no error for it.
-  func nextCall() -> Arrival? {
+  /// Removes and returns the next message, if the session is free to answer it. A message that is too
+  /// long ends the session: Varlink has no error for it.
+  func nextMessage() -> [UInt8]? {
     switch activity {
     case .answering, .finishing: break
     case .streaming, .closing, .closed: return nil
     }
     guard unsent.isEmpty else { return nil }
-    do {
-      guard let message = try incoming.next() else { return nil }
-      return .call(try Call(parsing: message), length: message.count)
-    } catch Call.Fault.member(let name) {
-      return .invalid(member: name)
+    do throws(FrameBuffer.TooLong) {
+      return try incoming.next()
     } catch {
       activity = .closing
       return nil
@@ -166,9 +156,9 @@ extension Session {
     flush()
   }
 
-  /// Sends a last reply and ends the conversation.
-  func close(with message: [UInt8]) {
-    send(message)
+  /// Sends a last reply, if there is one, and ends the conversation.
+  func close(with message: [UInt8]?) {
+    if let message { send(message) }
     activity = .closing
   }
 

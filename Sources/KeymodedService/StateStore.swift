@@ -1,15 +1,16 @@
+import JSON
 import KeyboardModes
+import KeymodeInterface
 import Synchronization
 import SystemCalls
 
 /// The states and the last changes in memory that outlives the daemon, so that a restart keeps
 /// them.
 ///
-/// There are two headers with checksums; each commit overwrites the older one. If a daemon is
-/// killed during a commit, the other header is intact. The changes are records of one size, which
-/// fill the slots in turn. A commit writes its records before the header that counts them, so
-/// everything that an intact header counts is there. There are twice as many slots as changes to
-/// keep: an interrupted commit overwrites no record that the previous header counts.
+/// The states are ``KeptBytes``. The changes are records of one size, which fill the slots behind them
+/// in turn. A commit writes its records before the states that count them, so everything that intact
+/// states count is there. There are twice as many slots as changes to keep: an interrupted commit
+/// overwrites no record that the states before it count.
 final class StateStore {
   /// What the next daemon continues from.
   struct Contents: Equatable {
@@ -19,72 +20,69 @@ final class StateStore {
     let changes: [Change]
   }
 
-  private struct Header {
-    let generation: UInt64
-    let instance: String
-    let snapshot: Controller.Snapshot
-    /// How many records were ever written; the last one is in the slot before this count.
-    let written: UInt64
+  /// A change, as it is stored.
+  private struct Record: BitwiseCopyable {
+    let sequence, time: Int64
+    let machine, from, to, event: StoredName
+    /// Of all fields before it.
+    var checksum: UInt64 = 0
+
+    var sum: UInt64 { withUnsafeBytes(of: self) { Checksum.of($0.dropLast(8)) } }
   }
 
-  /// The first field of a header. Another division of the memory needs another number.
-  private static let layout: UInt64 = 0x6b65_796d_6f64_0001
+  /// How many awaited releases are kept. More keys with one are hardly ever down at once.
+  private static let mostReleases = 6
 
-  /// Room for the longest fields that ``commit(_:_:instance:)`` puts: nine numbers with the checksum,
-  /// the instance and the two states, and the releases. A whole number of cache lines.
-  private static let headerSize: Int = {
-    let release = StoredFields.numberSize + StoredFields.size()
-    let size =
-      9 * StoredFields.numberSize + 3 * StoredFields.size() + StoredFields.mostReleases * release
-    return (size + 63) & ~63
-  }()
-
-  /// Room for the longest fields that ``write(_:at:)`` puts: three numbers with the checksum, the
-  /// machine, two states and an event.
-  private static let recordSize: Int = {
-    let machine = Machine.allCases.map(\.rawValue.utf8.count).max() ?? 0
-    return 3 * StoredFields.numberSize + StoredFields.size(ofName: machine)
-      + 3 * StoredFields.size()
-  }()
+  /// The size of the part before the records, in bytes. States are shorter, whatever the names in them.
+  static let statesSize = KeptBytes.size(for: 3072)
 
   /// How many changes are kept.
   static let capacity = ChangeRing.usualCapacity
 
   /// The size of the memory in bytes.
-  static func size(capacity: Int) -> Int { 2 * headerSize + 2 * capacity * recordSize }
+  static func size(capacity: Int) -> Int { statesSize + 2 * capacity * MemoryLayout<Record>.size }
 
   private let memory: SharedMemory
   private let capacity: Int
-  private var generation: UInt64 = 0
-  private var written: UInt64 = 0
+  private var states: KeptBytes
+  /// How many records were ever written; the last one is in the slot before this count.
+  private var written: Int64 = 0
 
-  /// A store in memory of the right size.
+  /// A store in memory that must have the size of this `capacity`.
   init(_ memory: SharedMemory, capacity: Int = StateStore.capacity) {
     precondition(memory.bytes.count == Self.size(capacity: capacity), "memory of another size")
     (self.memory, self.capacity) = (memory, capacity)
+    states = KeptBytes(memory, 0..<Self.statesSize)
   }
 
   /// The last commit; `nil` if there is no valid one.
   func read() -> Contents? {
-    let headers = [0, 1].compactMap { readHeader($0) }
-    // Generations wrap around: of the two, the newer one is less than half the range ahead.
-    let newest = headers.max { Int64(bitPattern: $0.generation &- $1.generation) < 0 }
-    guard let newest else { return nil }
-    // The next commit has the generation after this one, even if this one counts nothing valid.
-    generation = newest.generation
-    written = newest.written
-    let sequence = newest.snapshot.modes.sequence
-    guard 0...Change.greatestSequence ~= sequence else { return nil }
+    guard let bytes = states.read(), let kept = try? JSON(parsing: bytes),
+      let state = kept["state"].flatMap(StateMessage.init),
+      let releases = kept["awaitedReleases"]?.elements(AwaitedRelease.init),
+      let written = kept["written"]?.integer, 0...Int64.max / 2 ~= written,
+      0...Change.greatestSequence ~= state.modes.sequence
+    else { return nil }
+    self.written = written
+    let pressed = kept["pressed"]?.integer.map { Time(microseconds: $0) }
+    let names = [state.instance, state.modes.keyboard] + releases.map(\.event)
+    guard names.allSatisfy({ $0.utf8.count <= KeyboardTable.longestName }) else { return nil }
+    let shifts: [ShiftRules.State] = [.off, .on(since: pressed), .capsLock]
+    guard let shift = shifts.first(where: { $0.name == state.modes.shift }) else { return nil }
     // Valid records count, from the last one back. Without the last one, the commit is invalid.
+    let last = state.modes.sequence
     var changes: [Change] = []
-    while changes.count < min(sequence, Int64(capacity)),
-      let change = readChange(sequence - Int64(changes.count), at: written &- UInt64(changes.count))
+    while changes.count < min(last, Int64(capacity)),
+      let change = change(last - Int64(changes.count), at: written - Int64(changes.count))
     {
       changes.append(change)
     }
-    guard sequence == 0 || !changes.isEmpty else { return nil }
-    return Contents(
-      instance: newest.instance, snapshot: newest.snapshot, changes: changes.reversed())
+    guard last == 0 || !changes.isEmpty else { return nil }
+    let snapshot = Controller.Snapshot(
+      sequence: last, shift: shift, shiftSince: state.modes.shiftSince,
+      keyboard: state.modes.keyboard, keyboardSince: state.modes.keyboardSince,
+      awaitedReleases: releases)
+    return Contents(instance: state.instance, snapshot: snapshot, changes: changes.reversed())
   }
 
   /// Adds changes, and the states that they led to. They are kept once this returns.
@@ -92,60 +90,76 @@ final class StateStore {
   /// - Parameter changes: the changes in order, at most as many as are kept.
   func commit(_ changes: some Sequence<Change>, _ snapshot: Controller.Snapshot, instance: String) {
     for change in changes {
-      written &+= 1
+      written += 1
       write(change, at: written)
     }
-    // The header comes last: it must not count records that are not written yet.
+    // The states come last: they must not count records that are not written yet.
     atomicMemoryFence(ordering: .releasing)
-    generation &+= 1
-    var fields = fields(ofHeader: Int(generation % 2))
-    fields.put(Self.layout)
-    fields.put(generation)
-    fields.put(instance)
-    fields.put(snapshot)
-    fields.put(written)
-    fields.put(snapshot.awaitedReleases)
-    fields.putChecksum()
+    let state = StateMessage(
+      instance: instance, time: Time(microseconds: 0), modes: snapshot.modes)
+    var bytes: [UInt8] = []
+    bytes.appendJSON { json in
+      json.object { json in
+        json.member("state", state)
+        if case .on(let since) = snapshot.shift { json.member("pressed", since) }
+        let releases = snapshot.awaitedReleases.prefix(Self.mostReleases).map(\.json)
+        json.member("awaitedReleases", releases)
+        json.member("written", written)
+      }
+    }
+    states.write(bytes)
   }
 
-  private func readHeader(_ index: Int) -> Header? {
-    var fields = fields(ofHeader: index)
-    guard fields.takeNumber() == Self.layout, let generation = fields.takeNumber(),
-      let instance = fields.takeText(), var snapshot = fields.takeSnapshot(),
-      let written = fields.takeNumber(), let awaited = fields.takeAwaitedReleases(),
-      fields.isWhole()
-    else { return nil }
-    snapshot.awaitedReleases = awaited
-    return Header(generation: generation, instance: instance, snapshot: snapshot, written: written)
+  private func write(_ change: Change, at number: Int64) {
+    var record = Record(
+      sequence: change.sequence, time: change.time.microseconds,
+      machine: StoredName(change.machine.rawValue), from: StoredName(change.from),
+      to: StoredName(change.to), event: StoredName(change.event))
+    record.checksum = record.sum
+    memory.bytes.storeBytes(of: record, toByteOffset: offset(of: number), as: Record.self)
   }
 
-  private func write(_ change: Change, at number: UInt64) {
-    var fields = fields(ofRecord: number)
-    fields.put(UInt64(bitPattern: change.sequence))
-    fields.put(UInt64(bitPattern: change.time.microseconds))
-    for text in [change.machine.rawValue, change.from, change.to, change.event] { fields.put(text) }
-    fields.putChecksum()
-  }
-
-  private func readChange(_ sequence: Int64, at number: UInt64) -> Change? {
-    var fields = fields(ofRecord: number)
-    guard fields.takeNumber() == UInt64(bitPattern: sequence), let time = fields.takeTime(),
-      let machine = fields.takeText().flatMap(Machine.init(rawValue:)),
-      let from = fields.takeText(), let to = fields.takeText(), let event = fields.takeText(),
-      fields.isWhole()
+  private func change(_ sequence: Int64, at number: Int64) -> Change? {
+    guard number > 0 else { return nil }
+    let record = memory.bytes.load(fromByteOffset: offset(of: number), as: Record.self)
+    guard record.checksum == record.sum, record.sequence == sequence,
+      let machine = record.machine.text.flatMap(Machine.init(rawValue:)),
+      let from = record.from.text, let to = record.to.text, let event = record.event.text
     else { return nil }
     return Change(
-      sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
-  }
-
-  private func fields(ofHeader index: Int) -> StoredFields {
-    StoredFields(memory.bytes[index * Self.headerSize..<(index + 1) * Self.headerSize])
+      sequence: sequence, time: Time(microseconds: record.time), machine: machine, from: from,
+      to: to, event: event)
   }
 
   /// - Parameter number: the number of the record among all that were ever written, from 1.
-  private func fields(ofRecord number: UInt64) -> StoredFields {
-    let slot = Int((number &- 1) % UInt64(2 * capacity))
-    let start = 2 * Self.headerSize + slot * Self.recordSize
-    return StoredFields(memory.bytes[start..<start + Self.recordSize])
+  private func offset(of number: Int64) -> Int {
+    let slot = Int((number - 1) % Int64(2 * capacity))
+    return Self.statesSize + slot * MemoryLayout<Record>.size
+  }
+}
+
+/// A name of at most ``KeyboardTable/longestName`` bytes, zeros after it. A longer one is cut; a table
+/// has none.
+private struct StoredName: BitwiseCopyable {
+  private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+
+  init(_ name: String) {
+    withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: name.utf8.prefix($0.count)) }
+  }
+
+  var text: String? {
+    withUnsafeBytes(of: words) { bytes in
+      String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+}
+
+extension AwaitedRelease {
+  fileprivate var json: JSON { ["key": .integer(Int64(key.number)), "event": .string(event)] }
+
+  fileprivate init?(_ json: JSON) {
+    guard let key = json["key"]?.integer.flatMap({ KeyCode($0) }), let event = json["event"]?.string
+    else { return nil }
+    self.init(key: key, event: event)
   }
 }

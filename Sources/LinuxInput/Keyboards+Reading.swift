@@ -32,6 +32,9 @@ extension Keyboards {
     case ended(SystemError?)
   }
 
+  /// A device that has ended, and the error if it was not removed.
+  private typealias Ended = (id: DeviceID, error: SystemError?)
+
   /// Reads all devices, and replaces `batch` by their inputs up to now in the order of time.
   ///
   /// It does not matter which device woke the loop: on a busy machine, other devices may have
@@ -44,48 +47,57 @@ extension Keyboards {
   public func read(into batch: inout Batch) {
     batch.inputs.removeAll(keepingCapacity: true)
     handOverPending(to: &batch)
-    var limit = Self.now
-    var ended: [(DeviceID, SystemError?)] = []
-    // A single device is read without `poll`.
-    let isAlone = followed.count == 1
-    if !isAlone { findReady() }
-    let wasMoreLeft = isMoreLeft
-    isMoreLeft = false
-    for index in polled.indices {
-      guard
-        isAlone || polled[index].revents != 0 || (wasMoreLeft && followed[index].hasMore)
-      else { continue }
-      let outcome = Self.read(followed[index].device, followed[index].id, into: &waiting, at: index)
-      if wasMoreLeft { followed[index].hasMore = false }
-      switch outcome {
-      case .drained: break
-      case .more:
-        followed[index].hasMore = true
-        isMoreLeft = true
-        if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
-      case .ended(let error):
-        ended.append((followed[index].id, error))
-        followed[index].hasMore = true
-      }
-    }
+    let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &batch.inputs)
-    // A device ends at the present time, so the earlier events of other devices take effect first.
-    if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
-      delayedEnds += 1
-      isMoreLeft = true
-      ended = []
-    } else {
-      delayedEnds = 0
-    }
-    for (id, error) in ended {
-      guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
-      letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
-    }
+    letGo(ended)
     handOverPending(to: &batch)
     batch.reached = limit
     batch.settled = Time(microseconds: limit.microseconds - Self.lateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
     if !waiting.isEmpty || isMoreLeft { watch?.continuation.callSoon() }
+  }
+
+  /// Reads all devices that have something to read.
+  ///
+  /// - Returns: the time up to which everything has been read, and the devices that have ended.
+  private func readAll() -> (limit: Time, ended: [Ended]) {
+    var limit = Self.now
+    var ended: [Ended] = []
+    // A single device is read without `poll`.
+    let isAlone = followed.count == 1
+    if !isAlone { findReady() }
+    isMoreLeft = false
+    for index in polled.indices
+    where isAlone || polled[index].revents != 0 || followed[index].hasMore {
+      let outcome = Self.read(followed[index].device, followed[index].id, into: &waiting, at: index)
+      switch outcome {
+      case .drained: followed[index].hasMore = false
+      case .more:
+        followed[index].hasMore = true
+        isMoreLeft = true
+        if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
+      case .ended(let error):
+        // The kernel may not report it again, but it is read until it is let go.
+        followed[index].hasMore = true
+        ended.append((followed[index].id, error))
+      }
+    }
+    return (limit, ended)
+  }
+
+  /// Lets devices go that have ended. They end at the present time, so not before the earlier events
+  /// of other devices have taken effect.
+  private func letGo(_ ended: [Ended]) {
+    if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
+      delayedEnds += 1
+      isMoreLeft = true
+      return
+    }
+    delayedEnds = 0
+    for (id, error) in ended {
+      guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
+      letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
+    }
   }
 
   private func handOverPending(to batch: inout Batch) {

@@ -107,6 +107,7 @@ public final class Keyboards {
   ) throws(SystemError) {
     let continuation = try loop.addDeferred(handler: ready)
     continuation.setPriority(.first)
+    // Unowned: the keyboards own the finder, so they outlive every call.
     let finder = try DeviceFinder(loop, in: places) { [unowned self] node in
       appeared(node)
       ready()
@@ -150,10 +151,7 @@ public final class Keyboards {
     return reports
   }
 
-  func report(_ report: Report) {
-    // `append` would make Swift check exclusive access to `reports` in `takeReports` at each key.
-    reports = reports + [report]
-  }
+  func report(_ report: Report) { reports.append(report) }
 
   /// Switches these LEDs on all devices that are followed now or later. While ``LEDOrder/used`` is
   /// empty, no device is opened for writing.
@@ -269,4 +267,19 @@ extension Keyboards {
     report(why)
     pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Self.now)]
   }
+}
+
+/// A device that is open, and the loop's source for it.
+struct FollowedDevice {
+  let id: DeviceID
+  let device: InputDevice
+  let kind: DeviceKind
+  let role: DeviceRole
+  /// The number of the device node, which stays the same by whatever path it is reached.
+  let number: dev_t
+  let source: UrgentSource
+  let leds: DeviceLEDs
+
+  /// Whether the last read may have left events unread.
+  var hasMore = false
 }

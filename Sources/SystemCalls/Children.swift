@@ -1,12 +1,6 @@
 import CLinux
 import Glibc
 
-/// Makes the kernel tell this process of children that end, and keep their statuses until it asks.
-///
-/// It does neither while SIGCHLD is ignored, and a process inherits that from the one that has started
-/// it.
-func expectChildren() { signal(SIGCHLD, SIG_DFL) }
-
 /// A program that this one has started, in a process group of its own.
 public final class ChildProcess {
   /// How a process ended.
@@ -37,15 +31,18 @@ public final class ChildProcess {
   ///   - arguments: the program, which is looked for in `PATH`, and its arguments.
   ///   - group: the control group that it begins in; `nil` for that of this process.
   ///   - input: the descriptor of its standard input.
+  ///   - output: the descriptor of its standard output.
   /// - Throws: the error of `clone3` or `execvp`.
   public init(
-    running arguments: [String], in group: ControlGroup? = nil, input: Int32 = -1
+    running arguments: [String], in group: ControlGroup? = nil, input: Int32 = -1,
+    output: Int32 = -1
   ) throws(SystemError) {
-    expectChildren()
+    // While SIGCHLD is ignored, which a process inherits, the kernel keeps no statuses of children.
+    signal(SIGCHLD, SIG_DFL)
     var strings = arguments.map { strdup($0) } + [nil]
     defer { for string in strings { free(string) } }
     var number: Int32 = 0
-    let result = keymoded_spawn(&strings, group?.descriptor ?? -1, input, &number)
+    let result = keymoded_spawn(&strings, group?.descriptor ?? -1, input, output, &number)
     guard result >= 0 else { throw SystemError("run", arguments.first, code: -result) }
     self.number = number
     file = FileDescriptor(owning: result)
@@ -57,9 +54,12 @@ public final class ChildProcess {
   public func send(_ signal: Int32) { kill(-number, signal) }
 
   /// How the process ended, which is told once; `nil` while it runs.
-  public func end() -> End? {
+  ///
+  /// - Parameter waiting: whether to wait for its end.
+  public func end(waiting: Bool = false) -> End? {
     var status: Int32 = 0
-    guard waitpid(number, &status, WNOHANG) == number else { return nil }
+    let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }
+    guard ended == number else { return nil }
     // WIFEXITED and WEXITSTATUS, WTERMSIG.
     return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
   }

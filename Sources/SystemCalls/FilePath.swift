@@ -34,33 +34,19 @@ public struct FilePath: Sendable {
 
   /// Calls `body` with the path, which ends with a 0.
   func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    guard let bytes else { return text.withCString(body) }
-    return bytes.withUnsafeBufferPointer { bytes in
-      guard let start = bytes.baseAddress else { preconditionFailure("a path without an end") }
-      return body(start)
-    }
+    if let bytes { body(bytes) } else { text.withCString(body) }
   }
 }
 
 /// These bytes as text, with `\xe9` for each byte that is not UTF-8.
 private func readable(_ bytes: UnsafeRawBufferPointer) -> String {
-  var text = String.UnicodeScalarView()
-  var parser = Unicode.UTF8.ForwardParser()
-  var rest = bytes.makeIterator()
-  var index = 0
-  while true {
-    switch parser.parseScalar(from: &rest) {
-    case .valid(let scalar):
-      text.append(Unicode.UTF8.decode(scalar))
-      index += scalar.count
-    case .error(let length):
-      // All bytes from 0x80 on have two digits.
-      for byte in bytes[index..<index + length] {
-        text.append(contentsOf: "\\x\(String(byte, radix: 16))".unicodeScalars)
-      }
-      index += length
-    case .emptyInput:
-      return String(text)
-    }
+  var text = ""
+  var rest = bytes[...]
+  while let byte = rest.first {
+    // A character has at most four bytes, and all bytes that are not UTF-8 have two digits.
+    let valid = (1...4).lazy.compactMap { String(validating: rest.prefix($0), as: UTF8.self) }.first
+    text += valid ?? "\\x\(String(byte, radix: 16))"
+    rest = rest.dropFirst(valid?.utf8.count ?? 1)
   }
+  return text
 }

@@ -6,7 +6,8 @@ import Testing
 struct ArgumentsTests {
   private func arguments(_ words: String) throws(UsageError) -> Arguments {
     try Arguments(
-      words.split(separator: " ").map(String.init), flags: ["--flag"], options: ["--option"],
+      words.split(separator: " ").map { FilePath(String($0)) }, flags: ["--flag"],
+      options: ["--option"],
       lists: ["--list"])
   }
 

@@ -15,15 +15,16 @@ struct ChangeRingTests {
   func capacity(_ capacity: Int) {
     var ring = ChangeRing(capacity: capacity)
     #expect(ring.latest == 0)
-    #expect(ring.last(after: 0).map(Array.init) == [])
+    #expect(ring.hasAll(after: 0))
     for number in Int64(1)...20 {
       ring.append(change(number))
       #expect(ring.latest == number)
       for after in 0...number {
-        let expected =
-          number - after <= Int64(capacity)
-          ? (after..<number).map { change($0 + 1) } : nil
-        #expect(ring.last(after: after).map(Array.init) == expected)
+        let isThere = number - after <= Int64(capacity)
+        #expect(ring.hasAll(after: after) == isThere)
+        guard isThere else { continue }
+        let expected = (after..<number).map { change($0 + 1) }
+        #expect(Array(ring.changes(after: after, upTo: number)) == expected)
       }
     }
   }

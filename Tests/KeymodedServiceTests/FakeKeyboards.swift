@@ -20,10 +20,6 @@ final class FakeKeyboards: InputSource {
   /// The time up to which all events have been read; `nil` for `now`.
   var reached: Time?
 
-  /// The times for which a wakeup was requested; `nil` cancels the wakeup.
-  private(set) var wakeups: [Time?] = []
-  private var wakesAt: Time?
-
   func start(on loop: EventLoop, ready: @escaping () -> Void) {}
 
   func read(into batch: inout Batch) {
@@ -32,14 +28,7 @@ final class FakeKeyboards: InputSource {
     unread = []
   }
 
-  func wake(at time: Time?) {
-    guard time != wakesAt else { return }
-    wakesAt = time
-    wakeups.append(time)
-  }
-
-  /// The timer of the last wakeup has fired.
-  func timerFired() { wakesAt = nil }
+  func bootTime(settling time: Time) -> Int64 { time.microseconds }
 
   var devices: [DeviceMessage] { [] }
 

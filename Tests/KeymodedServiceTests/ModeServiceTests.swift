@@ -66,18 +66,18 @@ struct ModeServiceTimeTests {
 
   private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds * 1000) }
 
-  @Test("a wakeup is requested once, and cancelled when nothing is due any more")
+  @Test("a wakeup is due only while a deadline is")
   func asked() throws {
     let keyboards = FakeKeyboards()
     let service = TestService(settings, keyboards)
     service.service.advance()
     service.take([try input(first, 0, 30, .press)])
-    #expect(keyboards.wakeups == [], "nothing is due, so nothing is asked for")
+    #expect(service.wakeTime == nil)
     service.take([try input(first, 10, 42, .press)])
     service.take([try input(first, 20, 42, .release)])
-    #expect(keyboards.wakeups == [at(3010)])
+    #expect(service.wakeTime == at(3010))
     service.take([try input(first, 30, 30, .press)])
-    #expect(keyboards.wakeups == [at(3010), nil])
+    #expect(service.wakeTime == nil)
   }
 
   @Test("a deadline acts when the clock reaches it, and its change is published at once")
@@ -91,12 +91,12 @@ struct ModeServiceTimeTests {
     service.awake()
     #expect(service.controller.modes.shift == "on")
     #expect(service.publisher.next(for: &position) == nil)
-    #expect(keyboards.wakeups == [at(3000), at(3000)], "woken too early, it asks again")
+    #expect(service.wakeTime == at(3000), "woken too early, it is woken again")
     keyboards.now = at(3500)
     service.awake()
     #expect(service.controller.modes.shift == "off")
     #expect(service.controller.modes.shiftSince == at(3000))
-    #expect(keyboards.wakeups.count == 2)
+    #expect(service.wakeTime == nil)
     #expect(service.publisher.next(for: &position) != nil)
   }
 
@@ -147,7 +147,7 @@ struct ModeServiceTimeTests {
     }
     let service = TestService(settings, keyboards, StateStore(memory))
     service.service.advance()
-    #expect(keyboards.wakeups == [at(3100)])
+    #expect(service.wakeTime == at(3100))
     keyboards.now = at(10_000)
     service.awake()
     #expect(service.controller.modes.sequence == 2)
@@ -161,10 +161,10 @@ struct ModeServiceTimeTests {
     let service = TestService(Settings(), keyboards)
     service.take([try input(first, 0, 42, .press)])
     keyboards.now = at(1000)
-    try service.apply(settings)
-    try service.apply(Settings(shift: ShiftRules(timeout: .seconds(2))))
-    try service.apply(Settings())
-    #expect(keyboards.wakeups == [at(3000), at(2000), nil])
+    for (timeout, time) in [(3, at(3000)), (2, at(2000)), (nil, nil)] as [(Int?, Time?)] {
+      try service.apply(Settings(shift: ShiftRules(timeout: timeout.map { .seconds($0) })))
+      #expect(service.wakeTime == time)
+    }
     try service.apply(settings)
     keyboards.now = at(5000)
     try service.apply(Settings())

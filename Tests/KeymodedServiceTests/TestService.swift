@@ -31,10 +31,10 @@ struct TestService {
   }
 
   /// The timer of the deadline has fired.
-  func awake() {
-    keyboards.timerFired()
-    service.advance()
-  }
+  func awake() { service.advance() }
+
+  /// The time for which the timer is set; `nil` while it is off.
+  var wakeTime: Time? { service.engine.wakeTime }
 
   /// A program sends the event of this name.
   func trigger(_ name: String) throws {

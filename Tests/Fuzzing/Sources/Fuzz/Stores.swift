@@ -73,31 +73,31 @@ private func forge(_ choices: inout Choices) {
   memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
   memory.bytes.copyBytes(from: content)
   for place in 0..<2 where flags & 1 << place != 0 {
-    var fields = StoredFields(slice(place * 512, 512))
-    _ = fields.takeNumber()
-    _ = fields.takeNumber()
-    _ = fields.takeText()
-    _ = fields.takeSnapshot()
-    _ = fields.takeNumber()
-    seal(&fields)
+    sealStates(slice(place * StateStore.statesSize / 2, StateStore.statesSize / 2))
   }
+  let recordSize = (size - StateStore.statesSize) / (2 * capacity)
   for place in 0..<2 * capacity where flags & 4 << (place % 4) != 0 {
-    var fields = StoredFields(slice(1024 + place * 160, 160))
-    _ = fields.takeNumber()
-    _ = fields.takeTime()
-    for _ in 0..<4 { _ = fields.takeText() }
-    seal(&fields)
+    sealRecord(slice(StateStore.statesSize + place * recordSize, recordSize))
   }
 }
 
-private func seal(_ fields: inout StoredFields) {
-  var check = fields
-  // There may be no room left.
-  if check.takeNumber() != nil { fields.putChecksum() }
+/// See ``KeptBytes``: a layout, a generation, the count of bytes, a checksum, and the bytes.
+private func sealStates(_ copy: UnsafeMutableRawBufferPointer) {
+  copy.storeBytes(of: KeptBytes.layout, as: UInt64.self)
+  let count = copy.load(fromByteOffset: 16, as: UInt64.self)
+  guard count <= UInt64(copy.count - 32) else { return }
+  let sum = Checksum.of(copy[32...].prefix(Int(count)), after: Checksum.of(copy[..<24]))
+  copy.storeBytes(of: sum, toByteOffset: 24, as: UInt64.self)
 }
 
-private func slice(_ start: Int, _ count: Int) -> Slice<UnsafeMutableRawBufferPointer> {
-  memory.bytes[start..<start + count]
+/// A record ends with its checksum.
+private func sealRecord(_ record: UnsafeMutableRawBufferPointer) {
+  let sum = Checksum.of(record.dropLast(8))
+  record.storeBytes(of: sum, toByteOffset: record.count - 8, as: UInt64.self)
+}
+
+private func slice(_ start: Int, _ count: Int) -> UnsafeMutableRawBufferPointer {
+  UnsafeMutableRawBufferPointer(rebasing: memory.bytes[start..<start + count])
 }
 
 /// What a daemon does with what it finds: it serves it, adds to it, and the next one has that.
@@ -122,7 +122,7 @@ private func goOn() {
   }
   require(engine.controller.modes.sequence == sequence)
   let click = Batch([.client(.keyboard(.clickMoreButton), at: keyboard.now)])
-  require(engine.take(click) && engine.take(click))
+  require(engine.process(click) && engine.process(click))
   require(engine.controller.modes.sequence == sequence + 2)
   for after in [0, sequence, sequence + 1, sequence + 2] {
     var position = SubscriberPosition(sequence: after)
