@@ -19,7 +19,7 @@ SIZES = (1_000, 10_000, 100_000)
 MOST_ONE_BY_ONE = 1_000
 
 # Each recording has the header of this one, and a part of its events.
-MODEL = CHECKOUT / "Tests/EventRecordingsTests/Recordings/typing.keymodectl.evemu"
+MODEL = CHECKOUT / "Tests/EventRecordingsTests/Recordings/typing.redacted.evemu"
 
 PROGRAM = CHECKOUT / "examples/corpus/corpus.py"
 
