@@ -72,7 +72,7 @@ let package = Package(
     module("SystemCalls", ["CLinux"]),
     module("Systemd", ["CLibsystemd", "SystemCalls"]),
     module("Evdev", ["CLibevdev", "KeyboardModes", "SystemCalls"]),
-    module("EventRecordings", ["Evdev", "KeyboardModes", "SystemCalls", "YAML"]),
+    module("EventRecordings", ["Evdev", "KeyboardModes", "SystemCalls"]),
     module("LinuxInput", ["Evdev", "KeyboardModes", "SystemCalls", "Systemd"]),
 
     // The daemon and its clients.

@@ -224,7 +224,8 @@ struct EscapeTests {
   @Test("text of files is escaped")
   func files() throws {
     let folder = try TemporaryFolder()
-    let version = try folder.write("libinput.yml", "version: \"\\e[31m\\x9b2\\n\"\nndevices: 1\n")
+    let version = try folder.write(
+      "libinput.yml", "version: \u{1b}[31m\u{9b}2\u{2028}\nndevices: 1\n")
     let recording = try run("keymodectl", "replay", version)
     #expect(recording.status == 4)
     #expect(

@@ -223,7 +223,8 @@ struct ReplayEachTests {
   func growth() throws {
     let file = try folder.write("one", presses(3))
     let two = try folder.write(
-      "two.yaml", "devices:\n- events:\n  - evdev: [[1, 0, 1, 42, 1]]\n- events: []\n")
+      "two.yaml",
+      "devices:\n- node: x\n  events:\n  - evdev:\n    - [1, 0, 1, 42, 1]\n- node: y\n  events:\n")
     let program = """
       import resource, subprocess, sys
       def limit(): resource.setrlimit(resource.RLIMIT_NOFILE, (20, 20))

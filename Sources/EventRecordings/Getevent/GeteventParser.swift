@@ -13,58 +13,49 @@ import KeyboardModes
 /// getevent reads only one device. Old versions write the time with a dash, and its microseconds
 /// without leading zeros. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
-  static func claims(_ line: UnsafeRawBufferPointer) -> Bool {
-    // Only these can be lines of this format. The lines of others are not parsed for nothing.
-    guard let first = line.first(where: { $0 != .space && $0 != .tab }),
-      first.decimalDigit != nil || "[/a".utf8.contains(first)
-    else { return false }
-    // Output without -t is recognized, so that the error can say that the times are missing.
-    return line.starts(with: "/dev/input/event".utf8) || GeteventParser().recognizes(line)
-  }
-
-  var isRecognized = false
+  private(set) var isRecognized = false
 
   /// The paths of the present devices, and their numbers in the order of their first events.
-  private(set) var devices: [(path: [UInt8], number: Int)] = []
-
-  /// For the fast path.
-  var keyLabels = KeyLabels()
+  private var devices: [(path: [UInt8], number: Int)] = []
 
   /// The number of all devices so far, also of removed ones.
   private var count = 0
+
+  private var keyNames = KeyNames()
 
   /// The kernel allows no more event devices at a time; a text with more names is not a recording.
   private static let mostDevices = 1024
 
   mutating func parse(
-    _ line: UnsafeRawBufferPointer, isTerminated: Bool
+    _ line: UnsafeRawBufferPointer, isComplete: Bool
   ) throws(LineFault) -> Entry? {
-    if line.starts(with: "add device ".utf8) { isRecognized = true }
-    if line.starts(with: "remove device ".utf8) { return remove(Fields(line, from: 14)) }
-    var fields = Fields(line, from: 0)
+    if line.begins(with: "add device ") { isRecognized = true }
+    if line.begins(with: "remove device ") { return remove(Fields(line, from: 14)) }
+    var fields = Fields(line)
     let time = try time(&fields)
     let device = try device(&fields)
     guard let typeField = fields.next(), let codeField = fields.next(),
       let valueField = fields.next(), let type = type(typeField)
     else {
       // Between events there are descriptions of devices.
-      guard time == nil, !hasEvent(line), isTerminated || line.first?.decimalDigit == nil else {
+      guard time == nil, !hasEvent(line), isComplete || line.first?.decimalDigit == nil else {
         throw LineFault("neither an event nor a line about a device")
       }
       return nil
     }
+    // Output without -t is recognized, so that the error can say that the times are missing.
+    isRecognized = isRecognized || time != nil || line.begins(with: "/dev/input/event")
     guard let time else { throw LineFault("an event without a time: getevent needs -t") }
-    isRecognized = true
     guard type == InputEvent.key || type == InputEvent.synchronization else { return nil }
     guard let code = code(codeField, type) else {
       // Android has names of its own, but not for keys that matter here.
-      if codeField.starts(with: "KEY_".utf8) || codeField.starts(with: "BTN_".utf8) { return nil }
+      if codeField.begins(with: "KEY_") || codeField.begins(with: "BTN_") { return nil }
       throw LineFault("unknown event code \(quoted(codeField))")
     }
     guard let value = value(valueField) else {
       throw LineFault("unknown event value \(quoted(valueField))")
     }
-    if let more = fields.next(), !more.elementsEqual("rate".utf8) {
+    if let more = fields.next(), !more.equals("rate") {
       throw LineFault("unexpected \(quoted(more)) after the event")
     }
     return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
@@ -72,25 +63,22 @@ struct GeteventParser: EntryParser {
 
   /// Parses `[    1234.567890]`, or `1234-567890:` without leading zeros of the microseconds.
   private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
-    let start = fields
-    guard let first = fields.next() else { return nil }
-    if first[0] == UInt8(ascii: "[") {
-      fields = start
-      guard let inside = fields.next(between: UInt8(ascii: "["), and: UInt8(ascii: "]")) else {
+    if fields.skip("[") {
+      guard let inside = fields.next(upTo: UInt8(ascii: "]")) else {
         throw LineFault("the time has no closing ']'")
       }
       return try Time(field: inside)
     }
-    guard first.last == UInt8(ascii: ":"), let dash = first.firstIndex(of: UInt8(ascii: "-")),
+    var rest = fields
+    guard let first = rest.next(), first.last == UInt8(ascii: ":"),
+      let dash = first.firstIndex(of: UInt8(ascii: "-")),
       let seconds = Int64(digits: UnsafeRawBufferPointer(rebasing: first[..<dash])),
       let fraction = Int64(
         digits: UnsafeRawBufferPointer(rebasing: first[(dash + 1)..<(first.count - 1)])),
-      fraction < 1_000_000, seconds < Int64.max / 1_000_000
-    else {
-      fields = start
-      return nil
-    }
-    return Time(microseconds: seconds * 1_000_000 + fraction)
+      fraction < 1_000_000
+    else { return nil }
+    fields = rest
+    return try Time(seconds: seconds, microseconds: fraction)
   }
 
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
@@ -99,7 +87,7 @@ struct GeteventParser: EntryParser {
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
     else { return 0 }
     fields = rest
-    let name = path.dropLast()
+    let name = UnsafeRawBufferPointer(rebasing: path.dropLast())
     if let known = devices.first(where: { $0.path.elementsEqual(name) }) { return known.number }
     guard count < Self.mostDevices else {
       throw LineFault("more than \(Self.mostDevices) devices")
@@ -119,40 +107,53 @@ struct GeteventParser: EntryParser {
 
   /// Whether the line has an event behind a damaged beginning.
   private func hasEvent(_ line: UnsafeRawBufferPointer) -> Bool {
-    var fields = Fields(line, from: 0)
-    var last: [UnsafeRawBufferPointer] = []
-    while let field = fields.next() {
-      last = last.suffix(2) + [field]
-      if last.count == 3, type(last[0]) != nil, value(last[2]) != nil { return true }
+    var fields = Fields(line)
+    var (first, second) = (fields.next(), fields.next())
+    while let third = fields.next() {
+      if let first, type(first) != nil, value(third) != nil { return true }
+      (first, second) = (second, third)
     }
     return false
   }
 
   private func type(_ field: UnsafeRawBufferPointer) -> UInt16? {
-    if field.elementsEqual("EV_KEY".utf8) { return InputEvent.key }
-    if field.elementsEqual("EV_SYN".utf8) { return InputEvent.synchronization }
+    if field.equals("EV_KEY") { return InputEvent.key }
+    if field.equals("EV_SYN") { return InputEvent.synchronization }
     // Events of other types are ignored.
-    if field.starts(with: "EV_".utf8) { return .max }
+    if field.begins(with: "EV_") { return .max }
     return field.count == 4 ? UInt16(hexadecimal: field) : nil
   }
 
-  private func code(_ field: UnsafeRawBufferPointer, _ type: UInt16) -> UInt16? {
-    if let number = UInt16(hexadecimal: field), field.count == 4 { return number }
-    if type == InputEvent.key {
-      return KeyCode(name: String(decoding: field, as: UTF8.self))?.number
-    }
-    if field.elementsEqual("SYN_REPORT".utf8) { return InputEvent.report }
-    if field.elementsEqual("SYN_DROPPED".utf8) { return InputEvent.dropped }
-    return field.starts(with: "SYN_".utf8) ? .max : nil
+  private mutating func code(_ field: UnsafeRawBufferPointer, _ type: UInt16) -> UInt16? {
+    if field.count == 4, let number = UInt16(hexadecimal: field) { return number }
+    if type == InputEvent.key { return keyNames.code(of: field) }
+    if field.equals("SYN_REPORT") { return InputEvent.report }
+    if field.equals("SYN_DROPPED") { return InputEvent.dropped }
+    return field.begins(with: "SYN_") ? .max : nil
   }
 
   private func value(_ field: UnsafeRawBufferPointer) -> Int32? {
-    switch String(decoding: field, as: UTF8.self) {
-    case "UP": 0
-    case "DOWN": 1
-    case "REPEAT": 2
-    case let text where text.count == 8: UInt32(text, radix: 16).map { Int32(bitPattern: $0) }
-    default: nil
-    }
+    if field.equals("UP") { return 0 }
+    if field.equals("DOWN") { return 1 }
+    if field.equals("REPEAT") { return 2 }
+    guard field.count == 8 else { return nil }
+    return UInt32(hexadecimal: field).map { Int32(bitPattern: $0) }
+  }
+}
+
+/// The codes of the keys whose names have been looked up, which takes long.
+private struct KeyNames {
+  /// A name and its code at the index that is the hash of the name.
+  private var known: [(name: [UInt8], code: UInt16?)] = []
+
+  /// The code of the key with this name; `nil` if libevdev does not know it.
+  mutating func code(of name: UnsafeRawBufferPointer) -> UInt16? {
+    let hash = name.reduce(UInt8(0)) { $0 &* 31 &+ $1 }
+    if known.isEmpty { known = Array(repeating: ([], nil), count: 256) }
+    let (knownName, knownCode) = known[Int(hash)]
+    if knownName.elementsEqual(name) { return knownCode }
+    let code = KeyCode(name: String(decoding: name, as: UTF8.self))?.number
+    known[Int(hash)] = (Array(name), code)
+    return code
   }
 }

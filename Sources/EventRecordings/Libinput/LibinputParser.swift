@@ -1,6 +1,7 @@
-import YAML
+import KeyboardModes
 
-/// Parses the output of `libinput record`, version 1 of its format.
+/// Parses the output of `libinput record`, version 1 of its format, line by line as the tool writes
+/// it.
 ///
 ///     version: 1
 ///     ndevices: 1
@@ -14,271 +15,209 @@ import YAML
 ///         - [  0,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
 ///
 /// Each device has a list of entries. An entry called `evdev` is a report; its events are seconds,
-/// microseconds, type, code and value, all decimal. Unknown keys are skipped, as the format asks of
-/// readers. A fragment may begin at `devices:`, at `events:`, or with items of either list. A
-/// lenient reading goes on behind damage: see `LibinputParser+Recovery.swift`. Source:
-/// tools/libinput-record.man of freedesktop.org's libinput.
-struct LibinputParser {
-  /// A collection of the document: the document itself, one of the two lists, an item of a list, or
-  /// the events of a report.
-  enum Collection {
-    case document, list, item, report
+/// microseconds, type, code and value, all decimal. Other entries and the descriptions of devices are
+/// skipped, as the format asks of readers. The beginning of each line says what it is, so a fragment
+/// of a recording is read too. Source: tools/libinput-record.man of freedesktop.org's libinput.
+struct LibinputParser: EntryParser {
+  /// What a line belongs to.
+  private enum Place {
+    /// The beginning of the file, or the description of a device.
+    case description
+    /// The list of events of a report.
+    case report
+    /// An entry that is not a report.
+    case otherEntry
   }
 
-  let file: String
-  let options: ReadingOptions
-  var reader: LibinputReader
-  var devices = LibinputDevices()
-  var recovery = LibinputRecovery()
-  var isAtEnd = false
+  private(set) var isRecognized = false
+  var warning: Warning?
 
-  /// The collections that have begun and not ended.
-  var context: [Collection] = []
+  /// Whether the recording says that it is of one device, and so is in the order of time.
+  private(set) var isOfOneDevice = false
 
-  /// Whether the text has something that only a recording has, and whether it has its header.
-  var isRecognized = false
-  private var hasHeader = false
-  private var hasVersion = false
+  private var place = Place.description
+
+  /// The number of devices whose descriptions have begun.
+  private var descriptions = 0
+
+  /// The number of the present device, once it has an event, and of devices with events. Devices
+  /// without events, of which there may be many, get no numbers.
+  private var device: Int?
+  private var count = 0
+
+  /// The most devices: the events of each are kept.
+  private static let mostDevices = 256
 
   /// Whether the report has the scan code that an obfuscated recording has for all keys.
-  var hasScanCodeOfA = false
+  private var hasScanCodeOfA = false
 
-  init(_ input: consuming InputReader, file: String, _ options: ReadingOptions) {
-    reader = LibinputReader(input)
-    self.file = file
-    self.options = options
-  }
+  /// What ends a number in a list.
+  private static let marks = (UInt8(ascii: ","), UInt8(ascii: "]"))
 
-  /// The next entry; `nil` at the end.
-  mutating func next() throws(RecordingError) -> Entry? {
-    while !isAtEnd {
-      if let entry = try step() { return entry }
-    }
-    return nil
-  }
+  /// The numbers of the list that was parsed last. Its memory is used again for each line.
+  private var numbers: [Int64] = []
 
-  private mutating func step() throws(RecordingError) -> Entry? {
-    do throws(LibinputFault) {
-      let part = try nextPart()
-      if part.kind != .end { return try take(part) }
-    } catch {
-      return try recover(from: error)
-    }
-    if let end = reader.section.end { return try resume(from: end, skipping: nil) }
-    isAtEnd = true
-    guard isRecognized else { throw notARecording }
-    return nil
-  }
-
-  /// The error of a text that is not a recording, with its first fault.
-  var notARecording: RecordingError {
-    guard let first = recovery.first else { return RecordingError("not a recording", file: file) }
-    return RecordingError("not a recording: \(first.message)", file: file, line: first.line)
-  }
-}
-
-// MARK: - The document
-
-extension LibinputParser {
-  private mutating func take(_ part: EventStream.Event) throws(LibinputFault) -> Entry? {
-    switch (context.last, part.kind) {
-    case (nil, .mappingStart): context.append(.document)
-    case (nil, .sequenceStart): context.append(.list)
-    case (.list, .mappingStart): context.append(.item)
-    case (.document, .scalar): return try takeMember(of: .document, part)
-    case (.item, .scalar): return try takeMember(of: .item, part)
-    case (.report, .sequenceStart): return try takeEvent(part)
-    case (_, .sequenceEnd), (_, .mappingEnd):
-      guard context.popLast() == .report, !reader.section.isOneLine else { return nil }
+  mutating func parse(
+    _ line: UnsafeRawBufferPointer, isComplete: Bool
+  ) throws(LineFault) -> Entry? {
+    var fields = Fields(line)
+    fields.skipSpace()
+    if fields.skip("- [") { return try parseEvent(&fields, of: line) }
+    if fields.skip("#") {
+      if line.begins(with: "# libinput record") { isRecognized = true }
+    } else if fields.skip("- evdev:") {
+      try beginEntry(.report)
+      try refuseMore(&fields)
       hasScanCodeOfA = false
-      return .reportEnd(device: devices.number())
-    case (.document, _), (.item, _):
-      // A key that is not text, and its value.
-      try skip(part)
-      try skip(try nextPart())
-    case (.report, _): throw structureFault("event is not a list of numbers", part, resumingAt: 1)
-    case (.list, _) where isCertain:
-      try skip(part)
-      throw structureFault(
-        "neither a device nor a report of its events", part,
-        resumingAt: part.kind == .sequenceStart ? 0 : 1)
-    case (_, _): try skip(part)
+    } else if fields.skip("- keymoded: ") {
+      try beginEntry(.otherEntry)
+      return try parseNote(&fields)
+    } else if fields.skip("- node:") {
+      (isRecognized, place, device) = (true, .description, nil)
+      descriptions += 1
+    } else if place == .report, fields.hasMore {
+      guard fields.skip("- "), fields.skip(to: ":") else {
+        throw LineFault("neither an event nor the beginning of another entry")
+      }
+      place = .otherEntry
+    } else if place == .description {
+      try parseDescription(line)
     }
     return nil
   }
 
-  /// Takes a key and its value.
-  private mutating func takeMember(
-    of collection: Collection, _ key: EventStream.Event
-  ) throws(LibinputFault) -> Entry? {
-    reader.beginValue(key)
-    let value = try nextPart()
-    reader.endValue()
-    switch (collection, key.text, value.kind) {
-    case (.document, "version", _): try takeVersion(key, value)
-    case (.document, "devices", .sequenceStart):
-      recognize(key)
-      context.append(.list)
-    case (_, "events", .sequenceStart):
-      context.append(.list)
-      // The lists of a prefix are not lists of the text.
-      guard reader.isInText(key) else { return nil }
+  private mutating func beginEntry(_ kind: Place) throws(LineFault) {
+    (isRecognized, place) = (true, .otherEntry)
+    guard !isOfOneDevice || descriptions <= 1 else {
+      throw LineFault("events of a second device, but 'ndevices' is 1")
+    }
+    place = kind
+  }
+
+  private mutating func parseDescription(_ line: UnsafeRawBufferPointer) throws(LineFault) {
+    var fields = Fields(line)
+    if fields.skip("version:") {
+      let version = fields.next().map { String(decoding: $0, as: UTF8.self) } ?? ""
+      guard version == "1" else {
+        throw LineFault("unknown format version '\(version)'; expected 1", isFatal: true)
+      }
+    } else if fields.skip("ndevices:") {
       isRecognized = true
-      devices.beginList()
-    case (_, "events", .scalar):
-      guard ["", "~", "null"].contains(value.text) else {
-        throw structureFault("events are not a list", value, resumingAt: 1)
-      }
-      recognize(key)
-    case (.item, "evdev", .sequenceStart):
-      recognize(key)
-      recovery.entryColumn = max(0, key.mark.column - 3)
-      context.append(.report)
-    case (.item, "evdev", .scalar):
-      throw structureFault("report is not a list of events", value, resumingAt: 1)
-    case (.item, "keymoded", _):
-      reader.beginValue(key)
-      let note = try takeNote(value)
-      reader.endValue()
-      return note
-    default:
-      if collection == .document, reader.isInText(key) {
-        hasHeader = hasHeader || key.text == "ndevices" || key.text == "libinput"
-      }
-      if collection == .item, key.text == "node", reader.isInText(key) {
-        recovery.deviceColumn = max(0, key.mark.column - 3)
-        devices.begin()
-      }
-      try skip(value)
-    }
-    return nil
-  }
-
-  private mutating func takeVersion(
-    _ key: EventStream.Event, _ value: EventStream.Event
-  ) throws(LibinputFault) {
-    guard !value.hasLineEnds else {
-      throw structureFault("the version has more than one line", value, resumingAt: 1)
-    }
-    guard !hasVersion else {
-      try skip(value)
-      throw fault("the key 'version' occurs twice", key)
-    }
-    guard value.kind == .scalar, value.text == "1" else {
-      throw fault("unknown format version '\(value.text)'; expected 1", value, .fatal)
-    }
-    hasVersion = true
-  }
-
-  private mutating func recognize(_ key: EventStream.Event) {
-    if reader.isInText(key) { isRecognized = true }
-  }
-
-  /// Whether the text is surely a recording: then no event may be lost silently.
-  private var isCertain: Bool { isRecognized || hasHeader }
-
-  /// The next part of the YAML.
-  ///
-  /// - Throws: if there is none, or it is a text with events in it, which shows that a quote or a
-  ///   block began by damage.
-  mutating func nextPart() throws(LibinputFault) -> EventStream.Event {
-    let part: EventStream.Event
-    do throws(YAMLError) {
-      part = try reader.next()
-    } catch {
-      throw fault(error)
-    }
-    guard !part.hasLineEnds || !isCertain || !holdsEvents(part.text) else {
-      throw structureFault(
-        "this text contains events; a quote or block before it may be damaged", part,
-        resumingAt: 1)
-    }
-    return part
-  }
-
-  private func holdsEvents(_ text: String) -> Bool {
-    var text = text
-    return text.withUTF8 {
-      let bytes = UnsafeRawBufferPointer($0)
-      return bytes.firstOffset(of: "- evdev:") != nil || bytes.firstOffset(of: "- [") != nil
+      isOfOneDevice = fields.next()?.equals("1") == true
+    } else {
+      fields.skipSpace()
+      if fields.skip("events:") { try refuseMore(&fields) }
     }
   }
 
-  /// Skips the rest of the value that began with `part`. Later versions of the format may have new
-  /// keys.
-  ///
-  /// - Throws: if the value has events, which shows that the line of its key is damaged.
-  mutating func skip(_ part: EventStream.Event) throws(LibinputFault) {
-    guard part.kind == .sequenceStart || part.kind == .mappingStart else { return }
-    var open = [SkippedCollection(part)]
-    var last = part
-    while let innermost = open.last {
-      let next = try nextPart()
-      switch next.kind {
-      case .scalar: open[open.count - 1].add(next)
-      case .mappingStart: open.append(SkippedCollection(next))
-      case .sequenceStart:
-        let isReport = last.kind == .scalar && last.text == "evdev" && !innermost.isSequence
-        if isReport, isCertain {
-          throw structureFault("events outside of a list of events", last, resumingAt: 0)
-        }
-        open.append(SkippedCollection(next))
-      case .sequenceEnd, .mappingEnd:
-        open.removeLast()
-        if innermost.isEvent, open.last?.isSequence == true, isCertain {
-          throw structureFault("an event outside of a report", innermost.part, resumingAt: 0)
-        }
-      case .end: return
-      }
-      last = next
+  /// - Throws: if events are in the same line as the name of their list.
+  private func refuseMore(_ fields: inout Fields) throws(LineFault) {
+    guard let more = fields.next(), more.first != UInt8(ascii: "#") else { return }
+    throw LineFault("unexpected \(quoted(more)): each event has a line of its own")
+  }
+
+  // MARK: - Events
+
+  /// Parses ` 0, 300002,   1,  42,       2]`.
+  private mutating func parseEvent(
+    _ fields: inout Fields, of line: UnsafeRawBufferPointer
+  ) throws(LineFault) -> Entry? {
+    guard place == .report else {
+      guard (try? parseList(&fields, 5, "event")) != nil else { return nil }
+      isRecognized = true
+      throw LineFault("an event outside of a report")
     }
-  }
-}
-
-// MARK: - Faults
-
-extension LibinputParser {
-  func fault(
-    _ message: String, _ part: EventStream.Event, _ kind: LibinputFault.Kind = .value
-  ) -> LibinputFault {
-    LibinputFault(kind: kind, error: RecordingError(message, file: file, line: part.mark.line))
-  }
-
-  /// - Parameter lines: how many lines behind that of `part` the text has to be read anew.
-  private func structureFault(
-    _ message: String, _ part: EventStream.Event, resumingAt lines: Int
-  ) -> LibinputFault {
-    fault(message, part, .structure(resume: part.mark.line + lines))
-  }
-
-  private func fault(_ error: YAMLError) -> LibinputFault {
-    if let failure = reader.source.failure {
-      return LibinputFault(kind: .fatal, error: RecordingError(failure, file: file))
+    try parseList(&fields, 5, "event")
+    let time = try Time(seconds: numbers[0], microseconds: numbers[1])
+    let type: UInt16 = try number(numbers[2], "type")
+    let code: UInt16 = try number(numbers[3], "code")
+    let value: Int32 = try number(numbers[4], "value")
+    if type == InputEvent.miscellaneous, code == InputEvent.scanCode {
+      hasScanCodeOfA = value == 30
     }
-    let line = error.byte.map { reader.source.line(ofByte: $0) }
-    let isCutOff = line == nil && reader.hasReachedEnd && isRecognized
-    let message = (isCutOff ? "the recording is cut off here: " : "") + error.message
-    return LibinputFault(
-      kind: .yaml(unreadable: line),
-      error: RecordingError(message, file: file, line: line ?? error.mark.line))
+    guard type == InputEvent.key || type == InputEvent.synchronization else { return nil }
+    if type == InputEvent.key { checkObfuscation(code, line) }
+    return .event(
+      InputEvent(time: time, type: type, code: code, value: value, device: try presentDevice()))
   }
-}
 
-/// A list or a mapping that is skipped.
-private struct SkippedCollection {
-  let part: EventStream.Event
-  private var count = 0
-  private var hasOnlyNumbers = true
+  private func number<Number: FixedWidthInteger>(
+    _ value: Int64, _ name: String
+  ) throws(LineFault) -> Number {
+    if let number = Number(exactly: value) { return number }
+    throw LineFault("event \(name) \(value) is out of range")
+  }
 
-  init(_ part: EventStream.Event) { self.part = part }
+  /// Warns if keys were obfuscated: without `--show-keycodes`, libinput writes all character keys
+  /// and both Shift keys as A, and the scan code of every key as that of A. Older versions do not say
+  /// so behind the event.
+  private mutating func checkObfuscation(_ code: UInt16, _ line: UnsafeRawBufferPointer) {
+    guard line.ends(with: "(obfuscated)") || (hasScanCodeOfA && code != 30) else { return }
+    warning = Warning(
+      message: "libinput hid the key codes, even those of Shift; record with --show-keycodes",
+      isOfLine: false)
+  }
 
-  var isSequence: Bool { part.kind == .sequenceStart }
-
-  /// Whether it looks like an event: a list of five numbers.
-  var isEvent: Bool { isSequence && count == 5 && hasOnlyNumbers }
-
-  mutating func add(_ scalar: EventStream.Event) {
+  /// The number of the present device; a new one at its first event.
+  private mutating func presentDevice() throws(LineFault) -> Int {
+    if let device { return device }
+    guard count < Self.mostDevices else {
+      throw LineFault("more than \(Self.mostDevices) devices with events")
+    }
+    device = count
     count += 1
-    hasOnlyNumbers = hasOnlyNumbers && Int64(scalar.text) != nil
+    return count - 1
+  }
+
+  // MARK: - Notes
+
+  /// Parses a note of `keymodectl record`. Unknown notes are skipped.
+  private mutating func parseNote(_ fields: inout Fields) throws(LineFault) -> Entry? {
+    guard let word = fields.next() else { return nil }
+    if word.elementsEqual(Note.lost.utf8) { return .lost(device: try presentDevice()) }
+    if word.elementsEqual(Note.missed.utf8) { return .missed(device: try presentDevice()) }
+    if word.elementsEqual("{\(Note.held):".utf8) {
+      _ = fields.skip(" [")
+      try parseList(&fields, nil, "list of held keys")
+      let keys = numbers.compactMap { UInt16(exactly: $0).flatMap { KeyCode($0) } }
+      guard keys.count == numbers.count else {
+        throw LineFault("a key code of the held keys is above \(KeyCode.max)")
+      }
+      return .held(keys, device: try presentDevice())
+    }
+    guard word.elementsEqual("{\(Note.gone):".utf8) else { return nil }
+    _ = fields.skip(" [")
+    try parseList(&fields, 2, "time")
+    let time = try Time(seconds: numbers[0], microseconds: numbers[1])
+    return .gone(device: try presentDevice(), at: time)
+  }
+
+  /// Parses the numbers of a list, behind its opening bracket.
+  ///
+  /// - Parameters:
+  ///   - count: how many there have to be; `nil` for at most as many as there are keys.
+  ///   - what: the name of the list in errors.
+  private mutating func parseList(
+    _ fields: inout Fields, _ count: Int?, _ what: String
+  ) throws(LineFault) {
+    numbers.removeAll(keepingCapacity: true)
+    var isAtEnd = fields.skip("]")
+    while !isAtEnd {
+      guard let field = fields.next(orEndAt: Self.marks) else {
+        throw LineFault("the \(what) has no closing bracket")
+      }
+      guard let number = Int64(ascii: field) else {
+        throw LineFault("\(quoted(field)) of the \(what) is not a number")
+      }
+      guard numbers.count <= KeyCode.max else { throw LineFault("the \(what) is too long") }
+      numbers.append(number)
+      isAtEnd = fields.skip("]")
+      guard isAtEnd || fields.skip(",") else {
+        throw LineFault("the \(what) has no closing bracket")
+      }
+    }
+    guard numbers.count == count ?? numbers.count else {
+      throw LineFault("the \(what) has \(numbers.count) numbers, not \(count ?? 0)")
+    }
   }
 }

@@ -1,60 +1,55 @@
-/// A recording of libinput, in the order of the file: device after device.
+import KeyboardModes
+
+/// A recording of libinput in the order of time. The file has the events of one device after those of
+/// another. So they are all kept, unless the file says that it is of one device.
 final class LibinputStream: RecordingStream {
-  private var parser: LibinputParser
-  private var interpreter: EntryInterpreter
-  private var invalid = SkippedFaults()
-  private var hasEnded = false
+  private let file: EntryStream<LibinputParser>
 
-  /// Whether the recording says that it is of one device, and so is in the order of time.
-  private let isOfOneDevice: Bool
+  /// The devices, once all of the file has been read.
+  private var devices: StreamMerge?
 
-  init(
-    _ input: consuming InputReader, ofOneDevice isOfOneDevice: Bool, _ numbering: DeviceNumbering,
-    file: String, _ options: ReadingOptions
-  ) {
-    self.isOfOneDevice = isOfOneDevice
-    parser = LibinputParser(input, file: file, options)
-    interpreter = EntryInterpreter(numbering)
-  }
+  /// The fault that ended reading, behind all events that are kept.
+  private var fault: RecordingError?
 
-  var bytesTaken: Int { parser.reader.source.bytesTaken }
+  init(_ file: EntryStream<LibinputParser>) { self.file = file }
 
-  var skipped: SkippedFaults {
-    var all = parser.recovery.skipped
-    all.add(invalid)
-    return all
-  }
+  var skipped: SkippedFaults { file.skipped }
+  var bytesTaken: Int { file.bytesTaken }
 
   func next() throws(RecordingError) -> RecordedBatch? {
-    if let batch = nextKeys() { return batch }
-    while let entry = try parser.next() {
-      do throws(LineFault) {
-        guard !isOfOneDevice || parser.devices.lists <= 1 else {
-          throw LineFault("events of a second device, but 'ndevices' is 1")
-        }
-        if let input = try interpreter.take(entry) { return .input(input) }
-        if case .reportEnd = entry, let batch = nextKeys() { return batch }
-      } catch {
-        try skip(error.message)
-      }
+    if devices == nil {
+      // The number of devices is written before the first of them.
+      let first = try file.next()
+      guard let first, !file.parser.isOfOneDevice else { return first }
+      devices = keep(from: first)
     }
-    if interpreter.isUnfinished, !hasEnded {
-      hasEnded = true
-      try skip("the recording is cut off here")
-    }
+    if let batch = try devices?.next() { return batch }
+    if let fault { throw fault }
     return nil
   }
 
-  /// The key events of the next reports, if the fast path can read them.
-  private func nextKeys() -> RecordedBatch? {
-    guard parser.options.hasFastPath, interpreter.isPlain,
-      !isOfOneDevice || parser.devices.lists <= 1, let (events, device) = parser.nextKeys()
-    else { return nil }
-    return interpreter.batch(events, of: device)
+  /// Reads the rest of the file.
+  private func keep(from first: RecordedBatch) -> StreamMerge {
+    var kept: [DeviceID: [RecordedBatch]] = [:]
+    var batch: RecordedBatch? = first
+    while let next = batch {
+      kept[next.device, default: []].append(next)
+      do throws(RecordingError) {
+        batch = try file.next()
+      } catch {
+        fault = error
+        batch = nil
+      }
+    }
+    return StreamMerge(kept.sorted { $0.key < $1.key }.map { KeptStream($0.value) })
   }
+}
 
-  private func skip(_ message: String) throws(RecordingError) {
-    let fault = RecordingError(message, file: parser.file, line: parser.reader.line)
-    try invalid.add(fault, parser.options)
-  }
+/// The inputs of one device, in memory.
+private final class KeptStream: BatchStream {
+  private var rest: ArraySlice<RecordedBatch>
+
+  init(_ batches: [RecordedBatch]) { rest = batches[...] }
+
+  func next() -> RecordedBatch? { rest.popFirst() }
 }

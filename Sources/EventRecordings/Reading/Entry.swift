@@ -1,6 +1,6 @@
 import KeyboardModes
 
-/// What a line, record or item of a recording says.
+/// What a line or record of a recording says.
 enum Entry {
   /// An event of the kernel.
   case event(InputEvent)
@@ -10,12 +10,8 @@ enum Entry {
   case lost(device: Int)
   /// The next report of the device is a release that a grab hid.
   case missed(device: Int)
-  /// A report of the device ends, in a format that has a list for each report.
-  case reportEnd(device: Int)
-  /// The device was removed.
+  /// The device was removed. Some formats do not write when.
   case gone(device: Int, at: Time?)
-  /// The line tells something that the user should know.
-  case warning(String)
 }
 
 /// The notes that `keymodectl record` writes, so that a recording replays exactly. Other readers of
@@ -50,4 +46,46 @@ struct InputEvent: Hashable {
   static let report: UInt16 = 0
   static let dropped: UInt16 = 3
   static let scanCode: UInt16 = 4
+}
+
+/// Parses the lines of a text format, or the records of a binary one.
+protocol EntryParser {
+  /// The size of a record, in bytes; `nil` if the format has lines.
+  var recordSize: Int? { get }
+
+  /// Whether a line was found that only this format has.
+  var isRecognized: Bool { get }
+
+  /// What the user should know of the line that was parsed last. The caller sets it to `nil`.
+  var warning: Warning? { get set }
+
+  /// Parses one line or record.
+  ///
+  /// - Parameter isComplete: whether a line end follows the line, or the record has its full size.
+  /// - Returns: what the line says of key events, if anything.
+  mutating func parse(
+    _ line: UnsafeRawBufferPointer, isComplete: Bool
+  ) throws(LineFault) -> Entry?
+}
+
+/// What the user should know of a recording, but what does not prevent reading.
+struct Warning {
+  let message: String
+  /// Whether it is about the line that was parsed last, or about the whole file.
+  let isOfLine: Bool
+}
+
+extension EntryParser {
+  var recordSize: Int? { nil }
+  var warning: Warning? {
+    get { nil }
+    set {}
+  }
+
+  /// Whether the parser recognizes its format by this line alone.
+  func recognizes(_ line: UnsafeRawBufferPointer) -> Bool {
+    var parser = self
+    _ = try? parser.parse(line, isComplete: true)
+    return parser.isRecognized
+  }
 }

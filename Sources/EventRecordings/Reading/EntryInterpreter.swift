@@ -1,67 +1,112 @@
 import KeyboardModes
 
-/// Gives the devices of several streams different numbers.
-struct DeviceNumbering {
-  private let stream: Int
-  private let streams: Int
-
-  /// The numbering for stream `stream` of `streams`: the numbers of the streams interleave.
-  init(stream: Int = 0, of streams: Int = 1) {
-    self.stream = stream
-    self.streams = streams
-  }
-
-  /// The device that has the number `device` in its stream, from 0.
-  func id(_ device: Int) -> DeviceID { DeviceID(order: device * streams + stream) }
-}
-
-/// Turns the entries of one stream into inputs.
+/// Turns the entries of one file into inputs of the controller.
 struct EntryInterpreter {
-  private let numbering: DeviceNumbering
+  private let file: Int
+  private let files: Int
   private var devices: [DeviceEvents] = []
   /// The time of the last key event.
   private var last = Time(microseconds: 0)
 
-  init(_ numbering: DeviceNumbering) { self.numbering = numbering }
+  /// The interpreter of file `file` of `files`: the numbers of their devices interleave.
+  init(file: Int, of files: Int) {
+    self.file = file
+    self.files = files
+  }
+
+  /// Whether a report of differences has not ended. It has to be complete.
+  var isUnfinished: Bool { devices.contains { $0.differences != nil } }
 
   /// The input that `entry` completes, if it completes one.
   mutating func take(_ entry: Entry) throws(LineFault) -> RecordedInput? {
     switch entry {
     case .event(let event):
-      if event.type == 1 { last = event.time }
+      if event.type == InputEvent.key { last = event.time }
       return try devices[grown(to: event.device)].take(event)
     case .held(let keys, let device):
-      return RecordedInput(time: nil, input: .opened(numbering.id(device), held: keys))
+      return RecordedInput(time: nil, input: .opened(id(device), held: keys))
     case .lost(let device):
-      devices[grown(to: device)].expectDifferences()
+      devices[grown(to: device)].differences = []
       return nil
     case .missed(let device):
-      devices[grown(to: device)].expectMissedRelease()
+      devices[grown(to: device)].isMissed = true
       return nil
-    case .reportEnd(let device):
-      return devices[grown(to: device)].endReport()
     case .gone(let device, let time):
-      // Some formats do not write when a device went away.
-      return RecordedInput(time: time, input: .gone(numbering.id(device), at: time ?? last))
-    case .warning: return nil
+      return RecordedInput(time: time, input: .gone(id(device), at: time ?? last))
     }
   }
 
-  /// Whether the recording ends within a report of differences, which has to be complete.
-  var isUnfinished: Bool { devices.contains(where: \.isUnfinished) }
-
-  /// Whether each key event is an input by itself.
-  var isPlain: Bool { devices.allSatisfy(\.isPlain) }
-
-  /// Key events of one device, as a batch.
-  mutating func batch(_ events: [KeyEvent], of device: Int) -> RecordedBatch {
-    last = events.last?.time ?? last
-    return .keys(numbering.id(device), events)
-  }
+  private func id(_ device: Int) -> DeviceID { DeviceID(order: device * files + file) }
 
   /// The index of a device, which is added if it is new.
   private mutating func grown(to device: Int) -> Int {
-    while devices.count <= device { devices.append(DeviceEvents(numbering.id(devices.count))) }
+    while devices.count <= device { devices.append(DeviceEvents(id: id(devices.count))) }
     return device
+  }
+}
+
+/// Turns the events of one device into inputs of the controller.
+private struct DeviceEvents {
+  let id: DeviceID
+
+  /// Whether events are ignored: after `SYN_DROPPED`, until the next report begins.
+  var isSkipping = false
+
+  /// The differences so far, in the report behind a loss of events.
+  var differences: [KeyDifference]?
+
+  /// The time of the first difference.
+  var differencesTime = Time(microseconds: 0)
+
+  /// Whether the report is a release that a grab hid.
+  var isMissed = false
+
+  /// What `event` completes, if it completes anything.
+  mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
+    switch (event.type, event.code) {
+    case (InputEvent.synchronization, InputEvent.dropped):
+      isSkipping = true
+      return nil
+    case (InputEvent.synchronization, InputEvent.report): return endReport(at: event.time)
+    case (InputEvent.key, _): return try takeKey(try KeyEvent(event))
+    default: return nil
+    }
+  }
+
+  private mutating func takeKey(_ key: KeyEvent) throws(LineFault) -> RecordedInput? {
+    guard !isSkipping else { return nil }
+    if isMissed, key.action == .release {
+      return RecordedInput(time: key.time, input: .missedRelease(id, key.key, at: key.time))
+    }
+    guard let count = differences?.count else {
+      return RecordedInput(time: key.time, input: .key(id, key))
+    }
+    guard count <= KeyCode.max else {
+      throw LineFault("the report after a loss has more keys than exist")
+    }
+    if count == 0 { differencesTime = key.time }
+    differences?.append(KeyDifference(key: key.key, isDown: key.action != .release))
+    return nil
+  }
+
+  private mutating func endReport(at end: Time) -> RecordedInput? {
+    (isSkipping, isMissed) = (false, false)
+    guard let found = differences else { return nil }
+    differences = nil
+    let time = found.isEmpty ? end : differencesTime
+    return RecordedInput(time: time, input: .synchronized(id, found, at: time))
+  }
+}
+
+extension KeyEvent {
+  /// The key event of `event`, whose type is `EV_KEY`.
+  fileprivate init(_ event: InputEvent) throws(LineFault) {
+    guard let key = KeyCode(event.code) else {
+      throw LineFault("key code \(event.code) is above \(KeyCode.max)")
+    }
+    guard let action = KeyEvent.Action(rawValue: event.value) else {
+      throw LineFault("key value \(event.value) is not 0, 1 or 2")
+    }
+    self.init(time: event.time, key: key, action: action)
   }
 }

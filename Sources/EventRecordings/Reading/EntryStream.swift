@@ -1,79 +1,146 @@
 import KeyboardModes
 
-/// A recording that is read line by line, or record by record.
+/// The inputs of one device, or of several, in an order.
+protocol BatchStream: AnyObject {
+  /// The next inputs; `nil` at the end. It reads no more of the file than the first of them needs,
+  /// because a pipe may yield the rest much later.
+  ///
+  /// - Throws: at a fault, after all inputs before it have been returned.
+  func next() throws(RecordingError) -> RecordedBatch?
+}
+
+/// The inputs of one recording.
+protocol RecordingStream: BatchStream {
+  /// The faults that were skipped.
+  var skipped: SkippedFaults { get }
+
+  /// How many bytes of the file have been read.
+  var bytesTaken: Int { get }
+}
+
+/// How a recording is read.
+struct ReadingOptions {
+  /// Whether faults are skipped and counted.
+  var isLenient = false
+
+  /// Takes warnings: what the user should know but what does not prevent reading.
+  var warn: (RecordingError) -> Void = { _ in }
+}
+
+/// A recording in the order of the file.
 final class EntryStream<Parser: EntryParser>: RecordingStream {
-  private var input: InputReader
-  private var parser: Parser
-  private var interpreter: EntryInterpreter
-  private let file: String
-  private let options: ReadingOptions
+  private var reader: EntryReader<Parser>
+
+  init(
+    _ input: consuming InputReader, _ parser: Parser, _ interpreter: EntryInterpreter,
+    _ options: ReadingOptions
+  ) {
+    reader = EntryReader(input, parser, interpreter, options)
+  }
+
+  var parser: Parser { reader.parser }
+  var skipped: SkippedFaults { reader.skipped }
+  var bytesTaken: Int { reader.input.bytesTaken }
+
+  func next() throws(RecordingError) -> RecordedBatch? { try reader.next() }
+}
+
+/// Reads a recording line by line, or record by record. It is a struct, so that the compiler need not
+/// guard its properties for each line against other uses.
+private struct EntryReader<Parser: EntryParser>: ~Copyable {
+  var input: InputReader
+  private(set) var parser: Parser
   private(set) var skipped = SkippedFaults()
+  private var interpreter: EntryInterpreter
+  private let options: ReadingOptions
+
+  /// What was read behind the keys that were returned last.
+  private var following: Result<RecordedInput, RecordingError>?
   private var hasEnded = false
 
   init(
-    _ input: consuming InputReader, _ parser: Parser, _ numbering: DeviceNumbering, file: String,
+    _ input: consuming InputReader, _ parser: Parser, _ interpreter: EntryInterpreter,
     _ options: ReadingOptions
   ) {
     self.input = input
     self.parser = parser
-    interpreter = EntryInterpreter(numbering)
-    self.file = file
+    self.interpreter = interpreter
     self.options = options
   }
 
-  var bytesTaken: Int { input.bytesTaken }
-
-  func next() throws(RecordingError) -> RecordedBatch? {
-    if Parser.hasRegularLines, options.hasFastPath, interpreter.isPlain,
-      let (events, device) = input.nextKeys({ parser.parseRegular($0, into: $1) })
-    {
-      return interpreter.batch(events, of: device)
-    }
-    while let (line, isTerminated) = try nextLine() {
-      do throws(LineFault) {
-        if let input = try interpret(line, isTerminated) { return .input(input) }
-      } catch {
-        try skip(fault(error.message))
+  mutating func next() throws(RecordingError) -> RecordedBatch? {
+    if let next = following.take() { return .input(try next.get()) }
+    var keys: [KeyEvent] = []
+    var device = DeviceID(order: 0)
+    do throws(RecordingError) {
+      while keys.count < RecordedBatch.capacity, let part = try nextPart(mayRead: keys.isEmpty) {
+        guard let next = try interpret(part) else { continue }
+        if case .key(let id, let key) = next.input, keys.isEmpty || id == device {
+          keys.append(key)
+          device = id
+        } else if keys.isEmpty {
+          return .input(next)
+        } else {
+          following = .success(next)
+          break
+        }
       }
+      if keys.isEmpty { try end() }
+    } catch {
+      guard !keys.isEmpty else { throw error }
+      following = .failure(error)
     }
-    guard parser.isRecognized else { throw RecordingError("not a recording", file: file) }
-    if interpreter.isUnfinished || parser.isUnfinished, !hasEnded {
-      hasEnded = true
-      try skip(fault("the recording is cut off here"))
-    }
-    return nil
+    return keys.isEmpty ? nil : .keys(device, keys)
   }
 
-  private func nextLine() throws(RecordingError) -> (UnsafeRawBufferPointer, isTerminated: Bool)? {
-    guard let size = parser.recordSize else {
-      // Nearly all lines are whole and in memory.
-      if let line = input.nextWholeLine() { return (line, true) }
-      return try input.nextLine(skippingLong: skip)
-    }
-    return try input.nextRecord(of: size).map { ($0, $0.count == size) }
+  private mutating func nextPart(
+    mayRead: Bool
+  ) throws(RecordingError) -> InputReader.Part? {
+    guard let size = parser.recordSize else { return try input.nextLine(mayRead: mayRead) }
+    return try input.nextRecord(of: size, mayRead: mayRead)
   }
 
-  private func interpret(
-    _ line: UnsafeRawBufferPointer, _ isTerminated: Bool
-  ) throws(LineFault) -> RecordedInput? {
+  private mutating func interpret(
+    _ part: InputReader.Part
+  ) throws(RecordingError) -> RecordedInput? {
     do throws(LineFault) {
-      guard let entry = try parser.parse(line, isTerminated: isTerminated) else { return nil }
-      if case .warning(let message) = entry { options.warn(fault(message)) }
+      if part.kind == .tooLong { throw LineFault("not a line of text") }
+      let entry = try parser.parse(part.bytes, isComplete: part.kind == .complete)
+      if let warning = parser.warning { warn(warning) }
+      guard let entry else { return nil }
       return try interpreter.take(entry)
     } catch {
-      guard !isTerminated else { throw error }
-      throw LineFault("the recording is cut off here: \(error.message)")
+      let hint = part.kind == .cutOff ? "the recording is cut off here: " : ""
+      try skip(fault(hint + error.message), isFatal: error.isFatal)
+      return nil
     }
   }
 
-  private func skip(_ fault: RecordingError) throws(RecordingError) {
-    try skipped.add(fault, options)
+  private mutating func end() throws(RecordingError) {
+    guard parser.isRecognized else { throw RecordingError("not a recording", file: input.name) }
+    guard interpreter.isUnfinished, !hasEnded else { return }
+    hasEnded = true
+    try skip(fault("the recording is cut off here"))
+  }
+
+  private mutating func warn(_ warning: Warning) {
+    parser.warning = nil
+    options.warn(
+      warning.isOfLine
+        ? fault(warning.message) : RecordingError(warning.message, file: input.name))
+  }
+
+  private mutating func skip(
+    _ fault: RecordingError, isFatal: Bool = false
+  ) throws(RecordingError) {
+    guard options.isLenient, !isFatal else { throw fault }
+    skipped.add(fault)
   }
 
   /// A fault of the line or record that was read last.
   private func fault(_ message: String) -> RecordingError {
     parser.recordSize == nil
-      ? RecordingError(message, file: file, line: input.number)
-      : RecordingError("record \(input.number): \(message)", file: file)
+      ? RecordingError(message, file: input.name, line: input.number)
+      : RecordingError("record \(input.number): \(message)", file: input.name)
   }
 }

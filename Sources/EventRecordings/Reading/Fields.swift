@@ -1,3 +1,5 @@
+import Glibc
+
 extension UInt8 {
   static let space = UInt8(ascii: " ")
   static let tab = UInt8(ascii: "\t")
@@ -8,17 +10,25 @@ struct Fields {
   private let line: UnsafeRawBufferPointer
   private var position: Int
 
-  init(_ line: UnsafeRawBufferPointer, from position: Int) {
+  init(_ line: UnsafeRawBufferPointer, from position: Int = 0) {
     self.line = line
     self.position = position
   }
 
-  /// The next field; `nil` at the end of the line. The character `mark` ends a field too.
-  mutating func next(orEndAt mark: UInt8 = .space) -> UnsafeRawBufferPointer? {
+  /// Whether any character follows, even a space.
+  var hasMore: Bool { position < line.count }
+
+  /// What has not been taken.
+  private var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: line[position...]) }
+
+  /// The next field; `nil` at the end of the line. The characters of `marks` end a field too.
+  mutating func next(
+    orEndAt marks: (UInt8, UInt8) = (.space, .tab)
+  ) -> UnsafeRawBufferPointer? {
     skipSpace()
     let start = position
     while position < line.count, line[position] != .space, line[position] != .tab,
-      line[position] != mark
+      line[position] != marks.0, line[position] != marks.1
     { position += 1 }
     return start < position ? UnsafeRawBufferPointer(rebasing: line[start..<position]) : nil
   }
@@ -27,41 +37,85 @@ struct Fields {
   mutating func next(
     _ name: String, orEndAt mark: UInt8 = .space
   ) throws(LineFault) -> UnsafeRawBufferPointer {
-    guard let field = next(orEndAt: mark) else { throw LineFault("an event without a \(name)") }
+    guard let field = next(orEndAt: (mark, mark)) else {
+      throw LineFault("an event without a \(name)")
+    }
     return field
   }
 
-  /// The text between these two characters, without the spaces before it; `nil` if the next
-  /// character is not `first`, or `last` is missing.
-  mutating func next(between first: UInt8, and last: UInt8) -> UnsafeRawBufferPointer? {
+  /// The text up to this character, which is skipped, without the spaces before it; `nil` if the
+  /// character is missing.
+  mutating func next(upTo mark: UInt8) -> UnsafeRawBufferPointer? {
     skipSpace()
-    let rest = line[position...]
-    guard rest.first == first, let end = rest.firstIndex(of: last) else { return nil }
-    let inside = rest[(position + 1)..<end].drop { $0 == .space || $0 == .tab }
-    position = end + 1
-    return UnsafeRawBufferPointer(rebasing: inside)
+    guard let end = line[position...].firstIndex(of: mark) else { return nil }
+    defer { position = end + 1 }
+    return UnsafeRawBufferPointer(rebasing: line[position..<end])
   }
 
-  /// Skips this character, if it is next.
-  mutating func skip(_ mark: UInt8) {
-    if position < line.count, line[position] == mark { position += 1 }
-  }
-
-  /// Skips everything up to this text, and the text too unless `isKept` is true. Returns whether
-  /// the line contains the text; if not, nothing is skipped.
-  mutating func skip(to text: StaticString, keepingIt isKept: Bool = false) -> Bool {
-    let rest = UnsafeRawBufferPointer(rebasing: line[position...])
-    guard let offset = rest.firstOffset(of: text) else { return false }
-    position += offset + (isKept ? 0 : text.utf8CodeUnitCount)
+  /// Skips this text, if it is next, and returns whether it is.
+  mutating func skip(_ text: StaticString) -> Bool {
+    guard rest.begins(with: text) else { return false }
+    position += text.utf8CodeUnitCount
     return true
   }
 
-  /// Whether any character follows, even a space.
-  var hasMore: Bool { position < line.count }
+  /// Skips everything up to this text, and the text too. Returns whether the line contains the text;
+  /// if not, nothing is skipped.
+  mutating func skip(to text: StaticString) -> Bool {
+    guard let offset = rest.firstOffset(of: text) else { return false }
+    position += offset + text.utf8CodeUnitCount
+    return true
+  }
 
-  private mutating func skipSpace() {
+  mutating func skipSpace() {
     while position < line.count, line[position] == .space || line[position] == .tab {
       position += 1
     }
   }
+}
+
+extension UnsafeRawBufferPointer {
+  /// Whether these bytes are exactly this text.
+  func equals(_ text: StaticString) -> Bool {
+    count == text.utf8CodeUnitCount && begins(with: text)
+  }
+
+  /// Whether these bytes begin with this text.
+  func begins(with text: StaticString) -> Bool {
+    guard let base = baseAddress, count >= text.utf8CodeUnitCount else { return false }
+    return memcmp(base, text.utf8Start, text.utf8CodeUnitCount) == 0
+  }
+
+  /// Whether these bytes end with this text.
+  func ends(with text: StaticString) -> Bool {
+    UnsafeRawBufferPointer(rebasing: suffix(text.utf8CodeUnitCount)).equals(text)
+  }
+
+  /// The offset of the first occurrence of this text, if any.
+  func firstOffset(of text: StaticString) -> Int? {
+    guard let base = baseAddress else { return nil }
+    let length = text.utf8CodeUnitCount
+    var offset = 0
+    while offset + length <= count,
+      let found = memchr(base + offset, Int32(text.utf8Start.pointee), count - length + 1 - offset)
+    {
+      offset = UnsafeRawPointer(found) - base
+      if memcmp(found, text.utf8Start, length) == 0 { return offset }
+      offset += 1
+    }
+    return nil
+  }
+
+  /// The same bytes without the carriage returns behind them: some shells end a line with several.
+  var withoutCarriageReturns: UnsafeRawBufferPointer {
+    var end = count
+    while end > 0, self[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+    return UnsafeRawBufferPointer(rebasing: self[..<end])
+  }
+}
+
+/// A part of a line in quotes, shortened and made printable for an error message.
+func quoted(_ text: some Collection<UInt8>) -> String {
+  let shown = text.prefix(24).map { 0x20..<0x7f ~= $0 ? Character(Unicode.Scalar($0)) : "?" }
+  return "\"\(String(shown))\(text.count > 24 ? "…" : "")\""
 }

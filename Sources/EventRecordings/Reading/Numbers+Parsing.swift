@@ -7,30 +7,28 @@ extension Int64 {
     var number: Int64 = 0
     for byte in digits {
       guard let digit = byte.decimalDigit else { return nil }
-      number = number * 10 + Int64(digit)
+      number = number &* 10 &+ Int64(digit)
     }
     self = number
   }
-}
 
-extension Int32 {
-  /// Parses decimal digits with an optional minus sign, as `printf("%d")` writes them.
+  /// Parses 1 to 18 decimal digits with an optional minus sign, as `printf("%d")` writes them.
   init?(ascii text: UnsafeRawBufferPointer) {
     let isNegative = text.first == UInt8(ascii: "-")
     let digits = isNegative ? UnsafeRawBufferPointer(rebasing: text.dropFirst()) : text
     guard let magnitude = Int64(digits: digits) else { return nil }
-    self.init(exactly: isNegative ? -magnitude : magnitude)
+    self = isNegative ? -magnitude : magnitude
   }
 }
 
-extension UInt16 {
-  /// Parses 1 to 4 hexadecimal digits, without `0x`.
+extension FixedWidthInteger {
+  /// Parses hexadecimal digits without `0x`, as many as the type has room for at most.
   init?(hexadecimal text: UnsafeRawBufferPointer) {
-    guard 1...4 ~= text.count else { return nil }
-    var number: UInt16 = 0
+    guard 1...Self.bitWidth / 4 ~= text.count else { return nil }
+    var number: Self = 0
     for byte in text {
       guard let digit = byte.hexadecimalDigit else { return nil }
-      number = number << 4 | UInt16(digit)
+      number = number << 4 | Self(digit)
     }
     self = number
   }

@@ -21,10 +21,19 @@ public enum RecordedBatch: Sendable {
     }
   }
 
+  /// The device that all its inputs are of.
+  var device: DeviceID {
+    switch self {
+    case .keys(let device, _): device
+    case .input(let next): next.input.device ?? DeviceID(order: 0)
+    }
+  }
+
   /// The inputs of the batch, one by one.
   public var inputs: [RecordedInput] {
     switch self {
-    case .keys(let device, let events): events.map { RecordedInput(device, $0) }
+    case .keys(let device, let events):
+      events.map { RecordedInput(time: $0.time, input: .key(device, $0)) }
     case .input(let input): [input]
     }
   }
@@ -41,10 +50,5 @@ public struct RecordedInput: Hashable, Sendable {
   init(time: Time?, input: Controller.Input) {
     self.time = time
     self.input = input
-  }
-
-  /// An event of a key of `device`.
-  init(_ device: DeviceID, _ event: KeyEvent) {
-    self.init(time: event.time, input: .key(device, event))
   }
 }

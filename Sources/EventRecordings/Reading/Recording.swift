@@ -1,12 +1,17 @@
 public import SystemCalls
 
-/// Reads one or more recordings from start to end, in constant memory.
+/// Reads one or more recordings from start to end.
 ///
 /// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
 /// by time; inputs with the same time keep the order of the files.
+///
+/// The memory that it needs does not depend on how long the recordings are, except for libinput's of
+/// several devices: they have the events of one device after those of another, so all are kept.
 public struct Recording: ~Copyable {
-  private let files: [OpenedRecording]
+  private let paths: [FilePath]
+  private let format: RecordingFormat?
   private let options: ReadingOptions
+  private let files: [OpenedRecording]
   private var merge: StreamMerge
 
   /// Opens the recordings `paths`; `-` is standard input.
@@ -25,7 +30,7 @@ public struct Recording: ~Copyable {
     let options = ReadingOptions(isLenient: isLenient) { warning in
       if warnings.insert(warning).inserted { warn(warning) }
     }
-    try self.init(opening: paths, format: format, options)
+    try self.init(paths, format, options)
   }
 
   /// Opens the recordings whose paths are these texts, like the other initializer.
@@ -37,51 +42,43 @@ public struct Recording: ~Copyable {
       opening: paths.map { FilePath($0) }, format: format, isLenient: isLenient, warn: warn)
   }
 
-  init(
-    opening paths: [String], format: RecordingFormat?, _ options: ReadingOptions
+  private init(
+    _ paths: [FilePath], _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
-    try self.init(opening: paths.map { FilePath($0) }, format: format, options)
-  }
-
-  init(
-    opening paths: [FilePath], format: RecordingFormat?, _ options: ReadingOptions
-  ) throws(RecordingError) {
-    files = try paths.map { path throws(RecordingError) in
-      try OpenedRecording(path, format, options)
+    (self.paths, self.format, self.options) = (paths, format, options)
+    files = try paths.indices.map { index throws(RecordingError) in
+      let interpreter = EntryInterpreter(file: index, of: paths.count)
+      return try OpenedRecording(paths[index], format, interpreter, options)
     }
-    self.options = options
-    merge = StreamMerge(Recording.streams(files, options))
+    merge = StreamMerge(files.map(\.stream))
   }
 
   /// The next inputs, all of one device; `nil` at the end. They are returned as soon as the first
   /// of them has been read, even if a pipe has no more yet.
   ///
-  /// Devices are numbered in the order of their first events, or as the files number them.
+  /// Devices are numbered in the order of their first events.
   ///
   /// - Throws: at a fault, after all inputs before it have been returned. Of several files, each is
   ///   read to its own end or fault before the first fault is thrown.
-  public mutating func next() throws(RecordingError) -> RecordedBatch? {
-    if let next = try merge.next() { return next }
-    for file in files { if let fault = file.devices?.fault { throw fault } }
-    return nil
-  }
+  public mutating func next() throws(RecordingError) -> RecordedBatch? { try merge.next() }
 
-  /// Goes back to the start.
+  /// Opens the recordings again, to read them from the start.
   ///
-  /// - Throws: if a recording is not a file but a pipe, which can be read only once.
+  /// - Throws: if a recording is not a file but a pipe, which can be read only once, or if it cannot be
+  ///   opened.
   public mutating func rewind() throws(RecordingError) {
-    for opened in files where opened.file.size == nil {
+    for file in files where file.size == nil {
       throw RecordingError(
-        "must be a file, not a pipe, because keymoded reads it twice", file: opened.file.name)
+        "must be a file, not a pipe, because keymoded reads it twice", file: file.name)
     }
-    merge = StreamMerge(Recording.streams(files, options))
+    self = try Recording(paths, format, options)
   }
 
   /// The same fault, with the detected format of its file in the message, because detection may
   /// have been wrong. If the user named the format, the message stays as it is. Of a file that is
   /// like no format, its first fault says nothing.
   public func explained(_ fault: RecordingError) -> RecordingError {
-    guard let file = files.first(where: { $0.file.name == fault.file }),
+    guard let file = files.first(where: { $0.name == fault.file }),
       let format = file.detectedFormat
     else { return fault }
     if file.isUnknown {
@@ -94,12 +91,11 @@ public struct Recording: ~Copyable {
 
   /// The faults that were skipped so far.
   public var skipped: SkippedFaults {
-    (files.compactMap { $0.devices?.skipped } + merge.streams.map(\.skipped))
-      .reduce(into: SkippedFaults()) { $0.add($1) }
+    files.reduce(into: SkippedFaults()) { $0.add($1.stream.skipped) }
   }
 
   /// How many bytes of all files have been read.
-  public var bytesRead: Int { merge.streams.reduce(0) { $0 + $1.bytesTaken } }
+  public var bytesRead: Int { files.reduce(0) { $0 + $1.stream.bytesTaken } }
 
   /// The share of all bytes that has been read, from 0 to 1; `nil` if the total is not known.
   public var shareRead: Double? {
@@ -108,13 +104,54 @@ public struct Recording: ~Copyable {
     guard sizes.count == files.count, total > 0 else { return nil }
     return min(1, Double(bytesRead) / Double(total))
   }
+}
 
-  private static func streams(
-    _ files: [OpenedRecording], _ options: ReadingOptions
-  ) -> [any RecordingStream] {
-    let count = files.reduce(0) { $0 + $1.streamCount }
-    return files.reduce(into: []) { streams, file in
-      streams += file.streams(from: streams.count, of: count, options)
+/// An open file with its format.
+private struct OpenedRecording {
+  let name: String
+
+  /// Its size in bytes, if that is known.
+  let size: Int?
+
+  /// The format, if it was detected by content.
+  let detectedFormat: RecordingFormat?
+
+  /// Whether no format claims anything of the file, and the user named none.
+  let isUnknown: Bool
+
+  let stream: any RecordingStream
+
+  /// Opens the file at `path`; `-` is standard input.
+  init(
+    _ path: FilePath, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
+    _ options: ReadingOptions
+  ) throws(RecordingError) {
+    var input = try InputReader(path)
+    (name, size) = (input.name, input.size)
+    let isFile = input.size != nil
+    let start = try input.peek { start in
+      // Of a file, the rest is there too: looking for the format once is enough.
+      if isFile { return start.count >= RecordingFormat.detectedSize }
+      return format != nil || RecordingFormat.isKnown(from: start)
+    }
+    let claimed = format ?? RecordingFormat(of: start)
+    let used = claimed ?? .guessed(of: start)
+    isUnknown = claimed == nil
+    detectedFormat = format == nil ? used : nil
+    stream = Self.stream(input, used, interpreter, options)
+  }
+
+  private static func stream(
+    _ input: consuming InputReader, _ format: RecordingFormat, _ interpreter: EntryInterpreter,
+    _ options: ReadingOptions
+  ) -> any RecordingStream {
+    switch format {
+    case .evemu: EntryStream(input, EvemuParser(), interpreter, options)
+    case .evtest: EntryStream(input, EvtestParser(), interpreter, options)
+    case .getevent: EntryStream(input, GeteventParser(), interpreter, options)
+    case .libinput: LibinputStream(EntryStream(input, LibinputParser(), interpreter, options))
+    case .raw64: EntryStream(input, RawParser.bits64, interpreter, options)
+    case .raw32: EntryStream(input, RawParser.bits32, interpreter, options)
     }
   }
 }

@@ -26,7 +26,14 @@ public struct RecordingError: Error, Hashable, TerminalTextConvertible {
 /// A fault of one line.
 struct LineFault: Error, Hashable {
   let message: String
-  init(_ message: String) { self.message = message }
+
+  /// Whether the rest of the recording cannot be read either.
+  let isFatal: Bool
+
+  init(_ message: String, isFatal: Bool = false) {
+    self.message = message
+    self.isFatal = isFatal
+  }
 }
 
 /// The faults of a recording that were skipped.
@@ -42,12 +49,6 @@ public struct SkippedFaults: Hashable, Sendable {
   mutating func add(_ error: RecordingError) {
     count += 1
     first = first ?? error
-  }
-
-  /// Adds a fault, or throws it if faults are not skipped.
-  mutating func add(_ error: RecordingError, _ options: ReadingOptions) throws(RecordingError) {
-    guard options.isLenient else { throw error }
-    add(error)
   }
 
   mutating func add(_ others: SkippedFaults) {

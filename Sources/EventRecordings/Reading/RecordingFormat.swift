@@ -22,12 +22,11 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// whose line comes first. So a recording keeps its format if single lines of another one were
   /// pasted, echoed or quoted into it.
   init?(of start: UnsafeRawBufferPointer) {
-    let bytes = start.withoutEncodingMark
     let format =
-      RecordingFormat(ofRecords: bytes)
-      ?? RecordingFormat(ofLines: UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.detectedSize)))
+      RecordingFormat(ofRecords: start)
+      ?? RecordingFormat(ofLines: start.prefix(Self.detectedSize))
       // The first recognizable line may come late.
-      ?? RecordingFormat(ofLines: bytes)
+      ?? RecordingFormat(ofLines: start[...])
     guard let format else { return nil }
     self = format
   }
@@ -35,8 +34,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// The format to read a text as that no format claims: getevent's lines begin with a bracket, and
   /// the oldest evemu recordings have no header.
   static func guessed(of start: UnsafeRawBufferPointer) -> RecordingFormat {
-    let first = start.withoutEncodingMark.first { $0 > .space }
-    return first == UInt8(ascii: "[") ? .getevent : .evemu
+    start.first { $0 > .space } == UInt8(ascii: "[") ? .getevent : .evemu
   }
 
   /// The names of the formats for people. Raw records have two sizes.
@@ -46,15 +44,12 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// recording may be one that is being typed.
   static func isKnown(from start: UnsafeRawBufferPointer) -> Bool {
     guard start.count < detectedSize else { return true }
-    let bytes = start.withoutEncodingMark
     // A 64-bit record looks like a 32-bit one until it is complete.
-    guard bytes.count < RawParser.size64 || RecordingFormat(ofRecords: bytes) == nil else {
+    guard start.count < RawParser.size64 || RecordingFormat(ofRecords: start) == nil else {
       return true
     }
-    guard let end = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return false }
-    let lines = UnsafeRawBufferPointer(rebasing: bytes[...end])
-    guard let format = RecordingFormat(ofLines: lines) else { return false }
-    return format != .libinput || LibinputFormat.tellsDevices(lines)
+    guard let end = start.lastIndex(of: UInt8(ascii: "\n")) else { return false }
+    return RecordingFormat(ofLines: start[...end]) != nil
   }
 
   private init?(ofRecords bytes: UnsafeRawBufferPointer) {
@@ -63,32 +58,24 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     self = is64 ? .raw64 : .raw32
   }
 
-  /// The format of most lines of `text`, which ``RegularText/margin`` more bytes have to follow.
-  private init?(ofLines text: UnsafeRawBufferPointer) {
+  /// The format of most lines of `text`.
+  private init?(ofLines text: Slice<UnsafeRawBufferPointer>) {
+    let formats: [(RecordingFormat, recognizes: (UnsafeRawBufferPointer) -> Bool)] = [
+      (.evemu, { EvemuParser().recognizes($0) }), (.libinput, { LibinputParser().recognizes($0) }),
+      (.evtest, { EvtestParser().recognizes($0) }),
+      (.getevent, { GeteventParser().recognizes($0) }),
+    ]
     // The formats that claim lines, in the order of their first ones, and the numbers of lines.
     var claims: [(format: RecordingFormat, count: Int)] = []
-    func add(_ count: Int, _ format: RecordingFormat) {
-      if let index = claims.firstIndex(where: { $0.format == format }) {
-        claims[index].count += count
-      } else {
-        claims.append((format, count))
+    for line in text.split(separator: UInt8(ascii: "\n")) {
+      let line = UnsafeRawBufferPointer(rebasing: line).withoutCarriageReturns
+      for (format, recognizes) in formats where recognizes(line) {
+        if let index = claims.firstIndex(where: { $0.format == format }) {
+          claims[index].count += 1
+        } else {
+          claims.append((format, 1))
+        }
       }
-    }
-    var rest = text
-    while !rest.isEmpty {
-      let regular = EvemuParser.regularLines(of: rest)
-      if regular.parts > 0 {
-        add(regular.parts, .evemu)
-        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(regular.bytes))
-        continue
-      }
-      let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-      let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
-      if EvemuParser().recognizes(line) { add(1, .evemu) }
-      if LibinputFormat.claims(line) { add(1, .libinput) }
-      if EvtestParser.claims(line) { add(1, .evtest) }
-      if GeteventParser.claims(line) { add(1, .getevent) }
-      rest = UnsafeRawBufferPointer(rebasing: rest[end...].dropFirst())
     }
     guard let most = claims.map({ $0.count }).max(),
       let first = claims.first(where: { $0.count == most })

@@ -3,7 +3,7 @@ import KeyboardModes
 /// Merges streams by time. Inputs with the same time keep the order of the streams, so frames stay
 /// whole: the kernel gives all events of a frame the same time.
 struct StreamMerge {
-  let streams: [any RecordingStream]
+  private let streams: [any BatchStream]
 
   /// The batch that each stream yielded last, and the index of its first input that has not been
   /// returned; `nil` at the stream's end.
@@ -15,7 +15,7 @@ struct StreamMerge {
   /// The first fault of a stream. The other streams are read to their ends before it is thrown.
   private var fault: RecordingError?
 
-  init(_ streams: [any RecordingStream]) {
+  init(_ streams: [any BatchStream]) {
     self.streams = streams
     rests = streams.map { _ in nil }
     unread = streams.indices
@@ -26,7 +26,7 @@ struct StreamMerge {
   /// - Throws: at the end, the first fault.
   mutating func next() throws(RecordingError) -> RecordedBatch? {
     guard streams.count > 1 else { return try streams.first?.next() }
-    for index in unread { rests[index] = streams[index].next(&fault).map { ($0, 0) } }
+    for index in unread { rests[index] = read(index).map { ($0, 0) } }
     unread = 0..<0
     let never: Turn = (.max, .max, .max)
     var (first, second) = (never, never)
@@ -42,6 +42,16 @@ struct StreamMerge {
     if first != never { return take(first.stream, before: second) }
     if let fault { throw fault }
     return nil
+  }
+
+  /// The next inputs of a stream; `nil` at the end and at a fault, which is kept if it is the first.
+  private mutating func read(_ stream: Int) -> RecordedBatch? {
+    do throws(RecordingError) {
+      return try streams[stream].next()
+    } catch {
+      fault = fault ?? error
+      return nil
+    }
   }
 
   /// Takes the inputs of a stream whose turn comes before that of all other streams.

@@ -1,0 +1,128 @@
+import CLibyaml
+import Glibc
+
+/// Parses a YAML text by libyaml.
+///
+/// It refuses what a configuration does not need and what may exhaust memory or time: anchors,
+/// aliases, tags, a second document, nesting deeper than 16, and long scalars.
+struct Parser: ~Copyable {
+  private static let maximumDepth = 16
+  private static let noTags = "tags are not supported"
+
+  private let parser: UnsafeMutablePointer<yaml_parser_t>
+  private var depth = 0
+  private var hasDocument = false
+
+  /// Parses `text`, which has to stay in memory as long as the parser.
+  init(_ text: UnsafeBufferPointer<UInt8>) {
+    parser = .allocate(capacity: 1)
+    yaml_parser_initialize(parser)
+    yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+    yaml_parser_set_input_string(parser, text.baseAddress, text.count)
+  }
+
+  deinit {
+    yaml_parser_delete(parser)
+    parser.deallocate()
+  }
+
+  /// The next value; `nil` at the end of a list, of a mapping or of the text.
+  ///
+  /// - Throws: if the YAML is wrong or refused.
+  mutating func next() throws(YAMLError) -> Node? {
+    var event = yaml_event_t()
+    guard yaml_parser_parse(parser, &event) == 1 else { throw problem() }
+    defer { yaml_event_delete(&event) }
+    let mark = mark(event.start_mark)
+    switch event.type {
+    case YAML_DOCUMENT_START_EVENT:
+      guard !hasDocument else {
+        throw YAMLError("a second document begins here; only one is allowed", at: mark)
+      }
+      let directives = event.data.document_start.tag_directives
+      guard directives.start == directives.end else { throw YAMLError(Self.noTags, at: mark) }
+      hasDocument = true
+      return try next()
+    case YAML_SCALAR_EVENT:
+      let scalar = event.data.scalar
+      try refuse(anchor: scalar.anchor, tag: scalar.tag, at: mark)
+      guard scalar.length <= Node.maximumText else {
+        throw YAMLError("this text is longer than \(Node.maximumText) bytes", at: mark)
+      }
+      let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+      return Node(content: .scalar(String(decoding: bytes, as: UTF8.self)), mark: mark)
+    case YAML_SEQUENCE_START_EVENT:
+      let list = event.data.sequence_start
+      try refuse(anchor: list.anchor, tag: list.tag, at: mark)
+      return Node(content: .sequence(try elements()), mark: mark)
+    case YAML_MAPPING_START_EVENT:
+      let mapping = event.data.mapping_start
+      try refuse(anchor: mapping.anchor, tag: mapping.tag, at: mark)
+      let parts = try elements()
+      let pairs = stride(from: 0, to: parts.count - 1, by: 2).map {
+        Node.Pair(key: parts[$0], value: parts[$0 + 1])
+      }
+      return Node(content: .mapping(pairs), mark: mark)
+    case YAML_ALIAS_EVENT: throw YAMLError("aliases are not supported", at: mark)
+    case YAML_STREAM_START_EVENT, YAML_DOCUMENT_END_EVENT: return try next()
+    default: return nil
+    }
+  }
+
+  /// The values up to the end of a list or a mapping.
+  private mutating func elements() throws(YAMLError) -> [Node] {
+    depth += 1
+    defer { depth -= 1 }
+    var elements: [Node] = []
+    while let element = try next() { elements.append(element) }
+    return elements
+  }
+
+  /// Throws if a line is a `%TAG` directive: libyaml compares each of them with all before it, which
+  /// takes very long if there are many.
+  static func refuseTagDirectives(in text: [UInt8]) throws(YAMLError) {
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    guard let index = lines.firstIndex(where: { $0.starts(with: "%TAG".utf8) }) else { return }
+    throw YAMLError(noTags, at: Mark(line: index + 1, column: 1))
+  }
+
+  /// Throws if a value has an anchor or a tag, or is nested too deep.
+  private func refuse(
+    anchor: UnsafeMutablePointer<yaml_char_t>?, tag: UnsafeMutablePointer<yaml_char_t>?,
+    at mark: Mark
+  ) throws(YAMLError) {
+    if anchor != nil { throw YAMLError("anchors are not supported", at: mark) }
+    if tag != nil { throw YAMLError(Self.noTags, at: mark) }
+    guard depth < Self.maximumDepth else {
+      throw YAMLError("nested deeper than \(Self.maximumDepth)", at: mark)
+    }
+  }
+
+  private func problem() -> YAMLError {
+    let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
+    if parser.pointee.error == YAML_READER_ERROR {
+      // libyaml decodes its whole buffer before it parses: only the byte offset is right.
+      return YAMLError(
+        message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
+        at: mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
+    }
+    // The start of an open bracket or quote helps more than the line where its end is missing.
+    let mark = mark(parser.pointee.problem_mark)
+    let start = self.mark(parser.pointee.context_mark)
+    guard let context = parser.pointee.context, start < mark else {
+      return YAMLError(message, at: mark)
+    }
+    return YAMLError(
+      "\(message) \(String(cString: context)) that begins in line \(start.line)", at: mark)
+  }
+
+  private func mark(_ mark: yaml_mark_t) -> Mark {
+    Mark(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+  }
+}
+
+extension String {
+  /// Whether it contains `text`. `contains` would link the parser of regular expressions, 1.5 MB,
+  /// into every program.
+  func mentions(_ text: String) -> Bool { strstr(self, text) != nil }
+}
