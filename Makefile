@@ -4,6 +4,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 
 bindir      = $(PREFIX)/bin
+libexecdir  = $(PREFIX)/libexec/keymoded
 unitdir     = $(PREFIX)/lib/systemd/system
 userunitdir = $(PREFIX)/lib/systemd/user
 sysusersdir = $(PREFIX)/lib/sysusers.d
@@ -140,7 +141,7 @@ client-tests: build
 	@scripts/install-python-tools
 	$(call PYTEST,clients) Tests/Adversary
 
-# The examples for desktops and `keymodectl focus`, with real programs, on a desktop without a screen.
+# The examples for desktops and keymode-focus, with real programs, on a desktop without a screen.
 desktop-tests: build
 	@scripts/install-packages test desktop
 	@scripts/install-python-tools
@@ -255,13 +256,14 @@ programs:
 # Builds nothing, so that root never runs the compiler: run `make build` first.
 install:
 	@test -x .build/release/keymoded || { echo "the programs are not built yet: run 'make build'"; exit 1; }
-	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(userunitdir)" \
+	install -d "$(DESTDIR)$(bindir)" "$(DESTDIR)$(libexecdir)" "$(DESTDIR)$(unitdir)" "$(DESTDIR)$(userunitdir)" \
 	  "$(DESTDIR)$(sysusersdir)" "$(DESTDIR)$(rulesdir)" "$(DESTDIR)$(mandir)/man1" "$(DESTDIR)$(mandir)/man5" \
 	  "$(DESTDIR)$(mandir)/man8"
 	$(INSTALL_PROGRAM) $(addprefix .build/release/,$(PROGRAMS)) "$(DESTDIR)$(bindir)"
+	install libexec/keymode-focus "$(DESTDIR)$(libexecdir)"
 	install -m 644 $(addprefix systemd/,$(UNITS)) "$(DESTDIR)$(unitdir)"
 	install -m 644 $(addprefix systemd/user/,$(USER_UNITS)) "$(DESTDIR)$(userunitdir)"
-	sed -i 's|@bindir@|$(bindir)|' "$(DESTDIR)$(unitdir)/keymoded.service" \
+	sed -i 's|@bindir@|$(bindir)|; s|@libexecdir@|$(libexecdir)|' "$(DESTDIR)$(unitdir)/keymoded.service" \
 	  $(addprefix "$(DESTDIR)$(userunitdir)"/,$(filter %.service,$(USER_UNITS)))
 	install -m 644 systemd/keymoded.sysusers "$(DESTDIR)$(sysusersdir)/keymoded.conf"
 	install -m 644 udev/70-keymoded.rules "$(DESTDIR)$(rulesdir)"
@@ -280,6 +282,7 @@ install:
 
 uninstall:
 	for name in $(PROGRAMS); do $(RM) "$(DESTDIR)$(bindir)/$$name"; done
+	$(RM) -r "$(DESTDIR)$(libexecdir)"
 	for name in $(PROGRAMS); do \
 	  $(RM) "$(DESTDIR)$(bashdir)/$$name" "$(DESTDIR)$(fishdir)/$$name.fish" \
 	    "$(DESTDIR)$(zshdir)/_$$name"; \

@@ -21,7 +21,7 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait while trigger focus targets devices stats graph replay record keys help'
+  local commands='state watch wait while trigger targets devices stats graph replay record keys help'
 
   # The command is the first word that is neither an option nor the value of one.
   local command='' index
@@ -66,7 +66,6 @@ _keymodectl() {
       '' | state | trigger | devices | stats) options+=' --json --socket-dir --timeout' ;;
       watch) options+=' --json --socket-dir --no-wait' ;;
       while) options+=' --socket-dir --grace --once --any-session --no-wait' ;;
-      focus) options+=' --socket-dir --any-session' ;;
       wait) options+=' --socket-dir --timeout --no-wait' ;;
       graph) options+=' --socket-dir --timeout' ;;
       targets) options+=' --socket-dir --shift --any-session' ;;

@@ -1,12 +1,12 @@
 # Completion of keymodectl(1) for fish.
 
-set -l commands state watch wait while trigger focus targets devices stats graph replay record keys help
+set -l commands state watch wait while trigger targets devices stats graph replay record keys help
 
 complete -c keymodectl -f
-complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while focus targets graph record keys help' -l json \
+complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while targets graph record keys help' -l json \
   -d 'Print JSON lines'
 complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys help' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while focus targets replay record keys help' -l timeout -x -d 'Give up after this many seconds'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while targets replay record keys help' -l timeout -x -d 'Give up after this many seconds'
 complete -c keymodectl -s V -l version -d 'Print the version'
 complete -c keymodectl -s h -l help -d 'Print help'
 
@@ -16,7 +16,6 @@ complete -c keymodectl -n $no_command -a watch -d 'Show the states and every cha
 complete -c keymodectl -n $no_command -a wait -d 'Wait until the machines are in these states'
 complete -c keymodectl -n $no_command -a while -d 'Run a command while the machines are in these states'
 complete -c keymodectl -n $no_command -a trigger -d 'Send an event instead of a key'
-complete -c keymodectl -n $no_command -a focus -d 'Send events while text fields get and lose the focus'
 complete -c keymodectl -n $no_command -a targets -d 'Let services start and stop with the states'
 complete -c keymodectl -n $no_command -a devices -d 'Print the devices that the daemon follows'
 complete -c keymodectl -n $no_command -a stats -d 'Print statistics of the daemon'
@@ -47,8 +46,6 @@ complete -c keymodectl -n $running -l any-session -d 'Do not look at sessions'
 complete -c keymodectl -n '__fish_seen_subcommand_from trigger' \
   -a '(keymodectl __names events 2>/dev/null)'
 
-complete -c keymodectl -n '__fish_seen_subcommand_from focus' -l any-session \
-  -d 'Also while the session is locked or not the active one'
 
 set -l targets '__fish_seen_subcommand_from targets'
 complete -c keymodectl -n $targets -l shift -d 'For the states of Shift too'

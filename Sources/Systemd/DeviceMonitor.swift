@@ -55,6 +55,7 @@ public final class DeviceMonitor {
     try checked(
       operation, sd_device_monitor_filter_add_match_subsystem_devtype(monitor, "input", nil))
     try checked(operation, sd_device_monitor_attach_event(monitor, loop.handle))
+    // Unretained: `deinit` stops the monitor, so the object outlives every call.
     try checked(
       operation,
       sd_device_monitor_start(
@@ -71,6 +72,7 @@ public final class DeviceMonitor {
           monitor.appeared(device)
           return 0
         }, Unmanaged.passUnretained(self).toOpaque()))
+    // Unowned: the source is this object's own, and ends with it.
     lookAgain = try loop.addDeferred { [unowned self] in
       // If this fails, the next loss of messages starts another try.
       try? forEachPresent(self.appeared)

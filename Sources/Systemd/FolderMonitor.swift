@@ -42,6 +42,7 @@ public final class FolderMonitor {
   private let path: String
   private let name: String
   private let appeared: (String) -> Void
+  // Their handlers have this object `unowned`: the watches are its own, and end with it.
   private var parent: Watch?
   private var folder: Watch?
 

@@ -71,15 +71,6 @@ let commands: [Command] = [
     ("keymodectl trigger clickMoreButton", "open the panel, or close it"),
     ("keymodectl trigger tapTextField --json", "print the reply as JSON")),
   .init(
-    "focus", "",
-    "send tapTextField when a text field of the desktop gets the focus, and "
-      + "tapBlankArea when it loses it",
-    "Follows the focus of the desktop until Ctrl+C. Sends tapTextField when a text field gets the "
-      + "focus in prepareToEditText, and tapBlankArea when no text field has the focus any more. "
-      + "Members of the group keymoded-control may send events.",
-    ("systemctl --user enable --now keymode-focus.service", "run it as a service"),
-    ("keymodectl focus", "until Ctrl+C")),
-  .init(
     "devices", "", "print the devices that the daemon follows",
     "Prints the devices that the daemon follows: device node, vendor and product, kind and name. "
       + "The kind is keyboard; pointer, if the daemon reads only the buttons of the device; or "

@@ -41,7 +41,7 @@ let options: [Option] = [
   .init("--once", ["while"], "run the command a single time, and exit as it does"),
   .init("--shift", ["targets"], "for the states of Shift too, not only those of the keyboard"),
   .init(
-    "--any-session", ["focus", "targets", "while"],
+    "--any-session", ["targets", "while"],
     "also while your session is locked, not the active one of its seat, or over the network"),
   .init(
     "--format", "LANGUAGE", ["graph"],
@@ -86,9 +86,7 @@ let options: [Option] = [
     "--json", ["devices", "replay", "state", "stats", "trigger", "watch"], "print JSON lines"),
   .init(
     "--socket-dir", "DIR",
-    [
-      "devices", "focus", "graph", "state", "stats", "targets", "trigger", "wait", "watch", "while",
-    ],
+    ["devices", "graph", "state", "stats", "targets", "trigger", "wait", "watch", "while"],
     "the directory of the daemon's sockets; by default $KEYMODED_SOCKET_DIR, "
       + "$XDG_RUNTIME_DIR/keymoded or /run/keymoded"),
 ]

@@ -51,7 +51,6 @@ func run() async throws -> Int32 {
   case "devices": return try devices(operands, daemon, asJSON: asJSON)
   case "stats": return try stats(operands, daemon, asJSON: asJSON)
   case "trigger": return try trigger(operands, daemon, asJSON: asJSON)
-  case "focus": return try await focus(operands, directory: directory, arguments)
   case "targets": return try await targets(operands, directory: directory, arguments)
   case "graph": return try graph(operands, daemon, arguments)
   case "record": return try record(operands, arguments)

@@ -39,7 +39,7 @@ class AccessibleDesktop:
         )
 
     def turn_on(self) -> None:
-        """Makes programs that start from now on use the bus, as `keymodectl focus` does."""
+        """Makes programs that start from now on use the bus, as keymode-focus does."""
         self._properties("Set", "IsEnabled", "<true>")
 
     def is_on(self) -> bool:

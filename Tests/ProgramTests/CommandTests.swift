@@ -30,7 +30,7 @@ struct CommandTests {
   @Test(
     "a limit of open files that is too low is told",
     arguments: [
-      "state", "watch", "wait shift=on", "while shift=on -- true", "focus", "targets", "replay -",
+      "state", "watch", "wait shift=on", "while shift=on -- true", "targets", "replay -",
     ])
   func fewDescriptors(_ command: String) throws {
     let ended = try run(
@@ -405,7 +405,7 @@ struct CommandTests {
       ),
       (
         "keymodectl", "replay x --socket-dir y",
-        "option '--socket-dir' works only with devices, focus, graph, state, stats, targets, trigger, wait, watch and while"
+        "option '--socket-dir' works only with devices, graph, state, stats, targets, trigger, wait, watch and while"
       ),
       ("keymodectl", "state --jsn", "unknown option '--jsn'; did you mean '--json'?"),
       ("keymodectl", "state -x", "unknown option '-x'"),

@@ -105,7 +105,7 @@ struct CompletionTests {
     arguments: CompletingShell.allCases)
   func agreement(_ shell: CompletingShell) throws {
     let help = try Help()
-    #expect(help.commands.count == 14)
+    #expect(help.commands.count == 13)
     let lines = ["keymodectl "] + help.commands.map { "keymodectl \($0) --" }
     let found = try shell.completions(of: lines)
     #expect(found.first == Set(help.commands))
@@ -209,7 +209,7 @@ struct CompletionTests {
     let built = "\(folder.path)/.build/release"
     try FileManager.default.createDirectory(atPath: built, withIntermediateDirectories: true)
     let script = """
-      cp -r Makefile completions etc man systemd udev '\(folder.path)' && cd '\(folder.path)' &&
+      cp -r Makefile completions etc libexec man systemd udev '\(folder.path)' && cd '\(folder.path)' &&
       cp /bin/true .build/release/keymoded && cp /bin/true .build/release/keymodectl &&
       make install PREFIX=\(prefix) DESTDIR='\(folder.path)/root' >/dev/null &&
       (cd root && find . -path '*share*' -type f -name '*keymod*' ! -path '*/man/*' | sort) &&

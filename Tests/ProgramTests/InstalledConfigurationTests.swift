@@ -32,7 +32,7 @@ struct InstalledConfigurationTests {
     let folder = try TemporaryFolder()
     let script = """
       set -e; cd '\(folder.path)'; mkdir -p .build/release
-      (cd '\(Place.checkout)' && cp -r Makefile completions etc man systemd udev '\(folder.path)')
+      (cd '\(Place.checkout)' && cp -r Makefile completions etc libexec man systemd udev '\(folder.path)')
       cp /bin/true .build/release/keymoded; cp /bin/true .build/release/keymodectl
       root=$PWD/root; there=$root/etc/keymoded/keymoded.yaml
       act() { make --silent "$1" PREFIX=/usr DESTDIR="$root"; }

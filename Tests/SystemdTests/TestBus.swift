@@ -1,7 +1,8 @@
 import Foundation
 import SystemCalls
-import Systemd
 import TestSupport
+
+@testable import Systemd
 
 /// The reference implementation of the bus, which a test starts and ends.
 final class TestBus {

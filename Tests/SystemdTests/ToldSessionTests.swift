@@ -7,7 +7,7 @@ struct ToldSessionTests {
   private static let path = "/org/freedesktop/login1/session/_31"
 
   private func properties(isLocked: Bool) -> BusValue {
-    let seat = BusValue.structure([.string("seat0"), .objectPath("/org/freedesktop/login1/seat/x")])
+    let seat = BusValue.structure([.string("seat0"), .string("/org/freedesktop/login1/seat/x")])
     return .array(
       of: "{sv}",
       [

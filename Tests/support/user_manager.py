@@ -110,8 +110,11 @@ class UserManager:
         # The checkout may be where only root has access.
         self.as_root("mkdir", "/run/programs")
         self.as_root("mount", "--bind", str(PROGRAMS.resolve()), "/run/programs")
+        script = CHECKOUT / "libexec/keymode-focus"
+        self.write("libexec/keymode-focus", script.read_text()).chmod(0o755)
         for unit in (CHECKOUT / "systemd/user").iterdir():
-            self.write_unit(unit.name, unit.read_text().replace("@bindir@", "/run/programs"))
+            text = unit.read_text().replace("@bindir@", "/run/programs")
+            self.write_unit(unit.name, text.replace("@libexecdir@", f"{self.folder}/libexec"))
         self.write(".config/systemd/user.conf", MANAGER_SETTINGS)
 
     def _start_journal(self) -> None:

@@ -166,8 +166,7 @@ private final class TransientScopes {
     manager = bus.peer?.number
     let match = BusMatch(path: Self.path, interface: Self.interface, member: "JobRemoved")
     slots = [
-      try bus.signals(match) { [unowned self] signal in
-        let values = signal.arguments
+      try bus.signals(match) { [unowned self] values in
         guard values.count == 4, let job = values[1].text, let result = values[3].text
         else { return }
         results[job] = result

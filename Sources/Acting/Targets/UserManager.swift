@@ -48,8 +48,7 @@ final class UserManager {
       try bus.whenLost { [unowned self] in lose() },
       try bus.signals(
         BusMatch(path: Self.path, interface: Self.interface, member: "JobRemoved")
-      ) { signal in
-        let values = signal.arguments
+      ) { values in
         guard values.count == 4, case .uint32(let job) = values[0],
           values[2].text.flatMap(TargetUnit.init(name:)) != nil, let result = values[3].text
         else { return }

@@ -11,45 +11,30 @@ public final class Bus {
   public enum Address: Hashable, Sendable {
     /// The bus of the whole machine.
     case system
-    /// The bus of the user, or of the user's session.
-    case session
     /// The user's service manager itself, without a bus in between: calls have no destination.
     case userManager
     /// The service manager of the system, in the same way; for root alone.
     case systemManager
-    /// The bus at this address of D-Bus, such as `unix:path=/run/user/1000/at-spi/bus_0`. Another
-    /// program told it, so it may only be of Unix sockets: libsystemd would run the command of a
-    /// `unixexec:`.
+    /// The bus at this address of D-Bus, such as `unix:path=/tmp/bus`; for tests.
     case at(String)
   }
 
-  /// The calls that are not answered yet.
-  private final class PendingCalls {
-    var calls: [ObjectIdentifier: PendingCall] = [:]
-  }
-
-  /// A call that is not answered yet.
+  /// Who waits for the answer to a call. The connection keeps this until it gives the call up.
   private final class PendingCall {
-    private let answer: (Result<[BusValue], BusError>) -> Void
-    private let all: PendingCalls
-    var slot: OpaquePointer?
+    private var answer: ((Result<[BusValue], BusError>) -> Void)?
 
-    init(_ all: PendingCalls, _ answer: @escaping (Result<[BusValue], BusError>) -> Void) {
-      (self.all, self.answer) = (all, answer)
-      all.calls[ObjectIdentifier(self)] = self
-    }
-
-    deinit { sd_bus_slot_unref(slot) }
+    init(_ answer: @escaping (Result<[BusValue], BusError>) -> Void) { self.answer = answer }
 
     /// Answers, once.
     func end(_ result: Result<[BusValue], BusError>) {
-      if all.calls.removeValue(forKey: ObjectIdentifier(self)) != nil { answer(result) }
+      let answer = self.answer
+      self.answer = nil
+      answer?(result)
     }
   }
 
   private let loop: EventLoop
   let handle: OpaquePointer
-  private let pending = PendingCalls()
 
   /// Connects. The connection is made, and failures after this are told, by the loop.
   ///
@@ -69,8 +54,6 @@ public final class Bus {
     sd_bus_detach_event(handle)
     // Without a flush, which would wait for a bus that hangs.
     sd_bus_close_unref(handle)
-    let lost = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "")
-    for call in pending.calls.values { call.end(.failure(lost)) }
   }
 
   private static func open(_ address: Address) throws(SystemError) -> OpaquePointer {
@@ -78,13 +61,10 @@ public final class Bus {
     let result =
       switch address {
       case .system: sd_bus_open_system(&handle)
-      case .session: sd_bus_open_user(&handle)
       case .userManager: openDirectly(userManagerAddress, isBus: false, &handle)
       case .systemManager:
         openDirectly("unix:path=/run/systemd/private", isBus: false, &handle)
-      case .at(let address):
-        isOfUnixSockets(address)
-          ? openDirectly(address, isBus: true, &handle) : -EAFNOSUPPORT
+      case .at(let address): openDirectly(address, isBus: true, &handle)
       }
     guard result >= 0, let handle else {
       throw address.error(result < 0 ? -result : ENOMEM)
@@ -94,24 +74,7 @@ public final class Bus {
 
   /// See `systemctl --user`, which connects to the same socket.
   private static var userManagerAddress: String? {
-    environment("XDG_RUNTIME_DIR").map { "unix:path=\(addressText($0))/systemd/private" }
-  }
-
-  /// A path as a value in an address of D-Bus, which escapes most bytes as `%` and two digits.
-  private static func addressText(_ path: String) -> String {
-    let digits = Array("0123456789abcdef")
-    return path.utf8.reduce(into: "") { text, byte in
-      let character = Character(Unicode.Scalar(byte))
-      let isPlain = character.isASCII && (character.isLetter || character.isNumber)
-      text +=
-        isPlain || "-_/.\\".contains(character)
-        ? "\(character)" : "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-    }
-  }
-
-  private static func isOfUnixSockets(_ address: String) -> Bool {
-    let choices = address.utf8.split(separator: UInt8(ascii: ";"))
-    return !choices.isEmpty && choices.allSatisfy { $0.starts(with: "unix:".utf8) }
+    environment("XDG_RUNTIME_DIR").map { "unix:path=\($0)/systemd/private" }
   }
 
   private static func openDirectly(
@@ -137,17 +100,22 @@ public final class Bus {
     _ call: BusCall, timeout: Duration = .seconds(5),
     answer: @escaping (Result<[BusValue], BusError>) -> Void
   ) {
-    let waiting = PendingCall(pending, answer)
+    // Retained until `givenUp`, which is called after the answer, and at the end of the connection.
+    let waiting = Unmanaged.passRetained(PendingCall(answer))
     do throws(SystemError) {
+      var slot: OpaquePointer?
       let message = try BusMessage.call(call, on: handle)
       let microseconds = UInt64(clamping: timeout.wholeMicroseconds)
-      // Unretained: `pending` keeps the object until the call is answered.
-      let context = Unmanaged.passUnretained(waiting).toOpaque()
       try message.send { message in
-        sd_bus_call_async(handle, &waiting.slot, message, Bus.answered, context, microseconds)
+        sd_bus_call_async(
+          handle, &slot, message, Bus.answered, waiting.toOpaque(), microseconds)
       }
+      sd_bus_slot_set_destroy_callback(slot, Bus.givenUp)
+      // The connection alone keeps the slot.
+      sd_bus_slot_set_floating(slot, 1)
+      sd_bus_slot_unref(slot)
     } catch {
-      waiting.end(.failure(BusError(error)))
+      waiting.takeRetainedValue().end(.failure(BusError(error)))
     }
   }
 
@@ -163,34 +131,41 @@ public final class Bus {
     return 0
   }
 
+  private static let givenUp: sd_bus_destroy_t = { context in
+    guard let context else { return }
+    let lost = BusError(name: "org.freedesktop.DBus.Error.Disconnected", message: "")
+    Unmanaged<PendingCall>.fromOpaque(context).takeRetainedValue().end(.failure(lost))
+  }
+
   /// Calls a method, and returns the values that it returns. The loop must be served meanwhile.
   public func call(
-    _ call: BusCall, timeout: Duration = .seconds(5), isolation: isolated (any Actor)? = #isolation
+    _ call: BusCall, isolation: isolated (any Actor)? = #isolation
   ) async throws(BusError) -> [BusValue] {
     let result = await withCheckedContinuation { continuation in
-      self.call(call, timeout: timeout) { continuation.resume(returning: $0) }
+      self.call(call) { continuation.resume(returning: $0) }
     }
     return try result.get()
   }
 
   // MARK: - Signals
 
-  /// Calls `handler`, from the loop, for each signal that matches, until the result is released.
+  /// Calls `handler`, from the loop, with the arguments of each signal that matches, until the result
+  /// is released.
   public func signals(
-    _ match: BusMatch, handler: @escaping (BusSignal) -> Void
+    _ match: BusMatch, handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) -> BusSlot {
     try BusSlot(handle, match.rule, handler)
   }
 
   /// Calls `handler`, from the loop, whenever a program takes or leaves this name, with whether one
   /// has it now.
-  public func owner(
+  func owner(
     of name: String, changed handler: @escaping (Bool) -> Void
   ) throws(SystemError) -> BusSlot {
     let bus = "org.freedesktop.DBus"
     let match = BusMatch(
       sender: bus, interface: bus, member: "NameOwnerChanged", firstArgument: name)
-    return try signals(match) { handler($0.arguments.last?.text?.isEmpty == false) }
+    return try signals(match) { handler($0.last?.text?.isEmpty == false) }
   }
 
   /// Calls `handler`, from the loop, once the connection is lost.
@@ -204,11 +179,11 @@ public final class Bus {
 
 /// Receives signals until it is released.
 public final class BusSlot {
-  private let handler: (BusSignal) -> Void
+  private let handler: ([BusValue]) -> Void
   private var handle: OpaquePointer?
 
   fileprivate init(
-    _ bus: OpaquePointer, _ rule: String, _ handler: @escaping (BusSignal) -> Void
+    _ bus: OpaquePointer, _ rule: String, _ handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) {
     self.handler = handler
     // Unretained: `deinit` removes the match, so the object outlives every call. Without a handler
@@ -224,12 +199,8 @@ public final class BusSlot {
     guard let message, let context else { return 0 }
     // A strong reference while the handler runs, since it may release the slot.
     let slot = Unmanaged<BusSlot>.fromOpaque(context).takeUnretainedValue()
-    let signal = BusMessage(received: message)
-    // A signal that cannot be read, or is too long, is of another interface than its name says.
-    guard let arguments = try? signal.arguments() else { return 0 }
-    slot.handler(
-      BusSignal(
-        sender: signal.sender, path: signal.path, member: signal.member, arguments: arguments))
+    // A signal that cannot be read is of another interface than its name says.
+    if let arguments = try? BusMessage(received: message).arguments() { slot.handler(arguments) }
     return 0
   }
 }
@@ -241,19 +212,18 @@ extension BusError {
 }
 
 extension Bus.Address {
-  /// The error of an attempt to connect; where there is only one of a user's session, with what to do.
+  /// The error of an attempt to connect; to the user's service manager, with what to do.
   fileprivate func error(_ code: Int32) -> SystemError {
     let name =
       switch self {
       case .system: "the system bus"
-      case .session: "the session bus"
       case .userManager: "the user's service manager"
       case .systemManager: "the service manager"
       case .at(let address): address
       }
-    let isOfSession = self == .session || self == .userManager
     let reason = String(cString: strerror(code))
     let advice = "; start this in a session of the user, not by sudo or su"
-    return SystemError("connect to", name, code: code, reason: isOfSession ? reason + advice : nil)
+    return SystemError(
+      "connect to", name, code: code, reason: self == .userManager ? reason + advice : nil)
   }
 }

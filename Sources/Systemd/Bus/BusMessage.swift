@@ -4,7 +4,7 @@ import SystemCalls
 
 /// A message of sd-bus: arguments are written into it one by one, or read from it all at once.
 struct BusMessage: ~Copyable {
-  private let handle: OpaquePointer
+  let handle: OpaquePointer
 
   /// A new call.
   static func call(_ call: BusCall, on bus: OpaquePointer) throws(SystemError) -> BusMessage {
@@ -28,12 +28,6 @@ struct BusMessage: ~Copyable {
 
   deinit { sd_bus_message_unref(handle) }
 
-  // MARK: - Header
-
-  var path: String { string(sd_bus_message_get_path(handle)) ?? "" }
-  var member: String { string(sd_bus_message_get_member(handle)) ?? "" }
-  var sender: String? { string(sd_bus_message_get_sender(handle)) }
-
   /// The error that the message carries, if it does.
   var error: BusError? {
     guard let error = sd_bus_message_get_error(handle) else { return nil }
@@ -52,33 +46,24 @@ struct BusMessage: ~Copyable {
 
   private func append(_ value: BusValue) throws(SystemError) {
     switch value {
-    case .byte(let number): try append("y", number)
     case .bool(let isTrue): try append("b", CInt(isTrue ? 1 : 0))
-    case .int16(let number): try append("n", number)
-    case .uint16(let number): try append("q", number)
-    case .int32(let number): try append("i", number)
     case .uint32(let number): try append("u", number)
-    case .int64(let number): try append("x", number)
     case .uint64(let number): try append("t", number)
-    case .double(let number): try append("d", number)
-    case .string(let text): try append("s", text: text)
-    case .objectPath(let text): try append("o", text: text)
-    case .signature(let text): try append("g", text: text)
+    case .string(let text):
+      let type = Unicode.Scalar("s").character
+      try write(text.withCString { sd_bus_message_append_basic(handle, type, $0) })
     case .array(let element, let elements): try append("a", element, elements)
     case .structure(let members):
       try append("r", members.map(\.signature).joined(), members)
     case .entry(let key, let value): try append("e", key.signature + value.signature, [key, value])
     case .variant(let value): try append("v", value.signature, [value])
+    case .other: throw SystemError("write a message", code: EINVAL)
     }
   }
 
   private func append(_ type: Unicode.Scalar, _ number: some BitwiseCopyable) throws(SystemError) {
     var number = number
     try write(sd_bus_message_append_basic(handle, type.character, &number))
-  }
-
-  private func append(_ type: Unicode.Scalar, text: String) throws(SystemError) {
-    try write(text.withCString { sd_bus_message_append_basic(handle, type.character, $0) })
   }
 
   private func append(
@@ -96,60 +81,41 @@ struct BusMessage: ~Copyable {
   /// Ends the writing of a message that is not sent, so that it can be read; for tests.
   func seal() throws(SystemError) { try write(sd_bus_message_seal(handle, 1, 0)) }
 
-  /// How many values and bytes of texts a message may have. Any program of the user can send more, and
-  /// each value takes many times its size in the message.
-  private static let most = 1 << 16
-
-  /// All arguments. Throws if one is of a type that ``BusValue`` does not have: a descriptor. Throws
-  /// `EMSGSIZE` if they have more than 65,536 values and bytes of texts.
+  /// All arguments.
   func arguments() throws(SystemError) -> [BusValue] {
-    try checked("read a message", sd_bus_message_rewind(handle, 1))
-    var room = Self.most
-    return try values(&room)
+    try read(sd_bus_message_rewind(handle, 1))
+    return try values()
   }
 
   /// The values up to the end of the present container.
-  private func values(_ room: inout Int) throws(SystemError) -> [BusValue] {
+  private func values() throws(SystemError) -> [BusValue] {
     var values: [BusValue] = []
-    while let value = try next(&room) { values.append(value) }
+    while let value = try next() { values.append(value) }
     return values
   }
 
-  private func take(_ count: Int, of room: inout Int) throws(SystemError) {
-    room -= count
-    guard room >= 0 else { throw SystemError("read a message", code: EMSGSIZE) }
-  }
-
-  private func next(_ room: inout Int) throws(SystemError) -> BusValue? {
+  private func next() throws(SystemError) -> BusValue? {
     var type: CChar = 0
     var contents: UnsafePointer<CChar>?
     guard try read(sd_bus_message_peek_type(handle, &type, &contents)) > 0 else { return nil }
-    try take(1, of: &room)
     switch Unicode.Scalar(UInt8(bitPattern: type)) {
-    case "y": return .byte(try number(type, 0))
     case "b": return .bool(try number(type, CInt(0)) != 0)
-    case "n": return .int16(try number(type, 0))
-    case "q": return .uint16(try number(type, 0))
-    case "i": return .int32(try number(type, 0))
     case "u": return .uint32(try number(type, 0))
-    case "x": return .int64(try number(type, 0))
     case "t": return .uint64(try number(type, 0))
-    case "d": return .double(try number(type, 0))
-    case "s": return .string(try text(type, &room))
-    case "o": return .objectPath(try text(type, &room))
-    case "g": return .signature(try text(type, &room))
-    case "a": return .array(of: string(contents) ?? "", try inside(type, contents, &room))
-    case "r": return .structure(try inside(type, contents, &room))
+    case "s", "o":
+      var text: UnsafePointer<CChar>?
+      try read(sd_bus_message_read_basic(handle, type, &text))
+      return .string(string(text) ?? "")
+    case "a": return .array(of: string(contents) ?? "", try inside(type, contents))
+    case "r": return .structure(try inside(type, contents))
     case "e":
-      let pair = try inside(type, contents, &room)
-      guard pair.count == 2 else { break }
+      let pair = try inside(type, contents)
       return .entry(pair[0], pair[1])
-    case "v":
-      guard let value = try inside(type, contents, &room).first else { break }
-      return .variant(value)
-    default: break
+    case "v": return .variant(try inside(type, contents)[0])
+    default:
+      try read(sd_bus_message_skip(handle, [type, 0]))
+      return .other
     }
-    throw SystemError("read a message", code: EBADMSG)
   }
 
   private func number<Number: BitwiseCopyable>(
@@ -160,22 +126,14 @@ struct BusMessage: ~Copyable {
     return number
   }
 
-  private func text(_ type: CChar, _ room: inout Int) throws(SystemError) -> String {
-    var text: UnsafePointer<CChar>?
-    try read(sd_bus_message_read_basic(handle, type, &text))
-    guard let text else { return "" }
-    try take(strlen(text), of: &room)
-    return String(cString: text)
-  }
-
-  /// The values in the next container.
+  /// The values in the next container. libsystemd has checked how many a pair and a variant have.
   private func inside(
-    _ type: CChar, _ contents: UnsafePointer<CChar>?, _ room: inout Int
+    _ type: CChar, _ contents: UnsafePointer<CChar>?
   ) throws(SystemError) -> [BusValue] {
     // libsystemd keeps `contents` only until the next call.
     let contents = string(contents)
     try read(sd_bus_message_enter_container(handle, type, contents))
-    let values = try values(&room)
+    let values = try values()
     try read(sd_bus_message_exit_container(handle))
     return values
   }

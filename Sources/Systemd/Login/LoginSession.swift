@@ -53,6 +53,8 @@ public final class LoginSession {
   /// The name of the session that this process was in at first; it may move to a unit later.
   private let own = ServiceManager.own(sd_pid_get_session)
   private var bus: Bus?
+  // What the loop and the bus call has this object `unowned`: they call it through the properties
+  // below, which end with it. Answers come to `ask`, which has it `weak`.
   /// Matches that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
   private var sessionSlot: BusSlot?
@@ -99,10 +101,11 @@ public final class LoginSession {
   /// The connection is lost. What happens meanwhile is unknown, so the session counts as
   /// absent.
   private func lose() {
+    // The calls that end with the connection are of a former round.
+    round += 1
     tell(.absent(.noAnswer))
     (slots, sessionSlot, bus) = ([], nil, nil)
     session.lose()
-    round += 1
     retry?.set(after: .seconds(5))
   }
 
@@ -124,25 +127,9 @@ public final class LoginSession {
   /// Finds the session of this process, else the user's display.
   private func find() {
     round += 1
-    guard let own else { return findDisplay() }
-    ask(Login1.call("GetSession", .string(own))) { [unowned self] answer in
+    ask(Login1.call("GetSession", .string(own ?? "auto"))) { [unowned self] answer in
       guard let values = values(in: answer) else { return }
       if let path = values.first?.text { follow(path) } else { lose() }
-    }
-  }
-
-  private func findDisplay() {
-    let user = "\(Login1.path)/user/self"
-    let display = BusCall.get("Display", of: Login1.interface("User"), at: user, from: Login1.name)
-    ask(display) { [unowned self] answer in
-      guard let values = values(in: answer) else { return }
-      guard let display = values.first?.content.elements, display.count == 2,
-        display[0].text?.isEmpty == false, let path = display[1].text
-      else {
-        endSession()
-        return tell(.absent(.noSession))
-      }
-      follow(path)
     }
   }
 
@@ -154,7 +141,7 @@ public final class LoginSession {
     bus?.call(call) { [weak self] answer in if asked == self?.round { answered(answer) } }
   }
 
-  /// The values of an answer about the user or the session; otherwise tells why there are none.
+  /// The values of an answer about the session; otherwise tells why there are none.
   private func values(in answer: Result<[BusValue], BusError>) -> [BusValue]? {
     switch answer {
     case .success(let values): return values
@@ -173,9 +160,9 @@ public final class LoginSession {
     let interface = Login1.interface("Session")
     if session.follow(path) {
       sessionSlot = try? bus?.signals(.changes(of: interface, at: path, from: Login1.name)) {
-        [unowned self] signal in
-        guard signal.arguments.count > 1 else { return }
-        if let presence = session.take(change: signal.arguments[1]) { tell(presence) }
+        [unowned self] values in
+        guard values.count > 1 else { return }
+        if let presence = session.take(change: values[1]) { tell(presence) }
       }
     }
     ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
@@ -197,11 +184,11 @@ private enum Login1 {
   /// See `sd-login(3)`, which looks at the same folder.
   static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
 
-  /// Whether the error says that there is no such user or session.
+  /// Whether the error says that there is no such session, or none of the user.
   static func isMissing(_ error: BusError) -> Bool {
     [
-      "org.freedesktop.DBus.Error.UnknownObject", "\(name).NoSuchUser", "\(name).NoSuchSession",
-      "\(name).NoUserForPID",
+      "org.freedesktop.DBus.Error.UnknownObject", "\(name).NoSuchSession",
+      "\(name).NoSessionForPID",
     ].contains(error.name)
   }
 
