@@ -1,15 +1,14 @@
 import Glibc
 import KeyboardModes
-public import KeymodeClient
+import KeymodeClient
 import KeymodeInterface
 public import SystemCalls
-public import Systemd
+import Systemd
 
 /// Sends `tapTextField` and `tapBlankArea` while text fields of the desktop get and lose the focus;
 /// ``FocusRules`` decides when.
-@MainActor
 public final class FocusFollower {
-  /// Why ``run()`` ended.
+  /// Why ``follow(anySession:)`` ended.
   public enum End: Error, Hashable, TerminalTextConvertible {
     /// The process received this signal.
     case signal(Int32)
@@ -28,42 +27,30 @@ public final class FocusFollower {
     }
   }
 
-  private let client: Client
+  private let directory: String
   private let report: (TerminalText) -> Void
-  private let signals: Signals
-  private let loop: EventLoop
+  private let run: Run<Never>
+  private var loop: EventLoop { run.loop }
   private var accessibility: Accessibility?
   private var bus: AccessibilityBus?
-  private var sources: [EventSource] = []
   private var timer: EventSource?
   private var focus = FocusedObject()
   private var rules = FocusRules(at: .now)
-  private let session: AsyncStream<SessionPresence>?
+  private var questions: [EventSource] = []
   private var isAbsenceTold = false
   private var isPermissionChecked = false
   private var isPermissionDenied = false
-  private let (ends, ending) = AsyncThrowingStream.makeStream(of: Never.self)
 
   /// Catches SIGTERM, SIGINT and SIGHUP, for the rest of the process's life.
   ///
-  /// - Parameters:
-  ///   - session: see ``StatesFollower/init(_:session:)``.
-  ///   - report: called with what the user should know while it goes on.
+  /// - Parameter report: called with what the user should know while it goes on.
   /// - Throws: `SystemError` if there is no session bus.
   public init(
-    _ client: Client, session: AsyncStream<SessionPresence>?,
-    report: @escaping (TerminalText) -> Void
+    of directory: String, report: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
-    (self.client, self.session, self.report) = (client, session, report)
-    signals = try Signals([SIGTERM, SIGINT, SIGHUP])
-    loop = try EventLoop()
+    (self.directory, self.report) = (directory, report)
+    run = try Run()
     timer = try loop.addTimer { [unowned self] in send(rules.advance(to: .now)) }
-    let caught = signals.descriptor
-    sources = [
-      try loop.addIO(caught, .readable) { [unowned self] _ in
-        while let number = signals.next() { end(End.signal(number)) }
-      }
-    ]
     accessibility = try Accessibility(on: loop) { [unowned self] in take($0) }
   }
 
@@ -71,46 +58,23 @@ public final class FocusFollower {
   ///
   /// - Throws: ``End``, ``ClientError`` if waiting for the daemon would not help, such as for lack of
   ///   permission, and `SystemError`.
-  public func run() async throws {
-    let states = StatesFollower(client, session: session)
-    let tasks = [
-      Task { await serve() },
-      Task {
-        do { try await states.run { self.take($0) } } catch { end(error) }
-      },
-    ]
-    defer { for task in tasks { task.cancel() } }
-    do {
-      for try await _ in ends {}
-    } catch {
-      await switchOff()
-      throw error
+  public func follow(anySession: Bool) throws -> Never {
+    let signals = try loop.addSignals([SIGTERM, SIGINT, SIGHUP]) { [self] in end(End.signal($0)) }
+    let states = try StatesFollower(directory, on: loop, anySession: anySession) {
+      [self] occurrence in
+      switch occurrence {
+      case .success(let occurrence): take(occurrence)
+      case .failure(let error): end(error)
+      }
     }
+    try run.untilEnd(keeping: signals, states)
   }
 
-  // MARK: - The loop and the end
-
-  private func serve() async {
-    do throws(SystemError) {
-      try await loop.serve()
-    } catch {
-      // Without the loop, nothing could wait for the switch.
-      accessibility = nil
-      end(error)
-    }
-  }
-
-  /// Ends ``run()`` with this error.
-  private func end(_ error: any Error) { ending.finish(throwing: error) }
-
-  /// Leaves the accessibility bus switched off if it was so.
-  private func switchOff() async {
-    guard let accessibility else { return }
+  /// Ends ``follow(anySession:)`` with this error. Leaves the accessibility bus switched off if it was so.
+  private func end(_ error: any Error) {
+    guard let accessibility else { return run.fail(error) }
     bus = nil
-    await withCheckedContinuation { continuation in
-      accessibility.end { continuation.resume() }
-      armLoop()
-    }
+    accessibility.end { [self] in run.fail(error) }
   }
 
   // MARK: - The desktop
@@ -175,28 +139,35 @@ public final class FocusFollower {
       }
       send(rules.take(nil, at: .now))
     }
-    armLoop()
   }
 
   /// Learns at the start, rather than with the first text field, that the user may not send events.
   private func checkPermission() {
     guard !isPermissionChecked else { return }
     isPermissionChecked = true
-    Task {
-      do throws(ClientError) {
-        _ = try await client.statistics()
-      } catch .permissionDenied(let path, let whom) {
+    ask(.statistics) { [self] answer in
+      switch answer {
+      case .success: break
+      case .failure(.permissionDenied(let path, let whom)):
         if isPermissionDenied { end(ClientError.permissionDenied(path: path, whom: whom)) }
         // While the daemon starts, its socket may not belong to its group yet.
         isPermissionDenied = true
-        let later = ContinuousClock.now.advanced(by: RetryDelays.granting)
-        _ = try? await Poller.shared.wait(toRead: -1, until: later)
-        isPermissionChecked = false
-        checkPermission()
-      } catch {
-        isPermissionChecked = false
+        run.perform {
+          questions.append(
+            try loop.call(after: .seconds(1)) { [self] in
+              isPermissionChecked = false
+              checkPermission()
+            })
+        }
+      case .failure: isPermissionChecked = false
       }
     }
+  }
+
+  private func ask<Answer>(
+    _ request: Request<Answer>, _ answered: @escaping (Result<Answer, ClientError>) -> Void
+  ) {
+    run.perform { questions.append(try loop.ask(request, of: directory, answered)) }
   }
 
   private func send(_ event: FocusRules.Event?) {
@@ -206,33 +177,27 @@ public final class FocusFollower {
       timer?.disable()
     }
     guard let event else { return }
-    Task {
-      let answer = await answer(to: event)
-      send(rules.take(answer, to: event, at: .now))
-      armLoop()
+    ask(.trigger(event.rawValue)) { [self] answer in
+      send(rules.take(take(answer, to: event), to: event, at: .now))
     }
   }
 
-  /// Sends an event, and returns the answer; `nil` if the daemon did not answer.
-  private func answer(to event: FocusRules.Event) async -> FocusRules.Answer? {
-    do throws(ClientError) {
-      let message = try await client.trigger(event.rawValue)
+  /// The answer to an event; `nil` if the daemon did not answer.
+  private func take(
+    _ answer: Result<TriggerMessage, ClientError>, to event: FocusRules.Event
+  ) -> FocusRules.Answer? {
+    switch answer {
+    case .success(let message):
       return FocusRules.Answer(
         changed: message.changed, keyboard: FocusRules.Keyboard(message.state.modes))
-    } catch {
-      switch error {
-      // The states tell that it is gone, and when it is back. While it starts, its socket may not
-      // belong to its group yet.
-      case .noDaemon, .noAnswer, .connectionLost, .cancelled, .permissionDenied: break
-      case .refused, .badReply, .failed: report("\(event.rawValue): \(error)")
-      }
-      return nil
+    // The states tell that it is gone, and when it is back. While it starts, its socket may not
+    // belong to its group yet.
+    case .failure(.noDaemon), .failure(.noAnswer), .failure(.connectionLost), .failure(.cancelled),
+      .failure(.permissionDenied):
+      break
+    case .failure(let error): report("\(event.rawValue): \(error)")
     }
-  }
-
-  /// Lets the loop know of what was done outside of it, such as a timer that was set.
-  private func armLoop() {
-    do throws(SystemError) { try loop.dispatchAll() } catch { end(error) }
+    return nil
   }
 }
 

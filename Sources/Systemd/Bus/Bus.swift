@@ -163,16 +163,6 @@ public final class Bus {
     return 0
   }
 
-  /// Calls a method, and returns the values that it returns. The loop must be served meanwhile.
-  public func call(
-    _ call: BusCall, timeout: Duration = .seconds(5), isolation: isolated (any Actor)? = #isolation
-  ) async throws(BusError) -> [BusValue] {
-    let result = await withCheckedContinuation { continuation in
-      self.call(call, timeout: timeout) { continuation.resume(returning: $0) }
-    }
-    return try result.get()
-  }
-
   // MARK: - Signals
 
   /// Calls `handler`, from the loop, for each signal that matches, until the result is released.
