@@ -36,17 +36,18 @@ package final class PendingAnswer<Answer> {
     (self.deadline, self.wakeup) = (deadline, wakeup)
   }
 
-  /// The answer; `nil` if there is none yet. After the answer, the descriptor is not readable any more.
+  /// The answer; `nil` if there is none yet. After the answer or an error, the descriptor is not readable
+  /// any more.
   ///
   /// - Throws: ``ClientError`` if there will be none.
   package func advance() throws(ClientError) -> Answer? {
+    var isOver = true
+    defer { if isOver { wakeup.stop() } }
     try connection.read()
-    if let reply = try connection.nextReply() {
-      try wakeup.wait(for: nil, until: nil)
-      return try request.answer(reply)
-    }
+    if let reply = try connection.nextReply() { return try request.answer(reply) }
     // Judged last: what has come in time may be read late.
     if deadline <= .now { throw .noAnswer(path: connection.path) }
+    isOver = false
     return nil
   }
 

@@ -55,15 +55,15 @@ package final class Subscription {
   /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission. Then the
   ///   descriptor is not readable any more.
   package func advance() throws(ClientError) -> [Update] {
-    if case .over(let error) = phase { throw error }
     defer { updates = [] }
     do throws(ClientError) {
       try step()
     } catch {
-      // What happened before the error is told first.
-      try? wakeup.wait(for: nil, until: updates.isEmpty ? nil : .now)
+      wakeup.stop()
       phase = .over(error)
       if updates.isEmpty { throw error }
+      // What happened before the error is told first.
+      try? wakeup.wait(for: nil, until: .now)
     }
     return updates
   }

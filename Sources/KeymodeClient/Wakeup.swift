@@ -22,10 +22,17 @@ final class Wakeup {
 
   /// Waits for this descriptor and this time alone. The one before must still be open.
   func wait(for next: Int32?, until deadline: SuspendingClock.Instant?) throws(ClientError) {
-    if let awaited { all.remove(awaited) }
-    awaited = next
+    stop()
     timer.set(after: deadline.map { SuspendingClock.now.duration(to: $0) })
     guard let next else { return }
+    awaited = next
     do throws(SystemError) { try all.add(next) } catch { throw .failed("\(error)") }
+  }
+
+  /// Waits for nothing any more.
+  func stop() {
+    if let awaited { all.remove(awaited) }
+    awaited = nil
+    timer.set(after: nil)
   }
 }

@@ -144,18 +144,6 @@ struct ChatTests {
     }
   }
 
-  @Test("without keymoded the chat says in one line what to do, and begins when it is there")
-  func noKeymoded() throws {
-    let daemon = try RunningDaemon.following()
-    daemon.stop()
-    let screen = try chatting(daemon)
-    try see(screen, "\(noDaemon)\n\(rest)")
-    try daemon.start()
-    try see(screen, "\n\(rest)")
-    try daemon.trigger("tapTextField")
-    try see(screen, ">", cursor: 2)
-  }
-
   @Test("a signal that ends the chat restores the terminal", arguments: [SIGTERM, SIGHUP, SIGQUIT])
   func signals(_ signal: Int32) throws {
     let folder = try TemporaryFolder()

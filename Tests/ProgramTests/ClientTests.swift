@@ -183,6 +183,31 @@ struct ClientTests {
     #expect(try await waiting.value <= 1)
   }
 
+  @Test("what has ended with an error is not ready any more, and tells first what was before")
+  func ended() throws {
+    let folder = try TemporaryFolder()
+    let garbage = ["Monitor": (answers["Monitor"] ?? []) + ["{"], "GetState": ["{"]]
+    let daemon = try ScriptedDaemon(in: folder.path, garbage, staysAfterMonitor: true)
+    func isReady(_ descriptor: Int32) -> Bool {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&entry, 1, 0) > 0
+    }
+    let subscription = try Subscription(to: folder.path)
+    var updates: [Update] = []
+    #expect(throws: ClientError.self) {
+      while true {
+        try awaitInput(subscription.descriptor, "an update")
+        updates += try subscription.advance()
+      }
+    }
+    #expect(updates.count == 1)
+    #expect(!isReady(subscription.descriptor))
+    let answer = try PendingAnswer(to: .state, in: folder.path, until: .now + .seconds(60))
+    #expect(throws: ClientError.self) { _ = try answer.wait() }
+    #expect(!isReady(answer.descriptor))
+    withExtendedLifetime(daemon) {}
+  }
+
   @Test("all subscriptions share one thread")
   func threads() async throws {
     let daemon = try RunningDaemon.following()

@@ -143,6 +143,8 @@ public final class StateCommand {
       if let entering = held.entering { take(.entered(entering)) }
     // A daemon that goes meanwhile is asked when it is back.
     case .failure(.noDaemon), .failure(.connectionLost): break
+    // A system call failed here, as where no more files may be open.
+    case .failure(.failed(let what)): throw ClientError.failed(what)
     case .failure(let error):
       notify("\(error);\ntrying again")
       checking = try run.loop.call(after: .seconds(5)) { [self] in
