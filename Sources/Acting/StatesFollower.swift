@@ -27,6 +27,8 @@ public final class StatesFollower {
       session = try LoginSession(on: loop) { presence in merge.tell { $0.take(presence) } }
     }
     daemon = try loop.follow(directory) { merge.take($0) }
+    // Whether the session is in front is known before what came at the same time.
+    daemon.setPriority(.last)
   }
 
   /// What the daemon and the session add to.
