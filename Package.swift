@@ -53,7 +53,6 @@ let package = Package(
     library("CLibyaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CJansson", pkgConfig: "jansson", debian: "libjansson-dev"),
     .systemLibrary(name: "CLinux"),
-    .systemLibrary(name: "CSwiftConcurrency"),
 
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),
@@ -110,9 +109,6 @@ let package = Package(
         "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
         "SystemCalls",
       ]),
-    .target(
-      name: "MainThread", dependencies: ["CSwiftConcurrency"], swiftSettings: settings,
-      linkerSettings: [.linkedLibrary("dispatch")]),
     module(
       "Acting",
       [
@@ -124,7 +120,7 @@ let package = Package(
       [
         "Acting", "CommandLineTools", "EventRecordings", "JSON", "KeyRecording", "KeyboardModes",
         "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput",
-        "MainThread", "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Systemd",
+        "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Systemd",
         "Timelines", "Watching",
       ]),
 

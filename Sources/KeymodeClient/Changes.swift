@@ -1,16 +1,23 @@
 /// The updates of the daemon, as an asynchronous sequence.
 ///
-/// Each iteration is a subscription of its own. It reads a message only when the program asks for
-/// an update: a slow program holds at most one message, and learns how many changes it missed.
+/// Each iteration is a subscription of its own. It reads only when the program asks for an update: a
+/// slow program holds the messages of one read at most, and learns how many changes it missed.
 public struct Changes: AsyncSequence, Sendable {
   let directory: String
   let retryDelays: RetryDelays
 
   /// One subscription. Its connection closes when the iterator is released or its task cancelled.
+  ///
+  /// It runs wherever it is asked, on the main actor too: a thread of the runtime's pool would start
+  /// libdispatch's timer, which wakes the process every second from then on.
   public struct Iterator: AsyncIteratorProtocol {
-    private let subscription: Subscription
+    /// `nil` once the sequence is over.
+    private var subscription: Result<Subscription, ClientError>?
+    private var pending: ArraySlice<Update> = []
 
-    fileprivate init(_ subscription: Subscription) { self.subscription = subscription }
+    fileprivate init(_ subscription: Result<Subscription, ClientError>) {
+      self.subscription = subscription
+    }
 
     /// The next update; `nil` when the task is cancelled.
     ///
@@ -18,7 +25,21 @@ public struct Changes: AsyncSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(ClientError) -> Update? {
-      try await subscription.next(isolation: actor)
+      do throws(ClientError) {
+        while let subscription = try subscription?.get(), !Task.isCancelled {
+          if let update = pending.popFirst() { return update }
+          pending = try subscription.advance()[...]
+          guard pending.isEmpty else { continue }
+          guard try await Poller.untilReadable(subscription.descriptor, isolation: actor) else {
+            break
+          }
+        }
+        subscription = nil
+        return nil
+      } catch {
+        subscription = nil
+        throw error
+      }
     }
 
     /// The same, outside any actor. From Swift 6.2 on, the protocol itself has it.
@@ -29,7 +50,10 @@ public struct Changes: AsyncSequence, Sendable {
 
   /// An iterator, which subscribes when its first update is requested.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(Subscription(directory: directory, retryDelays: retryDelays))
+    Iterator(
+      Result { () throws(ClientError) in
+        try Subscription(to: directory, retryDelays: retryDelays)
+      })
   }
 }
 

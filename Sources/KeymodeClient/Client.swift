@@ -1,4 +1,6 @@
+import Glibc
 public import KeymodeInterface
+import SystemCalls
 
 /// A client of the daemon.
 ///
@@ -10,18 +12,36 @@ public import KeymodeInterface
 /// A client is only an address: it holds no connection and no thread. Each call, and each loop over
 /// ``changes``, has a connection of its own, which ends with it or with the cancellation of its task.
 public struct Client: Sendable {
+  /// How long a client waits for an answer that the daemon gives at once.
+  package static let usualPatience = Duration.seconds(5)
+
   /// The directory of the daemon's sockets.
   public let directory: String
   private let retryDelays: RetryDelays
 
-  /// The daemon that serves in `directory`; by default the one that ``Connection/directory(_:)``
-  /// finds now.
+  /// The daemon that serves in `directory`; by default the one that ``directory(_:)`` finds now.
   public init(directory: String? = nil) { self.init(directory: directory, retryDelays: .usual) }
 
   /// The same, with subscriptions that retry after these delays.
   package init(directory: String?, retryDelays: RetryDelays) {
-    self.directory = Connection.directory(directory)
+    self.directory = Client.directory(directory)
     self.retryDelays = retryDelays
+  }
+
+  /// The directory of the daemon's sockets, by the rule that every client follows: the one given,
+  /// else that of `KEYMODED_SOCKET_DIR`, else the user's own if it has a socket, else the system's.
+  public static func directory(_ given: String?) -> String {
+    given ?? environment(SocketDirectory.variable) ?? usualDirectory
+  }
+
+  /// The directory of the daemon's sockets where the user names none.
+  public static var usualDirectory: String {
+    if let runtime = environment("XDG_RUNTIME_DIR") {
+      // A daemon that has ended may have left the directory.
+      let directory = SocketDirectory.user(runtimeDirectory: runtime)
+      if access(Endpoint.state.path(in: directory), F_OK) == 0 { return directory }
+    }
+    return SocketDirectory.system
   }
 
   /// The updates from now on.
@@ -37,49 +57,28 @@ public struct Client: Sendable {
   public func state(
     isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> StateMessage {
-    try await Link.reading(in: directory).ask(.state)
-  }
-
-  /// Asks the daemon again and again, on one connection, until it does not answer.
-  ///
-  /// - Parameters:
-  ///   - interval: how long to wait after each answer.
-  ///   - patience: how long the daemon may take to answer.
-  /// - Returns: whether the daemon did not answer; `false` if the task was cancelled.
-  public func waitForSilence(
-    askingEvery interval: Duration, patience: Duration,
-    isolation: isolated (any Actor)? = #isolation
-  ) async -> Bool {
-    do {
-      let link = try Link.reading(in: directory)
-      while !Task.isCancelled {
-        link.deadline = .now.advanced(by: patience)
-        _ = try await link.ask(.state)
-        _ = try await Poller.shared.wait(toRead: -1, until: .now.advanced(by: interval))
-      }
-    } catch {}
-    return !Task.isCancelled
+    try await ask(.state)
   }
 
   /// The states, events and transitions of both machines. Throws like ``state()``.
   public func machines(
     isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> [MachineMessage] {
-    try await Link.reading(in: directory).ask(.machines)
+    try await ask(.machines)
   }
 
   /// The devices that the daemon follows, for those who may send events. Throws like ``state()``.
   public func devices(
     isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> [DeviceMessage] {
-    try await Link(.control, in: directory).ask(.devices)
+    try await ask(.devices).devices
   }
 
   /// The statistics of the daemon, for those who may send events. Throws like ``state()``.
   public func statistics(
     isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> StatisticsMessage {
-    try await Link(.control, in: directory).ask(.statistics)
+    try await ask(.statistics)
   }
 
   /// Sends an event instead of a key, by its name, such as `tapTextField`.
@@ -92,6 +91,17 @@ public struct Client: Sendable {
   public func trigger(
     _ event: String, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> TriggerMessage {
-    try await Link(.control, in: directory).ask(.trigger(event))
+    try await ask(.trigger(event))
+  }
+
+  private func ask<Answer>(
+    _ request: Request<Answer>, isolation: isolated (any Actor)? = #isolation
+  ) async throws(ClientError) -> Answer {
+    let answer = try PendingAnswer(
+      to: request, in: directory, until: .now.advanced(by: Client.usualPatience))
+    while try await Poller.untilReadable(answer.descriptor) {
+      if let answer = try answer.advance() { return answer }
+    }
+    throw .cancelled
   }
 }

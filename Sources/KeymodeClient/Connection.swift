@@ -1,124 +1,145 @@
 import Glibc
-public import JSON
-public import KeymodeInterface
+import JSON
+import KeymodeInterface
 import SystemCalls
-public import Varlink
+import Varlink
 
-/// A connection to the daemon whose calls block. The deadline bounds all waiting: to connect, to
-/// send, and for the last byte of a reply.
-public final class Connection {
-  /// How long a client usually waits for an answer that the daemon gives at once.
-  public static let usualPatience = Duration.seconds(5)
+/// A connection to the daemon. It sends calls, and cuts what arrives into replies.
+///
+/// It waits for nothing, but to connect where it is told to. Wait until ``descriptor`` is readable, then
+/// call ``read()``, and after it ``nextReply()`` as long as that returns one.
+final class Connection {
+  /// The longest reply, in bytes, that is read.
+  private static let longestReply = 1 << 24
+  private static let bytesAtOnce = 16384
 
-  /// Which socket to use.
-  public enum Endpoint: Sendable {
-    /// The socket for reading states and changes.
-    case state
-    /// The socket that also accepts events.
-    case control
+  /// The path of the socket.
+  let path: String
+  private let socket: FileDescriptor
+  private var incoming = FrameBuffer(limit: longestReply)
 
-    func path(in directory: String) -> String {
-      let name = self == .state ? SocketDirectory.stateSocket : SocketDirectory.controlSocket
-      return "\(directory)/\(name)"
-    }
+  /// The descriptor to wait on for reading.
+  var descriptor: Int32 { socket.number }
+
+  private init(_ path: String, _ socket: consuming FileDescriptor) {
+    self.path = path
+    self.socket = socket
   }
 
-  private var socket: DaemonSocket
-
-  /// When waiting ends with ``ClientError/noAnswer(path:)``; `nil`: never.
-  public var deadline: SuspendingClock.Instant?
-
-  /// Connects to the daemon that serves in `directory`.
+  /// Connects to a socket of the daemon that serves in `directory`. A user who may use only the control
+  /// socket can read by that one, too.
   ///
+  /// - Parameter deadline: until when to wait while the daemon's backlog is full; `nil` does not wait.
   /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:whom:)``,
-  ///   ``ClientError/noAnswer(path:)`` if the daemon's backlog is full until the deadline, or
-  ///   ``ClientError/failed(_:)``.
-  public init(
-    _ endpoint: Endpoint, in directory: String, until deadline: SuspendingClock.Instant?
-  ) throws(ClientError) {
-    socket = try DaemonSocket(endpoint, in: directory, mayWait: true, until: deadline)
-    self.deadline = deadline
-  }
-
-  /// The directory of the daemon's sockets, by the rule that every client follows: the one given,
-  /// else that of `KEYMODED_SOCKET_DIR`, else the user's own if it has a socket, else the system's.
-  public static func directory(_ given: String?) -> String {
-    given ?? environment(SocketDirectory.variable) ?? usualDirectory
-  }
-
-  /// The directory of the daemon's sockets where the user names none.
-  public static var usualDirectory: String {
-    if let runtime = environment("XDG_RUNTIME_DIR") {
-      // A daemon that has ended may have left the directory.
-      let directory = SocketDirectory.user(runtimeDirectory: runtime)
-      if access(Endpoint.state.path(in: directory), F_OK) == 0 { return directory }
-    }
-    return SocketDirectory.system
-  }
-
-  /// Waits until `poll` reports one of these events.
-  private func wait(for events: Int32) throws(ClientError) {
-    while true {
-      let left = deadline.map { SuspendingClock.now.milliseconds(to: $0) }
-      if left == 0 { throw .noAnswer(path: socket.path) }
-      var entry = pollfd(fd: socket.number, events: Int16(events), revents: 0)
-      let count = poll(&entry, 1, left ?? -1)
-      if count > 0 { return }
-      if count < 0, errno != EINTR { throw .failed("\(SystemError.last("poll"))") }
+  ///   ``ClientError/noAnswer(path:)`` if the backlog is full, or ``ClientError/failed(_:)``.
+  static func to(
+    _ endpoint: Endpoint, in directory: String, until deadline: SuspendingClock.Instant? = nil
+  ) throws(ClientError) -> Connection {
+    do throws(ClientError) {
+      return try to(endpoint.path(in: directory), until: deadline)
+    } catch {
+      guard endpoint == .state, case .permissionDenied = error,
+        let connection = try? to(Endpoint.control.path(in: directory), until: deadline)
+      else { throw error }
+      return connection
     }
   }
 
-  /// Sends a call. Throws ``ClientError/noAnswer(path:)`` if the daemon does not read it in time.
-  public func send(_ call: Call) throws(ClientError) {
+  private static func to(
+    _ path: String, until deadline: SuspendingClock.Instant?
+  ) throws(ClientError) -> Connection {
+    do throws(SystemError) {
+      return Connection(path, try connect(path, until: deadline))
+    } catch {
+      switch error.code {
+      case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
+      // The daemon's backlog is full: now, or, with a deadline, until then.
+      case EAGAIN: throw .noAnswer(path: path)
+      case EACCES, EPERM: throw .permissionDenied(path: path, whom: owner(of: path))
+      default: throw .failed("\(error)")
+      }
+    }
+  }
+
+  private static func connect(
+    _ path: String, until deadline: SuspendingClock.Instant?
+  ) throws(SystemError) -> FileDescriptor {
+    let operation = "connect to"
+    let descriptor = try unixSocket(operation, path, isNonblocking: deadline == nil)
+    try withUnixAddress(path, operation) { address, size in
+      if let deadline { limitWaiting(descriptor.number, until: deadline) }
+      return Glibc.connect(descriptor.number, address, size)
+    }
+    // Only connecting may block.
+    _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
+    return descriptor
+  }
+
+  /// Makes `connect` fail with `EAGAIN` if it still waits at the deadline.
+  private static func limitWaiting(_ socket: Int32, until deadline: SuspendingClock.Instant) {
+    // A timeout of zero would mean no limit.
+    let left = max(SuspendingClock.now.duration(to: deadline), .microseconds(1))
+    let (seconds, attoseconds) = left.components
+    var time = timeval(
+      tv_sec: time_t(clamping: seconds), tv_usec: suseconds_t(attoseconds / 1_000_000_000_000))
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  /// Sends a call. The socket has room for any call that the daemon would read; one for which it has none
+  /// ends in ``ClientError/noAnswer(path:)``.
+  func send(_ call: Call) throws(ClientError) {
     var rest = call.message[...]
-    while socket.send(&rest) == .wouldBlock { try wait(for: POLLOUT) }
+    // If the daemon has closed the connection, a reply that it sent before can still be read.
+    if (try? sendSome(&rest, to: descriptor)) == false { throw .noAnswer(path: path) }
   }
 
-  /// Waits for the next reply, and returns its parameters. Throws
-  /// ``ClientError/refused(name:parameters:)`` if the reply is an error.
-  public func receive() throws(ClientError) -> JSON {
-    while true {
-      if let reply = try socket.nextReply() { return reply }
-      // Waits before each read: a daemon that never stops sending must not outlast the deadline.
-      try wait(for: POLLIN)
-      _ = try socket.read()
+  /// Reads what has arrived. Throws ``ClientError/connectionLost`` if no more will.
+  func read() throws(ClientError) {
+    let result = try? readSome(from: descriptor, upTo: Self.bytesAtOnce) { incoming.append($0) }
+    switch result {
+    case .bytes, .wouldBlock: return
+    case .end, nil: throw .connectionLost
     }
   }
 
-  private func ask<Answer>(_ request: Request<Answer>) throws(ClientError) -> Answer {
-    try send(request.call)
-    return try request.answer(receive())
+  /// The parameters of the next reply that has been read; `nil` if it has not been read completely.
+  ///
+  /// - Throws: ``ClientError/refused(name:parameters:)`` if the reply is an error, and
+  ///   ``ClientError/badReply(_:)`` if it is invalid or too long.
+  func nextReply() throws(ClientError) -> JSON? {
+    let message: [UInt8]?
+    do { message = try incoming.next() } catch {
+      throw .badReply("it is too long")
+    }
+    guard let message else { return nil }
+    let reply: Reply
+    do { reply = try Reply(parsing: message) } catch { throw .badReply("\(error)") }
+    guard let name = reply.error else { return reply.parameters }
+    throw .refused(name: name, parameters: reply.parameters)
   }
 }
 
-// MARK: - The interface
+/// Which of the daemon's sockets to use.
+enum Endpoint {
+  /// The socket for reading states and changes.
+  case state
+  /// The socket that also accepts events.
+  case control
 
-extension Connection {
-  /// Asks for the present states.
-  public func state() throws(ClientError) -> StateMessage { try ask(.state) }
-
-  /// Asks for the devices that the daemon follows.
-  public func devices() throws(ClientError) -> [DeviceMessage] { try ask(.devices) }
-
-  /// Asks for the devices that the daemon follows and, if there are none, for the reason.
-  public func deviceList() throws(ClientError) -> DeviceList { try ask(.deviceList) }
-
-  /// Asks for the states, events and transitions of both machines.
-  public func machines() throws(ClientError) -> [MachineMessage] { try ask(.machines) }
-
-  /// Asks for the statistics of the daemon.
-  public func statistics() throws(ClientError) -> StatisticsMessage { try ask(.statistics) }
-
-  /// Sends an event, and returns whether it changed anything, and the states after it.
-  public func trigger(_ event: String) throws(ClientError) -> TriggerMessage {
-    try ask(.trigger(event))
+  func path(in directory: String) -> String {
+    let name = self == .state ? SocketDirectory.stateSocket : SocketDirectory.controlSocket
+    return "\(directory)/\(name)"
   }
+}
 
-  /// Subscribes to changes; ``nextChanges()`` then returns one reply at a time.
-  public func subscribe() throws(ClientError) { try send(Request.changes().call) }
-
-  /// Waits for the next reply after ``subscribe()``.
-  public func nextChanges() throws(ClientError) -> MonitorMessage {
-    try Request.changes().answer(receive())
+/// Who may use a socket: its group if that has write permission, otherwise its user.
+private func owner(of path: String) -> String? {
+  var status = stat()
+  guard stat(path, &status) == 0 else { return nil }
+  if status.st_mode & S_IWGRP != 0 {
+    let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
+    return "members of the group '\(group ?? "\(status.st_gid)")'"
   }
+  let user = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) }
+  return "the user '\(user ?? "\(status.st_uid)")'"
 }

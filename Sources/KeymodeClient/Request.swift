@@ -1,47 +1,41 @@
 import JSON
-import KeymodeInterface
+package import KeymodeInterface
 import Varlink
 
 /// A call of the interface, and how the parameters of its reply are read.
-struct Request<Answer> {
+package struct Request<Answer> {
   let call: Call
+  let endpoint: Endpoint
   /// Reads the parameters of a reply. Throws ``ClientError/badReply(_:)`` if they are invalid.
   let answer: (JSON) throws(ClientError) -> Answer
 }
 
 extension Request {
   /// - Parameter what: what the answer is, for the error.
-  fileprivate init(_ call: Call, _ what: String, _ read: @escaping (JSON) -> Answer?) {
-    self.init(call: call) { parameters throws(ClientError) in
+  fileprivate init(
+    _ call: Call, on endpoint: Endpoint, _ what: String, _ read: @escaping (JSON) -> Answer?
+  ) {
+    self.init(call: call, endpoint: endpoint) { parameters throws(ClientError) in
       guard let answer = read(parameters) else { throw .badReply("no \(what)") }
       return answer
-    }
-  }
-
-  /// A call of `method` whose reply has a list of this name.
-  fileprivate init<Element>(
-    _ method: String, list name: String, of element: @escaping (JSON) -> Element?
-  ) where Answer == [Element] {
-    self.init(call: Call(method)) { parameters throws(ClientError) in
-      guard let list = parameters[name], list.array != nil else {
-        throw .badReply("no \(name)")
-      }
-      guard let elements = list.elements(element) else { throw .badReply("invalid \(name)") }
-      return elements
     }
   }
 }
 
 extension Request<StateMessage> {
-  static var state: Self {
-    Self(Call(ControllerInterface.getState), "state") { $0["state"].flatMap(StateMessage.init) }
+  /// Asks for the present states.
+  package static var state: Request<StateMessage> {
+    Self(Call(ControllerInterface.getState), on: .state, "state") {
+      $0["state"].flatMap(StateMessage.init)
+    }
   }
 }
 
 extension Request<TriggerMessage> {
-  static func trigger(_ event: String) -> Self {
+  /// Sends an event; the answer is whether it changed anything, and the states after it.
+  package static func trigger(_ event: String) -> Request<TriggerMessage> {
     let call = Call(ControllerInterface.trigger, [.init("event", .string(event))])
-    return Self(call, "state", TriggerMessage.init)
+    return Self(call, on: .control, "state", TriggerMessage.init)
   }
 }
 
@@ -52,35 +46,45 @@ extension Request<MonitorMessage> {
       [.init("after", .integer($0.sequence)), .init("instance", .string($0.instance))]
     }
     let call = Call(ControllerInterface.monitor, known ?? [], wantsMore: true)
-    return Self(call, "states or changes", MonitorMessage.init)
+    return Self(call, on: .state, "states or changes", MonitorMessage.init)
   }
 }
 
 extension Request<StatisticsMessage> {
-  static var statistics: Self {
-    Self(Call(ControllerInterface.getStatistics), "statistics", StatisticsMessage.init)
-  }
-}
-
-extension Request<[DeviceMessage]> {
-  static var devices: Self {
-    Self(ControllerInterface.listDevices, list: "devices", of: DeviceMessage.init)
+  /// Asks for the statistics of the daemon.
+  package static var statistics: Request<StatisticsMessage> {
+    Self(
+      Call(ControllerInterface.getStatistics), on: .control, "statistics", StatisticsMessage.init)
   }
 }
 
 extension Request<DeviceList> {
-  static var deviceList: Self {
-    let devices = Request<[DeviceMessage]>.devices
-    return Self(call: devices.call) { parameters throws(ClientError) in
+  /// Asks for the devices that the daemon follows and, if there are none, for the reason.
+  package static var devices: Request<DeviceList> {
+    Self(call: Call(ControllerInterface.listDevices), endpoint: .control) {
+      parameters throws(ClientError) in
       DeviceList(
-        try devices.answer(parameters),
+        try list("devices", in: parameters, of: DeviceMessage.init),
         absence: parameters["absence"]?.string.flatMap(DeviceAbsence.init(rawValue:)))
     }
   }
 }
 
 extension Request<[MachineMessage]> {
-  static var machines: Self {
-    Self(ControllerInterface.listMachines, list: "machines", of: MachineMessage.init)
+  /// Asks for the states, events and transitions of both machines.
+  package static var machines: Request<[MachineMessage]> {
+    Self(call: Call(ControllerInterface.listMachines), endpoint: .state) {
+      parameters throws(ClientError) in
+      try list("machines", in: parameters, of: MachineMessage.init)
+    }
   }
+}
+
+/// The list of this name among the parameters of a reply.
+private func list<Element>(
+  _ name: String, in parameters: JSON, of element: (JSON) -> Element?
+) throws(ClientError) -> [Element] {
+  guard let list = parameters[name], list.array != nil else { throw .badReply("no \(name)") }
+  guard let elements = list.elements(element) else { throw .badReply("invalid \(name)") }
+  return elements
 }

@@ -1,52 +1,35 @@
 import Glibc
-package import SystemCalls
+import SystemCalls
 
 /// Notices, by inotify, that a missing socket has appeared.
 ///
 /// If the socket's directory is missing too, this watches the nearest parent that exists.
-package final class SocketWatch: Sendable {
-  private let descriptor: FileDescriptor
+package final class SocketWatch {
+  private let file: FileDescriptor
   private let name: String
+
+  /// The descriptor to wait on for reading; then ask for ``hasNews``.
+  package var descriptor: Int32 { file.number }
 
   /// Watches for the socket at `path`; `nil` if inotify refuses a watch.
   package convenience init?(_ path: String) {
     let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
     guard number >= 0 else { return nil }
-    let descriptor = FileDescriptor(owning: number)
-    // IN_ATTRIB for permissions: a socket may exist before this user may use it.
-    let mask = UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR)
-    var parts = path.split(separator: "/", omittingEmptySubsequences: true)[...]
-    let root = path.hasPrefix("/") ? "/" : "./"
-    while let last = parts.popLast() {
-      if inotify_add_watch(number, root + parts.joined(separator: "/"), mask) >= 0 {
-        self.init(descriptor, name: String(last))
-        return
-      }
-      guard errno == ENOENT || errno == ENOTDIR else { return nil }
-    }
-    return nil
+    let file = FileDescriptor(owning: number)
+    guard let name = watchedName(path, by: number) else { return nil }
+    self.init(file, name)
   }
 
-  private init(_ descriptor: consuming FileDescriptor, name: String) {
-    self.descriptor = descriptor
+  private init(_ file: consuming FileDescriptor, _ name: String) {
+    self.file = file
     self.name = name
   }
 
-  /// Waits until an attempt to connect may succeed, but at most until `deadline`.
-  package func wait(
-    until deadline: ContinuousClock.Instant, isolation: isolated (any Actor)? = #isolation
-  ) async throws(SystemError) -> Poller.WaitResult {
-    while true {
-      let result = try await Poller.shared.wait(toRead: descriptor.number, until: deadline)
-      guard result == .ready, !hasNews else { return result }
-    }
-  }
-
-  /// Reads all pending events, and returns whether one of them may concern the socket.
-  private var hasNews: Bool {
+  /// Whether an attempt to connect may succeed now that could not before. Reads all pending events.
+  package var hasNews: Bool {
     var found = false
     while case .bytes = try? readSome(
-      from: descriptor.number, upTo: 4096, { found = concernsSocket($0) || found })
+      from: descriptor, upTo: 4096, { found = concernsSocket($0) || found })
     {}
     return found
   }
@@ -64,4 +47,20 @@ package final class SocketWatch: Sendable {
     }
     return false
   }
+}
+
+/// Watches the nearest directory that exists on the way to `path`, and returns the name that is awaited
+/// in it.
+private func watchedName(_ path: String, by inotify: Int32) -> String? {
+  // IN_ATTRIB for permissions: a socket may exist before this user may use it.
+  let mask = UInt32(IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR)
+  var parts = path.split(separator: "/", omittingEmptySubsequences: true)[...]
+  let root = path.hasPrefix("/") ? "/" : "./"
+  while let last = parts.popLast() {
+    if inotify_add_watch(inotify, root + parts.joined(separator: "/"), mask) >= 0 {
+      return String(last)
+    }
+    guard errno == ENOENT || errno == ENOTDIR else { return nil }
+  }
+  return nil
 }

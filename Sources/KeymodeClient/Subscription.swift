@@ -2,101 +2,116 @@ import KeymodeInterface
 import SystemCalls
 import Varlink
 
-/// How long a subscription waits before it tries again to connect. The watch for the socket usually
-/// ends the wait sooner; the time covers what the watch cannot see, such as a daemon that begins to
-/// listen on an existing socket.
-package struct RetryDelays: Sendable {
-  let shortest: Duration
-  let longest: Duration
-
-  static let settling = Duration.milliseconds(10)
-  /// How long a new socket may belong to another group than the one that may use it: a program
-  /// creates it before it changes its group.
-  package static let granting = Duration.seconds(1)
-  static let usual = RetryDelays(shortest: .milliseconds(10), longest: .seconds(5))
-
-  /// Waits `shortest` the first time, then twice as long each time, up to `longest`.
-  package init(shortest: Duration, longest: Duration) {
-    (self.shortest, self.longest) = (shortest, longest)
-  }
-}
-
 /// A subscription that outlives its connections.
 ///
-///     connecting ── states ──> connected ── the daemon goes ──> connecting …
+///     away ── the socket is there ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
-/// It runs wherever it is asked, on the main actor too: a thread of the runtime's pool would start
-/// libdispatch's timer, which wakes the process every second from then on.
-///
-/// A new connection resumes after the last change, which it names by number and instance.
-final class Subscription {
+/// Wait until ``descriptor`` is readable, then call ``advance()``. A new connection resumes after the last
+/// change, which it names by number and instance.
+package final class Subscription {
+  private enum Phase {
+    /// There is no connection. The next attempt comes at this time, or when the watch has news.
+    case away(SocketWatch?, attempt: SuspendingClock.Instant)
+    /// The daemon has to tell the states, before this time.
+    case asked(Connection, deadline: SuspendingClock.Instant)
+    /// The daemon tells of changes.
+    case connected(Connection)
+    /// Trying again would not help.
+    case over(ClientError)
+  }
+
+  private static let patience = Duration.seconds(5)
+  private static let settling = Duration.milliseconds(10)
+  /// How long a new socket may belong to another group than the one that may use it: a program
+  /// creates it before it changes its group.
+  private static let granting = Duration.seconds(1)
+
   private let directory: String
-  private let retryDelays: RetryDelays
-  private var link: Link?
-  private var pending: ArraySlice<Update> = []
+  private var delays: RetryDelays
+  private let wakeup: Wakeup
+  private var phase = Phase.away(nil, attempt: .now)
   /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
-  private var delay: Duration
   private var isAbsenceTold = false
   /// When this user's lack of permission no longer passes by itself; `nil` before there is one.
-  private var grantDeadline: ContinuousClock.Instant?
-  private var isOver = false
+  private var grantDeadline: SuspendingClock.Instant?
+  /// What the present call of ``advance()`` returns.
+  private var updates: [Update] = []
 
-  init(directory: String, retryDelays: RetryDelays) {
-    self.directory = directory
-    self.retryDelays = retryDelays
-    delay = retryDelays.shortest
+  /// Readable when there is something to do: at once, and then whenever something has arrived or it is
+  /// time for the next attempt to connect.
+  package var descriptor: Int32 { wakeup.descriptor }
+
+  /// A subscription to the daemon that serves in `directory`.
+  package init(to directory: String, retryDelays: RetryDelays = .usual) throws(ClientError) {
+    (self.directory, delays) = (directory, retryDelays)
+    wakeup = try Wakeup()
+    try wakeup.wait(for: nil, until: .now)
   }
 
-  /// The next update; `nil` once the task is cancelled, and after an error.
-  func next(isolation: isolated (any Actor)? = #isolation) async throws(ClientError) -> Update? {
+  /// Does what can be done without waiting, and returns the updates that this makes known, in the order
+  /// in which they happened.
+  ///
+  /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission. Then the
+  ///   descriptor is not readable any more.
+  package func advance() throws(ClientError) -> [Update] {
+    defer { updates = [] }
     do throws(ClientError) {
-      while !isOver {
-        if Task.isCancelled { throw .cancelled }
-        if let update = pending.popFirst() { return update }
-        try await advance()
-      }
-      return nil
+      try step()
     } catch {
-      isOver = true
-      link = nil
-      pending = []
-      if case .cancelled = error { return nil }
-      throw error
+      wakeup.stop()
+      phase = .over(error)
+      if updates.isEmpty { throw error }
+      // What happened before the error is told first.
+      try? wakeup.wait(for: nil, until: .now)
+    }
+    return updates
+  }
+
+  private func step() throws(ClientError) {
+    switch phase {
+    case .away(let watch, let time):
+      if watch?.hasNews == true { try settle() } else if time <= .now { try connect() }
+    case .asked(let connection, let deadline): try awaitStates(connection, deadline)
+    case .connected(let connection): try follow(connection)
+    case .over(let error): throw error
     }
   }
 
-  /// Connects, or receives one message; either may add updates to `pending`.
-  private func advance(
-    isolation: isolated (any Actor)? = #isolation
-  ) async throws(ClientError) {
-    guard let link else { return try await connect() }
-    do throws(ClientError) {
-      take(try await link.next(.changes()), isFirst: false)
-    } catch .connectionLost {
-      lose(.connectionLost)
-    }
+  private func stayAway(
+    _ watch: SocketWatch? = nil, until time: SuspendingClock.Instant
+  ) throws(ClientError) {
+    try wakeup.wait(for: watch?.descriptor, until: time)
+    phase = .away(watch, attempt: time)
   }
 
-  private func connect(
-    isolation: isolated (any Actor)? = #isolation
-  ) async throws(ClientError) {
+  // MARK: - Without a connection
+
+  /// The watch has seen something. The daemon binds the socket before it listens; the pause also bounds
+  /// the attempts when another process keeps creating files.
+  private func settle() throws(ClientError) {
+    delays.begin()
+    try stayAway(until: .now.advanced(by: Self.settling))
+  }
+
+  private func connect() throws(ClientError) {
     // The watch begins before the attempt, so that a socket created in between is noticed.
     let watch = SocketWatch("\(directory)/\(SocketDirectory.stateSocket)")
     do throws(ClientError) {
-      let link = try Link.reading(in: directory)
-      take(try await subscribe(link), isFirst: true)
-      // The next change may come hours later.
-      link.deadline = nil
-      self.link = link
-      delay = retryDelays.shortest
-      (isAbsenceTold, grantDeadline) = (false, nil)
+      let connection = try Connection.to(.state, in: directory)
+      try subscribe(connection, deadline: .now.advanced(by: Self.patience))
     } catch {
-      guard isPassing(error) else { throw error }
-      // The reader receives one `.disconnected`, before the first wait.
-      if !isAbsenceTold { return lose(error) }
-      try await pause(watch)
+      try retry(after: error, watch)
     }
+  }
+
+  /// Tells of the absence, once, and waits for the next attempt.
+  private func retry(after error: ClientError, _ watch: SocketWatch? = nil) throws(ClientError) {
+    guard isPassing(error) else { throw error }
+    if !isAbsenceTold { updates.append(.disconnected(error)) }
+    isAbsenceTold = true
+    let usual = SuspendingClock.now.advanced(by: delays.next())
+    try stayAway(watch, until: grantDeadline.map { min($0, usual) } ?? usual)
   }
 
   /// Whether a failure to connect may pass by itself.
@@ -109,7 +124,7 @@ final class Subscription {
     // The socket is created before its group may use it. A client that was connected before will
     // be able to connect again; one that has waited for a daemon may have found a new socket.
     case .permissionDenied where last == nil && isAbsenceTold:
-      let deadline = grantDeadline ?? .now.advanced(by: RetryDelays.granting)
+      let deadline = grantDeadline ?? .now.advanced(by: Self.granting)
       grantDeadline = deadline
       return .now < deadline
     case .permissionDenied: return last != nil
@@ -117,60 +132,66 @@ final class Subscription {
     }
   }
 
-  private func lose(_ error: ClientError) {
-    link = nil
-    isAbsenceTold = true
-    pending.append(.disconnected(error))
-  }
-
-  /// Waits until it is worth trying again.
-  private func pause(
-    _ watch: SocketWatch?, isolation: isolated (any Actor)? = #isolation
-  ) async throws(ClientError) {
-    var result = try await wait(delay, watch)
-    if result == .ready {
-      // The daemon binds the socket before it listens. The pause also bounds the attempts when
-      // another process keeps creating files.
-      result = try await wait(RetryDelays.settling, nil)
-      delay = retryDelays.shortest
-    } else {
-      delay = min(delay * 2, retryDelays.longest)
-    }
-    if result == .cancelled { throw .cancelled }
-  }
-
-  private func wait(
-    _ delay: Duration, _ watch: SocketWatch?, isolation: isolated (any Actor)? = #isolation
-  ) async throws(ClientError) -> Poller.WaitResult {
-    let usual = ContinuousClock.now.advanced(by: delay)
-    let deadline = grantDeadline.map { min($0, usual) } ?? usual
-    do throws(SystemError) {
-      guard let watch else { return try await Poller.shared.wait(toRead: -1, until: deadline) }
-      return try await watch.wait(until: deadline)
-    } catch {
-      throw .failed("\(error)")
-    }
-  }
+  // MARK: - With a connection
 
   private func subscribe(
-    _ link: Link, isolation: isolated (any Actor)? = #isolation
-  ) async throws(ClientError) -> MonitorMessage {
+    _ connection: Connection, deadline: SuspendingClock.Instant
+  ) throws(ClientError) {
+    try connection.send(Request.changes(after: last).call)
+    try wakeup.wait(for: connection.descriptor, until: deadline)
+    phase = .asked(connection, deadline: deadline)
+  }
+
+  private func awaitStates(
+    _ connection: Connection, _ deadline: SuspendingClock.Instant
+  ) throws(ClientError) {
     do throws(ClientError) {
-      return try await link.ask(.changes(after: last))
+      try connection.read()
+      guard let reply = try connection.nextReply() else {
+        if deadline <= .now { throw .noAnswer(path: connection.path) }
+        return
+      }
+      take(try Request.changes().answer(reply), isFirst: true)
     } catch .refused(name: VarlinkError.invalidParameter("after").name, _) where last != nil {
       // The daemon knows the instance but not the change: it has restored an older state.
       last = nil
-      pending.append(.missed(nil))
-      return try await subscribe(link)
+      updates.append(.missed(nil))
+      return try subscribe(connection, deadline: deadline)
+    } catch {
+      return try retry(after: error)
+    }
+    delays.begin()
+    (isAbsenceTold, grantDeadline) = (false, nil)
+    // The next change may come hours later.
+    try wakeup.wait(for: connection.descriptor, until: nil)
+    phase = .connected(connection)
+    try takeChanges(connection)
+  }
+
+  private func follow(_ connection: Connection) throws(ClientError) {
+    do throws(ClientError) {
+      try connection.read()
+    } catch {
+      isAbsenceTold = true
+      updates.append(.disconnected(error))
+      return try stayAway(until: .now)
+    }
+    try takeChanges(connection)
+  }
+
+  /// Takes all messages that have been read: the descriptor tells nothing of them.
+  private func takeChanges(_ connection: Connection) throws(ClientError) {
+    while let reply = try connection.nextReply() {
+      take(try Request.changes().answer(reply), isFirst: false)
     }
   }
 
-  /// Adds the updates of a message to `pending`, in the order in which they happened.
+  /// Adds the updates of a message, in the order in which they happened.
   private func take(_ message: MonitorMessage, isFirst: Bool) {
-    pending += message.changes.map(Update.change)
+    updates += message.changes.map(Update.change)
     // The missed changes come between the changes of the message and its state.
-    if message.missed != 0 { pending.append(.missed(message.missed)) }
-    if isFirst || message.missed != 0 { pending.append(.states(message.state)) }
+    if message.missed != 0 { updates.append(.missed(message.missed)) }
+    if isFirst || message.missed != 0 { updates.append(.states(message.state)) }
     last = (message.state.modes.sequence, message.state.instance)
   }
 }

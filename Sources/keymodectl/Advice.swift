@@ -25,7 +25,7 @@ func explained(_ error: ClientError) -> TerminalText {
 /// How to start a daemon that serves in this directory.
 func advice(_ directory: String) -> TerminalText {
   StartAdvice.ofThisMachine()
-    .text(directory: directory, isDefault: directory == Connection.usualDirectory)
+    .text(directory: directory, isDefault: directory == Client.usualDirectory)
 }
 
 /// Tells that a command waits for a daemon: people also how to start one, a script's log in one line.

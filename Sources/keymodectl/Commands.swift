@@ -1,4 +1,7 @@
-/// A command, as help shows it.
+import CommandLineTools
+import SystemCalls
+
+/// A command: what help says of it, and what it does.
 struct Command {
   /// Its name.
   let name: String
@@ -10,13 +13,28 @@ struct Command {
   let purpose: String
   /// Two examples, and what they do.
   let examples: [(line: String, meaning: String)]
+  /// Does it, and returns the exit status.
+  let run: @Sendable (Invocation) throws -> Int32
 
   init(
     _ name: String, _ operands: String, _ summary: String, _ purpose: String,
-    _ examples: (line: String, meaning: String)...
+    _ examples: (line: String, meaning: String)...,
+    run: @escaping @Sendable (Invocation) throws -> Int32
   ) {
-    (self.name, self.operands) = (name, operands)
+    (self.name, self.operands, self.run) = (name, operands, run)
     (self.summary, self.purpose, self.examples) = (summary, purpose, examples)
+  }
+
+  /// The command of this name.
+  ///
+  /// - Throws: `UsageError` with the most similar name, if there is no such command.
+  init(named name: String) throws(UsageError) {
+    guard let command = commands.first(where: { $0.name == name }) else {
+      let meant = otherNames[name] ?? nearest(to: name, among: commands.map(\.name))
+      let hint = meant.map { "; did you mean '\($0)'?" }
+      throw UsageError("unknown command '\(name)'\(hint ?? "")")
+    }
+    self = command
   }
 }
 
@@ -26,7 +44,8 @@ let commands: [Command] = [
     "state", "[shift|keyboard]", "print the states, or one of them",
     "Prints the states of both machines, Shift and keyboard, or the state of one of them.",
     ("keymodectl state", "print both states"),
-    ("test \"$(keymodectl state shift)\" = capsLock", "test one of them in a script")),
+    ("test \"$(keymodectl state shift)\" = capsLock", "test one of them in a script"),
+    run: state),
   .init(
     "watch", "[shift|keyboard]",
     "show the states and every change: on a terminal as a live view, elsewhere as "
@@ -34,7 +53,8 @@ let commands: [Command] = [
     "Shows the states and every change, of both machines or of one. On a terminal this is a live "
       + "view, which q ends; elsewhere it is a line for each change, until the daemon ends.",
     ("keymodectl watch", "watch what your keys do"),
-    ("keymodectl watch --format 'Shift: {shift}'", "print a line for a status bar")),
+    ("keymodectl watch --format 'Shift: {shift}'", "print a line for a status bar"),
+    run: watch),
   .init(
     "wait", "MACHINE=STATE...", "wait until the machines are in these states",
     "Waits until all these machines are in these states at the same time. MACHINE is shift or "
@@ -43,7 +63,8 @@ let commands: [Command] = [
     (
       "keymodectl wait keyboard=editingText,showingPanel --timeout 5s",
       "wait for one of two states, but not longer than 5 seconds"
-    )),
+    ),
+    run: wait),
   .init(
     "while", "MACHINE=STATE... -- COMMAND...",
     "run a command while the machines are in these states",
@@ -54,7 +75,8 @@ let commands: [Command] = [
       "keymodectl while keyboard=prepareToRecord -- pw-record voice.wav",
       "record in prepareToRecord; each time replaces the file"
     ),
-    ("keymodectl while --once shift=capsLock -- sleep 60", "run a command a single time")),
+    ("keymodectl while --once shift=capsLock -- sleep 60", "run a command a single time"),
+    run: runWhile),
   .init(
     "targets", "",
     "let services of your systemd start and stop with the states",
@@ -63,53 +85,67 @@ let commands: [Command] = [
       + "keymode-keyboard@editingText.target. A service that has this target in both WantedBy= and "
       + "PartOf= starts and stops with it.",
     ("systemctl --user enable --now keymode-targets.service", "run it as a service"),
-    ("keymodectl targets --shift", "for Shift too, until Ctrl+C")),
+    ("keymodectl targets --shift", "for Shift too, until Ctrl+C"),
+    run: targets),
   .init(
     "trigger", "EVENT", "send an event instead of a key",
     "Sends an event instead of a key, and prints the states after it. The exit status is 1 if the "
       + "event changed nothing. Members of the group keymoded-control may send events.",
     ("keymodectl trigger clickMoreButton", "open the panel, or close it"),
-    ("keymodectl trigger tapTextField --json", "print the reply as JSON")),
+    ("keymodectl trigger tapTextField --json", "print the reply as JSON"),
+    run: trigger),
   .init(
     "devices", "", "print the devices that the daemon follows",
     "Prints the devices that the daemon follows: device node, vendor and product, kind and name. "
       + "The kind is keyboard; pointer, if the daemon reads only the buttons of the device; or "
       + "keys, if the device only has a bound key. Members of the group keymoded-control may ask.",
     ("keymodectl devices", "print a table"),
-    ("keymodectl devices --json", "print a line of JSON for each device")),
+    ("keymodectl devices --json", "print a line of JSON for each device"),
+    run: devices),
   .init(
     "stats", "", "print statistics of the daemon",
     "Prints statistics of the daemon, such as how long it has been running and which configuration "
       + "it uses. None of them counts keys. Members of the group keymoded-control may ask.",
     ("keymodectl stats", "print a table"),
-    ("keymodectl stats --json", "print a line of JSON")),
+    ("keymodectl stats --json", "print a line of JSON"),
+    run: stats),
   .init(
     "graph", "shift|keyboard", "print the diagram of a machine; needs no daemon",
     "Prints the diagram of a machine, computed from its rules.",
     ("keymodectl graph keyboard --format svg > keyboard.svg", "draw a picture with Graphviz"),
-    ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid")),
+    ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid"),
+    run: { try graph($0.operands, $0.daemon, $0.arguments) }),
   .init(
     "replay", "FILE...",
     "print the changes that recordings of keyboards make; needs no daemon",
     "Prints the changes that recordings of keyboards make, and the states at the end, without a "
       + "daemon and without waiting. '-' is standard input. Several recordings are merged by time.",
     ("keymodectl replay typing.evemu", "print the changes"),
-    ("keymodectl replay typing.evemu --timeline typing.svg", "draw them, too")),
+    ("keymodectl replay typing.evemu --timeline typing.svg", "draw them, too"),
+    run: { try replay($0.arguments.paths.dropFirst(), $0.arguments) }),
   .init(
     "record", "[DEVICE]...", "record these keyboards, or all; needs no daemon",
     "Records these devices, or all keyboards and the buttons of all pointers, until Ctrl+C. The "
       + "recording does not show what is typed, but replays to the same changes.",
     ("sudo keymodectl record --output typing.evemu", "record all keyboards into a new file"),
-    ("sudo keymodectl record /dev/input/event3 | keymodectl replay -", "show its changes at once")),
+    ("sudo keymodectl record /dev/input/event3 | keymodectl replay -", "show its changes at once"),
+    run: { try record($0.operands, $0.arguments) }),
   .init(
     "keys", "[DEVICE]...",
     "show the name of each key that you press, and what it is bound to; needs no daemon",
     "Shows each key that you press on these devices, or on all, until Ctrl+C: its name for the "
       + "configuration, and what it is bound to by the configuration of this machine.",
     ("sudo keymodectl keys", "find out what a key is called, and what it does"),
-    ("sudo keymodectl keys --config keymoded.yaml", "what it would do by this file")),
+    ("sudo keymodectl keys --config keymoded.yaml", "what it would do by this file"),
+    run: { try keys($0.operands, $0.arguments) }),
   .init(
     "help", "[COMMAND]", "print this help, or that of a command",
     "Prints all commands, or the options of a command and examples.",
-    ("keymodectl help", "print all commands"), ("keymodectl help wait", "the same as wait --help")),
+    ("keymodectl help", "print all commands"), ("keymodectl help wait", "the same as wait --help"),
+    run: { try help($0.arguments) }),
+]
+
+/// What other programs call a command, and what it is called here.
+private let otherNames = [
+  "listen": "watch", "monitor": "watch", "send": "trigger", "status": "state",
 ]

@@ -4,10 +4,9 @@ import KeymodeInterface
 import SystemCalls
 
 /// `keymodectl devices`: prints the devices that the daemon follows.
-func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
-  guard operands.isEmpty else { throw UsageError("devices takes no operand") }
-  let list = try daemon.connect().deviceList()
-  let devices = list.devices
+func devices(_ invocation: Invocation) throws -> Int32 {
+  let list = try invocation.daemon.ask(.devices)
+  let (devices, asJSON) = (list.devices, invocation.asJSON)
   var output = Output()
   if asJSON {
     for device in devices { output.line(json: device) }
@@ -23,7 +22,7 @@ func devices(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws
     let reason = list.absence.map { ": \($0.reason)" as TerminalText } ?? ""
     complain("keymoded follows no device\(reason)")
   }
-  return 0
+  return ExitStatus.done
 }
 
 extension DeviceAbsence {

@@ -17,7 +17,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     throw UsageError(
       "unknown format '\(format)'; \(suggestion(for: format, among: languages.keys.sorted()))")
   }
-  let daemon = arguments.has("--current") ? try address.connectForReading() : nil
+  let daemon = arguments.has("--current") ? address : nil
   let file = arguments["--config"]
   var diagram =
     if let daemon, file == nil {
@@ -26,7 +26,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
       try diagram(machine, of: configuration(arguments).settings)
     }
   if let daemon {
-    let state = try daemon.state().modes[machine]
+    let state = try daemon.ask(.state).modes[machine]
     guard diagram.states.contains(state) else {
       let rules = file.map { "'\($0)'" } ?? "its own list of states"
       complain("keymoded is in the state '\(state)', which is missing in \(rules)")
@@ -100,8 +100,8 @@ private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {
 }
 
 /// The diagram of the rules that the daemon has in force.
-private func diagram(_ machine: Machine, of daemon: Connection) throws -> Diagram {
-  guard let message = try daemon.machines().first(where: { $0.name == machine.rawValue }) else {
+private func diagram(_ machine: Machine, of daemon: DaemonAddress) throws -> Diagram {
+  guard let message = try daemon.ask(.machines).first(where: { $0.name == machine.rawValue }) else {
     throw ClientError.badReply("no machine '\(machine.rawValue)'")
   }
   return Diagram(message)

@@ -2,7 +2,7 @@ import CommandLineTools
 import SystemCalls
 
 /// The text of `--help`.
-var help: TerminalText {
+var helpText: TerminalText {
   """
   usage: keymodectl COMMAND [OPTION]...
 
@@ -32,31 +32,15 @@ var help: TerminalText {
   """
 }
 
-/// The text of `help COMMAND`, for the arguments `help COMMAND` and `COMMAND --help`.
-///
-/// - Throws: `UsageError` if there is no such command.
-func helpText(for arguments: Arguments) throws(UsageError) -> TerminalText {
+/// `keymodectl help [COMMAND]`, or `COMMAND --help`: prints the text of all commands, or of one.
+func help(_ arguments: Arguments) throws(UsageError) -> Int32 {
   let isCommand = arguments.operands.first == "help"
   let words = arguments.operands.dropFirst(isCommand ? 1 : 0)
-  guard let name = words.first else { return help }
   if isCommand, words.count > 1 { throw UsageError("help takes one command at most") }
-  return try command(named: name).help
+  Output.print(
+    try words.first.map { name throws(UsageError) in try Command(named: name).help } ?? helpText)
+  return ExitStatus.done
 }
-
-/// The command of this name.
-///
-/// - Throws: `UsageError` with the most similar name, if there is no such command.
-func command(named name: String) throws(UsageError) -> Command {
-  if let command = commands.first(where: { $0.name == name }) { return command }
-  let meant = otherNames[name] ?? nearest(to: name, among: commands.map(\.name))
-  let hint = meant.map { "; did you mean '\($0)'?" }
-  throw UsageError("unknown command '\(name)'\(hint ?? "")")
-}
-
-/// What other programs call a command, and what it is called here.
-private let otherNames = [
-  "listen": "watch", "monitor": "watch", "send": "trigger", "status": "state",
-]
 
 extension Command {
   /// The name and the operands, as in the list of commands.

@@ -10,10 +10,10 @@ import SystemCalls
 ///
 /// The kinds are `events`, `shift` and `keyboard` for the states of these machines, and `conditions`,
 /// such as `shift=on`.
-func names(_ operands: [String], directory: String, _ arguments: Arguments) -> Int32 {
-  let machines = machines(directory, arguments["--config"])
+func names(_ arguments: Arguments) -> Int32 {
+  let machines = machines(arguments["--socket-dir"], arguments["--config"])
   var output = Output()
-  for kind in operands {
+  for kind in arguments.operands.dropFirst() {
     for (name, meaning) in machines.flatMap({ $0.names(kind) }) {
       output.line("\(name)" + "\t" + "\(meaning)")
     }
@@ -24,9 +24,9 @@ func names(_ operands: [String], directory: String, _ arguments: Arguments) -> I
 
 /// The machines of the daemon, or those of the configuration. Someone waits for them after a press of
 /// Tab, so nothing is said of errors.
-private func machines(_ directory: String, _ file: String?) -> [MachineMessage] {
+private func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
   let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
-  if let machines = try? daemon.connectForReading().machines() { return machines }
+  if let machines = try? daemon.ask(.machines) { return machines }
   let settings = ((try? Configuration.load(file)) ?? Configuration()).settings
   return [
     MachineMessage(named: Machine.shift.rawValue, rules: settings.shift),

@@ -6,16 +6,18 @@ import SystemCalls
 import Watching
 
 /// `keymodectl state [shift|keyboard]`: prints the states, or one of them.
-func state(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
+func state(_ invocation: Invocation) throws -> Int32 {
+  let operands = invocation.operands
   guard operands.count <= 1 else { throw UsageError("state takes one machine at most") }
   let machine = try operands.first.map(Machine.init(argument:))
-  let state = try daemon.connectForReading().state()
+  let state = try invocation.daemon.ask(.state)
   if let machine {
-    Output.print("\(state.modes[machine])", json: asJSON ? state.modes[machine] : nil)
+    let name = state.modes[machine]
+    Output.print("\(name)", json: invocation.asJSON ? name : nil)
   } else {
-    Output.print(state.modes.table, json: asJSON ? state : nil)
+    Output.print(state.modes.table, json: invocation.asJSON ? state : nil)
   }
-  return 0
+  return ExitStatus.done
 }
 
 extension Modes {

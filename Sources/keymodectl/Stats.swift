@@ -3,9 +3,8 @@ import KeymodeClient
 import SystemCalls
 
 /// `keymodectl stats`: prints what the daemon counts.
-func stats(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -> Int32 {
-  guard operands.isEmpty else { throw UsageError("stats takes no operand") }
-  let statistics = try daemon.connect().statistics()
+func stats(_ invocation: Invocation) throws -> Int32 {
+  let statistics = try invocation.daemon.ask(.statistics)
   // A difference of two `Duration`s cannot overflow.
   let running =
     Duration.microseconds(statistics.time.microseconds)
@@ -18,8 +17,8 @@ func stats(_ operands: [String], _ daemon: DaemonAddress, asJSON: Bool) throws -
       ["reloads", "\(statistics.reloads)"],
     ] + (statistics.configuration.map { [["configuration", configurationText($0)]] } ?? [])
   let text = Table.lines(rows).joined(separator: "\n")
-  Output.print(text, json: asJSON ? statistics : nil)
-  return 0
+  Output.print(text, json: invocation.asJSON ? statistics : nil)
+  return ExitStatus.done
 }
 
 /// What the name of the configuration in force means.

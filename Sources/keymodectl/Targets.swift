@@ -1,17 +1,12 @@
 import Acting
 import CommandLineTools
-import KeymodeClient
 import SystemCalls
 
 /// `keymodectl targets`: keeps exactly the targets of the present states active in the user's service
 /// manager, until a signal ends it.
-@MainActor
-func targets(_ operands: [String], directory: String, _ arguments: Arguments) async throws -> Int32
-{
-  guard operands.isEmpty else { throw UsageError("targets takes no operand") }
-  let keeper = try TargetKeeper(
-    following: StatesFollower(Client(directory: directory), session: session(arguments)),
-    withShift: arguments.has("--shift"), tell: complain)
-  Signals.deliver(try await keeper.run())
+func targets(_ invocation: Invocation) throws -> Int32 {
+  let keeper = try TargetKeeper(withShift: invocation.arguments.has("--shift"), tell: complain)
+  let signal = try keeper.keep(invocation.daemon.directory, anySession: invocation.anySession)
+  Signals.deliver(signal)
   return ExitStatus.done
 }

@@ -1,90 +1,94 @@
+import Acting
 import CommandLineTools
-import KeyboardModes
 import KeymodeClient
+import KeymodeInterface
 import SystemCalls
+import Systemd
 import Watching
 
 /// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
-///
-/// - Parameter mayWait: whether to wait for a daemon if none runs.
-@MainActor
-func wait(
-  _ operands: [String], of client: Client, timeout: Duration?, mayWait: Bool
-) async throws -> Int32 {
-  guard let conditions = try StateConditions(operands) else {
+func wait(_ invocation: Invocation) throws -> Int32 {
+  guard let conditions = try StateConditions(invocation.operands) else {
     throw UsageError("wait takes at least one MACHINE=STATE")
   }
-  let wait = StateWait(for: conditions, of: client, timeout: timeout, mayWait: mayWait)
-  return try await withThrowingTaskGroup(of: Int32.self) { tasks in
-    tasks.addTask { try await wait.follow() }
-    if let timeout { tasks.addTask { try await wait.expire(after: timeout) } }
-    defer { tasks.cancelAll() }
-    return try await tasks.next() ?? ExitStatus.no
-  }
+  let wait = try StateWait(
+    for: conditions, of: invocation.daemon.directory, mayWait: invocation.mayWait)
+  return try wait.result(timeout: invocation.timeout)
 }
 
 /// Waits for states, and for a daemon that has them.
-@MainActor
 private final class StateWait {
-  private let client: Client
+  private let directory: String
   private let mayWait: Bool
-  private let start: ContinuousClock.Instant
-  private let end: ContinuousClock.Instant?
-  private var awaited: AwaitedStates
+  private let run: Run<Int32>
+  private let start = ContinuousClock.now
+  private var end: ContinuousClock.Instant?
+  private var expiry: EventSource?
+  private let conditions: StateConditions
+  private var held: HeldConditions
   /// Whether the daemon has the states that are awaited; before that is known, none counts.
   private var isChecked: Bool
+  private var checking: EventSource?
+  /// Whether the states held, also before it was known that they count.
+  private var haveHeld = false
   /// Whether the daemon has answered, or is known not to be there.
   private var isAnswered = false
   /// Why there is no daemon now.
   private var absence: ClientError?
 
-  init(for conditions: StateConditions, of client: Client, timeout: Duration?, mayWait: Bool) {
-    (self.client, self.mayWait) = (client, mayWait)
-    let start = ContinuousClock.now
-    self.start = start
-    end = timeout.map { start.advanced(by: $0) }
-    awaited = AwaitedStates(conditions)
+  init(for conditions: StateConditions, of directory: String, mayWait: Bool) throws(SystemError) {
+    (self.directory, self.mayWait) = (directory, mayWait)
+    run = try Run()
+    self.conditions = conditions
+    held = HeldConditions(conditions)
     isChecked = conditions.keyboard.isEmpty
   }
 
-  /// Waits until the states hold.
+  /// Waits until the states hold, and returns the exit status.
   ///
+  /// - Parameter timeout: how long to wait at most.
   /// - Throws: `ClientError` if waiting would not help, and `UsageError` if the daemon has no such
   ///   states.
-  func follow() async throws -> Int32 {
-    for try await update in client.changes {
-      switch update {
-      case .disconnected(let reason): try lose(reason)
-      case .states:
-        absence = nil
-        try await check()
-      case .change, .missed: break
-      }
-      isAnswered = true
-      if awaited.take(update), isChecked { return ExitStatus.done }
-      if isOver { return try result() }
+  func result(timeout: Duration?) throws -> Int32 {
+    end = timeout.map { start.advanced(by: $0) }
+    let follower = try StatesFollower(directory, on: run.loop, anySession: true) {
+      [self] occurrence in run.perform { try take(occurrence.get()) }
     }
-    return ExitStatus.no
+    if let timeout { expiry = try run.loop.call(after: timeout) { [self] in expire() } }
+    return try run.untilEnd(keeping: follower)
   }
 
-  /// Waits until the timeout. The daemon's first answer comes at once, so states that hold already end
-  /// the wait however short the timeout is.
-  func expire(after timeout: Duration) async throws -> Int32 {
-    try await Self.sleep(until: start.advanced(by: timeout))
-    if !isAnswered { try await Self.sleep(until: start.advanced(by: .seconds(1))) }
-    return try result()
+  private func take(_ occurrence: Occurrence) throws {
+    switch occurrence {
+    case .unknown(.noDaemon(let reason)): try lose(reason)
+    case .states, .unknown(.sessionNotInFront): absence = nil
+    }
+    if case .entered = held.take(occurrence) { haveHeld = true }
+    if isChecked || absence != nil { judge() } else { try check() }
   }
 
-  private static func sleep(until end: ContinuousClock.Instant) async throws {
-    if end > .now { _ = try await Poller.shared.wait(toRead: -1, until: end) }
+  /// Ends the wait if the states count and held, or its time is over.
+  private func judge() {
+    isAnswered = true
+    if isChecked, haveHeld { run.end(ExitStatus.done) } else if isOver { expire() }
   }
 
   private var isOver: Bool { end.map { $0 <= .now } ?? false }
 
-  /// The exit status at the timeout. Throws why there is no daemon, unless it is slow.
-  private func result() throws -> Int32 {
-    if let absence, absence.isOfNoDaemon { throw absence }
-    return ExitStatus.no
+  /// Ends the wait at its timeout. The daemon's first answer comes at once, so states that hold already
+  /// end the wait however short the timeout is.
+  private func expire() {
+    let patience = start.advanced(by: .seconds(1))
+    run.perform {
+      if !isAnswered, .now < patience {
+        let left = ContinuousClock.now.duration(to: patience)
+        expiry = try run.loop.call(after: left) { [self] in expire() }
+        return
+      }
+      // Why there is no daemon, unless it is slow.
+      if let absence, absence.isOfNoDaemon { throw absence }
+      run.end(ExitStatus.no)
+    }
   }
 
   private func lose(_ reason: ClientError) throws {
@@ -95,13 +99,22 @@ private final class StateWait {
   }
 
   /// Asks the daemon whether it has the states: no other can ever hold.
-  private func check() async throws {
-    guard !isChecked else { return }
-    do {
-      try awaited.conditions.check(await client.machines())
-      isChecked = true
-    } catch let error as ClientError where error.isOfNoDaemon {
-      // It has ended meanwhile, and is asked again when it is back.
+  private func check() throws {
+    guard checking == nil else { return }
+    checking = try run.loop.ask(.machines, of: directory) { [self] answer in
+      checking = nil
+      run.perform {
+        switch answer {
+        case .success(let machines):
+          try conditions.check(machines)
+          isChecked = true
+          judge()
+        // It has ended meanwhile, and is asked again when it is back.
+        case .failure(let error):
+          guard error.isOfNoDaemon else { throw error }
+          haveHeld = false
+        }
+      }
     }
   }
 }

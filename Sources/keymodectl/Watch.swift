@@ -1,3 +1,4 @@
+import Acting
 import CommandLineTools
 import Glibc
 import JSON
@@ -5,11 +6,12 @@ import KeyboardModes
 import KeymodeClient
 import KeymodeInterface
 import SystemCalls
+import Systemd
 import Watching
 
 /// What `keymodectl watch` was asked for.
-struct WatchRequest: Sendable {
-  let client: Client
+struct WatchRequest {
+  let directory: String
   /// The machines that are watched: both or one.
   let machines: [Machine]
   /// Whether to wait for a daemon if none runs.
@@ -23,7 +25,8 @@ struct WatchRequest: Sendable {
 
 /// `keymodectl watch [shift|keyboard]`: shows the states and every change, as lines, for a status bar,
 /// or live.
-func watch(_ operands: [String], directory: String, _ arguments: Arguments) async throws -> Int32 {
+func watch(_ invocation: Invocation) throws -> Int32 {
+  let (operands, arguments) = (invocation.operands, invocation.arguments)
   guard operands.count <= 1 else { throw UsageError("watch takes one machine at most") }
   let machine = try operands.first.map(Machine.init(argument:))
   let given = ["--json", "--lines", "--waybar", "--format"].filter(arguments.isGiven)
@@ -32,45 +35,49 @@ func watch(_ operands: [String], directory: String, _ arguments: Arguments) asyn
     throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
   }
   let request = WatchRequest(
-    client: Client(directory: directory), machines: machine.map { [$0] } ?? Machine.allCases,
-    mayWait: !arguments.has("--no-wait"))
+    directory: invocation.daemon.directory, machines: machine.map { [$0] } ?? Machine.allCases,
+    mayWait: invocation.mayWait)
   if arguments.has("--waybar") || arguments.isGiven("--format") {
     let usual = request.machines.map { "{\($0)}" }.joined(separator: " ")
     let line = StatusLine(
       try StatusFormat(arguments["--format"] ?? usual), of: request.machines,
       isForWaybar: arguments.has("--waybar"))
-    return try await untilUnread { try await status(request, line) }
+    let status = WatchedStatus(request, line)
+    return try untilUnread(request) { try status.take($0) }
   }
-  if !arguments.has("--json"), !arguments.has("--lines"), let terminal = Terminal() {
-    return try await WatchScreen.run(request, terminal)
+  if !invocation.asJSON, !arguments.has("--lines"), let terminal = Terminal() {
+    return try WatchScreen(terminal, request).show()
   }
-  let asJSON = arguments.has("--json")
-  return try await untilUnread { try await lines(request, asJSON: asJSON) }
+  let lines = WatchedLines(request, asJSON: invocation.asJSON)
+  return try untilUnread(request) { try lines.take($0) }
 }
 
-/// Runs `watch` until the reader of standard output has closed it. Otherwise a watch would outlive a
-/// status bar that was killed, because it may have nothing to write for hours.
+/// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would outlive
+/// a status bar that was killed, because it may have nothing to write for hours.
 private func untilUnread(
-  _ watch: @escaping @Sendable () async throws -> Int32
-) async throws -> Int32 {
-  try await withThrowingTaskGroup(of: Int32.self) { tasks in
-    tasks.addTask(operation: watch)
-    tasks.addTask {
-      _ = try await Poller.shared.wait(toLose: STDOUT_FILENO)
-      return 0
-    }
-    defer { tasks.cancelAll() }
-    return try await tasks.next() ?? 0
+  _ request: WatchRequest, _ take: @escaping (Update) throws -> Void
+) throws -> Int32 {
+  let run = try Run<Int32>()
+  let daemon = try run.loop.follow(request.directory) { update in
+    run.perform { try take(update.get()) }
   }
+  // Refused for a file, which has no reader. The loop tells of a hang-up without being asked.
+  let reader = try? run.loop.addIO(STDOUT_FILENO, []) { _ in run.end(ExitStatus.done) }
+  return try run.untilEnd(keeping: daemon, reader)
 }
 
-/// Prints a line for the states and one for each change, until the daemon ends. The reader decides
-/// whether to start another watch.
-private func lines(_ request: WatchRequest, asJSON: Bool) async throws -> Int32 {
-  var output = Output()
-  var missed: String?
-  var hasStates = false
-  for try await update in request.client.changes {
+/// A line for the states and one for each change, until the daemon ends. The reader decides whether to
+/// start another watch.
+private final class WatchedLines {
+  private let request: WatchRequest
+  private let asJSON: Bool
+  private var output = Output()
+  private var missed: String?
+  private var hasStates = false
+
+  init(_ request: WatchRequest, asJSON: Bool) { (self.request, self.asJSON) = (request, asJSON) }
+
+  func take(_ update: Update) throws {
     switch update {
     case .states(let state):
       hasStates = true
@@ -82,36 +89,36 @@ private func lines(_ request: WatchRequest, asJSON: Bool) async throws -> Int32 
       }
       missed = nil
     case .change(let change):
-      guard request.machines.contains(change.machine) else { break }
+      guard request.machines.contains(change.machine) else { return }
       if asJSON { output.line(json: change) } else { output.line(ChangeLine.text(of: change)) }
     case .missed(let count):
       missed = ChangeLine.text(ofMissed: count)
-      if asJSON {
-        output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON)
-      }
+      if asJSON { output.line(json: ["missed": count.map(JSON.integer) ?? .null] as JSON) }
     case .disconnected(let reason):
       guard !hasStates, request.waits(after: reason) else { throw reason }
       tellOfWaiting(reason)
     }
     output.flush()
   }
-  return 0
 }
 
-/// Prints a line whenever a status bar should show another text, until the bar closes it.
-private func status(_ request: WatchRequest, _ line: StatusLine) async throws -> Int32 {
-  var output = Output()
-  var line = line
-  var hasBegun = false
-  for try await update in request.client.changes {
+/// A line whenever a status bar should show another text, until the bar closes it.
+private final class WatchedStatus {
+  private let request: WatchRequest
+  private var line: StatusLine
+  private var output = Output()
+  private var hasBegun = false
+
+  init(_ request: WatchRequest, _ line: StatusLine) { (self.request, self.line) = (request, line) }
+
+  func take(_ update: Update) throws {
     if case .disconnected(let reason) = update {
       guard request.mayWait else { throw reason }
       if !hasBegun, request.waits(after: reason) { tellOfWaiting(reason) }
     }
     hasBegun = true
-    guard let next = line.take(update) else { continue }
+    guard let next = line.take(update) else { return }
     output.line(next)
     output.flush()
   }
-  return 0
 }

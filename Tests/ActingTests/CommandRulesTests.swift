@@ -92,16 +92,6 @@ struct CommandRulesTests {
     #expect(rules.action(from: .running(Self.first), to: .quitting(.error)) == .end(SIGTERM))
   }
 
-  @Test("the rules are sound, and end in their final state")
-  func soundness() {
-    let rules = CommandRules(isOnce: false)
-    #expect(rules.unknownStates == [])
-    #expect(rules.unreachableStates == [])
-    #expect(rules.deadStates == [])
-    #expect(rules.leftFinalStates == [])
-    #expect(rules.ambiguousArrows == [])
-  }
-
   @Test(
     "an outcome has the exit status that shells give it",
     arguments: [

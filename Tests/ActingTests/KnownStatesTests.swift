@@ -6,218 +6,148 @@ import Testing
 
 @testable import Acting
 
-private func modes(
-  _ sequence: Int64, _ shift: String, _ keyboard: String, shiftSince: Int64? = nil,
-  keyboardSince: Int64? = nil
-) -> Modes {
-  Modes(
-    sequence: sequence, shift: shift, shiftSince: shiftSince.map(Time.init(microseconds:)),
-    keyboard: keyboard, keyboardSince: keyboardSince.map(Time.init(microseconds:)))
+/// What becomes known to ``KnownStates``.
+enum KnownInput {
+  case states(Modes)
+  case shift(Int64, String)
+  case keyboard(Int64, String)
+  case missed
+  case lost
+  case front
+  case absent(SessionPresence.Reason)
 }
 
-private func told(_ modes: Modes) -> Update {
-  .states(StateMessage(instance: "i", time: Time(microseconds: 0), modes: modes))
+/// The states after the change with this number, and when they were entered.
+private func states(
+  _ sequence: Int64, _ shift: String, _ shiftSince: Int64?, _ keyboard: String,
+  _ keyboardSince: Int64?
+) -> KnownInput {
+  .states(
+    Modes(
+      sequence: sequence, shift: shift, shiftSince: shiftSince.map(Time.init(microseconds:)),
+      keyboard: keyboard, keyboardSince: keyboardSince.map(Time.init(microseconds:))))
 }
 
-private func change(
-  _ sequence: Int64, _ machine: Machine, _ from: String, _ to: String
-) -> Change {
-  Change(
-    sequence: sequence, time: Time(microseconds: sequence * 10), machine: machine, from: from,
-    to: to, event: "e")
+private let start = states(4, "off", 1, "idle", nil)
+
+extension KnownStates {
+  /// Takes an input; `-` if it makes nothing known.
+  fileprivate mutating func told(_ input: KnownInput) -> String {
+    let occurrence: Occurrence? =
+      switch input {
+      case .states(let modes):
+        take(.states(StateMessage(instance: "i", time: Time(microseconds: 0), modes: modes)))
+      case .shift(let sequence, let state): take(.change(change(sequence, .shift, state)))
+      case .keyboard(let sequence, let state): take(.change(change(sequence, .keyboard, state)))
+      case .missed: take(.missed(nil))
+      case .lost: take(.disconnected(.connectionLost))
+      case .front: take(.inFront)
+      case .absent(let reason): take(.absent(reason))
+      }
+    switch occurrence {
+    case .states(let states, let change):
+      // A state that does not count is "?", and a change is marked.
+      let texts = Machine.allCases.map { machine -> String in
+        let since = machine == .shift ? states.modes.shiftSince : states.modes.keyboardSince
+        return states[machine].map { $0 + (since.map { "@\($0.microseconds)" } ?? "") } ?? "?"
+      }
+      return texts.joined(separator: " ") + (change.map { " by \($0.machine)" } ?? "")
+    case .unknown(.noDaemon(let error)): return error == .connectionLost ? "away" : "\(error)"
+    case .unknown(.sessionNotInFront(let reason)):
+      return reason == .locked ? "locked" : reason == .inactive ? "inactive" : "elsewhere"
+    case nil: return "-"
+    }
+  }
+
+  private func change(_ sequence: Int64, _ machine: Machine, _ state: String) -> Change {
+    Change(
+      sequence: sequence, time: Time(microseconds: sequence * 10), machine: machine, from: "x",
+      to: state, event: "e")
+  }
 }
+
+/// What is known of the session at first, what then happens, and what each input makes known.
+struct KnownTimeline: CustomTestStringConvertible {
+  let testDescription: String
+  let presence: SessionPresence?
+  let steps: [(KnownInput, String)]
+
+  init(_ name: String, _ presence: SessionPresence?, _ steps: (KnownInput, String)...) {
+    (testDescription, self.presence, self.steps) = (name, presence, steps)
+  }
+}
+
+private let locked = KnownInput.absent(.locked)
+private let inactive = KnownInput.absent(.inactive)
+private let busy = states(1, "off", nil, "busy", 10)
+
+private let timelines = [
+  KnownTimeline(
+    "the states come first, and then each change with the states after it", .inFront,
+    (start, "off@1 idle"), (.shift(5, "on"), "on@50 idle by shift"),
+    (.keyboard(6, "busy"), "on@50 busy@60 by keyboard")),
+  KnownTimeline(
+    "missed changes are told as the states after them", .inFront,
+    (start, "off@1 idle"), (.missed, "-"), (states(17, "on", 2, "busy", 3), "on@2 busy@3")),
+  KnownTimeline(
+    "changes while the daemon was away are part of the states that follow them", .inFront,
+    (start, "off@1 idle"), (.lost, "away"), (.shift(5, "on"), "-"), (.missed, "-"),
+    (states(5, "on", 50, "idle", nil), "on@50 idle")),
+  KnownTimeline("an absent daemon is told at the start", .inFront, (.lost, "away")),
+  KnownTimeline(
+    "while the session is not in front, nothing is told but that, once", .inFront,
+    (start, "off@1 idle"), (locked, "locked"), (locked, "-"), (.keyboard(5, "busy"), "-"),
+    (.lost, "-"), (start, "-"), (.keyboard(5, "busy"), "-"), (.front, "off@1 ?"), (.front, "-")),
+  KnownTimeline(
+    "a session that comes back to an absent daemon is told that", .absent(.locked),
+    (.lost, "-"), (.front, "away"), (locked, "locked")),
+  KnownTimeline("no state before the session is known", nil, (start, "-"), (.front, "off@1 idle")),
+  KnownTimeline("no state before the daemon is known", nil, (.front, "-"), (start, "off@1 idle")),
+  KnownTimeline("a session that is not in front", nil, (start, "-"), (locked, "locked")),
+  KnownTimeline("no state while it is not in front", nil, (locked, "locked"), (start, "-")),
+  KnownTimeline(
+    "a state that was entered while the session was not in front counts after the next change",
+    .inFront, (start, "off@1 idle"), (inactive, "inactive"), (.keyboard(5, "busy"), "-"),
+    (.front, "off@1 ?"), (.shift(6, "on"), "on@60 ? by shift"),
+    (.keyboard(7, "idle"), "on@60 idle@70 by keyboard")),
+  KnownTimeline(
+    "a state that was left and entered again meanwhile does not count, by its time", .inFront,
+    (busy, "off busy@10"), (locked, "locked"), (.missed, "-"),
+    (states(3, "off", nil, "busy", 30), "-"), (.front, "off ?")),
+  KnownTimeline(
+    "a state that lasted while the session was not in front counts again", .inFront,
+    (busy, "off busy@10"), (locked, "locked"), (.lost, "-"), (busy, "-"), (.front, "off busy@10")),
+  KnownTimeline(
+    "the states that are found before a lock count after the next change", nil,
+    (start, "-"), (locked, "locked"), (.front, "? ?"),
+    (.keyboard(5, "busy"), "? busy@50 by keyboard")
+  ),
+  KnownTimeline(
+    "the states that are found while the session is locked do, too", nil,
+    (locked, "locked"), (start, "-"), (.front, "? ?"),
+    (.keyboard(5, "busy"), "? busy@50 by keyboard")),
+  KnownTimeline(
+    "the states that are found in the background count, unless the session proves to be locked",
+    nil, (.absent(.noSession), "elsewhere"), (start, "-"), (locked, "-"), (.front, "? ?")),
+  KnownTimeline(
+    "states that were found in front count", .inFront,
+    (start, "off@1 idle"), (inactive, "inactive"), (locked, "-"), (.front, "off@1 idle")),
+  KnownTimeline(
+    "states that were found in the background alone count", nil,
+    (inactive, "inactive"), (start, "-"), (.front, "off@1 idle"), (locked, "locked"),
+    (.front, "off@1 idle")),
+  KnownTimeline(
+    "states found after the session was in front, but before it is locked, do not count", .inFront,
+    (.lost, "away"), (inactive, "inactive"), (start, "-"), (locked, "-"), (.front, "? ?")),
+]
 
 @Suite("Acting: known states")
 struct KnownStatesTests {
-  private let start = modes(4, "off", "idle", shiftSince: 1)
-  private let away = Occurrence.unknown(.noDaemon(.connectionLost))
-  private let notInFront = Occurrence.unknown(.sessionNotInFront(.locked))
-
-  @Test("the states come first, and then each change with the states after it")
-  func changes() {
-    var known = KnownStates(presence: .inFront)
-    #expect(known.take(told(start)) == .states(CountedStates(start), change: nil))
-    let shift = change(5, .shift, "off", "on")
-    #expect(
-      known.take(.change(shift))
-        == .states(CountedStates(modes(5, "on", "idle", shiftSince: 50)), change: shift))
-    let keyboard = change(6, .keyboard, "idle", "busy")
-    #expect(
-      known.take(.change(keyboard))
-        == .states(
-          CountedStates(modes(6, "on", "busy", shiftSince: 50, keyboardSince: 60)),
-          change: keyboard))
-  }
-
-  @Test("missed changes are told as the states after them")
-  func missed() {
-    var known = KnownStates(presence: .inFront)
-    _ = known.take(told(start))
-    #expect(known.take(.missed(12)) == nil)
-    let later = modes(17, "on", "busy")
-    #expect(known.take(told(later)) == .states(CountedStates(later), change: nil))
-  }
-
-  @Test("changes while the daemon was away are part of the states that follow them")
-  func reconnected() {
-    var known = KnownStates(presence: .inFront)
-    _ = known.take(told(start))
-    #expect(known.take(.disconnected(.connectionLost)) == away)
-    #expect(known.take(.change(change(5, .shift, "off", "on"))) == nil)
-    #expect(known.take(.missed(nil)) == nil)
-    let later = modes(5, "on", "idle")
-    #expect(known.take(told(later)) == .states(CountedStates(later), change: nil))
-  }
-
-  @Test("an absent daemon is told at the start")
-  func absent() {
-    var known = KnownStates(presence: .inFront)
-    #expect(known.take(.disconnected(.connectionLost)) == away)
-  }
-
-  @Test("while the session is not in front, nothing is told but that, once")
-  func session() {
-    var known = KnownStates(presence: .inFront)
-    _ = known.take(told(start))
-    #expect(known.take(.absent(.locked)) == notInFront)
-    #expect(known.take(.absent(.locked)) == nil)
-    #expect(known.take(.change(change(5, .keyboard, "idle", "busy"))) == nil)
-    #expect(known.take(.disconnected(.connectionLost)) == nil)
-    #expect(known.take(told(start)) == nil)
-    #expect(known.take(.change(change(5, .keyboard, "idle", "busy"))) == nil)
-    #expect(
-      known.take(.inFront)
-        == .states(
-          CountedStates(
-            modes(5, "off", "busy", shiftSince: 1, keyboardSince: 50),
-            enteredElsewhere: [.keyboard]), change: nil))
-    #expect(known.take(.inFront) == nil)
-  }
-
-  @Test("a session that comes back to an absent daemon is told that")
-  func sessionWithoutDaemon() {
-    var known = KnownStates(presence: .absent(.locked))
-    #expect(known.take(.disconnected(.connectionLost)) == nil)
-    #expect(known.take(.inFront) == away)
-    #expect(known.take(.absent(.locked)) == notInFront, "this reason is the stronger one")
-  }
-
-  @Test("no state is told before the session is known")
-  func unknownSession() {
-    var states = KnownStates(presence: nil)
-    #expect(states.take(told(start)) == nil)
-    #expect(states.take(.inFront) == .states(CountedStates(start), change: nil))
-    var front = KnownStates(presence: nil)
-    #expect(front.take(.inFront) == nil)
-    #expect(front.take(told(start)) == .states(CountedStates(start), change: nil))
-    var back = KnownStates(presence: nil)
-    #expect(back.take(told(start)) == nil)
-    #expect(back.take(.absent(.locked)) == notInFront)
-    var first = KnownStates(presence: nil)
-    #expect(first.take(.absent(.locked)) == notInFront)
-    #expect(first.take(told(start)) == nil)
-  }
-
-  @Test("a state that was entered while the session was not in front counts after the next change")
-  func enteredElsewhere() throws {
-    var known = KnownStates(presence: .inFront)
-    _ = known.take(told(start))
-    _ = known.take(.absent(.inactive))
-    _ = known.take(.change(change(5, .keyboard, "idle", "busy")))
-    guard case .states(let states, change: nil) = known.take(.inFront) else {
-      Issue.record("no states")
-      return
+  @Test("each input makes this known", arguments: timelines)
+  func timeline(_ timeline: KnownTimeline) {
+    var known = KnownStates(presence: timeline.presence)
+    for (place, (input, told)) in timeline.steps.enumerated() {
+      #expect(known.told(input) == told, "step \(place)")
     }
-    #expect(states[.shift] == "off")
-    #expect(states[.keyboard] == nil)
-    #expect(states.modes.keyboard == "busy")
-    // A change of the other machine changes nothing about it.
-    #expect(known.take(.change(change(6, .shift, "off", "on")))?.states?[.keyboard] == nil)
-    #expect(known.take(.change(change(7, .keyboard, "busy", "idle")))?.states?[.keyboard] == "idle")
-  }
-
-  @Test("a state that was left and entered again while the session was not in front does not count")
-  func enteredAgainElsewhere() {
-    var known = KnownStates(presence: .inFront)
-    _ = known.take(told(modes(1, "off", "busy", keyboardSince: 10)))
-    _ = known.take(.absent(.locked))
-    // The changes in between were missed: the time of entering tells them.
-    _ = known.take(.missed(2))
-    _ = known.take(told(modes(3, "off", "busy", keyboardSince: 30)))
-    #expect(known.take(.inFront)?.states?[.keyboard] == nil)
-  }
-
-  @Test("a state that lasted while the session was not in front counts again")
-  func lasting() {
-    var known = KnownStates(presence: .inFront)
-    _ = known.take(told(modes(1, "off", "busy", keyboardSince: 10)))
-    _ = known.take(.absent(.locked))
-    _ = known.take(.disconnected(.connectionLost))
-    _ = known.take(told(modes(1, "off", "busy", keyboardSince: 10)))
-    #expect(known.take(.inFront)?.states?[.keyboard] == "busy")
-  }
-
-  @Test("the states that are found while the session is locked count after the next change")
-  func foundWhileLocked() {
-    for isStateFirst in [true, false] {
-      var known = KnownStates(presence: nil)
-      if isStateFirst { _ = known.take(told(start)) }
-      _ = known.take(.absent(.locked))
-      if !isStateFirst { _ = known.take(told(start)) }
-      #expect(known.take(.inFront)?.states?[.keyboard] == nil)
-      let change = change(5, .keyboard, "idle", "busy")
-      #expect(known.take(.change(change))?.states?[.keyboard] == "busy")
-    }
-  }
-
-  @Test(
-    "the states that are found before it is known that the session is locked do not count either",
-    arguments: [SessionPresence.Reason.inactive, .noAnswer, .noSession])
-  func foundBeforeLocked(_ reason: SessionPresence.Reason) {
-    var known = KnownStates(presence: nil)
-    _ = known.take(.absent(reason))
-    _ = known.take(told(start))
-    _ = known.take(.absent(.locked))
-    let states = known.take(.inFront)?.states
-    #expect(states != nil)
-    #expect(states?[.shift] == nil && states?[.keyboard] == nil)
-  }
-
-  @Test("states that were found in front, or in the background alone, count")
-  func foundElsewhere() {
-    var front = KnownStates(presence: .inFront)
-    _ = front.take(told(start))
-    _ = front.take(.absent(.inactive))
-    _ = front.take(.absent(.locked))
-    #expect(front.take(.inFront)?.states?[.keyboard] == "idle")
-    var back = KnownStates(presence: nil)
-    _ = back.take(.absent(.inactive))
-    _ = back.take(told(start))
-    #expect(back.take(.inFront)?.states?[.keyboard] == "idle")
-    _ = back.take(.absent(.locked))
-    #expect(back.take(.inFront)?.states?[.keyboard] == "idle")
-  }
-
-  @Test("states found after the session was in front, but before it is locked, do not count")
-  func foundAfterFront() {
-    var known = KnownStates(presence: .inFront)
-    _ = known.take(.disconnected(.connectionLost))
-    _ = known.take(.absent(.inactive))
-    _ = known.take(told(start))
-    _ = known.take(.absent(.locked))
-    #expect(known.take(.inFront)?.states?[.keyboard] == nil)
-  }
-
-  @Test("another reason why the session is not in front makes nothing known")
-  func otherReason() {
-    var known = KnownStates(presence: .inFront)
-    #expect(known.take(.absent(.inactive)) == .unknown(.sessionNotInFront(.inactive)))
-    #expect(known.take(.absent(.locked)) == nil)
-  }
-}
-
-extension Occurrence {
-  fileprivate var states: CountedStates? {
-    if case .states(let states, _) = self { states } else { nil }
   }
 }

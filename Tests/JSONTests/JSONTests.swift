@@ -35,6 +35,9 @@ struct JSONTests {
     arguments: [
       "", " ", "{", "[1,]", "nul", "1 2", "{1:2}", "'x'", #"{"a":1,"a":2}"#,
       "9223372036854775808", #""\ud800""#, #""\u0000""#, "\u{0}", "{}\u{0}", "01", "+1", "NaN",
+      "}", "{}}", #"{"a":1,}"#, "{'a':1}", "/**/1", "\"a\nb\"", "\"a\tb\"", "Infinity", "0x10", "-",
+      "1.",
+      #""\x41""#, #""\u12""#, #""\udc00""#, #""\udc00\ud800""#, #"{"a\u0000b":1}"#, "1e400",
     ])
   func refused(_ text: String) {
     #expect(throws: JSONError.self) { try JSON(parsing: text.utf8) }
@@ -42,7 +45,11 @@ struct JSONTests {
 
   @Test(
     "bytes that are not UTF-8 are refused",
-    arguments: [[0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22]] as [[UInt8]])
+    arguments: [
+      [0x22, 0xff, 0x22], [0x22, 0xc0, 0x80, 0x22], [0x22, 0x61, 0xe2, 0x82, 0x22],
+      [0x22, 0xed, 0xa0, 0x80, 0x22], [0x22, 0xf4, 0x90, 0x80, 0x80, 0x22],
+      [0x7b, 0x01, 0x7d, 0x01],
+    ] as [[UInt8]])
   func encoding(_ bytes: [UInt8]) {
     #expect(throws: JSONError.self) { try JSON(parsing: bytes) }
   }

@@ -17,12 +17,12 @@ struct AbsentDevicesTests {
     ])
   func absence(_ member: String, _ reason: String) throws {
     let folder = try TemporaryFolder()
-    let answer = #"{"parameters":{"devices":[]\#(member)}}"# + "\u{0}"
-    let daemon = try OneAnswer(at: "\(folder.path)/control.sock", answer)
+    let answers = ["ListDevices": [#"{"parameters":{"devices":[]\#(member)}}"#]]
+    let daemon = try ScriptedDaemon(in: folder.path, answers)
     let ended = try run("keymodectl", "devices", "--socket-dir", folder.path)
+    withExtendedLifetime(daemon) {}
     #expect((ended.status, ended.output) == (0, ""))
     #expect(ended.errors == "keymodectl: keymoded follows no device\(reason)\n")
-    try daemon.end()
   }
 
   @Test("the daemon knows that it may not read a device, and that there is none")

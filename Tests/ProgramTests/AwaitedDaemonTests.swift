@@ -5,10 +5,10 @@ import Testing
 @Suite("Commands that wait for a daemon")
 struct AwaitedDaemonTests {
   /// A folder of sockets without a daemon, and one that can be started there.
-  private let daemon: KeptDaemon
+  private let daemon: RunningDaemon
 
   init() throws {
-    daemon = try KeptDaemon()
+    daemon = try RunningDaemon.following()
     daemon.stop()
     daemon.forget()
   }
@@ -40,25 +40,13 @@ struct AwaitedDaemonTests {
     "without a terminal, a command says in one line that it waits",
     arguments: ["wait shift=off", "watch --json", "watch --lines", "watch --format x"])
   func scripts(_ command: String) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "\(Place.programs)/keymodectl")
-    process.arguments =
-      command.split(separator: " ").map(String.init) + ["--socket-dir", daemon.folder.path]
-    process.standardOutput = FileHandle.nullDevice
-    let errors = Pipe()
-    process.standardError = errors
-    try process.run()
-    defer {
-      // It may have inherited that SIGTERM is blocked.
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-    }
-    let reading = errors.fileHandleForReading
-    var awaited = pollfd(fd: reading.fileDescriptor, events: Int16(POLLIN), revents: 0)
-    try #require(poll(&awaited, 1, Int32(boundSeconds * 1000)) == 1, "it says nothing")
-    let line = String(decoding: reading.availableData, as: UTF8.self)
+    let arguments = command.split(separator: " ").map(String.init)
+    let program = try RunningProgram(
+      "keymodectl", arguments + ["--socket-dir", daemon.folder.path])
+    try wait(for: "a line") { program.errors.hasSuffix("\n") }
     let socket = "\(daemon.folder.path)/state.sock"
-    #expect(line == "keymodectl: no keymoded listens on '\(socket)'; waiting for it\n")
+    #expect(
+      program.errors == "keymodectl: no keymoded listens on '\(socket)'; waiting for it\n")
   }
 
   @Test("wait goes on waiting when the daemon ends, and its timeout counts all the time")

@@ -7,18 +7,18 @@ import Testing
 struct BadStartTests {
   private let bad = "shift: { treshold: 1s }\n"
 
-  private func state(_ daemon: KeptDaemon) throws -> JSON {
+  private func state(_ daemon: RunningDaemon) throws -> JSON {
     try JSON(parsing: try daemon.ask("state", "--json").output.utf8)
   }
 
-  private func statistics(_ daemon: KeptDaemon) throws -> String? {
+  private func statistics(_ daemon: RunningDaemon) throws -> String? {
     try daemon.ask("stats").lines.last
   }
 
   @Test("the service goes on with the last good configuration and its states, and says so")
   func lastGood() throws {
-    let daemon = try KeptDaemon(
-      configuration: KeptDaemon.configuration
+    let daemon = try RunningDaemon.following(
+      configuration: RunningDaemon.withoutDevices
         + "keyboard: { table: { states: [loud], events: [shout], rows: "
         + "{ prepareToEditText: { shout: loud } } } }\n")
     #expect(try statistics(daemon) == "configuration  good")
@@ -42,7 +42,7 @@ struct BadStartTests {
       #expect(daemon.status == "keyboards followed: 0; \(warning)")
       #expect(try statistics(daemon) == "configuration  invalid; the last good one applies")
     }
-    try daemon.configure(KeptDaemon.configuration)
+    try daemon.configure(RunningDaemon.withoutDevices)
     daemon.kill()
     try daemon.start()
     #expect(try statistics(daemon) == "configuration  good")
@@ -52,7 +52,7 @@ struct BadStartTests {
 
   @Test("the service uses the defaults if no good configuration was stored")
   func defaults() throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     daemon.stop()
     daemon.forget()
     try daemon.configure(bad)

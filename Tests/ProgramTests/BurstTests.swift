@@ -12,7 +12,7 @@ struct BurstTests {
     arguments: [63, 64, 65, 127, 128, 129, 257, 1000])
   func burst(_ count: Int) throws {
     let keyboard = try FIFOKeyboard()
-    let daemon = try KeptDaemon(configuration: "shift: { threshold: 1us }", keyboard: keyboard)
+    let daemon = try RunningDaemon.following(keyboard, configuration: "shift: { threshold: 1us }")
     let subscriber = try RawClient("\(daemon.folder.path)/state.sock")
     try subscriber.subscribe()
     let last = microsecondsSinceBoot()

@@ -9,7 +9,7 @@ struct ChatTests {
   private let rest = "> Insert, Tab or a click here: write"
   private let noDaemon = "no keymoded; start it: sudo systemctl start keymoded"
 
-  private func chatting(_ daemon: KeptDaemon) throws -> TerminalScreen {
+  private func chatting(_ daemon: RunningDaemon) throws -> TerminalScreen {
     let screen = try TerminalScreen(
       columns: 80, rows: rows, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
     try screen.type("chat")
@@ -33,7 +33,7 @@ struct ChatTests {
 
   @Test("the chat follows the keyboard machine, and sends it what was tapped")
   func conversation() throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     let screen = try chatting(daemon)
     func keyboard() throws -> String {
       try run("keymodectl", "state", "keyboard", "--socket-dir", daemon.folder.path).output
@@ -99,7 +99,7 @@ struct ChatTests {
 
   @Test("characters of all widths are typed, deleted and shown, with the cursor behind them")
   func unicode() throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     let screen = try chatting(daemon)
     try see(screen, rest)
     try daemon.trigger("tapTextField")
@@ -126,7 +126,7 @@ struct ChatTests {
 
   @Test("the chat fills the screen anew as soon as that has another size")
   func resize() throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     let screen = try chatting(daemon)
     try see(screen, rest)
     try daemon.trigger("tapTextField")
@@ -142,18 +142,6 @@ struct ChatTests {
         return try screen.property("#{cursor_x} #{cursor_y}") == "\(2 + 2 * shown) \(rows - 1)"
       }
     }
-  }
-
-  @Test("without keymoded the chat says in one line what to do, and begins when it is there")
-  func noKeymoded() throws {
-    let daemon = try KeptDaemon()
-    daemon.stop()
-    let screen = try chatting(daemon)
-    try see(screen, "\(noDaemon)\n\(rest)")
-    try daemon.start()
-    try see(screen, "\n\(rest)")
-    try daemon.trigger("tapTextField")
-    try see(screen, ">", cursor: 2)
   }
 
   @Test("a signal that ends the chat restores the terminal", arguments: [SIGTERM, SIGHUP, SIGQUIT])
@@ -172,7 +160,7 @@ struct ChatTests {
   @Test("a character becomes the capital of its key, whether the key or the character comes first")
   func capitals() throws {
     let keyboard = try FIFOKeyboard()
-    let daemon = try KeptDaemon(keyboard: keyboard)
+    let daemon = try RunningDaemon.following(keyboard)
     let screen = try chatting(daemon)
     try see(screen, rest)
     try daemon.trigger("tapTextField")
@@ -226,10 +214,10 @@ struct ChatTests {
   @Test("a voice message lasts while the key is held")
   func hold() throws {
     let keyboard = try FIFOKeyboard()
-    let daemon = try KeptDaemon(
+    let daemon = try RunningDaemon.following(
+      keyboard,
       configuration: String(
-        contentsOfFile: "\(Place.checkout)/examples/push-to-talk/keymoded.yaml", encoding: .utf8),
-      keyboard: keyboard)
+        contentsOfFile: "\(Place.checkout)/examples/push-to-talk/keymoded.yaml", encoding: .utf8))
     let screen = try chatting(daemon)
     try see(screen, rest)
     try screen.wait("the key") { $0.contains("\n  F9             talk while you hold it\n") }

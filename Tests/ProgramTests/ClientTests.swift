@@ -36,7 +36,7 @@ private struct Unexpected: Error { let update: Update }
 struct ClientTests {
   @Test("a subscription yields the states, and then each change")
   func changes() async throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     var follower = Follower(Client(directory: daemon.folder.path))
     let first = try await follower.states()
     #expect((first.modes.sequence, first.modes.shift) == (0, "off"))
@@ -47,27 +47,9 @@ struct ClientTests {
     #expect((second.sequence, second.from, second.to) == (2, "on", "capsLock"))
   }
 
-  @Test("a client asks for the machines, the devices and the statistics")
-  func questions() async throws {
-    let daemon = try KeptDaemon()
-    let client = Client(directory: daemon.folder.path)
-    let machines = try await client.machines()
-    #expect(machines.map(\.name) == ["shift", "keyboard"])
-    #expect(machines.map(\.initial) == ["off", "prepareToEditText"])
-    #expect(try await client.devices() == [], "the daemon follows no keyboard")
-    try daemon.change(3)
-    var statistics = try await client.statistics()
-    // A busy daemon may not have read the end of earlier connections yet.
-    for _ in 0..<1000 where statistics.clients > 1 { statistics = try await client.statistics() }
-    #expect(statistics.changes == 3)
-    #expect(statistics.clients == 1, "this call's own connection")
-    #expect(statistics.configuration == "current")
-    #expect(statistics.started <= statistics.time)
-  }
-
   @Test("a subscription resumes after a restart, with the changes in between")
   func resume() async throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     var follower = Follower(Client(directory: daemon.folder.path))
     let first = try await follower.states()
     try daemon.change(1)
@@ -89,7 +71,7 @@ struct ClientTests {
 
   @Test("a subscription that was disconnected too long yields how many changes it missed")
   func tooLong() async throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     var follower = Follower(Client(directory: daemon.folder.path))
     _ = try await follower.states()
     daemon.stop()
@@ -102,7 +84,7 @@ struct ClientTests {
 
   @Test("a daemon without its old states makes the number of missed changes unknown")
   func forgotten() async throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     var follower = Follower(Client(directory: daemon.folder.path))
     let first = try await follower.states()
     try daemon.change(1)
@@ -119,7 +101,7 @@ struct ClientTests {
 
   @Test("a subscription buffers nothing, and yields or counts every change")
   func backPressure() async throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     var follower = Follower(Client(directory: daemon.folder.path))
     _ = try await follower.states()
     let count: Int64 = 4000
@@ -153,9 +135,9 @@ struct ClientTests {
     async let state = follower.states()
     try await untilWatched(outer.path)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let server = try Listener(at: "\(folder)/state.sock")
-    _ = try await server.answer(instance: "one")
+    let server = try ScriptedDaemon(in: folder, answers, staysAfterMonitor: true)
     #expect(try await state.instance == "one")
+    withExtendedLifetime(server) {}
   }
 
   @Test("a subscription retries if no process listens on the socket")
@@ -169,34 +151,27 @@ struct ClientTests {
     async let state = follower.states()
     // The test cannot observe when the client retries.
     try #require(listen(listener, 1) == 0)
-    let server = Listener(adopting: listener)
-    _ = try await server.answer(instance: "two")
-    #expect(try await state.instance == "two")
+    let server = ScriptedDaemon(listeningOn: listener, answers)
+    #expect(try await state.instance == "one")
+    withExtendedLifetime(server) {}
   }
 
   @Test("a cancelled subscription ends at once and closes its connection")
   func cancellation() async throws {
     let folder = try TemporaryFolder()
-    let server = try Listener(at: "\(folder.path)/state.sock")
+    let server = try ScriptedDaemon(in: folder.path, answers, staysAfterMonitor: true)
     let client = Client(directory: folder.path)
     let (seen, told) = AsyncStream.makeStream(of: Update.self)
     let task = Task {
       for try await update in client.changes { told.yield(update) }
       told.finish()
     }
-    let connection = try await server.answer(instance: "one")
     var updates = seen.makeAsyncIterator()
     guard case .states = await updates.next() else { throw Fault() }
     task.cancel()
     try await task.value
     #expect(await updates.next() == nil)
-    let end = try await onThread {
-      var byte: UInt8 = 0
-      try awaitInput(connection, "the end of the connection")
-      return recv(connection, &byte, 1, 0)
-    }
-    #expect(end == 0)
-    close(connection)
+    try await onThread { try wait(for: "the end of the connection") { server.ends == 1 } }
 
     let absent = Client(directory: "\(folder.path)/nowhere")
     let waiting = Task {
@@ -208,9 +183,34 @@ struct ClientTests {
     #expect(try await waiting.value <= 1)
   }
 
+  @Test("what has ended with an error is not ready any more, and tells first what was before")
+  func ended() throws {
+    let folder = try TemporaryFolder()
+    let garbage = ["Monitor": (answers["Monitor"] ?? []) + ["{"], "GetState": ["{"]]
+    let daemon = try ScriptedDaemon(in: folder.path, garbage, staysAfterMonitor: true)
+    func isReady(_ descriptor: Int32) -> Bool {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&entry, 1, 0) > 0
+    }
+    let subscription = try Subscription(to: folder.path)
+    var updates: [Update] = []
+    #expect(throws: ClientError.self) {
+      while true {
+        try awaitInput(subscription.descriptor, "an update")
+        updates += try subscription.advance()
+      }
+    }
+    #expect(updates.count == 1)
+    #expect(!isReady(subscription.descriptor))
+    let answer = try PendingAnswer(to: .state, in: folder.path, until: .now + .seconds(60))
+    #expect(throws: ClientError.self) { _ = try answer.wait() }
+    #expect(!isReady(answer.descriptor))
+    withExtendedLifetime(daemon) {}
+  }
+
   @Test("all subscriptions share one thread")
   func threads() async throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     var followers = (0..<50).map { _ in Follower(Client(directory: daemon.folder.path)) }
     for place in followers.indices { _ = try await followers[place].states() }
     try daemon.change(1)
@@ -222,21 +222,26 @@ struct ClientTests {
     #expect(names.filter { $0 == "\(Poller.threadName)\n" }.count == 1)
   }
 
-  @Test("a client gets the states and sends events")
+  @Test("a client asks, and sends events")
   func calls() async throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     let client = Client(directory: daemon.folder.path)
     #expect(try await client.state().modes.keyboard == "prepareToEditText")
+    #expect(try await client.machines().map(\.initial) == ["off", "prepareToEditText"])
+    #expect(try await client.devices() == [], "the daemon follows no keyboard")
     let first = try await client.trigger("tapTextField")
     #expect((first.changed, first.state.modes.keyboard) == (true, "editingText"))
     #expect(try await client.trigger("tapTextField").changed == false)
-    let refused: ClientError?
-    do {
-      _ = try await client.trigger("tapNothing")
-      refused = nil
-    } catch { refused = error }
-    guard case .refused(let name, _) = refused else { throw Fault() }
-    #expect(name == "org.varlink.service.InvalidParameter")
+    let statistics = try await client.statistics()
+    #expect((statistics.changes, statistics.configuration) == (1, "current"))
+    #expect(statistics.started <= statistics.time)
+    await #expect {
+      try await client.trigger("tapNothing")
+    } throws: { error in
+      guard case .refused("org.varlink.service.InvalidParameter", _)? = error as? ClientError
+      else { return false }
+      return true
+    }
     daemon.stop()
     let path = "\(daemon.folder.path)/state.sock"
     await #expect(throws: ClientError.noDaemon(path: path)) { try await client.state() }
@@ -270,40 +275,10 @@ private func onThread<Result: Sendable>(
   }
 }
 
-/// A daemon that replies with states and without changes.
-private final class Listener {
-  private let descriptor: Int32
-
-  init(adopting descriptor: Int32) { self.descriptor = descriptor }
-
-  convenience init(at path: String) throws {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    // Renamed once it listens: a client that is refused may wait for a long time.
-    try #require(withSocketAddress("\(path).new") { bind(descriptor, $0, $1) } == 0)
-    try #require(listen(descriptor, 8) == 0)
-    try #require(rename("\(path).new", path) == 0)
-    self.init(adopting: descriptor)
-  }
-
-  deinit { close(descriptor) }
-
-  /// Accepts one client and sends it the states.
-  ///
-  /// - Returns: the connection to the client.
-  func answer(instance: String) async throws -> Int32 {
-    let descriptor = descriptor
-    let modes = #""sequence":0,"time":0,"shift":"off","keyboard":"prepareToEditText""#
-    let reply =
-      #"{"parameters":{"state":{"instance":"\#(instance)",\#(modes)},"changes":[],"missed":0},"#
-      + #""continues":true}"# + "\0"
-    return try await onThread {
-      try awaitInput(descriptor, "a client")
-      let client = accept(descriptor, nil, nil)
-      try awaitInput(client, "a call")
-      var call = [UInt8](repeating: 0, count: 4096)
-      _ = recv(client, &call, call.count, 0)
-      _ = reply.withCString { send(client, $0, reply.utf8.count, Int32(MSG_NOSIGNAL)) }
-      return client
-    }
-  }
-}
+/// The answer of a daemon with states and without changes.
+private let answers = [
+  "Monitor": [
+    #"{"parameters":{"state":{"instance":"one","sequence":0,"time":0,"shift":"off","#
+      + #""keyboard":"prepareToEditText"},"changes":[],"missed":0},"continues":true}"#
+  ]
+]

@@ -97,48 +97,17 @@ struct ClosedStreamsTests {
     "the daemon's sockets never get the number of a standard stream",
     arguments: ["<&-", ">&-", "2>&-", "<&- >&-", "<&- 2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
   func daemon(_ streams: String) throws {
-    let folder = try TemporaryFolder()
-    _ = try folder.write("recording.evemu", Self.recording)
-    _ = try folder.write("keymoded.yaml", "")
-    let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-    defer { close(manager) }
-    try #require(withSocketAddress("\(folder.path)/notify") { bind(manager, $0, $1) } == 0)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = [
-      "-c",
-      "cd \(folder.path) && exec '\(Place.programs)/keymoded' --recording recording.evemu "
-        + "--config keymoded.yaml --speed max --socket-dir . \(streams)",
-    ]
-    process.environment = ["NOTIFY_SOCKET": "\(folder.path)/notify"]
-      .merging(sanitizerOptions) { $1 }
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    defer {
-      process.terminate()
-      process.waitUntilExit()
-    }
-    func awaitNotification(_ wanted: String) throws {
-      var told = ""
-      while !told.contains(wanted) {
-        try awaitInput(manager, "a notification")
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = recv(manager, &buffer, buffer.count, 0)
-        told += String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-      }
-    }
-    try awaitNotification("READY=1")
+    let daemon = try RunningDaemon(recording: Self.recording, streams: streams)
     for number in 0...2 {
       let target = try FileManager.default.destinationOfSymbolicLink(
-        atPath: "/proc/\(process.processIdentifier)/fd/\(number)")
+        atPath: "/proc/\(daemon.process.processIdentifier)/fd/\(number)")
       #expect(
         !target.hasPrefix("socket:") && !target.hasPrefix("anon_inode:"), "\(number): \(target)")
     }
     // What the daemon logs at a reload must not appear in a reply.
-    let client = try RawClient("\(folder.path)/control.sock")
-    kill(process.processIdentifier, SIGHUP)
-    try awaitNotification("RELOADING=1")
+    let client = try daemon.client(\.controlSocket)
+    kill(daemon.process.processIdentifier, SIGHUP)
+    while try !daemon.notification().contains("RELOADING=1") {}
     #expect(try client.result("org.keymoded.Controller.GetState")["state"]?["shift"] == "on")
   }
 }

@@ -146,7 +146,7 @@ struct CompletionTests {
     "completion offers the states and events of the daemon's own table",
     arguments: CompletingShell.allCases)
   func ownNames(_ shell: CompletingShell) throws {
-    let daemon = try KeptDaemon(
+    let daemon = try RunningDaemon.following(
       configuration: "devices: { ignore: [\"*\"] }\nkeyboard:\n\(stickerTable)")
     let found = try shell.completions(
       of: ["keymodectl trigger click", "keymodectl wait keyboard=showing"],
@@ -178,7 +178,7 @@ struct CompletionTests {
     #expect(own.count == 7)
     let broken = try folder.write("bad.yaml", "keyboard: 1")
     #expect(try lines("events", "--config", broken, nowhere[0], nowhere[1]).count == 6)
-    let daemon = try KeptDaemon(
+    let daemon = try RunningDaemon.following(
       configuration: "devices: { ignore: [\"*\"] }\nkeyboard:\n\(stickerTable)")
     #expect(try lines("events", "--socket-dir", daemon.folder.path) == own)
     #expect(

@@ -6,7 +6,7 @@ import Testing
 struct FollowTests {
   @Test("the program prints the states and their changes, and goes on after a restart")
   func follow() throws {
-    let daemon = try KeptDaemon()
+    let daemon = try RunningDaemon.following()
     let screen = try TerminalScreen(
       columns: 80, environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
     try screen.type("clear; follow")

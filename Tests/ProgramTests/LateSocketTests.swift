@@ -5,56 +5,27 @@ import Testing
 /// Sockets that appear before their clients may use them, as those of systemd's units do.
 @Suite("A socket that its clients may use only later", .timeLimit(.minutes(10)))
 struct LateSocketTests {
-  private let daemon: KeptDaemon
+  private let daemon: RunningDaemon
   private let outer: TemporaryFolder
   private var folder: String { "\(outer.path)/sockets" }
 
   init() throws {
-    daemon = try KeptDaemon()
+    daemon = try RunningDaemon.following()
     outer = try TemporaryFolder()
   }
 
   /// A program that waits in ``folder`` for a daemon. Root may use every socket, unless it lacks
   /// these capabilities.
-  private func waiting() throws -> Waiting {
+  private func waiting() throws -> RunningProgram {
+    let arguments = ["wait", "shift=off", "--socket-dir", folder]
     let rights = "-dac_override,-dac_read_search"
-    let waiting = try Waiting(
-      (geteuid() == 0 ? ["/usr/bin/setpriv", "--inh-caps", rights, "--bounding-set", rights] : [])
-        + ["\(Place.programs)/keymodectl", "wait", "shift=off", "--socket-dir", folder])
+    let less = ["--inh-caps", rights, "--bounding-set", rights]
+    let waiting =
+      try geteuid() == 0
+      ? RunningProgram("/usr/bin/setpriv", less + ["\(Place.programs)/keymodectl"] + arguments)
+      : RunningProgram("keymodectl", arguments)
     try wait(for: "a message") { waiting.errors.hasSuffix("waiting for it\n") }
     return waiting
-  }
-
-  /// A running program.
-  private final class Waiting {
-    let process = Process()
-    private let folder: TemporaryFolder
-    private let file: String
-
-    /// What it has written to standard error.
-    var errors: String { (try? String(contentsOfFile: file, encoding: .utf8)) ?? "" }
-
-    init(_ command: [String]) throws {
-      folder = try TemporaryFolder()
-      file = try folder.write("err", "")
-      process.executableURL = URL(fileURLWithPath: command[0])
-      process.arguments = Array(command.dropFirst())
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = FileHandle.nullDevice
-      process.standardError = FileHandle(forWritingAtPath: file)
-      try process.run()
-    }
-
-    deinit {
-      kill(process.processIdentifier, SIGKILL)
-      process.waitUntilExit()
-    }
-
-    /// Waits for its end, and returns its exit status.
-    func end() -> Int32 {
-      process.waitUntilExit()
-      return process.terminationStatus
-    }
   }
 
   private func setMode(_ mode: mode_t) throws {
@@ -76,11 +47,11 @@ struct LateSocketTests {
   private func hide() throws { try FileManager.default.removeItem(atPath: folder) }
 
   /// Whether the program watches ``folder``, which it does just before it tries to connect.
-  private func isWatched(by waiting: Waiting) throws -> Bool {
+  private func isWatched(by waiting: RunningProgram) throws -> Bool {
     var status = stat()
     try #require(stat(folder, &status) == 0)
     let inode = "ino:\(String(status.st_ino, radix: 16)) "
-    let files = "/proc/\(waiting.process.processIdentifier)/fdinfo"
+    let files = "/proc/\(waiting.number)/fdinfo"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
     return names.contains {
       (try? String(contentsOfFile: "\(files)/\($0)", encoding: .utf8))?.contains(inode) == true
@@ -95,7 +66,7 @@ struct LateSocketTests {
       let start = ContinuousClock.now
       try show()
       try wait(for: "an attempt to connect") {
-        try isWatched(by: waiting) || !waiting.process.isRunning
+        try isWatched(by: waiting) || !waiting.isRunning
       }
       try setMode(0o600)
       let isInTime = ContinuousClock.now - start < .seconds(1)

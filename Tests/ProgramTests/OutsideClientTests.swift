@@ -10,6 +10,14 @@ struct OutsideClientTests {
     try run("/bin/sh", "-c", "'\(PythonWithPackages.path())' -m varlink.cli \(arguments)")
   }
 
+  /// A program in Python.
+  private func python(
+    _ path: String, _ program: String, _ daemon: RunningDaemon
+  ) throws -> RunningProgram {
+    try RunningProgram(
+      path, ["-c", program], environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
+  }
+
   @Test("the package gets the service info and the description of the interface")
   func info() throws {
     let daemon = try RunningDaemon()
@@ -42,30 +50,10 @@ struct OutsideClientTests {
       refused.errors.contains("PermissionDenied") || refused.output.contains("PermissionDenied"))
   }
 
-  @Test("the package gets the devices and the statistics")
-  func control() throws {
-    let daemon = try RunningDaemon()
-    try daemon.change(2)
-    func call(_ method: String, _ socket: String) throws -> Ended {
-      try varlink("call unix:\(socket)/org.keymoded.Controller.\(method)")
-    }
-    let devices = try call("ListDevices", daemon.controlSocket)
-    #expect(devices.status == 0, "\(devices.errors)")
-    #expect(try JSON(parsing: Array(devices.output.utf8))["devices"] == [])
-    let statistics = try call("GetStatistics", daemon.controlSocket)
-    #expect(statistics.status == 0, "\(statistics.errors)")
-    #expect(try JSON(parsing: Array(statistics.output.utf8))["changes"] == 2)
-    for method in ["ListDevices", "GetStatistics"] {
-      let refused = try call(method, daemon.stateSocket)
-      #expect(
-        refused.errors.contains("PermissionDenied") || refused.output.contains("PermissionDenied"))
-    }
-  }
-
   @Test("the package gets a stream of changes")
   func stream() throws {
     let daemon = try RunningDaemon()
-    let python = try RunningPython(
+    let python = try python(
       PythonWithPackages.path(),
       """
       import varlink, os, json
@@ -74,12 +62,11 @@ struct OutsideClientTests {
               for reply in connection.Monitor(_more=True):
                   print(json.dumps(reply), flush=True)
       """, daemon)
-    _ = try python.lines(1)
-    for count in 2...4 {
+    var replies = [try JSON(parsing: python.line().utf8)]
+    for _ in 1...3 {
       try daemon.change(1)
-      _ = try python.lines(count)
+      replies.append(try JSON(parsing: python.line().utf8))
     }
-    let replies = try python.lines(4).map { try JSON(parsing: Array($0.utf8)) }
     #expect(replies.map { $0["changes"]?.array?.count } == [0, 1, 1, 1])
     #expect(replies.last?["state"]?["sequence"] == 3)
   }
@@ -90,44 +77,9 @@ struct OutsideClientTests {
     let block = try #require(page.components(separatedBy: "```python\n").dropFirst().first)
     let daemon = try RunningDaemon()
     let example = try #require(block.components(separatedBy: "```").first)
-    let python = try RunningPython("/usr/bin/python3", example, daemon)
-    #expect(try python.lines(1) == ["off prepareToEditText"])
+    let python = try python("/usr/bin/python3", example, daemon)
+    #expect(try python.line() == "off prepareToEditText")
     try daemon.change(1)
-    #expect(
-      try python.lines(3) == ["off prepareToEditText", "on prepareToEditText", "  shift is now on"])
-  }
-}
-
-/// A Python program that `deinit` ends.
-private final class RunningPython {
-  private let process = Process()
-  private let pipe = Pipe()
-  private var text = ""
-
-  init(_ python: String, _ program: String, _ daemon: RunningDaemon) throws {
-    process.executableURL = URL(fileURLWithPath: python)
-    process.arguments = ["-c", program]
-    process.environment = ["KEYMODED_SOCKET_DIR": daemon.folder.path]
-    process.standardOutput = pipe
-    try process.run()
-  }
-
-  deinit {
-    // A program that did not start has no process ID that may be given to kill.
-    guard process.isRunning else { return }
-    // The program may have inherited other signals as blocked from the thread that started it.
-    kill(process.processIdentifier, SIGKILL)
-    process.waitUntilExit()
-  }
-
-  /// Waits for the first `count` lines that the program prints.
-  func lines(_ count: Int) throws -> [String] {
-    while text.split(separator: "\n").count < count {
-      try awaitInput(pipe.fileHandleForReading.fileDescriptor, "the program in Python")
-      let data = pipe.fileHandleForReading.availableData
-      try #require(!data.isEmpty, "it ended")
-      text += String(decoding: data, as: UTF8.self)
-    }
-    return text.split(separator: "\n").prefix(count).map(String.init)
+    #expect(try [python.line(), python.line()] == ["on prepareToEditText", "  shift is now on"])
   }
 }

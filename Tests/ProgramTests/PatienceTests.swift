@@ -13,28 +13,37 @@ private let machines =
 struct Asking: CustomTestStringConvertible {
   let command: String
   let socket: String
+  let method: String
   let reply: String
 
   var testDescription: String { command }
+  var answers: [String: [String]] { [method: [reply]] }
 
   static let all = [
     Asking(
-      command: "state", socket: "state.sock", reply: #"{"parameters":{"state":\#(state)}}"#),
+      command: "state", socket: "state.sock", method: "GetState",
+      reply: #"{"parameters":{"state":\#(state)}}"#),
     Asking(
-      command: "trigger shiftPressed", socket: "control.sock",
+      command: "trigger shiftPressed", socket: "control.sock", method: "Trigger",
       reply: #"{"parameters":{"changed":true,"state":\#(state)}}"#),
     Asking(
-      command: "devices", socket: "control.sock", reply: #"{"parameters":{"devices":[]}}"#),
+      command: "devices", socket: "control.sock", method: "ListDevices",
+      reply: #"{"parameters":{"devices":[]}}"#),
     Asking(
-      command: "stats", socket: "control.sock",
+      command: "stats", socket: "control.sock", method: "GetStatistics",
       reply: #"{"parameters":{"started":0,"time":1,"changes":0,"clients":1,"missed":0,"#
         + #""devices":0,"losses":0,"reloads":0}}"#),
-    Asking(command: "graph shift --current", socket: "state.sock", reply: machines),
     Asking(
-      command: "wait shift=off", socket: "state.sock", reply: monitored),
+      command: "graph shift --current", socket: "state.sock", method: "ListMachines",
+      reply: machines),
+    watching("wait shift=off"),
   ]
 
-  static let monitored =
+  static func watching(_ command: String) -> Asking {
+    Asking(command: command, socket: "state.sock", method: "Monitor", reply: monitored)
+  }
+
+  private static let monitored =
     #"{"parameters":{"state":\#(state),"changes":[],"missed":0},"continues":true}"#
 }
 
@@ -42,11 +51,11 @@ struct Asking: CustomTestStringConvertible {
 struct PatienceTests {
   @Test(
     "a command waits no longer than --timeout, however the reply is withheld",
-    arguments: Asking.all, SilentDaemon.Manner.allCases)
-  func timeout(_ asking: Asking, _ manner: SilentDaemon.Manner) throws {
+    arguments: Asking.all, ScriptedDaemon.Manner.allCases)
+  func timeout(_ asking: Asking, _ manner: ScriptedDaemon.Manner) throws {
     let folder = try TemporaryFolder()
     let path = "\(folder.path)/\(asking.socket)"
-    let daemon = try SilentDaemon(at: path, manner, asking.reply)
+    let daemon = try ScriptedDaemon(in: folder.path, asking.answers, withholding: manner)
     let ended = try withExtendedLifetime(daemon) {
       try run(
         "/bin/sh", "-c",
@@ -65,13 +74,13 @@ struct PatienceTests {
   @Test("without --timeout, commands and the start of a watch give up too")
   func usual() throws {
     let watching = [
-      ("watch --lines", SilentDaemon.Manner.letsNobodyIn), ("watch --lines", .saysNothing),
+      ("watch --lines", ScriptedDaemon.Manner.letsNobodyIn), ("watch --lines", .saysNothing),
       ("watch --json", .saysHalf), ("watch --json", .trickles),
-    ].map { (Asking(command: $0.0, socket: "state.sock", reply: Asking.monitored), $0.1) }
-    let cases = Asking.all.map { ($0, SilentDaemon.Manner.saysHalf) } + watching
+    ].map { (Asking.watching($0.0), $0.1) }
+    let cases = Asking.all.map { ($0, ScriptedDaemon.Manner.saysHalf) } + watching
     let folders = try cases.map { _ in try TemporaryFolder() }
     let daemons = try zip(cases, folders).map { asking, folder in
-      try SilentDaemon(at: "\(folder.path)/\(asking.0.socket)", asking.1, asking.0.reply)
+      try ScriptedDaemon(in: folder.path, asking.0.answers, withholding: asking.1)
     }
     // All commands at once, which takes no longer than one of them.
     let ended = Mutex([Int: Ended]())
@@ -99,10 +108,8 @@ struct PatienceTests {
   @Test("Client throws noAnswer")
   func library() async throws {
     let folder = try TemporaryFolder()
-    let asking = Asking.all[0]
-    let path = "\(folder.path)/\(asking.socket)"
-    // The limit is long because other tests may block the threads of tasks for long.
-    let daemon = try SilentDaemon(at: path, .saysHalf, asking.reply, limit: 3600)
+    let path = "\(folder.path)/state.sock"
+    let daemon = try ScriptedDaemon(in: folder.path, Asking.all[0].answers, withholding: .saysHalf)
     await #expect(throws: ClientError.noAnswer(path: path)) {
       try await Client(directory: folder.path).state()
     }

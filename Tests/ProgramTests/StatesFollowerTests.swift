@@ -1,69 +1,62 @@
 import Acting
 import KeymodeClient
+import SystemCalls
 import Systemd
 import TestSupport
 import Testing
 
-/// The states of a real daemon, and a session that the tests put in front and away.
+/// `KnownStatesTests` has what the session changes.
 @Suite("Following states", .timeLimit(.minutes(10)))
-@MainActor
 struct StatesFollowerTests {
-  private let daemon: KeptDaemon
-  private let told = AsyncStream.makeStream(of: Occurrence.self)
+  private let daemon: RunningDaemon
+  private let loop: EventLoop
 
-  init() throws { daemon = try KeptDaemon() }
+  init() throws { (daemon, loop) = (try RunningDaemon.following(), try EventLoop()) }
 
-  private func follow(_ session: AsyncStream<SessionPresence>?) -> Task<Void, any Error> {
-    let follower = StatesFollower(Client(directory: daemon.folder.path), session: session)
-    let told = told.continuation
-    return Task { @MainActor in
-      defer { told.finish() }
-      try await follower.run { told.yield($0) }
+  /// Serves the loop until something was told.
+  private func next(
+    _ told: () -> Result<Occurrence, ClientError>?
+  ) throws -> Result<Occurrence, ClientError> {
+    while true {
+      if let result = told() { return result }
+      try awaitInput(loop.descriptor, "an occurrence")
+      try loop.dispatchAll()
     }
   }
 
-  @Test("the session and the daemon come and go")
-  func all() async throws {
-    let session = AsyncStream.makeStream(of: SessionPresence.self)
-    let task = follow(session.stream)
-    var occurrences = told.stream.makeAsyncIterator()
-    session.continuation.yield(.inFront)
-    guard case .states(let first, change: nil) = await occurrences.next() else { throw Fault() }
+  @Test("the daemon comes, goes and comes back")
+  func all() throws {
+    var told: [Result<Occurrence, ClientError>] = []
+    let follower = try StatesFollower(daemon.folder.path, on: loop, anySession: true) {
+      told.append($0)
+    }
+    try loop.dispatchAll()
+    func occurrence() throws -> Occurrence {
+      try next { told.isEmpty ? nil : told.removeFirst() }.get()
+    }
+    guard case .states(let first, change: nil) = try occurrence() else { throw Fault() }
     #expect((first.modes.shift, first.modes.keyboard) == ("off", "prepareToEditText"))
     try daemon.trigger("tapTextField")
-    guard case .states(let second, let change?) = await occurrences.next() else { throw Fault() }
+    guard case .states(let second, let change?) = try occurrence() else { throw Fault() }
     #expect((second.modes.keyboard, change.event) == ("editingText", "tapTextField"))
-    session.continuation.yield(.absent(.locked))
-    #expect(await occurrences.next() == .unknown(.sessionNotInFront(.locked)))
-    session.continuation.yield(.inFront)
-    #expect(await occurrences.next() == .states(second, change: nil))
     daemon.kill()
-    #expect(await occurrences.next() == .unknown(.noDaemon(.connectionLost)))
+    #expect(try occurrence() == .unknown(.noDaemon(.connectionLost)))
     try daemon.start()
-    #expect(await occurrences.next() == .states(second, change: nil))
-    session.continuation.finish()
+    #expect(try occurrence() == .states(second, change: nil))
+    withExtendedLifetime(follower) {}
+  }
+
+  @Test("one that may not wait for a daemon is told of the error")
+  func withoutDaemon() throws {
+    daemon.stop()
+    var told: Result<Occurrence, ClientError>?
+    let follower = try StatesFollower(
+      daemon.folder.path, on: loop, anySession: true, mayWait: false
+    ) { told = $0 }
+    try loop.dispatchAll()
     #expect(
-      await occurrences.next() == .unknown(.sessionNotInFront(.noAnswer)),
-      "nothing would tell of a lock")
-    task.cancel()
-    try await task.value
-    #expect(await occurrences.next() == nil)
-  }
-
-  @Test("without a session, the daemon's states count")
-  func withoutSession() async throws {
-    let task = follow(nil)
-    var occurrences = told.stream.makeAsyncIterator()
-    guard case .states = await occurrences.next() else { throw Fault() }
-    task.cancel()
-    try await task.value
-  }
-
-  @Test("an error of the handler ends the following")
-  func handlerFails() async throws {
-    let follower = StatesFollower(
-      Client(directory: daemon.folder.path), session: AsyncStream { $0.yield(.inFront) })
-    await #expect(throws: Fault.self) { try await follower.run { _ in throw Fault() } }
+      try next { told } == .failure(.noDaemon(path: "\(daemon.folder.path)/state.sock")))
+    withExtendedLifetime(follower) {}
   }
 }
 

@@ -18,7 +18,7 @@ public import StateMachines
 /// A command is never started before the last one has ended. What was entered and left in the
 /// meantime is forgotten. A command that ends by itself is started again when the states are entered
 /// again, not before.
-public struct CommandRules: DrawableRules {
+public struct CommandRules: Rules {
   /// What the command does, and what it shall do next.
   public enum State: Hashable, Sendable {
     /// The command does not run.
@@ -73,9 +73,6 @@ public struct CommandRules: DrawableRules {
 
   /// `waiting`.
   public var initial: State { .waiting }
-
-  /// `finished`.
-  public var finalStates: [State] { [.finished(.error)] }
 
   /// The table above.
   public func next(_ state: State, on event: Event) -> State? {

@@ -14,7 +14,6 @@ import Systemd
 /// a service, whose other processes may outlive this one, it then has systemd end the scope.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.scope(5)`.
-@MainActor
 final class CommandScope {
   /// The path of the scope's control group.
   private let path: String
@@ -22,7 +21,6 @@ final class CommandScope {
 
   private let keeper: Keeper
   private let manager: ForeignProcess?
-  private var sources: [EventSource] = []
 
   /// Makes the scope. Returns once the manager has made it.
   ///
@@ -65,29 +63,19 @@ final class CommandScope {
     return try ControlGroup(at: "\(path)/run-\(lastRun)")
   }
 
-  /// Calls `lost`, from the loop, if the scope or its manager has ended.
+  /// Calls `lost`, from the loop, if the scope or its manager has ended; until the sources are released.
   func watch(
-    on loop: EventLoop, lost: @escaping @MainActor (CommandScopeLost) -> Void
-  ) throws(SystemError) {
-    sources = [
-      try loop.addIO(keeper.process.descriptor, .readable) { [unowned self] _ in
-        sources = []
-        lost(.scope)
-      }
-    ]
-    guard let manager = manager?.descriptor else { return }
-    sources.append(
-      try loop.addIO(manager, .readable) { [unowned self] _ in
-        sources = []
-        lost(.manager)
-      })
+    on loop: EventLoop, lost: @escaping (CommandScopeLost) -> Void
+  ) throws(SystemError) -> [EventSource] {
+    var sources = [try loop.addIO(keeper.process.descriptor, .readable) { _ in lost(.scope) }]
+    if let manager {
+      sources.append(try loop.addIO(manager.descriptor, .readable) { _ in lost(.manager) })
+    }
+    return sources
   }
 
   /// Ends the scope, in which no command may run any more.
-  func close() {
-    sources = []
-    keeper.dismiss()
-  }
+  func close() { keeper.dismiss() }
 }
 
 /// A shell that keeps a scope while no command runs. If this process ends without dismissing it, it has
@@ -144,7 +132,6 @@ private struct NoCommandScope: Error, TerminalTextConvertible {
 }
 
 /// Orders for scopes, given to a service manager over one connection.
-@MainActor
 private final class TransientScopes {
   private static let path = "/org/freedesktop/systemd1"
   private static let interface = "org.freedesktop.systemd1.Manager"

@@ -24,12 +24,11 @@ public enum CommandOutcome: Hashable, Sendable {
 }
 
 /// A command that runs once at a time in a control group, and is ended with all that it has started.
-@MainActor
 final class ContainedCommand {
   private let command: [String]
   private let scope: CommandScope
   private let loop: EventLoop
-  private let told: @MainActor (CommandOutcome) -> Void
+  private let told: (CommandOutcome) -> Void
 
   private var machine: StateMachine<RunRules>
   private var group: ControlGroup?
@@ -37,14 +36,15 @@ final class ContainedCommand {
   private var outcome: CommandOutcome?
   /// The processes that were there when the first one's process group was asked to end.
   private var asked: Set<Int32> = []
+  // The sources call this object, and go with it.
   private var firstEnds: EventSource?
   private var groupChanges: EventSource?
   private var deadline: EventSource?
 
-  /// A command that runs in `scope`. The loop calls `told` with what became of each run.
+  /// A command that runs in `scope`. The loop calls `told` with what became of each run that has begun.
   init(
     _ command: [String], in scope: CommandScope, grace: Duration, on loop: EventLoop,
-    told: @escaping @MainActor (CommandOutcome) -> Void
+    told: @escaping (CommandOutcome) -> Void
   ) throws(SystemError) {
     (self.command, self.scope, self.loop, self.told) = (command, scope, loop, told)
     machine = StateMachine(RunRules(grace: grace.wholeMicroseconds))
@@ -60,7 +60,8 @@ final class ContainedCommand {
   /// Starts the command, with these variables besides those of this process.
   ///
   /// - Precondition: it does not run.
-  func start(adding variables: [(name: String, value: String)]) {
+  /// - Returns: the `errno` of why it could not be started; `nil` if it runs.
+  func start(adding variables: [(name: String, value: String)]) -> Int32? {
     for (name, value) in variables { setenv(name, value, 1) }
     do throws(SystemError) {
       let group = try scope.group()
@@ -69,11 +70,12 @@ final class ContainedCommand {
       (self.group, self.first) = (group, first)
       firstEnds = try loop.addIO(first.descriptor, .readable) { [unowned self] _ in look() }
       take(.started)
+      return nil
     } catch {
       // It runs already where only the loop refused its descriptor.
       group?.kill()
       forget()
-      Task { told(.failed(error.code)) }
+      return error.code
     }
   }
 
@@ -122,7 +124,6 @@ final class ContainedCommand {
     switch (transition.from, transition.to) {
     case (.running, .ending(let time)):
       deadline?.set(at: UInt64(clamping: time))
-      rearm()
       if case .firstEnded = event { ask() }
     case (.ending, .killing): group?.kill()
     case (_, .idle):
@@ -130,7 +131,7 @@ final class ContainedCommand {
       let outcome = outcome ?? .signalled(SIGKILL)
       forget()
       told(outcome)
-    case (.idle, _), (.running, _), (.ending, _), (.killing, _): rearm()
+    case (.idle, _), (.running, _), (.ending, _), (.killing, _): break
     }
   }
 
@@ -164,10 +165,5 @@ final class ContainedCommand {
     firstEnds?.end()
     (groupChanges, firstEnds) = (nil, nil)
     (group, first, outcome, asked) = (nil, nil, nil, [])
-  }
-
-  /// The loop notices what was added or set outside of it once it is served again.
-  private func rearm() {
-    Task { try? loop.dispatchAll() }
   }
 }

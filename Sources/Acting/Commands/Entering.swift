@@ -1,5 +1,5 @@
 public import KeyboardModes
-import Watching
+public import Watching
 
 /// Why a command starts: the states that its conditions hold in, and the change that led to them.
 public struct Entering: Hashable, Sendable {
@@ -28,15 +28,16 @@ public struct Entering: Hashable, Sendable {
 }
 
 /// Notices when conditions begin to hold, and when they no longer do.
-struct HeldConditions {
+public struct HeldConditions {
   private let conditions: StateConditions
   /// How they began to hold; `nil` while they do not.
   private(set) var entering: Entering?
 
-  init(_ conditions: StateConditions) { self.conditions = conditions }
+  /// Notices when these conditions hold.
+  public init(_ conditions: StateConditions) { self.conditions = conditions }
 
   /// Takes an occurrence, and returns the event that it makes, if any.
-  mutating func take(_ occurrence: Occurrence) -> CommandRules.Event? {
+  public mutating func take(_ occurrence: Occurrence) -> CommandRules.Event? {
     switch occurrence {
     case .states(let states, let change) where conditions.hold({ states[$0] }):
       guard entering == nil else { return nil }

@@ -3,76 +3,55 @@ public import KeymodeClient
 import KeymodeInterface
 import StateMachines
 public import SystemCalls
-public import Systemd
+import Systemd
 public import Watching
 
 /// A command that runs while states last: `keymodectl while`.
 ///
 /// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the command, which
 /// runs in a ``CommandScope``.
-@MainActor
 public final class StateCommand {
-  private let client: Client
-  private let follower: StatesFollower
-  private let conditions: StateConditions
   private let command: [String]
-  private let grace: Duration
+  private let conditions: StateConditions
+  private let directory: String
   private let notify: (TerminalText) -> Void
   private let explain: (ClientError) -> TerminalText
 
-  private let loop: EventLoop
-  private let scope: CommandScope
+  private let run: Run<CommandRules.Result>
   private var contained: ContainedCommand?
+  private var liveness: Liveness?
+  private var losses: [EventSource] = []
 
   private var held: HeldConditions
   private var machine: StateMachine<CommandRules>
   private var error: (any Error)?
   /// Whether the daemon has the states of the conditions; before that is known, nothing starts.
   private var isChecked: Bool
+  /// The question for the daemon's states, or the time before it is asked again.
+  private var checking: EventSource?
   private var hasTold = false
   /// Whether this program is to be stopped, as by Ctrl+Z, once the command has ended.
   private var isToStop = false
-  /// What runs as long as the command, to notice what hangs.
-  private var watches: [Task<Void, Never>] = []
-
-  private let finished = AsyncStream.makeStream(of: CommandRules.Result.self)
-  private let checks = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
   /// The signals that end this program, and those that the command alone gets.
   private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
   private static let passed = [SIGUSR1, SIGUSR2, SIGWINCH]
 
-  /// While there is a command: how often the daemon must answer, and this program must tell the service
-  /// manager that it lives; and how long each may take.
-  private static let interval = Duration.milliseconds(300)
-  private static let patience = Duration.milliseconds(500)
-  private static let watchdog = Duration.seconds(1)
-
-  /// A command for the states of `client`. Its scope is made now.
+  /// A command for the states of the daemon that serves in `directory`.
   ///
   /// - Parameters:
   ///   - command: the program and its arguments; at least the program.
-  ///   - grace: how long the command may take to end.
-  ///   - isOnce: whether it runs a single time, after which ``run()`` returns.
-  ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
-  ///   - session: see ``StatesFollower/init(_:session:)``.
+  ///   - isOnce: whether it runs a single time, after which ``result(grace:anySession:mayWait:)`` returns.
   ///   - notify: receives what the user should know.
   ///   - explain: says why there is no daemon, and what the user can do.
-  /// - Throws: if systemd cannot make a scope for the command.
   public init(
-    _ command: [String], while conditions: StateConditions, of client: Client, grace: Duration,
-    isOnce: Bool, mayWait: Bool = true, session: AsyncStream<SessionPresence>?,
+    _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,
     notify: @escaping (TerminalText) -> Void,
     explain: @escaping (ClientError) -> TerminalText = { $0.text }
-  ) throws {
-    (self.command, self.grace) = (command, grace)
-    loop = try EventLoop()
-    scope = try CommandScope(grace: grace)
-    self.client = client
-    self.conditions = conditions
-    self.notify = notify
-    self.explain = explain
-    follower = StatesFollower(client, session: session, mayWait: mayWait)
+  ) throws(SystemError) {
+    run = try Run()
+    (self.command, self.conditions, self.directory) = (command, conditions, directory)
+    (self.notify, self.explain) = (notify, explain)
     held = HeldConditions(conditions)
     machine = StateMachine(CommandRules(isOnce: isOnce))
     isChecked = conditions.keyboard.isEmpty
@@ -81,50 +60,50 @@ public final class StateCommand {
   /// Runs the command whenever the conditions hold, until a signal, or the end of a command that
   /// runs once. Then the command and all its descendants have ended.
   ///
-  /// - Throws: `UsageError` if the daemon lacks a state of the conditions, ``ClientError`` if waiting
-  ///   would not help, and `SystemError` if a system call fails.
-  public func run() async throws -> CommandRules.Result {
-    let signals = try Signals(
-      (Self.ending + [SIGTSTP]).filter { !Signals.isIgnored($0) } + Self.passed)
-    let contained = try ContainedCommand(command, in: scope, grace: grace, on: loop) {
-      [unowned self] outcome in
-      if case .failed(let code) = outcome {
-        notify("\(SystemError("run", command.first ?? "", code: code))")
+  /// - Parameters:
+  ///   - grace: how long the command may take to end.
+  ///   - anySession: whether not to look at sessions.
+  ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
+  /// - Throws: if systemd cannot make a scope for the command, `UsageError` if the daemon lacks a state
+  ///   of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a system call
+  ///   fails.
+  public func result(
+    grace: Duration, anySession: Bool, mayWait: Bool
+  ) throws -> CommandRules.Result {
+    let loop = run.loop
+    // Before the scope, into which this process moves out of its session.
+    let follower = try StatesFollower(
+      directory, on: loop, anySession: anySession, mayWait: mayWait
+    ) { [self] occurrence in
+      switch occurrence {
+      case .success(let occurrence): take(occurrence)
+      case .failure(let error): fail(error)
       }
-      take(.ended(outcome))
+    }
+    let scope = try CommandScope(grace: grace)
+    let signals = try loop.addSignals(
+      (Self.ending + [SIGTSTP]).filter { !Signals.isIgnored($0) } + Self.passed
+    ) { [self] in heed($0) }
+    let contained = try ContainedCommand(command, in: scope, grace: grace, on: loop) {
+      [self] outcome in take(.ended(outcome))
     }
     self.contained = contained
-    try scope.watch(on: loop) { [unowned self] in fail($0) }
+    liveness = try Liveness(of: directory, on: loop) { [self] in take(.left) }
+    losses = try scope.watch(on: loop) { [self] in
+      losses = []
+      fail($0)
+    }
     defer {
       contained.close()
       scope.close()
     }
     ServiceManager.notify("READY=1")
-    return try await withThrowingTaskGroup(of: CommandRules.Result?.self) { tasks in
-      tasks.addTask { await self.follow() }
-      tasks.addTask { await self.checkStates() }
-      tasks.addTask { try await self.heed(signals) }
-      tasks.addTask { try await self.serve() }
-      tasks.addTask { await self.finished.stream.first { _ in true } }
-      defer { tasks.cancelAll() }
-      for try await case let result? in tasks {
-        if let error { throw error }
-        return result
-      }
-      return .error
-    }
+    let result = try run.untilEnd(keeping: follower, signals)
+    if let error { throw error }
+    return result
   }
 
   // MARK: - What happens
-
-  private func follow() async -> CommandRules.Result? {
-    do {
-      try await follower.run { [self] in take($0) }
-    } catch {
-      fail(error)
-    }
-    return nil
-  }
 
   private func take(_ occurrence: Occurrence) {
     tell(occurrence)
@@ -132,7 +111,7 @@ public final class StateCommand {
     if isChecked {
       if let event { take(event) }
     } else if case .states = occurrence {
-      checks.continuation.yield()
+      check()
     }
   }
 
@@ -146,60 +125,52 @@ public final class StateCommand {
   }
 
   /// Asks the daemon whether it has the states of the conditions: no other can ever hold.
-  private func checkStates() async -> CommandRules.Result? {
-    for await _ in checks.stream where !isChecked {
-      guard let machines = await machines() else { continue }
-      do {
-        try conditions.check(machines)
-        isChecked = true
-        if let entering = held.entering { take(.entered(entering)) }
-      } catch {
-        fail(error)
+  private func check() {
+    guard !isChecked, checking == nil else { return }
+    perform {
+      checking = try run.loop.ask(.machines, of: directory) { [self] answer in
+        checking = nil
+        perform { try take(answer) }
       }
     }
-    return nil
   }
 
-  /// The daemon's machines; `nil` if they have to be asked for again later.
-  private func machines() async -> [MachineMessage]? {
-    do throws(ClientError) {
-      return try await client.machines()
-    } catch {
-      switch error {
-      // A daemon that goes meanwhile is asked when it is back.
-      case .noDaemon, .connectionLost, .cancelled: break
-      case .permissionDenied, .noAnswer, .badReply, .refused, .failed:
-        notify("\(error);\ntrying again")
-        let later = ContinuousClock.now.advanced(by: .seconds(5))
-        _ = try? await Poller.shared.wait(toRead: -1, until: later)
-        checks.continuation.yield()
+  private func take(_ machines: Result<[MachineMessage], ClientError>) throws {
+    switch machines {
+    case .success(let machines):
+      try conditions.check(machines)
+      isChecked = true
+      if let entering = held.entering { take(.entered(entering)) }
+    // A daemon that goes meanwhile is asked when it is back.
+    case .failure(.noDaemon), .failure(.connectionLost): break
+    // A system call failed here, as where no more files may be open.
+    case .failure(.failed(let what)): throw ClientError.failed(what)
+    case .failure(let error):
+      notify("\(error);\ntrying again")
+      checking = try run.loop.call(after: .seconds(5)) { [self] in
+        checking = nil
+        check()
       }
-      return nil
+    }
+  }
+
+  private func heed(_ signal: Int32) {
+    if signal == SIGTSTP {
+      isToStop = true
+      take(.left)
+      stopIfWanted()
+    } else if !Self.ending.contains(signal) {
+      contained?.pass(signal)
+    } else if !take(.quit(.signal(signal))) {
+      contained?.end(by: signal)
     }
   }
 
-  private func serve() async throws -> CommandRules.Result? {
-    try await loop.serve()
-    return nil
+  private func perform(_ body: () throws -> Void) {
+    do { try body() } catch { fail(error) }
   }
 
-  private func heed(_ signals: Signals) async throws -> CommandRules.Result? {
-    while try await Poller.shared.wait(toRead: signals.descriptor) == .ready {
-      while let signal = signals.next() {
-        if signal == SIGTSTP {
-          isToStop = true
-          take(.left)
-          stopIfWanted()
-        } else if !Self.ending.contains(signal) {
-          contained?.pass(signal)
-        } else if !take(.quit(.signal(signal))) {
-          contained?.end(by: signal)
-        }
-      }
-    }
-    return nil
-  }
-
+  /// Ends this program with an error, after the command.
   private func fail(_ error: any Error) {
     if self.error == nil { self.error = error }
     take(.quit(.error))
@@ -211,17 +182,22 @@ public final class StateCommand {
   @discardableResult
   private func take(_ event: CommandRules.Event) -> Bool {
     guard let transition = machine.take(event) else { return false }
-    if machine.state == .waiting { endWatches() }
+    if machine.state == .waiting { liveness?.end() }
     switch machine.rules.action(from: transition.from, to: transition.to) {
-    case .start(let entering):
-      beginWatches()
-      contained?.start(adding: entering.variables)
+    case .start(let entering): start(entering)
     case .end(let signal): contained?.end(by: signal)
-    case .finish(let result): finished.continuation.yield(result)
+    case .finish(let result): run.end(result)
     case nil: break
     }
     stopIfWanted()
     return true
+  }
+
+  private func start(_ entering: Entering) {
+    liveness?.begin()
+    guard let failure = contained?.start(adding: entering.variables) else { return }
+    notify("\(SystemError("run", command.first ?? "", code: failure))")
+    take(.ended(.failed(failure)))
   }
 
   /// Stops this program once no command runs: a stopped one could not end it.
@@ -229,36 +205,5 @@ public final class StateCommand {
     guard isToStop, machine.state == .waiting else { return }
     isToStop = false
     raise(SIGSTOP)
-  }
-
-  // MARK: - What hangs
-
-  private func endWatches() {
-    guard !watches.isEmpty else { return }
-    for watch in watches { watch.cancel() }
-    watches = []
-    ServiceManager.notify("WATCHDOG_USEC=0")
-  }
-
-  /// While there is a command, ends it if the daemon does not answer, and has the service manager kill
-  /// this program, where it is a service with a watchdog, if it does nothing. An idle program is never
-  /// woken. Each start begins anew: the daemon may have been silent in the last run.
-  private func beginWatches() {
-    for watch in watches { watch.cancel() }
-    ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
-    watches = [
-      Task {
-        if await client.waitForSilence(askingEvery: Self.interval, patience: Self.patience) {
-          take(.left)
-        }
-      },
-      Task {
-        while !Task.isCancelled {
-          ServiceManager.notify("WATCHDOG=1")
-          let next = ContinuousClock.now.advanced(by: Self.interval)
-          _ = try? await Poller.shared.wait(toRead: -1, until: next)
-        }
-      },
-    ]
   }
 }

@@ -20,25 +20,19 @@ import Systemd
 /// have stopped, so no two are active at once, and what became wanted and unwanted meanwhile is never
 /// started. Each order is given once: a target that cannot be started, or that another program stopped,
 /// is left alone until its state is entered again.
-@MainActor
 public final class TargetKeeper {
-  /// Thrown through the tasks of ``run()`` once there is nothing to do any more.
-  private struct Finished: Error {}
-
   /// How long the targets outlast the daemon.
   private static let patience = Duration.seconds(1)
-  private static let shortestDelay = Duration.milliseconds(10)
-  private static let longestDelay = Duration.seconds(5)
 
-  private let loop: EventLoop
-  private let follower: StatesFollower
+  private let run: Run<Int32>
   private let machines: [Machine]
-  private let signals: Signals
   private let tell: (TerminalText) -> Void
-  private var sources: [EventSource] = []
-  private var absence: EventSource?
   private var manager: UserManager?
-  private let changes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  private var delays = RetryDelays.usual
+  /// What brings the next attempt to connect to the manager: a time, or its socket.
+  private var attempts: [EventSource] = []
+  /// Whether something changed since the manager was asked what is active.
+  private var isChanged = false
 
   /// `nil` before it is known which targets should be active.
   private var wanted: [Machine: TargetUnit]?
@@ -50,14 +44,12 @@ public final class TargetKeeper {
   private var jobs: [UInt32: TargetOrder] = [:]
   /// The failures that the user knows of; success makes the next failure news.
   private var told: Set<TargetOrder> = []
-  private var unusable: Set<String> = []
   private var isInformed = false
   private var isReadyTold = false
-  private var isAbsent = false
-  /// The signal that ends this program, and what else ends it.
-  private var signal: Int32?
-  private var failure: (any Error)?
-  private var isFinishing = false
+  /// Runs while the daemon is away, and its targets outlast it.
+  private var absence: EventSource?
+  /// How this program ends, once no target is active.
+  private var ending: Result<Int32, any Error>?
 
   /// Connects to the user's service manager.
   ///
@@ -66,58 +58,34 @@ public final class TargetKeeper {
   ///     stopped.
   ///   - tell: tells the user of something that did not work.
   /// - Throws: ``SystemError`` if there is no user manager.
-  public init(
-    following follower: StatesFollower, withShift: Bool,
-    tell: @escaping (TerminalText) -> Void
-  ) throws(SystemError) {
-    loop = try EventLoop()
-    (self.follower, self.tell) = (follower, tell)
+  public init(withShift: Bool, tell: @escaping (TerminalText) -> Void) throws(SystemError) {
+    run = try Run()
+    self.tell = tell
     machines = withShift ? Machine.allCases : [.keyboard]
-    signals = try Signals([SIGHUP, SIGINT, SIGTERM])
-    sources = [
-      try loop.addIO(signals.descriptor, .readable) { [unowned self] _ in
-        while let number = signals.next() { signal = signal ?? number }
-        finish()
-      }
-    ]
-    absence = try loop.addTimer { [unowned self] in want { _ in nil } }
     try connect()
   }
 
-  /// Keeps the targets until a signal ends that, and then stops them.
+  /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then stops
+  /// them.
   ///
+  /// - Parameter anySession: whether not to look at sessions.
   /// - Returns: the signal.
   /// - Throws: ``ClientError`` if waiting for the daemon would not help, and ``SystemError``.
-  public func run() async throws -> Int32 {
-    do {
-      try await withThrowingTaskGroup(of: Void.self) { tasks in
-        tasks.addTask { try await self.serve() }
-        tasks.addTask { await self.follow() }
-        tasks.addTask { try await self.keep() }
-        for try await _ in tasks {}
+  public func keep(_ directory: String, anySession: Bool) throws -> Int32 {
+    let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] number in
+      finish(.success(number))
+    }
+    let follower = try StatesFollower(directory, on: run.loop, anySession: anySession) {
+      [self] occurrence in
+      switch occurrence {
+      case .success(let occurrence): take(occurrence)
+      case .failure(let error): finish(.failure(error))
       }
-    } catch is Finished {}
-    if let failure { throw failure }
-    return signal ?? SIGTERM
-  }
-
-  private func serve() async throws { try await loop.serve() }
-
-  /// The loop notices what was added, set or sent outside of it once it is served again.
-  private func rearm() {
-    Task { try? loop.dispatchAll() }
+    }
+    return try run.untilEnd(keeping: signals, follower)
   }
 
   // MARK: - What should be active
-
-  private func follow() async {
-    do {
-      try await follower.run { self.take($0) }
-    } catch {
-      failure = error
-      finish()
-    }
-  }
 
   private func take(_ occurrence: Occurrence) {
     switch occurrence {
@@ -129,11 +97,11 @@ public final class TargetKeeper {
       want { _ in nil }
     case .unknown(.noDaemon):
       status("no keymoded runs")
-      guard !isAbsent else { return }
-      isAbsent = true
-      absence?.set(after: Self.patience)
-      rearm()
-      changes.continuation.yield()
+      guard absence == nil else { return }
+      run.perform {
+        absence = try run.loop.call(after: Self.patience) { [self] in want { _ in nil } }
+      }
+      settle()
     }
   }
 
@@ -145,58 +113,57 @@ public final class TargetKeeper {
   }
 
   /// Wants no target any more, whatever comes.
-  private func finish() {
-    isFinishing = true
+  private func finish(_ ending: Result<Int32, any Error>) {
+    self.ending = self.ending ?? ending
     want { _ in nil }
+    endIfSettled()
   }
 
   private func want(_ state: (Machine) -> String?) {
-    absence?.disable()
-    isAbsent = false
-    let units = machines.compactMap { machine -> (Machine, TargetUnit)? in
-      guard !isFinishing, let state = state(machine) else { return nil }
-      if let unit = TargetUnit(machine, state) { return (machine, unit) }
-      if unusable.insert(state).inserted {
-        tell("no unit can have the name of the state '\(state)': it has no target")
-      }
-      return nil
+    absence = nil
+    var wanted: [Machine: TargetUnit] = [:]
+    for machine in machines where ending == nil {
+      wanted[machine] = state(machine).map { TargetUnit(machine: machine, state: $0) }
     }
-    let wanted = Dictionary(uniqueKeysWithValues: units)
     // What is entered anew may be started again.
     for (machine, unit) in wanted where self.wanted?[machine] != unit { started.remove(unit) }
     self.wanted = wanted
-    changes.continuation.yield()
+    settle()
   }
 
   // MARK: - What is active
 
-  /// Gives orders after each change.
-  private func keep() async throws {
-    for await _ in changes.stream {
-      let manager = try await connection()
-      do throws(BusError) {
-        if let wanted { try await settle(wanted, by: manager) }
-      } catch {
-        // A manager that does not answer is as good as none.
-        manager.lose()
+  /// Asks what is active, and orders what leads from there to what is wanted; later, if the manager has
+  /// not answered everything yet.
+  private func settle() {
+    isChanged = true
+    guard let manager, !manager.isLost, manager.unanswered == 0 else { return }
+    isChanged = false
+    manager.list { [self] result in
+      switch result {
+      case .success(let listed): order(from: listed, by: manager)
+      // A manager that does not answer is as good as none.
+      case .failure: manager.lose()
       }
-      if manager.isLost { changes.continuation.yield() }
-      // Jobs may be under way still: a target starts once the units that it wants have started, which
-      // may wait for the very unit that this program is.
-      if isInformed, !isReadyTold, !manager.isLost {
-        isReadyTold = true
-        ServiceManager.notify("READY=1")
-      }
-      if isFinishing, wanted?.isEmpty == true, !manager.isLost { throw Finished() }
+      goOn()
     }
   }
 
-  /// Orders what leads to these targets, as far as it can be ordered now.
-  private func settle(
-    _ wanted: [Machine: TargetUnit], by manager: UserManager
-  ) async throws(BusError) {
-    rearm()
-    let listed = try await manager.list()
+  /// The manager has answered something.
+  private func goOn() {
+    if isChanged { settle() }
+    endIfSettled()
+  }
+
+  /// Orders what leads from the listed targets to those that are wanted, as far as it can be ordered now.
+  private func order(from listed: [TargetUnit: TargetStatus], by manager: UserManager) {
+    // Jobs may be under way still: a target starts once the units that it wants have started, which
+    // may wait for the very unit that this program is.
+    if isInformed, !isReadyTold {
+      isReadyTold = true
+      ServiceManager.notify("READY=1")
+    }
+    guard let wanted else { return }
     stopped.formIntersection(listed.keys)
     for machine in Machine.allCases {
       let unit = wanted[machine]
@@ -207,7 +174,7 @@ public final class TargetKeeper {
         if status != .stopping, stopped.insert(other).inserted {
           // Also where its start failed: what it pulled in may run.
           started.remove(other)
-          await order(TargetOrder(verb: .stop, unit: other), by: manager)
+          give(TargetOrder(verb: .stop, unit: other), to: manager)
           isClear = false
         } else if status == .starting || status == .stopping {
           isClear = false
@@ -215,27 +182,25 @@ public final class TargetKeeper {
       }
       guard let unit else { continue }
       if listed[unit] == .active { started.insert(unit) }
-      guard isClear, listed[unit] == nil, self.wanted?[machine] == unit else { continue }
+      guard isClear, listed[unit] == nil else { continue }
       if started.insert(unit).inserted {
-        await order(TargetOrder(verb: .start, unit: unit), by: manager)
+        give(TargetOrder(verb: .start, unit: unit), to: manager)
       }
     }
   }
 
-  /// Gives an order, and waits until the manager has taken it.
-  private func order(_ order: TargetOrder, by manager: UserManager) async {
-    rearm()
-    await withCheckedContinuation { continuation in
-      manager.give(order) { [self] result in
-        switch result {
-        // At once, because the next message may be of the job's end.
-        case .success(let job): jobs[job] = order
-        case .failure(let error):
-          if order.verb == .start || !error.isUnitUnknown { tell(order, error.text, by: manager) }
-          changes.continuation.yield()
+  private func give(_ order: TargetOrder, to manager: UserManager) {
+    manager.give(order) { [self, weak manager] result in
+      switch result {
+      // At once, because the next message may be of the job's end.
+      case .success(let job): jobs[job] = order
+      case .failure(let error):
+        if manager?.isLost == false, order.verb == .start || !error.isUnitUnknown {
+          tell(order, error.text)
         }
-        continuation.resume()
+        isChanged = true
       }
+      goOn()
     }
   }
 
@@ -244,45 +209,72 @@ public final class TargetKeeper {
       let isWanted = wanted?[order.unit.machine] == order.unit
       if result == "done" {
         told.remove(order)
-      } else if isWanted == (order.verb == .start), let manager {
-        tell(order, "its job ended with '\(result)'", by: manager)
+      } else if isWanted == (order.verb == .start) {
+        tell(order, "its job ended with '\(result)'")
       }
     }
-    changes.continuation.yield()
+    settle()
   }
 
-  private func tell(_ order: TargetOrder, _ reason: TerminalText, by manager: UserManager) {
-    guard !manager.isLost, told.insert(order).inserted else { return }
+  private func tell(_ order: TargetOrder, _ reason: TerminalText) {
+    guard told.insert(order).inserted else { return }
     let verb: TerminalText = order.verb == .start ? "start" : "stop"
     tell("cannot \(verb) \(order.unit.name): \(reason)")
+  }
+
+  /// Ends this program, if it is to end and has given its last orders. Without a manager no target is
+  /// active.
+  private func endIfSettled() {
+    guard let ending, let manager,
+      manager.isLost || !isChanged && manager.unanswered == 0
+    else { return }
+    switch ending {
+    case .success(let signal): run.end(signal)
+    case .failure(let error): run.fail(error)
+    }
   }
 
   // MARK: - The connection to the service manager
 
   private func connect() throws(SystemError) {
-    manager = try UserManager(
-      on: loop, jobEnded: { [unowned self] job, result in end(job, result) },
-      lost: { [unowned self] in changes.continuation.yield() })
+    // The connection is this object's own, and goes with it.
+    let new = try UserManager(
+      on: run.loop, jobEnded: { [unowned self] job, result in end(job, result) },
+      lost: { [unowned self] in lose() })
+    manager = new
     (started, stopped, jobs) = ([], [], [:])
   }
 
-  /// The connection to the manager: a new one after a loss, at once to a manager that executes itself
-  /// again, and to one that is started later as soon as its socket appears.
-  private func connection() async throws -> UserManager {
-    var delay = Self.shortestDelay
-    while true {
-      if let manager, !manager.isLost { return manager }
-      // Without a manager no target is active.
-      if isFinishing || Task.isCancelled { throw Finished() }
-      manager = nil
-      // The watch begins before the attempt, so that a socket created in between is noticed. The
-      // time covers a manager that begins to listen on an existing socket.
-      let watch = UserManager.socket.flatMap(SocketWatch.init)
-      _ = try await Poller.shared.wait(toRead: -1, until: .now.advanced(by: delay))
-      if (try? connect()) != nil { continue }
-      delay = min(delay * 2, Self.longestDelay)
-      let deadline = ContinuousClock.now.advanced(by: delay)
-      if try await watch?.wait(until: deadline) == .ready { delay = Self.shortestDelay }
+  /// The manager is gone. One that executes itself again is back at once.
+  private func lose() {
+    delays.begin()
+    attempt(after: delays.next())
+    endIfSettled()
+  }
+
+  /// Connects later: after this time or, if that is sooner, once the socket appears.
+  private func attempt(after delay: Duration, _ watch: SocketWatch? = nil) {
+    run.perform {
+      attempts = [try run.loop.call(after: delay) { [self] in reconnect() }]
+      guard let watch else { return }
+      attempts.append(
+        try run.loop.addIO(watch.descriptor, .readable) { [self] _ in
+          guard watch.hasNews else { return }
+          delays.begin()
+          attempt(after: delays.next())
+        })
+    }
+  }
+
+  private func reconnect() {
+    // The watch begins before the attempt, so that a socket created in between is noticed.
+    let watch = UserManager.socket.flatMap(SocketWatch.init)
+    do throws(SystemError) {
+      try connect()
+      attempts = []
+      settle()
+    } catch {
+      attempt(after: delays.next(), watch)
     }
   }
 }

@@ -23,13 +23,14 @@ enum TargetStatus: Hashable, Sendable {
 ///
 /// See `org.freedesktop.systemd1(5)`. There is no bus in between: `systemctl --user` connects in the
 /// same way, and the manager tells everything to such a connection.
-@MainActor
 final class UserManager {
-  /// Whether the manager has closed the connection.
+  /// Whether the connection is lost, or was given up.
   private(set) var isLost = false
+  /// The number of calls that the manager has not answered.
+  private(set) var unanswered = 0
 
   private let bus: Bus
-  private let lost: @MainActor () -> Void
+  private let lost: () -> Void
   private var slots: [BusSlot] = []
 
   /// Connects.
@@ -39,12 +40,13 @@ final class UserManager {
   ///     state.
   ///   - lost: is called once the connection is lost.
   init(
-    on loop: EventLoop, jobEnded: @escaping @MainActor (UInt32, String) -> Void,
-    lost: @escaping @MainActor () -> Void
+    on loop: EventLoop, jobEnded: @escaping (UInt32, String) -> Void,
+    lost: @escaping () -> Void
   ) throws(SystemError) {
     bus = try Bus(.userManager, on: loop)
     self.lost = lost
     slots = [
+      // The slots are this object's own, and go with it.
       try bus.whenLost { [unowned self] in lose() },
       try bus.signals(
         BusMatch(path: Self.path, interface: Self.interface, member: "JobRemoved")
@@ -59,6 +61,7 @@ final class UserManager {
 
   /// Gives the connection up.
   func lose() {
+    guard !isLost else { return }
     isLost = true
     lost()
   }
@@ -66,17 +69,23 @@ final class UserManager {
   /// The path of the socket; `nil` without `XDG_RUNTIME_DIR`, where users have no service manager.
   static var socket: String? { environment("XDG_RUNTIME_DIR").map { "\($0)/systemd/private" } }
 
-  /// All targets of states that are active or have a job.
-  func list() async throws(BusError) -> [TargetUnit: TargetStatus] {
+  /// Asks for all targets of states that are active or have a job.
+  func list(
+    answer: @escaping (Result<[TargetUnit: TargetStatus], BusError>) -> Void
+  ) {
     let patterns = Machine.allCases.map { BusValue.string(TargetUnit.pattern(of: $0)) }
     let call = Self.call("ListUnitsByPatterns", .array(of: "s", []), .array(of: "s", patterns))
-    let listed = try await bus.call(call).first?.elements ?? []
-    return Dictionary(listed.compactMap(Self.target)) { $1 }
+    self.call(call) { result in
+      answer(
+        result.map { values in
+          Dictionary((values.first?.elements ?? []).compactMap(Self.target)) { $1 }
+        })
+    }
   }
 
   /// A unit in an answer of `ListUnitsByPatterns`; `nil` if it is not the target of a state, or is
   /// inactive and without a job.
-  nonisolated private static func target(_ value: BusValue) -> (TargetUnit, TargetStatus)? {
+  private static func target(_ value: BusValue) -> (TargetUnit, TargetStatus)? {
     guard let values = value.elements, values.count == 10,
       let unit = values[0].text.flatMap(TargetUnit.init(name:)), let state = values[3].text,
       let job = values[8].text
@@ -90,10 +99,10 @@ final class UserManager {
 
   /// Gives an order, and calls `answer` with the number of the job that carries it out.
   func give(
-    _ order: TargetOrder, answer: @escaping @MainActor (Result<UInt32, BusError>) -> Void
+    _ order: TargetOrder, answer: @escaping (Result<UInt32, BusError>) -> Void
   ) {
     let method = order.verb == .start ? "StartUnit" : "StopUnit"
-    bus.call(Self.call(method, .string(order.unit.name), .string("replace"))) { result in
+    call(Self.call(method, .string(order.unit.name), .string("replace"))) { result in
       let job = result.flatMap { values -> Result<UInt32, BusError> in
         // The path of a job ends with its number.
         let number = values.first?.text?.split(separator: "/").last.flatMap { UInt32($0) }
@@ -101,6 +110,14 @@ final class UserManager {
           ?? .failure(BusError(name: "org.freedesktop.DBus.Error.Failed", message: "no job"))
       }
       answer(job)
+    }
+  }
+
+  private func call(_ call: BusCall, _ answer: @escaping (Result<[BusValue], BusError>) -> Void) {
+    unanswered += 1
+    bus.call(call) { [weak self] result in
+      self?.unanswered -= 1
+      answer(result)
     }
   }
 

@@ -137,16 +137,6 @@ public final class Bus {
     Unmanaged<PendingCall>.fromOpaque(context).takeRetainedValue().end(.failure(lost))
   }
 
-  /// Calls a method, and returns the values that it returns. The loop must be served meanwhile.
-  public func call(
-    _ call: BusCall, isolation: isolated (any Actor)? = #isolation
-  ) async throws(BusError) -> [BusValue] {
-    let result = await withCheckedContinuation { continuation in
-      self.call(call) { continuation.resume(returning: $0) }
-    }
-    return try result.get()
-  }
-
   // MARK: - Signals
 
   /// Calls `handler`, from the loop, with the arguments of each signal that matches, until the result

@@ -1,54 +1,7 @@
 import KeyboardModes
-import KeymodeClient
-import KeymodeInterface
 import SystemCalls
 import Testing
 import Watching
-
-@Suite("Watching: awaited states")
-struct AwaitedStatesTests {
-  @Test("the present states can be those awaited")
-  func present() throws {
-    var awaited = try waiting("shift=on", "keyboard=idle")
-    let before = awaited.take(.states(states("on", "busy")))
-    let after = awaited.take(.states(states("on", "idle")))
-    #expect((before, after) == (false, true))
-  }
-
-  @Test("states that hold only between two changes count")
-  func passing() throws {
-    var awaited = try waiting("shift=on", "keyboard=idle")
-    let held = [
-      .states(states("off", "idle")), .change(change("off", "on")),
-      .change(change("idle", "busy", of: .keyboard)),
-    ].map { awaited.take($0) }
-    #expect(held == [false, true, false])
-  }
-
-  @Test("states that never hold at the same time do not count")
-  func apart() throws {
-    var awaited = try waiting("shift=on", "keyboard=idle")
-    let held = [
-      .states(states("off", "idle")), .change(change("idle", "busy", of: .keyboard)),
-      .change(change("off", "on")),
-    ].map { awaited.take($0) }
-    #expect(held == [false, false, false])
-  }
-
-  @Test("while there is no daemon, nothing holds")
-  func absent() throws {
-    var awaited = try waiting("shift=on")
-    let held = [
-      .disconnected(.connectionLost), .states(states("off", "idle")), .change(change("off", "on")),
-      .disconnected(.connectionLost), .missed(1), .states(states("on", "idle")),
-    ].map { awaited.take($0) }
-    #expect(held == [false, false, true, false, false, true])
-  }
-
-  private func waiting(_ operands: String...) throws -> AwaitedStates {
-    AwaitedStates(try #require(try StateConditions(operands)))
-  }
-}
 
 @Suite("Watching: conditions on states")
 struct StateConditionsTests {

@@ -1,30 +1,5 @@
 public import KeyboardModes
-public import KeymodeClient
 public import SystemCalls
-
-/// The conditions that `keymodectl wait` waits for, and the states that the machines are in.
-public struct AwaitedStates {
-  /// What is waited for.
-  public let conditions: StateConditions
-  private var states: [Machine: String] = [:]
-
-  /// Waits for these conditions.
-  public init(_ conditions: StateConditions) { self.conditions = conditions }
-
-  /// Takes an update.
-  ///
-  /// - Returns: whether all conditions hold at once after it.
-  public mutating func take(_ update: Update) -> Bool {
-    switch update {
-    case .states(let state):
-      for machine in Machine.allCases { states[machine] = state.modes[machine] }
-    case .change(let change): states[change.machine] = change.to
-    case .missed: break
-    case .disconnected: states = [:]
-    }
-    return conditions.hold { states[$0] }
-  }
-}
 
 extension Machine {
   /// The machine that an argument names.

@@ -1,0 +1,73 @@
+import KeymodeClient
+import KeymodeInterface
+import SystemCalls
+import Systemd
+
+/// Notices what hangs while a command runs: the daemon, which must answer, and this program, which must
+/// tell the service manager that it lives, where it is a service with a watchdog.
+///
+/// An idle program is never woken.
+final class Liveness {
+  /// How often the daemon must answer, and this program must tell that it lives.
+  private static let interval = Duration.milliseconds(300)
+  /// How long the daemon may take to answer.
+  private static let patience = Duration.milliseconds(500)
+  /// How long this program may tell nothing.
+  private static let watchdog = Duration.seconds(1)
+
+  private let directory: String
+  private let loop: EventLoop
+  private let silent: () -> Void
+  private var tick: EventSource?
+  private var question: EventSource?
+  /// The last answer, on whose connection the next question is sent.
+  private var answer: PendingAnswer<StateMessage>?
+  private var isSilent = false
+  private var isWatching = false
+
+  /// - Parameter silent: called from the loop if the daemon does not answer.
+  init(
+    of directory: String, on loop: EventLoop, silent: @escaping () -> Void
+  ) throws(SystemError) {
+    (self.directory, self.loop, self.silent) = (directory, loop, silent)
+    // The sources are this object's own, and go with it.
+    tick = try loop.addTimer { [unowned self] in look() }
+  }
+
+  /// Begins anew: the daemon may have been silent in the last run.
+  func begin() {
+    (answer, question, isSilent) = (nil, nil, false)
+    isWatching = true
+    ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
+    look()
+  }
+
+  /// Ends until the next begin.
+  func end() {
+    guard isWatching else { return }
+    isWatching = false
+    (answer, question) = (nil, nil)
+    tick?.disable()
+    ServiceManager.notify("WATCHDOG_USEC=0")
+  }
+
+  private func look() {
+    ServiceManager.notify("WATCHDOG=1")
+    tick?.set(after: Self.interval)
+    if question == nil, !isSilent { ask() }
+  }
+
+  private func ask() {
+    let next = Result { () throws(ClientError) in
+      try PendingAnswer(
+        to: .state, in: directory, until: .now.advanced(by: Self.patience), after: answer)
+    }
+    answer = try? next.get()
+    question = try? loop.wait(for: next) { [unowned self] result in
+      question = nil
+      guard case .failure = result else { return }
+      isSilent = true
+      silent()
+    }
+  }
+}

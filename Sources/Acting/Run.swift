@@ -1,0 +1,112 @@
+public import KeymodeClient
+public import SystemCalls
+public import Systemd
+
+/// A command that an event loop serves until it has an outcome. The first outcome counts.
+public final class Run<Outcome> {
+  /// The loop that ``untilEnd(keeping:)`` serves.
+  public let loop: EventLoop
+  private var outcome: Result<Outcome, any Error>?
+
+  /// A run without an outcome.
+  public init() throws(SystemError) { loop = try EventLoop() }
+
+  /// Ends the run.
+  public func end(_ outcome: Outcome) { end(.success(outcome)) }
+
+  /// Ends the run with an error.
+  public func fail(_ error: any Error) { end(.failure(error)) }
+
+  private func end(_ outcome: Result<Outcome, any Error>) {
+    if self.outcome == nil { self.outcome = outcome }
+    loop.stop()
+  }
+
+  /// Does what follows from an event, unless the run has ended. An error ends the run.
+  public func perform(_ body: () throws -> Void) {
+    guard outcome == nil else { return }
+    do { try body() } catch { fail(error) }
+  }
+
+  /// Serves the loop until the run has ended.
+  ///
+  /// - Parameter sources: what the loop calls until then.
+  /// - Throws: the error that ended the run, or that of the loop.
+  public func untilEnd(keeping sources: Any?...) throws -> Outcome {
+    while true {
+      try loop.run()
+      if let outcome { return try withExtendedLifetime(sources) { try outcome.get() } }
+    }
+  }
+}
+
+extension EventLoop {
+  /// Calls `handler` with each of these signals that the process receives, in order. They are caught for
+  /// the rest of the process's life.
+  public func addSignals(
+    _ numbers: [Int32], handler: @escaping (Int32) -> Void
+  ) throws(SystemError) -> EventSource {
+    let signals = try Signals(numbers)
+    return try addIO(signals.descriptor, .readable) { _ in
+      while let number = signals.next() { handler(number) }
+    }
+  }
+
+  /// Calls `handler` once after this time.
+  public func call(
+    after delay: Duration, _ handler: @escaping () -> Void
+  ) throws(SystemError) -> EventSource {
+    let timer = try addTimer(handler: handler)
+    timer.set(after: delay)
+    return timer
+  }
+
+  /// Follows the daemon that serves in `directory`. Calls `told` with each update, in order, and with an
+  /// error if waiting would not help.
+  ///
+  /// The first update comes at once or, if the daemon does not answer, within five seconds.
+  public func follow(
+    _ directory: String, told: @escaping (Result<Update, ClientError>) -> Void
+  ) throws -> EventSource {
+    let subscription = try Subscription(to: directory)
+    return try addIO(subscription.descriptor, .readable) { _ in
+      do throws(ClientError) {
+        for update in try subscription.advance() { told(.success(update)) }
+      } catch {
+        told(.failure(error))
+      }
+    }
+  }
+
+  /// Calls `answered` once, with the answer or the error, if there is no answer for lack of a daemon, too.
+  package func wait<Answer>(
+    for answer: Result<PendingAnswer<Answer>, ClientError>,
+    _ answered: @escaping (Result<Answer, ClientError>) -> Void
+  ) throws(SystemError) -> EventSource {
+    switch answer {
+    case .failure(let error):
+      return try call(after: .zero) { answered(.failure(error)) }
+    case .success(let pending):
+      return try addIO(pending.descriptor, .readable) { _ in
+        do throws(ClientError) {
+          if let answer = try pending.advance() { answered(.success(answer)) }
+        } catch {
+          answered(.failure(error))
+        }
+      }
+    }
+  }
+
+  /// Asks the daemon that serves in `directory`. Calls `answered` once, with the answer or the error; no
+  /// later than after five seconds.
+  package func ask<Answer>(
+    _ request: Request<Answer>, of directory: String,
+    _ answered: @escaping (Result<Answer, ClientError>) -> Void
+  ) throws(SystemError) -> EventSource {
+    let deadline = SuspendingClock.now.advanced(by: Client.usualPatience)
+    let answer = Result { () throws(ClientError) in
+      try PendingAnswer(to: request, in: directory, until: deadline)
+    }
+    return try wait(for: answer, answered)
+  }
+}

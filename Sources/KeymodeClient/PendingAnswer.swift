@@ -1,0 +1,62 @@
+import Glibc
+
+/// An answer that the daemon has not given yet.
+///
+/// Wait until ``descriptor`` is readable, then call ``advance()``; and so on until that returns the
+/// answer, or throws.
+package final class PendingAnswer<Answer> {
+  private let request: Request<Answer>
+  private let connection: Connection
+  private let deadline: SuspendingClock.Instant
+  private let wakeup: Wakeup
+
+  /// Readable when there is something to do: a part of the answer has arrived, or the deadline has
+  /// passed.
+  package var descriptor: Int32 { wakeup.descriptor }
+
+  /// Sends a request, on the connection of an earlier answer if there is one.
+  ///
+  /// - Parameters:
+  ///   - directory: the directory of the daemon's sockets.
+  ///   - deadline: when waiting ends with ``ClientError/noAnswer(path:)``.
+  ///   - mayBlock: whether to wait here, until the deadline, while the daemon's backlog is full.
+  /// - Throws: ``ClientError`` if the daemon is not there or may not be used.
+  package init(
+    to request: Request<Answer>, in directory: String, until deadline: SuspendingClock.Instant,
+    mayBlock: Bool = false, after earlier: PendingAnswer? = nil
+  ) throws(ClientError) {
+    let connection =
+      if let earlier { earlier.connection } else {
+        try Connection.to(request.endpoint, in: directory, until: mayBlock ? deadline : nil)
+      }
+    let wakeup = try Wakeup()
+    try connection.send(request.call)
+    try wakeup.wait(for: connection.descriptor, until: deadline)
+    (self.request, self.connection) = (request, connection)
+    (self.deadline, self.wakeup) = (deadline, wakeup)
+  }
+
+  /// The answer; `nil` if there is none yet. After the answer or an error, the descriptor is not readable
+  /// any more.
+  ///
+  /// - Throws: ``ClientError`` if there will be none.
+  package func advance() throws(ClientError) -> Answer? {
+    var isOver = true
+    defer { if isOver { wakeup.stop() } }
+    try connection.read()
+    if let reply = try connection.nextReply() { return try request.answer(reply) }
+    // Judged last: what has come in time may be read late.
+    if deadline <= .now { throw .noAnswer(path: connection.path) }
+    isOver = false
+    return nil
+  }
+
+  /// Waits for the answer.
+  package func wait() throws(ClientError) -> Answer {
+    while true {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      _ = poll(&entry, 1, -1)
+      if let answer = try advance() { return answer }
+    }
+  }
+}

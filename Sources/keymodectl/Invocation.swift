@@ -1,0 +1,48 @@
+import CommandLineTools
+import KeymodeClient
+import SystemCalls
+
+/// What a command was asked for.
+struct Invocation {
+  let arguments: Arguments
+  /// The arguments that are not options, without the command's name.
+  let operands: [String]
+  /// The daemon that the command is about.
+  let daemon: DaemonAddress
+  /// The time of `--timeout`.
+  let timeout: Duration?
+
+  /// Whether `--json` was given.
+  var asJSON: Bool { arguments.has("--json") }
+  /// Whether to wait for a daemon if none runs.
+  var mayWait: Bool { !arguments.has("--no-wait") }
+  /// Whether to act in a session that is not in front, too.
+  var anySession: Bool { arguments.has("--any-session") }
+
+  /// - Throws: `UsageError` if the time of `--timeout` is none.
+  init(_ arguments: Arguments) throws(UsageError) {
+    self.arguments = arguments
+    operands = Array(arguments.operands.dropFirst())
+    timeout = try arguments["--timeout"].map(microseconds).map(Duration.microseconds)
+    daemon = DaemonAddress(arguments["--socket-dir"], timeout: timeout)
+  }
+}
+
+/// The folder of the daemon's sockets, and the time limit for all answers to a command.
+struct DaemonAddress {
+  let directory: String
+  private let deadline: SuspendingClock.Instant
+
+  /// - Parameters:
+  ///   - directory: the folder; by default the one that every client finds.
+  ///   - timeout: the time limit, from now on; by default that of every client.
+  init(_ directory: String?, timeout: Duration?) {
+    self.directory = Client.directory(directory)
+    deadline = .now.advanced(by: timeout ?? Client.usualPatience)
+  }
+
+  /// Asks the daemon, and waits for its answer.
+  func ask<Answer>(_ request: Request<Answer>) throws(ClientError) -> Answer {
+    try PendingAnswer(to: request, in: directory, until: deadline, mayBlock: true).wait()
+  }
+}
