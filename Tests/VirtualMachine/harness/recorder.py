@@ -117,6 +117,11 @@ KEYMODECTL_YAML = replace(REDACTED_YAML.with_options("--show-keycodes"), suffix=
 
 FOREIGN = (EVEMU, LIBINPUT, EVTEST, RAW)
 ALL = (*FOREIGN, KEYMODECTL, REDACTED)
+# With the configuration that the service has by service.configure.
+CONFIGURED = [
+    tool.with_options("--config /host/keymoded.yaml")
+    for tool in (KEYMODECTL, REDACTED, KEYMODECTL_YAML, REDACTED_YAML)
+]
 
 
 class HostTooBusy(Exception):

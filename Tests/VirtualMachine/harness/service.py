@@ -30,6 +30,7 @@ STOP = "systemctl stop keymoded; systemctl clean --what=fdstore keymoded 2>/dev/
 # Is there while the service runs, or ends.
 CGROUP = "/sys/fs/cgroup/system.slice/keymoded.service"
 
+MAIN_PID = "systemctl show --value --property MainPID keymoded"
 STATUS = "systemctl show --value --property StatusText keymoded"
 # What the status begins with.
 FOLLOWED = "keyboards followed"
@@ -243,7 +244,20 @@ def expect_asleep(vm: VirtualMachine, meanwhile: Callable[[], object]) -> None:
 
 def main_pid(vm: VirtualMachine) -> int:
     """The PID of the service's process; 0 if there is none."""
-    return int(vm.run("systemctl show --value --property MainPID keymoded").stdout)
+    return int(vm.run(MAIN_PID).stdout)
+
+
+def kill(vm: VirtualMachine, signal: str = "KILL") -> None:
+    """Ends the daemon by a signal, and waits until the next one is ready."""
+    vm.run(
+        f"""
+        before=$({MAIN_PID})
+        kill -{signal} "$before"
+        until [ "$({MAIN_PID})" != "$before" ] && systemctl --quiet is-active keymoded; do
+          sleep 0.05
+        done
+        """
+    )
 
 
 def settled_state(vm: VirtualMachine) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`systemctl reload`, with real keyboards and keys held on them."""
+"""`systemctl reload`, with real keyboards and keys held on them, and udev's rules."""
 
 import pytest
 from harness import service
@@ -6,17 +6,6 @@ from harness.keyboards import VirtualKeyboard, followed_keyboard
 from harness.service import CONFIGURATION, configure, reload, wait_until_following
 from harness.vm import VirtualMachine
 from harness.watch import Watch
-
-
-def test_reload_applies_a_binding_at_once_and_keeps_held_modifiers(guest: VirtualMachine) -> None:
-    watch = Watch(guest)
-    guest.play("tap shift; wait 30; down ctrl; wait 30; tap v; wait 30")
-    assert watch.states(1) == ["on"]
-    reload(guest, "keyboard: {bindings: {clickSwitchButton: [KEY_LEFTCTRL+KEY_V]}}\n")
-    guest.play("tap v; wait 30; up ctrl; wait 30; tap scroll_lock; wait 30; tap v")
-    first, second = watch.changes(2)
-    assert (first["to"], first["sequence"]) == ("prepareToRecord", 2)
-    assert (second["to"], second["machine"]) == ("off", "shift"), "Scroll Lock is no longer bound"
 
 
 def test_reload_releases_an_ignored_device_and_follows_it_again(guest: VirtualMachine) -> None:
@@ -33,15 +22,6 @@ def test_reload_releases_an_ignored_device_and_follows_it_again(guest: VirtualMa
         wait_until_following(guest, 2)
         keyboard.send("LEFTCTRL-", "COMPOSE+", "COMPOSE-")
         assert watch.states(1) == ["showingPanel"]
-
-
-def test_devices_says_that_the_configuration_excludes_all_keyboards(guest: VirtualMachine) -> None:
-    reload(guest, "devices: { ignore: ['*'] }\n")
-    wait_until_following(guest, 0)
-    assert guest.run("keymodectl devices 2>&1").stdout == (
-        "keymodectl: keymoded follows no device: "
-        "the configuration or udev's rules exclude all keyboards\n"
-    )
 
 
 def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMachine) -> None:
