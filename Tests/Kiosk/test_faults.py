@@ -125,31 +125,6 @@ def test_a_trigger_that_fails_is_said(kiosk: Kiosk, tmp_path: Path, page: Tab) -
     assert kiosk.states()["sequence"] == 0
 
 
-def test_a_frozen_tab_holds_up_no_other(kiosk: Kiosk, chromium: Browser) -> None:
-    frozen, awake = two_tabs(kiosk, chromium)
-    frozen.devtools("Page.setWebLifecycleState", state="frozen")
-    awake.activate()
-    with Connection(kiosk.control_socket) as trigger:
-        for _ in range(3000):
-            assert trigger.call("Trigger", event="shiftPressed")["changed"]
-    awake.wait_for(shows(3000))
-    seen, missed, _ = awake.run(COUNTED)
-    assert len(seen) + missed == 3000
-    frozen.devtools("Page.setWebLifecycleState", state="active")
-    frozen.activate()
-    frozen.wait_for(shows(3000))
-    seen, missed, _ = frozen.run(COUNTED)
-    assert seen == sorted(set(seen)) and len(seen) + missed == 3000
-
-
-def two_tabs(kiosk: Kiosk, browser: Browser) -> list[Tab]:
-    """Two pages that count what they are told."""
-    tabs = [kiosk.open(browser) for _ in range(2)]
-    for tab in tabs:
-        tab.run(COUNT)
-    return tabs
-
-
 def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:
     behind, front = (kiosk.open(chromium) for _ in range(2))
     front.activate()

@@ -1,6 +1,8 @@
 """A person with a user manager, in which keymoded is a service: her keys are events or a FIFO."""
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +107,27 @@ class Person(UserManager):
             return all("State:\tT" in (each / "status").read_text() for each in threads.iterdir())
 
         wait_until(are_stopped, "the process to stop")
+
+
+def expect_sleep(*processes: Path, meanwhile: Callable[[], object] = lambda: None) -> None:
+    """Checks that processes, by their folders in /proc, come to rest whatever `meanwhile` does."""
+
+    def sleeps() -> list[str]:
+        return [
+            line
+            for process in processes
+            for status in process.glob("task/*/status")
+            for line in status.read_text().splitlines()
+            if line.startswith("voluntary_ctxt_switches")
+        ]
+
+    # The runtime's threads go a few seconds after their last work.
+    before = sleeps()
+    for _ in range(10):
+        meanwhile()
+        time.sleep(2)
+        now = sleeps()
+        if now == before:
+            return
+        before = now
+    raise AssertionError("they wake up")

@@ -34,15 +34,12 @@ def talking() -> Iterator[Person]:
 class PushToTalk:
     """`keymodectl while` with the recorder, in the person's session or as a unit of hers."""
 
-    def __init__(
-        self, person: Person, recorder: str = "", unit: str | None = None, then: str = ""
-    ) -> None:
-        """With `then`, keymodectl is not the first process, and its parent goes on with that."""
+    def __init__(self, person: Person, recorder: str = "", unit: str | None = None) -> None:
         self._person = person
         self._output = person.write("stamps", "")
         command = (
-            f"{'' if then else 'exec '}keymodectl while keyboard={TALKING} --grace 500ms -- "
-            f"/usr/bin/python3 -IS stamps.py {recorder}; {then}"
+            f"exec keymodectl while keyboard={TALKING} --grace 500ms -- "
+            f"/usr/bin/python3 -IS stamps.py {recorder}"
         )
         if unit:
             output = f"--property=StandardOutput=append:{self._output}"
@@ -213,25 +210,6 @@ def test_recording_ends_with_the_unit_that_runs_keymodectl(talking: Person) -> N
     talker.wait_for_recording(2)
     talking.systemctl("stop", unit)
     assert talking.pids(NAME) == []
-
-
-def test_recording_ends_with_keymodectl_inside_a_unit_that_goes_on(talking: Person) -> None:
-    unit = "speech.service"
-
-    def microseconds_to_end() -> int:
-        talker = PushToTalk(talking, "stubborn descendant", unit, then="exec sleep 1000")
-        talker.record()
-        talking.keyboard.send(F9, PRESS)
-        talker.wait_for_recording(2)
-        killed = boot_time()
-        kill(KEYMODECTL)(talking)
-        recording = talker.wait_for_end()
-        talking.keyboard.send(F9, RELEASE)
-        assert talking.active(unit)
-        talking.systemctl("stop", unit)
-        return recording.stamps[-1] - killed
-
-    in_time(microseconds_to_end, SECOND_US + SECOND_US // 2)
 
 
 def test_idle_keymodectl_in_a_unit_has_no_watchdog_and_one_that_hangs_is_killed(

@@ -41,19 +41,6 @@ def test_output_of_running_command_can_be_followed_and_fails_at_once_if_it_canno
         ended.wait_for("the right thing", timeout=60)
 
 
-def test_signals_reach_the_program_itself(vm: VirtualMachine) -> None:
-    by_default = [vm.start("sleep 600") for _ in range(3)]
-    handler = vm.start("trap 'echo interrupted; exit 5' INT; echo ready; while :; do sleep 1; done")
-    handler.wait_for("ready")
-    handler.interrupt()
-    by_default[0].interrupt()
-    by_default[1].terminate()
-    by_default[2].kill()
-    assert [process.wait().exit_code for process in by_default] == [130, 143, 137]
-    completed = handler.wait()
-    assert (completed.exit_code, completed.stdout) == (5, "ready\ninterrupted\n")
-
-
 def test_ps2_presses_arrive_at_the_typed_distance(vm: VirtualMachine) -> None:
     def median_distance() -> float:
         recorder = KeyRecorder(vm, PS2_KEYBOARD)
@@ -92,20 +79,6 @@ def test_ps2_events_all_arrive(vm: VirtualMachine) -> None:
         ("KEY_A", 1),
         ("KEY_A", 0),
     ] * 20
-
-
-def test_plugged_usb_keyboard_gets_the_keys_until_it_is_unplugged(vm: VirtualMachine) -> None:
-    path = vm.plug_usb_keyboard("second")
-    try:
-        usb, ps2 = KeyRecorder(vm, path), KeyRecorder(vm, PS2_KEYBOARD)
-        vm.play("tap a; tap b")
-        assert [event.key for event in usb.wait_for_events(4)][::2] == ["KEY_A", "KEY_B"]
-        assert ps2.events() == []
-    finally:
-        vm.unplug("second")
-    vm.wait_until(f"! test -e {path}")
-    vm.play("tap c")
-    assert ps2.wait_for_events(2)[0].key == "KEY_C"
 
 
 def test_guest_boots_without_failed_units_and_its_crash_is_reported_and_leaves_nothing_behind(

@@ -5,7 +5,6 @@ Only what needs logind, or the service under PID 1: Tests/UserManager has the ot
 """
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -207,18 +206,6 @@ def test_unit_of_the_users_manager_follows_her_session_and_root_has_none(
         assert "session" in of_root.process.wait().stderr
 
 
-@pytest.fixture
-def desk(guest: VirtualMachine) -> Iterator[Session]:
-    """Alice's session, in front, with the service of the targets enabled and started."""
-    with session(guest) as opened:
-        try:
-            systemctl(guest, f"enable --now {TARGETS}")
-            yield opened
-        finally:
-            systemctl(guest, f"disable --now {TARGETS}", check=False)
-            guest.run("rm -rf ~alice/.config ~alice/.local")
-
-
 def wait_for_target(vm: VirtualMachine, state: str | None) -> None:
     """Waits until exactly the target of this state of the keyboard is active; None: no target."""
     wanted = f"keymode-keyboard@{state}.target" if state else ""
@@ -233,29 +220,19 @@ def wait_for_target(vm: VirtualMachine, state: str | None) -> None:
     )
 
 
-def test_unit_of_the_targets_restricts_the_program(guest: VirtualMachine, desk: Session) -> None:
-    pid = int(systemctl(guest, f"show --value --property MainPID {TARGETS}").stdout)
-    status = guest.run(f"cat /proc/{pid}/status").stdout
-    assert re.search(r"^NoNewPrivs:\t1$", status, re.MULTILINE)
-    assert re.search(r"^Seccomp:\t2$", status, re.MULTILINE)
-    limits = guest.run(f"cat /proc/{pid}/limits").stdout
-    assert re.search("^Max core file size +0 +0 ", limits, re.MULTILINE)
-    shown = systemctl(guest, f"status --no-pager --full {TARGETS}").stdout
-    for complaint in ("ignoring", "not supported", "Failed", "cannot"):
-        assert complaint not in shown
-
-
-def test_targets_follow_the_session(guest: VirtualMachine, desk: Session) -> None:
-    guest.run("keymodectl trigger clickSwitchButton")
-    wait_for_target(guest, "prepareToRecord")
-    desk.lock()
-    wait_for_target(guest, None)
-    guest.run("keymodectl trigger clickSwitchButton")
-    desk.unlock()
-    # That state was entered on a locked screen; the next one counts.
-    guest.run("keymodectl trigger clickMoreButton")
-    wait_for_target(guest, "showingPanel")
-    switch_to_console(guest, EMPTY_TERMINAL)
-    wait_for_target(guest, None)
-    desk.bring_to_front()
-    wait_for_target(guest, "showingPanel")
+def test_targets_follow_the_session(guest: VirtualMachine) -> None:
+    with session(guest) as desk:
+        systemctl(guest, f"start {TARGETS}")
+        guest.run("keymodectl trigger clickSwitchButton")
+        wait_for_target(guest, "prepareToRecord")
+        desk.lock()
+        wait_for_target(guest, None)
+        guest.run("keymodectl trigger clickSwitchButton")
+        desk.unlock()
+        # That state was entered on a locked screen; the next one counts.
+        guest.run("keymodectl trigger clickMoreButton")
+        wait_for_target(guest, "showingPanel")
+        switch_to_console(guest, EMPTY_TERMINAL)
+        wait_for_target(guest, None)
+        desk.bring_to_front()
+        wait_for_target(guest, "showingPanel")
