@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from browser import Browser, Tab
+
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
 from support.local_daemon import LocalDaemon

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from events import EventStream
 from kiosk import EXAMPLE, Kiosk
+
 from support.connection import Connection
 from support.input_events import COMPOSE, ESC, INSERT
 from support.passed_sockets import start_with_sockets

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from browser import Browser, Tab, chromium, firefox, is_state
 from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
+
 from support.input_events import COMPOSE, ESC, F8, INSERT, LEFTSHIFT, SCROLLLOCK, B
 
 # Which part of the input area each state shows.

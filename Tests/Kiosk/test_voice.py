@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from browser import Browser, Tab, chromium, firefox, is_state
 from kiosk import Kiosk
+
 from support.connection import Connection
 from support.input_events import COMPOSE, F8, LEFTSHIFT, PRESS, RELEASE, SCROLLLOCK
 

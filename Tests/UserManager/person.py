@@ -109,24 +109,26 @@ class Person(UserManager):
         wait_until(are_stopped, "the process to stop")
 
 
+def sleeps(*processes: Path) -> int:
+    """How often the threads of processes, by their folders in /proc, have slept."""
+    return sum(
+        int(line.split()[1])
+        for process in processes
+        for status in process.glob("task/*/status")
+        for line in status.read_text().splitlines()
+        if line.startswith("voluntary_ctxt_switches")
+    )
+
+
 def expect_sleep(*processes: Path, meanwhile: Callable[[], object] = lambda: None) -> None:
     """Checks that processes, by their folders in /proc, come to rest whatever `meanwhile` does."""
 
-    def sleeps() -> list[str]:
-        return [
-            line
-            for process in processes
-            for status in process.glob("task/*/status")
-            for line in status.read_text().splitlines()
-            if line.startswith("voluntary_ctxt_switches")
-        ]
-
     # The runtime's threads go a few seconds after their last work.
-    before = sleeps()
+    before = sleeps(*processes)
     for _ in range(10):
         meanwhile()
         time.sleep(2)
-        now = sleeps()
+        now = sleeps(*processes)
         if now == before:
             return
         before = now

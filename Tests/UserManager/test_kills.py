@@ -7,7 +7,7 @@ import signal
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -95,88 +95,61 @@ def test_random_kills_while_states_change_leave_nothing(told: AttackTable) -> No
     tell(told, "random kills", delays)
 
 
-@contextlib.contextmanager
-def connected(path: Path) -> Iterator[Connection]:
-    """A connection, once there is a daemon; its end ends the block."""
-    # The manager keeps no sockets, so there may be none between two daemons.
-    wait_until(path.exists, "a daemon")
-    with contextlib.suppress(ConnectionError, FileNotFoundError), Connection(path) as connection:
-        yield connection
+# What a client meets of a daemon that is killed, and where there is none yet.
+GONE = (ConnectionError, FileNotFoundError)
 
 
-class Follower(threading.Thread):
-    """A subscriber that resumes after its last change whenever the daemon is killed."""
-
-    def __init__(self, person: Person) -> None:
-        super().__init__(daemon=True)
-        self._state = person.sockets / "state.sock"
-        self.instance: str | None = None
-        self.latest = 0
-        self.connections = 0
-        self.problem: BaseException | None = None
-
-    def run(self) -> None:
-        while self.problem is None:
-            try:
-                with connected(self._state) as client:
-                    self.connections += 1
-                    self._follow(client)
-            except AssertionError as error:
-                self.problem = error
-
-    def _follow(self, client: Connection) -> None:
-        known = {} if self.instance is None else {"after": self.latest, "instance": self.instance}
-        client.send_call("Monitor", more=True, **known)
-        while True:
-            self._take(client.reply())
-
-    def _take(self, reply: Message) -> None:
-        state = reply["state"]
-        if self.instance is None:
-            self.instance, self.latest = state["instance"], state["sequence"]
-        assert state["instance"] == self.instance, "the daemon has lost its states"
-        assert reply["missed"] == 0, f"{reply['missed']} changes are lost"
-        for change in reply["changes"]:
-            assert change["sequence"] == self.latest + 1, f"{change} after {self.latest}"
-            self.latest += 1
-        assert state["sequence"] == self.latest, f"{state} after {self.latest}"
-
-    def wait_for(self, sequence: int) -> None:
-        """Waits until the change of this sequence has arrived."""
-        wait_until(lambda: self.problem or self.latest >= sequence, f"change {sequence}")
-        assert self.problem is None, self.problem
+def continued(reply: Message, instance: str, latest: int) -> int:
+    """The last change of a subscriber that has those up to `latest`, and gets this reply."""
+    state = reply["state"]
+    assert state["instance"] == instance, "the daemon has lost its states"
+    assert reply["missed"] == 0, f"{reply['missed']} changes are lost"
+    numbers = [change["sequence"] for change in reply["changes"]]
+    assert numbers == [*range(latest + 1, state["sequence"] + 1)], f"{numbers} after {latest}"
+    return latest + len(numbers)
 
 
 def test_killing_the_daemon_again_and_again_loses_no_change(told: AttackTable) -> None:
+    is_ending = threading.Event()
+    acknowledged, kills = 0, 6 * COUNT
+    dice = random.Random(kills)
+
+    def send(path: Path) -> None:
+        nonlocal acknowledged
+        while not is_ending.wait(0.01):
+            with contextlib.suppress(*GONE), Connection(path) as control:
+                # The daemon keeps 1,024 changes for a subscriber that comes late.
+                while not is_ending.wait(0.005):
+                    answer = control.call("Trigger", event="shiftPressed")
+                    acknowledged = answer["state"]["sequence"]
+
     with Person() as person:
-        follower = Follower(person)
-        acknowledged = 0
-        is_ending = threading.Event()
-
-        def send() -> None:
-            nonlocal acknowledged
-            while not is_ending.is_set():
-                with connected(person.sockets / "control.sock") as control:
-                    while not is_ending.is_set():
-                        answer = control.call("Trigger", event="shiftPressed")
-                        acknowledged = answer["state"]["sequence"]
-
-        sender = threading.Thread(target=send, daemon=True)
-        follower.start()
+        state = person.state()
+        instance, latest = state["instance"], state["sequence"]
+        sender = threading.Thread(target=send, args=[person.sockets / "control.sock"])
         sender.start()
-        dice = random.Random(COUNT)
-        killed = 0
-        for _ in range(6 * COUNT):
-            wait_until(lambda: set(person.pids("keymoded")) - {killed}, "the next daemon")  # noqa: B023
-            (killed,) = set(person.pids("keymoded")) - {killed}
-            # The daemon makes a change before it is killed. Those of the one before have arrived.
-            follower.wait_for(follower.latest + 1)
-            time.sleep(dice.uniform(0, 0.02))
-            person.kill("KILL", killed)
-        follower.wait_for(follower.latest + 1)
-        is_ending.set()
-        sender.join()
-        follower.wait_for(acknowledged)
-    told(
-        "kill keymoded", 6 * COUNT, f"{follower.latest} changes, {follower.connections} connections"
-    )
+        try:
+            while kills > 0:
+                person.wait("keymodectl", "state")
+                begin, is_killed = latest, False
+                with (
+                    contextlib.suppress(*GONE),
+                    Connection(person.sockets / "state.sock") as client,
+                ):
+                    client.send_call("Monitor", more=True, after=latest, instance=instance)
+                    while True:
+                        latest = continued(client.reply(), instance, latest)
+                        # A daemon makes a change before it is killed.
+                        if latest > begin and not is_killed:
+                            time.sleep(dice.uniform(0, 0.02))
+                            person.kill("KILL", *person.pids("keymoded"))
+                            is_killed = True
+                            kills -= 1
+        finally:
+            is_ending.set()
+            sender.join()
+        person.wait("keymodectl", "state")
+        with Connection(person.sockets / "state.sock") as client:
+            reply = client.call("Monitor", more=True, after=latest, instance=instance)
+        assert continued(reply, instance, latest) >= acknowledged
+    told("kill keymoded", 6 * COUNT, f"{acknowledged} changes, none lost")

@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from support.checkout import CHECKOUT
@@ -213,33 +213,6 @@ def stopped(vm: VirtualMachine) -> Iterator[None]:
         yield
     finally:
         vm.run("systemctl kill --signal CONT keymoded")
-
-
-def uptime_and_waits(vm: VirtualMachine) -> tuple[float, int]:
-    """The time since the guest's boot in seconds, and how often the daemon has waited by then."""
-    uptime, waits = vm.run(
-        """
-        cut -d' ' -f1 /proc/uptime
-        cat /proc/$(pgrep -x keymoded)/task/*/status |
-          awk '/^voluntary/ { n += $2 } END { print n }'
-        """
-    ).stdout.split()
-    return float(uptime), int(waits)
-
-
-def expect_asleep(vm: VirtualMachine, meanwhile: Callable[[], object]) -> None:
-    """Runs `meanwhile`, and checks that only the watchdog wakes the daemon during it."""
-
-    # The first time, it may still be busy with earlier events; a real wakeup recurs.
-    for _ in range(3):
-        begin, before = uptime_and_waits(vm)
-        meanwhile()
-        end, after = uptime_and_waits(vm)
-        # Half of WatchdogSec=30s, for up to two waits each.
-        allowed = 2 * (int((end - begin) / 15) + 1)
-        if after - before <= allowed:
-            return
-    raise AssertionError(f"{after - before} waits in {end - begin:.0f} s, not {allowed}")
 
 
 def main_pid(vm: VirtualMachine) -> int:

@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-from support.waiting import BOUND_SECONDS
-
 from harness.guest_process import GuestProcess
 from harness.service import MOST_TRIES, answer, as_user
 from harness.vm import VirtualMachine
@@ -27,9 +25,9 @@ class Watch:
         # The first line has the states, not a change.
         self._process.read_lines(1)
 
-    def changes(self, count: int, timeout: float = BOUND_SECONDS) -> list[Change]:
+    def changes(self, count: int) -> list[Change]:
         """Waits for the next `count` changes."""
-        return [json.loads(line) for line in self._process.read_lines(count, timeout)]
+        return [json.loads(line) for line in self._process.read_lines(count)]
 
     def states(self, count: int) -> list[str]:
         """Waits for the next `count` changes, and returns the states that they lead to."""

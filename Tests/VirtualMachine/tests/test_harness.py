@@ -34,7 +34,7 @@ def test_output_of_running_command_can_be_followed_and_fails_at_once_if_it_canno
     process = vm.start("for i in 1 2 3; do echo line $i; sleep 0.3; done; sleep 30")
     assert process.wait_for(r"line (\d)")[1] == "1"
     assert process.exit_code is None
-    process.wait_for(lambda text: "line 3" in text)
+    process.wait_for("line 3$")
     assert process.lines() == ["line 1", "line 2", "line 3"]
     ended = vm.start("echo something else; exit 4")
     with pytest.raises(CommandFailed, match=r"(?s)ended with exit code 4.*something else"):

@@ -151,23 +151,6 @@ def test_release_that_the_kernel_dropped_ends_talking_and_is_in_recordings(
             assert [change["to"] for change in changes] == [TALKING, SILENT] * 2
 
 
-def test_daemon_wakes_four_times_a_second_while_a_release_is_awaited(
-    guest: VirtualMachine,
-) -> None:
-    talk(guest)
-    # udev may still have messages about earlier devices.
-    guest.run("udevadm settle")
-    begin, before = service.uptime_and_waits(guest)
-    guest.run("sleep 10")
-    end, after = service.uptime_and_waits(guest)
-    rate = (after - before) / (end - begin)
-    print(f"{after - before} waits in {end - begin:.1f} s")
-    assert 2 < rate <= 4.5
-    guest.play("up f9; wait 60")
-    assert settled(guest)["keyboard"] == SILENT
-    service.expect_asleep(guest, lambda: guest.run("sleep 5"))
-
-
 # A release that is awaited is not lost by `kill -9` or by the next daemon's start.
 
 

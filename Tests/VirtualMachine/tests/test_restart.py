@@ -53,6 +53,22 @@ def test_restart_keeps_the_states(guest: VirtualMachine, end_and_begin: str) -> 
     assert service.state(guest)["shift"] == "off"
 
 
+def test_first_client_starts_the_service_once_also_with_a_bad_configuration(
+    guest: VirtualMachine,
+) -> None:
+    guest.run(f"systemctl stop {service.UNITS}; systemctl clean --what=fdstore keymoded", check=False)
+    service.configure(guest, "shift: { treshold: 1s }\n")
+    guest.run("systemctl start keymoded-state.socket keymoded-control.socket")
+    assert guest.run("systemctl is-active keymoded.service", check=False).exit_code != 0
+    read = guest.run(service.as_user("reader", "keymodectl state shift"))
+    assert read.stdout == "off\n"
+    # Calls of clients start no other daemon.
+    for _ in range(5):
+        service.state(guest)
+    assert guest.run("systemctl show --value --property NRestarts keymoded").stdout == "0\n"
+    assert service.answer(guest, "GetStatistics")["configuration"] == "defaults"
+
+
 def test_damaged_stored_states_are_dropped_with_a_log_line(guest: VirtualMachine) -> None:
     change_some_states(guest)
     before = service.state(guest)

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 import pytest
 from harness import service
 from harness.guest_process import GuestProcess
-from harness.pushing_to_talk import RUNS, PushToTalk, now
 from harness.sessions import (
     EMPTY_TERMINAL,
+    UPTIME,
     Session,
     UserUnit,
     as_user,
     escaped,
+    microseconds,
     session,
     switch_to_console,
     systemctl,
@@ -24,7 +25,7 @@ from harness.sessions import (
 from harness.talking import TALKING, usb_keyboard
 from harness.vm import VirtualMachine
 from support.push_to_talk import PUSH_TO_TALK
-from support.time_stamps import in_time
+from support.time_stamps import NAME, Talker, in_time
 
 TARGETS = "keymode-targets.service"
 SECOND_US = 1_000_000
@@ -93,6 +94,46 @@ def on_another_console(guest: VirtualMachine, desk: Session) -> Iterator[int]:
         desk.bring_to_front()
 
 
+RUNS = f"pgrep -x {NAME} >/dev/null"
+"""Succeeds in the guest while a recorder runs."""
+
+
+class PushToTalk(Talker):
+    """Push-to-talk in the guest, started in a session or otherwise."""
+
+    def __init__(
+        self,
+        vm: VirtualMachine,
+        start: Callable[[str], GuestProcess],
+        options: str = "",
+        recorder: str = "",
+    ) -> None:
+        self._vm = vm
+        stamps = service.program(vm, "stamps").replace("python3", "python3 -IS")
+        self.process = start(
+            f"exec keymodectl while keyboard={TALKING} --grace 500ms {options} -- "
+            f"{stamps} {recorder}"
+        )
+
+    def lines(self) -> list[str]:
+        return self.process.lines()
+
+    def is_recording(self) -> bool:
+        return self._vm.run(RUNS, check=False).exit_code == 0
+
+    def press(self) -> None:
+        self._vm.play("down f9")
+        self._vm.run(f"keymodectl wait keyboard={TALKING} --timeout 100")
+
+    def release(self) -> None:
+        self._vm.play("up f9")
+
+
+def now(vm: VirtualMachine) -> int:
+    """The guest's time since its boot, in microseconds."""
+    return microseconds(vm.run(UPTIME))
+
+
 Elsewhere = Callable[[VirtualMachine, Session], contextlib.AbstractContextManager[int]]
 
 
@@ -106,32 +147,6 @@ def talking(installed: VirtualMachine) -> Iterator[VirtualMachine]:
         installed.wait_until(f"! {RUNS} && ! pgrep -f '^keymodectl while'")
 
 
-def press(guest: VirtualMachine) -> None:
-    guest.play("down f9")
-    guest.run(f"keymodectl wait keyboard={TALKING} --timeout 100")
-
-
-def begin(guest: VirtualMachine, talker: PushToTalk) -> None:
-    """Presses the key, and waits until a recorder runs."""
-    number = len(talker.recordings()) + 1
-    press(guest)
-    talker.wait_for_recording(number)
-
-
-def record(guest: VirtualMachine, talker: PushToTalk) -> None:
-    """Holds the key until a recorder runs, and waits for the end of the recording."""
-    begin(guest, talker)
-    guest.play("up f9")
-    talker.wait_for_end()
-
-
-def expect_silence(guest: VirtualMachine, talker: PushToTalk) -> None:
-    """Checks that no recorder runs, and that none begins within 300 ms."""
-    before = talker.recordings()
-    guest.run(f"! {RUNS} && sleep 0.3 && ! {RUNS}")
-    assert talker.recordings() == before
-
-
 def test_recording_ends_with_the_session_in_front_and_with_the_keyboard(
     talking: VirtualMachine,
 ) -> None:
@@ -139,17 +154,17 @@ def test_recording_ends_with_the_session_in_front_and_with_the_keyboard(
         talker = PushToTalk(talking, desk.start, recorder="stubborn descendant")
 
         def microseconds_to_end(elsewhere: Elsewhere) -> int:
-            begin(talking, talker)
+            talker.begin()
             with elsewhere(talking, desk) as time:
                 recording = talker.wait_for_end()
                 # A key that is typed now is not meant for this session.
                 talking.play("up f9; wait 100; tap f9 100; wait 100")
-                press(talking)
-                expect_silence(talking, talker)
+                talker.press()
+                talker.expect_silence()
             # It is still down.
-            expect_silence(talking, talker)
+            talker.expect_silence()
             talking.play("up f9; wait 100")
-            record(talking, talker)
+            talker.record()
             return recording.stamps[-1] - time
 
         for elsewhere in (locked, locked_before_logind_restarts, on_another_console):
@@ -157,11 +172,11 @@ def test_recording_ends_with_the_session_in_front_and_with_the_keyboard(
 
         def microseconds_to_end_unplugged() -> int:
             with usb_keyboard(talking) as unplug:
-                begin(talking, talker)
+                talker.begin()
                 time = now(talking)
                 unplug()
                 recording = talker.wait_for_end()
-            expect_silence(talking, talker)
+            talker.expect_silence()
             talking.play("up f9")
             return recording.stamps[-1] - time
 
@@ -171,7 +186,7 @@ def test_recording_ends_with_the_session_in_front_and_with_the_keyboard(
 def test_recording_ends_with_keymodectl_as_root(talking: VirtualMachine) -> None:
     def microseconds_to_end() -> int:
         talker = PushToTalk(talking, talking.start, "--any-session", "stubborn descendant")
-        begin(talking, talker)
+        talker.begin()
         time = now(talking)
         talking.run("pkill -KILL -x keymodectl")
         recording = talker.wait_for_end()
@@ -194,13 +209,13 @@ def test_unit_of_the_users_manager_follows_her_session_and_root_has_none(
 
         talker = PushToTalk(talking, start)
         of_root = PushToTalk(talking, talking.start)
-        record(talking, talker)
-        begin(talking, talker)
+        talker.record()
+        talker.begin()
         with locked(talking, desk):
             talker.wait_for_end()
             talking.play("up f9; wait 100; tap f9 100; wait 100")
-            expect_silence(talking, talker)
-        record(talking, talker)
+            talker.expect_silence()
+        talker.record()
         assert of_root.recordings() == []
         of_root.process.terminate()
         assert "session" in of_root.process.wait().stderr

@@ -81,20 +81,6 @@ def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards_or_po
     guest.unplug("unmarked")
 
 
-def test_keyboard_is_followed_while_it_exists(guest: VirtualMachine) -> None:
-    start_by_hand(guest)
-    before = devices(guest)
-    for _ in range(3):
-        keyboard = VirtualKeyboard(guest, "Late keyboard")
-        wait_until_followed(guest, "Late keyboard")
-        keyboard.send("INSERT+", "INSERT-")
-        guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
-        keyboard.remove()
-        wait_until_followed(guest, "Late keyboard", is_followed=False)
-        guest.run(f"keymodectl trigger tapBlankArea {BY_HAND}")
-    assert devices(guest) == before
-
-
 def test_node_is_opened_once_its_permissions_allow_it(guest: VirtualMachine) -> None:
     node = guest.run(f"readlink -f {PS2_KEYBOARD}").stdout.strip()
     guest.run(f"chmod 600 {node}; mkdir --mode 777 /run/own")
