@@ -50,7 +50,8 @@ class LocalDaemon:
         self._command = [PROGRAMS / "keymoded", "--config", folder / "keymoded.yaml"]
         self._command += ["--socket-dir", folder, *options]
         self._sockets = {
-            name: _listen(folder / f"{name}.sock", socket.SOCK_STREAM) for name in ("state", "control")
+            name: _listen(folder / f"{name}.sock", socket.SOCK_STREAM)
+            for name in ("state", "control")
         }
         self._manager = _listen(folder / "notify", socket.SOCK_DGRAM)
         self._stored: dict[str, int] = {}
@@ -130,7 +131,8 @@ def _listen(path: Path, kind: socket.SocketKind) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX, kind)
     listener.bind(str(path))
     if kind == socket.SOCK_STREAM:
-        listener.listen(128)
+        # As systemd does.
+        listener.listen(socket.SOMAXCONN)
     return listener
 
 
