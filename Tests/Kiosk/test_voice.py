@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from browser import Browser, Tab, chromium, firefox, is_state
+from browser import Browser, Tab, chromium, is_state
 from kiosk import Kiosk
 
 from support.connection import Connection
@@ -318,8 +318,7 @@ def test_a_message_without_end_ends_by_itself(kiosk: Kiosk, page: Tab) -> None:
     assert page.run("return window.isOpen()") is False
 
 
-def test_firefox_without_a_microphone_says_so(kiosk: Kiosk, tmp_path: Path) -> None:
-    with firefox(tmp_path) as browser:
-        page = kiosk.open(browser)
-        kiosk.keyboard.press(SCROLLLOCK)
-        page.wait_for(MICROPHONE_FAILED)
+def test_firefox_without_a_microphone_says_so(kiosk: Kiosk, firefox: Browser) -> None:
+    page = kiosk.open(firefox)
+    kiosk.keyboard.press(SCROLLLOCK)
+    page.wait_for(MICROPHONE_FAILED)
