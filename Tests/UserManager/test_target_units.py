@@ -153,9 +153,7 @@ keyboard:
         assert person.told("mine.service", "ActiveState") == "active"
         person.trigger("go")
         person.wait_for_target("a--b")
-        wait_until(
-            lambda: person.told("mine.service", "ActiveState") == "inactive", "the service"
-        )
+        wait_until(lambda: person.told("mine.service", "ActiveState") == "inactive", "the service")
 
 
 @pytest.mark.parametrize("how", [("restart",), ("kill", "--signal=KILL")])

@@ -4,7 +4,7 @@ import contextlib
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from harness import recorder, service
@@ -288,9 +288,7 @@ def test_redacted_recording_has_no_typed_key(installed: VirtualMachine) -> None:
         "keyboard: {bindings: {clickSwitchButton: [KEY_LEFTMETA+KEY_V]}}\n"
     )
     used = ("--config", installed.shared / "keymoded.yaml")
-    shown, *others = record(
-        installed, f"{TYPED}; {CHORD}; tap v; {CHORD}", recorder.CONFIGURED
-    )
+    shown, *others = record(installed, f"{TYPED}; {CHORD}; tap v; {CHORD}", recorder.CONFIGURED)
     assert codes_in(shown.recording()) >= set(TYPED_CODES.values())
     changes = changes_in(shown.path, *used)
     assert [change["event"] for change in changes].count("clickSwitchButton") == 2
@@ -314,7 +312,7 @@ def assert_nothing_typed(recording: bytes) -> None:
 
 @pytest.mark.parametrize("end", [GuestProcess.interrupt, GuestProcess.terminate])
 def test_recording_is_private_and_complete_after_any_signal_and_has_the_modifiers_of_its_start(
-    installed: VirtualMachine, end
+    installed: VirtualMachine, end: Callable[[GuestProcess], None]
 ) -> None:
     tools = (recorder.KEYMODECTL, recorder.REDACTED, recorder.REDACTED_YAML)
     installed.play("down ctrl; wait 20")

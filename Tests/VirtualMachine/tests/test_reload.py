@@ -22,9 +22,7 @@ def test_bad_configuration_fails_the_reload_and_changes_nothing(guest: VirtualMa
 
 
 @pytest.mark.parametrize("rule", ['KEYMODED_IGNORE}="1"', 'ID_SEAT}="seat1"'])
-def test_device_that_a_udev_rule_excludes_is_not_followed(
-    guest: VirtualMachine, rule: str
-) -> None:
+def test_device_that_a_udev_rule_excludes_is_not_followed(guest: VirtualMachine, rule: str) -> None:
     guest.run(
         f"""
         mkdir -p /run/udev/rules.d
