@@ -27,6 +27,7 @@ from support.waiting import wait_until
 # How many clients the daemon serves on each socket; on control.sock, one more is this program.
 MOST_CLIENTS = {"state": 496, "control": 15}
 LONGEST = 65_536
+SERVICE = "org.varlink.service"
 SETTLED_SECONDS = 0.05
 
 # What a name or text is made of: DEL is one byte in a call and six in a reply.
@@ -69,41 +70,39 @@ class Shape:
         name = unit * max(1, (self.length - 200) // len(unit.encode()))
         match self.call:
             case "parameter":
-                return f'{{"method":"{INTERFACE}.GetState","parameters":{{"{name}":1}}}}'
+                return _text("GetState", f'"{name}":1')
             case "method":
-                return f'{{"method":"{INTERFACE}.{name}"}}'
+                return _text(name)
             case "interface":
-                return f'{{"method":"{name}.a"}}'
+                return _text("a", interface=name)
             case "description":
-                method = "org.varlink.service.GetInterfaceDescription"
-                return f'{{"method":"{method}","parameters":{{"interface":"{name}"}}}}'
+                return _text("GetInterfaceDescription", f'"interface":"{name}"', SERVICE)
             case "own description":
-                method = "org.varlink.service.GetInterfaceDescription"
-                return f'{{"method":"{method}","parameters":{{"interface":"{INTERFACE}"}}}}'
+                return _text("GetInterfaceDescription", f'"interface":"{INTERFACE}"', SERVICE)
             case "trigger":
-                return f'{{"method":"{INTERFACE}.Trigger","parameters":{{"event":"{name}"}}}}'
+                return _text("Trigger", f'"event":"{name}"')
             case "resume":
                 sequence, instance = state["sequence"], state["instance"]
                 assert isinstance(sequence, int)
                 after = max(0, sequence - self.back)
-                known = f'{{"after":{after},"instance":"{instance}"}}'
-                return f'{{"method":"{INTERFACE}.Monitor","more":true,"parameters":{known}}}'
-            case "machines":
-                return f'{{"method":"{INTERFACE}.ListMachines"}}'
-            case "devices":
-                return f'{{"method":"{INTERFACE}.ListDevices"}}'
-            case "statistics":
-                return f'{{"method":"{INTERFACE}.GetStatistics"}}'
-            case tree:
+                return _text("Monitor", f'"after":{after},"instance":"{instance}"')
+            case tree if tree in TREES:
                 unit = TREES[tree]
                 values = ",".join([unit] * max(1, (self.length - 200) // (len(unit) + 1)))
-                method = f"{INTERFACE}.GetState"
-                return f'{{"method":"{method}","parameters":{{"a":[{values}]}}}}'
+                return _text("GetState", f'"a":[{values}]')
+            case method:
+                return _text(method)
+
+
+def _text(method: str, parameters: str = "", interface: str = INTERFACE) -> str:
+    """A call with these members as its parameters."""
+    more = '"more":true,' if method == "Monitor" else ""
+    return f'{{"method":"{interface}.{method}",{more}"parameters":{{{parameters}}}}}'
 
 
 CALLS = (
     *("parameter", "method", "interface", "description", "own description", "trigger"),
-    *("resume", "machines", "devices", "statistics", *TREES),
+    *("resume", "ListMachines", "ListDevices", "GetStatistics", *TREES),
 )
 
 KNOWN = (
@@ -118,7 +117,7 @@ KNOWN = (
     Shape(call="description"),
     # Unfinished calls of the greatest length.
     Shape(call="own description", tail=LONGEST),
-    Shape(call="devices", tail=LONGEST),
+    Shape(call="ListDevices", tail=LONGEST),
     # The changes that the daemon keeps, for each client from a different one on.
     Shape(call="resume", back=1000, tail=LONGEST),
     Shape(call="resume", back=1000, tail=LONGEST, reading=20_000),

@@ -1,4 +1,4 @@
-"""What every attack of a client needs: its target, its result, and a check of replies."""
+"""What every attack of a client needs: its target, and a check of replies."""
 
 import math
 import socket
@@ -11,14 +11,6 @@ from support.connection import Connection, Message
 
 # How many changes the daemon keeps.
 RING = 1024
-
-
-@dataclass
-class Result:
-    """How often the attack was made, and what went wrong: empty if nothing did."""
-
-    count: int = 0
-    problem: str = ""
 
 
 @dataclass(frozen=True)

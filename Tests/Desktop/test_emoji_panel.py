@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from seat import EXAMPLES, Desktop, Seat
+from seat import Desktop, Seat
 from support.checkout import CHECKOUT
 from support.user_manager import require_root
 from text_fields import AccessibleDesktop, focused_window
@@ -119,10 +119,3 @@ def test_list_closes_when_the_daemon_goes(panel: Panel) -> None:
     panel.wait_for_list(False)
     panel.seat.start_keymoded()
     panel.open()
-
-
-def test_unit_starts_what_the_page_installs() -> None:
-    page = (EXAMPLES / "emoji-panel/README.md").read_text()
-    assert "install -D -t ~/.local/bin emoji-panel" in page
-    unit = (EXAMPLES / "emoji-panel/emoji-panel.service").read_text()
-    assert "ExecStart=%h/.local/bin/emoji-panel\n" in unit

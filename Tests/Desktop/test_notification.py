@@ -4,11 +4,10 @@ import os
 import re
 import signal
 import subprocess
-from pathlib import Path
 
 import pytest
 from picture import Picture
-from seat import EXAMPLES, Desktop, Seat
+from seat import Desktop, Seat
 from support.waiting import BOUND_SECONDS
 
 
@@ -100,11 +99,3 @@ def test_example_fails_without_a_notification_daemon(seat: Seat) -> None:
     seat.trigger("shiftPressed", "shiftPressed")
     assert example.wait(BOUND_SECONDS) != 0, "only after a failure does the unit start it again"
     seat.wait_for(lambda: not seat.processes("keymodectl"), "all processes of the example to end")
-
-
-def test_unit_starts_the_program_that_the_comment_installs() -> None:
-    folder = Path(EXAMPLES / "notification")
-    comment = (folder / "keymoded-notify").read_text()
-    assert "install -D -t ~/.local/bin keymoded-notify" in comment
-    unit = (folder / "keymoded-notify.service").read_text()
-    assert "ExecStart=%h/.local/bin/keymoded-notify\n" in unit

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import pytest
-from seat import EXAMPLES, Desktop, Seat
+from seat import Desktop, Seat
 from support.checkout import CHECKOUT
 from support.waiting import BOUND_SECONDS
 from text_fields import AccessibleDesktop, focused_window
@@ -148,11 +148,3 @@ def test_focus_of_a_text_field_shows_the_keyboard(
     editor.kill()
     keyboard.wait_for(False)
     assert seat.keyboard == "prepareToEditText"
-
-
-def test_unit_starts_what_the_page_installs() -> None:
-    page = (EXAMPLES / "on-screen-keyboard/README.md").read_text()
-    unit = (EXAMPLES / "on-screen-keyboard/on-screen-keyboard.service").read_text()
-    for name in ("on-screen-keyboard", "squeekboard-follow"):
-        assert f"install -D -t ~/.local/bin {name}\n" in page
-        assert f"ExecStart=%h/.local/bin/{name}" in unit

@@ -1,14 +1,11 @@
 """The example for push-to-talk, with PipeWire and a microphone that records silence."""
 
 import os
-import random
 import signal
-import statistics
 import subprocess
 import time
 import wave
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -89,73 +86,28 @@ def talk(seat: Seat) -> Iterator[Talk]:
         yield Talk(seat)
 
 
-def _holds() -> list[tuple[float, float]]:
-    """When each of 50 holds begins, and how long it is, in seconds: 0.5 to 3, short ones more often.
-
-    A busy machine needed 0.2 s once to start a recorder, so a shorter hold could leave no recording.
-    The last is the longest of all, and so is its recording.
-    """
-    chance = random.Random(18)
-    lengths = [0.5, 3.0, *(0.5 + 2.5 * chance.random() ** 6 for _ in range(47)), 4.0]
-    begun, now = [], 2.0
-    for length in lengths:
-        begun.append((now, length))
-        now += length + chance.uniform(0.15, 0.35)
-    return begun
-
-
-HOLDS = _holds()
-
-
-def recorded_holds(recordings: list[Path]) -> list[tuple[float, float]]:
-    """How long each hold's recorder ran, and its sound is, in seconds. No hold may lack one.
-
-    The name of a recording is the time when its recorder was started; the recorder wrote into it last
-    when it ended.
-    """
-    starts = [
-        datetime.strptime(f"{path.stem[:-3]}+0000", "%Y-%m-%dT%H.%M.%S.%f%z").timestamp()
-        for path in recordings
-    ]
-    lengths: dict[int, tuple[float, float]] = {}
-    for start, path in zip(starts, recordings, strict=True):
-        # Holds begin 0.65 s apart at least, so any recorder may start 0.3 s late, also the last.
-        begins_by = HOLDS[-1][0] - (starts[-1] - start) + 0.3
-        index = max(index for index, (begun, _) in enumerate(HOLDS) if begun <= begins_by)
-        assert index not in lengths, f"two recordings of hold {index}"
-        lengths[index] = path.stat().st_mtime - start, recorded_seconds(path)
-    missing = [hold for index, hold in enumerate(HOLDS) if index not in lengths]
-    assert not missing, f"no recordings of these holds: {missing}"
-    return [lengths[index] for index in range(len(HOLDS))]
+# The lengths of the holds, in seconds, and the pauses before them.
+HOLDS, PAUSE = [1.0, 3.0, 1.5, 2.0], 1.0
 
 
 def test_recordings_are_as_long_as_the_key_is_held(talk: Talk) -> None:
     # The first key starts the time of the recording, and leaves the example time to connect.
     keys = evemu_key_frame(0, A, PRESS) + evemu_key_frame(1000, A, RELEASE)
-    for begun, length in HOLDS:
-        keys += evemu_key_frame(round(begun * 1_000_000), F9, PRESS)
-        keys += evemu_key_frame(round((begun + length) * 1_000_000), F9, RELEASE)
+    now = 2.0
+    for length in HOLDS:
+        for value in (PRESS, RELEASE):
+            keys += evemu_key_frame(round(now * 1_000_000), F9, value)
+            now += length if value == PRESS else PAUSE
     keyboard = talk.seat.write("keys.evemu", "# EVEMU 1.3\n" + keys)
-
     talk.start()
     talk.seat.start_keymoded("--recording", str(keyboard))
-    talk.seat.wait_for(
-        lambda: bool(talk.recordings) and recorded_seconds(talk.recordings[-1]) > 3.4,
-        "the last recording",
-    )
-    recorded = recorded_holds(talk.recordings)
-    # The sound begins when the recorder has reached the microphone. The time that it needs for that is
-    # its own, and no error of keymoded. Where it is short, the sound in PipeWire's buffer begins earlier.
-    starts = [round(1000 * (ran - sound)) for ran, sound in recorded]
-    errors = [
-        round(1000 * (ran - held)) for (ran, _), (_, held) in zip(recorded, HOLDS, strict=True)
+    talk.seat.wait_for(lambda: len(talk.recordings) == len(HOLDS), "the recordings")
+    # The sound begins when the recorder has reached the microphone, which is no error of keymoded.
+    # Tests/UserManager has how soon a recorder begins and ends.
+    lost = [
+        held - recorded_seconds(path) for held, path in zip(HOLDS, talk.recordings, strict=True)
     ]
-    print(f"the recorders' own starts: {sorted(starts)}; errors: {sorted(errors)}, in ms")
-    assert statistics.median(starts) < 200
-    assert all(-50 <= start <= 500 for start in starts), starts
-    # A busy machine may start one recorder late; a fault of keymoded would delay many.
-    assert sum(abs(error) > 100 for error in errors) <= 1, errors
-    assert all(abs(error) <= 500 for error in errors), errors
+    assert all(-0.1 <= seconds <= 0.7 for seconds in lost), lost
 
 
 def test_commands_of_readme_record_while_the_key_is_held(talk: Talk) -> None:
@@ -176,36 +128,35 @@ def test_commands_of_readme_record_while_the_key_is_held(talk: Talk) -> None:
         assert sound.getnframes() > 0
 
 
-VICTIMS = [(DAEMON,), (RECORDING,), (WAITING,), (KEEPER,), (WAITING, KEEPER)]
+# Tests/UserManager kills the others one by one.
+VICTIMS = [(DAEMON,), (RECORDING,), (WAITING, KEEPER)]
 
 
 @pytest.mark.parametrize("victims", VICTIMS, ids=" and ".join)
 def test_no_crash_leaves_the_microphone_open(talk: Talk, victims: tuple[str, ...]) -> None:
     seat = talk.seat
-    for count in range(1, 4):
-        seat.start_keymoded()
-        example = talk.start()
-        began = time.monotonic()
-        talk.hold()
-        talk.wait_for_sound()
-        victims_now = talk.processes(*victims)
-        assert len(victims_now) == len(victims)
-        for number in victims_now:
-            kill(number)
-        assert talk.wait_until_closed() < 1
-        assert not talk.processes(RECORDING)
+    seat.start_keymoded()
+    example = talk.start()
+    began = time.monotonic()
+    talk.hold()
+    talk.wait_for_sound()
+    victims_now = talk.processes(*victims)
+    assert len(victims_now) == len(victims)
+    for number in victims_now:
+        kill(number)
+    assert talk.wait_until_closed() < 1
+    assert not talk.processes(RECORDING)
 
-        # The recording is handed over, and has the sound up to the crash.
-        seat.wait_for(lambda count=count: len(talk.recordings) == count, "the recording")
-        seconds = recorded_seconds(talk.recordings[-1], may_be_cut=RECORDING in victims)
-        assert 0 < seconds < time.monotonic() - began
+    # The recording is handed over, and has the sound up to the crash.
+    seat.wait_for(lambda: len(talk.recordings) == 1, "the recording")
+    seconds = recorded_seconds(talk.recordings[-1], may_be_cut=RECORDING in victims)
+    assert 0 < seconds < time.monotonic() - began
 
-        # The example ends with what waits for the state, and its unit starts it again.
-        if victims in [(DAEMON,), (RECORDING,)]:
-            os.killpg(example.pid, signal.SIGTERM)
-        example.wait(BOUND_SECONDS)
-        seat.wait_for(lambda: not talk.processes(WAITING, KEEPER), "the rest to end")
-        seat.kill_keymoded()
+    # The example ends with what waits for the state, and its unit starts it again.
+    if victims in [(DAEMON,), (RECORDING,)]:
+        os.killpg(example.pid, signal.SIGTERM)
+    example.wait(BOUND_SECONDS)
+    seat.wait_for(lambda: not talk.processes(WAITING, KEEPER), "the rest to end")
     assert "Restart=always" in (EXAMPLES / "push-to-talk/push-to-talk.service").read_text()
 
 
@@ -280,13 +231,9 @@ def test_mark_is_in_the_bar_while_the_microphone_is_open(talk: Talk) -> None:
     seat.write(".config/waybar/config", BAR)
     seat.write(".config/waybar/style.css", '@import "microphone.css";\n')
     desktop = Desktop(seat, "bar {\n swaybar_command waybar\n}")
-    for _ in range(2):
+    for end in (lambda: seat.trigger("stopTalking"), seat.kill_keymoded):
         desktop.wait_for(lambda seen: seen.colors()[RED] == 0, "no mark")
         talk.hold()
         desktop.wait_for(lambda seen: seen.colors()[RED] > 300, "the mark")
-        seat.trigger("stopTalking")
-    desktop.wait_for(lambda seen: seen.colors()[RED] == 0, "no mark")
-    talk.hold()
-    desktop.wait_for(lambda seen: seen.colors()[RED] > 300, "the mark")
-    seat.kill_keymoded()
+        end()
     desktop.wait_for(lambda seen: seen.colors()[RED] == 0, "no mark")

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from support.waiting import BOUND_SECONDS
 from websocket import WebSocket, create_connection
+
+from support.waiting import BOUND_SECONDS
 
 CHROMIUM_OPTIONS = [
     "--headless=new",

@@ -66,6 +66,12 @@ def chromium(browsers: Browsers) -> browser.Browser:
 
 
 @pytest.fixture
+def firefox(browsers: Browsers) -> browser.Browser:
+    """Firefox, which has no microphone here."""
+    return browsers.running("firefox")
+
+
+@pytest.fixture
 def page(kiosk: Kiosk, chromium: browser.Browser) -> browser.Tab:
     """The page of a kiosk in Chromium, connected."""
     return kiosk.open(chromium)

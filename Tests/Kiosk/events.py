@@ -6,6 +6,7 @@ from typing import Self
 from urllib.parse import urlencode
 
 from kiosk import Bridge
+
 from support.server_sent_events import Event, next_event
 from support.waiting import BOUND_SECONDS
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from browser import Browser, Tab
-from kept_daemon import KeptDaemon
+
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
+from support.local_daemon import LocalDaemon
 from support.passed_sockets import start_with_sockets
 from support.readiness import ReadinessSocket
 
@@ -130,13 +131,18 @@ class Kiosk:
     def __init__(self, folder: Path, settings: str = "") -> None:
         for name in ("daemon", "bridge"):
             (folder / name).mkdir(mode=0o700)
-        self.control_socket = folder / "daemon/control.sock"
         with ExitStack() as opened:
             self.keyboard = opened.enter_context(FifoKeyboard(folder))
-            self.daemon = KeptDaemon(folder / "daemon", self.keyboard, settings)
+            self.daemon = LocalDaemon(
+                folder / "daemon",
+                *("--device", self.keyboard.path),
+                settings=settings,
+                environment=self.keyboard.environment,
+            )
             opened.callback(self.daemon.close)
             self.bridge = Bridge(folder / "bridge", folder / "daemon")
             opened.callback(self.bridge.close)
+            self.control_socket = self.daemon.control_socket
             self._opened = opened.pop_all()
 
     def __enter__(self) -> Self:

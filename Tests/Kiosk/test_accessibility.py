@@ -6,6 +6,7 @@ import axe_playwright_python
 import pytest
 from browser import Tab, is_state
 from kiosk import Kiosk
+
 from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK, A
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))

@@ -39,93 +39,41 @@ UNLOCK: Step = ("shiftPressed", 2000, "capsLock", "off")
 TYPED: Step = ("characterTyped", 1500, "on", "off")
 
 
-def typed(time: float) -> Step:
-    """A letter that the browser tells of."""
-    return ("letter", time)
+USED: Step = ("shiftUsed", 1100, "on", "off")
 
-
-# The state at first, the timeline, which letters are capitals at its end, and which were at first.
-TIMELINES: dict[str, tuple[str, list[Step], list[bool], list[bool]]] = {
-    "no Shift": ("off", [typed(1), typed(2)], [False, False], [False, False]),
-    "the change comes before the letter": (
-        "off",
-        [SHIFT, TYPED, typed(1500)],
-        [True],
-        [True],
-    ),
-    "the change comes after the letter": (
-        "off",
-        [SHIFT, typed(1500), TYPED],
-        [True],
-        [True],
-    ),
-    "both changes come after the letter": (
-        "off",
-        [typed(1500), SHIFT, TYPED],
-        [True],
-        [False],
-    ),
-    "the page's clock is late": ("off", [SHIFT, TYPED, typed(1510)], [True], [True]),
-    "the page's clock is early": ("off", [SHIFT, TYPED, typed(1490)], [True], [True]),
-    "the letter is at the edge": ("off", [SHIFT, TYPED, typed(1525)], [True], [True]),
-    "the letter is beyond the edge": ("off", [SHIFT, TYPED, typed(1525.1)], [False], [False]),
-    "a second letter, before the change": (
-        "off",
-        [SHIFT, typed(1500), typed(1520), TYPED],
-        [True, False],
-        [True, False],
-    ),
-    "a second letter, after the change": (
-        "off",
-        [SHIFT, typed(1500), TYPED, typed(1520)],
-        [True, False],
-        [True, False],
-    ),
+# The state at first, the timeline, in which a number is the time of a letter, which letters are
+# capitals at its end, and which were at first.
+TIMELINES: dict[str, tuple[str, list[Step | float], str, str]] = {
+    "no Shift": ("off", [1, 2], "aa", "aa"),
+    "the change comes before the letter": ("off", [SHIFT, TYPED, 1500], "A", "A"),
+    "the change comes after the letter": ("off", [SHIFT, 1500, TYPED], "A", "A"),
+    "both changes come after the letter": ("off", [1500, SHIFT, TYPED], "A", "a"),
+    "the page's clock is late": ("off", [SHIFT, TYPED, 1510], "A", "A"),
+    "the page's clock is early": ("off", [SHIFT, TYPED, 1490], "A", "A"),
+    "the letter is at the edge": ("off", [SHIFT, TYPED, 1525], "A", "A"),
+    "the letter is beyond the edge": ("off", [SHIFT, TYPED, 1525.1], "a", "a"),
+    "a second letter, before the change": ("off", [SHIFT, 1500, 1520, TYPED], "Aa", "Aa"),
+    "a second letter, after the change": ("off", [SHIFT, 1500, TYPED, 1520], "Aa", "Aa"),
     "the change comes after two letters, and Shift too": (
         "off",
-        [typed(1500), typed(1520), SHIFT, TYPED],
-        [True, False],
-        [False, False],
+        [1500, 1520, SHIFT, TYPED],
+        "Aa",
+        "aa",
     ),
     "a letter just before Shift, by an inexact clock": (
         "off",
-        [typed(1001), SHIFT, typed(1500), TYPED],
-        [False, True],
-        [False, False],
+        [1001, SHIFT, 1500, TYPED],
+        "aA",
+        "aa",
     ),
-    "a letter before Shift, long after": (
-        "off",
-        [typed(500), SHIFT, typed(1500), TYPED],
-        [False, True],
-        [False, True],
-    ),
-    "Shift was on when the page came": ("on", [typed(5), typed(90)], [True, False], [True, False]),
-    "capitals": ("off", [SHIFT, LOCK, typed(1500), typed(1600)], [True, True], [True, True]),
-    "capitals were on when the page came": ("capsLock", [typed(5)], [True], [True]),
-    "capitals, told after the letters": (
-        "off",
-        [typed(1500), typed(1600), SHIFT, LOCK],
-        [True, True],
-        [False, False],
-    ),
-    "no capitals any more": (
-        "capsLock",
-        [typed(1900), UNLOCK, typed(2100)],
-        [True, False],
-        [True, False],
-    ),
-    "no capitals any more, told after the letter": (
-        "capsLock",
-        [typed(2100), UNLOCK],
-        [False],
-        [True],
-    ),
-    "Shift that was part of a shortcut": (
-        "off",
-        [SHIFT, ("shiftUsed", 1100, "on", "off"), typed(1500)],
-        [False],
-        [False],
-    ),
+    "a letter before Shift, long after": ("off", [500, SHIFT, 1500, TYPED], "aA", "aA"),
+    "Shift was on when the page came": ("on", [5, 90], "Aa", "Aa"),
+    "capitals": ("off", [SHIFT, LOCK, 1500, 1600], "AA", "AA"),
+    "capitals were on when the page came": ("capsLock", [5], "A", "A"),
+    "capitals, told after the letters": ("off", [1500, 1600, SHIFT, LOCK], "AA", "aa"),
+    "no capitals any more": ("capsLock", [1900, UNLOCK, 2100], "Aa", "Aa"),
+    "no capitals any more, told after the letter": ("capsLock", [2100, UNLOCK], "a", "A"),
+    "Shift that was part of a shortcut": ("off", [SHIFT, USED, 1500], "a", "a"),
 }
 
 
@@ -141,10 +89,14 @@ def module_page(
 
 @pytest.mark.parametrize("name", TIMELINES)
 def test_letters_are_capitals_by_their_times(module_page: Tab, name: str) -> None:
-    state, steps, expected, at_first = TIMELINES[name]
+    state, timeline, expected, at_first = TIMELINES[name]
+    steps = [step if isinstance(step, tuple) else ("letter", step) for step in timeline]
     letters, first, told, changed = module_page.run(RUN, state, steps)
-    assert first == at_first
-    assert letters == expected
+
+    def shown(capitals: list[bool]) -> str:
+        return "".join("A" if capital else "a" for capital in capitals)
+
+    assert (shown(letters), shown(first)) == (expected, at_first)
     # After each change, exactly the letters whose case changed are told.
     assert told == changed
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from events import EventStream
 from kiosk import Kiosk
+
 from support.attack_table import AttackTable
 from support.checkout import CHECKOUT
 from support.crowd import SHAPES

@@ -1,14 +1,14 @@
 """The kiosk when parts of it end, stop, or are many."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from browser import Browser, Tab, is_state
 from events import EventStream
 from kiosk import Kiosk
+
 from support.connection import Connection
-from support.input_events import COMPOSE, ESC, LEFTSHIFT
+from support.input_events import COMPOSE, ESC
 
 # Counts what the page is told, from the state that it shows on.
 COUNT = """
@@ -20,45 +20,9 @@ keymode.addEventListener('states', ({ detail }) => {
   window.seen.push(...detail.changes.map((change) => change.sequence));
   if (detail.missed === null) window.unknown += 1;
   else window.missed += detail.missed;
-  document.documentElement.dataset.sequence = detail.state.sequence;
 });
 """
 COUNTED = "return [window.seen, window.missed, window.unknown]"
-
-
-def shows(sequence: int) -> str:
-    """A condition: the page has been told of this change."""
-    return f"document.documentElement.dataset.sequence === '{sequence}'"
-
-
-def changes_in_background(kiosk: Kiosk, presses: int, pause: float) -> None:
-    """Presses Shift at this pace; each press changes a state."""
-    for _ in range(presses):
-        kiosk.keyboard.press(LEFTSHIFT)
-        time.sleep(pause)
-
-
-def test_each_change_arrives_once_while_the_daemon_is_killed_50_times(
-    kiosk: Kiosk, page: Tab
-) -> None:
-    page.run(COUNT)
-    with ThreadPoolExecutor(1) as other:
-        keys = other.submit(changes_in_background, kiosk, 1000, 0.005)
-        for _ in range(50):
-            kiosk.daemon.kill()
-            kiosk.daemon.start()
-        keys.result()
-    # A last change, after which nothing is on its way.
-    kiosk.keyboard.press(COMPOSE)
-    page.wait_for(is_state("keyboard", "showingPanel"))
-    sequence = kiosk.states()["sequence"]
-    page.wait_for(shows(sequence))
-    seen, missed, unknown = page.run(COUNTED)
-    assert unknown == 0
-    assert seen == sorted(set(seen))
-    assert len(seen) + missed == sequence
-    # What is counted as missed is what is absent.
-    assert missed == len(set(range(1, sequence + 1)) - set(seen))
 
 
 def test_a_page_outlives_the_bridge(kiosk: Kiosk, page: Tab) -> None:
@@ -123,31 +87,6 @@ def test_a_trigger_that_fails_is_said(kiosk: Kiosk, tmp_path: Path, page: Tab) -
     page.touch("#more")
     page.wait_for("document.querySelector('#status').textContent.includes('did not accept')")
     assert kiosk.states()["sequence"] == 0
-
-
-def test_a_frozen_tab_holds_up_no_other(kiosk: Kiosk, chromium: Browser) -> None:
-    frozen, awake = two_tabs(kiosk, chromium)
-    frozen.devtools("Page.setWebLifecycleState", state="frozen")
-    awake.activate()
-    with Connection(kiosk.control_socket) as trigger:
-        for _ in range(3000):
-            assert trigger.call("Trigger", event="shiftPressed")["changed"]
-    awake.wait_for(shows(3000))
-    seen, missed, _ = awake.run(COUNTED)
-    assert len(seen) + missed == 3000
-    frozen.devtools("Page.setWebLifecycleState", state="active")
-    frozen.activate()
-    frozen.wait_for(shows(3000))
-    seen, missed, _ = frozen.run(COUNTED)
-    assert seen == sorted(set(seen)) and len(seen) + missed == 3000
-
-
-def two_tabs(kiosk: Kiosk, browser: Browser) -> list[Tab]:
-    """Two pages that count what they are told."""
-    tabs = [kiosk.open(browser) for _ in range(2)]
-    for tab in tabs:
-        tab.run(COUNT)
-    return tabs
 
 
 def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:

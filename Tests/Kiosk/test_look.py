@@ -6,6 +6,7 @@ from pathlib import Path
 
 from browser import Tab, is_state
 from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
+
 from support.checkout import CHECKOUT
 from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK, B
 

@@ -1,6 +1,8 @@
 """A person with a user manager, in which keymoded is a service: her keys are events or a FIFO."""
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,3 +107,29 @@ class Person(UserManager):
             return all("State:\tT" in (each / "status").read_text() for each in threads.iterdir())
 
         wait_until(are_stopped, "the process to stop")
+
+
+def sleeps(*processes: Path) -> int:
+    """How often the threads of processes, by their folders in /proc, have slept."""
+    return sum(
+        int(line.split()[1])
+        for process in processes
+        for status in process.glob("task/*/status")
+        for line in status.read_text().splitlines()
+        if line.startswith("voluntary_ctxt_switches")
+    )
+
+
+def expect_sleep(*processes: Path, meanwhile: Callable[[], object] = lambda: None) -> None:
+    """Checks that processes, by their folders in /proc, come to rest whatever `meanwhile` does."""
+
+    # The runtime's threads go a few seconds after their last work.
+    before = sleeps(*processes)
+    for _ in range(10):
+        meanwhile()
+        time.sleep(2)
+        now = sleeps(*processes)
+        if now == before:
+            return
+        before = now
+    raise AssertionError("they wake up")

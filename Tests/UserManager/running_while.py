@@ -141,16 +141,6 @@ class RunningWhile:
         """Sends a signal to keymodectl."""
         os.kill(self.number, number)
 
-    def sleeps(self) -> int:
-        """How often the threads of keymodectl and of the keeper have slept."""
-        return sum(
-            int(line.split()[1])
-            for pid in (self.number, self.keeper)
-            for status in Path(f"/proc/{pid}/task").glob("*/status")
-            for line in status.read_text().splitlines()
-            if line.startswith("voluntary_ctxt_switches")
-        )
-
     def close(self) -> None:
         """Ends all of it."""
         for pid in processes(self._own_scope):

@@ -5,14 +5,16 @@ import os
 import random
 import signal
 import statistics
+import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from person import DAEMON, Person
 from running_while import GRACE_AND_A_SECOND_US, HOPPERS, RunningWhile, processes
 from support.attack_table import AttackTable
-from support.connection import Connection
+from support.connection import Connection, Message
 from support.waiting import wait_until
 
 pytestmark = pytest.mark.attack
@@ -50,6 +52,8 @@ def test_nothing_is_left(told: AttackTable, kill: Callable[[Person], None]) -> N
             delays.append(time.monotonic() - begin)
             if kill is Person.kill_manager:
                 assert running.end() == 1
+                ended = "the service manager has ended; so has the command"
+                assert running.errors == f"keymodectl: {ended}"
                 # Its services run on, and the next manager would not start them.
                 person.kill("KILL", *person.pids("keymoded"))
                 person.start_manager()
@@ -89,3 +93,63 @@ def test_random_kills_while_states_change_leave_nothing(told: AttackTable) -> No
             running.wait_for_nothing()
             delays.append(time.monotonic() - begin)
     tell(told, "random kills", delays)
+
+
+# What a client meets of a daemon that is killed, and where there is none yet.
+GONE = (ConnectionError, FileNotFoundError)
+
+
+def continued(reply: Message, instance: str, latest: int) -> int:
+    """The last change of a subscriber that has those up to `latest`, and gets this reply."""
+    state = reply["state"]
+    assert state["instance"] == instance, "the daemon has lost its states"
+    assert reply["missed"] == 0, f"{reply['missed']} changes are lost"
+    numbers = [change["sequence"] for change in reply["changes"]]
+    assert numbers == [*range(latest + 1, state["sequence"] + 1)], f"{numbers} after {latest}"
+    return latest + len(numbers)
+
+
+def test_killing_the_daemon_again_and_again_loses_no_change(told: AttackTable) -> None:
+    is_ending = threading.Event()
+    acknowledged, kills = 0, 6 * COUNT
+    dice = random.Random(kills)
+
+    def send(path: Path) -> None:
+        nonlocal acknowledged
+        while not is_ending.wait(0.01):
+            with contextlib.suppress(*GONE), Connection(path) as control:
+                # The daemon keeps 1,024 changes for a subscriber that comes late.
+                while not is_ending.wait(0.005):
+                    answer = control.call("Trigger", event="shiftPressed")
+                    acknowledged = answer["state"]["sequence"]
+
+    with Person() as person:
+        state = person.state()
+        instance, latest = state["instance"], state["sequence"]
+        sender = threading.Thread(target=send, args=[person.sockets / "control.sock"])
+        sender.start()
+        try:
+            while kills > 0:
+                person.wait("keymodectl", "state")
+                begin, is_killed = latest, False
+                with (
+                    contextlib.suppress(*GONE),
+                    Connection(person.sockets / "state.sock") as client,
+                ):
+                    client.send_call("Monitor", more=True, after=latest, instance=instance)
+                    while True:
+                        latest = continued(client.reply(), instance, latest)
+                        # A daemon makes a change before it is killed.
+                        if latest > begin and not is_killed:
+                            time.sleep(dice.uniform(0, 0.02))
+                            person.kill("KILL", *person.pids("keymoded"))
+                            is_killed = True
+                            kills -= 1
+        finally:
+            is_ending.set()
+            sender.join()
+        person.wait("keymodectl", "state")
+        with Connection(person.sockets / "state.sock") as client:
+            reply = client.call("Monitor", more=True, after=latest, instance=instance)
+        assert continued(reply, instance, latest) >= acknowledged
+    told("kill keymoded", 6 * COUNT, f"{acknowledged} changes, none lost")

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from person import DAEMON, Person
+from person import DAEMON, Person, expect_sleep, sleeps
 from support.clock import boot_time
 from support.input_events import F9, PRESS, RELEASE
 from support.push_to_talk import PUSH_TO_TALK
-from support.time_stamps import NAME, PROGRAM, Recording, in_time, recordings
+from support.time_stamps import NAME, PROGRAM, Talker, in_time
 from support.waiting import BOUND_SECONDS, wait_until
 
 SECOND_US = 1_000_000
@@ -31,18 +31,15 @@ def talking() -> Iterator[Person]:
         yield person
 
 
-class PushToTalk:
+class PushToTalk(Talker):
     """`keymodectl while` with the recorder, in the person's session or as a unit of hers."""
 
-    def __init__(
-        self, person: Person, recorder: str = "", unit: str | None = None, then: str = ""
-    ) -> None:
-        """With `then`, keymodectl is not the first process, and its parent goes on with that."""
+    def __init__(self, person: Person, recorder: str = "", unit: str | None = None) -> None:
         self._person = person
         self._output = person.write("stamps", "")
         command = (
-            f"{'' if then else 'exec '}keymodectl while keyboard={TALKING} --grace 500ms -- "
-            f"/usr/bin/python3 -IS stamps.py {recorder}; {then}"
+            f"exec keymodectl while keyboard={TALKING} --grace 500ms -- "
+            f"/usr/bin/python3 -IS stamps.py {recorder}"
         )
         if unit:
             output = f"--property=StandardOutput=append:{self._output}"
@@ -56,40 +53,17 @@ class PushToTalk:
             with open(self._output, "ab") as output_file:
                 self.process = person.start("sh", "-c", command, stdout=output_file)
 
-    def recordings(self) -> list[Recording]:
-        """All recordings so far, in order of their beginnings."""
-        return recordings(self._output.read_text().split("\n")[:-1])
+    def lines(self) -> list[str]:
+        return self._output.read_text().split("\n")[:-1]
 
-    def wait_for_recording(self, number: int, stamps: int = 1) -> None:
-        """Waits until the last of so many recordings has so many time stamps."""
+    def is_recording(self) -> bool:
+        return self._person.pids(NAME) != []
 
-        def is_long_enough() -> bool:
-            found = self.recordings()
-            return len(found) >= number and len(found[-1].stamps) >= stamps
-
-        wait_until(is_long_enough, f"recording {number}")
-        assert len(self.recordings()) == number
-
-    def wait_for_end(self) -> Recording:
-        """Waits until no recorder runs, and returns the last recording."""
-        wait_until(lambda: not self._person.pids(NAME), "the end of the recorder")
-        return self.recordings()[-1]
-
-    def record(self) -> None:
-        """Holds the key until a recorder runs, and waits for the end of the recording."""
-        number = len(self.recordings()) + 1
+    def press(self) -> None:
         self._person.keyboard.send(F9, PRESS)
-        self.wait_for_recording(number)
+
+    def release(self) -> None:
         self._person.keyboard.send(F9, RELEASE)
-        self.wait_for_end()
-
-
-def expect_silence(person: Person, talker: PushToTalk) -> None:
-    """Checks that no recorder runs, and that none begins within 300 ms."""
-    before = talker.recordings()
-    assert person.pids(NAME) == []
-    time.sleep(0.3)
-    assert (person.pids(NAME), talker.recordings()) == ([], before)
 
 
 def test_recorder_runs_exactly_while_the_key_is_held(talking: Person) -> None:
@@ -115,8 +89,21 @@ def test_recorder_runs_exactly_while_the_key_is_held(talking: Person) -> None:
         talking.keyboard.press(F9)
     wait_until(lambda: talking.state()["sequence"] == sequence + 10, "ten changes")
     talker.wait_for_end()
-    expect_silence(talking, talker)
+    talker.expect_silence()
     talker.record()
+
+
+def test_daemon_wakes_four_times_a_second_while_a_release_is_awaited(talking: Person) -> None:
+    process = talking.proc / str(daemon(talking))
+    talking.keyboard.send(F9, PRESS)
+    wait_until(lambda: talking.state()["keyboard"] == TALKING, TALKING)
+    begin, before = time.monotonic(), sleeps(process)
+    time.sleep(10)
+    rate = (sleeps(process) - before) / (time.monotonic() - begin)
+    assert 2 < rate <= 4.5
+    talking.keyboard.send(F9, RELEASE)
+    wait_until(lambda: talking.state()["keyboard"] != TALKING, "the end of talking")
+    expect_sleep(process)
 
 
 def kill(*names: str) -> Callable[[Person], None]:
@@ -162,13 +149,12 @@ ENDS = {
 def test_recording_ends_within_a_second_after(talking: Person, end: End) -> None:
     def microseconds_to_end() -> int:
         talker = PushToTalk(talking, end.recorder)
-        talking.keyboard.send(F9, PRESS)
-        talker.wait_for_recording(1)
+        talker.begin()
         begun = boot_time()
         end.act(talking)
         recording = talker.wait_for_end()
-        expect_silence(talking, talker)
-        talking.keyboard.send(F9, RELEASE)
+        talker.expect_silence()
+        talker.release()
         end.undo(talking)
         if end.is_survived:
             talker.record()
@@ -195,7 +181,7 @@ def test_recording_ends_with_the_daemon_and_begins_again_with_the_next_one(talki
         killed = boot_time()
         talking.systemctl("kill", "--signal=KILL", DAEMON)
         recording = talker.wait_for_end()
-        expect_silence(talking, talker)
+        talker.expect_silence()
         gate.unlink()
         talker.wait_for_recording(number + 1)
         talking.trigger("stopTalking")
@@ -209,29 +195,9 @@ def test_recording_ends_with_the_unit_that_runs_keymodectl(talking: Person) -> N
     unit = "speech.service"
     talker = PushToTalk(talking, "stubborn descendant", unit)
     talker.record()
-    talking.keyboard.send(F9, PRESS)
-    talker.wait_for_recording(2)
+    talker.begin()
     talking.systemctl("stop", unit)
     assert talking.pids(NAME) == []
-
-
-def test_recording_ends_with_keymodectl_inside_a_unit_that_goes_on(talking: Person) -> None:
-    unit = "speech.service"
-
-    def microseconds_to_end() -> int:
-        talker = PushToTalk(talking, "stubborn descendant", unit, then="exec sleep 1000")
-        talker.record()
-        talking.keyboard.send(F9, PRESS)
-        talker.wait_for_recording(2)
-        killed = boot_time()
-        kill(KEYMODECTL)(talking)
-        recording = talker.wait_for_end()
-        talking.keyboard.send(F9, RELEASE)
-        assert talking.active(unit)
-        talking.systemctl("stop", unit)
-        return recording.stamps[-1] - killed
-
-    in_time(microseconds_to_end, SECOND_US + SECOND_US // 2)
 
 
 def test_idle_keymodectl_in_a_unit_has_no_watchdog_and_one_that_hangs_is_killed(
@@ -248,12 +214,11 @@ def test_idle_keymodectl_in_a_unit_has_no_watchdog_and_one_that_hangs_is_killed(
         talker.record()
         assert talking.main_pid("speech.service") == pid
 
-        talking.keyboard.send(F9, PRESS)
-        talker.wait_for_recording(2)
+        talker.begin()
         stopped = boot_time()
         talking.stop(pid)
         recording = talker.wait_for_end()
-        talking.keyboard.send(F9, RELEASE)
+        talker.release()
         talking.wait_for_end(pid)
         return recording.stamps[-1] - stopped
 

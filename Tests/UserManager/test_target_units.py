@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from person import DAEMON, NO_DEVICES, Person
+from person import DAEMON, NO_DEVICES, Person, expect_sleep
 from support.checkout import CHECKOUT
 from support.connection import Connection
 from support.waiting import BOUND_SECONDS, wait_until
@@ -83,6 +83,16 @@ def test_units_are_well_formed(serving: Person) -> None:
     assert [line for line in verified.stderr.splitlines() if "keymode" in line] == []
 
 
+def test_unit_restricts_the_program(serving: Person) -> None:
+    process = serving.proc / str(serving.main_pid(SERVICE))
+    status, limits = ((process / name).read_text() for name in ("status", "limits"))
+    assert "\nNoNewPrivs:\t1\n" in status and "\nSeccomp:\t2\n" in status
+    assert re.search("^Max core file size +0 +0 ", limits, re.MULTILINE)
+    shown = serving.systemctl("status", "--no-pager", "--full", SERVICE)
+    for complaint in ("ignoring", "not supported", "Failed", "cannot"):
+        assert complaint not in shown
+
+
 def test_thousand_changes_leave_exactly_the_right_targets(serving: Person) -> None:
     write_options(serving, "--shift")
     earlier = len(jobs(serving))
@@ -143,19 +153,11 @@ keyboard:
         assert person.told("mine.service", "ActiveState") == "active"
         person.trigger("go")
         person.wait_for_target("a--b")
-        wait_until(
-            lambda: person.told("mine.service", "ActiveState") == "inactive", "the service"
-        )
-
-
-def test_documented_service_runs_while_the_state_lasts(serving: Person, follower: int) -> None:
-    serving.trigger("clickSwitchButton")
-    serving.wait_for_end(follower)
-    assert serving.main_pid(FOLLOWER) == 0
+        wait_until(lambda: person.told("mine.service", "ActiveState") == "inactive", "the service")
 
 
 @pytest.mark.parametrize("how", [("restart",), ("kill", "--signal=KILL")])
-def test_short_absence_of_the_daemon_stops_nothing(
+def test_documented_service_runs_while_the_state_lasts_also_without_a_daemon_for_a_while(
     serving: Person, follower: int, how: tuple[str, ...]
 ) -> None:
     before, daemon, pid = jobs(serving), serving.main_pid(DAEMON), serving.main_pid(SERVICE)
@@ -175,6 +177,7 @@ def test_short_absence_of_the_daemon_stops_nothing(
         ("start", "keymode-keyboard@editingText.target"),
     ]
     serving.wait_for_end(follower)
+    assert serving.main_pid(FOLLOWER) == 0
 
 
 def test_without_a_daemon_no_target_is_active(serving: Person, follower: int) -> None:
@@ -253,26 +256,24 @@ def test_failing_targets_are_told_of_once(serving: Person) -> None:
     ]
 
 
-def test_target_that_another_program_stops_is_left_alone_until_its_state_is_entered_again(
+def test_target_that_another_program_starts_is_stopped_and_one_that_it_stops_is_left_alone(
     serving: Person, follower: int
 ) -> None:
+    for unit in ("keymode-keyboard@another.target", "keymode-shift@on.target"):
+        serving.systemctl("start", unit)
+        wait_until(lambda: serving.active("keymode-*@*") == [TARGET], "the right target")
+    assert serving.main_pid(FOLLOWER) == follower
     serving.systemctl("stop", TARGET)
     serving.wait_for_end(follower)
     # What comes now makes keymodectl look at all targets.
     serving.systemctl("start", "keymode-keyboard@another.target")
     serving.wait_for_target(None)
     assert serving.main_pid(FOLLOWER) == 0
+    # The next entering of the state starts it again.
     serving.trigger("clickSwitchButton")
     serving.wait_for_target("editingText")
     serving.trigger("clickSwitchButton")
     serving.wait_for_target("prepareToRecord")
-
-
-def test_target_that_another_program_starts_is_stopped(serving: Person, follower: int) -> None:
-    for unit in ("keymode-keyboard@another.target", "keymode-shift@on.target"):
-        serving.systemctl("start", unit)
-        wait_until(lambda: serving.active("keymode-*@*") == [TARGET], "the right target")
-    assert serving.main_pid(FOLLOWER) == follower
 
 
 def test_start_is_cancelled_when_its_state_is_left(serving: Person) -> None:
@@ -292,18 +293,4 @@ def test_start_is_cancelled_when_its_state_is_left(serving: Person) -> None:
 
 def test_idle_program_sleeps(serving: Person) -> None:
     serving.wait_for_target("prepareToEditText")
-    tasks = serving.proc / str(serving.main_pid(SERVICE)) / "task"
-
-    def waits() -> int:
-        told = [(task / "status").read_text() for task in tasks.iterdir()]
-        return sum(int(re.findall(r"^voluntary\w*:\t(\d+)", each, re.M)[0]) for each in told)
-
-    # The runtime's threads go a few seconds after their last work.
-    before = waits()
-    for _ in range(10):
-        time.sleep(2)
-        now = waits()
-        if now == before:
-            return
-        before = now
-    raise AssertionError("it wakes up")
+    expect_sleep(serving.proc / str(serving.main_pid(SERVICE)))

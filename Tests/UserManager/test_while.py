@@ -1,4 +1,7 @@
-"""Commands under `keymodectl while`, run by a real daemon's states and contained by a real systemd."""
+"""Commands under `keymodectl while`, run by a real daemon's states and contained by a real systemd.
+
+Tests/ActingTests has the tables of when a command starts and ends.
+"""
 
 import os
 import signal
@@ -9,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from person import DAEMON, Person
+from person import DAEMON, Person, expect_sleep
 from running_while import GRACE_AND_A_SECOND_US, HOPPERS, RunningWhile, completed, process_name
 from support.time_stamps import in_time
 from support.waiting import wait_until
@@ -34,11 +37,17 @@ def person(somebody: Person) -> Person:
 
 @pytest.fixture
 def start(person: Person) -> Iterator[Start]:
-    """Starts `keymodectl while`; at the end nothing of it may be left."""
+    """Starts `keymodectl while`; at the end nothing of it may be left.
+
+    With `until` it enters the state then, and waits until the command has written this line.
+    """
     running: list[RunningWhile] = []
 
-    def start(*arguments: str, **options: object) -> RunningWhile:
+    def start(*arguments: str, until: str | None = None, **options: object) -> RunningWhile:
         running.append(RunningWhile(person, *arguments, **options))  # type: ignore[arg-type]
+        if until:
+            enter(person)
+            running[-1].wait_for_log(until)
         return running[-1]
 
     yield start
@@ -99,45 +108,6 @@ def test_environment_is_that_of_keymodectl_whatever_its_names_and_bytes(
     )
 
 
-def test_command_starts_in_a_state_that_was_entered_before_without_an_event(
-    person: Person, start: Start
-) -> None:
-    enter(person)
-    running = start(shell='echo "$KEYMODE_EVENT.$KEYMODE_TIME" >>log')
-    running.wait_for_log(f".{person.state()['keyboardSince']}")
-
-
-def test_command_runs_while_each_machine_is_in_one_of_its_states(
-    person: Person, start: Start
-) -> None:
-    running = start(
-        *("shift=on,capsLock", "keyboard=editingText", "--", "sh", "-c", "echo >>log; sleep 1000")
-    )
-    enter(person)
-    assert not running.command
-    person.trigger("shiftPressed")
-    wait_until(lambda: len(running.command) == 2, "the command")
-    before = running.command
-    person.trigger("shiftPressed")
-    assert running.command == before, "one state of Shift has taken the other's place"
-    person.trigger("shiftPressed")
-    running.wait_for_no_command()
-    assert len(running.log) == 1
-
-
-def test_command_that_ends_by_itself_is_started_again_with_the_next_entering_only(
-    person: Person, start: Start
-) -> None:
-    running = start(shell="echo ran >>log")
-    enter(person)
-    running.wait_for_log("ran")
-    running.wait_for_no_command()
-    person.trigger("shiftPressed")
-    leave(person)
-    enter(person)
-    running.wait_for_log("ran", "ran")
-
-
 def test_options_of_the_command_are_not_those_of_keymodectl(person: Person, start: Start) -> None:
     enter(person)
     script = "exec env A=b sh -c 'echo \"$A $1 $2\" >log' sh --json shift=on"
@@ -148,9 +118,7 @@ def test_options_of_the_command_are_not_those_of_keymodectl(person: Person, star
     assert (running.end(), running.log) == (0, ["-- -x"])
 
 
-def test_command_may_have_a_megabyte_of_arguments(
-    person: Person, start: Start
-) -> None:
+def test_command_may_have_a_megabyte_of_arguments(person: Person, start: Start) -> None:
     enter(person)
     words = ("--once", "keyboard=editingText", "--", "sh", "-c", "echo $# ${#10} >log", "sh")
     running = start(*words, *["x" * 100_000] * 10)
@@ -184,9 +152,8 @@ def test_command_that_ignores_sigterm_is_killed_after_the_grace_with_what_it_sta
         "--grace",
         "100ms",
         shell="trap '' TERM; setsid sh -c 'sleep 1000; :' & echo up >log; wait; sleep 1000; :",
+        until="up",
     )
-    enter(person)
-    running.wait_for_log("up")
     leave(person)
     running.wait_for_no_command()
 
@@ -218,7 +185,7 @@ def stat(pid: int) -> str:
         "(exec setsid --fork sh -c 'exec 0<&- 1>&- 2>&-; cd /; exec sleep 1000') ; echo ran >>log",
         "env -i /usr/bin/setsid /usr/bin/sleep 1000 & echo ran >>log",
         "setsid --fork sh -c 'kill -STOP $$'; echo ran >>log",
-        "sh -c 'sh -c \"sh -c \\\"sleep 1000 & kill -9 \\$PPID\\\" & sleep 1000\" & wait'; echo ran >>log",
+        'sh -c \'sh -c "sh -c \\"sleep 1000 & kill -9 \\$PPID\\" & sleep 1000" & wait\'; echo ran >>log',
         # In namespaces of its own, where these are allowed.
         "unshare --map-root-user --pid --fork --kill-child sleep 1000 & echo ran >>log",
         # In a control group that it made itself.
@@ -229,9 +196,7 @@ def stat(pid: int) -> str:
 def test_what_a_command_leaves_behind_is_ended_before_it_starts_again(
     person: Person, start: Start, script: str
 ) -> None:
-    running = start("--grace", "100ms", shell=script)
-    enter(person)
-    running.wait_for_log("ran")
+    running = start("--grace", "100ms", shell=script, until="ran")
     running.wait_for_no_command()
     leave(person)
     enter(person)
@@ -248,46 +213,6 @@ def test_what_leaves_on_purpose_leaves(person: Person, start: Start) -> None:
     running.wait_for_no_command()
     assert person.active("left.scope")
     person.systemctl("stop", "left.scope")
-
-
-# It notes its start and the order to end, and ends once there is a file `go`.
-SLOW = """
-trap 'echo asked >>log; while [ ! -e go ]; do sleep 0.01; done; echo ended >>log; exit' TERM
-echo started >>log; while :; do sleep 0.01; done
-"""
-
-
-def test_states_that_come_back_while_the_command_ends_start_it_again_after_its_end(
-    person: Person, start: Start
-) -> None:
-    running = start("--grace", "1000", shell=SLOW)
-    enter(person)
-    running.wait_for_log("started")
-    leave(person)
-    running.wait_for_log("started", "asked")
-    for _ in range(3):
-        enter(person)
-        leave(person)
-    enter(person)
-    (running.folder / "go").touch()
-    running.wait_for_log("started", "asked", "ended", "started")
-
-
-def test_states_that_came_and_went_while_the_command_ended_count_as_left(
-    person: Person, start: Start
-) -> None:
-    running = start("--grace", "1000", shell=SLOW)
-    enter(person)
-    running.wait_for_log("started")
-    leave(person)
-    running.wait_for_log("started", "asked")
-    enter(person)
-    leave(person)
-    (running.folder / "go").touch()
-    running.wait_for_no_command()
-    person.trigger("shiftPressed")
-    assert running.log == ["started", "asked", "ended"]
-    assert not running.command
 
 
 def test_1000_quick_changes_start_no_second_command_at_a_time_and_miss_no_final_state(
@@ -326,10 +251,9 @@ if os.fork() == 0:
 block(signal.SIG_UNBLOCK)
 """
     running = start(
-        *("--grace", "1000", "keyboard=editingText", "--", "/usr/bin/python3", "-c", shell)
+        *("--grace", "1000", "keyboard=editingText", "--", "/usr/bin/python3", "-c", shell),
+        until="up",
     )
-    enter(person)
-    running.wait_for_log("up")
     leave(person)
     running.wait_for_log("up", "asked")
     running.wait_for_no_command()
@@ -371,16 +295,15 @@ def family(person: Person, start: Start) -> RunningWhile:
     return running
 
 
-def test_kill_of_keymodectl_leaves_nothing(family: RunningWhile) -> None:
-    family.signal(signal.SIGKILL)
-    family.wait_for_nothing()
-
-
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_kill_of_the_keeper_leaves_nothing_and_keymodectl_says_so(
-    family: RunningWhile, number: int
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, "stop"])
+def test_end_of_the_keeper_or_its_scope_leaves_nothing_and_keymodectl_says_so(
+    family: RunningWhile, how: int | str
 ) -> None:
-    os.kill(family.keeper, number)
+    assert family.scope
+    if isinstance(how, int):
+        os.kill(family.keeper, how)
+    else:
+        family.person.systemctl("stop", family.scope.name)
     assert family.end() == 1
     assert family.errors == (
         "keymodectl: systemd's scope of the command was stopped; so was the command"
@@ -388,29 +311,10 @@ def test_kill_of_the_keeper_leaves_nothing_and_keymodectl_says_so(
     family.wait_for_nothing()
 
 
-def test_stop_of_the_scope_leaves_nothing_and_keymodectl_says_so(family: RunningWhile) -> None:
-    assert family.scope
-    family.person.systemctl("stop", family.scope.name)
-    assert family.end() == 1
-    assert "systemd's scope of the command was stopped" in family.errors
-    family.wait_for_nothing()
-
-
 def test_command_that_stops_its_keeper_does_not_outlive_keymodectl(family: RunningWhile) -> None:
     os.kill(family.keeper, signal.SIGSTOP)
     family.signal(signal.SIGKILL)
     family.wait_for_nothing()
-
-
-def test_killed_daemon_ends_the_command_and_its_return_starts_it_again(
-    person: Person, start: Start
-) -> None:
-    running = start(shell="echo started >>log; exec sleep 1000")
-    enter(person)
-    running.wait_for_log("started")
-    person.systemctl("kill", "--signal=KILL", DAEMON)
-    running.wait_for_log("started", "started")
-    wait_until(lambda: len(running.command) == 1, "the command")
 
 
 def test_without_a_daemon_keymodectl_says_so_once_and_waits_for_one(
@@ -431,7 +335,9 @@ def test_descendants_that_proc_hides_end_too(person: Person, start: Start) -> No
     try:
         # PR_SET_DUMPABLE: no other process of the user may look at it then.
         hidden = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0); time.sleep(1000)"
-        script = f"setsid /usr/bin/python3 -c '{hidden}' & sleep 0.1; echo up >>log; exec sleep 1000"
+        script = (
+            f"setsid /usr/bin/python3 -c '{hidden}' & sleep 0.1; echo up >>log; exec sleep 1000"
+        )
         running = start("--grace", "100ms", shell=script)
         enter(person)
         running.wait_for_log("up")
@@ -442,9 +348,9 @@ def test_descendants_that_proc_hides_end_too(person: Person, start: Start) -> No
 
 
 def test_command_ends_also_where_no_more_files_may_be_open(person: Person, start: Start) -> None:
-    running = start("--grace", "100ms", shell="setsid sleep 1000 & echo up >>log; exec sleep 1000")
-    enter(person)
-    running.wait_for_log("up")
+    running = start(
+        "--grace", "100ms", shell="setsid sleep 1000 & echo up >>log; exec sleep 1000", until="up"
+    )
     assert running.scope
     pid = running.scope.name.split("-")[2]  # In the namespace.
     person.run("prlimit", f"--pid={pid}", "--nofile=5")
@@ -461,9 +367,25 @@ def test_few_files_are_enough_or_an_error(person: Person, count: int) -> None:
     assert (ended.returncode, ended.stderr.count("\n")) in [(7, 0), (1, 1), (1, 3), (126, 1)]
 
 
-def expect_end(person: Person, act: Callable[[RunningWhile], object]) -> None:
-    """Checks that descendants that start others all the time end within the grace and a second."""
+def leave_while_the_manager_hangs(running: RunningWhile) -> None:
+    (manager,) = running.person.pids("systemd")
+    running.person.kill("STOP", manager)
+    leave(running.person)
+    running.wait_for_no_command()
+    running.person.kill("CONT", manager)
 
+
+HOPPERS_END = {
+    "their state": lambda running: leave(running.person),
+    "keymodectl": lambda running: running.signal(signal.SIGKILL),
+    "their state while the manager hangs": leave_while_the_manager_hangs,
+}
+
+
+@pytest.mark.parametrize("act", HOPPERS_END.values(), ids=HOPPERS_END.keys())
+def test_descendants_that_start_others_all_the_time_end_with(
+    person: Person, act: Callable[[RunningWhile], object]
+) -> None:
     def microseconds_to_end() -> int:
         running = RunningWhile(person, *HOPPERS)
         try:
@@ -471,7 +393,7 @@ def expect_end(person: Person, act: Callable[[RunningWhile], object]) -> None:
             running.wait_for_log("up")
             begin = time.monotonic()
             act(running)
-            wait_until(lambda: not running.command, "the end")
+            running.wait_for_no_command()
             return round((time.monotonic() - begin) * 1_000_000)
         finally:
             running.close()
@@ -479,39 +401,6 @@ def expect_end(person: Person, act: Callable[[RunningWhile], object]) -> None:
                 leave(person)
 
     in_time(microseconds_to_end, GRACE_AND_A_SECOND_US)
-
-
-def test_hopping_descendants_end_with_the_state(person: Person) -> None:
-    expect_end(person, lambda _: leave(person))
-
-
-def test_hopping_descendants_end_with_keymodectl(person: Person) -> None:
-    expect_end(person, lambda running: running.signal(signal.SIGKILL))
-
-
-def test_hopping_descendants_end_with_their_state_while_the_manager_hangs(person: Person) -> None:
-    (manager,) = person.pids("systemd")
-
-    def act(running: RunningWhile) -> None:
-        person.kill("STOP", manager)
-        leave(person)
-        wait_until(lambda: not running.command, "the end")
-        person.kill("CONT", manager)
-
-    expect_end(person, act)
-
-
-def test_keymodectl_says_that_the_manager_has_ended() -> None:
-    with Person() as other:
-        running = RunningWhile(other, *HOPPERS)
-        enter(other)
-        running.wait_for_log("up")
-        other.kill_manager()
-        assert running.end() == 1
-        assert running.errors == (
-            "keymodectl: the service manager has ended; so has the command"
-        )
-        assert not running.command
 
 
 def test_orphans_of_the_caller_are_not_adopted(person: Person, start: Start) -> None:
@@ -525,12 +414,12 @@ def test_orphans_of_the_caller_are_not_adopted(person: Person, start: Start) -> 
 
 
 def test_command_under_a_tracer_that_hangs_starts_again(person: Person, start: Start) -> None:
-    running = start("--grace", "100ms", shell="echo up >>log; exec sleep 1000")
-    enter(person)
-    running.wait_for_log("up")
+    running = start("--grace", "100ms", shell="echo up >>log; exec sleep 1000", until="up")
     wait_until(lambda: running.named("sleep"), "the command")
     (traced,) = running.command
-    seize = "import ctypes, sys; print(ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), None, None))"
+    seize = (
+        "import ctypes, sys; print(ctypes.CDLL(None).ptrace(0x4206, int(sys.argv[1]), None, None))"
+    )
     tracer = subprocess.Popen(
         [sys.executable, "-c", f"{seize}; sys.stdout.flush(); sys.stdin.read()", str(traced)],
         stdin=subprocess.PIPE,
@@ -555,9 +444,9 @@ def test_signal_that_ends_keymodectl_ends_the_command_by_the_same(
     start: Start, person: Person, name: str
 ) -> None:
     trap = f"trap 'echo {name} >>log; exit 0' {name}"
-    running = start("--grace", "1000", shell=f"{trap}; echo up >>log; while :; do sleep 0.01; done")
-    enter(person)
-    running.wait_for_log("up")
+    running = start(
+        "--grace", "1000", shell=f"{trap}; echo up >>log; while :; do sleep 0.01; done", until="up"
+    )
     number = signal.Signals[f"SIG{name}"]
     running.signal(number)
     assert running.end() == 128 + number
@@ -569,41 +458,25 @@ def test_signal_ends_keymodectl_after_the_grace_whatever_the_command_does(
     person: Person, start: Start
 ) -> None:
     shell = "trap '' TERM; echo up >>log; while :; do sleep 0.01; done"
-    running = start("--grace", "100ms", shell=shell)
-    enter(person)
-    running.wait_for_log("up")
+    running = start("--grace", "100ms", shell=shell, until="up")
     running.signal(signal.SIGTERM)
     assert running.end() == 128 + signal.SIGTERM
-    running.wait_for_nothing()
-
-
-def test_signal_ends_keymodectl_at_once_while_no_command_runs(
-    person: Person, start: Start
-) -> None:
-    running = start(shell="echo ran >>log")
-    enter(person)
-    running.wait_for_log("ran")
-    running.wait_for_no_command()
-    running.signal(signal.SIGINT)
-    assert running.end() == 128 + signal.SIGINT
     running.wait_for_nothing()
 
 
 def test_other_signals_are_passed_on(person: Person, start: Start) -> None:
     names = ["USR1", "USR2", "WINCH"]
     traps = "; ".join(f"trap 'echo {name} >>log' {name}" for name in names)
-    running = start(shell=f"{traps}; echo up >>log; while :; do sleep 0.01; done")
-    enter(person)
-    running.wait_for_log("up")
+    running = start(shell=f"{traps}; echo up >>log; while :; do sleep 0.01; done", until="up")
     for count, name in enumerate(names, 1):
         running.signal(signal.Signals[f"SIG{name}"])
         running.wait_for_log("up", *names[:count])
 
 
 def test_ctrl_z_ends_the_command_before_it_stops_keymodectl(person: Person, start: Start) -> None:
-    running = start("--grace", "100ms", shell="trap '' TERM; echo up >>log; sleep 1000; :")
-    enter(person)
-    running.wait_for_log("up")
+    running = start(
+        "--grace", "100ms", shell="trap '' TERM; echo up >>log; sleep 1000; :", until="up"
+    )
     running.signal(signal.SIGTSTP)
     wait_until(lambda: " T " in stat(running.number), "the stop")
     assert not running.command
@@ -631,14 +504,6 @@ def test_once_passes_on_the_exit_status(person: Person, command: str, status: in
     assert ended.returncode == status
     name = command.split()[0]
     assert ended.stderr.startswith(f"keymodectl: cannot run '{name}': ") == (status in (126, 127))
-
-
-def test_once_ends_with_a_state_that_is_left(person: Person, start: Start) -> None:
-    running = start("--once", shell="echo up >>log; exec sleep 1000")
-    enter(person)
-    running.wait_for_log("up")
-    leave(person)
-    assert running.end() == 128 + signal.SIGTERM
 
 
 def test_command_that_does_not_exist_is_named_and_tried_again_with_the_next_entering(
@@ -723,21 +588,11 @@ def test_command_inherits_no_descriptor_and_no_signal_of_keymodectl(
 def test_keymodectl_and_the_keeper_sleep_while_no_command_runs_and_nothing_happens(
     person: Person, start: Start
 ) -> None:
-    running = start(shell="echo up >>log; exec sleep 1000")
-    enter(person)
-    running.wait_for_log("up")
+    running = start(shell="echo up >>log; exec sleep 1000", until="up")
     leave(person)
     running.wait_for_no_command()
-    # The runtime's threads go a few seconds after their last work.
-    before = running.sleeps()
-    for _ in range(10):
-        # What the manager does for others is not told to keymodectl.
-        person.systemctl("start", "basic.target")
-        time.sleep(2)
-        now = running.sleeps()
-        if now == before:
-            return
-        before = now
-    raise AssertionError("they wake up")
-
-
+    # What the manager does for others is not told to keymodectl.
+    expect_sleep(
+        *(Path("/proc") / str(pid) for pid in (running.number, running.keeper)),
+        meanwhile=lambda: person.systemctl("start", "basic.target"),
+    )

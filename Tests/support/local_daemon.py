@@ -1,18 +1,23 @@
-"""The daemon on this machine, serving a recording as if it were a keyboard."""
+"""The daemon on this machine, as systemd runs it: its sockets and stored descriptors outlive it."""
 
+import array
 import contextlib
 import os
-import resource
 import signal
+import socket
 import subprocess
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from support.checkout import PROGRAMS
 from support.connection import Connection
 from support.input_events import LEFTSHIFT, PRESS, RELEASE, evemu_key_frame
-from support.process import Process
-from support.readiness import ReadinessSocket
+from support.passed_sockets import start_with_sockets
 from support.waiting import BOUND_SECONDS
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 def write_recording(path: Path, seconds: float, interval_us: int = 5000) -> None:
@@ -25,32 +30,53 @@ def write_recording(path: Path, seconds: float, interval_us: int = 5000) -> None
             file.write(evemu_key_frame(pressed + interval_us // 2, LEFTSHIFT, RELEASE))
 
 
-class LocalDaemon(Process):
-    """A running keymoded with its sockets in `folder`."""
+class LocalDaemon:
+    """A keymoded with its files in `folder`, which a test can kill and start again."""
 
     def __init__(
-        self, folder: Path, recording: Path, speed: str = "1", files: int | None = None
+        self,
+        folder: Path,
+        *options: str | Path,
+        settings: str = "",
+        environment: Mapping[str, str] = NOTHING,
+        prepare: Callable[[], None] | None = None,
     ) -> None:
-        self.state_socket = folder / "state.sock"
-        self.control_socket = folder / "control.sock"
-        configuration = folder / "keymoded.yaml"
-        configuration.touch()
-        options = ["--config", str(configuration), "--socket-dir", str(folder)]
-        options += ["--recording", str(recording), "--speed", speed]
-        with ReadinessSocket(folder) as ready, open(folder / "log", "w") as log:
-            self._process = subprocess.Popen(
-                [str(PROGRAMS / "keymoded"), *options],
-                stderr=log,
-                env=ready.environment,
-                preexec_fn=lambda: _prepare(files),
+        """Starts it with these options, configuration and environment, once `prepare` has run in it."""
+        self._folder = folder
+        self._environment = environment
+        self._prepare = prepare
+        self.state_socket, self.control_socket = folder / "state.sock", folder / "control.sock"
+        (folder / "keymoded.yaml").write_text(settings)
+        self._command = [PROGRAMS / "keymoded", "--config", folder / "keymoded.yaml"]
+        self._command += ["--socket-dir", folder, *options]
+        self._sockets = {
+            name: _listen(folder / f"{name}.sock", socket.SOCK_STREAM)
+            for name in ("state", "control")
+        }
+        self._manager = _listen(folder / "notify", socket.SOCK_DGRAM)
+        self._stored: dict[str, int] = {}
+        self._ready = threading.Event()
+        threading.Thread(target=self._manage, daemon=True).start()
+        self.process: subprocess.Popen[bytes] | None = None
+        self.start()
+
+    def start(self) -> None:
+        """Starts the daemon, and waits until it is ready."""
+        self._ready.clear()
+        passed = {name: each.fileno() for name, each in self._sockets.items()} | self._stored
+        environment = {**self._environment, "NOTIFY_SOCKET": str(self._folder / "notify")}
+        with open(self._folder / "keymoded.log", "ab") as log:
+            self.process = start_with_sockets(
+                self._command, passed, environment, stderr=log, preexec_fn=self._prepare
             )
-            ready.wait()
-        super().__init__(self._process.pid)
+        is_ready = self._ready.wait(BOUND_SECONDS)
+        assert is_ready, (self._folder / "keymoded.log").read_text()
 
     @property
-    def is_running(self) -> bool:
-        """Whether the daemon still runs."""
-        return self._process.poll() is None
+    def pid(self) -> int:
+        """The number of its process, which must run."""
+        assert self.process and self.process.poll() is None, "keymoded has ended"
+        return self.process.pid
 
     def clients(self) -> int:
         """How many clients are connected, without the connection of this call."""
@@ -58,21 +84,56 @@ class LocalDaemon(Process):
             count: int = asking.call("GetStatistics")["clients"]
         return count - 1
 
-    def stop(self) -> int:
-        """Ends the daemon as a service manager would, and returns its exit status."""
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(BOUND_SECONDS)
-
     def kill(self) -> None:
-        """Kills the daemon."""
-        self._process.kill()
-        self._process.wait()
+        """Ends the daemon by SIGKILL."""
+        self._end(signal.SIGKILL)
+
+    def close(self) -> int | None:
+        """Ends the daemon if it runs, and gives up what was kept for it; returns its exit status."""
+        status = self._end(signal.SIGTERM)
+        for each in self._sockets.values():
+            each.close()
+        # Ends the thread.
+        self._manager.shutdown(socket.SHUT_RDWR)
+        return status
+
+    def _end(self, number: signal.Signals) -> int | None:
+        if self.process is None:
+            return None
+        self.process.send_signal(number)
+        # A test may have stopped it.
+        self.process.send_signal(signal.SIGCONT)
+        status = self.process.wait(BOUND_SECONDS)
+        self.process = None
+        return status
+
+    def _manage(self) -> None:
+        """Does what systemd does with the daemon's messages: see sd_notify(3)."""
+        while True:
+            text, control, _, _ = self._manager.recvmsg(4096, socket.CMSG_SPACE(4 * 4))
+            if not text:
+                return
+            values = dict(line.split("=", 1) for line in text.decode().splitlines() if "=" in line)
+            descriptors = array.array("i")
+            for _, _, data in control:
+                descriptors.frombytes(data)
+            if "FDNAME" in values:
+                old = self._stored.pop(values["FDNAME"], None)
+                if old is not None:
+                    os.close(old)
+                if "FDSTORE" in values:
+                    self._stored[values["FDNAME"]] = descriptors[0]
+            if values.get("READY") == "1":
+                self._ready.set()
 
 
-def _prepare(files: int | None) -> None:
-    take_time_from_others()
-    if files is not None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+def _listen(path: Path, kind: socket.SocketKind) -> socket.socket:
+    listener = socket.socket(socket.AF_UNIX, kind)
+    listener.bind(str(path))
+    if kind == socket.SOCK_STREAM:
+        # As systemd does.
+        listener.listen(socket.SOMAXCONN)
+    return listener
 
 
 def take_time_from_others() -> None:

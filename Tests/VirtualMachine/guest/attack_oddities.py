@@ -10,6 +10,8 @@ from support.input_events import (
     LEFTALT,
     LEFTCTRL,
     LEFTSHIFT,
+    REL_X,
+    REL_Y,
     RELEASE,
     REPEAT,
     RIGHTSHIFT,
@@ -33,7 +35,7 @@ MEANINGFUL = CHARACTERS | MODIFIERS | BOUND
 def odd_keys(daemon: Daemon, count: int) -> str:
     """Uses a device with every key, a device without keys, and invalid values."""
     with (
-        Keyboard("No keyboard", keys=[]) as keyless,
+        Keyboard("No keyboard", keys=[], relative=[REL_X, REL_Y]) as keyless,
         Keyboard("Every key", range(1, LAST_KEY)) as all,
     ):
         daemon.wait_until_followed(all)

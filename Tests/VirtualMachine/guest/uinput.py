@@ -32,6 +32,7 @@ UI_SET_KEYBIT = 0x40045565
 UI_SET_RELBIT = 0x40045566
 UI_SET_ABSBIT = 0x40045567
 UI_SET_LEDBIT = 0x40045569
+UI_SET_PROPBIT = 0x4004556E
 UI_ABS_SETUP = 0x401C5504
 UI_GET_SYSNAME = 0x8040552C  # with room for 64 bytes
 
@@ -54,28 +55,27 @@ class Keyboard:
         leds: Iterable[int] = (),
         relative: Iterable[int] = (),
         absolute: Iterable[int] = (),
+        properties: Iterable[int] = (),
     ) -> None:
         self.name = name.encode() if isinstance(name, str) else name
         self._descriptor = os.open("/dev/uinput", os.O_RDWR | os.O_CLOEXEC)
         self._observer: int | None = None
-        codes = [*keys]
-        # A device without keys gets relative axes instead, or the kernel would refuse it.
-        fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_KEY if codes else EV_REL)
-        for code in codes or [0, 1]:
-            fcntl.ioctl(self._descriptor, UI_SET_KEYBIT if codes else UI_SET_RELBIT, code)
-        for axis in relative:
-            fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_REL)
-            fcntl.ioctl(self._descriptor, UI_SET_RELBIT, axis)
+        absolute = [*absolute]
+        for kind, request, codes in (
+            (EV_KEY, UI_SET_KEYBIT, keys),
+            (EV_LED, UI_SET_LEDBIT, leds),
+            (EV_REL, UI_SET_RELBIT, relative),
+            (EV_ABS, UI_SET_ABSBIT, absolute),
+        ):
+            for code in codes:
+                fcntl.ioctl(self._descriptor, UI_SET_EVBIT, kind)
+                fcntl.ioctl(self._descriptor, request, code)
         for axis in absolute:
-            fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_ABS)
-            fcntl.ioctl(self._descriptor, UI_SET_ABSBIT, axis)
             # struct uinput_abs_setup: axis, then value, minimum, maximum, fuzz, flat, resolution.
             limits = struct.pack("@H2x6i", axis, 0, 0, 1000, 0, 0, 10)
             fcntl.ioctl(self._descriptor, UI_ABS_SETUP, limits)
-        for number, led in enumerate(leds):
-            if number == 0:
-                fcntl.ioctl(self._descriptor, UI_SET_EVBIT, EV_LED)
-            fcntl.ioctl(self._descriptor, UI_SET_LEDBIT, led)
+        for number in properties:
+            fcntl.ioctl(self._descriptor, UI_SET_PROPBIT, number)
         setup = struct.pack("@HHHH80sI", 3, 0x1209, 1, 1, self.name, 0)
         fcntl.ioctl(self._descriptor, UI_DEV_SETUP, setup)
         fcntl.ioctl(self._descriptor, UI_DEV_CREATE)

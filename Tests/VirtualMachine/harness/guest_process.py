@@ -8,14 +8,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, overload
 
 from support.waiting import BOUND_SECONDS
 
 POLL_SECONDS = 0.01
 AGAIN_SECONDS = 1.0
-
-Result = TypeVar("Result")
 
 
 class GuestDied(Exception):
@@ -133,10 +130,10 @@ class GuestProcess:
         """The lines of stdout that are complete so far."""
         return self.stdout.split("\n")[:-1]
 
-    def read_lines(self, count: int, timeout: float = BOUND_SECONDS) -> list[str]:
+    def read_lines(self, count: int) -> list[str]:
         """Waits for the next `count` lines of stdout, after those that were read before."""
         wanted = self._lines_read + count
-        self.wait_for(lambda text: text.count("\n") >= wanted, timeout)
+        self.wait_until(lambda text: text.count("\n") >= wanted, f"{count} lines")
         return self._read_to(wanted)
 
     def read_complete_lines(self) -> list[str]:
@@ -152,43 +149,35 @@ class GuestProcess:
         """The exit code; None while the command runs."""
         return self._agent.exit_codes.get(self._number)
 
-    @overload
-    def wait_for(
-        self, condition: str | re.Pattern[str], timeout: float = BOUND_SECONDS
-    ) -> re.Match[str]: ...
+    def wait_for(self, pattern: str, timeout: float = BOUND_SECONDS) -> re.Match[str]:
+        """Waits until stdout matches the regular expression, and returns the match.
 
-    @overload
-    def wait_for(
-        self, condition: Callable[[str], Result], timeout: float = BOUND_SECONDS
-    ) -> Result: ...
+        ^ and $ stand for the ends of lines.
+        """
+        search = re.compile(pattern, re.MULTILINE).search
+        self.wait_until(lambda text: search(text) is not None, repr(pattern), timeout)
+        found = search(self.stdout)
+        assert found
+        return found
 
-    def wait_for(
-        self,
-        condition: str | re.Pattern[str] | Callable[[str], Result],
-        timeout: float = BOUND_SECONDS,
-    ) -> re.Match[str] | Result:
-        """Waits until stdout matches the regular expression, or until the function accepts it.
+    def wait_until(
+        self, condition: Callable[[str], bool], what: str, timeout: float = BOUND_SECONDS
+    ) -> None:
+        """Waits until the function accepts stdout.
 
-        In a string, ^ and $ stand for the ends of lines. Returns the match, or what the function
-        returned. Fails after the timeout, or at once if the command ends without the wanted output.
+        Fails after the timeout, or at once if the command ends without the wanted output.
         """
         deadline = time.monotonic() + timeout
         while True:
             # Read before stdout, so that no output of an ended command is missed.
             exit_code = self.exit_code
             is_late = time.monotonic() > deadline
-            if callable(condition):
-                found: re.Match[str] | Result | None = condition(self.stdout)
-            elif isinstance(condition, str):
-                found = re.search(condition, self.stdout, re.MULTILINE)
-            else:
-                found = condition.search(self.stdout)
-            if found:
-                return found
+            if condition(self.stdout):
+                return
             if exit_code is not None:
-                raise self._failure(f"ended with exit code {exit_code} before {condition!r}")
+                raise self._failure(f"ended with exit code {exit_code} before {what}")
             if is_late:
-                raise self._failure(f"no {condition!r} within {timeout} s")
+                raise self._failure(f"no {what} within {timeout} s")
             self._agent.check_alive()
             time.sleep(POLL_SECONDS)
 
@@ -205,13 +194,13 @@ class GuestProcess:
         assert exit_code is not None
         return Completed(self.command, exit_code, self.stdout, self.stderr)
 
-    def interrupt_until_it_ends(self, timeout: float = BOUND_SECONDS) -> Completed:
+    def interrupt_until_it_ends(self) -> Completed:
         """Sends SIGINT repeatedly, to a program that a single signal may not end.
 
         The handler of evemu-record only interrupts a wait for events, and that of Python does not
         run while the program is in a wait for input that began after the signal.
         """
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + BOUND_SECONDS
         while self.exit_code is None and time.monotonic() < deadline:
             self.interrupt()
             with contextlib.suppress(TimeoutError):

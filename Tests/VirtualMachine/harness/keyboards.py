@@ -1,18 +1,12 @@
-"""Keyboards that programs in the guest make through uinput."""
+"""Keyboards and other devices that programs in the guest make through uinput."""
 
 import contextlib
-from collections.abc import Iterator
+import json
+import shlex
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
-from support.input_events import (
-    COMPOSE,
-    INSERT,
-    LEFTCTRL,
-    PRESS,
-    RELEASE,
-    B,
-    evemu_key_frame,
-)
+from support.input_events import PRESS, RELEASE, B, evemu_key_frame
 
 from harness.service import program, wait_until_followed
 from harness.vm import PS2_KEYBOARD, VirtualMachine
@@ -25,17 +19,17 @@ class VirtualKeyboard:
     """
 
     def __init__(self, vm: VirtualMachine, name: str, like: str | None = None) -> None:
-        self._vm = vm
-        self.name = name
         description = f"cat {like}" if like else f"evemu-describe {PS2_KEYBOARD}"
         # Without EV_REP (type 20), with which the kernel would repeat held keys, in addition to the
         # autorepeats that a test or a recording sends.
         vm.run(f"{description} | sed 's/^N: .*/N: {name}/; /^B: 14/d' >/run/keyboard")
-        self._start("exec stdbuf -oL evemu-device /run/keyboard")
+        self._start(vm, name, "exec stdbuf -oL evemu-device /run/keyboard")
 
-    def _start(self, command: str) -> None:
-        self._process = self._vm.start(command)
-        self.path = self._process.wait_for(rf"^{self.name}: (/dev/input/event\d+)$")[1]
+    def _start(self, vm: VirtualMachine, name: str, command: str) -> None:
+        self._vm = vm
+        self.name = name
+        self._process = vm.start(command)
+        self.path = self._process.wait_for(rf"^{name}: (/dev/input/event\d+)$")[1]
 
     def send(self, *events: str) -> None:
         """Sends each event: `A+` for a press of KEY_A, `A-` for its release, `A*` for a repeat."""
@@ -46,16 +40,14 @@ class VirtualKeyboard:
         ]
         self._vm.run(" && ".join(commands))
 
-    def overflow(self) -> None:
-        """With Ctrl held, sends more events than the kernel buffers for a stopped program.
+    def overflow(self, *events: tuple[int, int]) -> None:
+        """Sends these keys and values, and then more than the kernel buffers for a stopped program.
 
-        Such a program loses the release of Ctrl and the taps of Insert; at the end Menu is held.
+        Such a program loses all of it.
         """
-        insert = [(INSERT, PRESS), (INSERT, RELEASE)]
         letters = [(B, value) for _ in range(200) for value in (PRESS, RELEASE)]
-        events = [(LEFTCTRL, RELEASE), *insert, *letters, (COMPOSE, PRESS)]
         (self._vm.shared / "storm").write_text(
-            "".join(evemu_key_frame(0, code, value) for code, value in events)
+            "".join(evemu_key_frame(0, code, value) for code, value in (*events, *letters))
         )
         self.play("/host/storm")
 
@@ -69,13 +61,15 @@ class VirtualKeyboard:
         self._process.wait()
 
 
-class LitKeyboard(VirtualKeyboard):
-    """A keyboard with LEDs, which reports every LED that is switched."""
+class MadeDevice(VirtualKeyboard):
+    """A device with other codes than the PS/2 keyboard; it reports every LED that is switched.
 
-    def __init__(self, vm: VirtualMachine, name: str) -> None:
-        self._vm = vm
-        self.name = name
-        self._start(f"exec {program(vm, 'lit_keyboard')} '{name}'")
+    `codes` are the parameters of uinput.Keyboard in ../guest: keys, leds, absolute, properties.
+    """
+
+    def __init__(self, vm: VirtualMachine, name: str, **codes: Sequence[int]) -> None:
+        given = shlex.quote(json.dumps(codes))
+        self._start(vm, name, f"exec {program(vm, 'device')} '{name}' {given}")
         # The first line has the node.
         self._process.read_lines(1)
 

@@ -3,7 +3,6 @@
 import json
 import shlex
 import socket
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -16,46 +15,43 @@ class QmpError(Exception):
 
 
 class Qmp:
-    """The client's end of a QMP connection. Usable from several threads."""
+    """The client's end of a QMP connection."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
         self._received = b""
         self._events: list[dict[str, Any]] = []
-        self._lock = threading.RLock()
 
-    def negotiate(self, timeout: float) -> None:
+    def negotiate(self) -> None:
         """Reads the greeting and negotiates; QEMU accepts no other command before."""
-        self._next_message(time.monotonic() + timeout)
+        self._next_message(time.monotonic() + BOUND_SECONDS)
         self.command("qmp_capabilities")
 
-    def command(self, name: str, timeout: float = BOUND_SECONDS, **arguments: Any) -> Any:
+    def command(self, name: str, **arguments: Any) -> Any:
         """Runs one command and returns its reply; stores events that arrive meanwhile."""
         request = {"execute": name, "arguments": arguments}
-        deadline = time.monotonic() + timeout
-        with self._lock:
-            self._connection.settimeout(timeout)
-            self._connection.sendall(json.dumps(request).encode() + b"\n")
-            while True:
-                message = self._next_message(deadline)
-                if "event" in message:
-                    self._events.append(message)
-                elif "error" in message:
-                    raise QmpError(f"{name} {arguments}: {message['error']['desc']}")
-                else:
-                    return message["return"]
+        deadline = time.monotonic() + BOUND_SECONDS
+        self._connection.settimeout(BOUND_SECONDS)
+        self._connection.sendall(json.dumps(request).encode() + b"\n")
+        while True:
+            message = self._next_message(deadline)
+            if "event" in message:
+                self._events.append(message)
+            elif "error" in message:
+                raise QmpError(f"{name} {arguments}: {message['error']['desc']}")
+            else:
+                return message["return"]
 
-    def remove_device(self, identifier: str, timeout: float) -> None:
+    def remove_device(self, identifier: str) -> None:
         """Unplugs a device and waits until it is gone: device_del only requests that."""
-        deadline = time.monotonic() + timeout
-        with self._lock:
-            self._events.clear()
-            self.command("device_del", id=identifier)
-            while not any(
-                event["event"] == "DEVICE_DELETED" and event["data"].get("device") == identifier
-                for event in self._events
-            ):
-                self._events.append(self._next_message(deadline))
+        deadline = time.monotonic() + BOUND_SECONDS
+        self._events.clear()
+        self.command("device_del", id=identifier)
+        while not any(
+            event["event"] == "DEVICE_DELETED" and event["data"].get("device") == identifier
+            for event in self._events
+        ):
+            self._events.append(self._next_message(deadline))
 
     def save(self, file: Path) -> None:
         """Stops the guest, and writes its state into a file, with which QEMU can start."""

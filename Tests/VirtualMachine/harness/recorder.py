@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from support.input_events import EV_KEY, EV_SYN, EVENT, RELEASE, RIGHTMETA, SYN_DROPPED
-from support.waiting import BOUND_SECONDS
 
 from harness.guest_process import Completed, GuestProcess
 from harness.vm import PS2_KEYBOARD, VirtualMachine
@@ -117,6 +116,11 @@ KEYMODECTL_YAML = replace(REDACTED_YAML.with_options("--show-keycodes"), suffix=
 
 FOREIGN = (EVEMU, LIBINPUT, EVTEST, RAW)
 ALL = (*FOREIGN, KEYMODECTL, REDACTED)
+# With the configuration that the service has by service.configure.
+CONFIGURED = [
+    tool.with_options("--config /host/keymoded.yaml")
+    for tool in (KEYMODECTL, REDACTED, KEYMODECTL_YAML, REDACTED_YAML)
+]
 
 
 class HostTooBusy(Exception):
@@ -142,7 +146,9 @@ class Recorder:
         self.process: GuestProcess = vm.start(f"exec {tool.command.format(**parameters)}")
         if tool.listens:
             says = re.compile(tool.listens, re.MULTILINE)
-            self._wait_until(lambda: says.search(self.process.stderr.encode() + self.recording()))
+            self._wait_until(
+                lambda: bool(says.search(self.process.stderr.encode() + self.recording()))
+            )
         else:
             vm.wait_until(f"readlink /proc/{self.process.pid}/fd/* | grep -q ^/dev/input/event")
 
@@ -161,13 +167,13 @@ class Recorder:
             ]
         return bool(re.search(rb"[-+>] SYN_DROPPED", self.recording()))
 
-    def wait_for_marker(self, timeout: float = BOUND_SECONDS) -> None:
+    def wait_for_marker(self) -> None:
         """Waits until the marker, and so all that was typed before it, is in the recording."""
-        self.wait_for(RIGHTMETA, RELEASE, timeout)
+        self.wait_for(RIGHTMETA, RELEASE)
 
-    def wait_for(self, code: int, value: int, timeout: float = BOUND_SECONDS) -> None:
+    def wait_for(self, code: int, value: int) -> None:
         """Waits until a key event is in the recording."""
-        self._wait_until(lambda: self.tool.has(code, value, self.recording()), timeout)
+        self._wait_until(lambda: self.tool.has(code, value, self.recording()))
 
     def stop(self) -> Completed:
         """Ends the tool as Ctrl+C does, so that it closes the device and completes its file."""
@@ -176,8 +182,8 @@ class Recorder:
         self.process.interrupt()
         return self.process.wait()
 
-    def _wait_until(self, condition: Callable[[], object], timeout: float = BOUND_SECONDS) -> None:
-        self.process.wait_for(lambda _: condition(), timeout)
+    def _wait_until(self, condition: Callable[[], bool]) -> None:
+        self.process.wait_until(lambda _: condition(), "what is to be recorded")
 
 
 class KeyRecorder(Recorder):
@@ -193,9 +199,9 @@ class KeyRecorder(Recorder):
             for seconds, key, value in _KEY_LINE.findall(self.recording().decode())
         ]
 
-    def wait_for_events(self, count: int, timeout: float = BOUND_SECONDS) -> list[RecordedKey]:
+    def wait_for_events(self, count: int) -> list[RecordedKey]:
         """Waits for at least `count` key events, and returns all that there are."""
-        self._wait_until(lambda: len(self.events()) >= count, timeout)
+        self._wait_until(lambda: len(self.events()) >= count)
         return self.events()
 
 

@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from support.checkout import CHECKOUT
@@ -30,6 +30,7 @@ STOP = "systemctl stop keymoded; systemctl clean --what=fdstore keymoded 2>/dev/
 # Is there while the service runs, or ends.
 CGROUP = "/sys/fs/cgroup/system.slice/keymoded.service"
 
+MAIN_PID = "systemctl show --value --property MainPID keymoded"
 STATUS = "systemctl show --value --property StatusText keymoded"
 # What the status begins with.
 FOLLOWED = "keyboards followed"
@@ -214,36 +215,22 @@ def stopped(vm: VirtualMachine) -> Iterator[None]:
         vm.run("systemctl kill --signal CONT keymoded")
 
 
-def uptime_and_waits(vm: VirtualMachine) -> tuple[float, int]:
-    """The time since the guest's boot in seconds, and how often the daemon has waited by then."""
-    uptime, waits = vm.run(
-        """
-        cut -d' ' -f1 /proc/uptime
-        cat /proc/$(pgrep -x keymoded)/task/*/status |
-          awk '/^voluntary/ { n += $2 } END { print n }'
-        """
-    ).stdout.split()
-    return float(uptime), int(waits)
-
-
-def expect_asleep(vm: VirtualMachine, meanwhile: Callable[[], object]) -> None:
-    """Runs `meanwhile`, and checks that only the watchdog wakes the daemon during it."""
-
-    # The first time, it may still be busy with earlier events; a real wakeup recurs.
-    for _ in range(3):
-        begin, before = uptime_and_waits(vm)
-        meanwhile()
-        end, after = uptime_and_waits(vm)
-        # Half of WatchdogSec=30s, for up to two waits each.
-        allowed = 2 * (int((end - begin) / 15) + 1)
-        if after - before <= allowed:
-            return
-    raise AssertionError(f"{after - before} waits in {end - begin:.0f} s, not {allowed}")
-
-
 def main_pid(vm: VirtualMachine) -> int:
     """The PID of the service's process; 0 if there is none."""
-    return int(vm.run("systemctl show --value --property MainPID keymoded").stdout)
+    return int(vm.run(MAIN_PID).stdout)
+
+
+def kill(vm: VirtualMachine, signal: str = "KILL") -> None:
+    """Ends the daemon by a signal, and waits until the next one is ready."""
+    vm.run(
+        f"""
+        before=$({MAIN_PID})
+        kill -{signal} "$before"
+        until [ "$({MAIN_PID})" != "$before" ] && systemctl --quiet is-active keymoded; do
+          sleep 0.05
+        done
+        """
+    )
 
 
 def settled_state(vm: VirtualMachine) -> dict[str, Any]:

@@ -9,8 +9,7 @@ from harness.guest_process import Completed, GuestProcess
 from harness.vm import VirtualMachine
 
 USER = "alice"
-"""She is in the groups of both sockets. Her manager runs only while she has a session, or in
-`manager`."""
+"""She is in the groups of both sockets. Her manager runs only while she has a session."""
 
 SESSION_TERMINAL = 7
 EMPTY_TERMINAL = 9
@@ -118,20 +117,6 @@ def session(
     finally:
         opened.close()
         switch_to_console(vm, 1)
-        wait_until_manager_ended(vm, user)
-
-
-@contextlib.contextmanager
-def manager(vm: VirtualMachine, user: str = USER) -> Iterator[None]:
-    """The user's manager, without a session."""
-    vm.run(
-        f"loginctl enable-linger {user}; "
-        f"until systemctl is-active --quiet user@$(id -u {user}); do sleep 0.05; done"
-    )
-    try:
-        yield
-    finally:
-        vm.run(f"loginctl disable-linger {user}")
         wait_until_manager_ended(vm, user)
 
 

@@ -4,51 +4,11 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-from support.push_to_talk import PUSH_TO_TALK
-
-from harness import recorder, service
+from harness import service
 from harness.guest_process import GuestProcess
-from harness.recorder import Recorder
-from harness.recordings import changes_in
 from harness.vm import PS2_KEYBOARD, USB_KEYBOARD_NAME, VirtualMachine
-from harness.watch import Change
 
 TALKING, SILENT = "prepareToRecord", "editingText"
-
-# What records with the configuration that the service has.
-RECORDERS = [
-    tool.with_options("--config /host/keymoded.yaml")
-    for tool in (
-        recorder.KEYMODECTL,
-        recorder.REDACTED,
-        recorder.KEYMODECTL_YAML,
-        recorder.REDACTED_YAML,
-    )
-]
-
-
-@pytest.fixture
-def talking_guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
-    """The guest, with a service that was just started for push-to-talk."""
-    with service.configured(installed, PUSH_TO_TALK):
-        try:
-            yield installed
-        finally:
-            # A test that failed may have left it down.
-            installed.play("up f9")
-
-
-def replayed(vm: VirtualMachine, recording: Recorder) -> list[Change]:
-    """The changes in a recording by the configuration that the service has."""
-    return changes_in(recording.path, "--config", vm.shared / "keymoded.yaml")
-
-
-def ended(vm: VirtualMachine, recording: Recorder) -> list[Change]:
-    """Ends a recording after its marker, and returns what is `replayed` of it."""
-    recording.wait_for_marker()
-    assert recording.stop().exit_code == 0
-    return replayed(vm, recording)
 
 
 def settled(vm: VirtualMachine) -> dict[str, Any]:
@@ -87,14 +47,11 @@ def usb_keyboard(vm: VirtualMachine) -> Iterator[Callable[[], None]]:
         yield plugged.close
 
 
-def start_grab(vm: VirtualMachine) -> GuestProcess:
-    """Grabs the PS/2 keyboard until the process ends."""
+@contextlib.contextmanager
+def grabbed(vm: VirtualMachine) -> Iterator[GuestProcess]:
+    """Grabs the PS/2 keyboard; the process prints what only it gets."""
     grabber = vm.start(f"exec {service.program(vm, 'grab')} {PS2_KEYBOARD}")
     assert grabber.read_lines(1) == ["grabbed"]
-    return grabber
-
-
-def end_grab(grabber: GuestProcess) -> None:
-    """Ends the grab, and waits until it has ended."""
+    yield grabber
     grabber.kill()
     grabber.wait()

@@ -63,14 +63,10 @@ class VirtualMachine:
     def __init__(
         self,
         images: Images,
-        processors: int = 1,
-        memory_mib: int = 1024,
         clock: str = RIGHT_CLOCK,
         boots: bool = False,
     ) -> None:
         self._images = images
-        self._processors = processors
-        self._memory_mib = memory_mib
         self._clock = clock
         self._boots = boots
         self._processes: list[GuestProcess] = []
@@ -104,7 +100,7 @@ class VirtualMachine:
         self._agent = Agent(agent, console)
         undo.callback(self._agent.close)
         undo.callback(self._kill_qemu)
-        self._qmp.negotiate(BOUND_SECONDS)
+        self._qmp.negotiate()
         if state:
             self._qmp.go_on()
         else:
@@ -163,9 +159,9 @@ class VirtualMachine:
         """Repeats a shell command in the guest until it succeeds."""
         self.run(f"until (\n{command}\n); do sleep 0.05; done", timeout)
 
-    def play(self, script: str) -> float:
-        """Types keys on the emulated keyboard; keys.py describes the language and the result."""
-        return keys.play(keys.parse(script), self._send_key)
+    def play(self, script: str) -> None:
+        """Types keys on the emulated keyboard, in the language of keys.py."""
+        keys.play(keys.parse(script), self._send_key)
 
     def plug_usb_keyboard(self, identifier: str) -> str:
         """Plugs in a USB keyboard, waits for its node, and returns the node's path in the guest."""
@@ -206,9 +202,9 @@ class VirtualMachine:
         steps = {"x": right, "y": down}
         self._send([{"type": "rel", "data": {"axis": a, "value": n}} for a, n in steps.items()])
 
-    def unplug(self, identifier: str, timeout: float = BOUND_SECONDS) -> None:
+    def unplug(self, identifier: str) -> None:
         """Unplugs a device; the guest notices a little later."""
-        self._qmp.remove_device(identifier, timeout)
+        self._qmp.remove_device(identifier)
 
     def journal_tail(self, lines: int = 40) -> str:
         """The end of the guest's journal, kernel messages included."""
@@ -267,10 +263,9 @@ class VirtualMachine:
 
     def _machine(self) -> list[str]:
         """The arguments that a saved state depends on."""
-        threading_model = "multi" if self._processors > 1 else "single"
         return [
-            *("-accel", f"tcg,thread={threading_model}", "-machine", "pc", "-cpu", "qemu64"),
-            *("-smp", str(self._processors), "-m", str(self._memory_mib)),
+            *("-accel", "tcg,thread=single", "-machine", "pc", "-cpu", "qemu64"),
+            *("-smp", "1", "-m", "1024"),
             *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
             *("-append", f"{KERNEL_COMMAND_LINE} {self._clock}"),
             *("-device", "virtio-blk-pci,drive=root"),

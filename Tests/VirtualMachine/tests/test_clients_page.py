@@ -9,6 +9,7 @@ import varlink
 from harness.service import as_user, state, systemd_version
 from harness.vm import VirtualMachine
 from support.checkout import CHECKOUT
+from support.connection import INTERFACE
 
 PAGE = (CHECKOUT / "docs/clients.md").read_text()
 
@@ -40,6 +41,9 @@ def test_shell_example_with_varlinkctl_works(guest: VirtualMachine) -> None:
     assert ['"keyboard":"prepareToEditText"' in answers[0], len(answers)] == [True, 2]
     assert '"changed":true' in answers[1]
     assert '"keyboard":"editingText"' in answers[1]
+    # systemd's parser accepts the description of the interface.
+    introspect = f"varlinkctl introspect /run/keymoded/state.sock {INTERFACE}"
+    assert "method Monitor(" in guest.run(as_user("reader", introspect)).stdout
 
 
 def test_shell_example_with_socat_and_jq_works(guest: VirtualMachine) -> None:

@@ -116,12 +116,6 @@ def kill_often(vm: VirtualMachine) -> None:
     )
 
 
-def test_another_user_cannot_read_the_file(guest: VirtualMachine, desk: Session) -> None:
-    path = desk.run(f"echo {ENTRANCE}").stdout.strip()
-    refused = guest.run(service.as_user("ordinary", f"cat {path}"), check=False)
-    assert "Permission denied" in refused.stderr
-
-
 def test_units_are_well_formed(guest: VirtualMachine, desk: Session) -> None:
     verify = f"systemd-analyze --user verify --man=no ~/kiosk/{SOCKET} ~/kiosk/{SERVICE}"
     complaints = desk.run(verify, check=False).stderr.splitlines()
@@ -129,27 +123,6 @@ def test_units_are_well_formed(guest: VirtualMachine, desk: Session) -> None:
     shown = systemctl(guest, f"status --no-pager --full {SERVICE} {SOCKET}").stdout
     for complaint in ("ignoring", "not supported", "Failed", "cannot"):
         assert complaint not in shown
-
-
-def test_page_gets_keys_and_its_fingers_act(guest: VirtualMachine, desk: Session) -> None:
-    stream = follow(guest)
-    first = event(stream)["data"]
-    assert (first["state"]["keyboard"], first["changes"]) == ("prepareToEditText", [])
-    guest.play("tap insert")
-    assert states(stream) == ["editingText"]
-    status, body = ask(guest, """POST /trigger '{"event": "clickMoreButton"}'""")
-    assert (status, json.loads(body)["changed"]) == (200, True)
-    assert states(stream) == ["showingPanel"]
-    assert ask(guest, "GET /index.html")[0] == 200
-
-
-@pytest.mark.parametrize("asked", ["GET /state", "GET '/events?token='", "POST /trigger '{}'"])
-def test_without_the_token_nothing_is_done(
-    guest: VirtualMachine, desk: Session, asked: str
-) -> None:
-    command = f"env TOKEN= {service.program(guest, 'kiosk_page')} ask {asked}"
-    assert guest.run(service.as_user("alice", command)).stdout.startswith("403 ")
-    assert guest.run(service.as_user("ordinary", command)).stdout == "ended\n"
 
 
 def shown(vm: VirtualMachine, name: str) -> str:
@@ -214,24 +187,6 @@ def test_killed_bridge_comes_back_with_its_token_and_port(
     systemctl(guest, f"start {SOCKET} {SERVICE}")
 
 
-def test_restarted_daemon_is_told_and_nothing_is_missed(
-    guest: VirtualMachine, desk: Session
-) -> None:
-    stream = follow(guest)
-    first = event(stream)
-    guest.play("tap insert")
-    second = event(stream)
-    assert second["data"]["state"]["keyboard"] == "editingText"
-    guest.run("systemctl restart keymoded.service")
-    away, back = event(stream), event(stream)
-    assert (away["event"], away["data"]) == ("away", None)
-    assert back["id"] == second["id"]
-    assert back["data"]["state"]["instance"] == first["data"]["state"]["instance"]
-    service.wait_until_following(guest, 1)
-    guest.run("keymodectl trigger clickMoreButton")
-    assert states(stream) == ["showingPanel"]
-
-
 @pytest.fixture
 def strict(guest: VirtualMachine, desk: Session) -> Iterator[int]:
     """The PID of a bridge that a denied system call would kill."""
@@ -244,9 +199,14 @@ def strict(guest: VirtualMachine, desk: Session) -> Iterator[int]:
     desk.run(f"rm -r {folder}; systemctl --user daemon-reload; systemctl --user restart {SERVICE}")
 
 
-def test_no_denied_system_call_is_used(guest: VirtualMachine, strict: int) -> None:
+def test_page_gets_keys_its_fingers_act_and_no_denied_system_call_is_used(
+    guest: VirtualMachine, strict: int
+) -> None:
     stream = follow(guest)
-    event(stream)
+    first = event(stream)["data"]
+    assert (first["state"]["keyboard"], first["changes"]) == ("prepareToEditText", [])
+    guest.play("tap compose")
+    assert states(stream) == ["showingPanel"]
     assert ask(guest, "GET /index.html")[0] == 200
     assert ask(guest, "GET /no-such-file")[0] == 404
     assert ask(guest, """POST /trigger '{"event": "tapTextField"}'""")[0] == 200
@@ -260,8 +220,7 @@ def test_no_denied_system_call_is_used(guest: VirtualMachine, strict: int) -> No
     assert re.search(r"^Seccomp:\t2$", status, re.MULTILINE)
 
 
-def test_other_keys_record_while_one_is_held(guest: VirtualMachine, desk: Session) -> None:
-    desk.run("keymoded --check --config ~/kiosk/keymoded.yaml")
+def test_commands_of_the_page_install_its_keys(guest: VirtualMachine, desk: Session) -> None:
     # Root runs this in the home of alice, as she would with sudo.
     install = commands("reload keymoded").replace("sudo ", "").replace("~", "~alice")
     # The package has the folder.
@@ -269,16 +228,13 @@ def test_other_keys_record_while_one_is_held(guest: VirtualMachine, desk: Sessio
     guest.wait_until("keymodectl stats | grep -Eq '^reloads +[1-9]'")
     stream = follow(guest)
     event(stream)
-    guest.play("down f8")
-    assert states(stream) == ["prepareToRecord"]
-    guest.play("up f8")
-    assert states(stream) == ["editingText"]
-    guest.play("tap f9")
-    assert states(stream) == ["showingPanel"]
-    guest.play("tap f7")
-    assert states(stream) == ["editingText"]
-    guest.play("tap esc")
-    assert states(stream) == ["prepareToEditText"]
+    for script, state in (
+        ("down f8", "prepareToRecord"),
+        ("up f8", "editingText"),
+        ("tap f9", "showingPanel"),
+    ):
+        guest.play(script)
+        assert states(stream) == [state]
 
 
 def test_next_login_starts_the_service(guest: VirtualMachine, desk: Session) -> None:

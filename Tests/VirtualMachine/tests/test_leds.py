@@ -1,11 +1,11 @@
 """Keyboard LEDs that show states, switched by the hardened service."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from harness import service
-from harness.keyboards import LitKeyboard, followed
+from harness.keyboards import MadeDevice, followed
 from harness.service import PATIENT, reload, wait_until_following
 from harness.vm import VirtualMachine
 from harness.watch import Watch
@@ -19,16 +19,17 @@ CAPS_LOCK = "tap shift; wait 100; tap shift"
 LEDS = PATIENT + "leds: { capsLock: LED_CAPSL, editingText: [LED_SCROLLL, LED_MISC] }\n"
 
 
-def unlock(guest: VirtualMachine) -> None:
-    """Switches off the console's lock keys, whose LEDs the kernel sets on each new keyboard."""
-    # KDSKBLED of <linux/kd.h>. An earlier test that typed every key has typed these too.
-    guest.run("python3 -c 'import fcntl; fcntl.ioctl(open(\"/dev/tty0\"), 0x4B65, 0)'")
+def lit(guest: VirtualMachine, name: str) -> MadeDevice:
+    """A keyboard with all LEDs that the kernel knows."""
+    return MadeDevice(guest, name, leds=[*range(9)])
 
 
 @pytest.fixture
 def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with the shipped service just started, configured to switch LEDs."""
-    unlock(installed)
+    # The kernel sets the console's lock keys on each new keyboard, and an earlier test may have typed
+    # them: KDSKBLED of <linux/kd.h> switches them off.
+    installed.run("python3 -c 'import fcntl; fcntl.ioctl(open(\"/dev/tty0\"), 0x4B65, 0)'")
     with service.configured(installed, LEDS):
         yield installed
 
@@ -53,40 +54,44 @@ def opened_for_writing(guest: VirtualMachine) -> int:
     return sum("/dev/input/" in link and "w" in link.split()[0] for link in links)
 
 
+# What the watchdog may cause, of WatchdogSec=30s: up to two waits in half of that.
+ALLOWED_WAITS = 4
+
+
+def waits(guest: VirtualMachine, meanwhile: Callable[[], object]) -> int:
+    """How often the daemon has waited while `meanwhile` ran."""
+    statuses = "cat /proc/$(pgrep -x keymoded)/task/*/status"
+    count = statuses + " | awk '/^voluntary/ { n += $2 } END { print n }'"
+    before = int(guest.run(count).stdout)
+    meanwhile()
+    return int(guest.run(count).stdout) - before
+
+
 def warnings(guest: VirtualMachine) -> list[str]:
     """The lines about LEDs that the daemon has logged."""
     return [line for line in service.log(guest) if "LEDs" in line]
 
 
-def test_leds_show_a_state_while_it_lasts(writing: VirtualMachine) -> None:
-    with followed(writing, LitKeyboard(writing, "Lit keyboard")) as keyboard:
-        writing.play(CAPS_LOCK)
-        assert keyboard.switched(1) == ["CAPSL on"]
-        writing.play("tap insert")
-        assert keyboard.switched(2) == ["SCROLLL on", "MISC on"]
-        # Keys of this keyboard switch its LEDs; a letter switches nothing.
-        keyboard.send("A+", "A-", "ESC+", "ESC-")
-        assert keyboard.switched(2) == ["SCROLLL off", "MISC off"]
-        writing.play("tap shift")
-        assert keyboard.switched(1) == ["CAPSL off"]
-    assert warnings(writing) == []
-
-
-def test_device_plugged_later_shows_the_present_state(writing: VirtualMachine) -> None:
-    with followed(writing, LitKeyboard(writing, "First keyboard")) as first:
+def test_leds_show_a_state_while_it_lasts_also_on_a_keyboard_that_comes_later(
+    writing: VirtualMachine,
+) -> None:
+    with followed(writing, lit(writing, "First keyboard")) as first:
         writing.play("tap insert")
         assert first.switched(2) == ["SCROLLL on", "MISC on"]
-        with followed(writing, LitKeyboard(writing, "Second keyboard")) as second:
+        with followed(writing, lit(writing, "Second keyboard")) as second:
             assert second.switched(2) == ["SCROLLL on", "MISC on"]
-            writing.play("tap esc")
+            # Keys of this keyboard switch its LEDs; a letter switches nothing.
+            second.send("A+", "A-", "ESC+", "ESC-")
             assert second.switched(2) == ["SCROLLL off", "MISC off"]
         writing.play(CAPS_LOCK)
         assert first.switched(3) == ["SCROLLL off", "MISC off", "CAPSL on"]
+        writing.play("tap shift")
+        assert first.switched(1) == ["CAPSL off"]
     assert warnings(writing) == [], "no warning about the unplugged keyboard either"
 
 
 def test_reload_changes_leds_and_keeps_held_keys(writing: VirtualMachine) -> None:
-    with followed(writing, LitKeyboard(writing, "Reloaded keyboard")) as keyboard:
+    with followed(writing, lit(writing, "Reloaded keyboard")) as keyboard:
         reload(writing, PATIENT)
         assert opened_for_writing(writing) == 0
         watch = Watch(writing)
@@ -106,51 +111,47 @@ def test_reload_changes_leds_and_keeps_held_keys(writing: VirtualMachine) -> Non
         assert keyboard.switched(1) == ["MISC off"]
         assert opened_for_writing(writing) == 0
 
-
-def test_device_ignored_by_a_reload_has_its_led_switched_off(writing: VirtualMachine) -> None:
-    with followed(writing, LitKeyboard(writing, "Ignored keyboard")) as keyboard:
-        writing.play(CAPS_LOCK)
-        assert keyboard.switched(1) == ["CAPSL on"]
-        reload(writing, LEDS + "devices: { ignore: 'Ignored*' }\n")
-        assert keyboard.switched(1) == ["CAPSL off"]
+        reload(writing, LEDS)
+        assert sorted(keyboard.switched(3)) == ["CAPSL on", "MISC on", "SCROLLL on"]
+        reload(writing, LEDS + "devices: { ignore: 'Reloaded*' }\n")
+        assert sorted(keyboard.switched(3)) == ["CAPSL off", "MISC off", "SCROLLL off"]
         wait_until_following(writing, 1)
         reload(writing, LEDS)
-        assert keyboard.switched(1) == ["CAPSL on"]
+        assert sorted(keyboard.switched(3)) == ["CAPSL on", "MISC on", "SCROLLL on"]
 
 
-def test_stopping_switches_leds_off_and_starting_switches_them_on(writing: VirtualMachine) -> None:
-    with followed(writing, LitKeyboard(writing, "Lasting keyboard")) as keyboard:
+def test_stopping_switches_leds_off_and_starting_switches_them_as_they_must_be(
+    writing: VirtualMachine,
+) -> None:
+    with followed(writing, lit(writing, "Lasting keyboard")) as keyboard:
         writing.play(CAPS_LOCK)
         assert keyboard.switched(1) == ["CAPSL on"]
         writing.run("systemctl restart keymoded")
         assert keyboard.switched(2) == ["CAPSL off", "CAPSL on"]
         # A killed daemon switches nothing off; the next daemon finds the LEDs as they must be.
-        writing.run("systemctl kill --signal KILL keymoded; systemctl start keymoded")
+        service.kill(writing)
         wait_until_following(writing, 2)
         writing.play("tap insert; wait 30; tap esc")
         blinked = ["SCROLLL on", "MISC on", "SCROLLL off", "MISC off"]
         assert keyboard.switched(4) == blinked, "the new daemon found the LED as it must be"
-        writing.play("tap shift; wait 700; " + CAPS_LOCK)
-        assert keyboard.switched(2) == ["CAPSL off", "CAPSL on"]
         writing.run("systemctl stop keymoded")
         assert keyboard.switched(1) == ["CAPSL off"]
 
-
-def test_start_switches_off_configured_leds_that_were_left_on(writing: VirtualMachine) -> None:
-    writing.run("systemctl stop keymoded")
-    keyboard = LitKeyboard(writing, "Left keyboard")
-    keyboard.switch("CAPSL", 1)
-    keyboard.switch("NUML", 1)
-    assert keyboard.switched(2) == ["CAPSL on", "NUML on"]
-    writing.run("systemctl start keymoded")
-    assert keyboard.switched(1) == ["CAPSL off"]
-    writing.play(CAPS_LOCK)
-    assert keyboard.switched(1) == ["CAPSL on"], "the daemon leaves a LED without a state alone"
-    keyboard.remove()
+        # Configured LEDs that were left on; the daemon leaves one without a state alone.
+        for led in ("MISC", "NUML"):
+            keyboard.switch(led, 1)
+        assert keyboard.switched(2) == ["MISC on", "NUML on"]
+        writing.run("systemctl start keymoded")
+        # The states are gone, or not, with the daemon that was stopped: see test_restart.py.
+        is_kept = service.state(writing)["shift"] == "capsLock"
+        expected = ["CAPSL on", "MISC off"] if is_kept else ["MISC off"]
+        assert sorted(keyboard.switched(len(expected))) == expected
+        writing.play("tap insert")
+        assert keyboard.switched(2) == ["SCROLLL on", "MISC on"]
 
 
 def test_leds_switched_by_others_do_not_wake_the_daemon(writing: VirtualMachine) -> None:
-    with followed(writing, LitKeyboard(writing, "Blinking keyboard")) as keyboard:
+    with followed(writing, lit(writing, "Blinking keyboard")) as keyboard:
         writing.play(CAPS_LOCK)
         assert keyboard.switched(1) == ["CAPSL on"]
         assert opened_for_writing(writing) == 2
@@ -162,11 +163,12 @@ def test_leds_switched_by_others_do_not_wake_the_daemon(writing: VirtualMachine)
                 keyboard.switch("CAPSL", 1 - value)
             assert len(keyboard.switched(20)) == 20
 
-        service.expect_asleep(writing, blink)
+        # The first time, it may still be busy with earlier events; a real wakeup recurs.
+        assert any(waits(writing, blink) <= ALLOWED_WAITS for _ in range(3))
 
 
 def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: VirtualMachine) -> None:
-    with followed(reading, LitKeyboard(reading, "Dark keyboard")) as keyboard:
+    with followed(reading, lit(reading, "Dark keyboard")) as keyboard:
         watch = Watch(reading)
         reading.play(CAPS_LOCK)
         keyboard.send("INSERT+", "INSERT-", "ESC+", "ESC-")
@@ -184,7 +186,7 @@ def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: Virt
 
 def test_reload_retries_a_node_without_write_permission(writing: VirtualMachine) -> None:
     writing.run("systemctl stop keymoded")
-    keyboard = LitKeyboard(writing, "Guarded keyboard")
+    keyboard = lit(writing, "Guarded keyboard")
     writing.run(f"udevadm settle; stat --format '%a %G' {keyboard.path} | grep -x '660 input'")
     writing.run(f"chmod 640 {keyboard.path}; systemctl start keymoded")
     with followed(writing, keyboard):

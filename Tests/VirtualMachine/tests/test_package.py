@@ -4,16 +4,12 @@ These tests build on each other: the first finds the package just installed, the
 """
 
 import re
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import varlink
 from harness import service
 from harness.build_image import Images
-from harness.foreign_clients import PYTHON, VARLINKCTL, ForeignClient
-from harness.service import CONFIGURATION, as_user, systemd_version, wait_until_following
+from harness.service import CONFIGURATION, wait_until_following
 from harness.upgrade import INSTALL, INSTALL_SECONDS, share_package, upgrade
 from harness.vm import VirtualMachine
 from harness.watch import Watch, press_twice
@@ -92,55 +88,6 @@ def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> N
     typed = {"SHIFT": 42, "Q": 16, "COMPOSE": 127, "INSERT": 110, "F5": 63, "X": 45}
     for name, code in typed.items():
         assert not re.search(rf"\b(KEY_)?(LEFT)?{name}\b|\b{code}\b", journal, re.IGNORECASE)
-
-
-@pytest.fixture(params=["varlinkctl", "python"])
-def client(installed: VirtualMachine, request: pytest.FixtureRequest) -> ForeignClient:
-    """varlinkctl of systemd, or the client of the Python library."""
-    if request.param == "varlinkctl":
-        if systemd_version(installed) < 255:
-            pytest.skip("varlinkctl follows changes since systemd 255")
-        return VARLINKCTL
-    library = installed.shared / "varlink"
-    shutil.copytree(Path(varlink.__file__).parent, library, dirs_exist_ok=True)
-    return PYTHON
-
-
-def test_foreign_clients_may_do_what_their_group_allows(
-    guest: VirtualMachine, client: ForeignClient
-) -> None:
-    def command(user: str, what: str, name: str, method: str = "", parameters: str = "{}") -> str:
-        words = {"socket": f"/run/keymoded/{name}.sock", "method": method, "parameters": parameters}
-        # The library is in /host.
-        return f"cd /host; PYTHONUNBUFFERED=1 {as_user(user, what.format(**words))}"
-
-    def answer(*words: str) -> str:
-        return guest.run(command(*words)).stdout
-
-    def refusal(*words: str) -> str:
-        # The exit code does not help: the Python client exits with 0 if the daemon refuses.
-        refused = guest.run(command(*words), check=False)
-        return refused.stdout + refused.stderr
-
-    for user, name in (("reader", "state"), ("controller", "control")):
-        assert re.search(r"Product: +keymoded\n", answer(user, client.info, name))
-        assert "method Monitor(" in answer(user, client.introspect, name)
-        assert re.search('"shift": ?"off"', answer(user, client.call, name, "GetState"))
-
-    follower = guest.start(command("reader", client.follow, "state"))
-    follower.wait_for('"sequence": ?0')
-    trigger = ("Trigger", '{"event":"tapTextField"}')
-    assert re.search('"changed": ?true', answer("controller", client.call, "control", *trigger))
-    follower.wait_for('"to": ?"editingText"')
-    follower.interrupt()
-
-    # On a socket that the user may open, the daemon refuses; on others, the kernel.
-    assert "org.varlink.service.PermissionDenied" in refusal(
-        "reader", client.call, "state", *trigger
-    )
-    for user, name in (("ordinary", "state"), ("ordinary", "control"), ("reader", "control")):
-        assert "ermission denied" in refusal(user, client.call, name, "GetState")
-    assert service.state(guest)["sequence"] == 1
 
 
 def test_upgrade_refuses_no_client_and_loses_nothing(guest: VirtualMachine) -> None:

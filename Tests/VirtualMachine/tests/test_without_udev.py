@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from harness import service
-from harness.keyboards import VirtualKeyboard
+from harness.keyboards import MadeDevice, VirtualKeyboard
 from harness.service import BY_HAND, start_by_hand
 from harness.vm import PS2_KEYBOARD, VirtualMachine
 from support.input_events import (
@@ -19,6 +19,9 @@ from support.input_events import (
     BTN_TOUCH,
     DICTATE,
 )
+
+# INPUT_PROP_POINTER and INPUT_PROP_BUTTONPAD; INPUT_PROP_DIRECT.
+PAD, SCREEN = [0, 2], [1]
 
 
 @pytest.fixture
@@ -46,8 +49,10 @@ def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards_or_po
     all_names = guest.run("cat /sys/class/input/event*/device/name").stdout.splitlines()
     assert len(all_names) > 1, "there is more than the keyboard"
     guest.plug_usb_mouse("unmarked")
-    touchpad = VirtualKeyboard(guest, "Touchpad", like=described(guest, TOUCHPAD))
-    screen = VirtualKeyboard(guest, "Touchscreen", like=described(guest, TOUCHSCREEN))
+    touches = [BTN_LEFT, BTN_TOOL_FINGER, BTN_TOUCH]
+    pad = {"properties": PAD, "keys": touches, "absolute": [ABS_X, ABS_Y]}
+    screen = {"properties": SCREEN, "keys": [BTN_TOUCH], "absolute": [ABS_X, ABS_Y]}
+    touched = [MadeDevice(guest, "Touchpad", **pad), MadeDevice(guest, "Touchscreen", **screen)]
     guest.run("udevadm settle")
 
     def udev_says(properties: str) -> list[str]:
@@ -71,54 +76,9 @@ def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards_or_po
     }
     guest.play("tap insert")
     guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
-    touchpad.remove()
-    screen.remove()
+    for device in touched:
+        device.remove()
     guest.unplug("unmarked")
-
-
-# The properties, keys and absolute axes of pads and screens that fingers touch.
-TOUCHPAD = ([0, 2], [BTN_LEFT, BTN_TOOL_FINGER, BTN_TOUCH], [ABS_X, ABS_Y])
-TOUCHSCREEN = ([1], [BTN_TOUCH], [ABS_X, ABS_Y])
-
-
-def described(guest: VirtualMachine, device: tuple[list[int], list[int], list[int]]) -> str:
-    """The path in the guest of a description for evemu of a device with these codes."""
-    properties, keys, axes = device
-    text = (
-        "# EVEMU 1.3\nN: x\nI: 0003 1209 0001 0110\n"
-        + bits("P:", properties, 8)
-        + bits("B: 00", [0, *([1] if keys else []), *([3] if axes else [])], 8)
-        + bits("B: 01", keys, 96)
-        + bits("B: 03", axes, 8)
-        + "".join(f"A: {axis:02x} 0 1000 0 0 10\n" for axis in axes)
-    )
-    path = guest.shared / "described"
-    path.write_text(text)
-    return f"/host/{path.name}"
-
-
-def bits(name: str, numbers: list[int], size: int) -> str:
-    """Lines of evemu's format with these bits set, eight bytes a line."""
-    values = bytearray(size)
-    for number in numbers:
-        values[number // 8] |= 1 << number % 8
-    return "".join(
-        f"{name} {values[first : first + 8].hex(' ')}\n" for first in range(0, size, 8)
-    )
-
-
-def test_keyboard_is_followed_while_it_exists(guest: VirtualMachine) -> None:
-    start_by_hand(guest)
-    before = devices(guest)
-    for _ in range(3):
-        keyboard = VirtualKeyboard(guest, "Late keyboard")
-        wait_until_followed(guest, "Late keyboard")
-        keyboard.send("INSERT+", "INSERT-")
-        guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
-        keyboard.remove()
-        wait_until_followed(guest, "Late keyboard", is_followed=False)
-        guest.run(f"keymodectl trigger tapBlankArea {BY_HAND}")
-    assert devices(guest) == before
 
 
 def test_node_is_opened_once_its_permissions_allow_it(guest: VirtualMachine) -> None:
@@ -159,7 +119,7 @@ def test_keyboard_that_reuses_a_node_is_followed(guest: VirtualMachine) -> None:
 def test_device_with_a_single_key_is_followed_while_the_key_is_bound(guest: VirtualMachine) -> None:
     configuration = guest.shared / "reloaded.yaml"
     configuration.write_text("")
-    key = VirtualKeyboard(guest, "Dictation key", like=described(guest, ([], [DICTATE], [])))
+    key = MadeDevice(guest, "Dictation key", keys=[DICTATE])
     start_by_hand(guest, "--config /host/reloaded.yaml")
     before = devices(guest)
     assert before["Dictation key"] == "keys"
