@@ -75,7 +75,7 @@ public struct Replay: Sendable {
     }
     // Only the changes matter, so the controller can take all events at once.
     time = last.time
-    controller.take(events, on: device) { changes.append($0) }
+    changes += controller.take(events, on: device)
     collect(&changes, from: 0)
   }
 
@@ -84,7 +84,7 @@ public struct Replay: Sendable {
   ) {
     summary.add(input, at: time, before: controller, from: bounds.start)
     let first = changes.count
-    controller.take(input) { changes.append($0) }
+    changes += controller.take(input)
     collect(&changes, from: first)
   }
 
@@ -124,7 +124,7 @@ public struct Replay: Sendable {
     while let due = controller.deadline, due <= now {
       if due >= bounds.start { enterWindow(at: due) }
       let first = changes.count
-      controller.advance(to: due) { changes.append($0) }
+      changes += controller.advance(to: due)
       collect(&changes, from: first)
       time = max(time ?? due, due)
     }
@@ -140,7 +140,7 @@ public struct Replay: Sendable {
   /// Ends the recording: a tap that could still bounce counts.
   private mutating func end(_ changes: inout [Change]) {
     if let time {
-      controller.end(at: time) { changes.append($0) }
+      changes += controller.end(at: time)
       collect(&changes, from: 0)
     }
     finish()

@@ -57,9 +57,9 @@ struct KeyLogPropertyTests {
   func releases(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
     let f9 = try key("F9")
-    let debounce = Duration.milliseconds(seed % 3 == 0 ? 5 : 0)
-    let bound = try usesSettings([("F9", .press), ("F9", .release)], debounce: debounce)
-    let unbound = try usesSettings([("F10", .press)], debounce: debounce)
+    let debounce = seed % 3 == 0 ? 5 : 0
+    let bound = try Settings(text: "debounce \(debounce), F9 press, F9 release")
+    let unbound = try Settings(text: "debounce \(debounce), F10 press")
     var settings = bound
     var controller = Controller(settings: settings)
     var changes: [Change] = []
@@ -94,23 +94,20 @@ struct KeyLogPropertyTests {
       case 11:
         // Killed, and started anew: what happened meanwhile was not seen.
         if Bool.random(using: &generator) { isDown = false }
-        controller = Controller(
-          settings: settings, resuming: controller.snapshot, changedLast: nil, at: now
-        ) { changes.append($0) }
+        let snapshot = controller.snapshot
+        controller = Controller(settings: settings)
+        changes += controller.resume(snapshot, changedLast: nil, at: now)
         if isPresent {
           inputs = [.opened(DeviceID(order: device), held: isDown ? [f9] : [])]
         }
         inputs.append(.allOpened(at: now))
       default: break
       }
-      controller.take(
-        Batch(inputs, reached: now, settled: now), keysUp: { keys, _ in isDown ? [] : keys },
-        publish: { changes.append($0) })
+      changes += controller.take(
+        Batch(inputs, reached: now, settled: now), keysUp: { keys, _ in isDown ? [] : keys })
     }
     // The last release: the keyboard is unplugged.
-    controller.take(.gone(DeviceID(order: device), at: Time(microseconds: time))) {
-      changes.append($0)
-    }
+    changes += controller.take(.gone(DeviceID(order: device), at: Time(microseconds: time)))
     let events = changes.filter { $0.machine == .keyboard }.map(\.event)
     #expect(events.count > 2)
     #expect(events.count.isMultiple(of: 2))
@@ -123,11 +120,10 @@ struct KeyLogPropertyTests {
   @Test("keys in batches have the same effect as one by one", arguments: 0..<200)
   func batches(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
-    var settings = try usesSettings([
-      ("F9", .press), ("F9", .release), ("F9", .hold(.milliseconds(100))), ("A", .tap),
-      ("LEFTSHIFT+A", .release), ("LEFTCTRL+F9", .tap),
-    ])
-    settings.shift = ShiftRules(timeout: .milliseconds(700))
+    var settings = try Settings(
+      text: """
+        timeout 700, F9 press, F9 release, F9 hold 100, A tap, LEFTSHIFT+A release, LEFTCTRL+F9 tap
+        """)
     settings.shiftTrigger = [.press, .tap, .always][seed % 3]
     if seed % 2 == 1 { settings.debounce = .milliseconds(5) }
     let keys = try ["F9", "A", "S", "LEFTSHIFT", "RIGHTSHIFT", "LEFTCTRL", "LEFT", "BTN_LEFT"]
@@ -151,15 +147,14 @@ struct KeyLogPropertyTests {
           inputs.append(.key(device, event))
         }
       }
-      for input in inputs { one.take(input) { oneByOne.append($0) } }
+      for input in inputs { oneByOne += one.take(input) }
       let now = Time(microseconds: time)
-      live.take(
-        Batch(inputs, reached: now, settled: now), keysUp: { _, _ in [] },
-        publish: { inBatches.append($0) })
+      inBatches += live.take(
+        Batch(inputs, reached: now, settled: now), keysUp: { _, _ in [] })
     }
     let end = Time(microseconds: .max)
-    one.advance(to: end) { oneByOne.append($0) }
-    live.advance(to: end) { inBatches.append($0) }
+    oneByOne += one.advance(to: end)
+    inBatches += live.advance(to: end)
     #expect(oneByOne.count > 5)
     #expect(inBatches == oneByOne)
     #expect(live.snapshot == one.snapshot)

@@ -49,7 +49,7 @@ private struct Reading: Equatable {
       while let batch = try recording.next() {
         for input in batch.inputs {
           inputs.append(input)
-          controller.take(input.input) { _ in }
+          controller.take(input.input)
         }
       }
     } catch {
