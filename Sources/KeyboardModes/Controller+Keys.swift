@@ -102,10 +102,11 @@ extension Controller {
 
   mutating func release(_ key: DeviceKey, at time: Time) {
     guard keys.release(key, at: time) else { return }
-    openShifts.release(key, mayBounce: settings.isDebouncing)
+    let mayBounce = keys.debounce != nil
+    openShifts.release(key, mayBounce: mayBounce)
     if !openUses.isEmpty { send(openUses.release(key, at: time)) }
     waitingTap.release(key, at: time)
-    if !settings.isDebouncing { settleTap() }
+    if !mayBounce { settleTap() }
   }
 
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
@@ -117,8 +118,8 @@ extension Controller {
   /// Whether Shift belongs to a shortcut if it is pressed while these modifiers are held.
   private func belongsToShortcut(_ held: Modifiers) -> Bool {
     guard settings.shiftTrigger != .always else { return false }
-    return !held.isDisjoint(with: .commands) || keys.isAnyDown(of: KeyCode.navigation)
-      || settings.pointers && keys.isAnyDown(of: KeyCode.pointerButtons)
+    return !held.isDisjoint(with: .commands) || keys.isAnyDown(of: KeyCode.navigationNumbers)
+      || settings.pointers && keys.isAnyDown(of: KeyCode.pointerButtonNumbers)
   }
 }
 

@@ -131,7 +131,7 @@ public struct Controller: Sendable {
     settleTap()
     send(openUses.rebind(from: settings.keyboard, to: next, at: time))
     settings = next
-    keys.debounce = next.debounce
+    keys.setDebounce(next.debounce)
     openShifts.removeAll()
     waitingTap = WaitingTap(next)
     machines.setShift(next.shift)
@@ -181,7 +181,13 @@ public struct Controller: Sendable {
     return machines.changes
   }
 
+  /// Most events find that nothing can be due, without a call.
+  @inline(__always)
   mutating func passTime(to time: Time) {
+    if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty { performDue(by: time) }
+  }
+
+  private mutating func performDue(by time: Time) {
     while let due = deadline, due <= time {
       if openUses.due == due {
         send(openUses.perform())

@@ -39,13 +39,23 @@ struct DeviceKeys: Sendable {
     if !releases.isEmpty { releases.removeAll { $0.key == key } }
   }
 
-  /// Releases `key` at `time`, and returns whether it was down. If `debounce` is above zero,
-  /// ``resume(_:at:_:)`` can undo the release within that interval.
-  mutating func release(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
+  /// The same, but returns `nil` if the press is a bounce, which undoes the release of the key.
+  ///
+  /// - Returns: the modifiers held on this device by other keys.
+  mutating func press(_ key: KeyCode, at time: Time, _ debounce: Duration?) -> Modifiers? {
+    if let debounce, resume(key, at: time, debounce) { return nil }
+    let held = modifiers(without: key)
+    press(key)
+    return held
+  }
+
+  /// Releases `key` at `time`, and returns whether it was down. With `debounce`,
+  /// ``press(_:at:_:)`` can undo the release within that interval.
+  mutating func release(_ key: KeyCode, at time: Time, _ debounce: Duration?) -> Bool {
     let wasConsumed = consumed.remove(key)
     guard down.remove(key) else { return false }
     if !Modifiers(of: key).isEmpty { modifiers = modifiers(without: key) }
-    if debounce > .zero {
+    if let debounce {
       forgetReleases(notWithin: debounce, of: time)
       releases.append(Release(key: key, time: time, wasConsumed: wasConsumed))
     }
@@ -54,7 +64,7 @@ struct DeviceKeys: Sendable {
 
   /// Undoes the last release of `key` if it is less than `debounce` away from `time`: the switch
   /// bounced, and the key was down all the time. Returns whether it undid a release.
-  mutating func resume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
+  private mutating func resume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
     guard !releases.isEmpty else { return false }
     forgetReleases(notWithin: debounce, of: time)
     guard let release = releases.first(where: { $0.key == key }) else { return false }
@@ -63,7 +73,7 @@ struct DeviceKeys: Sendable {
     return true
   }
 
-  /// Whether ``resume(_:at:_:)`` would undo a release.
+  /// Whether a press of `key` at `time` would be a bounce.
   func isBounce(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
     releases.contains { $0.key == key && $0.time.isWithin(debounce, of: time) }
   }
@@ -107,11 +117,14 @@ struct DeviceKeys: Sendable {
 struct HeldKeys: Sendable {
   private(set) var devices: [DeviceKeys] = []
 
-  /// A press less than this away from the key's release is a bounce; with zero, none is.
-  var debounce: Duration
+  /// A press less than this away from the key's release is a bounce; `nil` if none is.
+  private(set) var debounce: Duration?
 
   /// No key is down on any device.
-  init(debounce: Duration) { self.debounce = debounce }
+  init(debounce: Duration) { setDebounce(debounce) }
+
+  /// From now on, a press less than this away from the key's release is a bounce.
+  mutating func setDebounce(_ interval: Duration) { debounce = interval > .zero ? interval : nil }
 
   /// Opens `device` while these keys are down. Their presses were not seen.
   mutating func open(_ device: DeviceID, _ held: [KeyCode]) {
@@ -124,9 +137,9 @@ struct HeldKeys: Sendable {
   /// undoes the release of the key.
   mutating func press(_ key: DeviceKey, at time: Time) -> Modifiers? {
     let index = index(of: key.device)
-    if debounce > .zero, devices[index].resume(key.code, at: time, debounce) { return nil }
-    let held = modifiers(without: key)
-    devices[index].press(key.code)
+    guard var held = devices[index].press(key.code, at: time, debounce) else { return nil }
+    // A copy of a device would be retained.
+    for other in devices.indices where other != index { held.formUnion(devices[other].modifiers) }
     return held
   }
 
@@ -162,23 +175,21 @@ struct HeldKeys: Sendable {
 
   /// Whether a press of `key` at `time` would be a bounce.
   func isBounce(_ key: DeviceKey, at time: Time) -> Bool {
-    devices.contains { $0.device == key.device && $0.isBounce(key.code, at: time, debounce) }
+    guard let debounce else { return false }
+    return devices.contains { $0.device == key.device && $0.isBounce(key.code, at: time, debounce) }
   }
 
-  /// Whether one of these keys is down on any device.
-  func isAnyDown(of keys: [KeyCode]) -> Bool {
-    devices.contains { device in keys.contains(where: device.down.contains) }
+  /// Whether a key with one of these numbers is down on any device; see ``KeySet/containsAny(of:)``.
+  func isAnyDown(of numbers: ClosedRange<UInt16>) -> Bool {
+    // A copy of a device would be retained.
+    devices.indices.contains { devices[$0].down.containsAny(of: numbers) }
   }
 
   /// The modifiers held on all devices by keys other than `key`.
   func modifiers(without key: DeviceKey) -> Modifiers {
-    var held: Modifiers = []
-    // A copy of a device would be retained.
-    for index in devices.indices {
-      let isOwn = devices[index].device == key.device
-      held.formUnion(
-        isOwn ? devices[index].modifiers(without: key.code) : devices[index].modifiers)
+    devices.reduce(into: []) { held, other in
+      let isOwn = other.device == key.device
+      held.formUnion(isOwn ? other.modifiers(without: key.code) : other.modifiers)
     }
-    return held
   }
 }

@@ -33,6 +33,13 @@ public struct KeySet: Sendable {
     return wasThere
   }
 
+  /// Whether a key with one of these numbers is in the set. They must all lie within one word: divided
+  /// by 64, they give the same number.
+  func containsAny(of numbers: ClosedRange<UInt16>) -> Bool {
+    let bits = words[unchecked: Int(numbers.lowerBound / 64)] >> (numbers.lowerBound % 64)
+    return bits & (1 << UInt64(numbers.count) - 1) != 0
+  }
+
   // The words have a bit for every number up to `KeyCode.max`, so indices need no bounds check.
   private static func word(of key: KeyCode) -> Int { Int(key.number / 64) }
   private static func bit(of key: KeyCode) -> UInt64 { 1 &<< UInt64(key.number % 64) }

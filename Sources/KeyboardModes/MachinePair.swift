@@ -30,6 +30,9 @@ struct MachinePair: Sendable {
       keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince)
   }
 
+  /// Whether an unused `on` ends.
+  var haveTimeout: Bool { shift.rules.timeout != nil }
+
   /// When an unused `on` ends; `nil` without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }

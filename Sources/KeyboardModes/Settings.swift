@@ -41,8 +41,3 @@ public struct Settings: Hashable, Sendable {
     self.pointers = pointers
   }
 }
-
-extension Settings {
-  /// Whether debouncing is on.
-  var isDebouncing: Bool { debounce > .zero }
-}

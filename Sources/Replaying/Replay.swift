@@ -41,14 +41,14 @@ public struct Replay: Sendable {
 
   /// Replays some more of `recording`.
   ///
-  /// - Parameter changes: is replaced by the changes in the window that this caused. Its memory is
-  ///   reused.
+  /// - Parameter changes: is replaced by the changes in the window that this caused.
   /// - Returns: how many inputs were replayed; `nil` if the replay has ended.
   /// - Throws: `RecordingError` for what cannot be read. The changes before it have been yielded.
   public mutating func next(
     from recording: inout Recording, into changes: inout [Change]
   ) throws(RecordingError) -> Int? {
-    if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
+    // The controller uses the memory again, if nobody else has it any more.
+    changes = []
     guard !isEnded else { return nil }
     guard let batch = try recording.next() else {
       end(&changes)
@@ -75,7 +75,7 @@ public struct Replay: Sendable {
     }
     // Only the changes matter, so the controller can take all events at once.
     time = last.time
-    changes += controller.take(events, on: device)
+    changes = controller.take(events, on: device)
     collect(&changes, from: 0)
   }
 
