@@ -1,6 +1,5 @@
 import Evdev
 import KeyboardModes
-import TestSupport
 import Testing
 
 private let first = DeviceID(order: 0)
@@ -173,38 +172,6 @@ struct ControllerTests {
   func unknownClientEvent() {
     #expect(ClientEvent(name: "vcDidTapped") == nil)
     #expect(ClientEvent(name: "") == nil)
-  }
-
-  @Test("changes are numbered from 1 without gaps, whatever the inputs")
-  func sequence() throws {
-    var generator = SplitMix64(seed: 20_261_121)
-    var timeline = Timeline()
-    let keys = try ["LEFTSHIFT", "A", "LEFTCTRL", "ESC", "COMPOSE", "INSERT", "V"].map {
-      try key($0)
-    }
-    for step in 0..<20_000 {
-      let device = DeviceID(order: Int.random(in: 0..<3, using: &generator))
-      let key = try #require(keys.randomElement(using: &generator))
-      let time = at(Int64(step) * 90)
-      switch Int.random(in: 0..<20, using: &generator) {
-      case 0: timeline.take(.gone(device, at: timeline.time))
-      case 1: timeline.take(.opened(device, held: [key]))
-      case 2:
-        let found = KeyDifference(key: key, isDown: Bool.random(using: &generator))
-        timeline.take(.synchronized(device, [found], at: time))
-      default:
-        let action = try #require(KeyEvent.Action(rawValue: .random(in: 0...2, using: &generator)))
-        timeline.take(.key(device, KeyEvent(time: time, key: key, action: action)))
-      }
-    }
-    #expect(timeline.changes.map(\.sequence) == Array(1...Int64(timeline.changes.count)))
-    // Each change of a machine starts in the state that its previous change led to.
-    for machine in Machine.allCases {
-      let own = timeline.changes.filter { $0.machine == machine }
-      #expect(own.count > 100)
-      #expect(zip(own, own.dropFirst()).allSatisfy { $0.to == $1.from })
-      #expect(own.allSatisfy { $0.from != $0.to })
-    }
   }
 }
 

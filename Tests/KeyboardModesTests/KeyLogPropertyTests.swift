@@ -5,6 +5,45 @@ import Testing
 
 private let devices = (0..<3).map(DeviceID.init(order:))
 
+/// Keys that are tapped, pressed, repeated and released on two devices, with losses in between.
+func randomInputs(
+  _ count: Int, _ generator: inout SplitMix64
+) throws -> [Controller.Input] {
+  // The keys that mean something, and some that do not.
+  let keys = try [
+    "A", "V", "1", "KP5", "SPACE", "ENTER", "UP", "END", "HOME", "F5", "RIGHTALT", "LEFTCTRL",
+    "RIGHTCTRL", "LEFTALT", "LEFTSHIFT", "RIGHTSHIFT", "LEFTMETA", "ESC", "INSERT", "SCROLLLOCK",
+    "COMPOSE", "BTN_LEFT", "BTN_EXTRA", "BTN_TOUCH", "BTN_SOUTH",
+  ].map(key)
+  var time = Time(microseconds: 0)
+  var inputs: [Controller.Input] = []
+  while inputs.count < count {
+    let device = DeviceID(order: .random(in: 0..<2, using: &generator))
+    let some = keys.shuffled(using: &generator).prefix(.random(in: 1..<4, using: &generator))
+    func add(_ key: KeyCode, _ actions: [KeyEvent.Action], within longest: Int64 = 150_000) {
+      for action in actions {
+        time = Time(microseconds: time.microseconds + .random(in: 0...longest, using: &generator))
+        inputs.append(.key(device, KeyEvent(time: time, key: key, action: action)))
+      }
+    }
+    switch Int.random(in: 0..<100, using: &generator) {
+    case 0: inputs.append(.opened(device, held: Array(some)))
+    case 1..<10: inputs.append(.gone(device, at: time))
+    case 10..<15:
+      let found = some.map { KeyDifference(key: $0, isDown: .random(using: &generator)) }
+      inputs.append(.synchronized(device, found, at: time))
+    case 15..<30: for key in some { add(key, [.press]) }
+    case 30..<45: for key in keys { add(key, [.release]) }
+    case 45..<55: for key in some { add(key, [.autorepeat]) }
+    case 55..<65:
+      let bounces: [KeyEvent.Action] = [.press, .release, .press, .release, .press, .release]
+      for key in some { add(key, bounces, within: 25_000) }
+    default: for key in some { add(key, [.press, .release]) }
+    }
+  }
+  return inputs
+}
+
 /// What holds for every log of keys.
 @Suite("Controller: properties of random logs")
 struct KeyLogPropertyTests {
@@ -115,6 +154,21 @@ struct KeyLogPropertyTests {
       #expect(event == (place.isMultiple(of: 2) ? "press" : "release"), "\(place)")
     }
     #expect(controller.snapshot.awaitedReleases == [] && controller.wakeTime == nil)
+  }
+
+  @Test("changes are numbered from 1 without gaps, whatever the inputs")
+  func sequence() throws {
+    var generator = SplitMix64(seed: 20_261_121)
+    var controller = Controller()
+    let changes = try randomInputs(20_000, &generator).flatMap { controller.take($0) }
+    #expect(changes.map(\.sequence) == Array(1...Int64(changes.count)))
+    // Each change of a machine starts in the state that its previous change led to.
+    for machine in Machine.allCases {
+      let own = changes.filter { $0.machine == machine }
+      #expect(own.count > 100)
+      #expect(zip(own, own.dropFirst()).allSatisfy { $0.to == $1.from })
+      #expect(own.allSatisfy { $0.from != $0.to })
+    }
   }
 
   @Test("keys in batches have the same effect as one by one", arguments: 0..<200)

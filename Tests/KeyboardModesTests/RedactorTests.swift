@@ -109,30 +109,6 @@ struct RedactorTests {
     return try redacted(line, Settings(debounce: .microseconds(debounce)))
   }
 
-  @Test(
-    "says nothing of which keys were found down after a loss, whatever becomes of them",
-    arguments: [
-      ("sync[C1+,C2+] C1-", 0), ("sync[C1+,C2+] C2* C1-", 0),
-      ("sync[C1+,C2+,C3+] sync[C1-,C3-] C2-", 0), ("sync[N1+,C1+,N2+,C2+] N2- C2-", 0),
-      ("opened[C1,C2] C2-", 0), ("opened[N1,C1,N2] sync[N2-] N1*", 0),
-      ("sync[C1+,C2+] C1+ C2+ C1-", 0), ("sync[C1+,C2+,C3+] sync[C2+,C3+] C3-", 0),
-      ("sync[LEFTSHIFT+,C1+,C2+] LEFTSHIFT- C2- C1-", 0), ("sync[ESC+,C1+,C2+] C1- C2-", 0),
-      ("LEFTCTRL+ sync[C1+,C2+,SCROLLLOCK+] C1-", 0),
-      ("sync[C1+,C2+] 1 sync[C1-,C2-] 1 C2+ C1+", 5000),
-      ("sync[C1+,C2+] 1 sync[C1-,C2-] 1 sync[C1+,C2+] C1-", 5000),
-      ("sync[C1+,C2+,C3+] sync[C1-,C2-] 9 sync[C1+,C2+] C2- C3-", 5000),
-    ])
-  func unordered(_ line: String, _ debounce: Int) throws {
-    let names = [
-      ["C1": "A", "C2": "S", "C3": "D", "N1": "F1", "N2": "F2"],
-      ["C1": "M", "C2": "Q", "C3": "1", "N1": "F2", "N2": "F1"],
-      ["C1": "D", "C2": "A", "C3": "S", "N1": "ENTER", "N2": "F5"],
-      ["C1": "P", "C2": "SPACE", "C3": "2", "N1": "F5", "N2": "F1"],
-    ]
-    let all = try names.map { try redacted(line, $0, debounce: debounce) }
-    for other in all { #expect(other == all[0]) }
-  }
-
   @Test("depends on nothing but the kinds of keys, and on nothing random", arguments: 0..<1000)
   func kindsAlone(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
@@ -224,44 +200,5 @@ struct RedactorTests {
     for case .key(_, let event)? in inputs.map({ redactor.redact($0) }) {
       #expect(!typed.contains(event.key))
     }
-  }
-
-  /// Keys that are tapped, pressed, repeated and released on two devices, with losses in between.
-  private func randomInputs(
-    _ count: Int, _ generator: inout SplitMix64
-  ) throws -> [Controller.Input] {
-    // The keys that mean something, and some that do not.
-    let keys = try [
-      "A", "V", "1", "KP5", "SPACE", "ENTER", "UP", "END", "HOME", "F5", "RIGHTALT", "LEFTCTRL",
-      "RIGHTCTRL", "LEFTALT", "LEFTSHIFT", "RIGHTSHIFT", "LEFTMETA", "ESC", "INSERT", "SCROLLLOCK",
-      "COMPOSE", "BTN_LEFT", "BTN_EXTRA", "BTN_TOUCH", "BTN_SOUTH",
-    ].map(key)
-    var time = Time(microseconds: 0)
-    var inputs: [Controller.Input] = []
-    while inputs.count < count {
-      let device = DeviceID(order: .random(in: 0..<2, using: &generator))
-      let some = keys.shuffled(using: &generator).prefix(.random(in: 1..<4, using: &generator))
-      func add(_ key: KeyCode, _ actions: [KeyEvent.Action], within longest: Int64 = 150_000) {
-        for action in actions {
-          time = Time(microseconds: time.microseconds + .random(in: 0...longest, using: &generator))
-          inputs.append(.key(device, KeyEvent(time: time, key: key, action: action)))
-        }
-      }
-      switch Int.random(in: 0..<100, using: &generator) {
-      case 0: inputs.append(.opened(device, held: Array(some)))
-      case 1..<10: inputs.append(.gone(device, at: time))
-      case 10..<15:
-        let found = some.map { KeyDifference(key: $0, isDown: .random(using: &generator)) }
-        inputs.append(.synchronized(device, found, at: time))
-      case 15..<30: for key in some { add(key, [.press]) }
-      case 30..<45: for key in keys { add(key, [.release]) }
-      case 45..<55: for key in some { add(key, [.autorepeat]) }
-      case 55..<65:
-        let bounces: [KeyEvent.Action] = [.press, .release, .press, .release, .press, .release]
-        for key in some { add(key, bounces, within: 25_000) }
-      default: for key in some { add(key, [.press, .release]) }
-      }
-    }
-    return inputs
   }
 }

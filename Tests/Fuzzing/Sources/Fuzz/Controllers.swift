@@ -86,10 +86,9 @@ private struct Trial {
   /// With debouncing, the redactor relies on a kernel whose times of one device never step back.
   private mutating func forgetRedactedIfStepsBack(_ input: Controller.Input) {
     guard let device = input.device, let time = input.time else { return }
-    if let last = redactedTimes[device], time<last, reference.settings.debounce>.zero {
-      redacted = nil
-    }
-    redactedTimes[device] = time
+    let last = redactedTimes.updateValue(time, forKey: device) ?? time
+    let isDebouncing = reference.settings.debounce > .zero
+    if isDebouncing, time < last { redacted = nil }
   }
 
   mutating func configure(_ settings: Settings, _ rows: [Reference.Row], at time: Time) {
