@@ -139,7 +139,9 @@ let package = Package(
         "KeyboardModes", "ObservedMachines", "StateMachineTesting", "StateMachines", "TestSupport",
       ],
       goldenFiles: ["Diagrams"]),
-    tests("KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"]),
+    tests(
+      "KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"],
+      goldenFiles: ["Keys.txt"]),
     tests(
       "EventRecordingsTests", ["Evdev", "EventRecordings", "KeyboardModes", "TestSupport"],
       goldenFiles: ["Recordings"]),

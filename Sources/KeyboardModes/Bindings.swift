@@ -66,7 +66,9 @@ public struct Bindings: Hashable, Sendable {
 
   /// The kind of each key, indexed by its number. Cached, because every press needs it and hardly
   /// any press needs the dictionary.
-  private var kinds = KeyKind.all(bound: [])
+  private var kinds = Self.kindsOfUnboundKeys
+
+  private static let kindsOfUnboundKeys = (0...KeyCode.max).map { KeyCode(known: $0).kind }
 
   /// Bindings without any chord.
   public init() {}
@@ -106,14 +108,6 @@ public struct Bindings: Hashable, Sendable {
   /// The keys that complete a bound chord.
   public var keys: Set<KeyCode> { Set(uses.keys.map(\.key)) }
 
-  /// Whether some event is sent after a press, but not by another key event.
-  func haveDeadlines(debouncing: Bool) -> Bool {
-    uses.values.contains { $0.hold != nil || debouncing && $0.outlastThePress }
-  }
-
-  /// Whether `key` completes a bound chord.
-  func usesKey(_ key: KeyCode) -> Bool { !key.isShift && kind(of: key) == .special }
-
   /// The part of the meaning of `key` that does not depend on the held modifiers.
   @inline(__always)  // Otherwise each press would retain and release all bindings.
   func kind(of key: KeyCode) -> KeyKind { kinds[Int(key.number)] }
@@ -132,7 +126,8 @@ public struct Bindings: Hashable, Sendable {
   /// Removes every use of a chord that is bound to `event`.
   public mutating func unbind(_ event: KeyboardTable.Event) {
     uses = uses.compactMapValues { $0.without(event) }
-    kinds = KeyKind.all(bound: keys)
+    kinds = Self.kindsOfUnboundKeys
+    for key in keys { kinds[Int(key.number)] = .special }
   }
 
   /// Whether both bind the same chords to the same events.

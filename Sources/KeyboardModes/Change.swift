@@ -41,29 +41,6 @@ public struct Change: Hashable, Sendable {
   }
 }
 
-/// The states of both machines at one point of the sequence.
-public struct Modes: Hashable, Sendable {
-  /// The number of the last change; 0 before the first.
-  public let sequence: Int64
-  /// The state of the Shift machine.
-  public let shift: String
-  /// The time of the change that entered it; `nil` before the first change.
-  public let shiftSince: Time?
-  /// The state of the keyboard machine.
-  public let keyboard: String
-  /// The time of the change that entered it; `nil` before the first change.
-  public let keyboardSince: Time?
-
-  /// The states with these parts.
-  public init(
-    sequence: Int64, shift: String, shiftSince: Time?, keyboard: String, keyboardSince: Time?
-  ) {
-    self.sequence = sequence
-    (self.shift, self.shiftSince) = (shift, shiftSince)
-    (self.keyboard, self.keyboardSince) = (keyboard, keyboardSince)
-  }
-}
-
 /// An event that a program may send instead of a key.
 public enum ClientEvent: Hashable, Sendable {
   /// Shift was pressed.

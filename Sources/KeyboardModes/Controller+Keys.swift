@@ -1,139 +1,144 @@
 /// The effect of key events: held keys first, then bindings, then one of the machines.
 extension Controller {
-  mutating func take(_ event: KeyEvent, _ index: Int, _ publish: (Change) -> Void) {
-    if hasDeadlines { advance(to: event.time, publish: publish) }
+  mutating func process(_ event: KeyEvent, of device: DeviceID) {
+    let key = DeviceKey(device, event.key)
     switch event.action {
-    case .press: press(event.key, index, time: event.time, stamp: event.time, publish)
-    case .release: release(event.key, index, at: event.time, publish)
-    case .autorepeat: `repeat`(event.key, index, at: event.time, publish)
+    case .press: press(key, at: event.time, wasSeen: true)
+    case .release: release(key, at: event.time)
+    case .autorepeat: `repeat`(key, at: event.time)
     }
   }
 
-  mutating func take(
-    _ differences: [KeyDifference], _ index: Int, at time: Time, _ publish: (Change) -> Void
-  ) {
-    if hasDeadlines { advance(to: time, publish: publish) }
-    settleTap(publish)
-    endTaps(publish)
+  /// Makes up for lost events.
+  mutating func synchronize(_ device: DeviceID, _ differences: [KeyDifference], at time: Time) {
+    settleTap()
+    send(openUses.endTaps())
     openShifts.removeAll()
     // Another key may have been pressed and released while events were lost, so the press of Shift
     // may not be a tap.
-    tap = nil
+    waitingTap.forget()
     for difference in KeyDifference.inOrderOfEffect(differences) {
+      let key = DeviceKey(device, difference.key)
       if difference.isDown {
-        press(difference.key, index, time: nil, stamp: time, publish)
+        press(key, at: time, wasSeen: false)
       } else {
-        release(difference.key, index, at: time, publish)
+        release(key, at: time)
       }
     }
   }
 
   /// - Parameters:
-  ///   - time: when the key really went down; `nil` if that is unknown.
-  ///   - stamp: the time of a change that the press causes.
-  private mutating func press(
-    _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
-  ) {
-    if isDebouncing, keys[index].resume(key, at: stamp, settings.debounce) {
-      // The key was down throughout, so its press may still become a tap. A timeout that waited for it
-      // is over.
-      if tap?.isPress(of: key, keys[index].device) == true {
-        tap?.released = nil
-        advance(to: stamp, publish: publish)
-      }
-      openShifts.resume(key, keys[index].device)
-      resumeUse(key, index, at: stamp, publish)
-      return
-    }
-    let held = keys.modifiersHeld(without: key, index)
-    let meaning = settings.bindings.meaning(of: key, held)
-    keys[index].press(key)
-    if tap != nil || !openUses.isEmpty {
-      settle(beforePressOf: key, meaning, index, stamp, publish)
-    }
+  ///   - time: the time of a change that the press causes.
+  ///   - wasSeen: whether the key went down at `time`. If not, it is unknown when it did.
+  private mutating func press(_ key: DeviceKey, at time: Time, wasSeen: Bool) {
+    guard let held = keys.press(key, at: time) else { return resume(key, at: time) }
+    let meaning = settings.bindings.meaning(of: key.code, held)
+    if !waitingTap.isEmpty || !openUses.isEmpty { settle(beforePressOf: key, meaning, at: time) }
     switch meaning {
     case .shift:
-      openShifts.forget(key, keys[index].device)
-      guard !belongsToShortcut(held) else { return }
-      pressShift(key, index, time: time, stamp: stamp, publish)
+      openShifts.forget(key)
+      if !belongsToShortcut(held) { pressShift(key, at: time, wasSeen: wasSeen) }
     case .bound(let uses):
-      takeShiftBack(at: stamp, publish)
-      keys[index].consume(key)
-      begin(uses, key, index, time: time, stamp: stamp, publish)
-    case .character: typeCharacter(at: stamp, publish)
-    case .other: if isKey(key, meaning) { takeShiftBack(at: stamp, publish) }
+      takeShiftBack(at: time)
+      keys.consume(key)
+      if let event = uses.press { machines.send(event, at: time) }
+      openUses.begin(uses, key, at: time, wasSeen: wasSeen)
+    case .character: typeCharacter(at: time)
+    case .other: if isKey(key.code, meaning) { takeShiftBack(at: time) }
     case .inert: break
     }
   }
 
+  /// Undoes the release of a key whose switch bounced: the key was down throughout.
+  private mutating func resume(_ key: DeviceKey, at time: Time) {
+    // The timeout of `on` waited for a tap that may go on, and need not wait any more.
+    if waitingTap.resume(key) { passTime(to: time) }
+    openShifts.resume(key)
+    send(openUses.resume(key, at: time))
+  }
+
   /// Ends what waited to learn whether another key is pressed.
   private mutating func settle(
-    beforePressOf key: KeyCode, _ meaning: PressMeaning, _ index: Int, _ stamp: Time,
-    _ publish: (Change) -> Void
+    beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time
   ) {
-    if isKey(key, meaning) {
-      settleTap(publish)
-      tap = nil
-      endTaps(publish)
+    if isKey(key.code, meaning) {
+      settleTap()
+      waitingTap.forget()
+      send(openUses.endTaps())
     }
-    endUses(pressedAgain: key, index, at: stamp, publish)
+    send(openUses.end(pressedAgain: key, at: time))
   }
 
   /// Whether the press is that of a key. Unless they are bound, the codes of game pads, fingers and
-  /// pens are none, and neither are the buttons of pointers where pointers do not count: it must make
-  /// no difference whether a device or a recording has them.
-  private func isKey(_ key: KeyCode, _ meaning: PressMeaning) -> Bool {
+  /// pens are not keys, and neither are the buttons of pointers where pointers do not count: it must
+  /// make no difference whether a device or a recording has them.
+  private func isKey(_ code: KeyCode, _ meaning: PressMeaning) -> Bool {
     switch meaning {
-    case .inert: key == .rightAlt
-    case .other: settings.pointers || !key.isPointerButton
+    case .inert: code == .rightAlt
+    case .other: settings.pointers || !code.isPointerButton
     case .shift, .bound, .character: true
     }
   }
 
-  private mutating func typeCharacter(at time: Time, _ publish: (Change) -> Void) {
-    if !openShifts.isEmpty { openShifts.removeAll() }
-    send(.characterTyped, at: time, publish)
+  private mutating func typeCharacter(at time: Time) {
+    openShifts.removeAll()
+    machines.send(.characterTyped, at: time)
   }
 
-  private mutating func pressShift(
-    _ key: KeyCode, _ index: Int, time: Time?, stamp: Time, _ publish: (Change) -> Void
-  ) {
+  private mutating func pressShift(_ key: DeviceKey, at time: Time, wasSeen: Bool) {
+    let before = machines.shiftState
     switch settings.shiftTrigger {
-    case .always: send(.shiftPressed(at: time), at: stamp, publish)
-    case .press:
-      let before = shift.state
-      send(.shiftPressed(at: time), at: stamp, publish)
-      // What is found down after a loss may have gone down in any order.
-      if time != nil { openShifts.press(key, keys[index].device, before: before) }
-    case .tap:
-      guard let time else { return }  // how long it was held will not be known
-      tap = TapCandidate(device: keys[index].device, key: key, pressed: time)
+    case .always, .press: machines.send(.shiftPressed(at: wasSeen ? time : nil), at: time)
+    case .tap: if wasSeen { waitingTap.press(key, at: time) }
     }
+    // After a loss the order of presses is unknown, so this one cannot be taken back.
+    if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before) }
   }
 
-  private mutating func release(
-    _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
-  ) {
-    let wasDown =
-      isDebouncing
-      ? keys[index].release(key, at: time, settings.debounce) : keys[index].release(key)
-    guard wasDown else { return }
-    if !openShifts.isEmpty {
-      openShifts.release(key, keys[index].device, mayBounce: isDebouncing)
-    }
-    if !openUses.isEmpty { releaseUse(key, index, at: time, publish) }
-    guard let tap, tap.isPress(of: key, keys[index].device) else { return }
-    guard time.isWithin(settings.tapTimeout, of: tap.pressed) else { return self.tap = nil }
-    self.tap?.released = time
-    if !isDebouncing { settleTap(publish) }
+  /// Takes open presses of Shift back, because another key is pressed at `time`.
+  private mutating func takeShiftBack(at time: Time) {
+    if let before = openShifts.takeBack() { machines.takeShiftBack(to: before, at: time) }
   }
 
-  private mutating func `repeat`(
-    _ key: KeyCode, _ index: Int, at time: Time, _ publish: (Change) -> Void
-  ) {
-    guard !keys[index].isConsumed(key), key.types(with: keys.modifiersHeld(without: key, index))
-    else { return }
-    settleTap(publish)
-    typeCharacter(at: time, publish)
+  mutating func release(_ key: DeviceKey, at time: Time) {
+    guard keys.release(key, at: time) else { return }
+    let mayBounce = keys.debounce != nil
+    openShifts.release(key, mayBounce: mayBounce)
+    if !openUses.isEmpty { send(openUses.release(key, at: time)) }
+    waitingTap.release(key, at: time)
+    if !mayBounce { settleTap() }
+  }
+
+  private mutating func `repeat`(_ key: DeviceKey, at time: Time) {
+    guard !keys.isConsumed(key), key.code.types(with: keys.modifiers(without: key)) else { return }
+    settleTap()
+    typeCharacter(at: time)
+  }
+
+  /// Whether Shift belongs to a shortcut if it is pressed while these modifiers are held.
+  private func belongsToShortcut(_ held: Modifiers) -> Bool {
+    guard settings.shiftTrigger != .always else { return false }
+    return !held.isDisjoint(with: .commands) || keys.isAnyDown(of: KeyCode.navigationNumbers)
+      || settings.pointers && keys.isAnyDown(of: KeyCode.pointerButtonNumbers)
+  }
+}
+
+/// What a press would do, for callers that show it.
+extension Controller {
+  /// The meaning that a press of `key` would have now.
+  public func meaning(ofPress key: KeyCode, on device: DeviceID) -> PressMeaning {
+    let held = modifiers(forPressOf: key, on: device)
+    let meaning = settings.bindings.meaning(of: key, held)
+    return meaning == .shift && belongsToShortcut(held) ? .other : meaning
+  }
+
+  /// The modifiers that are held now on any device, by keys other than `key` of this device.
+  public func modifiers(forPressOf key: KeyCode, on device: DeviceID) -> Modifiers {
+    keys.modifiers(without: DeviceKey(device, key))
+  }
+
+  /// Whether a press of `key` at `time` would be a bounce of its switch and not count as a press.
+  public func isBounce(pressOf key: KeyCode, on device: DeviceID, at time: Time) -> Bool {
+    keys.isBounce(DeviceKey(device, key), at: time)
   }
 }

@@ -95,7 +95,6 @@ public struct FrameQueues: Sendable {
   ///
   /// - Parameter inputs: the array to which the inputs of these frames are appended.
   public mutating func take(upTo limit: Time, into inputs: inout [Controller.Input]) {
-    if waiting == 1, inputs.isEmpty { return takeOnly(upTo: limit, into: &inputs) }
     let before = waiting
     while waiting > 0, let index = earliest(upTo: limit) {
       queues[index].takeFrame(into: &inputs)
@@ -103,15 +102,6 @@ public struct FrameQueues: Sendable {
     }
     guard waiting < before else { return }
     for index in queues.indices { queues[index].forgetTaken() }
-  }
-
-  /// Takes the only frame, if it is not later than `limit`. Nearly every frame waits alone, so its queue
-  /// exchanges its memory with the array instead of copying the inputs.
-  private mutating func takeOnly(upTo limit: Time, into inputs: inout [Controller.Input]) {
-    guard let index = earliest(upTo: limit) else { return }
-    swap(&queues[index].inputs, &inputs)
-    queues[index].frames.removeLast()
-    waiting = 0
   }
 
   private func earliest(upTo limit: Time) -> Int? {

@@ -57,49 +57,24 @@ extension KeyCode {
   /// Whether this is a button of a pointer.
   public var isPointerButton: Bool { Self.pointerButtonNumbers ~= number }
 
-  /// Whether the key moves the cursor.
-  var isNavigation: Bool { Self.navigationNumbers ~= number }
-
   /// The keys that move the cursor.
   static let navigation = navigationNumbers.map(KeyCode.init(known:))
 
   /// The buttons of pointers.
   static let pointerButtons = pointerButtonNumbers.map(KeyCode.init(known:))
 
-  /// Whether the code says nothing about what a held Shift is for: AltGr, which types characters, and
-  /// the codes of game pads, fingers and pens, which are no keys.
-  var isInert: Bool {
-    switch number {
-    case Self.pointerButtonNumbers: false
-    case 100, 0x100...0x15f, 0x220...0x223, 0x2c0...0x2e7: true
-    default: false
-    }
-  }
-
-  /// What a press of the key can mean if it is not bound. In a redacted recording, a key stands for
-  /// any key of its class.
-  enum Class {
-    /// It types a character.
-    case character
-    /// It moves the cursor: a Shift pressed meanwhile belongs to it.
-    case navigation
-    /// It is a pointer's button: as a key that moves the cursor, if pointers count.
-    case button
-    /// It types nothing, and takes a Shift back that is down.
-    case other
-    /// It is AltGr, with which characters are typed.
-    case altGr
-    /// It means nothing.
-    case inert
-  }
-
-  /// The class of the key; modifiers have no class of their own.
-  var `class`: Class {
+  /// What a press of the key can mean while it is not bound.
+  var kind: KeyKind {
+    if isShift { return .special }
     if isCharacter { return .character }
-    if isNavigation { return .navigation }
-    if isPointerButton { return .button }
-    if self == .rightAlt { return .altGr }
-    return isInert ? .inert : .other
+    switch number {
+    case Self.navigationNumbers: return .navigation
+    case Self.pointerButtonNumbers: return .button
+    case Self.rightAlt.number: return .altGr
+    // The codes of game pads, fingers and pens.
+    case 0x100...0x15f, 0x220...0x223, 0x2c0...0x2e7: return .inert
+    default: return .other
+    }
   }
 
   /// Whether the key types a character: letters, digits, punctuation, space, the keypad (whatever
@@ -113,4 +88,22 @@ extension KeyCode {
     ]
     return KeySet(numbers.joined().map(KeyCode.init(known:)))
   }()
+}
+
+/// The possible meanings of a key's press, whatever modifiers are held.
+enum KeyKind: Sendable {
+  /// A character, unless Ctrl, left Alt or Meta is held.
+  case character
+  /// Nothing but to move the cursor: a Shift pressed meanwhile belongs to it, as one that is held does.
+  case navigation
+  /// A pointer's button: the same, if pointers count.
+  case button
+  /// Nothing; but a Shift that is held belongs to it, as in a shortcut.
+  case other
+  /// Nothing: the key is AltGr, with which characters are typed.
+  case altGr
+  /// Nothing at all: the code is not that of a key.
+  case inert
+  /// The key is a Shift key or completes a bound chord: the key and the held modifiers decide.
+  case special
 }

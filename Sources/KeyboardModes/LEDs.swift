@@ -40,7 +40,7 @@ public struct LEDRules: Hashable, Sendable {
   }
 }
 
-/// Which LEDs to switch: those of ``used`` that are in ``on`` on, the others off.
+/// Turns the LEDs in ``on`` on, and the rest of ``used`` off.
 public struct LEDOrder: Hashable, Sendable {
   /// The LEDs that are to be on.
   public let on: LEDs

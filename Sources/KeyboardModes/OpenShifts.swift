@@ -1,9 +1,25 @@
 /// The presses of Shift that may turn out to belong to a shortcut: those that sent `shiftPressed`, as
-/// long as their key is down.
+/// long as their key is down. On a phone Shift is pressed for itself; on a keyboard it is mostly held
+/// for another key.
+///
+/// - A Shift pressed while Ctrl, left Alt, Meta, a key that moves the cursor or the button of a
+///   pointer is held is part of a shortcut: it sends no event, and is never open.
+/// - A press that sent `shiftPressed` is *open* while its key is down. If a key goes down that types no
+///   character, Shift is part of its shortcut: ``ShiftRules/Event/shiftUsed(back:)`` takes the press
+///   back, and all others that are open, to the state before the earliest.
+///
+///       Shift   P-----------R         P: its press, R: its release
+///       Left       P--R
+///       Shift   on off                the state of the Shift machine
+///
+///   A typed character, an event of a program, a timeout, a loss of events and new settings close all
+///   open presses: they were meant for themselves. AltGr does nothing here, and neither do the codes
+///   of game pads, fingers and pens.
+///
+/// With ``Settings/ShiftTrigger/always`` neither rule applies, and for a tap only the first.
 struct OpenShifts: Sendable {
   private struct Press: Sendable {
-    let device: DeviceID
-    let key: KeyCode
+    let key: DeviceKey
     /// The state of the Shift machine before the press.
     let before: ShiftRules.State
     /// If not, the key was released, and its switch may still bounce.
@@ -13,44 +29,49 @@ struct OpenShifts: Sendable {
   /// In the order of the presses.
   private var presses: [Press] = []
 
-  /// Whether there are none, not even one that may bounce.
-  var isEmpty: Bool { presses.isEmpty }
-
-  /// The state of the Shift machine before the earliest press; `nil` if there is none.
-  var stateBefore: ShiftRules.State? { presses.first { $0.isDown }?.before }
-
   /// The keys of the presses on `device`.
   func keys(of device: DeviceID) -> [KeyCode] {
-    presses.filter { $0.device == device && $0.isDown }.map(\.key)
+    presses.filter { $0.key.device == device && $0.isDown }.map(\.key.code)
   }
 
-  mutating func press(_ key: KeyCode, _ device: DeviceID, before: ShiftRules.State) {
-    forget(key, device)
-    presses.append(Press(device: device, key: key, before: before))
+  /// Opens a press, instead of an earlier one of the same key.
+  mutating func press(_ key: DeviceKey, before: ShiftRules.State) {
+    forget(key)
+    presses.append(Press(key: key, before: before))
   }
 
-  /// - Parameter mayBounce: whether ``resume(_:_:)`` may follow.
-  mutating func release(_ key: KeyCode, _ device: DeviceID, mayBounce: Bool) {
-    guard let index = index(of: key, device) else { return }
+  /// Closes the press of `key`.
+  ///
+  /// - Parameter mayBounce: whether ``resume(_:)`` may follow.
+  mutating func release(_ key: DeviceKey, mayBounce: Bool) {
+    guard !presses.isEmpty, let index = index(of: key) else { return }
     if mayBounce { presses[index].isDown = false } else { presses.remove(at: index) }
   }
 
   /// Undoes a release: the key was down throughout.
-  mutating func resume(_ key: KeyCode, _ device: DeviceID) {
-    if let index = index(of: key, device) { presses[index].isDown = true }
+  mutating func resume(_ key: DeviceKey) {
+    if let index = index(of: key) { presses[index].isDown = true }
   }
 
-  private func index(of key: KeyCode, _ device: DeviceID) -> Int? {
-    presses.firstIndex { $0.key == key && $0.device == device }
+  private func index(of key: DeviceKey) -> Int? { presses.firstIndex { $0.key == key } }
+
+  /// Forgets the press of a key that is pressed again.
+  mutating func forget(_ key: DeviceKey) {
+    if !presses.isEmpty { presses.removeAll { $0.key == key } }
   }
 
-  /// Forgets the press of a key that is pressed anew.
-  mutating func forget(_ key: KeyCode, _ device: DeviceID) {
-    if !presses.isEmpty { presses.removeAll { $0.key == key && $0.device == device } }
+  /// Forgets the presses of a device.
+  mutating func remove(_ device: DeviceID) { presses.removeAll { $0.key.device == device } }
+
+  /// Closes all presses.
+  mutating func removeAll() {
+    if !presses.isEmpty { presses.removeAll(keepingCapacity: true) }
   }
 
-  mutating func remove(_ device: DeviceID) { presses.removeAll { $0.device == device } }
-
-  /// Forgets all of them: none belongs to a shortcut any more.
-  mutating func removeAll() { presses.removeAll(keepingCapacity: true) }
+  /// Closes all presses, and returns the state before the earliest that is open; `nil` if none is.
+  mutating func takeBack() -> ShiftRules.State? {
+    guard let earliest = presses.first(where: \.isDown) else { return nil }
+    removeAll()
+    return earliest.before
+  }
 }

@@ -1,7 +1,12 @@
+/// An event of the keyboard machine that is to be sent with this time.
+struct TimedEvent: Hashable, Sendable {
+  let event: KeyboardTable.Event
+  let time: Time
+}
+
 /// A press that completed a bound chord, while something may follow it: a tap, a hold, or a release.
 struct OpenUse: Sendable {
-  let device: DeviceID
-  let key: KeyCode
+  let key: DeviceKey
   var uses: ChordUses
   /// When the key went down; `nil` if that is unknown.
   let pressed: Time?
@@ -14,31 +19,21 @@ struct OpenUse: Sendable {
   var released: Time?
   /// Orders the releases that wait and have the same time: the smallest number went up first, and acts
   /// first.
-  var place = 0
+  var order = 0
 
-  init(_ uses: ChordUses, _ key: KeyCode, on device: DeviceID, pressed: Time?) {
-    (self.device, self.key, self.uses, self.pressed) = (device, key, uses, pressed)
+  init(_ uses: ChordUses, _ key: DeviceKey, pressed: Time?) {
+    (self.key, self.uses, self.pressed) = (key, uses, pressed)
     mayBeTap = pressed != nil
     holdDue = uses.hold == nil ? nil : pressed?.advanced(by: uses.holdDuration)
   }
 
-  /// Whether this is a use of `key` on `device`.
-  func isOf(_ key: KeyCode, _ device: DeviceID) -> Bool { self.key == key && self.device == device }
-
-  /// When something is due; `nil` if nothing is.
-  func deadline(debouncing interval: Duration) -> Time? {
-    released.map { $0.advanced(by: interval) } ?? holdDue
-  }
-}
-
-extension ChordUses {
-  /// Those of these uses, whose events are of `table`, that `settings` bind for `key` to the events of
+  /// Those of the uses, whose events are of `table`, that `settings` bind for the key to the events of
   /// the same names.
-  func kept(from table: KeyboardTable, by settings: Settings, _ key: KeyCode) -> ChordUses {
-    let bound = settings.bindings.chords.filter { $0.key == key }
+  func kept(from table: KeyboardTable, by settings: Settings) -> ChordUses {
+    let bound = settings.bindings.chords.filter { $0.key == key.code }
       .compactMap { settings.bindings[$0] }
     var kept = ChordUses()
-    for (old, use) in events {
+    for (old, use) in uses.events {
       guard let event = settings.keyboard.event(named: table.name(ofEvent: old)),
         bound.contains(where: { $0.events.contains { $0.event == event && $0.use == use } })
       else { continue }

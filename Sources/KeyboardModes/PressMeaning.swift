@@ -17,14 +17,17 @@ extension Bindings {
   @inline(__always)  // For the same reason as `kind(of:)`.
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
     switch kind(of: key) {
-    case .other: return .other
-    case .inert: return .inert
     case .character: return held.isDisjoint(with: .commands) ? .character : .other
+    case .navigation, .button, .other: return .other
+    case .altGr, .inert: return .inert
     case .special:
       if key.isShift { return .shift }
       if let uses = self[Chord(held, key)] { return .bound(uses) }
-      if key.isInert { return .inert }
-      return key.types(with: held) ? .character : .other
+      switch key.kind {
+      case .character where held.isDisjoint(with: .commands): return .character
+      case .altGr, .inert: return .inert
+      case .character, .navigation, .button, .other, .special: return .other
+      }
     }
   }
 }

@@ -29,10 +29,9 @@ final class Engine {
     self.store = store
     if let contents = store?.read() {
       instance = contents.instance
-      var changes: [Change] = []
-      controller = Controller(
-        settings: settings, resuming: contents.snapshot,
-        changedLast: contents.changes.last?.time, at: now, publish: { changes.append($0) })
+      controller = Controller(settings: settings)
+      let changes = controller.resume(
+        contents.snapshot, changedLast: contents.changes.last?.time, at: now)
       ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes + changes)
       if !changes.isEmpty { store?.commit(changes, controller.snapshot, instance: instance) }
     } else {
@@ -45,13 +44,13 @@ final class Engine {
   }
 
   /// Has the controller process a batch, and returns whether there are changes, which are then in the
-  /// ``ring`` and in the store. For `keysUp`, see ``Controller/take(_:keysUp:taken:publish:)``.
+  /// ``ring`` and in the store. For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
     let (before, revision) = (ring.latest, controller.revision)
     for case .synchronized in batch.inputs { losses += 1 }
-    controller.take(batch, keysUp: keysUp, publish: { ring.append($0) })
+    for change in controller.take(batch, keysUp: keysUp) { ring.append(change) }
     // The store also has what no change shows, such as releases that are awaited.
     if controller.revision != revision { commit(after: before) }
     return ring.latest != before
@@ -64,10 +63,7 @@ final class Engine {
   }
 
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
-  var wakeTime: Time? {
-    // Calling the controller's property copies the controller, so it is called only if need be.
-    controller.hasDeadlines || controller.nextCheck != nil ? controller.wakeTime : nil
-  }
+  var wakeTime: Time? { controller.wakeTime }
 
   /// The states, as a reply at `time` has them.
   func state(at time: Time) -> StateMessage {

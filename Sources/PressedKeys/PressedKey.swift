@@ -33,10 +33,10 @@ public struct KeyPresses {
       let input = batch.inputs[index]
       let rest = batch.inputs[(index + 1)...]
       for release in controller.missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
-        controller.take(release) { _ in }
+        controller.take(release)
       }
       if let press = press(input) { presses.append(press) }
-      controller.take(input) { _ in }
+      controller.take(input)
     }
     return presses
   }

@@ -53,14 +53,14 @@ public struct Replay: Sendable {
 
   /// Replays some more of `recording`.
   ///
-  /// - Parameter changes: is replaced by the changes in the window that this caused. Its memory is
-  ///   reused.
+  /// - Parameter changes: is replaced by the changes in the window that this caused.
   /// - Returns: whether this was some of it; `false` if the replay has ended already.
   /// - Throws: `RecordingError` for what cannot be read. The changes before it have been yielded.
   public mutating func next(
     from recording: inout Recording, into changes: inout [Change]
   ) throws(RecordingError) -> Bool {
-    if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
+    // The controller uses the memory again, if nobody else has it any more.
+    changes = []
     guard !isEnded else { return false }
     switch try recording.next() {
     case .keys(let device, let events): take(events, on: device, &changes)
@@ -83,7 +83,7 @@ public struct Replay: Sendable {
     }
     // Only the changes matter, so the controller can take all events at once.
     time = last.time
-    controller.take(events, on: device) { changes.append($0) }
+    changes = controller.take(events, on: device)
     collect(&changes, from: 0)
   }
 
@@ -92,7 +92,7 @@ public struct Replay: Sendable {
   ) {
     collect(input, at: time)
     let first = changes.count
-    controller.take(input) { changes.append($0) }
+    changes += controller.take(input)
     collect(&changes, from: first)
   }
 
@@ -153,7 +153,7 @@ public struct Replay: Sendable {
     while let due = controller.deadline, due <= now {
       if due >= bounds.start { enterWindow(at: due) }
       let first = changes.count
-      controller.advance(to: due) { changes.append($0) }
+      changes += controller.advance(to: due)
       collect(&changes, from: first)
       time = max(time ?? due, due)
     }
@@ -172,7 +172,7 @@ public struct Replay: Sendable {
   /// Ends the recording: a tap that could still bounce counts.
   private mutating func end(_ changes: inout [Change]) {
     if let time {
-      controller.end(at: time) { changes.append($0) }
+      changes += controller.end(at: time)
       collect(&changes, from: 0)
     }
     finish()

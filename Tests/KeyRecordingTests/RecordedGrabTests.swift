@@ -49,10 +49,10 @@ struct RecordedGrabTests {
     var live: [Change] = []
     var daemon = Controller(settings: settings)
     for (index, batch) in batches.enumerated() {
-      daemon.take(batch, keysUp: { keysUp(index, $0, $1) }, publish: { live.append($0) })
+      live += daemon.take(batch, keysUp: { keysUp(index, $0, $1) })
     }
     let end = batches.last?.reached ?? Time(microseconds: 0)
-    daemon.end(at: end) { live.append($0) }
+    live += daemon.end(at: end)
     for isPlain in [true, false] {
       let path = "\(folder.path)/\(UUID())"
       var filter = RecordingFilter(settings: settings, showsKeyCodes: isPlain)
@@ -75,9 +75,9 @@ struct RecordedGrabTests {
       var controller = Controller(settings: settings)
       var recording = try Recording(opening: [path])
       while let batch = try recording.next() {
-        for next in batch.inputs { controller.take(next.input) { replayed.append($0) } }
+        for next in batch.inputs { replayed += controller.take(next.input) }
       }
-      controller.end(at: end) { replayed.append($0) }
+      replayed += controller.end(at: end)
       let text = try String(contentsOfFile: path, encoding: .utf8)
       #expect(replayed == live, "\(isPlain ? "" : "redacted, ")of\n\(text)")
     }

@@ -1,6 +1,5 @@
 import Evdev
 import KeyboardModes
-import TestSupport
 import Testing
 
 private let first = DeviceID(order: 0)
@@ -8,50 +7,10 @@ private let second = DeviceID(order: 1)
 
 private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds * 1000) }
 
-@Suite("Controller: Shift")
-struct ControllerShiftTests {
-  @Test(
-    "the time between two presses of Shift decides between capsLock and off",
-    arguments: [
-      ("LEFTSHIFT 300 LEFTSHIFT", ["on", "capsLock"]),
-      ("LEFTSHIFT 700 LEFTSHIFT", ["on", "off"]),
-      ("LEFTSHIFT 499_999us LEFTSHIFT", ["on", "capsLock"]),
-      ("LEFTSHIFT 500_000us LEFTSHIFT", ["on", "off"]),
-      ("LEFTSHIFT 300 LEFTSHIFT 300 LEFTSHIFT", ["on", "capsLock", "off"]),
-    ])
-  func doublePress(_ line: String, _ expected: [String]) throws {
-    #expect(try states(line) == expected)
-  }
-
-  @Test("left Shift and then right Shift are a double press")
-  func leftAndRight() throws {
-    #expect(try states("LEFTSHIFT 300 RIGHTSHIFT") == ["on", "capsLock"])
-    #expect(try states("LEFTSHIFT+ 300 2:RIGHTSHIFT+") == ["on", "capsLock"])
-  }
-
-  @Test("presses of Shift on two keyboards are a double press, even with crossed timestamps")
-  func crossedStamps() throws {
-    #expect(try states("300 LEFTSHIFT -300 2:LEFTSHIFT") == ["on", "capsLock"])
-    #expect(try states("600 LEFTSHIFT -600 2:LEFTSHIFT") == ["on", "off"])
-  }
-
-  @Test("autorepeat of Shift is ignored")
-  func autorepeat() throws {
-    #expect(try states("LEFTSHIFT+ 250 LEFTSHIFT* 33 LEFTSHIFT* 33 LEFTSHIFT*") == ["on"])
-  }
-
-  @Test("a second press of a held Shift counts as a press")
-  func pressWhileHeld() throws {
-    #expect(try states("LEFTSHIFT+ 300 LEFTSHIFT+") == ["on", "capsLock"])
-  }
-
-  @Test("the next character ends `on`, pressed or autorepeated")
-  func characters() throws {
-    #expect(try states("LEFTSHIFT A B") == ["on", "off"])
-    #expect(try states("A+ LEFTSHIFT 250 A*") == ["on", "off"])
-    #expect(try states("LEFTSHIFT LEFTSHIFT A B") == ["on", "capsLock"])
-  }
-
+/// What the cases of `Keys.txt` do not show: whole tables of keys, and what a controller tells beside
+/// its changes.
+@Suite("Controller")
+struct ControllerTests {
   @Test("a change has its sequence, time, machine, states and event")
   func change() throws {
     var timeline = Timeline()
@@ -65,99 +24,26 @@ struct ControllerShiftTests {
           sequence: 2, time: Time(microseconds: 1007), machine: .shift, from: "on", to: "off",
           event: "characterTyped"),
       ])
-    #expect(
-      timeline.controller.modes
-        == Modes(
-          sequence: 2, shift: "off", shiftSince: Time(microseconds: 1007),
-          keyboard: "prepareToEditText", keyboardSince: nil))
-  }
-}
-
-@Suite("Controller: taps of Shift")
-struct ControllerTapTests {
-  private let settings = Settings(shiftTrigger: .tap, tapTimeout: .milliseconds(200))
-
-  @Test(
-    "a tap is a short press with no other key in between",
-    arguments: [
-      ("LEFTSHIFT+ 50 LEFTSHIFT-", ["on"]),
-      ("LEFTSHIFT+ 199_999us LEFTSHIFT-", ["on"]),
-      ("LEFTSHIFT+ 200_000us LEFTSHIFT-", []),
-      ("LEFTSHIFT+ 50", []),
-      ("LEFTSHIFT+ A LEFTSHIFT-", []),
-      ("LEFTSHIFT+ 2:A LEFTSHIFT-", []),
-      ("LEFTSHIFT+ 2:A+ LEFTSHIFT- 2:A-", []),
-      ("A+ LEFTSHIFT+ 10 A- 10 LEFTSHIFT-", ["on"]),
-      ("A+ LEFTSHIFT+ 10 A* 10 LEFTSHIFT-", ["on"]),
-      ("LEFTCTRL+ LEFTSHIFT+ C LEFTSHIFT- LEFTCTRL-", []),
-      ("LEFTSHIFT+ LEFTCTRL+ C LEFTCTRL- LEFTSHIFT-", []),
-      ("LEFTSHIFT+ 250 LEFTSHIFT* 20 LEFTSHIFT-", []),
-      ("LEFTSHIFT-", []),
-    ])
-  func tap(_ line: String, _ expected: [String]) throws {
-    #expect(try states(line, settings) == expected)
+    let modes = Modes(
+      sequence: 2, shift: "off", shiftSince: Time(microseconds: 1007),
+      keyboard: "prepareToEditText", keyboardSince: nil)
+    #expect(timeline.controller.modes == modes)
+    timeline.configure(Settings(shift: ShiftRules(threshold: .seconds(2))))
+    #expect(timeline.controller.modes == modes)
   }
 
-  @Test("taps carry the time of their press, and the capsLock threshold applies to those times")
-  func doubleTap() throws {
-    var timeline = Timeline(settings)
-    try timeline.play("LEFTSHIFT+ 150 LEFTSHIFT- 349_999us LEFTSHIFT+ 150 LEFTSHIFT-")
-    #expect(timeline.changes.map(\.to) == ["on", "capsLock"])
-    #expect(timeline.changes.map(\.time.microseconds) == [0, 499_999])
-    #expect(
-      try states("LEFTSHIFT+ 150 LEFTSHIFT- 350 LEFTSHIFT+ 150 LEFTSHIFT-", settings)
-        == ["on", "off"])
+  @Test("each call returns its own changes, and a caller can keep them")
+  func returned() throws {
+    var controller = Controller()
+    let pressed = controller.take(.client(.shiftPressed, at: at(1)))
+    let typed = controller.take(.client(.characterTyped, at: at(2)))
+    #expect(pressed.map(\.to) == ["on"])
+    #expect(typed.map(\.to) == ["off"])
+    #expect(controller.take(.client(.characterTyped, at: at(3))) == [])
+    #expect(controller.advance(to: at(9)) == [])
   }
 
-  @Test("two overlapping presses of Shift are one tap")
-  func bothShifts() throws {
-    #expect(
-      try states("LEFTSHIFT+ 10 RIGHTSHIFT+ 10 RIGHTSHIFT- 10 LEFTSHIFT-", settings) == ["on"])
-    #expect(
-      try states("LEFTSHIFT+ 10 2:LEFTSHIFT+ 10 LEFTSHIFT- 10 2:LEFTSHIFT-", settings) == ["on"])
-  }
-
-  @Test("releasing a Shift that was held at opening is not a tap")
-  func heldAtOpening() throws {
-    var timeline = Timeline(settings)
-    timeline.take(.opened(first, held: [try key("LEFTSHIFT")]))
-    try timeline.play("50 LEFTSHIFT-")
-    #expect(timeline.changes.isEmpty)
-  }
-
-  @Test("a press of Shift that loses events, or that a sync finds, is not a tap")
-  func lostEvents() throws {
-    var timeline = Timeline(settings)
-    try timeline.play("LEFTSHIFT+ 20")
-    timeline.take(.synchronized(first, [], at: timeline.time))
-    try timeline.play("20 LEFTSHIFT-")
-    timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: timeline.time))
-    try timeline.play("20 LEFTSHIFT-")
-    #expect(timeline.changes.isEmpty)
-  }
-
-  @Test("a press of Shift whose device goes away is not a tap")
-  func gone() throws {
-    var timeline = Timeline(settings)
-    try timeline.play("LEFTSHIFT+ 20")
-    timeline.take(.gone(first, at: timeline.time))
-    try timeline.play("20 LEFTSHIFT-")
-    #expect(timeline.changes.isEmpty)
-  }
-}
-
-@Suite("Controller: characters and modifiers")
-struct ControllerCharacterTests {
-  /// Whether a line of keys, played while Shift is `on`, types a character.
-  private func types(_ line: String) throws -> Bool {
-    switch try states("LEFTSHIFT 600 " + line) {
-    case ["on"]: return false
-    case ["on", "off"]: return true
-    case let other:
-      Issue.record("unexpected states \(other)")
-      return false
-    }
-  }
+  // MARK: Tables of keys
 
   @Test("every character key types a character, and no other key does")
   func characterKeys() throws {
@@ -178,203 +64,108 @@ struct ControllerCharacterTests {
     #expect(KeyCode(-1) == nil)
   }
 
-  @Test(
-    "a letter with Ctrl, left Alt or Meta held is a command, not a character",
-    arguments: ["LEFTCTRL", "RIGHTCTRL", "LEFTALT", "LEFTMETA", "RIGHTMETA"])
-  func commands(_ modifier: String) throws {
-    #expect(try !types("\(modifier)+ C"))
-    #expect(try !types("\(modifier)+ C+ 250 C*"))
-    #expect(try !types("2:\(modifier)+ C"), "held on another keyboard")
-    #expect(try types("\(modifier)+ \(modifier)- C"))
-  }
-
-  @Test("a letter with AltGr or Shift held is a character")
-  func altGr() throws {
-    #expect(try types("RIGHTALT+ E"))
-    #expect(try states("LEFTSHIFT+ A") == ["on", "off"])
-  }
-
-  @Test("Ctrl is held while either of two Ctrl keys is down")
-  func bothCtrl() throws {
-    #expect(try !types("LEFTCTRL+ RIGHTCTRL+ LEFTCTRL- C"))
-    #expect(try !types("LEFTCTRL+ 2:LEFTCTRL+ LEFTCTRL- C"))
-    #expect(try types("LEFTCTRL+ RIGHTCTRL+ LEFTCTRL- RIGHTCTRL- C"))
-  }
-
-  @Test("the release of a key that is not held is ignored")
-  func strayRelease() throws {
-    #expect(try !types("LEFTCTRL+ 2:LEFTCTRL- C"))
-    #expect(try types("LEFTCTRL- C"))
-  }
-
-  @Test("one release ends a key that was pressed twice")
-  func pressedTwice() throws {
-    #expect(try types("LEFTCTRL+ LEFTCTRL+ LEFTCTRL- C"))
-  }
-
-  @Test("modifiers that were down when the device was opened are held")
-  func heldAtOpening() throws {
-    var timeline = Timeline()
-    try timeline.play("2:LEFTSHIFT 600")
-    timeline.take(.opened(first, held: [try key("LEFTCTRL"), try key("A")]))
-    try timeline.play("C 2:C")
-    #expect(timeline.changes.map(\.to) == ["on"], "nothing is typed")
-    try timeline.play("LEFTCTRL- C")
-    #expect(timeline.changes.map(\.to) == ["on", "off"])
-  }
-
-  @Test("a device that goes away releases only its own keys")
-  func gone() throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTSHIFT 600 LEFTCTRL+ 2:LEFTALT+")
-    timeline.take(.gone(first, at: timeline.time))
-    try timeline.play("2:C")
-    #expect(timeline.changes.map(\.to) == ["on"], "Alt is still held on the other")
-    timeline.take(.gone(second, at: timeline.time))
-    try timeline.play("3:C")
-    #expect(timeline.changes.map(\.to) == ["on", "off"])
-  }
-}
-
-@Suite("Controller: bindings")
-struct ControllerBindingTests {
-  @Test("the default keys drive the keyboard machine")
-  func walk() throws {
-    #expect(
-      try states("SCROLLLOCK SCROLLLOCK COMPOSE INSERT ESC DICTATE EMOJI_PICKER ESC")
-        == [
-          "prepareToRecord", "editingText", "showingPanel", "editingText", "prepareToEditText",
-          "prepareToRecord", "showingPanel", "prepareToEditText",
-        ])
-  }
-
-  @Test("autorepeat of a bound key is ignored")
-  func autorepeat() throws {
-    #expect(try states("COMPOSE+ 250 COMPOSE* 33 COMPOSE*") == ["showingPanel"])
-  }
-
-  @Test("a chord needs exactly its modifiers")
-  func exactModifiers() throws {
-    #expect(try states("LEFTCTRL+ ESC") == [])
-    #expect(try states("LEFTSHIFT+ INSERT") == ["on", "off"], "Shift was part of a shortcut")
-    #expect(try states("RIGHTALT+ INSERT") == ["editingText"], "AltGr is no modifier")
-  }
-
-  private func settings(_ names: [String]) throws -> Settings {
-    var settings = Settings()
-    let chord = try Chord(names.map { try key($0) })
-    #expect(settings.bindings.bind(chord, to: .clickSwitchButton) == nil)
-    return settings
-  }
-
-  @Test("a chord sends its event, and its letter types no character until released")
-  func chord() throws {
-    let settings = try settings(["LEFTMETA", "V"])
-    #expect(try states("RIGHTMETA+ V", settings) == ["prepareToRecord"], "right is as good as left")
-    #expect(try states("2:LEFTMETA+ V", settings) == ["prepareToRecord"], "on any keyboard")
-    #expect(try states("LEFTSHIFT 600 V", settings) == ["on", "off"], "V alone is a letter")
-    #expect(
-      try states("LEFTSHIFT 600 LEFTMETA+ V+ LEFTMETA- 250 V* 33 V*", settings)
-        == ["on", "prepareToRecord"], "its autorepeat is nothing, even without Meta")
-    #expect(
-      try states("LEFTSHIFT 600 LEFTMETA+ V+ LEFTMETA- V- V+", settings)
-        == ["on", "prepareToRecord", "off"])
-    #expect(
-      try states("LEFTMETA+ LEFTSHIFT+ V", settings) == [], "Shift is a modifier of chords too")
-  }
-
-  @Test("the last key of a chord does not count as one of its modifiers")
-  func modifierAsKey() throws {
-    let settings = try settings(["LEFTCTRL", "LEFTALT"])
-    #expect(try states("LEFTCTRL+ LEFTALT+", settings) == ["prepareToRecord"])
-    #expect(try states("LEFTALT+ LEFTCTRL+", settings) == [])
-    #expect(
-      try states("LEFTCTRL+ LEFTALT+ LEFTALT+", settings) == ["prepareToRecord", "editingText"],
-      "nor if it was down already")
-  }
-
-  @Test("an invalid chord is refused with its fault")
-  func faults() throws {
-    #expect(throws: Chord.Fault.empty) { try Chord([]) }
-    #expect(throws: Chord.Fault.endsInShift) { try Chord([try key("LEFTSHIFT")]) }
-    #expect(throws: Chord.Fault.endsInShift) {
-      try Chord([try key("LEFTCTRL"), try key("RIGHTSHIFT")])
-    }
-    #expect(throws: Chord.Fault.rightAltIsNotAModifier) {
-      try Chord([try key("RIGHTALT"), try key("V")])
-    }
-    #expect(throws: Chord.Fault.notAModifier(index: 1)) {
-      try Chord([try key("LEFTCTRL"), try key("B"), try key("V")])
-    }
-    #expect(throws: Chord.Fault.modifierTwice(index: 1)) {
-      try Chord([try key("LEFTCTRL"), try key("RIGHTCTRL"), try key("V")])
-    }
-  }
-
-  @Test("a chord cannot be bound to two events, whether with left or right modifiers")
-  func conflict() throws {
-    var bindings = Bindings()
-    #expect(bindings.bind(try Chord([key("LEFTCTRL"), key("V")]), to: .tapTextField) == nil)
-    let right = try Chord([key("RIGHTCTRL"), key("V")])
-    #expect(bindings.bind(right, to: .tapBlankArea) == .tapTextField)
-    #expect(bindings[right]?.press == .tapTextField)
-    #expect(bindings.bind(right, to: .tapTextField) == .tapTextField)
-  }
-}
-
-@Suite("Controller: lost events and client events")
-struct ControllerInputTests {
-  @Test("a Shift that a sync finds down has an unknown press time")
-  func unknownTime() throws {
-    var timeline = Timeline()
-    timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: at(1000)))
-    try timeline.play("1100 LEFTSHIFT- RIGHTSHIFT")
-    #expect(timeline.changes.map(\.to) == ["on", "off"], "100 ms later, yet no double press")
-    #expect(timeline.changes.map(\.time) == [at(1000), at(1100)])
-  }
-
-  @Test("a second press of Shift found by a sync is not a double press")
-  func unknownSecondTime() throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTSHIFT 100")
-    timeline.take(.synchronized(first, try differences("LEFTSHIFT+"), at: timeline.time))
-    #expect(timeline.changes.map(\.to) == ["on", "off"])
-  }
-
-  @Test("a sync applies releases, then modifiers, then the other keys")
-  func order() throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTSHIFT 600 LEFTALT+")
-    timeline.take(.synchronized(first, try differences("C+ LEFTALT- LEFTMETA+"), at: at(700)))
-    #expect(timeline.changes.map(\.to) == ["on"], "Meta was held before C")
-    timeline.take(.synchronized(first, try differences("C- D+ LEFTMETA-"), at: at(800)))
-    #expect(timeline.changes.map(\.to) == ["on", "off"], "Meta was released before D")
-  }
-
-  @Test("a bound key that a sync finds down sends its event")
-  func boundKey() throws {
-    var timeline = Timeline()
-    timeline.take(.synchronized(first, try differences("COMPOSE+"), at: at(5)))
-    try timeline.play("COMPOSE*")
-    #expect(timeline.changes.map(\.to) == ["showingPanel"])
-    #expect(timeline.changes.map(\.time) == [at(5)])
-  }
-
-  @Test(
-    "a client's event acts like the same event from a key",
-    arguments: ClientEvent.namesForShift + KeyboardTable.standard.eventNames)
-  func client(_ name: String) throws {
-    let event = try #require(ClientEvent(name: name))
-    var timeline = Timeline()
-    timeline.take(.client(.shiftPressed, at: at(1)))
-    timeline.take(.client(event, at: at(2)))
-    let expected: [String: [String]] = [
-      "shiftPressed": ["capsLock"], "characterTyped": ["off"],
-      "clickSwitchButton": ["prepareToRecord"], "clickMoreButton": ["showingPanel"],
-      "tapTextField": ["editingText"], "tapBlankArea": [],
+  @Test("all codes take an open Shift back but characters, Shift, AltGr and what is no key")
+  func inertCodes() throws {
+    let ranges: [ClosedRange<UInt16>] = [
+      100...100, 0x100...0x10f, 0x118...0x15f, 0x220...0x223, 0x2c0...0x2e7,
     ]
-    #expect(Array(timeline.changes.map(\.to).dropFirst()) == expected[name])
-    #expect(timeline.changes.dropFirst().allSatisfy { $0.event == name && $0.time == at(2) })
+    for number in 0...KeyCode.max {
+      let code = try #require(KeyCode(number))
+      guard !code.isCharacter, !code.isShift else { continue }
+      var timeline = Timeline()
+      try timeline.play("LEFTSHIFT+")
+      timeline.take(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))
+      let means = !ranges.contains { $0.contains(number) }
+      #expect(timeline.controller.modes.shift == (means ? "off" : "on"), "\(number)")
+      #expect(timeline.controller.snapshot.shift == .off || !means)
+      // Neither do they come between the press and the release of a tap; AltGr does.
+      var tap = Timeline(Settings(shiftTrigger: .tap))
+      try tap.play("LEFTSHIFT+")
+      tap.take(.key(second, KeyEvent(time: tap.time, key: code, action: .press)))
+      try tap.play("LEFTSHIFT-")
+      #expect(tap.controller.modes.shift == (means || number == 100 ? "off" : "on"), "\(number)")
+    }
+  }
+
+  @Test(
+    "a Shift pressed while Ctrl, left Alt, Meta, a navigation key or a button is held is no event",
+    arguments: [
+      "LEFTCTRL", "RIGHTCTRL", "LEFTALT", "LEFTMETA", "RIGHTMETA", "HOME", "UP", "PAGEUP", "LEFT",
+      "RIGHT", "END", "DOWN", "PAGEDOWN", "BTN_LEFT", "BTN_RIGHT", "BTN_MIDDLE", "BTN_SIDE",
+      "BTN_EXTRA", "BTN_FORWARD", "BTN_BACK", "BTN_TASK",
+    ], ["LEFTSHIFT", "2:RIGHTSHIFT"])
+  func held(_ key: String, _ shift: String) throws {
+    #expect(try states("\(key)+ \(shift) 100 \(shift)") == [])
+    #expect(try states("\(key)+ \(key)- \(shift)") == ["on"], "it is held no more")
+    let tap = Settings(shiftTrigger: .tap)
+    #expect(try states("\(key)+ \(shift)", tap) == [])
+    #expect(try states("\(key)+ \(key)- \(shift)", tap) == ["on"])
+    let always = Settings(shiftTrigger: .always)
+    #expect(try states("\(key)+ \(shift) 100 \(shift)", always) == ["on", "capsLock"])
+  }
+
+  @Test(
+    "any other key that is held makes no shortcut of Shift",
+    arguments: [
+      "A", "ENTER", "F5", "RIGHTALT", "ESC", "SYSRQ", "INSERT", "KP4", "BTN_TOUCH", "BTN_SOUTH",
+      "BTN_TRIGGER", "BTN_TOOL_FINGER", "BTN_0", "BTN_DPAD_UP", "BTN_TRIGGER_HAPPY1",
+    ])
+  func others(_ key: String) throws {
+    var timeline = Timeline()
+    try timeline.play("\(key)+ LEFTSHIFT 100 LEFTSHIFT")
+    #expect(timeline.changes.filter { $0.machine == .shift }.map(\.to) == ["on", "capsLock"])
+  }
+
+  // MARK: What a controller tells
+
+  @Test("the meaning of a press tells what Shift would do")
+  func meaning() throws {
+    var timeline = Timeline()
+    let shift = try key("LEFTSHIFT")
+    #expect(timeline.controller.meaning(ofPress: shift, on: first) == .shift)
+    try timeline.play("2:LEFT+")
+    #expect(timeline.controller.meaning(ofPress: shift, on: first) == .other)
+    #expect(timeline.controller.meaning(ofPress: try key("RIGHTALT"), on: first) == .inert)
+    #expect(timeline.controller.meaning(ofPress: try key("BTN_TOUCH"), on: first) == .inert)
+    #expect(timeline.controller.meaning(ofPress: try key("BTN_LEFT"), on: first) == .other)
+  }
+
+  @Test("isBounce depends on the device and on the time since its release")
+  func bounce() throws {
+    var timeline = Timeline(Settings(debounce: .milliseconds(5)))
+    try timeline.play("A+ 10 A-")
+    let a = try key("A")
+    func isBounce(_ device: DeviceID, _ microseconds: Int64) -> Bool {
+      timeline.controller.isBounce(
+        pressOf: a, on: device, at: Time(microseconds: 10_000 + microseconds))
+    }
+    #expect(isBounce(first, 4999))
+    #expect(!isBounce(first, 5000))
+    #expect(!isBounce(second, 0))
+  }
+
+  @Test("an on whose press time alone changes is no change, but the store keeps it")
+  func timeAlone() throws {
+    var timeline = Timeline()
+    try timeline.play("LEFTSHIFT 600 LEFTSHIFT+ 10 RIGHTSHIFT+")
+    #expect(timeline.changes.map(\.to) == ["on", "off", "on"])
+    let before = timeline.controller
+    #expect(before.snapshot.shift == .on(since: at(610)))
+    try timeline.play("F5")
+    #expect(timeline.changes.count == 3)
+    #expect(timeline.controller.modes == before.modes)
+    #expect(timeline.controller.snapshot.shift == .on(since: at(0)))
+    #expect(timeline.controller.revision > before.revision)
+    let revision = timeline.controller.revision
+    try timeline.play("F5 LEFTSHIFT- RIGHTSHIFT- F5")
+    #expect(timeline.controller.revision == revision, "nothing of the snapshot changed")
+  }
+
+  @Test("a timeout beyond the end of the clock sets no deadline")
+  func endOfTime() throws {
+    var timeline = Timeline(Settings(shift: ShiftRules(timeout: .seconds(3))))
+    timeline.take(.client(.shiftPressed, at: Time(microseconds: .max - 1)))
+    #expect(timeline.controller.deadline == nil)
   }
 
   @Test("an unknown name is not a client event")
@@ -382,168 +173,83 @@ struct ControllerInputTests {
     #expect(ClientEvent(name: "vcDidTapped") == nil)
     #expect(ClientEvent(name: "") == nil)
   }
-
-  @Test("changes are numbered from 1 without gaps, whatever the inputs")
-  func sequence() throws {
-    var generator = SplitMix64(seed: 20_261_121)
-    var timeline = Timeline()
-    let keys = try ["LEFTSHIFT", "A", "LEFTCTRL", "ESC", "COMPOSE", "INSERT", "V"].map {
-      try key($0)
-    }
-    for step in 0..<20_000 {
-      let device = DeviceID(order: Int.random(in: 0..<3, using: &generator))
-      let key = try #require(keys.randomElement(using: &generator))
-      let time = at(Int64(step) * 90)
-      switch Int.random(in: 0..<20, using: &generator) {
-      case 0: timeline.take(.gone(device, at: timeline.time))
-      case 1: timeline.take(.opened(device, held: [key]))
-      case 2:
-        let found = KeyDifference(key: key, isDown: Bool.random(using: &generator))
-        timeline.take(.synchronized(device, [found], at: time))
-      default:
-        let action = try #require(KeyEvent.Action(rawValue: .random(in: 0...2, using: &generator)))
-        timeline.take(.key(device, KeyEvent(time: time, key: key, action: action)))
-      }
-    }
-    #expect(timeline.changes.map(\.sequence) == Array(1...Int64(timeline.changes.count)))
-    // Each change of a machine starts in the state that its previous change led to.
-    for machine in Machine.allCases {
-      let own = timeline.changes.filter { $0.machine == machine }
-      #expect(own.count > 100)
-      #expect(zip(own, own.dropFirst()).allSatisfy { $0.to == $1.from })
-      #expect(own.allSatisfy { $0.from != $0.to })
-    }
-  }
 }
 
-@Suite("Controller: reload of the configuration")
-struct ControllerConfigurationTests {
-  @Test("a reload keeps states, sequence and held keys")
-  func stays() throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTSHIFT 1000 INSERT LEFTCTRL+")
-    #expect(timeline.changes.map(\.to) == ["on", "editingText"])
-    let before = timeline.controller.modes
-    timeline.configure(Settings(shift: ShiftRules(threshold: .seconds(2))))
-    #expect(timeline.controller.modes == before)
-    #expect(timeline.changes.count == 2)
-    try timeline.play("A ESC LEFTCTRL- ESC")
-    #expect(timeline.changes.map(\.to) == ["on", "editingText", "prepareToEditText"])
-    #expect(timeline.changes.last?.sequence == 3)
+@Suite("Controller: the next daemon")
+struct ResumedControllerTests {
+  @Test("a resumed controller keeps the deadline")
+  func resumed() throws {
+    var timeline = Timeline(Settings(shift: ShiftRules(timeout: .seconds(3))))
+    try timeline.play("LEFTSHIFT 1500")
+    var other = timeline
+    timeline.restart(timeline.next, changedLast: at(0))
+    #expect(timeline.controller.deadline == at(3000))
+    try timeline.play("60000 pass")
+    #expect(timeline.changes.map(\.time) == [at(0), at(3000)])
+    other.restart(Settings(), changedLast: at(0))
+    #expect(other.controller.deadline == nil)
   }
 
-  @Test(
-    "the threshold in force at the second press of Shift decides",
-    arguments: [
-      (300, 200, "off"), (300, 400, "capsLock"), (600, 500, "off"), (600, 601, "capsLock"),
-    ])
-  func threshold(_ distance: Int, _ threshold: Int, _ state: String) throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTSHIFT \(distance)")
-    timeline.configure(Settings(shift: ShiftRules(threshold: .milliseconds(threshold))))
-    try timeline.play("LEFTSHIFT")
-    #expect(timeline.changes.map(\.to) == ["on", state])
-  }
-
-  @Test("a press of Shift before a reload does not become a tap after it")
-  func tap() throws {
-    var settings = Settings()
-    settings.shiftTrigger = .tap
-    var timeline = Timeline(settings)
-    try timeline.play("LEFTSHIFT+ 50")
-    timeline.configure(settings)
-    try timeline.play("LEFTSHIFT-")
-    #expect(timeline.changes == [])
-    try timeline.play("LEFTSHIFT+ 50 LEFTSHIFT-")
-    #expect(timeline.changes.map(\.to) == ["on"])
-  }
-
-  @Test("a reload changes the bindings, but a bound press stays bound until its release")
-  func bindings() throws {
-    var settings = Settings()
-    settings.bindings = Bindings()
-    _ = settings.bindings.bind(try Chord([key("F5")]), to: .tapTextField)
-    _ = settings.bindings.bind(try Chord([key("A")]), to: .clickMoreButton)
-    var timeline = Timeline(settings)
-    try timeline.play("LEFTSHIFT A+")
-    #expect(timeline.changes.map(\.to) == ["on", "showingPanel"])
-    timeline.configure(Settings())
-    try timeline.play("A* F5 A-")
-    #expect(timeline.changes.count == 2)
-    try timeline.play("A")
-    #expect(timeline.changes.map(\.to) == ["on", "showingPanel", "off"])
-    #expect(timeline.controller.modes.keyboard == "showingPanel")
-  }
-}
-
-@Suite("Controller: modifiers whose release a grab may hide")
-struct ControllerGrabTests {
-  /// The held keys, by device, that the controller asks the kernel about before the press.
-  private func asked(
-    _ timeline: Timeline, _ name: String, on device: DeviceID, rest: [Controller.Input] = []
-  ) throws -> [DeviceID: [KeyCode]] {
-    let event = KeyEvent(time: timeline.time, key: try key(name), action: .press)
-    var asked: [DeviceID: [KeyCode]] = [:]
-    let missed = timeline.controller.missedReleases(
-      before: .key(device, event), followedBy: rest[...]
-    ) { keys, other in
-      asked[other] = keys
-      return []
-    }
-    #expect(missed == [])
-    return asked
-  }
-
-  @Test("the kernel is asked about held keys only before a press that depends on them")
-  func deciding() throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTCTRL+ 2:A+ 3:LEFTMETA+")
-    let third = DeviceID(order: 2)
-    let (ctrl, meta) = (try key("LEFTCTRL"), try key("LEFTMETA"))
-    #expect(try asked(timeline, "C", on: second) == [first: [ctrl], third: [meta]])
-    #expect(try asked(timeline, "ESC", on: first) == [first: [ctrl], third: [meta]])
-    #expect(try asked(timeline, "LEFTCTRL", on: first) == [:], "it is not bound")
-    #expect(try asked(timeline, "LEFTSHIFT", on: second) == [first: [ctrl], third: [meta]])
-    try timeline.play("LEFTSHIFT+")
-    let shift = try key("LEFTSHIFT")
-    #expect(try asked(timeline, "C", on: first) == [first: [ctrl], third: [meta]])
-    #expect(try asked(timeline, "ESC", on: first) == [first: [ctrl, shift], third: [meta]])
-    try timeline.play("LEFTSHIFT-")
-    #expect(try asked(timeline, "F5", on: second) == [:])
-    let gone = Controller.Input.gone(first, at: timeline.time)
-    #expect(try asked(timeline, "C", on: second, rest: [gone]) == [third: [meta]])
-  }
-
-  @Test("the kernel is not asked about a modifier whose release has already been read")
-  func knownReleases() throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTCTRL+ LEFTALT+")
-    let (ctrl, alt) = (try key("LEFTCTRL"), try key("LEFTALT"))
-    func event(_ key: KeyCode, _ action: KeyEvent.Action) -> KeyEvent {
-      KeyEvent(time: timeline.time, key: key, action: action)
-    }
-    let release = Controller.Input.key(first, event(ctrl, .release))
-    let others: [Controller.Input] = [
-      .key(first, event(try key("C"), .release)), .key(first, event(alt, .press)),
-      .key(second, event(alt, .release)), .synchronized(second, [], at: timeline.time),
-    ]
-    for device in [first, second] {
-      #expect(try asked(timeline, "C", on: device, rest: [release]) == [first: [alt]])
-      #expect(try asked(timeline, "C", on: device, rest: others) == [first: [ctrl, alt]])
-      let found = Controller.Input.synchronized(first, [], at: timeline.time)
-      #expect(try asked(timeline, "C", on: device, rest: [found]) == [:])
+  @Test("resuming with a shorter timeout ends `on` no earlier than the last change")
+  func resumedWithAnother() throws {
+    for (timeout, end) in [(400, 1000), (1000, 1000), (1001, nil)] as [(Int, Int64?)] {
+      var timeline = Timeline(Settings(shift: ShiftRules(timeout: .seconds(3))))
+      try timeline.play("LEFTSHIFT 1000 INSERT 8000")
+      let settings = Settings(shift: ShiftRules(timeout: .milliseconds(timeout)))
+      timeline.restart(settings, changedLast: at(1000))
+      #expect(timeline.changes.dropFirst(2).map(\.event) == (end == nil ? [] : ["timedOut"]))
+      #expect(timeline.changes.last?.time == at(1000))
+      #expect(timeline.changes.map(\.sequence) == Array(1...Int64(timeline.changes.count)))
+      #expect(timeline.controller.deadline == (end == nil ? at(1001) : nil))
     }
   }
 
-  @Test("a modifier that the kernel reports as up is released before the press")
-  func releases() throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTCTRL+ 250")
-    let press = KeyEvent(time: timeline.time, key: try key("INSERT"), action: .press)
-    let missed = timeline.controller.missedReleases(
-      before: .key(second, press), followedBy: []
-    ) { keys, _ in keys }
-    let control = try key("LEFTCTRL")
-    #expect(missed == [.missedRelease(first, control, at: timeline.time)])
+  @Test("the snapshot names every release that is awaited, and nothing else")
+  func snapshot() throws {
+    var timeline = Timeline(
+      try Settings(text: "F9 release, F10 hold 1000, F11 tap, F12 release"))
+    let revision = timeline.controller.revision
+    try timeline.play("F9+ F10+ F11+ 2:F9+ F12+")
+    #expect(timeline.controller.revision > revision)
+    let awaited = try ["F9", "F9", "F12"].map { AwaitedRelease(key: try key($0), event: "release") }
+    #expect(timeline.controller.snapshot.awaitedReleases == awaited)
+    try timeline.play("F9-")
+    #expect(timeline.controller.snapshot.awaitedReleases == [awaited[1], awaited[2]])
+    try timeline.play("F10- F11- 2:F9- F12-")
+    #expect(timeline.controller.snapshot.awaitedReleases == [])
+  }
+
+  @Test("a release stays awaited over several daemons until all devices are open")
+  func severalDaemons() throws {
+    var timeline = Timeline(try Settings(text: "F9 release, F10 release"))
+    try timeline.play("F9+ F10+ restart[] opened[] 2:opened[]")
+    #expect(timeline.controller.snapshot.awaitedReleases.count == 2, "another daemon may follow")
+    let revision = timeline.controller.revision
+    try timeline.play("2:opened[F9]")
+    #expect(timeline.controller.snapshot.awaitedReleases.count == 2)
+    #expect(timeline.controller.nextCheck != nil)
+    try timeline.play("allOpened[]")
+    #expect(timeline.controller.snapshot.awaitedReleases.count == 1)
+    #expect(timeline.controller.revision > revision)
+    timeline.restart(Settings())
+    try timeline.play("opened[] allOpened[]")
+    #expect(timeline.controller.snapshot.awaitedReleases == [])
+  }
+
+  @Test("a reload keeps a release whose event has another number in the new table")
+  func otherNumbers() throws {
+    var timeline = Timeline(try Settings(text: "F9 release, F9 hold 300"))
+    try timeline.play("F9+ 50")
+    var next = Settings(
+      keyboard: KeyboardTable(
+        try .init(
+          states: usesTable.stateNames, initial: "other1", events: usesTable.eventNames.reversed(),
+          rows: usesTable.rows)), bindings: Bindings())
+    let release = try #require(next.keyboard.event(named: "release"))
+    #expect(next.bindings.bind(try Chord([key("F9")]), .release, to: release) == nil)
+    timeline.configure(next)
+    try timeline.play("400 F9-")
+    #expect(timeline.changes.map(\.event) == ["release"])
+    #expect(timeline.changes.map(\.time) == [at(450)])
   }
 }

@@ -5,6 +5,45 @@ import Testing
 
 private let devices = (0..<3).map(DeviceID.init(order:))
 
+/// Keys that are tapped, pressed, repeated and released on two devices, with losses in between.
+func randomInputs(
+  _ count: Int, _ generator: inout SplitMix64
+) throws -> [Controller.Input] {
+  // The keys that mean something, and some that do not.
+  let keys = try [
+    "A", "V", "1", "KP5", "SPACE", "ENTER", "UP", "END", "HOME", "F5", "RIGHTALT", "LEFTCTRL",
+    "RIGHTCTRL", "LEFTALT", "LEFTSHIFT", "RIGHTSHIFT", "LEFTMETA", "ESC", "INSERT", "SCROLLLOCK",
+    "COMPOSE", "BTN_LEFT", "BTN_EXTRA", "BTN_TOUCH", "BTN_SOUTH",
+  ].map(key)
+  var time = Time(microseconds: 0)
+  var inputs: [Controller.Input] = []
+  while inputs.count < count {
+    let device = DeviceID(order: .random(in: 0..<2, using: &generator))
+    let some = keys.shuffled(using: &generator).prefix(.random(in: 1..<4, using: &generator))
+    func add(_ key: KeyCode, _ actions: [KeyEvent.Action], within longest: Int64 = 150_000) {
+      for action in actions {
+        time = Time(microseconds: time.microseconds + .random(in: 0...longest, using: &generator))
+        inputs.append(.key(device, KeyEvent(time: time, key: key, action: action)))
+      }
+    }
+    switch Int.random(in: 0..<100, using: &generator) {
+    case 0: inputs.append(.opened(device, held: Array(some)))
+    case 1..<10: inputs.append(.gone(device, at: time))
+    case 10..<15:
+      let found = some.map { KeyDifference(key: $0, isDown: .random(using: &generator)) }
+      inputs.append(.synchronized(device, found, at: time))
+    case 15..<30: for key in some { add(key, [.press]) }
+    case 30..<45: for key in keys { add(key, [.release]) }
+    case 45..<55: for key in some { add(key, [.autorepeat]) }
+    case 55..<65:
+      let bounces: [KeyEvent.Action] = [.press, .release, .press, .release, .press, .release]
+      for key in some { add(key, bounces, within: 25_000) }
+    default: for key in some { add(key, [.press, .release]) }
+    }
+  }
+  return inputs
+}
+
 /// What holds for every log of keys.
 @Suite("Controller: properties of random logs")
 struct KeyLogPropertyTests {
@@ -57,9 +96,9 @@ struct KeyLogPropertyTests {
   func releases(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
     let f9 = try key("F9")
-    let debounce = Duration.milliseconds(seed % 3 == 0 ? 5 : 0)
-    let bound = try usesSettings([("F9", .press), ("F9", .release)], debounce: debounce)
-    let unbound = try usesSettings([("F10", .press)], debounce: debounce)
+    let debounce = seed % 3 == 0 ? 5 : 0
+    let bound = try Settings(text: "debounce \(debounce), F9 press, F9 release")
+    let unbound = try Settings(text: "debounce \(debounce), F10 press")
     var settings = bound
     var controller = Controller(settings: settings)
     var changes: [Change] = []
@@ -94,23 +133,20 @@ struct KeyLogPropertyTests {
       case 11:
         // Killed, and started anew: what happened meanwhile was not seen.
         if Bool.random(using: &generator) { isDown = false }
-        controller = Controller(
-          settings: settings, resuming: controller.snapshot, changedLast: nil, at: now
-        ) { changes.append($0) }
+        let snapshot = controller.snapshot
+        controller = Controller(settings: settings)
+        changes += controller.resume(snapshot, changedLast: nil, at: now)
         if isPresent {
           inputs = [.opened(DeviceID(order: device), held: isDown ? [f9] : [])]
         }
         inputs.append(.allOpened(at: now))
       default: break
       }
-      controller.take(
-        Batch(inputs, reached: now, settled: now), keysUp: { keys, _ in isDown ? [] : keys },
-        publish: { changes.append($0) })
+      changes += controller.take(
+        Batch(inputs, reached: now, settled: now), keysUp: { keys, _ in isDown ? [] : keys })
     }
     // The last release: the keyboard is unplugged.
-    controller.take(.gone(DeviceID(order: device), at: Time(microseconds: time))) {
-      changes.append($0)
-    }
+    changes += controller.take(.gone(DeviceID(order: device), at: Time(microseconds: time)))
     let events = changes.filter { $0.machine == .keyboard }.map(\.event)
     #expect(events.count > 2)
     #expect(events.count.isMultiple(of: 2))
@@ -120,14 +156,28 @@ struct KeyLogPropertyTests {
     #expect(controller.snapshot.awaitedReleases == [] && controller.wakeTime == nil)
   }
 
+  @Test("changes are numbered from 1 without gaps, whatever the inputs")
+  func sequence() throws {
+    var generator = SplitMix64(seed: 20_261_121)
+    var controller = Controller()
+    let changes = try randomInputs(20_000, &generator).flatMap { controller.take($0) }
+    #expect(changes.map(\.sequence) == Array(1...Int64(changes.count)))
+    // Each change of a machine starts in the state that its previous change led to.
+    for machine in Machine.allCases {
+      let own = changes.filter { $0.machine == machine }
+      #expect(own.count > 100)
+      #expect(zip(own, own.dropFirst()).allSatisfy { $0.to == $1.from })
+      #expect(own.allSatisfy { $0.from != $0.to })
+    }
+  }
+
   @Test("keys in batches have the same effect as one by one", arguments: 0..<200)
   func batches(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
-    var settings = try usesSettings([
-      ("F9", .press), ("F9", .release), ("F9", .hold(.milliseconds(100))), ("A", .tap),
-      ("LEFTSHIFT+A", .release), ("LEFTCTRL+F9", .tap),
-    ])
-    settings.shift = ShiftRules(timeout: .milliseconds(700))
+    var settings = try Settings(
+      text: """
+        timeout 700, F9 press, F9 release, F9 hold 100, A tap, LEFTSHIFT+A release, LEFTCTRL+F9 tap
+        """)
     settings.shiftTrigger = [.press, .tap, .always][seed % 3]
     if seed % 2 == 1 { settings.debounce = .milliseconds(5) }
     let keys = try ["F9", "A", "S", "LEFTSHIFT", "RIGHTSHIFT", "LEFTCTRL", "LEFT", "BTN_LEFT"]
@@ -151,15 +201,14 @@ struct KeyLogPropertyTests {
           inputs.append(.key(device, event))
         }
       }
-      for input in inputs { one.take(input) { oneByOne.append($0) } }
+      for input in inputs { oneByOne += one.take(input) }
       let now = Time(microseconds: time)
-      live.take(
-        Batch(inputs, reached: now, settled: now), keysUp: { _, _ in [] },
-        publish: { inBatches.append($0) })
+      inBatches += live.take(
+        Batch(inputs, reached: now, settled: now), keysUp: { _, _ in [] })
     }
     let end = Time(microseconds: .max)
-    one.advance(to: end) { oneByOne.append($0) }
-    live.advance(to: end) { inBatches.append($0) }
+    oneByOne += one.advance(to: end)
+    inBatches += live.advance(to: end)
     #expect(oneByOne.count > 5)
     #expect(inBatches == oneByOne)
     #expect(live.snapshot == one.snapshot)

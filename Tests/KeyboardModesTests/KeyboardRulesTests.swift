@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Keyboard rules")
 struct KeyboardRulesTests {
-  /// The table of section 2 of the design: one row per event, `/` where the event is ignored.
+  /// The table under "Keyboard" in docs/configuration.md: one row per event, `/` where the event is
+  /// ignored.
   static let table = """
     event             prepareToEditText prepareToRecord editingText       showingPanel
     clickSwitchButton prepareToRecord   editingText     prepareToRecord   prepareToRecord
@@ -32,7 +33,7 @@ struct KeyboardRulesTests {
     }
   }()
 
-  @Test("every event leads from every state to the state in the design's table", arguments: entries)
+  @Test("every event leads from every state to the state in the table", arguments: entries)
   func next(_ entry: Entry) {
     #expect(KeyboardRules().next(entry.state, on: entry.event) == entry.next)
   }

@@ -133,11 +133,9 @@ struct KeyboardTableTests {
     try timeline.play("INSERT")
     let snapshot = timeline.controller.snapshot
     func resume(_ table: KeyboardTable) -> (Modes, [Change]) {
-      var changes: [Change] = []
-      let controller = Controller(
-        settings: Settings(keyboard: table), resuming: snapshot, changedLast: timeline.time,
-        at: Time(microseconds: 7)
-      ) { changes.append($0) }
+      var controller = Controller(settings: Settings(keyboard: table))
+      let changes = controller.resume(
+        snapshot, changedLast: timeline.time, at: Time(microseconds: 7))
       return (controller.modes, changes)
     }
     let same = resume(more)

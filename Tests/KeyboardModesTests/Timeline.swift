@@ -1,57 +1,101 @@
 import Evdev
 import KeyboardModes
 
-/// Feeds a controller keys that are written as a line of text, in virtual time.
+/// Feeds a controller inputs that are written as a line of text, in virtual time.
 ///
-/// A line consists of steps: `A+` presses the key A, `A-` releases it, `A*` repeats it, `A` presses
-/// and releases it at once; a number advances the time by that many milliseconds, `499_999us` by
-/// microseconds; `2:A+` presses A on a second device. `A` stands for `KEY_A`; names of buttons, such
-/// as `BTN_LEFT`, are whole.
+/// A line consists of steps; `A` stands for `KEY_A`, and names of buttons, such as `BTN_LEFT`, are
+/// whole:
+///
+/// - `A+` presses the key A, `A-` releases it, `A*` repeats it, `A` presses and releases it at once.
+/// - `20` advances the time by 20 ms, `499_999us` by microseconds.
+/// - `pass` lets happen what is due by now, `end` tells that there is no more input.
+/// - `sync[A+,B-]` finds after a loss that A is down and B is up; `opened[A]` opens a device while A is
+///   down. Both list keys in the order of their codes, as the kernel does. `gone[]` takes a device
+///   away; `allOpened[]` tells that all devices are open.
+/// - `client[tapTextField]` is an event of a program, `reload[]` puts the ``next`` settings in force.
+/// - `restart[]` continues with another controller from the snapshot, without any device.
+///
+/// `2:A+` presses A on a second device; other steps about devices have such a number too.
 struct Timeline {
   private(set) var controller: Controller
+  /// The settings of the next `reload[]` and `restart[]`.
+  var next: Settings
   private var now: Int64 = 0
+  /// What the controller took.
+  private(set) var inputs: [Controller.Input] = []
   private(set) var changes: [Change] = []
 
-  init(_ settings: Settings = Settings()) { controller = Controller(settings: settings) }
+  init(_ settings: Settings = Settings()) {
+    controller = Controller(settings: settings)
+    next = settings
+  }
 
   mutating func play(_ line: String) throws {
     for step in line.split(separator: " ") { try play(step: step) }
   }
 
   mutating func take(_ input: Controller.Input) {
-    controller.take(input) { changes.append($0) }
+    inputs.append(input)
+    changes += controller.take(input)
   }
 
   /// Takes a batch as the daemon does, with the releases that a grab hid.
   mutating func take(_ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]) {
-    controller.take(batch, keysUp: keysUp) { changes.append($0) }
+    changes += controller.take(batch, keysUp: keysUp)
   }
 
   /// Processes the deadlines that are due by now.
-  mutating func passTime() { controller.advance(to: time) { changes.append($0) } }
+  mutating func passTime() { changes += controller.advance(to: time) }
 
   /// Tells the controller that there is no more input.
-  mutating func end() { controller.end(at: time) { changes.append($0) } }
+  mutating func end() { changes += controller.end(at: time) }
 
   mutating func configure(_ settings: Settings) { take(.configured(settings, at: time)) }
+
+  /// Continues with another controller.
+  mutating func restart(_ settings: Settings, changedLast: Time? = nil) {
+    let snapshot = controller.snapshot
+    controller = Controller(settings: settings)
+    changes += controller.resume(snapshot, changedLast: changedLast, at: time)
+  }
 
   var time: Time { Time(microseconds: now) }
 
   private mutating func play(step: Substring) throws {
-    let digits = step.replacing("_", with: "")
-    if let milliseconds = Int64(digits) {
-      now += milliseconds * 1000
-    } else if digits.hasSuffix("us"), let microseconds = Int64(digits.dropLast(2)) {
+    if let microseconds = Self.microseconds(step) {
       now += microseconds
-    } else {
-      try play(key: step)
+      return
+    }
+    let parts = step.split(separator: ":")
+    let device = DeviceID(order: parts.count == 2 ? (Int(parts[0]) ?? 1) - 1 : 0)
+    let words = parts[parts.count - 1].split(separator: "[", omittingEmptySubsequences: false)
+    guard words.count == 2, words[1].hasSuffix("]") else { return try play(word: words[0], device) }
+    let names = words[1].dropLast().split(separator: ",").map(String.init)
+    switch words[0] {
+    case "sync":
+      let found = try differences(names.joined(separator: " "))
+        .sorted { $0.key.number < $1.key.number }
+      take(.synchronized(device, found, at: time))
+    case "opened":
+      let held = try names.map { try key($0) }.sorted { $0.number < $1.number }
+      take(.opened(device, held: held))
+    case "gone": take(.gone(device, at: time))
+    case "allOpened": take(.allOpened(at: time))
+    case "client":
+      guard let event = ClientEvent(name: names[0], in: controller.settings.keyboard) else {
+        throw UnknownWord(word: names[0])
+      }
+      take(.client(event, at: time))
+    case "reload": configure(next)
+    case "restart": restart(next)
+    default: throw UnknownWord(word: String(step))
     }
   }
 
-  private mutating func play(key step: Substring) throws {
-    let parts = step.split(separator: ":")
-    let device = DeviceID(order: parts.count == 2 ? (Int(parts[0]) ?? 1) - 1 : 0)
-    var name = parts[parts.count - 1]
+  private mutating func play(word: Substring, _ device: DeviceID) throws {
+    if word == "pass" { return passTime() }
+    if word == "end" { return end() }
+    var name = word
     let actions: [KeyEvent.Action] =
       switch name.last {
       case "+": [.press]
@@ -59,19 +103,25 @@ struct Timeline {
       case "*": [.autorepeat]
       default: [.press, .release]
       }
-    if "+-*".contains(name.last ?? " ") { name.removeLast() }
+    if actions.count == 1 { name.removeLast() }
     for action in actions {
       take(.key(device, KeyEvent(time: time, key: try key(String(name)), action: action)))
     }
   }
+
+  /// `20` are milliseconds, `499_999us` microseconds.
+  static func microseconds(_ text: Substring) -> Int64? {
+    let digits = text.replacing("_", with: "")
+    return digits.hasSuffix("us") ? Int64(digits.dropLast(2)) : Int64(digits).map { $0 * 1000 }
+  }
 }
 
-struct UnknownKey: Error { let name: String }
+struct UnknownWord: Error { let word: String }
 
 /// The key `KEY_NAME`, or the button `BTN_NAME`.
 func key(_ name: String) throws -> KeyCode {
   let whole = name.hasPrefix("BTN_") ? name : "KEY_\(name)"
-  guard let key = KeyCode(name: whole) else { throw UnknownKey(name: name) }
+  guard let key = KeyCode(name: whole) else { throw UnknownWord(word: name) }
   return key
 }
 
@@ -80,13 +130,6 @@ func differences(_ line: String) throws -> [KeyDifference] {
   try line.split(separator: " ").map {
     KeyDifference(key: try key(String($0.dropLast())), isDown: $0.hasSuffix("+"))
   }
-}
-
-/// The events that a line of keys sends and that change a state.
-func events(_ line: String, _ settings: Settings = Settings()) throws -> [String] {
-  var timeline = Timeline(settings)
-  try timeline.play(line)
-  return timeline.changes.map(\.event)
 }
 
 /// The states that a line of keys leads through.

@@ -239,11 +239,8 @@ struct ConfigurationTests {
       var time = Time(microseconds: 0)
       func take(_ key: KeyCode, _ action: KeyEvent.Action) -> [String] {
         time = Time(microseconds: time.microseconds + 1)
-        var states: [String] = []
-        controller.take(.key(device, KeyEvent(time: time, key: key, action: action))) {
-          states.append($0.to)
-        }
-        return states
+        return controller.take(.key(device, KeyEvent(time: time, key: key, action: action)))
+          .map(\.to)
       }
       if let before { _ = take(try #require(KeyCode(name: before)), .press) }
       #expect(controller.modes.keyboard == state)

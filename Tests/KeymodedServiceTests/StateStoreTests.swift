@@ -255,14 +255,11 @@ struct RestartTests {
       sequence: 1, shift: .on(since: Time(microseconds: 1_000_000)),
       shiftSince: Time(microseconds: 1_000_000), keyboard: "editingText", keyboardSince: nil)
     for (time, state) in [(1_499_999, "capsLock"), (1_500_000, "off")] {
-      var changes: [Change] = []
       let begin = Time(microseconds: 1_000_000)
-      var controller = Controller(resuming: pressed, changedLast: begin, at: begin) {
-        changes.append($0)
-      }
-      controller.take(.client(.shiftPressed, at: Time(microseconds: Int64(time)))) {
-        changes.append($0)
-      }
+      var controller = Controller()
+      #expect(controller.resume(pressed, changedLast: begin, at: begin) == [])
+      let changes = controller.take(
+        .client(.shiftPressed, at: Time(microseconds: Int64(time))))
       #expect(changes.map(\.to) == [state])
       #expect(changes.map(\.sequence) == [2])
     }

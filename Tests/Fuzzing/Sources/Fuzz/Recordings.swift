@@ -33,7 +33,7 @@ private func inputs(_ format: RecordingFormat, isLenient: Bool) -> [RecordedInpu
     while let batch = try recording.next() {
       for input in batch.inputs {
         inputs.append(input)
-        controller.take(input.input) { _ in }
+        controller.take(input.input)
       }
     }
   } catch {

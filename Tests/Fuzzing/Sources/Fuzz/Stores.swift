@@ -45,7 +45,7 @@ private func damage(_ choices: inout Choices) {
       let event = Controller.Input.client(
         choices.pick(events), at: Time(microseconds: Int64(number)))
       // A daemon keeps no more of one batch than its ring has.
-      controller.take(event) { changes.append($0) }
+      changes += controller.take(event)
     }
     writer.commit(
       changes[before...].suffix(capacity), controller.snapshot, instance: instance)

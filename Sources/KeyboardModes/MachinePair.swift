@@ -1,0 +1,118 @@
+import StateMachines
+
+/// The Shift machine and the keyboard machine. Their changes have one sequence.
+struct MachinePair: Sendable {
+  private var shift: StateMachine<ShiftRules>
+  private var keyboard: StateMachine<KeyboardTable>
+  private var shiftSince: Time?
+  private var keyboardSince: Time?
+  private var sequence: Int64 = 0
+
+  /// The changes since ``forgetChanges()``, in order.
+  private(set) var changes: [Change] = []
+
+  /// Counts the changes, and the steps that change only the time of a press.
+  private(set) var revision = 0
+
+  /// Both machines in their initial states.
+  init(_ settings: Settings) {
+    shift = StateMachine(settings.shift)
+    keyboard = StateMachine(settings.keyboard)
+  }
+
+  /// The state of the Shift machine.
+  var shiftState: ShiftRules.State { shift.state }
+
+  /// The states of both machines.
+  var modes: Modes {
+    Modes(
+      sequence: sequence, shift: shift.state.name, shiftSince: shiftSince,
+      keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince)
+  }
+
+  /// Whether an unused `on` ends.
+  var haveTimeout: Bool { shift.rules.timeout != nil }
+
+  /// When an unused `on` ends; `nil` without a timeout.
+  var shiftDue: Time? {
+    guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
+    return (since ?? shiftSince)?.advanced(by: timeout)
+  }
+
+  /// Forgets the changes, and keeps their memory if no caller has them any more.
+  mutating func forgetChanges() {
+    if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
+  }
+
+  // MARK: Events
+
+  mutating func send(_ event: ShiftRules.Event, at time: Time) {
+    guard let step = shift.take(event) else { return }
+    // Only the time of the press is new: the snapshot has it, but it is no change.
+    guard step.from.name != step.to.name else { return revision += 1 }
+    shiftSince = time
+    add(.shift, step.from.name, step.to.name, event.name, at: time)
+  }
+
+  mutating func send(_ event: KeyboardTable.Event, at time: Time) {
+    guard let step = keyboard.take(event) else { return }
+    keyboardSince = time
+    let table = keyboard.rules
+    add(
+      .keyboard, table.name(of: step.from), table.name(of: step.to), table.name(ofEvent: event),
+      at: time)
+  }
+
+  /// Returns the Shift machine to `state`, or to `off` instead of an `on` whose timeout is over by
+  /// `time`.
+  mutating func takeShiftBack(to state: ShiftRules.State, at time: Time) {
+    var back = state
+    if case .on(let since?) = state, let timeout = shift.rules.timeout,
+      let due = since.advanced(by: timeout), due <= time
+    {
+      back = .off
+    }
+    send(.shiftUsed(back: back), at: time)
+  }
+
+  /// Ends an `on` that is overdue by `time`, at that time.
+  mutating func endOverdueShift(at time: Time) {
+    if let due = shiftDue, due <= time { send(.timedOut, at: time) }
+  }
+
+  private mutating func add(
+    _ machine: Machine, _ from: String, _ to: String, _ event: String, at time: Time
+  ) {
+    sequence += 1
+    revision += 1
+    changes.append(
+      Change(sequence: sequence, time: time, machine: machine, from: from, to: to, event: event))
+  }
+
+  // MARK: Rules
+
+  /// Continues with what another controller's snapshot has of the machines, except for the state of
+  /// the keyboard machine: see ``setKeyboard(_:in:at:)``.
+  mutating func resume(_ snapshot: Controller.Snapshot) {
+    shift = StateMachine(shift.rules, in: snapshot.shift)
+    sequence = snapshot.modes.sequence
+    (shiftSince, keyboardSince) = (snapshot.modes.shiftSince, snapshot.modes.keyboardSince)
+  }
+
+  /// Continues the Shift machine with these rules.
+  mutating func setShift(_ rules: ShiftRules) {
+    shift = StateMachine(rules, in: shift.state)
+  }
+
+  /// Continues the keyboard machine with `table`, in the state called `name` or, if the table lacks
+  /// it, in the initial state.
+  mutating func setKeyboard(_ table: KeyboardTable, in name: String, at time: Time) {
+    if let state = table.state(named: name) {
+      keyboard = StateMachine(table, in: state)
+    } else {
+      keyboard = StateMachine(table)
+      keyboardSince = time
+      add(.keyboard, name, table.name(of: table.initial), Change.configured, at: time)
+    }
+  }
+}

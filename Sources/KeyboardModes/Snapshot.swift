@@ -1,0 +1,59 @@
+/// The states of both machines at one point of the sequence.
+public struct Modes: Hashable, Sendable {
+  /// The number of the last change; 0 before the first.
+  public let sequence: Int64
+  /// The state of the Shift machine.
+  public let shift: String
+  /// The time of the change that entered it; `nil` before the first change.
+  public let shiftSince: Time?
+  /// The state of the keyboard machine.
+  public let keyboard: String
+  /// The time of the change that entered it; `nil` before the first change.
+  public let keyboardSince: Time?
+
+  /// The states with these parts.
+  public init(
+    sequence: Int64, shift: String, shiftSince: Time?, keyboard: String, keyboardSince: Time?
+  ) {
+    self.sequence = sequence
+    (self.shift, self.shiftSince) = (shift, shiftSince)
+    (self.keyboard, self.keyboardSince) = (keyboard, keyboardSince)
+  }
+}
+
+extension Controller {
+  /// The part of a controller's state from which another controller can continue. Held keys are not
+  /// part of it: the devices report them.
+  public struct Snapshot: Hashable, Sendable {
+    /// The states, and when they were entered.
+    public let modes: Modes
+    /// The state of the Shift machine, which knows more than its name in ``modes``.
+    public let shift: ShiftRules.State
+    /// The releases that will send an event.
+    public var awaitedReleases: [AwaitedRelease]
+  }
+}
+
+extension Controller.Snapshot {
+  /// The snapshot with these parts; see ``Modes``.
+  public init(
+    sequence: Int64, shift: ShiftRules.State, shiftSince: Time?, keyboard: String,
+    keyboardSince: Time?, awaitedReleases: [AwaitedRelease] = []
+  ) {
+    let modes = Modes(
+      sequence: sequence, shift: shift.name, shiftSince: shiftSince, keyboard: keyboard,
+      keyboardSince: keyboardSince)
+    self.init(modes: modes, shift: shift, awaitedReleases: awaitedReleases)
+  }
+}
+
+/// The release of a key that a snapshot awaits.
+public struct AwaitedRelease: Hashable, Sendable {
+  /// The key.
+  public let key: KeyCode
+  /// The name of the event that its release sends.
+  public let event: String
+
+  /// The release of `key`, which sends `event`.
+  public init(key: KeyCode, event: String) { (self.key, self.event) = (key, event) }
+}

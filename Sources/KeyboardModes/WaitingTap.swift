@@ -1,0 +1,56 @@
+/// A press of Shift that counts at its release, if it turns out to be a tap: see
+/// ``Settings/ShiftTrigger/tap``.
+///
+///     Shift   P--R---            P: its press, R: its release
+///                |  ^ due: it counts, with the time of its press
+///                ^ the switch may bounce until then; a tap without debouncing counts here
+///
+/// Any other key that goes down settles a released tap before it acts, and ends a press that is still
+/// down: that was no tap.
+struct WaitingTap: Sendable {
+  private struct Press: Sendable {
+    let key: DeviceKey
+    let time: Time
+    /// When the key was released in time for a tap; `nil` while the key is down.
+    var released: Time?
+  }
+
+  private let timeout: Duration
+  private let debounce: Duration
+  private var press: Press?
+
+  /// None yet, by these settings.
+  init(_ settings: Settings) { (timeout, debounce) = (settings.tapTimeout, settings.debounce) }
+
+  /// Whether no press waits.
+  var isEmpty: Bool { press == nil }
+
+  /// When a released tap can no longer bounce, and counts; `nil` if there is none.
+  var due: Time? { press?.released?.advanced(by: debounce) }
+
+  /// Waits for the release of `key`, and for no other press any more.
+  mutating func press(_ key: DeviceKey, at time: Time) { press = Press(key: key, time: time) }
+
+  /// Forgets the press if it was too long for a tap.
+  mutating func release(_ key: DeviceKey, at time: Time) {
+    guard let waiting = press, waiting.key == key else { return }
+    if time.isWithin(timeout, of: waiting.time) { press?.released = time } else { press = nil }
+  }
+
+  /// Undoes the release of `key`, and returns whether this key waits.
+  mutating func resume(_ key: DeviceKey) -> Bool {
+    guard press?.key == key else { return false }
+    press?.released = nil
+    return true
+  }
+
+  /// Counts a tap whose key was released: returns the time of its press.
+  mutating func settle() -> Time? {
+    guard let waiting = press, waiting.released != nil else { return nil }
+    press = nil
+    return waiting.time
+  }
+
+  /// Forgets the press: it is no tap.
+  mutating func forget() { press = nil }
+}

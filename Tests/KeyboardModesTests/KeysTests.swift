@@ -1,0 +1,84 @@
+import Foundation
+import KeyboardModes
+import Testing
+
+/// The cases of `Keys.txt`.
+@Suite("Controller: keys and what they lead to")
+struct KeysTests {
+  struct Case: CustomTestStringConvertible, Sendable {
+    let name: String
+    /// Each line with its number in the file.
+    let lines: [(number: Int, text: String)]
+    var testDescription: String { name }
+  }
+
+  private static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("Keys.txt")
+
+  static let cases: [Case] = {
+    let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    let lines = text.components(separatedBy: "\n").enumerated()
+      .map { (number: $0.offset + 1, text: $0.element) }
+    return lines.split { $0.text.isEmpty }.compactMap { lines in
+      guard let first = lines.first?.text, first.hasPrefix("=== ") else { return nil }
+      return Case(name: String(first.dropFirst(4)), lines: Array(lines.dropFirst()))
+    }
+  }()
+
+  @Test("the steps of each line lead to its changes", arguments: cases)
+  func changes(_ example: Case) throws {
+    var (settings, next) = (Settings(), Settings())
+    for (number, line) in example.lines where !line.hasPrefix("#") {
+      let parts = line.components(separatedBy: "=>")
+      guard parts.count == 2 else {
+        let words = line.split(separator: " ", maxSplits: 1)
+        next = try Settings(text: words.count == 2 ? String(words[1]) : "")
+        if words[0] == "with" { settings = next } else { #expect(words[0] == "next") }
+        continue
+      }
+      var timeline = Timeline(settings)
+      timeline.next = next
+      try timeline.play(parts[0])
+      let expected = parts[1].split(separator: " ")
+      let names = expected.filter { !$0.hasPrefix("due@") }
+      let isAsExpected =
+        names.count == timeline.changes.count && zip(names, timeline.changes).allSatisfy(matches)
+      #expect(isAsExpected, "line \(number): \(line) leads to \(timeline.changes.map(text))")
+      if let due = expected.last, due.hasPrefix("due@") {
+        let time = Timeline.microseconds(due.dropFirst(4)).map(Time.init(microseconds:))
+        #expect(timeline.controller.deadline == time, "line \(number): \(line)")
+      }
+    }
+  }
+
+  private func text(_ change: Change) -> String {
+    "\(change.event)>\(change.to)@\(change.time.microseconds)us"
+  }
+
+  /// Whether the change is one such as `on`, `shiftPressed`, `shiftPressed>on` or `on@20`.
+  private func matches(_ expected: Substring, _ change: Change) -> Bool {
+    let parts = expected.split(separator: "@")
+    let names = parts[0].split(separator: ">")
+    let isNamed =
+      names.count == 2
+      ? names == [change.event[...], change.to[...]]
+      : [change.event[...], change.to[...]].contains(names[0])
+    let isTimed = parts.count == 1 || Timeline.microseconds(parts[1]) == change.time.microseconds
+    return isNamed && isTimed
+  }
+
+  @Test("the file has cases, each with lines, and a change that is not expected is found")
+  func complete() throws {
+    #expect(Self.cases.count > 60)
+    #expect(Self.cases.allSatisfy { $0.lines.contains { $0.text.contains("=>") } })
+    let change = Change(
+      sequence: 1, time: Time(microseconds: 20_000), machine: .shift, from: "off", to: "on",
+      event: "shiftPressed")
+    for right in ["on", "shiftPressed", "shiftPressed>on", "on@20", "shiftPressed>on@20_000us"] {
+      #expect(matches(right[...], change))
+    }
+    for wrong in ["off", "on@21", "shiftPressed>off", "shiftUsed>on", "on>shiftPressed"] {
+      #expect(!matches(wrong[...], change))
+    }
+  }
+}
