@@ -22,6 +22,8 @@ NAMES = ("keymoded", "keyd", "relay")
 SAMPLES = 300
 PAUSE_MICROSECONDS = 500
 REST_SECONDS = 30
+# What a key costs is counted so slowly that no two keys share a wakeup, also under strace.
+COUNTED, SLOWLY_MICROSECONDS = 100, 10_000
 KEYD = "/usr/bin/keyd.rvaiya"
 RELAY_SOCKET = "/run/relay.sock"
 # The service follows the other keyboards otherwise, too.
@@ -62,15 +64,15 @@ def cost(process: Process, pressing: Pressing) -> dict[str, float]:
     resting = wakeups(process)
     time.sleep(REST_SECONDS)
     rested = wakeups(process)
-    pressing.measure("", 1, SAMPLES, PAUSE_MICROSECONDS)
+    pressing.measure("", 1, COUNTED, SLOWLY_MICROSECONDS)
     typed = wakeups(process)
     calls = system_calls(process.pid, pressing)
     return {
         "resident memory, KiB": memory["rss"],
         "anonymous part of it, KiB": memory["anonymous"],
         f"wakeups in {REST_SECONDS} s at rest": rested - resting,
-        "wakeups for a key event": (typed - rested) / 2 / SAMPLES,
-        "system calls for a key event": calls / 2 / SAMPLES,
+        "wakeups for a key event": (typed - rested) / 2 / COUNTED,
+        "system calls for a key event": calls / 2 / COUNTED,
     }
 
 
@@ -81,7 +83,7 @@ def system_calls(pid: int, pressing: Pressing) -> int:
         tracer = subprocess.Popen(strace, stderr=subprocess.PIPE, text=True)
         assert tracer.stderr
         tracer.stderr.readline()  # It is attached.
-        pressing.measure("", 1, SAMPLES, PAUSE_MICROSECONDS)
+        pressing.measure("", 1, COUNTED, SLOWLY_MICROSECONDS)
         tracer.terminate()
         tracer.communicate()
         return sum(map(int, re.findall(r"^ *(\d+) (?!total)\w+$", report.read(), re.MULTILINE)))
