@@ -61,7 +61,7 @@ struct ClosedStreamsTests {
     let folder = try TemporaryFolder()
     let modes = #"{"instance":"i","sequence":1,"time":1,"shift":"off","keyboard":"x"}"#
     let device =
-      #"{"name":"k","node":"/dev/input/event3","vendor":"0001","product":"0001","keyboard":true}"#
+      #"{"name":"k","node":"/dev/input/event3","vendor":"0001","product":"0001","keyboard":true,"pointer":false}"#
     let machine = #"{"name":"shift","initial":"off","states":["off"],"events":[],"rows":[]}"#
     let daemon = try ScriptedDaemon(
       in: folder.path,

@@ -112,7 +112,7 @@ struct DocumentationTests {
     let help = try run("keymodectl", "--help").output
     let commands = try #require(help.split(separator: "\n\n").first { $0.contains("  state ") })
       .split(separator: "\n").compactMap { $0.wholeMatch(of: /[ ]{2}([a-z]+) .*/).map { $0.1 } }
-    #expect(commands.count == 14)
+    #expect(commands.count == 13)
     let described = page.matches(of: /\.It Cm ([a-z]+)/).map { $0.1 }
     #expect(Set(described) == Set(commands))
     var synopsis = page.matches(of: /\.Nm\n\.Cm ([a-z]+)/).map { $0.1 }
