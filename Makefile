@@ -59,7 +59,7 @@ PYTEST = $(TESTING) $(1) .tools/venv/bin/python -m pytest --junitxml .build/time
 # Makes what guests start from, if it is not there yet; the tests would do it too.
 GUEST = PYTHONPATH=Tests:Tests/VirtualMachine $(BUILDING) guests .tools/venv/bin/python -m harness.vm
 # The version of everything is in this file. A test compares the other files that have it.
-VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/KeymodeInterface/Version.swift)
+VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/Wire/Interface/Version.swift)
 ARCHIVE = keymoded-$(VERSION)
 SOURCES = Package.swift Sources Tests examples/chat examples/follow
 

@@ -36,15 +36,10 @@ let package = Package(
     .library(name: "StateMachines", targets: ["StateMachines", "ObservedMachines"]),
     .library(name: "StateMachineTesting", targets: ["StateMachineTesting"]),
     .library(name: "KeyboardModes", targets: ["KeyboardModes"]),
-    .library(name: "EventRecordings", targets: ["EventRecordings"]),
+    .library(name: "Recordings", targets: ["Recordings"]),
     .library(name: "KeymodeClient", targets: ["KeymodeClient"]),
     // For Tests/Fuzzing, which is a package of its own.
-    .library(
-      name: "KeymodedService",
-      targets: [
-        "JSON", "KeymodeInterface", "KeymodedConfiguration", "KeymodedService", "SystemCalls",
-        "Systemd", "Varlink",
-      ]),
+    .library(name: "Daemon", targets: ["Configuration", "Daemon", "Linux", "Terminal", "Wire"]),
   ],
   targets: [
     // C libraries as Debian ships them; each is imported by exactly one module.
@@ -60,68 +55,30 @@ let package = Package(
     module("StateMachineTesting", ["StateMachines"]),
     module("KeyboardModes", ["StateMachines"]),
 
-    // Formats: bytes in, values out.
-    module("JSON", ["CJansson"]),
-    module("YAML", ["CLibyaml"]),
-    module("Varlink", ["JSON"]),
-    module("KeymodeInterface", ["JSON", "KeyboardModes", "StateMachines"]),
-    module("Timelines", ["KeyboardModes"]),
+    // The person at the terminal, the kernel and systemd.
+    module("Terminal"),
+    module("Linux", ["CLibsystemd", "CLinux", "Terminal"]),
 
-    // The kernel and systemd.
-    module("SystemCalls", ["CLinux"]),
-    module("Systemd", ["CLibsystemd", "SystemCalls"]),
-    module("Evdev", ["CLibevdev", "KeyboardModes", "SystemCalls"]),
-    module("EventRecordings", ["Evdev", "KeyboardModes", "SystemCalls"]),
-    module("LinuxInput", ["Evdev", "KeyboardModes", "SystemCalls", "Systemd"]),
+    // What comes from outside and goes there.
+    module("Wire", ["CJansson", "KeyboardModes", "StateMachines", "Terminal"]),
+    module("Keyboards", ["CLibevdev", "KeyboardModes", "Linux", "Terminal"]),
+    module("Recordings", ["KeyboardModes", "Keyboards", "Linux", "Terminal"]),
+    module("Configuration", ["CLibyaml", "KeyboardModes", "Keyboards", "Linux", "Terminal"]),
 
-    // The daemon and its clients.
+    // What is made of them.
+    module("Replay", ["KeyboardModes", "Recordings", "Wire"]),
     module(
-      "KeymodedConfiguration",
-      ["Evdev", "KeyboardModes", "LinuxInput", "StateMachines", "SystemCalls", "YAML"]),
+      "Daemon",
+      ["Configuration", "KeyboardModes", "Keyboards", "Linux", "Recordings", "Terminal", "Wire"]),
+    module("KeymodeClient", ["KeyboardModes", "Linux", "Terminal", "Wire"]),
     module(
-      "KeymodedService",
-      [
-        "Evdev", "EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface",
-        "KeymodedConfiguration", "LinuxInput", "SystemCalls", "Systemd", "Varlink",
-      ]),
-    module(
-      "KeymodeClient", ["JSON", "KeyboardModes", "KeymodeInterface", "SystemCalls", "Varlink"]),
-    module("CommandLineTools", ["JSON", "SystemCalls"]),
-    program(
-      "keymoded",
-      [
-        "CommandLineTools", "EventRecordings", "KeymodeInterface", "KeymodedConfiguration",
-        "KeymodedService", "SystemCalls",
-      ]),
-
-    // The commands of keymodectl.
-    module(
-      "Replaying",
-      ["EventRecordings", "JSON", "KeyboardModes", "KeymodeInterface", "SystemCalls", "Timelines"]),
-    module(
-      "KeyRecording",
-      ["Evdev", "EventRecordings", "KeyboardModes", "LinuxInput", "SystemCalls", "Systemd"]),
-    module(
-      "PressedKeys", ["Evdev", "KeyboardModes", "LinuxInput", "SystemCalls", "Systemd"]),
-    module(
-      "Watching",
-      [
-        "CommandLineTools", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
-        "SystemCalls",
-      ]),
-    module(
-      "Acting",
-      [
-        "KeyboardModes", "KeymodeClient", "KeymodeInterface", "StateMachines", "SystemCalls",
-        "Systemd", "Watching",
-      ]),
+      "Acting", ["KeyboardModes", "KeymodeClient", "Linux", "StateMachines", "Terminal", "Wire"]),
+    program("keymoded", ["Configuration", "Daemon", "Linux", "Recordings", "Terminal", "Wire"]),
     program(
       "keymodectl",
       [
-        "Acting", "CommandLineTools", "EventRecordings", "JSON", "KeyRecording", "KeyboardModes",
-        "KeymodeClient", "KeymodeInterface", "KeymodedConfiguration", "LinuxInput",
-        "PressedKeys", "Replaying", "StateMachines", "SystemCalls", "Systemd",
-        "Timelines", "Watching",
+        "Acting", "Configuration", "KeyboardModes", "Keyboards", "KeymodeClient", "Linux",
+        "Recordings", "Replay", "StateMachines", "Terminal", "Wire",
       ]),
 
     // Packages of their own, under examples; here they are for the tests.
@@ -135,62 +92,42 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests(
       "StateMachinesTests",
-      [
-        "KeyboardModes", "ObservedMachines", "StateMachineTesting", "StateMachines", "TestSupport",
-      ],
+      ["KeyboardModes", "ObservedMachines", "StateMachineTesting", "StateMachines", "TestSupport"],
       goldenFiles: ["Diagrams"]),
     tests(
-      "KeyboardModesTests", ["Evdev", "KeyboardModes", "StateMachines", "TestSupport"],
+      "KeyboardModesTests", ["KeyboardModes", "Keyboards", "StateMachines", "TestSupport"],
       goldenFiles: ["Keys.txt"]),
+    tests("TerminalTests", ["Terminal"]),
+    tests("LinuxTests", ["CLibsystemd", "Linux", "Terminal", "TestSupport"]),
+    tests("WireTests", ["Wire"]),
     tests(
-      "EventRecordingsTests", ["Evdev", "EventRecordings", "KeyboardModes", "TestSupport"],
+      "KeyboardsTests", ["Configuration", "KeyboardModes", "Keyboards", "Linux", "TestSupport"]),
+    tests(
+      "RecordingsTests",
+      ["KeyboardModes", "Keyboards", "Linux", "Recordings", "Terminal", "TestSupport"],
       goldenFiles: ["Recordings"]),
-    tests("JSONTests", ["JSON"]),
-    tests("VarlinkTests", ["JSON", "Varlink"]),
     tests(
-      "TimelineTests", ["KeyboardModes", "TestSupport", "Timelines"], goldenFiles: ["Pictures"]),
-    tests(
-      "KeymodedConfigurationTests",
-      ["Evdev", "KeyboardModes", "KeymodedConfiguration", "SystemCalls", "TestSupport"],
+      "ConfigurationTests",
+      ["Configuration", "KeyboardModes", "Keyboards", "Linux", "Terminal", "TestSupport"],
       goldenFiles: ["Bad.txt"]),
-    tests("CommandLineToolsTests", ["CommandLineTools", "SystemCalls"]),
+    tests(
+      "ReplayTests", ["KeyboardModes", "Recordings", "Replay", "TestSupport"],
+      goldenFiles: ["Pictures"]),
+    tests(
+      "DaemonTests",
+      [
+        "Configuration", "Daemon", "KeyboardModes", "Keyboards", "Linux", "Terminal", "TestSupport",
+        "Wire",
+      ]),
     tests(
       "ActingTests",
-      [
-        "Acting", "KeyboardModes", "KeymodeClient", "KeymodeInterface",
-        "StateMachineTesting", "StateMachines", "SystemCalls", "Systemd", "TestSupport", "Watching",
-      ]),
-    tests(
-      "ReplayingTests",
-      [
-        "EventRecordings", "KeyboardModes", "Replaying", "SystemCalls", "TestSupport", "Timelines",
-      ]),
-    tests(
-      "KeyRecordingTests",
-      ["Evdev", "EventRecordings", "KeyRecording", "KeyboardModes", "SystemCalls", "TestSupport"]),
-    tests(
-      "WatchingTests",
-      ["KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls", "Watching"]),
-    tests(
-      "PressedKeysTests",
-      ["Evdev", "KeyboardModes", "KeymodedConfiguration", "PressedKeys", "TestSupport"]),
-    tests("SystemCallsTests", ["SystemCalls", "TestSupport"]),
-    tests("SystemdTests", ["SystemCalls", "Systemd", "TestSupport"]),
-    tests(
-      "LinuxInputTests",
-      ["Evdev", "KeyboardModes", "LinuxInput", "SystemCalls", "Systemd", "TestSupport"]),
-    tests(
-      "KeymodedServiceTests",
-      [
-        "JSON", "KeyboardModes", "KeymodeInterface", "KeymodedConfiguration", "KeymodedService",
-        "SystemCalls", "Systemd", "TestSupport", "Varlink",
-      ]),
-    tests("ChatTests", ["KeyboardModes", "KeymodeClient", "KeymodeInterface", "chat"]),
+      ["Acting", "KeyboardModes", "KeymodeClient", "Linux", "StateMachines", "Terminal", "Wire"]),
+    tests("ChatTests", ["KeyboardModes", "KeymodeClient", "Wire", "chat"]),
     tests(
       "ProgramTests",
       [
-        "Acting", "JSON", "KeyboardModes", "KeymodeClient", "KeymodeInterface", "SystemCalls",
-        "Systemd", "TestSupport", "chat", "follow", "keymodectl", "keymoded",
+        "Acting", "KeymodeClient", "Linux", "Terminal", "TestSupport", "Wire", "chat", "follow",
+        "keymodectl", "keymoded",
       ],
       goldenFiles: ["Malformed.expected"]),
   ]

@@ -15,7 +15,7 @@ from start import seconds
 from support.checkout import CHECKOUT
 from support.input_events import EVENT
 
-RECORDED = CHECKOUT / "Tests/EventRecordingsTests/Recordings"
+RECORDED = CHECKOUT / "Tests/RecordingsTests/Recordings"
 EVENTS = 2_000_000
 # The seconds from one repetition to the next: more than the typing takes. They are whole ones, so
 # that the fractions of all times stay as they are.

@@ -1,8 +1,7 @@
 public import KeyboardModes
 public import KeymodeClient
-public import SystemCalls
-public import Systemd
-import Watching
+public import Linux
+public import Terminal
 
 /// What becomes known of the states: what they are, or that they count as left.
 public enum Occurrence: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import KeymodeClient
-public import SystemCalls
-public import Systemd
+public import Linux
+public import Terminal
 
 /// A command that an event loop serves until it has an outcome. The first outcome counts.
 public final class Run<Outcome> {

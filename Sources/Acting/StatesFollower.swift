@@ -1,5 +1,5 @@
 public import KeymodeClient
-public import Systemd
+public import Linux
 
 /// Follows the states for those who act on them: the daemon's, while the user's session is in front.
 public final class StatesFollower {

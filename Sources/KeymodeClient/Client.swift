@@ -1,6 +1,7 @@
 import Glibc
-public import KeymodeInterface
-import SystemCalls
+import Linux
+import Terminal
+public import Wire
 
 /// A client of the daemon.
 ///

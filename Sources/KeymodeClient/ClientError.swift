@@ -1,6 +1,5 @@
-public import JSON
-import KeymodeInterface
-public import SystemCalls
+public import Terminal
+public import Wire
 
 /// Why a call or a subscription failed.
 public enum ClientError: Error, Hashable, TerminalTextConvertible {

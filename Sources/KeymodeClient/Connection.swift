@@ -1,8 +1,7 @@
 import Glibc
-import JSON
-import KeymodeInterface
-import SystemCalls
-import Varlink
+import Linux
+import Terminal
+import Wire
 
 /// A connection to the daemon. It sends calls, and cuts what arrives into replies.
 ///

@@ -1,5 +1,6 @@
+import Linux
 import Synchronization
-import SystemCalls
+import Terminal
 
 /// Waits for descriptors on behalf of tasks, with one thread for all clients of a process.
 ///

@@ -1,6 +1,4 @@
-import JSON
-package import KeymodeInterface
-import Varlink
+package import Wire
 
 /// A call of the interface, and how the parameters of its reply are read.
 package struct Request<Answer> {

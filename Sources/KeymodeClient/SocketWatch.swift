@@ -1,5 +1,6 @@
 import Glibc
-import SystemCalls
+import Linux
+import Terminal
 
 /// Notices, by inotify, that a missing socket has appeared.
 ///

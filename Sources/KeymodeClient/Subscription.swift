@@ -1,6 +1,5 @@
-import KeymodeInterface
-import SystemCalls
-import Varlink
+import Linux
+import Wire
 
 /// A subscription that outlives its connections.
 ///

@@ -1,5 +1,5 @@
 public import KeyboardModes
-public import KeymodeInterface
+public import Wire
 
 /// One element of ``Client/changes``.
 ///

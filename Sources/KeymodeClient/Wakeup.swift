@@ -1,4 +1,5 @@
-import SystemCalls
+import Linux
+import Terminal
 
 /// A descriptor that stays the same, while what it is readable for changes: another descriptor, and a
 /// time.

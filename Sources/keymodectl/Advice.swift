@@ -1,7 +1,6 @@
-import CommandLineTools
 import Glibc
 import KeymodeClient
-import SystemCalls
+import Terminal
 
 /// The message of an error, and what the user can do about it on this machine.
 func explained(_ error: ClientError) -> TerminalText {

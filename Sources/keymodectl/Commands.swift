@@ -1,5 +1,5 @@
-import CommandLineTools
-import SystemCalls
+import Linux
+import Terminal
 
 /// A command: what help says of it, and what it does.
 struct Command {

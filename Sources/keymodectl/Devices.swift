@@ -1,7 +1,6 @@
-import CommandLineTools
 import KeymodeClient
-import KeymodeInterface
-import SystemCalls
+import Terminal
+import Wire
 
 /// `keymodectl devices`: prints the devices that the daemon follows.
 func devices(_ invocation: Invocation) throws -> Int32 {

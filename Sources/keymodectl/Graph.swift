@@ -1,12 +1,12 @@
-import CommandLineTools
+import Acting
+import Configuration
 import Glibc
 import KeyboardModes
 import KeymodeClient
-import KeymodedConfiguration
+import Linux
+import Replay
 import StateMachines
-import SystemCalls
-import Timelines
-import Watching
+import Terminal
 
 /// `keymodectl graph shift|keyboard`: prints the diagram of a machine, computed from its rules.
 func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Arguments) throws -> Int32 {

@@ -1,5 +1,5 @@
-import CommandLineTools
-import SystemCalls
+import Linux
+import Terminal
 
 /// The text of `--help`.
 var helpText: TerminalText {
@@ -55,7 +55,7 @@ extension Command {
     return """
       usage: keymodectl \(usage.joined(separator: " "))
 
-      \(lines(of: purpose, width: 79).joined(separator: "\n"))
+      \(folded(purpose, width: 79).joined(separator: "\n"))
 
       \((own + [generalOptions]).joined(separator: "\n"))
 
@@ -73,7 +73,7 @@ private let generalOptions: TerminalText =
 private func entry(_ name: String, _ meaning: String) -> TerminalText {
   let column = 27
   let margin = String(repeating: " ", count: column)
-  let text = lines(of: meaning, width: 79 - column)
+  let text = folded(meaning, width: 79 - column)
   let head = "  \(name)"
   guard head.count < column - 1 else {
     return "\(head)\n\(margin)\(text.joined(separator: "\n\(margin)"))"
@@ -83,6 +83,6 @@ private func entry(_ name: String, _ meaning: String) -> TerminalText {
 }
 
 /// The words of `text` in lines of at most `width` characters.
-private func lines(of text: String, width: Int) -> [TerminalText] {
-  CommandLineTools.lines(of: text.split(separator: " ").map(String.init), width: width)
+private func folded(_ text: String, width: Int) -> [TerminalText] {
+  lines(of: text.split(separator: " ").map(String.init), width: width)
 }

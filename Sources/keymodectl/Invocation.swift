@@ -1,6 +1,5 @@
-import CommandLineTools
 import KeymodeClient
-import SystemCalls
+import Terminal
 
 /// What a command was asked for.
 struct Invocation {

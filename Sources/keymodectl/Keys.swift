@@ -1,10 +1,9 @@
-import CommandLineTools
+import Configuration
 import Glibc
 import KeyboardModes
-import KeymodedConfiguration
-import LinuxInput
-import PressedKeys
-import SystemCalls
+import Keyboards
+import Linux
+import Terminal
 
 /// `keymodectl keys [DEVICE…]`: shows what each key that is pressed is called and bound to.
 func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {

@@ -1,9 +1,9 @@
-import CommandLineTools
+import Configuration
 import KeyboardModes
 import KeymodeClient
-import KeymodeInterface
-import KeymodedConfiguration
-import SystemCalls
+import Linux
+import Terminal
+import Wire
 
 /// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with a
 /// tab and what it means. The daemon knows them; without one, the configuration does.

@@ -1,6 +1,6 @@
-import CommandLineTools
-import KeymodedConfiguration
-import SystemCalls
+import Configuration
+import Linux
+import Terminal
 
 /// An option, as some commands have it.
 struct Option {

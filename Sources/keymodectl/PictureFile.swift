@@ -1,6 +1,7 @@
 import Glibc
-import SystemCalls
-import Timelines
+import Linux
+import Replay
+import Terminal
 
 /// The file into which `keymodectl replay --timeline` draws.
 struct PictureFile {

@@ -1,8 +1,8 @@
-import CommandLineTools
-import KeyRecording
-import KeymodeInterface
-import KeymodedConfiguration
-import SystemCalls
+import Configuration
+import Linux
+import Recordings
+import Terminal
+import Wire
 
 /// `keymodectl record [DEVICE…]`: records keyboards until it is interrupted.
 func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {

@@ -1,9 +1,8 @@
-import CommandLineTools
-import EventRecordings
 import KeyboardModes
-import Replaying
-import SystemCalls
-import Timelines
+import Linux
+import Recordings
+import Replay
+import Terminal
 
 /// `keymodectl replay FILE…`: prints the changes that the daemon would have published.
 func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -> Int32 {

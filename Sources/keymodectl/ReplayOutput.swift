@@ -1,11 +1,8 @@
-import CommandLineTools
-import JSON
+import Acting
 import KeyboardModes
-import KeymodeInterface
-import Replaying
-import SystemCalls
-import Timelines
-import Watching
+import Replay
+import Terminal
+import Wire
 
 /// What `keymodectl replay` prints: changes, or only how they differ from those expected.
 struct ReplayOutput: ~Copyable {

@@ -1,9 +1,9 @@
-import CommandLineTools
-import EventRecordings
+import Configuration
 import KeyboardModes
-import KeymodedConfiguration
-import Replaying
-import SystemCalls
+import Linux
+import Recordings
+import Replay
+import Terminal
 
 /// How `keymodectl replay` reads and replays recordings, by its options.
 struct ReplayRequest {

@@ -1,9 +1,8 @@
-import CommandLineTools
-import JSON
+import Acting
 import KeyboardModes
 import KeymodeClient
-import SystemCalls
-import Watching
+import Terminal
+import Wire
 
 /// `keymodectl state [shift|keyboard]`: prints the states, or one of them.
 func state(_ invocation: Invocation) throws -> Int32 {

@@ -1,6 +1,5 @@
-import CommandLineTools
 import KeymodeClient
-import SystemCalls
+import Terminal
 
 /// `keymodectl stats`: prints what the daemon counts.
 func stats(_ invocation: Invocation) throws -> Int32 {

@@ -1,6 +1,6 @@
 import Acting
-import CommandLineTools
-import SystemCalls
+import Linux
+import Terminal
 
 /// `keymodectl targets`: keeps exactly the targets of the present states active in the user's service
 /// manager, until a signal ends it.

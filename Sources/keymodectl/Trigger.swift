@@ -1,11 +1,10 @@
-import CommandLineTools
-import JSON
+import Acting
+import Configuration
 import KeyboardModes
 import KeymodeClient
-import KeymodeInterface
-import KeymodedConfiguration
-import SystemCalls
-import Watching
+import Linux
+import Terminal
+import Wire
 
 /// `keymodectl trigger EVENT`: sends an event instead of a key.
 func trigger(_ invocation: Invocation) throws -> Int32 {

@@ -1,10 +1,8 @@
 import Acting
-import CommandLineTools
 import KeymodeClient
-import KeymodeInterface
-import SystemCalls
-import Systemd
-import Watching
+import Linux
+import Terminal
+import Wire
 
 /// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
 func wait(_ invocation: Invocation) throws -> Int32 {

@@ -1,13 +1,10 @@
 import Acting
-import CommandLineTools
 import Glibc
-import JSON
 import KeyboardModes
 import KeymodeClient
-import KeymodeInterface
-import SystemCalls
-import Systemd
-import Watching
+import Linux
+import Terminal
+import Wire
 
 /// What `keymodectl watch` was asked for.
 struct WatchRequest {

@@ -1,10 +1,8 @@
 import Acting
-import CommandLineTools
 import Glibc
 import KeymodeClient
-import SystemCalls
-import Systemd
-import Watching
+import Linux
+import Terminal
 
 /// The live view on a terminal. It draws when the view changes, and sleeps in between.
 final class WatchScreen {

@@ -1,7 +1,6 @@
 import Acting
-import CommandLineTools
-import SystemCalls
-import Watching
+import Linux
+import Terminal
 
 /// `keymodectl while MACHINE=STATE… -- COMMAND…`: runs a command while the machines are in these
 /// states.

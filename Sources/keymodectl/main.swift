@@ -1,10 +1,10 @@
-import CommandLineTools
-import EventRecordings
+import Configuration
 import Glibc
 import KeymodeClient
-import KeymodeInterface
-import KeymodedConfiguration
-import SystemCalls
+import Linux
+import Recordings
+import Terminal
+import Wire
 
 /// Runs the command that the arguments name.
 func run() throws -> Int32 {

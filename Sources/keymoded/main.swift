@@ -1,10 +1,10 @@
-import CommandLineTools
-import EventRecordings
+import Configuration
+import Daemon
 import Glibc
-import KeymodeInterface
-import KeymodedConfiguration
-import KeymodedService
-import SystemCalls
+import Linux
+import Recordings
+import Terminal
+import Wire
 
 let help: TerminalText = """
   usage: keymoded [OPTION]...

@@ -1,9 +1,9 @@
+import Acting
 import Glibc
 import KeyboardModes
 import StateMachines
-import SystemCalls
+import Terminal
 import Testing
-import Watching
 
 @testable import Acting
 

@@ -1,8 +1,9 @@
 import KeyboardModes
 import KeymodeClient
-import KeymodeInterface
-import Systemd
+import Linux
+import Terminal
 import Testing
+import Wire
 
 @testable import Acting
 

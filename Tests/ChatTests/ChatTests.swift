@@ -1,7 +1,7 @@
 import KeyboardModes
 import KeymodeClient
-import KeymodeInterface
 import Testing
+import Wire
 
 @testable import chat
 

@@ -10,9 +10,9 @@ let package = Package(
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        .product(name: "EventRecordings", package: "keymoded"),
+        .product(name: "Daemon", package: "keymoded"),
         .product(name: "KeyboardModes", package: "keymoded"),
-        .product(name: "KeymodedService", package: "keymoded"),
+        .product(name: "Recordings", package: "keymoded"),
       ],
       swiftSettings: [.unsafeFlags(["-parse-as-library"])])
   ]

@@ -1,5 +1,5 @@
-import Evdev
 import KeyboardModes
+import Keyboards
 import Testing
 
 @Suite("Bindings")

@@ -1,5 +1,5 @@
-import Evdev
 import KeyboardModes
+import Keyboards
 import Testing
 
 private let first = DeviceID(order: 0)

@@ -1,5 +1,5 @@
-import Evdev
 import KeyboardModes
+import Keyboards
 import TestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-import Evdev
 import KeyboardModes
+import Keyboards
 
 /// Feeds a controller inputs that are written as a line of text, in virtual time.
 ///

@@ -1,6 +1,6 @@
 import Foundation
-import JSON
 import Testing
+import Wire
 
 /// Whatever a bad client does, an innocent subscriber must get every change.
 @Suite("Bad clients")

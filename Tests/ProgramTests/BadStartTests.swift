@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 @Suite("Start with a bad configuration")
 struct BadStartTests {

@@ -1,4 +1,4 @@
-import SystemCalls
+import Linux
 import TestSupport
 import Testing
 

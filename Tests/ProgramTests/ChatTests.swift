@@ -1,5 +1,6 @@
 import Foundation
-import SystemCalls
+import Linux
+import Terminal
 import TestSupport
 import Testing
 

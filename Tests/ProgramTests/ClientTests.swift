@@ -1,8 +1,8 @@
 import Foundation
 import KeymodeClient
-import KeymodeInterface
 import TestSupport
 import Testing
+import Wire
 
 /// A subscription, which a test reads update by update.
 private struct Follower {

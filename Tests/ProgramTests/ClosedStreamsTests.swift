@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// The programs, started with some of standard input, output and error closed: what they print must
 /// not reach a socket or file that got the number of such a descriptor.

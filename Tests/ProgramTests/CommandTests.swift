@@ -1,9 +1,8 @@
 import Foundation
-import JSON
-import KeymodeInterface
 import Synchronization
 import TestSupport
 import Testing
+import Wire
 
 @Suite("Commands")
 struct CommandTests {

@@ -1,7 +1,7 @@
 import Foundation
-import KeymodeInterface
 import TestSupport
 import Testing
+import Wire
 
 /// Not in the trait itself: the compiler of Swift 6.0 crashes on an interpolation there.
 private let hasDebianFolder = FileManager.default.fileExists(atPath: "\(Place.checkout)/debian")

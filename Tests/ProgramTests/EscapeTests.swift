@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// Control sequences, a forged line and format characters, and then text that is left alone.
 private let evil = "\u{1b}[31m\u{9b}2J\u{7f}\nforged\r\u{2028}\u{202e}\u{200b} Grün"

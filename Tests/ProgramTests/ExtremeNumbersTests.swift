@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 private let extremes: [Int64] = [
   .min, .min + 1, -1_000_001, -1, 0, 1, 1_000_001, 1 << 53, .max - 1, .max,

@@ -1,6 +1,6 @@
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 @Suite("examples/follow")
 struct FollowTests {

@@ -1,13 +1,13 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// Recordings of a real kernel, which `make recordings` makes: the same typing in five of them, and in
 /// one chords on a keyboard and a mouse.
 @Suite("Genuine recordings")
 struct GenuineRecordingsTests {
-  private static let folder = "\(Place.checkout)/Tests/EventRecordingsTests/Recordings"
+  private static let folder = "\(Place.checkout)/Tests/RecordingsTests/Recordings"
 
   /// The recordings and their formats.
   private static let files = [

@@ -1,7 +1,7 @@
 import Foundation
-import KeymodeInterface
 import TestSupport
 import Testing
+import Wire
 
 @Suite("Help, and what the command line may look like")
 struct HelpTests {

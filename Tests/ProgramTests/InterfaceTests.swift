@@ -1,7 +1,7 @@
 import Glibc
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 @Suite("Interface on real sockets")
 struct InterfaceTests {

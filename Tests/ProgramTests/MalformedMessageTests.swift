@@ -1,6 +1,6 @@
 import Foundation
-import JSON
 import Testing
+import Wire
 
 /// Malformed messages from clients; `Malformed.expected` has the replies to each.
 @Suite("Malformed messages")

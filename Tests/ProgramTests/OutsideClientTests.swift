@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// The reference implementation of Varlink in Python, which shares no code with keymoded.
 @Suite("Python varlink package")

@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// Waits until `descriptor` is readable; throws `TimedOut` otherwise.
 func awaitInput(_ descriptor: Int32, _ what: String) throws {

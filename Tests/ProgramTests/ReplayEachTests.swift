@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// A recording in which Shift is pressed `count` times.
 private func presses(_ count: Int) -> String {
@@ -40,7 +40,7 @@ struct ReplayEachTests {
     let one = try folder.write("one.evemu", presses(1))
     let three = try folder.write("three.evemu", presses(3))
     let none = try folder.write("none.evemu", "# EVEMU 1.3\n")
-    let recordings = "\(Place.checkout)/Tests/EventRecordingsTests/Recordings"
+    let recordings = "\(Place.checkout)/Tests/RecordingsTests/Recordings"
     let others = ["typing.evemu", "typing.evtest", "typing.raw64", "chords.libinput.yaml"].map {
       "\(recordings)/\($0)"
     }

@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 /// Two seconds of a chat, as a person would type it.
 private let chat = """

@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import Synchronization
 import Testing
+import Wire
 
 /// A daemon with given answers to each method, on both sockets, for one client at a time.
 final class ScriptedDaemon: Sendable {

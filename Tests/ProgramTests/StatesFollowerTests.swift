@@ -1,7 +1,6 @@
 import Acting
 import KeymodeClient
-import SystemCalls
-import Systemd
+import Linux
 import TestSupport
 import Testing
 

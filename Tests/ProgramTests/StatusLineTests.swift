@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 @Suite("keymodectl watch in a status bar")
 struct StatusLineTests {

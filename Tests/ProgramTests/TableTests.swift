@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 @Suite("Daemon with a user's keyboard table")
 struct TableTests {

@@ -1,7 +1,7 @@
 import Foundation
-import JSON
 import TestSupport
 import Testing
+import Wire
 
 @Suite("keymodectl watch on a terminal")
 struct WatchTests {

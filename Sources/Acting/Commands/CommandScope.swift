@@ -1,6 +1,6 @@
 import Glibc
-import SystemCalls
-import Systemd
+import Linux
+import Terminal
 
 /// Where a command of this process runs: a scope of systemd.
 ///

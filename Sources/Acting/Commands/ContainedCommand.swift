@@ -1,7 +1,7 @@
 import Glibc
+import Linux
 import StateMachines
-import SystemCalls
-import Systemd
+import Terminal
 
 /// What became of a command.
 public enum CommandOutcome: Hashable, Sendable {

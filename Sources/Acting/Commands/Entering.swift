@@ -1,5 +1,4 @@
 public import KeyboardModes
-public import Watching
 
 /// Why a command starts: the states that its conditions hold in, and the change that led to them.
 public struct Entering: Hashable, Sendable {

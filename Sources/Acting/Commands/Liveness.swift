@@ -1,7 +1,7 @@
 import KeymodeClient
-import KeymodeInterface
-import SystemCalls
-import Systemd
+import Linux
+import Terminal
+import Wire
 
 /// Notices what hangs while a command runs: the daemon, which must answer, and this program, which must
 /// tell the service manager that it lives, where it is a service with a watchdog.

@@ -1,10 +1,9 @@
 import Glibc
 public import KeymodeClient
-import KeymodeInterface
+import Linux
 import StateMachines
-public import SystemCalls
-import Systemd
-public import Watching
+public import Terminal
+import Wire
 
 /// A command that runs while states last: `keymodectl while`.
 ///

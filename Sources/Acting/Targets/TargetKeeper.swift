@@ -1,8 +1,8 @@
 import Glibc
 import KeyboardModes
 import KeymodeClient
-public import SystemCalls
-import Systemd
+import Linux
+public import Terminal
 
 /// Keeps exactly the targets of the present states active in the user's service manager.
 ///

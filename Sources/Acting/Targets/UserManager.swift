@@ -1,6 +1,6 @@
 import KeyboardModes
-import SystemCalls
-import Systemd
+import Linux
+import Terminal
 
 /// What the user's service manager is asked to do with a target.
 struct TargetOrder: Hashable, Sendable {

@@ -29,7 +29,7 @@ from harness.recorder import (
 from harness.recordings import assert_same_but_for_time_base, changes_of, replay
 from harness.vm import PS2_KEYBOARD, USB_MOUSE_NAME, VirtualMachine
 
-FOLDER = CHECKOUT / "Tests/EventRecordingsTests/Recordings"
+FOLDER = CHECKOUT / "Tests/RecordingsTests/Recordings"
 DEMO = CHECKOUT / "examples/demo.evemu"
 
 # A fixed script, so that new recordings differ in little but times. QEMU's PS/2 keyboard lacks two

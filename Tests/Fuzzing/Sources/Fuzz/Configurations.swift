@@ -1,6 +1,6 @@
+import Configuration
 import KeyboardModes
-import KeymodedConfiguration
-import SystemCalls
+import Terminal
 
 /// Reads `bytes` as a configuration, twice, and puts it into force.
 func attemptConfiguration(_ bytes: [UInt8]) {

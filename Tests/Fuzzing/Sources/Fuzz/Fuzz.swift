@@ -1,5 +1,5 @@
-import EventRecordings
 import Glibc
+import Recordings
 
 /// What is tried, by `KEYMODED_FUZZ_TARGET`: a reader of recordings by the name of its format, or one
 /// of the others.

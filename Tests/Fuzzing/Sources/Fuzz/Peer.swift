@@ -1,5 +1,5 @@
 import Glibc
-import SystemCalls
+import Linux
 
 /// A socket that listens where no file is, so that nothing of it is left behind.
 struct Listener {

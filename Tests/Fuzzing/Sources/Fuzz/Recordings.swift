@@ -1,7 +1,7 @@
 import Glibc
 import KeyboardModes
 
-import EventRecordings
+import Recordings
 
 /// One file in memory for all runs, opened anew by each as any other file would be.
 private let memory: Int32 = {

@@ -1,13 +1,11 @@
+import Configuration
 import Glibc
-import JSON
 import KeyboardModes
-import KeymodeInterface
-import KeymodedConfiguration
-import SystemCalls
-import Systemd
-import Varlink
+import Linux
+import Terminal
+import Wire
 
-@testable import KeymodedService
+@testable import Daemon
 
 @_silgen_name("__sanitizer_get_current_allocated_bytes")
 private func allocatedBytes() -> Int

@@ -1,8 +1,9 @@
 import KeyboardModes
-import KeymodeInterface
-import Systemd
+import Linux
+import Terminal
+import Wire
 
-@testable import KeymodedService
+@testable import Daemon
 
 /// A keyboard at which nobody types unless the fuzzer does, on a clock that only it moves.
 final class StillKeyboard: InputSource {

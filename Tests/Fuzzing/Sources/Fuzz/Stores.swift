@@ -1,7 +1,8 @@
 import KeyboardModes
-import SystemCalls
+import Linux
+import Terminal
 
-@testable import KeymodedService
+@testable import Daemon
 
 private let capacity = 4
 private let size = StateStore.size(capacity: capacity)

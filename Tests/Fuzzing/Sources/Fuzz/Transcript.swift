@@ -1,9 +1,7 @@
-import JSON
 import KeyboardModes
-import KeymodeInterface
-import Varlink
+import Wire
 
-@testable import KeymodedService
+@testable import Daemon
 
 /// What a client sent and was told, held against what the design says of it.
 struct Transcript {

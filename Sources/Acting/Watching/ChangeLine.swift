@@ -1,0 +1,51 @@
+public import KeyboardModes
+import Linux
+public import Terminal
+
+/// Changes and states as lines for people, of at most 80 columns each if the names are short.
+public enum ChangeLine {
+  /// `     1.234567  shift     off → on                             shiftPressed`
+  ///
+  /// - Parameter time: the time to show; by default that of the change.
+  public static func text(of change: Change, at time: Time? = nil) -> TerminalText {
+    // The width counts characters as they are shown.
+    let step = printable("\(change.from) → \(change.to)")
+    let parts = [
+      text(time ?? change.time), padded(change.machine.rawValue, 8), padded(step, 35),
+      printable(change.event),
+    ]
+    return "\(parts.joined(separator: "  "))"
+  }
+
+  /// Appends ``text(of:at:)``.
+  public static func write(_ change: Change, at time: Time, to bytes: inout [UInt8]) {
+    bytes += text(of: change, at: time).description.utf8
+  }
+
+  /// `     1.234567  shift is off, keyboard is editingText`
+  ///
+  /// - Parameter machines: the machines whose states are in the line.
+  public static func text(
+    of modes: Modes, at time: Time, for machines: [Machine] = Machine.allCases
+  ) -> TerminalText {
+    let states: [String] = machines.map { "\($0.rawValue) is \(modes[$0])" }
+    return "\(text(time))  \(states.joined(separator: ", "))"
+  }
+
+  /// The number of missed changes, or `some` if it is unknown.
+  public static func text(ofMissed count: Int64?) -> String { count.map { "\($0)" } ?? "some" }
+
+  /// Seconds with six digits after the point, to the right in 13 columns.
+  private static func text(_ time: Time) -> String {
+    let microseconds = time.microseconds.magnitude
+    // The leading 1 keeps the zeros behind it.
+    let fraction = "\(1_000_000 + microseconds % 1_000_000)".dropFirst()
+    let sign = time.microseconds < 0 ? "-" : ""
+    let seconds = "\(sign)\(microseconds / 1_000_000).\(fraction)"
+    return String(repeating: " ", count: max(0, 13 - seconds.utf8.count)) + seconds
+  }
+
+  private static func padded(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+}

@@ -1,0 +1,79 @@
+public import KeyboardModes
+import Linux
+public import Terminal
+public import Wire
+
+/// Conditions such as `shift=on` and `keyboard=editingText,showingPanel`: each machine that is named
+/// is in one of these states.
+public struct StateConditions: Hashable, Sendable {
+  private var wanted: [Machine: [String]] = [:]
+
+  /// The machine that was named first.
+  public let first: Machine
+
+  /// The states of the keyboard machine that are named. Only the daemon knows which ones it has.
+  public var keyboard: [String] { wanted[.keyboard] ?? [] }
+
+  /// Reads operands such as `shift=on,capsLock`; `nil` if there are none.
+  ///
+  /// - Throws: `UsageError` for another form, an unknown machine, an unknown state of Shift, and a
+  ///   machine that is named twice.
+  public init?(_ operands: [String]) throws(UsageError) {
+    var first: Machine?
+    for operand in operands {
+      let parts = operand.split(separator: "=", maxSplits: 1).map(String.init)
+      let states = (parts.last ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        .map(String.init)
+      guard parts.count == 2, !states.contains("") else {
+        throw UsageError("'\(operand)' is not MACHINE=STATE")
+      }
+      let machine = try Machine(argument: parts[0])
+      if machine == .shift { try Self.check(states, of: machine, among: ShiftRules().stateNames) }
+      guard wanted.updateValue(states, forKey: machine) == nil else {
+        throw UsageError(
+          "\(machine) is named twice; \(machine)=STATE,STATE means one of these states")
+      }
+      first = first ?? machine
+    }
+    guard let first else { return nil }
+    self.first = first
+  }
+
+  /// Checks that the keyboard machine has all states that are named: no other can ever hold.
+  ///
+  /// - Throws: `UsageError` if one is not among `states`.
+  package func check(keyboardStates states: [String]) throws(UsageError) {
+    try Self.check(keyboard, of: .keyboard, among: states)
+  }
+
+  /// The same, of the daemon's machines.
+  ///
+  /// - Throws: `UsageError` if the keyboard machine lacks a state.
+  public func check(_ machines: [MachineMessage]) throws(UsageError) {
+    let keyboard = machines.first { $0.name == Machine.keyboard.rawValue }
+    try check(keyboardStates: keyboard?.states ?? [])
+  }
+
+  private static func check(
+    _ wanted: [String], of machine: Machine, among states: [String]
+  ) throws(UsageError) {
+    guard let unknown = wanted.first(where: { !states.contains($0) }) else { return }
+    throw UsageError("unknown state '\(unknown)' of \(machine); \(hint(unknown, "states", states))")
+  }
+
+  /// Whether all conditions hold.
+  ///
+  /// - Parameter state: the state of a machine; `nil` if it is not known.
+  public func hold(_ state: (Machine) -> String?) -> Bool {
+    wanted.allSatisfy { machine, states in state(machine).map(states.contains) ?? false }
+  }
+}
+
+/// A hint about an unknown name among names that a configuration can add to: the most similar one or,
+/// on a line of their own, all of them.
+///
+/// - Parameter what: what has these names, as a plural.
+public func hint(_ unknown: String, _ what: String, _ names: [String]) -> TerminalText {
+  nearest(to: unknown, among: names).map { "did you mean '\($0)'?" }
+    ?? "the \(what) are\n\(wrapped(names))"
+}

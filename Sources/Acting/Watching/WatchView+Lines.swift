@@ -1,0 +1,133 @@
+import KeyboardModes
+public import Terminal
+
+extension WatchView {
+  /// The look of a part of a line: the parameters of the control sequence SGR.
+  private enum Look: String {
+    case plain = ""
+    case faint = "2"
+    case strong = "1"
+    case yellow = "1;33"
+    case red = "1;31"
+    /// Underlined and, of the other, with exchanged colours: people who cannot tell hues apart can tell
+    /// these two, which are both a warning.
+    case underlinedRed = "1;4;31"
+    case reversedRed = "1;7;31"
+    case green = "1;32"
+    case cyan = "1;36"
+
+    /// The look of a state. States of a user's table are strong.
+    static func of(_ state: String) -> Look {
+      switch state {
+      case "off", "prepareToEditText": .plain
+      case "on": .yellow
+      case "capsLock": .underlinedRed
+      case "prepareToRecord": .reversedRed
+      case "editingText": .green
+      case "showingPanel": .cyan
+      default: .strong
+      }
+    }
+  }
+
+  /// The columns. On a narrow terminal the events are left out, on a narrower one the times of day
+  /// too.
+  private struct Lanes {
+    let clock: Int
+    let shift: Int
+    let hasEvents: Bool
+
+    init(columns: Int) {
+      hasEvents = columns >= 78
+      clock = columns >= 42 ? 14 : 0
+      shift = hasEvents ? 27 : 10
+    }
+  }
+
+  /// The lines of the view.
+  ///
+  /// - Parameters:
+  ///   - columns: the longest line, in characters.
+  ///   - count: the maximum number of lines.
+  ///   - isColored: whether to add control sequences for colours.
+  ///   - keys: what the keys do, for the last of the rows; empty for none.
+  public func lines(
+    columns: Int, rows count: Int, isColored: Bool, keys: String = "", at now: Moment
+  ) -> [TerminalText] {
+    let content = content(columns: columns, isColored: isColored, at: now)
+    guard !keys.isEmpty, count > 5 else { return fitting(content, count) }
+    let shown = fitting(content, count - 1)
+    let gap = Array(repeating: "" as TerminalText, count: count - 1 - shown.count)
+    return shown + gap + [WatchView.line([(0, keys, .faint)], columns, isColored)]
+  }
+
+  /// As many of the lines as there is room for. A low terminal has no room for empty lines.
+  private func fitting(_ lines: [TerminalText], _ count: Int) -> [TerminalText] {
+    Array(
+      (lines.count <= count ? lines : count < 12 ? lines.filter { $0 != "" } : lines)
+        .prefix(count))
+  }
+
+  private func content(columns: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
+    let lanes = Lanes(columns: columns)
+    func line(_ parts: [(Int, String, Look)]) -> TerminalText {
+      WatchView.line(parts, columns, isColored)
+    }
+    func column(_ machine: Machine) -> Int {
+      lanes.clock + (machine == machines.first ? 0 : lanes.shift)
+    }
+    func each(_ text: (Machine) -> (String, Look)) -> TerminalText {
+      line(
+        machines.map { machine in
+          let part = text(machine)
+          return (column(machine), part.0, part.1)
+        })
+    }
+    let first = line([(0, connection, isConnected ? .faint : .red)])
+    guard !states.isEmpty else {
+      return [first, ""] + advice.map { line([(0, $0.description, .plain)]) }
+    }
+    let head = [
+      first, "",
+      each { ($0.rawValue, .faint) },
+      each { states[$0].map { ($0, isConnected ? Look.of($0) : .faint) } ?? ("", .plain) },
+      each { machine in
+        (lasting(machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
+      }, "",
+    ]
+    let history = rows.map { row in
+      let clock = (0, lanes.clock > 0 ? row.clock : "", Look.faint)
+      switch row.content {
+      case .note(let text): return line([clock, (lanes.clock, text, .strong)])
+      case .change(let change):
+        let column = column(change.machine)
+        let event = (column + printable(change.to).count, " ← \(change.event)", Look.faint)
+        return line(
+          [clock, (column, change.to, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
+      }
+    }
+    return head + history
+  }
+
+  /// A line of texts that begin in these columns, cut at the terminal's width.
+  private static func line(_ parts: [(Int, String, Look)], _ columns: Int, _ isColored: Bool)
+    -> TerminalText
+  {
+    var line: TerminalText = ""
+    var width = 0
+    for (column, text, look) in parts where !text.isEmpty && column < columns {
+      if column > width {
+        line = "\(line)\(String(repeating: " ", count: column - width))"
+        width = column
+      }
+      let room = columns - width
+      guard room > 0 else { break }
+      let text = printable(text)
+      let shown = text.count <= room ? text : text.prefix(room - 1) + "…"
+      width += shown.count
+      let isPlain = !isColored || look == .plain
+      line = isPlain ? "\(line)\(shown)" : "\(line)\u{1b}[\(look.rawValue)m\(shown)\u{1b}[m"
+    }
+    return line
+  }
+}

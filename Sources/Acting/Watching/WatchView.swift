@@ -1,0 +1,116 @@
+public import KeyboardModes
+public import KeymodeClient
+import Linux
+public import Terminal
+import Wire
+
+/// The live view: a column for each machine, and below them what happened, newest first.
+///
+/// It reads no clock; only the time zone comes from the system. The duration of a state is shown in
+/// its largest unit, so it changes every second for one minute after a change, then every minute for
+/// one hour, and so on: a view that stays open wakes the processor at most once a minute. Past events
+/// have the time of day, which never has to be drawn again.
+public struct WatchView {
+  struct Row {
+    let clock: String
+    let content: Content
+
+    enum Content {
+      case change(Change)
+      case note(String)
+    }
+  }
+
+  private let directory: String
+  /// The machines that are shown.
+  let machines: [Machine]
+  /// What to do while no daemon has come yet.
+  let advice: [TerminalText]
+  /// The last known states; empty before the first update.
+  public private(set) var states: [Machine: String] = [:]
+  /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`.
+  private(set) var since: [Machine: Int64] = [:]
+  private(set) var rows: [Row] = []
+  private(set) var isConnected = false
+  /// The daemon's clock minus `CLOCK_BOOTTIME`; not 0 if the daemon plays a recording.
+  private var offset: Int64 = 0
+
+  /// An empty view.
+  ///
+  /// - Parameters:
+  ///   - directory: the folder of the daemon's sockets.
+  ///   - machines: the machines that are shown, at least one.
+  ///   - advice: lines that say what to do while no daemon has come yet.
+  public init(
+    directory: String, machines: [Machine] = Machine.allCases, advice: [TerminalText] = []
+  ) {
+    (self.directory, self.machines, self.advice) = (directory, machines, advice)
+  }
+
+  /// `connected to keymoded in /run/keymoded`
+  var connection: String {
+    isConnected
+      ? "connected to keymoded in \(directory)" : "waiting for keymoded in \(directory)"
+  }
+
+  /// Takes an update that arrived at `now`.
+  public mutating func take(_ update: Update, at now: Moment) {
+    switch update {
+    case .states(let state):
+      offset = state.time.microseconds &- now.boot
+      if !isConnected, !states.isEmpty { note("connected again", now) }
+      isConnected = true
+      for machine in machines {
+        states[machine] = state.modes[machine]
+        since[machine] = state.modes.since(machine).map { min($0.microseconds &- offset, now.boot) }
+      }
+    case .change(let change):
+      // A recording may be played faster than its clock. Nothing is shown as later than now.
+      offset = max(offset, change.time.microseconds &- now.boot)
+      guard machines.contains(change.machine) else { return }
+      let time = change.time.microseconds &- offset
+      states[change.machine] = change.to
+      since[change.machine] = time
+      add(Row(clock: clock(at: time, now), content: .change(change)))
+    case .missed(let count):
+      note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
+    case .disconnected:
+      isConnected = false
+      if !states.isEmpty { note("keymoded has ended", now) }
+    }
+  }
+
+  private mutating func note(_ text: String, _ now: Moment) {
+    add(Row(clock: clock(at: now.boot, now), content: .note(text)))
+  }
+
+  private mutating func add(_ row: Row) {
+    rows.insert(row, at: 0)
+    // More than the rows of any terminal.
+    if rows.count > 500 { rows.removeLast() }
+  }
+
+  /// `15:02:11.042`: changes within a second can be told apart.
+  private func clock(at time: Int64, _ now: Moment) -> String {
+    let (text, milliseconds) = now.clock(at: time)
+    return "\(text).\(milliseconds)"
+  }
+
+  /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds that
+  /// text changes; `nil` if it is unknown.
+  func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
+    guard isConnected, let entered = since[machine] else { return nil }
+    let passed = max(0, now.passed(since: entered))
+    let second: Int64 = 1_000_000
+    let units: [(size: Int64, name: String)] = [
+      (86_400 * second, "d"), (3600 * second, "h"), (60 * second, "min"), (second, "s"),
+    ]
+    let unit = units.first { passed >= $0.size } ?? (second, "s")
+    return ("for \(passed / unit.size) \(unit.name)", unit.size - passed % unit.size)
+  }
+
+  /// In how many microseconds a shown duration changes; `nil` if none is shown.
+  public func timeToNext(at now: Moment) -> Int64? {
+    machines.compactMap { lasting($0, at: now)?.left }.min()
+  }
+}

@@ -1,0 +1,36 @@
+public import KeyboardModes
+import Keyboards
+
+/// The text of a binding, split into the names of a chord's keys and the text after the chord:
+/// `Ctrl + V release` has the names `Ctrl` and `V`, and the rest `release`.
+///
+/// Spaces may be around a `+`. A name ends at any other space.
+struct ChordText {
+  /// The names between the plus signs; an empty one where a name is missing.
+  let names: [String]
+  /// The words after the chord, with one space between them.
+  let rest: String
+
+  init(_ text: String) {
+    var words = text.split(separator: " ")[...]
+    var chord = words.popFirst() ?? ""
+    while let word = words.first, chord.hasSuffix("+") || word.hasPrefix("+") {
+      chord += word
+      words.removeFirst()
+    }
+    names = chord.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
+    rest = words.joined(separator: " ")
+  }
+}
+
+extension Chord {
+  /// The chord of a text such as `Ctrl+F9`; `nil` if it is none.
+  public init?(written text: String) {
+    let parts = ChordText(text)
+    let keys = parts.names.compactMap { KeyCode(writtenAs: $0) }
+    guard parts.rest.isEmpty, keys.count == parts.names.count, let chord = try? Chord(keys) else {
+      return nil
+    }
+    self = chord
+  }
+}

@@ -1,0 +1,117 @@
+import KeyboardModes
+import Keyboards
+import Linux
+import Terminal
+
+extension Configuration {
+  /// The configuration as YAML, with every setting. ``init(parsing:file:warn:)`` reads it as an equal
+  /// configuration.
+  public var yaml: String {
+    let lines = [shiftLines, keyboardLines, deviceLines, debounceLines, ledLines].joined()
+    return lines.map { "\($0)\n" }.joined()
+  }
+
+  private var shiftLines: [String] {
+    [
+      "shift:", "  threshold: \(settings.shift.threshold.written)",
+      "  timeout: \(settings.shift.timeout?.written ?? "off")",
+      "  trigger: \(settings.shiftTrigger.rawValue)",
+      "  tap_timeout: \(settings.tapTimeout.written)",
+    ]
+  }
+
+  private var keyboardLines: [String] {
+    let table = settings.keyboard
+    let bindings = table.events.flatMap { event in
+      let chords = settings.bindings.chords(of: event)
+      return list(
+        "    \(scalar(table.name(ofEvent: event))):", chords.map { "\($0.shortName)\($1.suffix)" })
+    }
+    return ["keyboard:"] + tableLines + section("  bindings:", bindings)
+  }
+
+  /// The user's own table; nothing for the shipped one.
+  private var tableLines: [String] {
+    let table = settings.keyboard
+    let shipped = KeyboardTable.standard
+    guard table != shipped else { return [] }
+    // A table that extends the shipped one may have unreachable states, and one that replaces it not.
+    let extends =
+      table.stateNames.starts(with: shipped.stateNames)
+      && table.eventNames.starts(with: shipped.eventNames)
+      && Set(table.rows).isSuperset(of: shipped.rows)
+    let base = extends ? Set(shipped.rows) : []
+    let rows = table.stateNames.flatMap { state -> [String] in
+      let ofState = table.rows.filter { $0.state == state && !base.contains($0) }
+      guard !ofState.isEmpty else { return [] }
+      return ["      \(scalar(state)):"]
+        + ofState.map { "        \(scalar($0.event)): \(scalar($0.next))" }
+    }
+    let states = table.stateNames.dropFirst(extends ? shipped.stateNames.count : 0)
+    let events = table.eventNames.dropFirst(extends ? shipped.eventNames.count : 0)
+    return ["  table:", "    replaces: \(extends ? "false" : "true")"]
+      + ["    initial: \(scalar(table.name(of: table.initial)))"]
+      + list("    states:", states.map { $0 }) + list("    events:", events.map { $0 })
+      + section("    rows:", rows)
+  }
+
+  private var deviceLines: [String] {
+    ["devices:"] + list("  only:", devices.only.map(\.text))
+      + list("  ignore:", devices.ignore.map(\.text)) + [
+        "  pointers: \(settings.pointers ? "yes" : "no")"
+      ]
+  }
+
+  private var debounceLines: [String] {
+    ["debounce: \(settings.debounce == .zero ? "off" : settings.debounce.written)"]
+  }
+
+  private var ledLines: [String] {
+    let states = settings.shift.stateNames + settings.keyboard.stateNames
+    return section(
+      "leds:",
+      states.flatMap { state in
+        leds[state].map { list("  \(scalar(state)):", $0.names) } ?? []
+      })
+  }
+
+  /// A mapping that has these lines.
+  private func section(_ key: String, _ lines: [String]) -> [String] {
+    lines.isEmpty ? ["\(key) {}"] : [key] + lines
+  }
+
+  /// A list, on the line of its key if there is room.
+  private func list(_ key: String, _ texts: [String]) -> [String] {
+    let texts = texts.map(scalar)
+    let line = "\(key) [\(texts.joined(separator: ", "))]"
+    guard line.count > 80 else { return [line] }
+    let indentation = String(key.prefix { $0 == " " })
+    return [key] + texts.map { "\(indentation)  - \($0)" }
+  }
+}
+
+extension Use {
+  /// What follows the chord in a binding.
+  fileprivate var suffix: String {
+    switch self {
+    case .press: ""
+    case .release: " release"
+    case .hold(let duration): " hold \(duration.written)"
+    case .tap: " tap"
+    }
+  }
+}
+
+extension DeviceRules.Pattern {
+  /// The text that ``init(_:)`` reads as this pattern.
+  fileprivate var text: String {
+    // The leading 1 keeps the zeros behind it.
+    func digits(_ number: UInt16) -> Substring {
+      String(0x10000 + Int(number), radix: 16).dropFirst()
+    }
+    switch self {
+    case .name(let name): return name
+    case .product(let vendor, let product): return "\(digits(vendor)):\(digits(product))"
+    }
+  }
+}

@@ -1,0 +1,209 @@
+import KeyboardModes
+import Keyboards
+import Linux
+import Terminal
+
+/// Turns a YAML document into a configuration, and collects its errors.
+///
+/// This takes time linear in the size of the file, whatever is in it: the watchdog kills a daemon
+/// that takes long over a bad file.
+struct ConfigurationReader {
+  var configuration = Configuration()
+  private(set) var faults: [Fault] = []
+  private(set) var warnings: [Fault] = []
+
+  mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
+    faults.append(Fault(mark: node.mark, message: message))
+  }
+
+  mutating func warn(_ message: @autoclosure @escaping () -> String, at node: Node) {
+    warnings.append(Fault(mark: node.mark, message: message))
+  }
+
+  mutating func read(_ root: Node) {
+    let sections = members(
+      of: root, "the configuration", known: ["shift", "keyboard", "devices", "debounce", "leds"])
+    if let shift = sections["shift"] { readShift(shift) }
+    if let keyboard = sections["keyboard"] { readKeyboard(keyboard) }
+    if let devices = sections["devices"] { readDevices(devices) }
+    if let debounce = sections["debounce"] { readDebounce(debounce) }
+    // Read last: LEDs are listed by state, and the keyboard's table may have added states.
+    if let leds = sections["leds"] { readLEDs(leds) }
+  }
+
+  private mutating func readDevices(_ node: Node) {
+    let values = members(of: node, "devices", known: ["only", "ignore", "pointers"])
+    configuration.devices.only = values["only"].map { patterns($0) } ?? []
+    configuration.devices.ignore = values["ignore"].map { patterns($0) } ?? []
+    if let pointers = values["pointers"] { configuration.settings.pointers = isTrue(pointers) }
+  }
+
+  /// Reads a list of patterns: names of devices, or `vendor:product`.
+  private mutating func patterns(_ list: Node) -> [DeviceRules.Pattern] {
+    var patterns: [DeviceRules.Pattern] = []
+    var seen: Set<DeviceRules.Pattern> = []
+    for node in elements(of: list) {
+      guard let text = scalar(node) else { continue }
+      guard !text.isEmpty, !text.utf8.contains(0) else {
+        fail(
+          text.isEmpty ? "the device name is empty" : "'\(text)' contains a null character",
+          at: node)
+        continue
+      }
+      guard let pattern = DeviceRules.Pattern(text) else {
+        fail(
+          "'\(text)' is not vendor:product with four hexadecimal digits each, such as 046d:c52b",
+          at: node)
+        continue
+      }
+      if seen.insert(pattern).inserted {
+        patterns.append(pattern)
+      } else {
+        fail("'\(text)' is already in this list", at: node)
+      }
+    }
+    return patterns
+  }
+
+  /// Longer than any switch bounces, and shorter than people take from a release to the next press.
+  private static let longestDebounce = Duration.milliseconds(100)
+
+  private mutating func readDebounce(_ node: Node) {
+    guard !isOff(node), let debounce = duration(node, upTo: Self.longestDebounce) else { return }
+    configuration.settings.debounce = debounce
+  }
+
+  private mutating func readShift(_ node: Node) {
+    let values = members(
+      of: node, "shift", known: ["threshold", "timeout", "trigger", "tap_timeout"])
+    let standard = ShiftRules()
+    configuration.settings.shift = ShiftRules(
+      threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,
+      timeout: values["timeout"].flatMap { isOff($0) ? nil : duration($0) })
+    if let timeout = values["tap_timeout"].flatMap({ duration($0) }) {
+      configuration.settings.tapTimeout = timeout
+    }
+    if let trigger = values["trigger"], let name = scalar(trigger) {
+      if let value = Settings.ShiftTrigger(rawValue: name) {
+        configuration.settings.shiftTrigger = value
+      } else {
+        let all = Settings.ShiftTrigger.allCases.map(\.rawValue)
+        fail("'\(name)' is none of \(listed(all))", at: trigger)
+      }
+    }
+  }
+
+  private mutating func readLEDs(_ node: Node) {
+    let settings = configuration.settings
+    let states = settings.shift.stateNames + settings.keyboard.stateNames
+    let lists = members(of: node, "leds", known: states, each: "state")
+    var leds: [String: LEDs] = [:]
+    for state in states {
+      guard let list = lists[state] else { continue }
+      var ofState: LEDs = []
+      for node in elements(of: list) {
+        guard let text = scalar(node), let led = led(text, at: node) else { continue }
+        if ofState.contains(led) { fail("'\(text)' is already in this list", at: node) }
+        ofState.formUnion(led)
+      }
+      leds[state] = ofState
+    }
+    configuration.leds = LEDRules(leds)
+  }
+}
+
+// MARK: - Values
+
+extension ConfigurationReader {
+  /// The values of a mapping by name; unknown and repeated names are errors.
+  ///
+  /// - Parameters:
+  ///   - what: what the mapping is called.
+  ///   - kind: what its names are: settings, states or events.
+  mutating func members(
+    of node: Node, _ what: String, known: [String], each kind: String = "setting"
+  ) -> [String: Node] {
+    guard case .mapping(let pairs) = node.content else {
+      // A name without a value, such as `shift:`, is not an error.
+      if node.content != .scalar("") {
+        let keys = known.isEmpty ? "" : "; its possible \(kind)s are \(listed(known))"
+        fail("\(what) must be a mapping\(keys)", at: node)
+      }
+      return [:]
+    }
+    let isKnown = Set(known)
+    var values: [String: Node] = [:]
+    for (key, value) in pairs.map({ ($0.key, $0.value) }) {
+      guard let name = scalar(key) else { continue }
+      if !isKnown.contains(name) {
+        fail("unknown \(kind) '\(name)'; \(suggestion(for: name, among: known))", at: key)
+      } else if values.updateValue(value, forKey: name) != nil {
+        fail("duplicate \(kind) '\(name)'", at: key)
+      }
+    }
+    return values
+  }
+
+  /// The values of a list; a single value is a list of one.
+  func elements(of node: Node) -> [Node] {
+    switch node.content {
+    case .sequence(let nodes): nodes
+    case .scalar(""): []
+    case .scalar, .mapping: [node]
+    }
+  }
+
+  mutating func scalar(_ node: Node) -> String? {
+    switch node.content {
+    case .scalar(let text): return text
+    case .sequence: fail("expected one value, found a list", at: node)
+    case .mapping: fail("expected one value, found a mapping", at: node)
+    }
+    return nil
+  }
+
+  /// Whether a value is `yes` or `true`; anything but these, `no` and `false` is an error.
+  mutating func isTrue(_ node: Node) -> Bool {
+    guard let text = scalar(node) else { return false }
+    if !["yes", "no", "true", "false"].contains(text) {
+      fail("'\(text)' is not yes, no, true or false", at: node)
+    }
+    return ["yes", "true"].contains(text)
+  }
+
+  /// Whether a time is turned off: `off`, `0`, or no value.
+  private func isOff(_ node: Node) -> Bool {
+    ["off", "0", ""].contains { node.content == .scalar($0) }
+  }
+
+  /// A time from 1 µs to a minute, such as `500ms`, `0.5s` or `250us`.
+  private mutating func duration(
+    _ node: Node, upTo longest: Duration = .seconds(60)
+  ) -> Duration? {
+    scalar(node).flatMap { duration($0, at: node, upTo: longest) }
+  }
+
+  mutating func duration(
+    _ text: String, at node: Node, upTo longest: Duration = .seconds(60)
+  ) -> Duration? {
+    do {
+      return try Duration(written: text, within: .microseconds(1)...longest)
+    } catch {
+      switch error {
+      case .noTime: fail("'\(text)' is not a time such as 500ms, 0.5s or 250us", at: node)
+      case .noUnit: fail("'\(text)' has no unit; add s, ms or us", at: node)
+      case .tooFine: fail("'\(text)' is finer than a microsecond", at: node)
+      case .outside: fail("'\(text)' is not between 1us and \(longest.written)", at: node)
+      }
+      return nil
+    }
+  }
+
+  private mutating func led(_ name: String, at node: Node) -> LEDs? {
+    if let led = LEDs(name: name) { return led }
+    fail(
+      name.isEmpty ? "the LED name is empty" : "unknown LED '\(name)'; \(ledSuggestion(for: name))",
+      at: node)
+    return nil
+  }
+}

@@ -1,0 +1,62 @@
+import KeyboardModes
+import Keyboards
+import Linux
+import Terminal
+
+/// A hint about an unknown name of an LED: the most similar name, or all names.
+func ledSuggestion(for name: String) -> String {
+  let known = LEDs.allNames
+  let meant = nearest(to: name, among: known) ?? nearest(to: "LED_\(name)", among: known)
+  return meant.map { "did you mean \($0)?" } ?? "expected \(listed(known, "or"))"
+}
+
+/// The message about an unknown key: with the most similar name in the form of `name`, if there is
+/// one.
+func unknownKey(_ name: String) -> String {
+  guard name.count != 1 else {
+    let key = KeyCode(character: Character(name))
+    let hint =
+      key.map { "did you mean \(named($0))?" }
+      ?? "'keymodectl keys' shows the name of a key that you press"
+    return "'\(name)' is a character, not the name of a key; \(hint)"
+  }
+  return "unknown key name '\(name)'\(joinedChord(name) ?? keySuggestion(for: name))"
+}
+
+/// The short name of a key, with the kernel's name after one that differs in more than case, such as
+/// `Period (KEY_DOT)`: people look for either.
+private func named(_ key: KeyCode) -> String {
+  guard let kernelName = eventCodeName(1, key.number),
+    kernelName != "KEY_\(key.shortName.uppercased())"
+  else { return key.shortName }
+  return "\(key.shortName) (\(kernelName))"
+}
+
+/// A hint to append to the error about a chord in another program's notation, such as `Ctrl-F9` or
+/// `<Ctrl>F9`; `nil` for other texts.
+private func joinedChord(_ text: String) -> String? {
+  let names = text.split { "-<> ".contains($0) }
+  let keys = names.compactMap { KeyCode(writtenAs: String($0)) }
+  guard names.count > 1, keys.count == names.count, let chord = try? Chord(keys) else { return nil }
+  return "; the keys of a chord are joined by '+': \(chord.shortName)"
+}
+
+/// A hint to append to the error about a text after a chord, if both were meant to be one name, such
+/// as `Print Screen`, or one chord, such as `Ctrl F9`; otherwise empty.
+func spacedKeySuggestion(for chord: ChordText) -> String {
+  let words = [chord.names.last ?? "", chord.rest].joined(separator: "_")
+  guard let key = KeyCode(writtenAs: words.split(separator: " ").joined(separator: "_")) else {
+    return joinedChord((chord.names + [chord.rest]).joined(separator: " ")) ?? ""
+  }
+  return "; did you mean \(key.shortName)?"
+}
+
+/// A hint to append to the error about an unknown key; empty without a similar name.
+private func keySuggestion(for name: String) -> String {
+  let (digits, radix) = name.hasPrefix("0x") ? (name.dropFirst(2), 16) : (name[...], 10)
+  if let number = UInt16(digits, radix: radix) {
+    return KeyCode(number).map { "; key number \(name) is \($0.shortName)" } ?? ""
+  }
+  let known = KeyCode.isKernelName(name) ? KeyCode.allNames : KeyCode.allShortNames
+  return nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+}

@@ -1,0 +1,86 @@
+import Configuration
+
+/// The configuration file, and which configuration is in force.
+///
+/// A service also starts with a bad file; otherwise a typing error would cost the states at the
+/// next restart. It then uses the last good configuration, or the defaults if none was kept.
+final class ConfigurationFile {
+  /// Which configuration is in force.
+  enum InForce: String {
+    /// The file as it was last read.
+    case current
+    /// The last good one, because the file is bad.
+    case lastGood
+    /// The defaults, because the file is bad and no good one was kept.
+    case defaults
+
+    /// A warning besides the errors of the file; `nil` if the file is good.
+    var warning: String? {
+      switch self {
+      case .current: nil
+      case .lastGood: "the configuration is invalid; the last good one applies"
+      case .defaults: "the configuration is invalid; the defaults apply"
+      }
+    }
+  }
+
+  /// The size of the memory for the text of the last good configuration. The kernel allocates only the
+  /// pages that are written.
+  static let keptSize = KeptBytes.size(for: Configuration.sizeLimit)
+
+  private let path: String?
+  private var lastGood: KeptBytes?
+  private(set) var inForce = InForce.current
+
+  /// How often the file was read again, refused reloads included.
+  private(set) var reloads = 0
+
+  /// - Parameters:
+  ///   - path: the file; the system's if `nil`.
+  ///   - lastGood: keeps the text of the last good configuration of a service; `nil` for any other
+  ///     daemon.
+  init(_ path: String?, keptIn lastGood: KeptBytes?) {
+    self.path = path
+    self.lastGood = lastGood
+  }
+
+  /// Reads the configuration to start with. Throws the errors of the file, unless this is a service.
+  func start() throws(ConfigurationErrors) -> Configuration {
+    do throws(ConfigurationErrors) {
+      return try read()
+    } catch {
+      guard lastGood != nil else { throw error }
+      log(error)
+      let last = lastGood?.read().flatMap { try? Configuration(parsing: $0, file: "") }
+      inForce = last == nil ? .defaults : .lastGood
+      if let warning = inForce.warning { Log.warning(warning) }
+      return last ?? Configuration()
+    }
+  }
+
+  /// Reads the file again; `nil` if it is bad and nothing changes.
+  func reload() -> Configuration? {
+    reloads += 1
+    do throws(ConfigurationErrors) {
+      let configuration = try read()
+      inForce = .current
+      return configuration
+    } catch {
+      log(error)
+      if inForce == .current { inForce = .lastGood }
+      return nil
+    }
+  }
+
+  private func read() throws(ConfigurationErrors) -> Configuration {
+    let text = try Configuration.text(of: path) ?? []
+    let configuration = try Configuration(
+      parsing: text, file: path ?? Configuration.systemPath, warn: { Log.warning("\($0)") })
+    if lastGood?.read() != text { lastGood?.write(text) }
+    return configuration
+  }
+
+  private func log(_ errors: ConfigurationErrors) {
+    for line in errors.lines { Log.warning("\(line)") }
+  }
+}

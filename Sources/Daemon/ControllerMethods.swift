@@ -1,0 +1,141 @@
+import KeyboardModes
+import Linux
+import Terminal
+import Wire
+
+/// What a client may do, by the socket that it connected to.
+enum Access {
+  /// Read the states.
+  case reading
+  /// Also change them.
+  case control
+}
+
+/// The answer to a call.
+enum Answer {
+  /// One reply.
+  case reply([UInt8])
+  /// This reply, if there is one, and then the changes after this position.
+  case stream(first: [UInt8]?, SubscriberPosition)
+}
+
+/// Answers the calls of all interfaces of the daemon.
+final class ControllerMethods {
+  private let service: ModeService
+  private let configuration: ConfigurationFile
+  private let sinceBoot: () -> Int64
+  private let started: Int64
+  private let info = ServiceInfo(
+    vendor: "keymoded", product: "keymoded", version: keymodedVersion, url: "",
+    interfaces: [(ControllerInterface.name, ControllerInterface.description)])
+
+  /// The last reply to ListMachines, which may be large and take long to compute, and its rules.
+  private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
+
+  /// Long replies, each in memory that all who get the same one share.
+  private var longReplies: Set<[UInt8]> = []
+
+  /// - Parameter sinceBoot: reads the boot time in microseconds, whatever the clock of the source.
+  init(
+    _ service: ModeService, _ configuration: ConfigurationFile,
+    sinceBoot: @escaping () -> Int64 = microsecondsSinceBoot
+  ) {
+    self.service = service
+    self.configuration = configuration
+    self.sinceBoot = sinceBoot
+    started = sinceBoot()
+  }
+
+  /// - Parameter clients: how many clients are connected.
+  func answer(_ call: Call, access: Access, clients: Int) -> Answer {
+    do throws(VarlinkError) {
+      switch call.method {
+      case ControllerInterface.getState:
+        try call.expectParameters([])
+        return .reply(Reply.message("state", state))
+      case ControllerInterface.monitor: return try monitor(call)
+      case ControllerInterface.listMachines:
+        try call.expectParameters([])
+        return .reply(listMachines())
+      case ControllerInterface.trigger:
+        guard access == .control else { throw .permissionDenied }
+        return .reply(Reply.message(try trigger(call)))
+      case ControllerInterface.listDevices:
+        guard access == .control else { throw .permissionDenied }
+        try call.expectParameters([])
+        let list = DeviceList(service.source.devices, absence: service.source.absence)
+        return .reply(shared(Reply.message(list)))
+      case ControllerInterface.getStatistics:
+        guard access == .control else { throw .permissionDenied }
+        try call.expectParameters([])
+        return .reply(Reply.message(statistics(clients: clients)))
+      default:
+        guard let result = try info.answer(call) else { throw info.notFound(call) }
+        return .reply(shared(Reply(result).message))
+      }
+    } catch {
+      return .reply(Reply(error).message)
+    }
+  }
+
+  private var state: StateMessage { service.engine.state(at: service.source.now) }
+
+  private func monitor(_ call: Call) throws(VarlinkError) -> Answer {
+    guard call.wantsMore else { throw .expectedMore }
+    try call.expectParameters(["after", "instance"])
+    let after = try optional("after", of: call, \.integer)
+    let instance = try optional("instance", of: call, \.string)
+    let (first, position) = try service.publisher.subscribe(after: after, instance: instance)
+    return .stream(first: first.map { Reply.message($0, continues: true) }, position)
+  }
+
+  private func listMachines() -> [UInt8] {
+    let settings = service.engine.controller.settings
+    if let machines, machines.shift == settings.shift, machines.keyboard == settings.keyboard {
+      return machines.reply
+    }
+    let list = [
+      MachineMessage(named: Machine.shift.rawValue, rules: settings.shift),
+      MachineMessage(named: Machine.keyboard.rawValue, rules: settings.keyboard),
+    ]
+    let reply = Reply.message("machines", list)
+    machines = (settings.shift, settings.keyboard, reply)
+    return reply
+  }
+
+  private func trigger(_ call: Call) throws(VarlinkError) -> TriggerMessage {
+    try call.expectParameters(["event"])
+    let table = service.engine.controller.settings.keyboard
+    guard let name = try optional("event", of: call, \.string),
+      let event = ClientEvent(name: name, in: table)
+    else { throw .invalidParameter("event") }
+    let hasChanged = service.trigger(event)
+    return TriggerMessage(changed: hasChanged, state: state)
+  }
+
+  func statistics(clients: Int) -> StatisticsMessage {
+    let engine = service.engine
+    return StatisticsMessage(
+      started: Time(microseconds: started), time: Time(microseconds: sinceBoot()),
+      changes: engine.ring.latest - engine.changesBefore, clients: clients,
+      missed: service.publisher.missed, devices: service.source.devices.count,
+      losses: engine.losses, reloads: configuration.reloads,
+      configuration: configuration.inForce.rawValue)
+  }
+
+  private func optional<Value>(
+    _ name: String, of call: Call, _ value: (JSON) -> Value?
+  ) throws(VarlinkError) -> Value? {
+    guard let parameter = call.parameter(name) else { return nil }
+    guard let value = value(parameter) else { throw .invalidParameter(name) }
+    return value
+  }
+
+  /// The same bytes, in shared memory if they are long.
+  private func shared(_ message: [UInt8]) -> [UInt8] {
+    guard message.count > 1024 else { return message }
+    // The texts of two interfaces, and the devices. Those that are gone now are forgotten.
+    if longReplies.count > 3 { longReplies = [] }
+    return longReplies.insert(message).memberAfterInsert
+  }
+}

@@ -1,0 +1,133 @@
+import Configuration
+import Glibc
+import KeyboardModes
+import Linux
+import Recordings
+import Terminal
+import Wire
+
+/// The daemon: the parts, and the event loop that calls them.
+public final class Daemon {
+  /// Where key events come from.
+  public enum Source: Hashable, Sendable {
+    /// All keyboards of the machine.
+    case allKeyboards
+    /// The devices at these paths.
+    case devices([String])
+    /// A recording instead of devices.
+    case recording(String, PlaybackSpeed)
+  }
+
+  private let loop: EventLoop
+  private let service: ModeService
+  private let server: Server
+  private let passed: PassedDescriptors
+  private let file: ConfigurationFile
+  private let status: ServiceStatus
+  private var ownSockets: OwnSockets?
+  private var signals: [EventSource] = []
+
+  /// Puts a daemon together; nothing is opened but a recording, which is checked.
+  ///
+  /// - Parameter configurationFile: read now, and again by SIGHUP; the system's file if `nil`.
+  /// - Throws: `ConfigurationErrors`, `RecordingError`, or `SystemError` if there is no event loop.
+  public init(configurationFile: String?, _ source: Source) throws {
+    loop = try EventLoop()
+    passed = try PassedDescriptors()
+    status = ServiceStatus()
+    let configuration: Configuration
+    let store: StateStore?
+    let input: any InputSource
+    switch source {
+    case .allKeyboards, .devices:
+      // Before the configuration, which matters less if the unit has room for one of them.
+      store = passed.takeStates()
+      file = ConfigurationFile(configurationFile, keptIn: passed.takeConfiguration())
+      configuration = try file.start()
+      let paths: [String]? = if case .devices(let paths) = source { paths } else { nil }
+      input = KeyboardSource(paths, configuration, status)
+    case .recording(let recording, let speed):
+      store = nil
+      file = ConfigurationFile(configurationFile, keptIn: nil)
+      configuration = try file.start()
+      input = try RecordingPlayer(file: recording, speed: speed)
+    }
+    let engine = Engine(settings: configuration.settings, store: store, at: input.now)
+    service = ModeService(source: input, engine)
+    // Before there are any, so that each shows the states as soon as it is followed.
+    service.show(configuration.leds)
+    server = try Server(loop, ControllerMethods(service, file), service.publisher)
+  }
+
+  /// Serves until SIGTERM or SIGINT.
+  ///
+  /// - Parameter directory: where to make the sockets, if the service manager passed none.
+  /// - Throws: if the sockets cannot be made, or devices cannot be watched.
+  public func run(socketDirectory directory: String?) throws {
+    signal(SIGPIPE, SIG_IGN)
+    for number in [SIGTERM, SIGINT] {
+      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
+    }
+    // Unowned: the daemon owns the source, so it outlives every call.
+    signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload() })
+    // However much clients ask.
+    for signal in signals { signal.setPriority(.first) }
+    try listen(directory)
+    try service.start(on: loop)
+    try loop.reportToWatchdog()
+    status.warning = file.inForce.warning
+    ServiceManager.notify("READY=1")
+    unmapCode()
+    try loop.run()
+    ServiceManager.notify("STOPPING=1")
+    // States that are no longer followed are not shown.
+    service.show(LEDRules())
+  }
+
+  /// Applies the configuration as it is now. A bad one is refused, and the old one stays.
+  private func reload() {
+    ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds())")
+    defer { ServiceManager.notify("READY=1") }
+    defer {
+      status.warning = file.inForce.warning
+      // A large file took much more than itself, and reading it needs code that nothing else does.
+      releaseFreeMemory()
+      unmapCode()
+    }
+    guard let configuration = file.reload() else {
+      return Log.warning("keeping the present configuration")
+    }
+    do throws(SystemError) {
+      try service.apply(configuration)
+    } catch {
+      Log.warning("\(error)")
+    }
+    Log.info("the configuration was read again")
+  }
+
+  private func listen(_ directory: String?) throws {
+    let sockets = passed.takeSockets()
+    for socket in sockets { try server.listen(on: socket) }
+    guard sockets.isEmpty else { return }
+    let directory = try directory ?? Daemon.defaultDirectory()
+    let own = try OwnSockets(in: directory)
+    for socket in own.sockets { try server.listen(on: socket) }
+    ownSockets = consume own
+    Log.info("serving in \(directory)")
+    let service = "\(SocketDirectory.system)/\(SocketDirectory.stateSocket)"
+    if directory == (try? Daemon.userDirectory()), access(service, F_OK) == 0 {
+      Log.info("clients that this user starts now connect to this keymoded, not to the service")
+    }
+  }
+
+  private static func defaultDirectory() throws -> String {
+    geteuid() == 0 ? SocketDirectory.system : try userDirectory()
+  }
+
+  private static func userDirectory() throws -> String {
+    guard let runtime = environment("XDG_RUNTIME_DIR") else {
+      throw UsageError("XDG_RUNTIME_DIR is not set; name a directory with --socket-dir")
+    }
+    return SocketDirectory.user(runtimeDirectory: runtime)
+  }
+}

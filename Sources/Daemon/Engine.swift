@@ -1,0 +1,72 @@
+import KeyboardModes
+import Linux
+import Wire
+
+/// The states, and the changes that led to them: the controller, the last changes, and the store that
+/// outlives the daemon. Reads no clock; batches have all times.
+final class Engine {
+  private(set) var controller: Controller
+  private(set) var ring: ChangeRing
+
+  /// Names the life of the sequence.
+  let instance: String
+
+  /// The number of the last change before this daemon.
+  let changesBefore: Int64
+
+  /// How often events of a device were lost.
+  private(set) var losses = 0
+
+  private let store: StateStore?
+
+  /// - Parameters:
+  ///   - store: the engine continues from its contents, and keeps all changes there.
+  ///   - now: the time at which it continues.
+  init(
+    settings: Settings, ringCapacity: Int = ChangeRing.usualCapacity, store: StateStore? = nil,
+    at now: Time
+  ) {
+    self.store = store
+    if let contents = store?.read() {
+      instance = contents.instance
+      controller = Controller(settings: settings)
+      let changes = controller.resume(
+        contents.snapshot, changedLast: contents.changes.last?.time, at: now)
+      ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes + changes)
+      if !changes.isEmpty { store?.commit(changes, controller.snapshot, instance: instance) }
+    } else {
+      instance = ServiceManager.randomName()
+      controller = Controller(settings: settings)
+      ring = ChangeRing(capacity: ringCapacity)
+      store?.commit([], controller.snapshot, instance: instance)
+    }
+    changesBefore = ring.latest
+  }
+
+  /// Has the controller process a batch, and returns whether there are changes, which are then in the
+  /// ``ring`` and in the store. For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
+  func process(
+    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
+  ) -> Bool {
+    let (before, revision) = (ring.latest, controller.revision)
+    for case .synchronized in batch.inputs { losses += 1 }
+    for change in controller.take(batch, keysUp: keysUp) { ring.append(change) }
+    // The store also has what no change shows, such as releases that are awaited.
+    if controller.revision != revision { commit(after: before) }
+    return ring.latest != before
+  }
+
+  private func commit(after sequence: Int64) {
+    let oldest = max(sequence, ring.latest - Int64(ring.capacity))
+    let changes = ring.changes(after: oldest, upTo: ring.latest)
+    store?.commit(changes, controller.snapshot, instance: instance)
+  }
+
+  /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
+  var wakeTime: Time? { controller.wakeTime }
+
+  /// The states, as a reply at `time` has them.
+  func state(at time: Time) -> StateMessage {
+    StateMessage(instance: instance, time: time, modes: controller.modes)
+  }
+}

@@ -1,0 +1,45 @@
+import Configuration
+import KeyboardModes
+import Linux
+import Terminal
+import Wire
+
+/// Where inputs come from: keyboards, or a recording of one.
+protocol InputSource: AnyObject {
+  /// The time on the clock that stamps the inputs.
+  var now: Time { get }
+
+  /// Begins to follow the devices, or to play.
+  ///
+  /// - Parameter ready: called from the loop when there is something to ``read(into:)``.
+  func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError)
+
+  /// Replaces `batch` by what has happened by now.
+  func read(into batch: inout Batch)
+
+  /// The first boot time, in microseconds, at which ``Batch/settled`` will have reached `time`, if
+  /// nothing happens before.
+  func bootTime(settling time: Time) -> Int64
+
+  /// The devices that are followed.
+  var devices: [DeviceMessage] { get }
+
+  /// Why no device is followed, if none is.
+  var absence: DeviceAbsence { get }
+
+  /// Which of `keys` are up on this device although no input that is still to come releases them.
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
+
+  /// Follows the devices that this configuration selects from now on.
+  func follow(_ configuration: Configuration) throws(SystemError)
+
+  /// Switches these LEDs of all keyboards, and of those that are followed later.
+  func show(_ leds: LEDOrder)
+}
+
+/// What only keyboards do.
+extension InputSource {
+  var absence: DeviceAbsence { .recording }
+  func follow(_ configuration: Configuration) throws(SystemError) {}
+  func show(_ leds: LEDOrder) {}
+}

@@ -1,0 +1,86 @@
+import Configuration
+import KeyboardModes
+import Linux
+import Terminal
+
+/// The way of values through the daemon: from the source to the engine, and its changes to the
+/// publisher and the LEDs.
+///
+///     source.read ──> engine.process ──> publisher.publish ──> source.show
+///                          └── wakeTime ──> alarm.set
+final class ModeService {
+  let source: any InputSource
+  let engine: Engine
+  let publisher: Publisher
+
+  /// The LEDs that show each state, and those that are on.
+  private var leds = LEDRules()
+  private var on: LEDs = []
+
+  /// Runs only while something is due: an idle daemon is not woken.
+  private var alarm: Alarm?
+
+  /// The last batch, whose memory the next one uses again.
+  private var batch = Batch()
+
+  init(source: any InputSource, _ engine: Engine) {
+    self.source = source
+    self.engine = engine
+    publisher = Publisher(engine, source)
+  }
+
+  /// Begins to follow the source.
+  func start(on loop: EventLoop) throws(SystemError) {
+    // Unowned: this object owns the alarm and the source, so it outlives every call.
+    alarm = try Alarm(on: loop) { [unowned self] in advance() }
+    try source.start(on: loop) { [unowned self] in advance() }
+  }
+
+  /// Processes what has happened by now. The source is ready, or the engine's deadline has come.
+  func advance() {
+    var batch = Batch()
+    swap(&batch, &self.batch)
+    source.read(into: &batch)
+    process(batch)
+    swap(&batch, &self.batch)
+  }
+
+  /// Sends an event of a program, and returns whether it changed a state. Keys that were pressed
+  /// before act before it.
+  func trigger(_ event: ClientEvent) -> Bool {
+    advance()
+    return process(Batch([.client(event, at: batch.reached)], reached: batch.reached))
+  }
+
+  /// Applies a configuration. Keys that were pressed before act by the one that it replaces.
+  ///
+  /// - Throws: if devices cannot be listed; the settings apply nevertheless.
+  func apply(_ configuration: Configuration) throws(SystemError) {
+    advance()
+    // The states that the settings lead to are shown by the new rules alone.
+    leds = configuration.leds
+    process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
+    show(configuration.leds)
+    // Keys of devices that are about to be released count.
+    advance()
+    defer { advance() }
+    try source.follow(configuration)
+  }
+
+  /// Shows the states on the LEDs of these rules from now on.
+  func show(_ rules: LEDRules) {
+    leds = rules
+    on = rules.on(in: engine.controller.modes)
+    source.show(LEDOrder(on, of: rules.used))
+  }
+
+  @discardableResult
+  private func process(_ batch: Batch) -> Bool {
+    let hasChanges = engine.process(batch) { source.keysUp(among: $0, on: $1) }
+    // Clients first: all else can be a little later.
+    if hasChanges { publisher.publish() }
+    alarm?.set(to: engine.wakeTime, at: source.bootTime(settling:))
+    if hasChanges, !leds.used.isEmpty, leds.on(in: engine.controller.modes) != on { show(leds) }
+    return hasChanges
+  }
+}

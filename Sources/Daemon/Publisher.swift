@@ -1,0 +1,155 @@
+import Wire
+
+/// How far a subscriber has been sent the changes.
+struct SubscriberPosition: Equatable {
+  /// The number of the last change that it was sent, or was told that it missed.
+  var sequence: Int64
+
+  /// The number of the last change of a message of which only a part was sent.
+  var endOfMessage: Int64?
+}
+
+/// Sends subscribers the changes.
+///
+/// A subscriber is a position in the sequence of changes. While its session has unsent bytes, its
+/// position stands still; when it reads again it gets the changes since, or the number that it missed.
+final class Publisher {
+  /// How many changes of a message are written at once. The next ones are written when these have
+  /// been sent, so that a subscriber that does not read keeps no more of the message.
+  static let changesAtOnce: Int64 = 32
+
+  /// A message, or a part of one with many changes.
+  private struct Part {
+    /// The position of the subscribers that it is for, and the one that it brings them to.
+    let start, end: SubscriberPosition
+    /// The number of the last change when it was written.
+    let latest: Int64
+    /// Whether it tells of missed changes.
+    let isNotice: Bool
+    let bytes: [UInt8]
+  }
+
+  private let engine: Engine
+  private let source: any InputSource
+
+  /// In the order of subscription, which is the order in which they are sent a change.
+  private var subscribers: [Session] = []
+
+  /// How often a client was told that it had missed changes.
+  private(set) var missed = 0
+
+  /// The last message or the first part of it. Most subscribers are at the same change and share it.
+  private var last: Part?
+
+  init(_ engine: Engine, _ source: any InputSource) {
+    self.engine = engine
+    self.source = source
+  }
+
+  // MARK: Subscribers
+
+  /// Adds a session that has become a subscriber.
+  func add(_ session: Session) { subscribers.append(session) }
+
+  /// Removes a session, if it is a subscriber.
+  func remove(_ session: Session) { subscribers.removeAll { $0 === session } }
+
+  /// Sends all subscribers the changes that they have not been sent.
+  func publish() {
+    for session in subscribers {
+      publish(to: session)
+      if session.isClosed { session.hangUp() }
+    }
+  }
+
+  /// Sends a subscriber the changes that it has not been sent, until it has to wait.
+  func publish(to session: Session) {
+    while var position = session.awaitedPosition, let bytes = next(for: &position) {
+      session.send(bytes, reaching: position)
+    }
+    session.settle()
+  }
+
+  // MARK: Messages
+
+  /// The position of a new subscriber that knows the sequence `instance` up to change `after`, or
+  /// nothing.
+  ///
+  /// - Returns: the position and the first message; `nil` if the message is the one of
+  ///   ``next(for:)``.
+  /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of the two is given, or the sequence
+  ///   has no such change.
+  func subscribe(
+    after: Int64?, instance: String?
+  ) throws(VarlinkError) -> (MonitorMessage?, SubscriberPosition) {
+    let ring = engine.ring
+    let state = engine.state(at: source.now)
+    let latest = SubscriberPosition(sequence: ring.latest)
+    switch (after, instance) {
+    case (nil, nil): break
+    case (nil, .some): throw .invalidParameter("after")
+    case (.some, nil): throw .invalidParameter("instance")
+    case (.some, .some(let instance)) where instance != engine.instance:
+      missed += 1
+      return (MonitorMessage(state: state, changes: [], missed: nil), latest)
+    case (.some(let after), .some):
+      guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
+      guard after < ring.latest else { break }
+      // The last message has the time at which it was written, so this subscriber gets a new one.
+      last = nil
+      return (nil, SubscriberPosition(sequence: after))
+    }
+    return (MonitorMessage(state: state, changes: [], missed: 0), latest)
+  }
+
+  /// The bytes to send to a subscriber now: a message, or the next part of one with many changes.
+  ///
+  /// - Parameter position: the subscriber's position; afterwards, the position that these bytes
+  ///   reach.
+  /// - Returns: `nil` if there is nothing new.
+  func next(for position: inout SubscriberPosition) -> [UInt8]? {
+    let latest = engine.ring.latest
+    let isFirst = position.endOfMessage == nil
+    guard !isFirst || position.sequence < latest else { return nil }
+    let part: Part
+    if let last, last.start == position, last.latest == latest {
+      part = last
+    } else {
+      part = write(from: position)
+      if isFirst { last = part }
+    }
+    if part.isNotice { missed += 1 }
+    position = part.end
+    return part.bytes
+  }
+
+  /// Writes some changes of a message, and its end if they are the last; only the end, with their
+  /// number, if the ring has lost them.
+  private func write(from start: SubscriberPosition) -> Part {
+    let ring = engine.ring
+    let endOfMessage = start.endOfMessage ?? ring.latest
+    let isLost = !ring.hasAll(after: start.sequence)
+    let last = isLost ? endOfMessage : min(endOfMessage, start.sequence + Self.changesAtOnce)
+    let isFirst = start.endOfMessage == nil
+    let isWhole = last == endOfMessage
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(512)
+    bytes.appendJSON(isFirst: isFirst) { json in
+      if isFirst {
+        Reply.startContinuing(&json)
+        MonitorMessage.start(engine.state(at: source.now), &json)
+      }
+      if !isLost {
+        for change in ring.changes(after: start.sequence, upTo: last) { change.write(to: &json) }
+      }
+      guard isWhole else { return }
+      MonitorMessage.end(isLost ? endOfMessage - start.sequence : 0, &json)
+      Reply.endContinuing(&json)
+    }
+    if isWhole { bytes.append(0) }
+    return Part(
+      start: start,
+      end: SubscriberPosition(sequence: last, endOfMessage: isWhole ? nil : endOfMessage),
+      latest: ring.latest, isNotice: isLost, bytes: bytes)
+  }
+}

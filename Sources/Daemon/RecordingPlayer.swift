@@ -1,0 +1,114 @@
+import KeyboardModes
+import Linux
+import Recordings
+import Terminal
+import Wire
+
+/// Plays a recording instead of a keyboard.
+final class RecordingPlayer: InputSource {
+  /// How many inputs are played before clients have their turn.
+  private static let turn = 1024
+
+  private let speed: PlaybackSpeed
+  private var clock: PlaybackClock
+  private var recording: Recording
+  private var upcoming: RecordedInput?
+
+  /// The inputs behind `upcoming` that have been read.
+  private var rest: ArraySlice<RecordedInput> = []
+
+  /// The time of the last input that had one.
+  private var reached = Time(microseconds: 0)
+
+  /// Whether the first batch has been read.
+  private var hasBegun = false
+
+  /// What ties the player to an event loop.
+  private var player: EventSource?
+  private var continuation: EventSource?
+
+  /// Opens the recording, and reads it through once, so that one with a fault is refused before
+  /// anything of it has been published.
+  init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
+    recording = try Recording(opening: [file]) { Log.warning("\($0)") }
+    var first: Time?
+    do throws(RecordingError) {
+      while let batch = try recording.next() { first = first ?? batch.inputs.first?.time }
+    } catch {
+      throw recording.explained(error)
+    }
+    try recording.rewind()
+    // Inputs without a time, such as the keys held at the start, are played at once.
+    reached = first ?? reached
+    rest = try recording.next()?.inputs[...] ?? []
+    upcoming = rest.popFirst()
+    self.speed = speed
+    clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)
+  }
+
+  func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
+    let player = try loop.addTimer(handler: ready)
+    // The priority of keyboards, which it replaces.
+    player.setPriority(.first)
+    self.player = player
+    let continuation = try loop.addDeferred(handler: ready)
+    self.continuation = continuation
+    clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
+    continuation.callSoon()
+  }
+
+  var now: Time { clock.time(at: microsecondsSinceBoot()) }
+
+  func read(into batch: inout Batch) {
+    batch.inputs.removeAll(keepingCapacity: true)
+    if !hasBegun { batch.inputs.append(.allOpened(at: reached)) }
+    hasBegun = true
+    play(into: &batch.inputs)
+    batch.reached = now
+    if let upcoming {
+      // Inputs that are due but have to wait for their turn may have the time of the last one.
+      let next = (upcoming.time ?? reached).microseconds
+      let before = Time(microseconds: next == .min ? next : next - 1)
+      batch.reached = max(reached, min(batch.reached, before))
+    }
+    batch.settled = batch.reached
+  }
+
+  func bootTime(settling time: Time) -> Int64 { clock.reached(time) }
+
+  var devices: [DeviceMessage] { [] }
+
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
+
+  private func play(into inputs: inout [Controller.Input]) {
+    guard upcoming != nil else { return }
+    let now = microsecondsSinceBoot()
+    while let next = upcoming, inputs.count < Self.turn {
+      let time = next.time ?? reached
+      guard clock.due(time) <= now else { break }
+      inputs.append(next.input)
+      clock.played(time, at: now)
+      reached = time
+      advance()
+    }
+    guard let upcoming else { return }
+    let due = clock.due(upcoming.time ?? reached)
+    if due <= now {
+      continuation?.callSoon()
+    } else {
+      player?.set(at: UInt64(clamping: due))
+    }
+  }
+
+  private func advance() {
+    do {
+      if rest.isEmpty, let batch = try recording.next() { rest = batch.inputs[...] }
+      upcoming = rest.popFirst()
+      if upcoming == nil { Log.info("the recording has ended; its states are still served") }
+    } catch {
+      // It was whole when it was checked, so another program is writing to it.
+      Log.warning("\(error)")
+      upcoming = nil
+    }
+  }
+}

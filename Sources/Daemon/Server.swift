@@ -1,0 +1,146 @@
+import Glibc
+import Linux
+import Terminal
+import Wire
+
+/// Accepts connections, and answers their calls.
+final class Server {
+  /// How many clients are served at once.
+  struct Limits {
+    var clients = 512
+    /// How many of them are reserved for the control socket.
+    var reservedForControl = 16
+  }
+
+  /// From how many clients on the memory that they took is given back when most have gone.
+  private static let crowd = 32
+
+  /// How many bytes of a client's calls are answered before other clients have their turn.
+  private static let bytesInTurn = 1024
+
+  private let loop: EventLoop
+  private let methods: ControllerMethods
+  private let publisher: Publisher
+  private let limits: Limits
+  private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
+  private var sessions: [Session] = []
+  /// How many clients there were at most since memory was last given back.
+  private var mostClients = 0
+  private var retry: EventSource?
+
+  init(
+    _ loop: EventLoop, _ methods: ControllerMethods, _ publisher: Publisher,
+    limits: Limits = Limits()
+  ) throws(SystemError) {
+    self.loop = loop
+    self.methods = methods
+    self.publisher = publisher
+    self.limits = limits
+    // Unowned, as in all handlers here: the server owns their sources, so it outlives every call.
+    retry = try loop.addTimer { [unowned self] in acceptAgain() }
+  }
+
+  /// Serves the clients that connect to `socket`.
+  func listen(on socket: ListeningSocket) throws(SystemError) {
+    let source = try loop.addIO(socket.number, .readable) { [unowned self] _ in
+      accept(from: socket)
+    }
+    if socket.access == .control { source.setPriority(.early) }
+    listeners.append((socket, source))
+  }
+
+  // MARK: Sessions
+
+  private func serve(_ session: Session, _ events: IOEvents) {
+    session.handle(events)
+    var bytes = 0
+    while bytes < Self.bytesInTurn, let message = session.nextMessage() {
+      bytes += message.count
+      do throws(Call.Fault) {
+        answer(try Call(parsing: message), session)
+      } catch {
+        switch error {
+        // Varlink has no error for that.
+        case .notJSON: session.close(with: nil)
+        case .member(let name):
+          session.close(with: Reply(VarlinkError.invalidParameter(name)).message)
+        }
+      }
+    }
+    publisher.publish(to: session)
+    if session.isClosed { letGo(session) }
+  }
+
+  private func answer(_ call: Call, _ session: Session) {
+    let answer = methods.answer(call, access: session.access, clients: sessions.count)
+    guard !call.isOneway else { return }
+    switch answer {
+    case .reply(let message): session.send(message)
+    case .stream(let first, let position):
+      session.stream(from: position)
+      publisher.add(session)
+      if let first { session.send(first) }
+    }
+  }
+
+  private func letGo(_ session: Session) {
+    publisher.remove(session)
+    sessions.removeAll { $0 === session }
+    // A client that waits for a descriptor can have this one.
+    acceptAgain()
+    // Gives back the memory of many clients when most have gone. This takes time, so a single client
+    // that comes and goes does not cause it.
+    if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
+      releaseFreeMemory()
+      mostClients = sessions.count
+    }
+  }
+
+  // MARK: Connections
+
+  private func accept(from socket: ListeningSocket) {
+    let number = Glibc.accept(socket.number, nil, nil)
+    guard number >= 0 else {
+      switch errno {
+      case EMFILE, ENFILE, ENOBUFS, ENOMEM: pause()
+      default: break  // the client has gone again
+      }
+      return
+    }
+    let descriptor = FileDescriptor(owning: number)
+    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, bound(number) else { return }
+    let limit = limits.clients - (socket.access == .control ? 0 : limits.reservedForControl)
+    guard sessions.count < limit else { return turnAway(number) }
+    let session = try? Session(descriptor, access: socket.access, loop: loop) {
+      [unowned self] session, events in serve(session, events)
+    }
+    guard let session else { return }
+    sessions.append(session)
+    mostClients = max(mostClients, sessions.count)
+  }
+
+  /// Sends the reason as the answer to the call that will come. A new socket has room for it.
+  private func turnAway(_ socket: Int32) {
+    var reason = Reply(error: ControllerInterface.tooManyClients).message[...]
+    _ = try? sendSome(&reason, to: socket)
+  }
+
+  /// Reduces the kernel's generous send buffer, and returns whether the kernel agreed: bytes that a
+  /// client has yet to read count as memory of the daemon.
+  private func bound(_ socket: Int32) -> Bool {
+    var size: Int32 = 16384
+    return setsockopt(
+      socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
+  }
+
+  /// Stops accepting for a second. Without descriptors left, a connection that waits would wake the
+  /// loop all the time.
+  private func pause() {
+    for listener in listeners { listener.source.disable() }
+    retry?.set(at: UInt64(microsecondsSinceBoot() + 1_000_000))
+  }
+
+  private func acceptAgain() {
+    for listener in listeners { listener.source.enable() }
+  }
+}

@@ -1,0 +1,112 @@
+import CLibevdev
+import Glibc
+public import KeyboardModes
+import Linux
+public import Terminal
+
+/// The LEDs of a device that is followed.
+///
+/// They are set through a second descriptor, which is open for writing only while some of them are in
+/// use, because that may be refused. The descriptor that keys are read from is not reopened, so that
+/// no key is lost when LEDs come into use or go out of use. On both descriptors, LED events are masked.
+public final class DeviceLEDs {
+  private let device: InputDevice
+  private let all: LEDs
+  private var descriptor: FileDescriptor?
+  /// The LEDs that were switched on through this descriptor.
+  private var on: LEDs = []
+  /// The LEDs that were set through this descriptor, on or off, and that have been in use since.
+  private var known: LEDs = []
+  private var lastError: SystemError?
+  private var mayTry = true
+
+  /// The LEDs of this device. None of them is set until ``show(_:)``.
+  public init(of device: InputDevice) {
+    self.device = device
+    all = device.leds
+  }
+
+  /// Switches the LEDs by `order`, and those off that this object switched on and that are no longer
+  /// in use. Writes only the LEDs that changed, or that come into use. After an error, does nothing
+  /// until ``tryAgain()``, or until the device's LEDs go out of use.
+  ///
+  /// - Returns: the error; `nil` if there was none, or the same one as before.
+  public func show(_ order: LEDOrder) -> SystemError? {
+    let used = order.used.intersection(all)
+    if used.isEmpty { (mayTry, lastError) = (true, nil) }
+    let isOpen = descriptor != nil
+    guard mayTry, isOpen || !used.isEmpty else { return nil }
+    do throws(SystemError) {
+      try set(order.on.intersection(used), of: used)
+      if used.isEmpty { close() }
+      lastError = nil
+      return nil
+    } catch {
+      close()
+      // Reading the device reports its removal.
+      guard !device.isGone else { return nil }
+      mayTry = false
+      defer { lastError = error }
+      return error == lastError ? nil : error
+    }
+  }
+
+  /// Makes the next ``show(_:)`` try again after an error.
+  public func tryAgain() { mayTry = true }
+
+  private func set(_ on: LEDs, of used: LEDs) throws(SystemError) {
+    let number = try openDescriptor()
+    let changed = on.symmetricDifference(self.on).union(used.subtracting(known))
+    for led in changed.numbers.map({ LEDs(number: $0) }) {
+      try write(led, isOn: on.contains(led), to: number)
+      known.formUnion(led)
+      if on.contains(led) { self.on.formUnion(led) } else { self.on.subtract(led) }
+    }
+    // Another program may switch an LED while it is not in use, so its state is not known then.
+    known.formIntersection(used)
+  }
+
+  private func write(_ led: LEDs, isOn: Bool, to descriptor: Int32) throws(SystemError) {
+    let (event, end) = (input_event(EV_LED, led.numbers.first ?? 0, isOn ? 1 : 0), input_event())
+    // The end is a SYN_REPORT, whose numbers are all 0.
+    let events = [event, end]
+    try retrying("write", device.path) {
+      Glibc.write(descriptor, events, events.count * MemoryLayout<input_event>.stride)
+    }
+  }
+
+  private func openDescriptor() throws(SystemError) -> Int32 {
+    if let number = descriptor?.number { return number }
+    let path = device.path
+    let opened = try Self.openForWriting(path)
+    let number = opened.number
+    // The path may lead to a different device by now.
+    let isSame =
+      try InputDevice.deviceNumber(number, path)
+      == InputDevice.deviceNumber(device.fileDescriptor, path)
+    guard isSame, !device.isGone else { throw SystemError("write", path, code: ESTALE) }
+    try InputDevice.deliver(types: 0, to: number, path)
+    descriptor = consume opened
+    return number
+  }
+
+  private static func openForWriting(_ path: String) throws(SystemError) -> FileDescriptor {
+    do throws(SystemError) {
+      return try FileDescriptor.opening(path, flags: O_WRONLY | O_NONBLOCK)
+    } catch {
+      throw SystemError("write", path, code: error.code)
+    }
+  }
+
+  private func close() {
+    descriptor = nil
+    (on, known) = ([], [])
+  }
+}
+
+extension input_event {
+  fileprivate init(_ type: Int32, _ code: UInt16, _ value: Int32) {
+    self.init()
+    (self.type, self.code, self.value) = (UInt16(type), code, value)
+  }
+}

@@ -1,0 +1,214 @@
+import CLibevdev
+import Glibc
+public import KeyboardModes
+import Linux
+public import Terminal
+
+/// An open evdev node that delivers key events only, of all keys or of some.
+///
+/// The device is not grabbed: other programs receive every key event too.
+public final class InputDevice {
+  /// The result of reading from the device.
+  public enum Reading: Equatable {
+    /// A key event.
+    case key(KeyEvent)
+    /// The kernel's buffer overflowed (`SYN_DROPPED`); these keys differ from what was read before.
+    case synchronized([KeyDifference], at: Time)
+    /// The end of a frame (`SYN_REPORT`).
+    case frameEnd
+    /// There is nothing more to read now.
+    case drained
+    /// The device was removed.
+    case gone
+  }
+
+  private let descriptor: FileDescriptor
+  let device: OpaquePointer
+  /// The path at which it was opened.
+  public let path: String
+
+  /// The codes that the kernel delivers.
+  private var delivered = 0...KeyCode.max
+
+  /// A second descriptor, on which all events are masked; opened when first needed.
+  private var observer: FileDescriptor?
+
+  /// Opens the device at `path`. Throws if it cannot be opened or is not an evdev node.
+  public init(path: String) throws(SystemError) {
+    let descriptor = try FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK)
+    // Setting the clock flushes the kernel's buffer. Do it before libevdev reads which keys are
+    // down; otherwise a press in between would be lost.
+    try InputDevice.check("follow", path, keymoded_stamp_with_boottime(descriptor.number))
+    try InputDevice.deliver(types: 1 << UInt(EV_KEY), to: descriptor.number, path)
+    // libevdev's messages can name keys, and no log may name keys.
+    libevdev_set_log_function(nil, nil)
+    var device: OpaquePointer?
+    try InputDevice.check("follow", path, libevdev_new_from_fd(descriptor.number, &device))
+    guard let device else { throw SystemError("follow", path, code: ENOMEM) }
+    self.device = device
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  deinit { libevdev_free(device) }
+
+  /// Has the kernel deliver only these codes from now on: other keys do not wake the reader, and are
+  /// never reported as down. Call this before anything is read.
+  ///
+  /// What has happened up to now is not returned by ``next()``, but counts in ``keysDown``.
+  public func deliver(only codes: ClosedRange<UInt16>) throws(SystemError) {
+    try InputDevice.check(
+      "follow", path,
+      keymoded_deliver_keys(
+        descriptor.number, UInt32(codes.lowerBound), UInt32(codes.upperBound)))
+    delivered = codes
+    // Between opening and this, other codes may have been queued.
+    while true {
+      switch try next() {
+      case .drained, .gone: return
+      case .key, .synchronized, .frameEnd: continue
+      }
+    }
+  }
+
+  /// The descriptor to wait on for reading.
+  public var fileDescriptor: Int32 { descriptor.number }
+
+  /// The name that the device reports.
+  public var name: String { String(cString: libevdev_get_name(device)) }
+
+  /// Its vendor number.
+  public var vendor: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_vendor(device)) }
+
+  /// Its product number.
+  public var product: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_product(device)) }
+
+  /// Whether the device has this key.
+  public func has(_ key: KeyCode) -> Bool {
+    libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
+  }
+
+  /// The keys that the device has.
+  public var keys: KeySet {
+    KeySet((0...KeyCode.max).compactMap(KeyCode.init).filter(has))
+  }
+
+  /// The LEDs that the device has.
+  public var leds: LEDs {
+    (0..<UInt16(LED_MAX)).reduce(into: []) { leds, number in
+      guard libevdev_has_event_code(device, UInt32(EV_LED), UInt32(number)) == 1 else { return }
+      leds.formUnion(LEDs(number: number))
+    }
+  }
+
+  /// Whether the device was removed, even if ``next()`` has not yet returned ``Reading/gone``.
+  public var isGone: Bool {
+    var entry = pollfd(fd: descriptor.number, events: 0, revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
+  }
+
+  /// The keys that are down after the events read so far, of those that are delivered.
+  public var keysDown: [KeyCode] {
+    delivered.compactMap(KeyCode.init).filter { key in
+      libevdev_get_event_value(device, UInt32(EV_KEY), UInt32(key.number)) != 0
+    }
+  }
+
+  /// Reads the next event, without waiting. Throws if that fails, unless by the device's removal.
+  public func next() throws(SystemError) -> Reading {
+    var event = input_event()
+    while true {
+      let status = libevdev_next_event(device, UInt32(LIBEVDEV_READ_FLAG_NORMAL.rawValue), &event)
+      switch status {
+      case Int32(LIBEVDEV_READ_STATUS_SYNC.rawValue):
+        let time = Time(event)
+        return .synchronized(synchronize(), at: time)
+      case Int32(LIBEVDEV_READ_STATUS_SUCCESS.rawValue):
+        if event.type == EV_SYN && event.code == SYN_REPORT { return .frameEnd }
+        // Key events with a value that the kernel does not define are ignored, as in recordings.
+        guard event.type == EV_KEY, let key = KeyCode(event.code),
+          let action = KeyEvent.Action(rawValue: event.value)
+        else { continue }
+        return .key(KeyEvent(time: Time(event), key: key, action: action))
+      case -EAGAIN: return .drained
+      case -ENODEV: return .gone
+      case -EINTR: continue
+      default: throw SystemError("read", path, code: -status)
+      }
+    }
+  }
+
+  private func synchronize() -> [KeyDifference] {
+    var differences: [KeyDifference] = []
+    var event = input_event()
+    let flag = UInt32(LIBEVDEV_READ_FLAG_SYNC.rawValue)
+    while libevdev_next_event(device, flag, &event) == LIBEVDEV_READ_STATUS_SYNC.rawValue {
+      // libevdev asks for all keys, whatever is delivered.
+      guard event.type == EV_KEY, delivered.contains(event.code), let key = KeyCode(event.code)
+      else { continue }
+      differences.append(KeyDifference(key: key, isDown: event.value != 0))
+    }
+    return differences
+  }
+
+  /// Which of `keys` the kernel reports as up now, although no unread event releases them; none if
+  /// there are unread events, or if the kernel cannot be asked.
+  public func keysUp(among keys: [KeyCode]) -> [KeyCode] {
+    // `EVIOCGKEY` on the descriptor that is read from would flush its unread key events.
+    guard let observer = openObserver() else { return [] }
+    var bits = [UInt8](repeating: 0, count: Int(KeyCode.max) / 8 + 1)
+    guard keymoded_keys_down(observer, &bits, UInt32(bits.count)) == 0 else { return [] }
+    // Checked last: events from before the kernel's answer are pending by now.
+    guard libevdev_has_event_pending(device) == 0 else { return [] }
+    let up = keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
+    // libevdev has not seen their releases. After a loss of events it looks for differences from what
+    // it knows, and would find none if such a key is down again.
+    for key in up { libevdev_set_event_value(device, UInt32(EV_KEY), UInt32(key.number), 0) }
+    return up
+  }
+
+  /// Opens the second descriptor that ``keysUp(among:)`` needs. Later, this process may have no
+  /// descriptor left, or may not be allowed to open the device.
+  public func prepareForKeysUp() { _ = openObserver() }
+
+  private func openObserver() -> Int32? {
+    if observer == nil,
+      let opened = try? FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK),
+      // The path may lead to a different device by now.
+      let number = try? Self.deviceNumber(opened.number, path),
+      number == (try? Self.deviceNumber(descriptor.number, path)),
+      (try? InputDevice.deliver(types: 0, to: opened.number, path)) != nil
+    {
+      observer = consume opened
+    }
+    return observer?.number
+  }
+
+  /// The number of the device of a descriptor, unique among the devices that are present.
+  static func deviceNumber(_ descriptor: Int32, _ path: String) throws(SystemError) -> dev_t {
+    var status = stat()
+    try retrying("look at", path) { fstat(descriptor, &status) }
+    return status.st_rdev
+  }
+
+  /// Tells the kernel which types of event to deliver, one bit each. Masked events do not wake the
+  /// reader and take no room in the kernel's buffer. `EV_SYN` cannot be masked.
+  static func deliver(types: UInt, to descriptor: Int32, _ path: String) throws(SystemError) {
+    try check("follow", path, keymoded_deliver_types(descriptor, types))
+  }
+
+  static func check(_ operation: String, _ path: String, _ result: Int32) throws(SystemError) {
+    guard result < 0 else { return }
+    // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`, whose
+    // words, "Inappropriate ioctl for device", are for programmers.
+    throw SystemError(
+      operation, path, code: -result, reason: result == -ENOTTY ? "not an input device" : nil)
+  }
+}
+
+extension Time {
+  fileprivate init(_ event: input_event) {
+    var event = event
+    self.init(microseconds: keymoded_microseconds(&event))
+  }
+}

@@ -1,0 +1,145 @@
+import Glibc
+public import KeyboardModes
+import Linux
+import Terminal
+
+extension Keyboards {
+  /// After this many key events, at the next end of a frame, the other devices are served.
+  private static let turn = 64
+
+  /// A device that has ended is kept for at most this many reads while events of another device are
+  /// unread or wait. So many reads return more events than the kernel keeps for a device.
+  private static let mostDelays = 64
+
+  /// How far the kernel may be behind with handing over a key that it has stamped already, in
+  /// microseconds: far more than it takes, and far less than anybody notices.
+  public static let lateness: Int64 = 1000
+
+  /// The time on the clock that stamps the keys.
+  public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
+
+  /// The first boot time, in microseconds, at which ``read(into:)`` settles `time`; see
+  /// ``Batch/settled``.
+  public static func bootTime(settling time: Time) -> Int64 {
+    let (sum, overflow) = time.microseconds.addingReportingOverflow(lateness)
+    return overflow ? .max : sum
+  }
+
+  /// The result of reading one device.
+  private enum Outcome {
+    case drained
+    case more
+    case ended(SystemError?)
+  }
+
+  /// A device that has ended, and the error if it was not removed.
+  private typealias Ended = (id: DeviceID, error: SystemError?)
+
+  /// Reads all devices, and replaces `batch` by their inputs up to now in the order of time.
+  ///
+  /// It does not matter which device woke the loop: on a busy machine, other devices may have
+  /// earlier and later events by the time that the daemon runs. Events that occur while the devices
+  /// are read, one after the other, wait until all devices have been read again, so that no event
+  /// overtakes an earlier one.
+  ///
+  /// - Parameter batch: ``Batch/reached`` is then the time up to which all events that the kernel had
+  ///   have been handed over, and ``Batch/settled`` is ``lateness`` before it.
+  public func read(into batch: inout Batch) {
+    batch.inputs.removeAll(keepingCapacity: true)
+    handOverPending(to: &batch)
+    let (limit, ended) = readAll()
+    waiting.take(upTo: limit, into: &batch.inputs)
+    letGo(ended)
+    handOverPending(to: &batch)
+    batch.reached = limit
+    batch.settled = Time(microseconds: limit.microseconds - Self.lateness)
+    // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
+    if !waiting.isEmpty || isMoreLeft { watch?.continuation.callSoon() }
+  }
+
+  /// Reads all devices that have something to read.
+  ///
+  /// - Returns: the time up to which everything has been read, and the devices that have ended.
+  private func readAll() -> (limit: Time, ended: [Ended]) {
+    var limit = Self.now
+    var ended: [Ended] = []
+    // A single device is read without `poll`.
+    let isAlone = followed.count == 1
+    if !isAlone { findReady() }
+    isMoreLeft = false
+    for index in polled.indices
+    where isAlone || polled[index].revents != 0 || followed[index].hasMore {
+      let outcome = Self.read(followed[index].device, followed[index].id, into: &waiting, at: index)
+      switch outcome {
+      case .drained: followed[index].hasMore = false
+      case .more:
+        followed[index].hasMore = true
+        isMoreLeft = true
+        if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
+      case .ended(let error):
+        // The kernel may not report it again, but it is read until it is let go.
+        followed[index].hasMore = true
+        ended.append((followed[index].id, error))
+      }
+    }
+    return (limit, ended)
+  }
+
+  /// Lets devices go that have ended. They end at the present time, so not before the earlier events
+  /// of other devices have taken effect.
+  private func letGo(_ ended: [Ended]) {
+    if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
+      delayedEnds += 1
+      isMoreLeft = true
+      return
+    }
+    delayedEnds = 0
+    for (id, error) in ended {
+      guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
+      letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
+    }
+  }
+
+  private func handOverPending(to batch: inout Batch) {
+    guard !pending.isEmpty else { return }
+    batch.inputs += pending
+    pending = []
+  }
+
+  /// Finds out which devices have something to read.
+  private func findReady() {
+    polled.withUnsafeMutableBufferPointer { polled in
+      guard poll(polled.baseAddress, nfds_t(polled.count), 0) < 0 else { return }
+      // Read every device.
+      for index in polled.indices { polled[index].revents = Int16(POLLIN) }
+    }
+  }
+
+  private static func read(
+    _ device: InputDevice, _ id: DeviceID, into waiting: inout FrameQueues, at index: Int
+  ) -> Outcome {
+    defer { waiting.endFrame(of: index) }
+    var count = 0
+    do {
+      while true {
+        switch try device.next() {
+        case .key(let event):
+          waiting.append(.key(id, event), at: event.time, of: index)
+          count += 1
+        case .synchronized(let differences, let time):
+          waiting.endFrame(of: index)
+          waiting.append(.synchronized(id, differences, at: time), at: time, of: index)
+          waiting.endFrame(of: index)
+          count += 1
+        case .frameEnd:
+          waiting.endFrame(of: index)
+          if count >= turn { return .more }
+        case .drained: return .drained
+        case .gone: return .ended(nil)
+        }
+      }
+    } catch {
+      return .ended(error)
+    }
+  }
+}

@@ -1,0 +1,284 @@
+import Glibc
+public import KeyboardModes
+public import Linux
+public import Terminal
+
+/// Finds, opens, reads and closes the keyboards and pointers that are followed.
+public final class Keyboards {
+  /// Which devices to follow.
+  public enum Selection {
+    /// All devices that udev classifies as keyboards, or would if it ran, devices with other keys
+    /// (`ID_INPUT_KEY`) that have one of `boundKeys`, and `pointers`, if the rules allow them.
+    /// Consumer keys, such as the one for dictation, arrive on a node of their own.
+    case all(boundKeys: Set<KeyCode>, DeviceRules, pointers: Bool)
+    /// The devices at these paths, now or when they appear, whatever they are.
+    case named([String])
+  }
+
+  /// What happened to a device, for the log.
+  public enum Report {
+    /// The device is followed from now on.
+    case followed(DeviceID, InputDevice)
+    /// The device was removed.
+    case gone(DeviceID, InputDevice)
+    /// The device is present, but no longer followed.
+    case released(DeviceID, InputDevice)
+    /// A device cannot be opened, or can no longer be read.
+    case failed(SystemError)
+    /// The device is followed, but its LEDs cannot be switched.
+    case failedLEDs(DeviceID, InputDevice, SystemError)
+  }
+
+  private var selection: Selection
+  var followed: [FollowedDevice] = []
+
+  /// What `poll` is asked about each device, and its answer, by the indices of ``followed``.
+  var polled: [pollfd] = []
+
+  /// Whether the last read may have left events of some device unread.
+  var isMoreLeft = false
+
+  /// Inputs that were read but not handed over yet, by the indices of ``followed``.
+  var waiting = FrameQueues()
+
+  /// Inputs of devices that came or went since the last ``read(into:)``.
+  var pending: [Controller.Input] = []
+  private var reports: [Report] = []
+
+  /// How many devices get their second descriptor at once; see ``InputDevice/prepareForKeysUp()``.
+  /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
+  private static let mostPrepared = 64
+
+  /// How many reads in a row have kept a device that has ended.
+  var delayedEnds = 0
+
+  /// How many devices were ever opened.
+  private var opened = 0
+  private let places: DeviceFinder.Places
+  private(set) var watch: Watch?
+  private var unopened: [String: SystemError] = [:]
+  /// The paths of keyboards that are not selected.
+  private var ignored: Set<String> = []
+  private var leds = LEDOrder()
+
+  /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
+  struct Watch {
+    let loop: EventLoop
+    let ready: () -> Void
+    /// Calls `ready` although no descriptor is readable.
+    let continuation: EventSource
+    var finder: DeviceFinder?
+  }
+
+  /// Keyboards without devices; ``start(on:followingNewcomers:ready:)`` finds them.
+  public convenience init(_ selection: Selection) {
+    self.init(selection, in: DeviceFinder.Places())
+  }
+
+  init(_ selection: Selection, in places: DeviceFinder.Places) {
+    (self.selection, self.places) = (selection, places)
+  }
+
+  /// The devices that are followed, in the order of opening, and what for.
+  public var devices: [(device: InputDevice, role: DeviceRole)] {
+    followed.map { ($0.device, $0.role) }
+  }
+
+  /// How many keyboards that are present are not followed because the rules or udev's exclude them, and
+  /// how many devices because this process may not read them.
+  public var unfollowed: (ignored: Int, forbidden: Int) {
+    func isPresent(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    let forbidden = unopened.filter { [EACCES, EPERM].contains($0.value.code) }.keys
+    return (ignored.count(where: isPresent), forbidden.count(where: isPresent))
+  }
+
+  /// How many devices are followed for their keys: all but pointers.
+  public var keyboardCount: Int { followed.count { $0.role != .pointer } }
+
+  /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
+  /// later.
+  ///
+  /// - Parameter ready: called from the loop when there is something to ``read(into:)`` or to log,
+  ///   and once before this returns.
+  /// - Throws: if devices cannot be watched or listed. A device that cannot be opened is reported.
+  public func start(
+    on loop: EventLoop, followingNewcomers: Bool = true, ready: @escaping () -> Void
+  ) throws(SystemError) {
+    let continuation = try loop.addDeferred(handler: ready)
+    continuation.setPriority(.first)
+    // Unowned: the keyboards own the finder, so they outlive every call.
+    let finder = try DeviceFinder(loop, in: places) { [unowned self] node in
+      appeared(node)
+      ready()
+    }
+    watch = Watch(loop: loop, ready: ready, continuation: continuation, finder: finder)
+    switch selection {
+    case .all:
+      // Pointers last: a recording of several devices has the events of the first at once.
+      var pointers: [DeviceFinder.Node] = []
+      try finder.forEachPresent { node in
+        if node.kind == .pointer { pointers.append(node) } else { appeared(node) }
+      }
+      for node in pointers { appeared(node) }
+    case .named(let paths): openNamed(paths)
+    }
+    if !followingNewcomers { watch?.finder = nil }
+    pending.append(.allOpened(at: Self.now))
+    ready()
+  }
+
+  /// Changes the selection: closes the devices that are no longer selected, and opens those that
+  /// are selected now. ``read(into:)`` then hands over what came of that. Throws if devices cannot be
+  /// listed.
+  public func follow(_ selection: Selection) throws(SystemError) {
+    self.selection = selection
+    try watch?.finder?.forEachPresent { appeared($0) }
+  }
+
+  /// Closes all pointers until the next ``follow(_:)``, or until they appear again. Returns which they
+  /// were.
+  public func releasePointers() -> [DeviceID] {
+    let pointers = followed.filter { $0.role == .pointer }
+    for pointer in pointers { letGo(pointer, .released(pointer.id, pointer.device)) }
+    return pointers.map(\.id)
+  }
+
+  /// Removes and returns what belongs in a log since the last call.
+  public func takeReports() -> [Report] {
+    let reports = reports
+    self.reports = []
+    return reports
+  }
+
+  func report(_ report: Report) { reports.append(report) }
+
+  /// Switches these LEDs on all devices that are followed now or later. While ``LEDOrder/used`` is
+  /// empty, no device is opened for writing.
+  public func show(_ leds: LEDOrder) {
+    self.leds = leds
+    for keyboard in followed { showLEDs(of: keyboard) }
+  }
+
+  /// Which of `keys` the kernel reports as up on this device, although no input that waits and no
+  /// unread event of the device releases them.
+  public func keysUp(among keys: [KeyCode], on id: DeviceID) -> [KeyCode] {
+    guard let index = followed.firstIndex(where: { $0.id == id }) else { return [] }
+    let waiting = waiting.inputs(of: index)
+    return followed[index].device.keysUp(
+      among: keys.filter { key in !waiting.contains { $0.mayRelease(key, on: id) } })
+  }
+}
+
+// MARK: - Coming and going
+
+extension Keyboards {
+  private func appeared(_ node: DeviceFinder.Node) {
+    switch selection {
+    // Any of the paths may be a link that has only now been created.
+    case .named(let paths): openNamed(paths)
+    case .all:
+      // A device that cannot be selected is not even opened.
+      let isHopeless = node.isIgnored || !selection.mayHave(node.kind)
+      let isKeyboard = node.kind?.contains(.keyboard) ?? false
+      if node.isIgnored, isKeyboard { ignored.insert(node.path) } else { ignored.remove(node.path) }
+      if let present = followedDevice(at: node.path) {
+        let kind = node.kind ?? present.kind
+        let role = isHopeless ? nil : selection.role(of: present.device, kind)
+        guard role != present.role else { break }
+        // The role decides which keys the kernel delivers, so a change of it opens the device anew.
+        letGo(present, .released(present.id, present.device))
+      }
+      if isHopeless { unopened[node.path] = nil } else { open(node.path, node.kind) }
+      return
+    }
+    // Try again: its permissions may have changed, or the configuration was reloaded.
+    guard !leds.used.isEmpty, let keyboard = followedDevice(at: node.path) else { return }
+    keyboard.leds.tryAgain()
+    showLEDs(of: keyboard)
+  }
+
+  private func showLEDs(of keyboard: FollowedDevice) {
+    guard keyboard.role != .pointer, let error = keyboard.leds.show(leds) else { return }
+    report(.failedLEDs(keyboard.id, keyboard.device, error))
+  }
+
+  private func openNamed(_ paths: [String]) {
+    for path in paths where followedDevice(at: path) == nil { open(path, nil) }
+  }
+
+  /// The followed device that this path leads to, even if it was opened by a different path.
+  ///
+  /// A removed device does not count, even if it still has unread events: the kernel can give its
+  /// number to the next device at once.
+  private func followedDevice(at path: String) -> FollowedDevice? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return followed.first { $0.number == status.st_rdev && !$0.device.isGone }
+  }
+
+  private func open(_ path: String, _ kind: DeviceKind?) {
+    do {
+      let device = try InputDevice(path: path)
+      let kind = kind ?? DeviceKind(device.description)
+      guard let role = selection.role(of: device, kind) else {
+        if kind.contains(.keyboard) { ignored.insert(path) }
+        unopened[path] = nil
+        return
+      }
+      if role == .pointer { try device.deliver(only: KeyCode.pointerButtonNumbers) }
+      try follow(device, kind, role)
+      unopened[path] = nil
+    } catch {
+      // The same node can appear more than once; report the same error only once.
+      if unopened.updateValue(error, forKey: path) != error { report(.failed(error)) }
+    }
+  }
+
+  private func follow(
+    _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
+  ) throws(SystemError) {
+    guard let watch else { return }
+    var status = stat()
+    try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
+    let id = DeviceID(order: opened)
+    // Urgent, so that a key waits for at most one client, however many there are. The handler must
+    // not keep the finder, with which newcomers are followed.
+    let source = try watch.loop.addUrgent(device.fileDescriptor, handler: watch.ready)
+    opened += 1
+    let keyboard = FollowedDevice(
+      id: id, device: device, kind: kind, role: role, number: status.st_rdev, source: source,
+      leds: DeviceLEDs(of: device))
+    followed.append(keyboard)
+    polled.append(pollfd(fd: device.fileDescriptor, events: Int16(POLLIN), revents: 0))
+    waiting.addQueue()
+    report(.followed(id, device))
+    showLEDs(of: keyboard)
+    if followed.count <= Self.mostPrepared { device.prepareForKeysUp() }
+    pending.append(.opened(id, held: device.keysDown))
+  }
+
+  func letGo(_ keyboard: FollowedDevice, _ why: Report) {
+    keyboard.source.end()
+    _ = keyboard.leds.show(LEDOrder())
+    guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
+    followed.remove(at: index)
+    polled.remove(at: index)
+    report(why)
+    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Self.now)]
+  }
+}
+
+/// A device that is open, and the loop's source for it.
+struct FollowedDevice {
+  let id: DeviceID
+  let device: InputDevice
+  let kind: DeviceKind
+  let role: DeviceRole
+  /// The number of the device node, which stays the same by whatever path it is reached.
+  let number: dev_t
+  let source: UrgentSource
+  let leds: DeviceLEDs
+
+  /// Whether the last read may have left events unread.
+  var hasMore = false
+}

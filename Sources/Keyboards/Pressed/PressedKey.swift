@@ -1,0 +1,74 @@
+public import KeyboardModes
+
+/// A press of a key, in words: what the key is called in a configuration, and what its press does.
+public struct PressedKey: Hashable, Sendable {
+  /// The device of the key.
+  public let device: DeviceID
+  /// The key, after the modifiers that are held with it: `Super+V`.
+  public let name: String
+  /// What the press does: the event that it sends, `modifier`, or `free` if it does nothing.
+  public let use: String
+
+  /// `F9, free`.
+  public var text: String { "\(name), \(use)" }
+}
+
+/// Finds the presses among the inputs of keyboards, with the meaning that they have for the daemon.
+public struct KeyPresses {
+  private var controller: Controller
+
+  /// Presses by these settings, from a time on when no key is known to be down.
+  public init(settings: Settings) { controller = Controller(settings: settings) }
+
+  /// Takes the next batch, and returns the presses in it, without bounces and autorepeats. Presses
+  /// that were found after a loss of events are not among them, because their order is unknown.
+  ///
+  /// - Parameter keysUp: returns which of some keys the kernel reports as up on a device.
+  public mutating func take(
+    _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode]
+  ) -> [PressedKey] {
+    var presses: [PressedKey] = []
+    for index in batch.inputs.indices {
+      let input = batch.inputs[index]
+      let rest = batch.inputs[(index + 1)...]
+      for release in controller.missedReleases(before: input, followedBy: rest, keysUp: keysUp) {
+        controller.take(release)
+      }
+      if let press = press(input) { presses.append(press) }
+      controller.take(input)
+    }
+    return presses
+  }
+
+  private func press(_ input: Controller.Input) -> PressedKey? {
+    guard case .key(let device, let event) = input, event.action == .press,
+      !controller.isBounce(pressOf: event.key, on: device, at: event.time)
+    else { return nil }
+    // Shift acts alone, and so is no part of a chord that it completes.
+    let held = event.key.isShift ? [] : controller.modifiers(forPressOf: event.key, on: device)
+    return PressedKey(
+      device: device, name: event.key.shortName(with: held), use: use(of: event.key, on: device))
+  }
+
+  private func use(of key: KeyCode, on device: DeviceID) -> String {
+    switch controller.meaning(ofPress: key, on: device) {
+    case .shift: "shiftPressed"
+    case .bound(let uses): text(of: uses)
+    case .character: "characterTyped"
+    case .other, .inert: Modifiers(of: key).isEmpty ? "free" : "modifier"
+    }
+  }
+
+  /// The events of a chord: `startTalking, stopTalking on release`.
+  private func text(of uses: ChordUses) -> String {
+    uses.events.map { event, use in
+      let name = controller.settings.keyboard.name(ofEvent: event)
+      switch use {
+      case .press: return name
+      case .release: return "\(name) on release"
+      case .hold: return "\(name) on hold"
+      case .tap: return "\(name) on tap"
+      }
+    }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,82 @@
+import CLinux
+import Glibc
+public import Terminal
+
+/// A program that this one has started, in a process group of its own.
+public final class ChildProcess {
+  /// How a process ended.
+  public enum End: Hashable, Sendable {
+    /// With this exit status.
+    case exited(Int32)
+    /// By this signal.
+    case signalled(Int32)
+  }
+
+  /// Its process ID, which is also that of its process group.
+  public let number: Int32
+  private let file: FileDescriptor
+
+  /// The descriptor to wait on for reading: it is readable once the process has ended.
+  public var descriptor: Int32 { file.number }
+
+  /// Whether the process has ended. One that is traced then still has its status for the tracer.
+  public var hasEnded: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
+  }
+
+  /// Runs a program, with no signal blocked or ignored. It inherits what this process does, but reads
+  /// nothing from a terminal. The corresponding function is `clone3`.
+  ///
+  /// - Parameters:
+  ///   - arguments: the program, which is looked for in `PATH`, and its arguments.
+  ///   - group: the control group that it begins in; `nil` for that of this process.
+  ///   - input: the descriptor of its standard input.
+  ///   - output: the descriptor of its standard output.
+  /// - Throws: the error of `clone3` or `execvp`.
+  public init(
+    running arguments: [String], in group: ControlGroup? = nil, input: Int32 = -1,
+    output: Int32 = -1
+  ) throws(SystemError) {
+    // While SIGCHLD is ignored, which a process inherits, the kernel keeps no statuses of children.
+    signal(SIGCHLD, SIG_DFL)
+    var strings = arguments.map { strdup($0) } + [nil]
+    defer { for string in strings { free(string) } }
+    var number: Int32 = 0
+    let result = keymoded_spawn(&strings, group?.descriptor ?? -1, input, output, &number)
+    guard result >= 0 else { throw SystemError("run", arguments.first, code: -result) }
+    self.number = number
+    file = FileDescriptor(owning: result)
+  }
+
+  /// Sends a signal to the process group.
+  ///
+  /// - Precondition: ``end()`` has not told of an end, after which the number may be another's.
+  public func send(_ signal: Int32) { kill(-number, signal) }
+
+  /// How the process ended, which is told once; `nil` while it runs.
+  ///
+  /// - Parameter waiting: whether to wait for its end.
+  public func end(waiting: Bool = false) -> End? {
+    var status: Int32 = 0
+    let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }
+    guard ended == number else { return nil }
+    // WIFEXITED and WEXITSTATUS, WTERMSIG.
+    return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
+  }
+}
+
+/// A process that is no child, to wait for its end. The corresponding C function is `pidfd_open`.
+public final class ForeignProcess {
+  private let file: FileDescriptor
+
+  /// The descriptor to wait on for reading: it is readable once the process has ended.
+  public var descriptor: Int32 { file.number }
+
+  /// The process with this ID. Throws `ESRCH` if there is none.
+  public init(_ number: Int32) throws(SystemError) {
+    let result = keymoded_open_process(number)
+    guard result >= 0 else { throw SystemError("watch process", "\(number)", code: -result) }
+    file = FileDescriptor(owning: result)
+  }
+}

@@ -1,0 +1,84 @@
+import Glibc
+public import Terminal
+
+/// A control group of its own for processes: whatever they start is in it too, wherever else it goes.
+///
+/// See `cgroups(7)`, version 2; needs Linux 5.14.
+public final class ControlGroup {
+  private let path: String
+  private let folder: FileDescriptor
+  private let events: FileDescriptor
+  /// Opened at once: where no more files may be open later, the processes must be killed all the same.
+  private let killing: FileDescriptor
+
+  /// The descriptor of its folder.
+  var descriptor: Int32 { folder.number }
+
+  /// The descriptor to wait on for `EPOLLPRI`: it is ready from a change of ``isPopulated`` until that is
+  /// asked for.
+  public var changes: Int32 { events.number }
+
+  /// Makes a group with this path, which is removed with this object if no process is in it.
+  ///
+  /// - Throws: `ENOENT` where the outer group has ended, `EACCES` where it may not be written.
+  public init(at path: String) throws(SystemError) {
+    try retrying("make", path) { mkdir(path, 0o755) }
+    self.path = path
+    folder = try FileDescriptor.opening(path, flags: O_RDONLY | O_DIRECTORY)
+    events = try FileDescriptor.opening("\(path)/cgroup.events")
+    killing = try FileDescriptor.opening("\(path)/cgroup.kill", flags: O_WRONLY)
+  }
+
+  deinit { rmdir(path) }
+
+  /// Whether a process is in it, or in a group inside it. A process that has ended is in none.
+  public var isPopulated: Bool {
+    var buffer = [UInt8](repeating: 0, count: 256)
+    let count = pread(events.number, &buffer, buffer.count, 0)
+    // A group that was removed has none.
+    guard count > 0 else { return false }
+    return String(decoding: buffer.prefix(count), as: UTF8.self).contains("populated 1")
+  }
+
+  /// The processes in it, and in the groups inside it.
+  public var members: [Int32] { Self.members(path) }
+
+  private static func members(_ path: String) -> [Int32] {
+    let listed = (try? contents(of: "\(path)/cgroup.procs", limit: 1 << 24)).flatMap { $0 } ?? []
+    let own = listed.split(separator: UInt8(ascii: "\n"))
+      .compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
+    // A folder has a link for each folder in it.
+    guard isFolder(path, where: { $0.st_nlink > 2 }) else { return own }
+    let inner = ((try? names(inFolder: path)) ?? []).map { "\(path)/\($0)" }
+    return own + inner.filter { isFolder($0) }.flatMap(members)
+  }
+
+  private static func isFolder(_ path: String, where isSo: (stat) -> Bool = { _ in true }) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && isSo(status)
+  }
+
+  /// Kills all processes in it, those that are just being started too. Start no process in it afterwards:
+  /// Linux 6.14, and older versions to which its change was brought, may kill that too.
+  public func kill() { _ = write(killing.number, "1", 1) }
+
+  /// The path of the group that a process is in.
+  ///
+  /// - Throws: `ENOENT` where control groups of version 2 are not mounted.
+  public static func path(of process: Int32) throws(SystemError) -> String {
+    let groups = try text("/proc/\(process)/cgroup").split(separator: "\n")
+    let group = groups.first { $0.hasPrefix("0::/") }?.dropFirst(3)
+    // Where there are several mounts, a namespace may have a tree of its own.
+    for mount in try text("/proc/self/mounts").split(separator: "\n") {
+      let fields = mount.split(separator: " ")
+      guard let group, fields.count > 2, fields[2] == "cgroup2" else { continue }
+      let folder = "\(fields[1])\(group)"
+      if access("\(folder)/cgroup.procs", F_OK) == 0 { return folder }
+    }
+    throw SystemError("find", "control groups of version 2", code: ENOENT)
+  }
+
+  private static func text(_ path: String) throws(SystemError) -> String {
+    String(decoding: try contents(of: path, limit: 1 << 20) ?? [], as: UTF8.self)
+  }
+}

@@ -1,0 +1,271 @@
+import CLibsystemd
+import Glibc
+public import Terminal
+
+/// Events to wait for on a descriptor; the kernel's `EPOLL*` bits.
+public struct IOEvents: OptionSet, Hashable, Sendable {
+  /// The kernel's bits.
+  public let rawValue: UInt32
+
+  /// The events whose bits are set in `rawValue`.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// There is something to read, or to accept.
+  public static let readable = IOEvents(rawValue: EPOLLIN.rawValue)
+  /// There is room to write.
+  public static let writable = IOEvents(rawValue: EPOLLOUT.rawValue)
+  /// What the descriptor's kind counts as exceptional; see `poll(2)`.
+  public static let exceptional = IOEvents(rawValue: EPOLLPRI.rawValue)
+  /// Both directions are closed. Always reported.
+  public static let hangUp = IOEvents(rawValue: EPOLLHUP.rawValue)
+  /// Something is wrong with the descriptor. Always reported.
+  public static let failure = IOEvents(rawValue: EPOLLERR.rawValue)
+}
+
+/// An sd-event loop: waits on one thread for the events of all its sources.
+///
+/// The loop removes a source when its ``EventSource`` is released. Methods throw the error of the
+/// `sd_event_*` function that they call.
+///
+/// An ``UrgentSource`` is called by the loop itself: between the wakeup and the handler of a source of
+/// its own, sd-event runs through 60 pages of code and data, which the processor's caches have lost
+/// since the last key. So the loop waits for the urgent descriptors and for that of sd-event, and runs
+/// sd-event only when one of its sources is ready or was changed.
+public final class EventLoop {
+  let handle: OpaquePointer
+
+  /// The epoll instance with the urgent descriptors and that of sd-event.
+  let all: FileDescriptor
+
+  /// Whether a source was added or changed, so that sd-event has to prepare for the next wait.
+  fileprivate var isChanged = true
+
+  /// A new loop.
+  public init() throws(SystemError) {
+    all = FileDescriptor(
+      owning: try retrying("make an event loop") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
+    var handle: OpaquePointer?
+    try checked("make an event loop", sd_event_new(&handle))
+    guard let handle else { throw SystemError("make an event loop", code: ENOMEM) }
+    self.handle = handle
+    try add(sd_event_get_fd(handle), nil)
+  }
+
+  deinit { sd_event_unref(handle) }
+
+  /// Runs until ``stop()``.
+  public func run() throws(SystemError) {
+    while sd_event_get_state(handle) != SD_EVENT_FINISHED {
+      let ready = try serveUrgent(waiting: !isChanged)
+      if ready.hasOther || isChanged { isChanged = try serveOther() }
+    }
+  }
+
+  /// Runs the handlers of at most one urgent source and one other that are ready, without waiting,
+  /// and returns whether there was one.
+  public func runOnce() throws(SystemError) -> Bool {
+    let ready = try serveUrgent(waiting: false)
+    return try serveOther() || ready.hasUrgent
+  }
+
+  /// Runs the handler of one urgent source that is ready.
+  ///
+  /// - Parameter waiting: whether to wait until any source is ready.
+  /// - Returns: whether there was an urgent source, and whether one of sd-event's is ready too.
+  private func serveUrgent(
+    waiting: Bool
+  ) throws(SystemError) -> (hasUrgent: Bool, hasOther: Bool) {
+    // Of two descriptors that are ready, one is urgent. No more than one is served, because its
+    // handler may end the source of another.
+    var source: UnsafeMutableRawPointer?
+    var hasOther = false
+    let count = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 2) { ready in
+      guard let first = ready.baseAddress else { preconditionFailure("a buffer without memory") }
+      let count = epoll_wait(all.number, first, 2, waiting ? -1 : 0)
+      for event in ready.prefix(Int(max(0, count))) {
+        if let urgent = event.data.ptr { source = urgent } else { hasOther = true }
+      }
+      return count
+    }
+    guard count >= 0 || errno == EINTR else { throw .last("wait for events") }
+    guard let source else { return (false, hasOther) }
+    // A strong reference while the handler runs, since it may release its own source.
+    Unmanaged<UrgentSource>.fromOpaque(source).takeUnretainedValue().handler()
+    return (true, hasOther)
+  }
+
+  /// Runs the handler of one other source that is ready, and returns whether there is one. If there is
+  /// none, sd-event is prepared for the next wait.
+  private func serveOther() throws(SystemError) -> Bool {
+    try checked("run the event loop", sd_event_run(handle, 0)) > 0
+  }
+
+  /// Adds a descriptor to those that the loop itself waits for; `source` is `nil` for sd-event's.
+  private func add(_ descriptor: Int32, _ source: UrgentSource?) throws(SystemError) {
+    var event = epoll_event()
+    event.events = EPOLLIN.rawValue
+    // Unretained: `deinit` removes the source, so the object outlives every call.
+    event.data.ptr = source.map { Unmanaged.passUnretained($0).toOpaque() }
+    try retrying("watch a descriptor") {
+      epoll_ctl(all.number, EPOLL_CTL_ADD, descriptor, &event)
+    }
+  }
+
+  /// Readable when a source is ready. Wait for this descriptor, then call ``dispatchAll()``, where
+  /// something else than ``run()`` waits; call it once before the first wait, too, because it arms
+  /// the sources.
+  public var descriptor: Int32 { all.number }
+
+  /// Runs the handlers of all ready sources, without waiting.
+  public func dispatchAll() throws(SystemError) { while try runOnce() {} }
+
+  /// Ends ``run()`` after the handler that calls this.
+  public func stop() {
+    isChanged = true
+    sd_event_exit(handle, 0)
+  }
+
+  /// Sends watchdog notifications to the service manager from the loop, if it asked for them.
+  public func reportToWatchdog() throws(SystemError) {
+    try checked("set the watchdog", sd_event_set_watchdog(handle, 1))
+  }
+
+  /// Calls `handler` whenever one of `events` occurs on `descriptor`, which must outlive the source.
+  public func addIO(
+    _ descriptor: Int32, _ events: IOEvents, handler: @escaping (IOEvents) -> Void
+  ) throws(SystemError) -> EventSource {
+    try EventSource(of: self, "watch a descriptor", handler) { slot, context in
+      sd_event_add_io(
+        handle, slot, descriptor, events.rawValue,
+        { _, _, events, context in EventSource.called(context, IOEvents(rawValue: events)) },
+        context)
+    }
+  }
+
+  /// Calls `handler` whenever `descriptor`, which must outlive the source, is readable or hung up:
+  /// before all other sources, however many are ready. Of the things that sd-event serves, the handler
+  /// may use an ``EventSource``, and no bus.
+  public func addUrgent(
+    _ descriptor: Int32, handler: @escaping () -> Void
+  ) throws(SystemError) -> UrgentSource {
+    let source = UrgentSource(descriptor, of: self, handler)
+    try add(descriptor, source)
+    return source
+  }
+
+  /// Blocks `signal`, and calls `handler` when the process receives it.
+  public func addSignal(
+    _ signal: Int32, handler: @escaping () -> Void
+  ) throws(SystemError) -> EventSource {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, signal)
+    sigprocmask(SIG_BLOCK, &signals, nil)
+    return try EventSource(of: self, "wait for a signal", { _ in handler() }) { slot, context in
+      sd_event_add_signal(
+        handle, slot, signal, { _, _, context in EventSource.called(context, []) }, context)
+    }
+  }
+
+  /// A timer that is off until ``EventSource/set(at:)``.
+  public func addTimer(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
+    try EventSource(of: self, "make a timer", { _ in handler() }) { slot, context in
+      // An accuracy of 1 µs; 0 would mean the default, 250 ms.
+      sd_event_add_time(
+        handle, slot, CLOCK_BOOTTIME, UInt64.max, 1,
+        { _, _, context in EventSource.called(context, []) }, context)
+    }
+  }
+
+  /// A handler that a later iteration of the loop runs once after each ``EventSource/callSoon()``.
+  public func addDeferred(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
+    let source = try EventSource(of: self, "defer work", { _ in handler() }) { slot, context in
+      sd_event_add_defer(handle, slot, { _, context in EventSource.called(context, []) }, context)
+    }
+    source.disable()
+    return source
+  }
+}
+
+/// A source of events in a loop; releasing it removes it from the loop.
+public final class EventSource {
+  private let handler: (IOEvents) -> Void
+  private let loop: EventLoop
+  private var handle: OpaquePointer?
+
+  fileprivate init(
+    of loop: EventLoop, _ operation: String, _ handler: @escaping (IOEvents) -> Void,
+    add: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutableRawPointer) -> Int32
+  ) throws(SystemError) {
+    (self.loop, self.handler) = (loop, handler)
+    loop.isChanged = true
+    // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
+    try checked(operation, add(&handle, Unmanaged.passUnretained(self).toOpaque()))
+  }
+
+  deinit { end() }
+
+  /// Removes the source from the loop at once. Call this before closing the descriptor if another
+  /// reference to the source may remain.
+  public func end() { handle = sd_event_source_disable_unref(handle) }
+
+  fileprivate static func called(_ context: UnsafeMutableRawPointer?, _ events: IOEvents) -> Int32 {
+    guard let context else { return 0 }
+    // A strong reference while the handler runs, since it may release its own source.
+    let source = Unmanaged<EventSource>.fromOpaque(context).takeUnretainedValue()
+    source.handler(events)
+    return 0
+  }
+
+  /// Changes the events to wait for on the descriptor.
+  public func wait(for events: IOEvents) { sd_event_source_set_io_events(handle, events.rawValue) }
+
+  /// A source's priority: of those that are ready, the one with the lowest value is served first.
+  public enum Priority: Int64, Sendable {
+    /// Served before all others, except urgent sources.
+    case first = -100
+    /// Served before sources of usual priority.
+    case early = -50
+    /// The default; the source that has been ready longest is served first.
+    case usual = 0
+    /// Served after all others.
+    case last = 100
+  }
+
+  /// Sets the priority of the source.
+  public func setPriority(_ priority: Priority) {
+    sd_event_source_set_priority(handle, priority.rawValue)
+  }
+
+  /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`.
+  public func set(at microseconds: UInt64) {
+    sd_event_source_set_time(handle, microseconds)
+    enable(SD_EVENT_ONESHOT)
+  }
+
+  /// Calls the timer's handler once, after this time; never earlier, which would cost another wakeup.
+  public func set(after delay: Duration) {
+    set(at: UInt64(clamping: microsecondsSinceBoot() + max(.zero, delay).wholeMicroseconds + 1))
+  }
+
+  /// Schedules the deferred handler to be called once.
+  public func callSoon() { enable(SD_EVENT_ONESHOT) }
+
+  /// Stops waiting, until ``enable()``, ``set(at:)`` or ``callSoon()``.
+  public func disable() { enable(SD_EVENT_OFF) }
+
+  /// Waits again.
+  public func enable() { enable(SD_EVENT_ON) }
+
+  private func enable(_ mode: some BinaryInteger) {
+    loop.isChanged = true
+    sd_event_source_set_enabled(handle, Int32(mode))
+  }
+}
+
+/// Throws if a function of libsystemd returned a negative `errno`; otherwise returns its result.
+@discardableResult
+func checked(_ operation: String, _ result: Int32) throws(SystemError) -> Int32 {
+  guard result < 0 else { return result }
+  throw SystemError(operation, code: -result)
+}

@@ -1,0 +1,204 @@
+import CLibsystemd
+import Glibc
+public import Terminal
+
+/// Whether the person who types on this machine's keyboards is the user of this process.
+public enum SessionPresence: Hashable, Sendable {
+  /// The user's session is the active one of a seat, and not locked; or the machine has no sessions,
+  /// because it has no systemd-logind.
+  case inFront
+  /// It is not, for this reason.
+  case absent(Reason)
+
+  /// Why a session is not in front.
+  public enum Reason: Hashable, Sendable, TerminalTextConvertible {
+    /// The user has no session, only a process.
+    case noSession
+    /// The session is not on the machine's first seat, `seat0`: it came over the network, for
+    /// example.
+    case noSeat
+    /// Another session of the seat is the active one.
+    case inactive
+    /// The screen is locked.
+    case locked
+    /// systemd-logind does not answer.
+    case noAnswer
+
+    /// The message for the user.
+    public var text: TerminalText {
+      switch self {
+      case .noSession: "this user has no session on a seat"
+      case .noSeat: "this session is not on seat0"
+      case .inactive: "this session is not the active one of its seat"
+      case .locked: "this session is locked"
+      case .noAnswer: "systemd-logind does not answer"
+      }
+    }
+  }
+}
+
+/// Follows the session of this process, by the D-Bus interface of systemd-logind.
+///
+/// The session is the one that the process belongs to. A unit of the user's service manager belongs
+/// to none; its session is the one that logind calls the user's display: a graphical session, if
+/// there is one.
+///
+/// See `org.freedesktop.login1(5)`. The loop wakes up when a session begins, ends or changes.
+public final class LoginSession {
+  /// The presence as last told.
+  public private(set) var presence: SessionPresence?
+
+  private let loop: EventLoop
+  private let told: (SessionPresence) -> Void
+  /// The name of the session that this process was in at first; it may move to a unit later.
+  private let own = ServiceManager.own(sd_pid_get_session)
+  private var bus: Bus?
+  // What the loop and the bus call has this object `unowned`: they call it through the properties
+  // below, which end with it. Answers come to `ask`, which has it `weak`.
+  /// Matches that last as long as the connection, and those of the present session.
+  private var slots: [BusSlot] = []
+  private var sessionSlot: BusSlot?
+  private var session = ToldSession()
+  private var retry: EventSource?
+  /// The number of the last round of questions: answers to older ones are not used.
+  private var round = 0
+
+  /// Follows the session. Calls `told`, from the loop, with the presence once it is known, and
+  /// whenever it changes.
+  ///
+  /// - Throws: if the loop refuses a timer.
+  public init(
+    on loop: EventLoop, told: @escaping (SessionPresence) -> Void
+  ) throws(SystemError) {
+    (self.loop, self.told) = (loop, told)
+    // `told` must not be called before the caller has this object, so the loop connects.
+    retry = try loop.addTimer { [unowned self] in connect() }
+    retry?.set(at: 0)
+  }
+
+  // MARK: - The connection
+
+  private func connect() {
+    do throws(SystemError) {
+      let bus = try Bus(.system, on: loop)
+      slots = [
+        try bus.whenLost { [unowned self] in lose() },
+        try bus.signals(Login1.matches("SessionNew")) { [unowned self] _ in find() },
+        try bus.signals(Login1.matches("SessionRemoved")) { [unowned self] _ in find() },
+        // logind ended, or was restarted.
+        try bus.owner(of: Login1.name) { [unowned self] isThere in
+          if isThere { find() } else { forget() }
+        },
+      ]
+      self.bus = bus
+      find()
+    } catch {
+      // A machine with logind has a bus, even while nothing listens on it.
+      if presence == nil, error.code == ENOENT { tell(.inFront) } else { lose() }
+    }
+  }
+
+  /// The connection is lost. What happens meanwhile is unknown, so the session counts as
+  /// absent.
+  private func lose() {
+    // The calls that end with the connection are of a former round.
+    round += 1
+    tell(.absent(.noAnswer))
+    (slots, sessionSlot, bus) = ([], nil, nil)
+    session.lose()
+    retry?.set(after: .seconds(5))
+  }
+
+  /// logind has ended. Nothing tells of a lock screen until it is back.
+  private func forget() {
+    round += 1
+    session.forgetLock()
+    tell(.absent(.noAnswer))
+  }
+
+  private func tell(_ presence: SessionPresence) {
+    guard presence != self.presence else { return }
+    self.presence = presence
+    told(presence)
+  }
+
+  // MARK: - Finding the session
+
+  /// Finds the session of this process, else the user's display.
+  private func find() {
+    round += 1
+    ask(Login1.call("GetSession", .string(own ?? "auto"))) { [unowned self] answer in
+      guard let values = values(in: answer) else { return }
+      if let path = values.first?.text { follow(path) } else { lose() }
+    }
+  }
+
+  /// Asks, and calls `answered` unless a later round of questions has begun by then.
+  private func ask(
+    _ call: BusCall, answered: @escaping (Result<[BusValue], BusError>) -> Void
+  ) {
+    let asked = round
+    bus?.call(call) { [weak self] answer in if asked == self?.round { answered(answer) } }
+  }
+
+  /// The values of an answer about the session; otherwise tells why there are none.
+  private func values(in answer: Result<[BusValue], BusError>) -> [BusValue]? {
+    switch answer {
+    case .success(let values): return values
+    case .failure(let error) where Login1.isMissing(error):
+      endSession()
+      tell(.absent(.noSession))
+    // logind may not have answered in time, or is about to start.
+    case .failure: if Login1.isRunning { lose() } else { tell(.inFront) }
+    }
+    return nil
+  }
+
+  // MARK: - The session
+
+  private func follow(_ path: String) {
+    let interface = Login1.interface("Session")
+    if session.follow(path) {
+      sessionSlot = try? bus?.signals(.changes(of: interface, at: path, from: Login1.name)) {
+        [unowned self] values in
+        guard values.count > 1 else { return }
+        if let presence = session.take(change: values[1]) { tell(presence) }
+      }
+    }
+    ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
+      guard let all = values(in: answer)?.first else { return }
+      tell(session.take(all: all))
+    }
+  }
+
+  private func endSession() {
+    sessionSlot = nil
+    session.lose()
+  }
+}
+
+/// systemd-logind on the bus.
+private enum Login1 {
+  static let name = "org.freedesktop.login1"
+  static let path = "/org/freedesktop/login1"
+  /// See `sd-login(3)`, which looks at the same folder.
+  static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
+
+  /// Whether the error says that there is no such session, or none of the user.
+  static func isMissing(_ error: BusError) -> Bool {
+    [
+      "org.freedesktop.DBus.Error.UnknownObject", "\(name).NoSuchSession",
+      "\(name).NoSessionForPID",
+    ].contains(error.name)
+  }
+
+  static func interface(_ kind: String) -> String { "\(name).\(kind)" }
+
+  static func call(_ member: String, _ argument: BusValue) -> BusCall {
+    BusCall(to: name, path: path, interface: interface("Manager"), member: member, argument)
+  }
+
+  static func matches(_ member: String) -> BusMatch {
+    BusMatch(sender: name, path: path, interface: interface("Manager"), member: member)
+  }
+}

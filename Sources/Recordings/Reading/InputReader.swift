@@ -1,0 +1,157 @@
+import Glibc
+import Linux
+import Terminal
+
+/// Splits a file into lines, or into records of one size, in constant memory.
+struct InputReader: ~Copyable {
+  /// The longest line in bytes. The recording tools write far shorter ones.
+  static let longestLine = 65536
+
+  /// A line without its line end, or a record.
+  struct Part {
+    enum Kind {
+      case complete
+      /// The file ends before a line end or the end of the record.
+      case cutOff
+      /// The line is longer than ``longestLine``. It has no bytes here.
+      case tooLong
+    }
+
+    /// The bytes, which are valid until the next call of any method of the reader.
+    let bytes: UnsafeRawBufferPointer
+    let kind: Kind
+
+    fileprivate var withoutCarriageReturns: Part {
+      Part(bytes: bytes.withoutCarriageReturns, kind: kind)
+    }
+  }
+
+  /// The file, as the user named it.
+  let name: String
+
+  /// Its size in bytes; `nil` for a pipe or the like, which can be read only once.
+  let size: Int?
+
+  private let descriptor: FileDescriptor
+  private let buffer: UnsafeMutableRawBufferPointer
+
+  /// The part of the buffer that has been read and not returned.
+  private var start = 0
+  private var end = 0
+  private var isAtEnd = false
+
+  /// Where in the file the next bytes are read into the buffer.
+  private var offset = 0
+
+  /// The number of the line or record that was returned last, from 1; 0 before the first.
+  private(set) var number = 0
+  private var isInLongLine = false
+
+  /// How many bytes have been returned.
+  var bytesTaken: Int { offset - (end - start) }
+
+  /// Opens the file at `path`; `-` is standard input.
+  init(_ path: FilePath) throws(RecordingError) {
+    let isStandardInput = path.text == "-"
+    name = isStandardInput ? "<stdin>" : path.text
+    do throws(SystemError) {
+      descriptor =
+        try isStandardInput ? FileDescriptor.standardInput() : FileDescriptor.opening(path)
+    } catch {
+      throw RecordingError(error.reason, file: name)
+    }
+    // Standard input is read from its present position: a script may have read a part on purpose.
+    size = isStandardInput ? nil : descriptor.sizeOfRegularFile
+    // It has to stay in the processor's cache.
+    buffer = .allocate(byteCount: 2 * Self.longestLine, alignment: 8)
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// The next line; `nil` at the end.
+  ///
+  /// - Parameter mayRead: whether more of the file may be read. If not, a line that is not in memory
+  ///   as a whole is `nil` too.
+  mutating func nextLine(mayRead: Bool) throws(RecordingError) -> Part? {
+    var searched = start
+    while true {
+      let limit = min(end, start + Self.longestLine)
+      if let newline = indexOfNewline(from: searched, to: limit) {
+        let line = start..<newline
+        start = newline + 1
+        searched = start
+        guard isInLongLine else { return part(line, .complete).withoutCarriageReturns }
+        isInLongLine = false
+      } else if limit == start + Self.longestLine {
+        start = limit
+        searched = limit
+        guard !isInLongLine else { continue }
+        isInLongLine = true
+        return part(start..<start, .tooLong)
+      } else if isAtEnd {
+        let line = start..<end
+        start = end
+        return line.isEmpty || isInLongLine ? nil : part(line, .cutOff).withoutCarriageReturns
+      } else {
+        guard mayRead else { return nil }
+        searched = end - start
+        try fill()
+      }
+    }
+  }
+
+  /// The next record of `size` bytes, or fewer before the end; `nil` at the end.
+  ///
+  /// - Parameter mayRead: as for lines.
+  mutating func nextRecord(of size: Int, mayRead: Bool) throws(RecordingError) -> Part? {
+    while end - start < size, !isAtEnd {
+      guard mayRead else { return nil }
+      try fill()
+    }
+    let record = start..<min(start + size, end)
+    guard !record.isEmpty else { return nil }
+    start = record.upperBound
+    return part(record, record.count == size ? .complete : .cutOff)
+  }
+
+  /// The next bytes, without taking them: reads until they are `enough` or the file ends. They are
+  /// valid until the next call of any method.
+  mutating func peek(
+    until enough: (UnsafeRawBufferPointer) -> Bool
+  ) throws(RecordingError) -> UnsafeRawBufferPointer {
+    while !isAtEnd, !enough(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) { try fill() }
+    // Which format is detected must not depend on how much is read at a time.
+    return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
+  }
+
+  private mutating func part(_ range: Range<Int>, _ kind: Part.Kind) -> Part {
+    number += 1
+    return Part(bytes: UnsafeRawBufferPointer(rebasing: buffer[range]), kind: kind)
+  }
+
+  private func indexOfNewline(from index: Int, to limit: Int) -> Int? {
+    guard let base = buffer.baseAddress, index < limit,
+      let found = memchr(base + index, Int32(UInt8(ascii: "\n")), limit - index)
+    else { return nil }
+    return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+  }
+
+  /// Moves the unread bytes to the start of the buffer and reads more behind them.
+  private mutating func fill() throws(RecordingError) {
+    if start > 0, let base = buffer.baseAddress {
+      memmove(base, base + start, end - start)
+      (start, end) = (0, end - start)
+    }
+    do {
+      let space = UnsafeMutableRawBufferPointer(rebasing: buffer[end...])
+      let count =
+        try size == nil
+        ? descriptor.read(into: space) : descriptor.read(at: offset, into: space)
+      end += count
+      offset += count
+      isAtEnd = count == 0
+    } catch {
+      throw RecordingError(error.reason, file: name)
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Linux
+public import Terminal
+
+/// Reads one or more recordings from start to end.
+///
+/// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
+/// by time; inputs with the same time keep the order of the files.
+///
+/// The memory that it needs does not depend on how long the recordings are, except for libinput's of
+/// several devices: they have the events of one device after those of another, so all are kept.
+public struct Recording: ~Copyable {
+  private let paths: [FilePath]
+  private let format: RecordingFormat?
+  private let options: ReadingOptions
+  private let files: [OpenedRecording]
+  private var merge: StreamMerge
+
+  /// Opens the recordings `paths`; `-` is standard input.
+  ///
+  /// - Parameters:
+  ///   - format: the format of all files; `nil` to detect that of each by its content.
+  ///   - isLenient: whether faults are skipped and counted; see ``skipped``.
+  ///   - warn: takes warnings: what the user should know but what does not prevent reading. It gets
+  ///     each warning once.
+  /// - Throws: if a file cannot be opened or read.
+  public init(
+    opening paths: [FilePath], format: RecordingFormat? = nil, isLenient: Bool = false,
+    warn: @escaping (RecordingError) -> Void = { _ in }
+  ) throws(RecordingError) {
+    var warnings: Set<RecordingError> = []
+    let options = ReadingOptions(isLenient: isLenient) { warning in
+      if warnings.insert(warning).inserted { warn(warning) }
+    }
+    try self.init(paths, format, options)
+  }
+
+  /// Opens the recordings whose paths are these texts, like the other initializer.
+  public init(
+    opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
+    warn: @escaping (RecordingError) -> Void = { _ in }
+  ) throws(RecordingError) {
+    try self.init(
+      opening: paths.map { FilePath($0) }, format: format, isLenient: isLenient, warn: warn)
+  }
+
+  private init(
+    _ paths: [FilePath], _ format: RecordingFormat?, _ options: ReadingOptions
+  ) throws(RecordingError) {
+    (self.paths, self.format, self.options) = (paths, format, options)
+    files = try paths.indices.map { index throws(RecordingError) in
+      let interpreter = EntryInterpreter(file: index, of: paths.count)
+      return try OpenedRecording(paths[index], format, interpreter, options)
+    }
+    merge = StreamMerge(files.map(\.stream))
+  }
+
+  /// The next inputs, all of one device; `nil` at the end. They are returned as soon as the first
+  /// of them has been read, even if a pipe has no more yet.
+  ///
+  /// Devices are numbered in the order of their first events.
+  ///
+  /// - Throws: at a fault, after all inputs before it have been returned. Of several files, each is
+  ///   read to its own end or fault before the first fault is thrown.
+  public mutating func next() throws(RecordingError) -> RecordedBatch? { try merge.next() }
+
+  /// Opens the recordings again, to read them from the start.
+  ///
+  /// - Throws: if a recording is not a file but a pipe, which can be read only once, or if it cannot be
+  ///   opened.
+  public mutating func rewind() throws(RecordingError) {
+    for file in files where file.size == nil {
+      throw RecordingError(
+        "must be a file, not a pipe, because keymoded reads it twice", file: file.name)
+    }
+    self = try Recording(paths, format, options)
+  }
+
+  /// The same fault, with the detected format of its file in the message, because detection may
+  /// have been wrong. If the user named the format, the message stays as it is. Of a file that is
+  /// like no format, its first fault says nothing.
+  public func explained(_ fault: RecordingError) -> RecordingError {
+    guard let file = files.first(where: { $0.name == fault.file }),
+      let format = file.detectedFormat
+    else { return fault }
+    if file.isUnknown {
+      return RecordingError(
+        "not a recording in a known format (\(RecordingFormat.names))", file: fault.file)
+    }
+    return RecordingError(
+      "\(fault.message) (read as \(format.rawValue))", file: fault.file, line: fault.line)
+  }
+
+  /// The faults that were skipped so far.
+  public var skipped: SkippedFaults {
+    files.reduce(into: SkippedFaults()) { $0.add($1.stream.skipped) }
+  }
+
+  /// How many bytes of all files have been read.
+  public var bytesRead: Int { files.reduce(0) { $0 + $1.stream.bytesTaken } }
+
+  /// The share of all bytes that has been read, from 0 to 1; `nil` if the total is not known.
+  public var shareRead: Double? {
+    let sizes = files.compactMap(\.size)
+    let total = sizes.reduce(0, +)
+    guard sizes.count == files.count, total > 0 else { return nil }
+    return min(1, Double(bytesRead) / Double(total))
+  }
+}
+
+/// An open file with its format.
+private struct OpenedRecording {
+  let name: String
+
+  /// Its size in bytes, if that is known.
+  let size: Int?
+
+  /// The format, if it was detected by content.
+  let detectedFormat: RecordingFormat?
+
+  /// Whether no format claims anything of the file, and the user named none.
+  let isUnknown: Bool
+
+  let stream: any RecordingStream
+
+  /// Opens the file at `path`; `-` is standard input.
+  init(
+    _ path: FilePath, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
+    _ options: ReadingOptions
+  ) throws(RecordingError) {
+    var input = try InputReader(path)
+    (name, size) = (input.name, input.size)
+    let isFile = input.size != nil
+    let start = try input.peek { start in
+      // Of a file, the rest is there too: looking for the format once is enough.
+      if isFile { return start.count >= RecordingFormat.detectedSize }
+      return format != nil || RecordingFormat.isKnown(from: start)
+    }
+    let claimed = format ?? RecordingFormat(of: start)
+    let used = claimed ?? .guessed(of: start)
+    isUnknown = claimed == nil
+    detectedFormat = format == nil ? used : nil
+    stream = Self.stream(input, used, interpreter, options)
+  }
+
+  private static func stream(
+    _ input: consuming InputReader, _ format: RecordingFormat, _ interpreter: EntryInterpreter,
+    _ options: ReadingOptions
+  ) -> any RecordingStream {
+    switch format {
+    case .evemu: EntryStream(input, EvemuParser(), interpreter, options)
+    case .evtest: EntryStream(input, EvtestParser(), interpreter, options)
+    case .getevent: EntryStream(input, GeteventParser(), interpreter, options)
+    case .libinput: LibinputStream(EntryStream(input, LibinputParser(), interpreter, options))
+    case .raw64: EntryStream(input, RawParser.bits64, interpreter, options)
+    case .raw32: EntryStream(input, RawParser.bits32, interpreter, options)
+    }
+  }
+}

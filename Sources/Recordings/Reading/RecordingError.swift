@@ -1,0 +1,58 @@
+public import Terminal
+
+/// A fault of a recording, and where it is.
+public struct RecordingError: Error, Hashable, TerminalTextConvertible {
+  /// The file, as the user named it.
+  public let file: String
+  /// The line, from 1; `nil` if the fault is of the whole file.
+  public let line: Int?
+  /// The fault in words.
+  public let message: String
+
+  /// The error with these parts.
+  public init(_ message: String, file: String, line: Int? = nil) {
+    self.file = file
+    self.line = line
+    self.message = message
+  }
+
+  /// `typing.evemu:17: event code "01zz" is not hexadecimal`
+  public var text: TerminalText {
+    guard let line else { return "\(file): \(message)" }
+    return "\(file):\(line): \(message)"
+  }
+}
+
+/// A fault of one line.
+struct LineFault: Error, Hashable {
+  let message: String
+
+  /// Whether the rest of the recording cannot be read either.
+  let isFatal: Bool
+
+  init(_ message: String, isFatal: Bool = false) {
+    self.message = message
+    self.isFatal = isFatal
+  }
+}
+
+/// The faults of a recording that were skipped.
+public struct SkippedFaults: Hashable, Sendable {
+  /// How many there were.
+  public private(set) var count = 0
+
+  /// The first of them.
+  public private(set) var first: RecordingError?
+
+  init() {}
+
+  mutating func add(_ error: RecordingError) {
+    count += 1
+    first = first ?? error
+  }
+
+  mutating func add(_ others: SkippedFaults) {
+    count += others.count
+    first = first ?? others.first
+  }
+}

@@ -1,0 +1,23 @@
+/// The exit statuses of the programs. Scripts rely on them.
+public enum ExitStatus {
+  /// All went well.
+  public static let done: Int32 = 0
+  /// The answer is no, or the system refused something.
+  public static let no: Int32 = 1
+  /// The arguments are invalid.
+  public static let usage: Int32 = 2
+  /// There is no daemon, or it does not answer.
+  public static let noDaemon: Int32 = 3
+  /// A configuration or a recording is invalid.
+  public static let badInput: Int32 = 4
+  /// The system does not permit it.
+  public static let permissionDenied: Int32 = 5
+}
+
+/// Writes why the arguments are invalid to standard error, and how to get help.
+///
+/// - Parameter command: the command that they are of, if it has help of its own.
+public func complain(_ error: UsageError, about command: String? = nil) {
+  let command = command.map { " \($0)" } ?? ""
+  complain("\(error)\ntry '\(programName)\(command) --help'")
+}

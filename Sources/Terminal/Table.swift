@@ -1,0 +1,43 @@
+/// Text in columns, for a terminal.
+public enum Table {
+  /// The width of a terminal that was not resized.
+  private static let width = 80
+
+  /// One line for each row. The cells of a column begin at the same place, and a line of more than
+  /// 80 characters is cut.
+  public static func lines(_ rows: [[String]]) -> [TerminalText] {
+    let rows = rows.map { $0.map(printable) }
+    let widths = rows.reduce(into: [Int]()) { widths, row in
+      for (column, text) in row.enumerated() {
+        if column == widths.count { widths.append(0) }
+        widths[column] = max(widths[column], text.count)
+      }
+    }
+    return rows.map { row in
+      let line = row.enumerated().map { column, text in
+        guard column + 1 < row.count else { return text }
+        return text + String(repeating: " ", count: widths[column] - text.count)
+      }.joined(separator: "  ")
+      return line.count <= width ? "\(line)" : "\(line.prefix(width - 1))…"
+    }
+  }
+}
+
+/// The words, separated by spaces, in lines of at most 79 characters unless one word is longer.
+public func wrapped(_ words: [String]) -> TerminalText {
+  lines(of: words).joined(separator: "\n")
+}
+
+/// The words, separated by spaces, in lines of at most `width` characters unless one word is longer.
+public func lines(of words: [String], width: Int = 79) -> [TerminalText] {
+  words.map(printable).reduce(into: [""]) { lines, word in
+    let last = lines[lines.count - 1]
+    if last.isEmpty {
+      lines[lines.count - 1] = word
+    } else if last.count + 1 + word.count <= width {
+      lines[lines.count - 1] = "\(last) \(word)"
+    } else {
+      lines.append(word)
+    }
+  }.map { "\($0)" }
+}

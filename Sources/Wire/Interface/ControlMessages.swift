@@ -1,0 +1,154 @@
+public import KeyboardModes
+
+/// A device that the daemon follows.
+public struct DeviceMessage: Hashable, Sendable, JSONWritable {
+  /// The name that the device reports.
+  public let name: String
+  /// The device node, such as `/dev/input/event3`.
+  public let node: String
+  /// The vendor number, in four hexadecimal digits.
+  public let vendor: String
+  /// The product number, in four hexadecimal digits.
+  public let product: String
+  /// Whether it is a whole keyboard. If not, it is a pointer or only has a key that is bound.
+  public let isKeyboard: Bool
+  /// Whether it is a pointer, of which only the buttons are followed.
+  public let isPointer: Bool
+
+  /// The device with these names and numbers.
+  public init(
+    name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool,
+    isPointer: Bool = false
+  ) {
+    // The leading 1 keeps the zeros behind it.
+    func digits(_ number: UInt16) -> String {
+      String(String(0x10000 + Int(number), radix: 16).dropFirst())
+    }
+    (self.name, self.node) = (name, node)
+    (self.isKeyboard, self.isPointer) = (isKeyboard, isPointer)
+    (self.vendor, self.product) = (digits(vendor), digits(product))
+  }
+
+  /// Writes the device, members in the order of the interface.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("name", name)
+      json.member("node", node)
+      json.member("vendor", vendor)
+      json.member("product", product)
+      json.member("keyboard", isKeyboard)
+      json.member("pointer", isPointer)
+    }
+  }
+
+  /// Reads a device; `nil` if the value is not a valid device.
+  public init?(_ json: JSON) {
+    guard let name = json["name"]?.string, let node = json["node"]?.string,
+      let vendor = json["vendor"]?.string, let product = json["product"]?.string,
+      let isKeyboard = json["keyboard"]?.bool, let isPointer = json["pointer"]?.bool
+    else { return nil }
+    (self.name, self.node) = (name, node)
+    (self.isKeyboard, self.isPointer) = (isKeyboard, isPointer)
+    (self.vendor, self.product) = (vendor, product)
+  }
+}
+
+/// Why no device is followed.
+public enum DeviceAbsence: String, Sendable, JSONWritable {
+  /// The machine has no keyboard, or none of the devices that were named.
+  case noKeyboard
+  /// The daemon may not read a device.
+  case forbidden
+  /// The configuration or udev's rules exclude all keyboards.
+  case ignored
+  /// A recording is played instead.
+  case recording
+
+  /// Writes the name.
+  public func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
+}
+
+/// The devices that the daemon follows.
+public struct DeviceList: Hashable, Sendable, JSONWritable {
+  /// The devices, in the order of their opening.
+  public let devices: [DeviceMessage]
+  /// Why there are none; `nil` if there are some.
+  public let absence: DeviceAbsence?
+
+  /// These devices; if there are none, for this reason.
+  public init(_ devices: [DeviceMessage], absence: DeviceAbsence?) {
+    self.devices = devices
+    self.absence = devices.isEmpty ? absence : nil
+  }
+
+  /// Writes the reply's parameters.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("devices", devices)
+      json.member("absence", absence)
+    }
+  }
+}
+
+/// Statistics of the daemon. None of them counts keys, or changes with a key that changes no state.
+public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
+  /// When the daemon was started, on `CLOCK_BOOTTIME`.
+  public let started: Time
+  /// When the daemon replied, on the same clock.
+  public let time: Time
+  /// How many changes there were since `started`.
+  public let changes: Int64
+  /// How many clients are connected.
+  public let clients: Int
+  /// How often the daemon reported missed changes to a client.
+  public let missed: Int
+  /// How many devices are followed.
+  public let devices: Int
+  /// How often the kernel dropped events of a device.
+  public let losses: Int
+  /// How often the daemon reloaded its configuration, refused reloads included.
+  public let reloads: Int
+  /// Which configuration is in force: `current`, `lastGood` or `defaults`; `nil` if the daemon is
+  /// too old to report it.
+  public let configuration: String?
+
+  /// The statistics with these numbers.
+  public init(
+    started: Time, time: Time, changes: Int64, clients: Int, missed: Int, devices: Int,
+    losses: Int, reloads: Int, configuration: String?
+  ) {
+    (self.started, self.time, self.changes, self.clients) = (started, time, changes, clients)
+    (self.missed, self.devices, self.losses) = (missed, devices, losses)
+    (self.reloads, self.configuration) = (reloads, configuration)
+  }
+
+  /// Writes the reply's parameters.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("started", started)
+      json.member("time", time)
+      json.member("changes", changes)
+      json.member("clients", Int64(clients))
+      json.member("missed", Int64(missed))
+      json.member("devices", Int64(devices))
+      json.member("losses", Int64(losses))
+      json.member("reloads", Int64(reloads))
+      if let configuration { json.member("configuration", configuration) }
+    }
+  }
+
+  /// Reads a reply's parameters; `nil` if they are not valid statistics.
+  public init?(_ json: JSON) {
+    guard let started = json["started"].flatMap(Time.init),
+      let time = json["time"].flatMap(Time.init),
+      let changes = json["changes"]?.integer, let clients = json["clients"]?.integer,
+      let missed = json["missed"]?.integer, let devices = json["devices"]?.integer,
+      let losses = json["losses"]?.integer, let reloads = json["reloads"]?.integer
+    else { return nil }
+    self.init(
+      started: started, time: time, changes: changes,
+      clients: Int(clamping: clients), missed: Int(clamping: missed),
+      devices: Int(clamping: devices), losses: Int(clamping: losses),
+      reloads: Int(clamping: reloads), configuration: json["configuration"]?.string)
+  }
+}

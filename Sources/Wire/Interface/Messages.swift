@@ -1,0 +1,158 @@
+public import KeyboardModes
+
+extension Time: JSONWritable {
+  /// Writes the microseconds.
+  public func write(to json: inout JSONWriter) { microseconds.write(to: &json) }
+
+  /// Reads microseconds; `nil` unless the value is an integer.
+  init?(_ json: JSON) {
+    guard let microseconds = json.integer else { return nil }
+    self.init(microseconds: microseconds)
+  }
+}
+
+extension Machine: JSONWritable {
+  /// Writes the name.
+  public func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
+}
+
+/// The type `State` of the interface.
+public struct StateMessage: Hashable, Sendable, JSONWritable {
+  /// Names the life of the sequence; with another instance, the numbers start anew.
+  public let instance: String
+  /// When the daemon composed this message.
+  public let time: Time
+  /// The states.
+  public let modes: Modes
+
+  /// The state with these parts.
+  public init(instance: String, time: Time, modes: Modes) {
+    (self.instance, self.time, self.modes) = (instance, time, modes)
+  }
+
+  /// Writes the state, members in the order of the interface.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("instance", instance)
+      json.member("sequence", modes.sequence)
+      json.member("time", time)
+      json.member("shift", modes.shift)
+      json.member("shiftSince", modes.shiftSince)
+      json.member("keyboard", modes.keyboard)
+      json.member("keyboardSince", modes.keyboardSince)
+    }
+  }
+
+  /// Reads a state; `nil` if the value is not a valid state.
+  public init?(_ json: JSON) {
+    guard let instance = json["instance"]?.string, let sequence = json["sequence"]?.integer,
+      let time = json["time"].flatMap(Time.init), let shift = json["shift"]?.string,
+      let keyboard = json["keyboard"]?.string
+    else { return nil }
+    self.init(
+      instance: instance, time: time,
+      modes: Modes(
+        sequence: sequence, shift: shift, shiftSince: json["shiftSince"].flatMap(Time.init),
+        keyboard: keyboard, keyboardSince: json["keyboardSince"].flatMap(Time.init)))
+  }
+}
+
+/// The type `Change` of the interface.
+extension Change: JSONWritable {
+  /// Writes the change, members in the order of the interface. This is also the line that
+  /// `keymodectl --json` prints.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in writeMembers(to: &json) }
+  }
+
+  /// Writes the members of the change into the present object.
+  public func writeMembers(to json: inout JSONWriter) {
+    json.member("sequence", sequence)
+    json.member("time", time)
+    json.member("machine", machine)
+    json.member("from", from)
+    json.member("to", to)
+    json.member("event", event)
+  }
+
+  /// Reads a change; `nil` if the value is not a valid change.
+  public init?(_ json: JSON) {
+    guard let sequence = json["sequence"]?.integer, let time = json["time"].flatMap(Time.init),
+      let machine = json["machine"]?.string.flatMap(Machine.init(rawValue:)),
+      let from = json["from"]?.string, let to = json["to"]?.string,
+      let event = json["event"]?.string
+    else { return nil }
+    self.init(sequence: sequence, time: time, machine: machine, from: from, to: to, event: event)
+  }
+}
+
+/// A reply of `Monitor`.
+public struct MonitorMessage: Hashable, Sendable, JSONWritable {
+  /// The states after the changes.
+  public let state: StateMessage
+  /// The changes, in order.
+  public let changes: [Change]
+  /// How many changes could not be sent; `nil` if their number is unknown.
+  public let missed: Int64?
+
+  /// The reply with these parts.
+  public init(state: StateMessage, changes: [Change], missed: Int64?) {
+    (self.state, self.changes, self.missed) = (state, changes, missed)
+  }
+
+  /// Writes the reply's parameters.
+  public func write(to json: inout JSONWriter) {
+    Self.start(state, &json)
+    for change in changes { change.write(to: &json) }
+    Self.end(missed, &json)
+  }
+
+  /// Writes everything before the changes.
+  public static func start(_ state: StateMessage, _ json: inout JSONWriter) {
+    json.open("{")
+    json.member("state", state)
+    json.name("changes")
+    json.open("[")
+  }
+
+  /// Writes everything after the changes.
+  public static func end(_ missed: Int64?, _ json: inout JSONWriter) {
+    json.close("]")
+    json.member("missed", missed)
+    json.close("}")
+  }
+
+  /// Reads a reply's parameters; `nil` if they are invalid.
+  public init?(_ json: JSON) {
+    guard let state = json["state"].flatMap(StateMessage.init),
+      let changes = json["changes"]?.elements(Change.init)
+    else { return nil }
+    self.init(state: state, changes: changes, missed: json["missed"]?.integer)
+  }
+}
+
+/// The results of `Trigger`.
+public struct TriggerMessage: Hashable, Sendable, JSONWritable {
+  /// Whether the event changed a state.
+  public let changed: Bool
+  /// The states after it.
+  public let state: StateMessage
+
+  /// The results with these parts.
+  public init(changed: Bool, state: StateMessage) { (self.changed, self.state) = (changed, state) }
+
+  /// Writes the reply's parameters.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("changed", changed)
+      json.member("state", state)
+    }
+  }
+
+  /// Reads a reply's parameters; `nil` if they are invalid.
+  public init?(_ json: JSON) {
+    guard let changed = json["changed"]?.bool, let state = json["state"].flatMap(StateMessage.init)
+    else { return nil }
+    self.init(changed: changed, state: state)
+  }
+}

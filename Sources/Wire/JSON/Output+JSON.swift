@@ -1,0 +1,13 @@
+public import Terminal
+
+extension Output {
+  /// Adds a line of JSON, which escapes everything that a terminal would act on.
+  public mutating func line(json value: some JSONWritable) { line { value.write(to: &$0) } }
+
+  /// Writes `json` to standard output or, if it is `nil`, `text`; and a line end.
+  public static func print(_ text: TerminalText, json: (some JSONWritable)?) {
+    var output = Output()
+    if let json { output.line(json: json) } else { output.line(text) }
+    output.flush()
+  }
+}

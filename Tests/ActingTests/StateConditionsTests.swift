@@ -1,0 +1,53 @@
+import Acting
+import KeyboardModes
+import Terminal
+import Testing
+
+@Suite("Watching: conditions on states")
+struct StateConditionsTests {
+  @Test(
+    "all machines that are named must be in one of their states",
+    arguments: [
+      (["shift=on"], "on", "idle", true), (["shift=on"], "off", "idle", false),
+      (["shift=on,capsLock"], "capsLock", "idle", true),
+      (["shift=on,capsLock"], "off", "idle", false),
+      (["shift=on", "keyboard=idle,busy"], "on", "busy", true),
+      (["shift=on", "keyboard=idle,busy"], "off", "busy", false),
+      (["keyboard=idle,busy", "shift=on"], "on", "other", false),
+    ])
+  func hold(_ operands: [String], _ shift: String, _ keyboard: String, _ holds: Bool) throws {
+    let conditions = try #require(try StateConditions(operands))
+    #expect(conditions.hold { $0 == .shift ? shift : keyboard } == holds)
+    #expect(!conditions.hold { _ in nil }, "unknown states hold nothing")
+    #expect(conditions.first.rawValue == operands[0].prefix { $0 != "=" })
+  }
+
+  @Test("no operands make no conditions")
+  func none() throws { #expect(try StateConditions([]) == nil) }
+
+  @Test(
+    "invalid operands are refused",
+    arguments: [
+      (["shift"], "'shift' is not MACHINE=STATE"), (["shift="], "'shift=' is not MACHINE=STATE"),
+      (["shift=on,"], "'shift=on,' is not MACHINE=STATE"), (["=on"], "'=on' is not MACHINE=STATE"),
+      ([""], "'' is not MACHINE=STATE"),
+      (["caps=on"], "unknown machine 'caps'; expected shift or keyboard"),
+      (["shift=x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
+      (["shift=on,x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
+      (
+        ["shift=on", "shift=off"],
+        "shift is named twice; shift=STATE,STATE means one of these states"
+      ),
+    ] as [([String], TerminalText)])
+  func usage(_ operands: [String], _ message: TerminalText) {
+    #expect(throws: UsageError(message)) { _ = try StateConditions(operands) }
+  }
+
+  @Test("a state that the daemon does not have is refused")
+  func unknown() throws {
+    try StateConditions(["keyboard=idle,busy"])?.check(keyboardStates: ["idle", "busy"])
+    #expect(throws: UsageError("unknown state 'x' of keyboard; the states are\nidle busy")) {
+      try StateConditions(["keyboard=idle,x"])?.check(keyboardStates: ["idle", "busy"])
+    }
+  }
+}

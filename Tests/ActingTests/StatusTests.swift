@@ -1,0 +1,99 @@
+import KeyboardModes
+import KeymodeClient
+import Linux
+import Terminal
+import Testing
+import Wire
+
+@testable import Acting
+
+func states(
+  _ shift: String, _ keyboard: String, since: Int64? = nil, at time: Int64 = 0
+) -> StateMessage {
+  let since = since.map(Time.init(microseconds:))
+  return StateMessage(
+    instance: "i", time: Time(microseconds: time),
+    modes: Modes(
+      sequence: 0, shift: shift, shiftSince: since, keyboard: keyboard, keyboardSince: since))
+}
+
+@Suite("Watching: status bar")
+struct StatusTests {
+  @Test(
+    "a format has placeholders for states, and doubled braces for braces",
+    arguments: [
+      ("{shift}|{keyboard}", "on|idle"), ("{{{shift}}}", "{on}"), ("", ""), ("plain", "plain"),
+      ("{{shift}}", "{shift}"), ("\u{1b}[1m{shift}", "\u{1b}[1mon"),
+    ])
+  func format(_ format: String, _ text: String) throws {
+    let format = try StatusFormat(format)
+    #expect(format.text([.shift: "on", .keyboard: "idle"]).description == text)
+  }
+
+  @Test("a state cannot control the terminal")
+  func harmless() throws {
+    #expect(try StatusFormat("{shift}").text([.shift: "\u{1b}[m"]) == "\u{fffd}[m")
+  }
+
+  @Test(
+    "a format with a single brace or an unknown placeholder is refused",
+    arguments: [("{caps}", "{{"), ("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
+  func badFormat(_ format: String, _ brace: String) {
+    let names = brace == "{{" ? "{shift}, {keyboard}, {event}, {from}, {since}, or " : ""
+    #expect(
+      throws: UsageError(
+        "invalid '\(brace.prefix(1))' in the format; use \(names)\(brace) for a brace")
+    ) { _ = try StatusFormat(format) }
+  }
+
+  @Test("a line comes when the text changes, and is empty while the states are unknown")
+  func line() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: false)
+    #expect(line.take(.change(change("off", "on"))) == nil, "the states are unknown")
+    #expect(line.take(.states(states("off", "idle"))) == "off")
+    #expect(line.take(.change(change("idle", "busy", of: .keyboard))) == nil, "not in the format")
+    #expect(line.take(.change(change("off", "on"))) == "on")
+    #expect(line.take(.missed(3)) == nil)
+    #expect(line.take(.states(states("on", "idle"))) == nil)
+    #expect(line.take(.disconnected(.connectionLost)) == "")
+    #expect(line.take(.disconnected(.connectionLost)) == nil)
+    #expect(line.take(.change(change("on", "off"))) == nil, "the keyboard's state is unknown")
+    #expect(line.take(.states(states("off", "idle"))) == "off")
+  }
+
+  @Test("a line has the last step, which is unknown after a connection but for its time")
+  func step() throws {
+    let second: Int64 = 1_000_000
+    // In all time zones, the seconds are those of UTC.
+    let now = Moment(boot: 30 * second, day: 1_700_000_000 / 60 * 60 * second)
+    let since = /\d\d:\d\d:(\d\d)/
+    var line = StatusLine(
+      try StatusFormat("{from}>{event}>{shift} {since}"), of: [.shift], isForWaybar: false)
+    func take(_ update: Update) -> String? {
+      line.take(update, at: now)?.description.replacing(since) { "\($0.1)" }
+    }
+    #expect(take(.states(states("off", "idle"))) == ">>off ")
+    #expect(take(.states(states("off", "idle", since: 10 * second, at: 30 * second))) == ">>off 40")
+    #expect(
+      take(.change(change("off", "on", "shiftPressed", at: 25 * second)))
+        == "off>shiftPressed>on 55")
+    #expect(take(.change(change("idle", "busy", at: 26 * second, of: .keyboard))) == nil)
+    #expect(
+      take(.change(change("on", "off", "x", at: 99 * second))) == "on>x>off 00",
+      "not later than now")
+    #expect(take(.disconnected(.connectionLost)) == "")
+  }
+
+  @Test("for Waybar, a line is JSON with a class for each state")
+  func waybar() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: true)
+    #expect(
+      line.take(.disconnected(.connectionLost))?.description
+        == #"{"text":"","alt":"disconnected","tooltip":"no keymoded","class":["disconnected"]}"#)
+    #expect(
+      line.take(.states(states("on", "idle")))?.description
+        == #"{"text":"on","alt":"on","tooltip":"shift: on\u000akeyboard: idle","#
+        + #""class":["on","idle"]}"#)
+    #expect(line.take(.change(change("idle", "busy", of: .keyboard))) != nil, "its class changes")
+  }
+}

@@ -1,0 +1,42 @@
+import KeyboardModes
+import Keyboards
+import Linux
+import Terminal
+import Wire
+
+@testable import Daemon
+
+/// An input source whose times and key states a test sets.
+final class FakeKeyboards: InputSource {
+  var now = Time(microseconds: 0)
+  var up: [KeyCode] = []
+  private(set) var asked = 0
+
+  /// The orders that the LEDs received.
+  private(set) var leds: [LEDOrder] = []
+
+  /// The inputs that were not read yet.
+  var unread: [Controller.Input] = []
+
+  /// The time up to which all events have been read; `nil` for `now`.
+  var reached: Time?
+
+  func start(on loop: EventLoop, ready: @escaping () -> Void) {}
+
+  func read(into batch: inout Batch) {
+    let reached = reached ?? now
+    batch = Batch(unread, reached: reached, settled: reached)
+    unread = []
+  }
+
+  func bootTime(settling time: Time) -> Int64 { time.microseconds }
+
+  var devices: [DeviceMessage] { [] }
+
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
+    asked += 1
+    return keys.filter(up.contains)
+  }
+
+  func show(_ leds: LEDOrder) { self.leds.append(leds) }
+}

@@ -1,0 +1,114 @@
+import Configuration
+import KeyboardModes
+import Keyboards
+import Testing
+
+@testable import Keyboards
+
+@Suite("Key presses")
+struct KeyPressesTests {
+  private let device = DeviceID(order: 0)
+  private let other = DeviceID(order: 1)
+
+  /// The inputs of a script: `V+` presses V, `V-` releases it, `V=` repeats it, `V*` presses it on
+  /// another device; each comes 20 ms after the one before, or in its own microsecond after `@`.
+  private func inputs(_ script: String) throws -> [Controller.Input] {
+    var time: Int64 = 0
+    return try script.split(separator: " ").map { word in
+      let parts = word.split(separator: "@")
+      time = parts.count == 2 ? try #require(Int64(parts[1])) : time + 20_000
+      let key = try #require(KeyCode(writtenAs: String(parts[0].dropLast())))
+      let action: KeyEvent.Action =
+        switch parts[0].last {
+        case "-": .release
+        case "=": .autorepeat
+        default: .press
+        }
+      return .key(
+        parts[0].last == "*" ? other : device,
+        KeyEvent(time: Time(microseconds: time), key: key, action: action))
+    }
+  }
+
+  private func shown(
+    _ script: String, _ configuration: String = "", keysUp: [KeyCode] = []
+  ) throws -> [String] {
+    let settings = try Configuration(parsing: Array(configuration.utf8), file: "k").settings
+    var presses = KeyPresses(settings: settings)
+    return presses.take(Batch(try inputs(script))) { keys, _ in keys.filter(keysUp.contains) }
+      .map(\.text)
+  }
+
+  @Test(
+    "each press is named with its modifiers and what it does",
+    arguments: [
+      ("F9+", ["F9, free"]), ("Insert+ Insert-", ["Insert, tapTextField"]),
+      ("Menu+", ["Menu, clickMoreButton"]), ("KEY_MENU+", ["KEY_MENU, free"]),
+      ("V+ V= V- V+", ["V, characterTyped", "V, characterTyped"]),
+      ("Super+ V+", ["Left_Super, modifier", "Super+V, free"]),
+      ("Right_Super* V+", ["Right_Super, modifier", "Super+V, free"]),
+      ("Super+ Super- V+", ["Left_Super, modifier", "V, characterTyped"]),
+      (
+        "Ctrl+ Shift+ Period+",
+        ["Left_Ctrl, modifier", "Left_Shift, modifier", "Ctrl+Shift+Period, free"]
+      ),
+      ("Shift+ A+", ["Left_Shift, shiftPressed", "Shift+A, characterTyped"]),
+      ("Shift+ Insert+", ["Left_Shift, shiftPressed", "Shift+Insert, free"]),
+      ("AltGr+ Q+", ["AltGr, free", "Q, characterTyped"]),
+      ("Alt+ Super+", ["Left_Alt, modifier", "Alt+Left_Super, modifier"]),
+      ("1+ 0x2e8+ BTN_LEFT+", ["1, characterTyped", "0x2e8, free", "BTN_LEFT, free"]),
+      ("F9- F9= F9+", ["F9, free"]), ("", []),
+    ])
+  func presses(_ script: String, _ lines: [String]) throws {
+    #expect(try shown(script) == lines)
+  }
+
+  @Test("bindings and the user's own events are those of the configuration")
+  func configured() throws {
+    let configuration = """
+      keyboard:
+        table:
+          states: [showingStickers]
+          events: [clickStickerButton]
+          rows: { editingText: { clickStickerButton: showingStickers } }
+        bindings: { clickStickerButton: [F9, Ctrl+Super], clickMoreButton: [Super+V] }
+      """
+    #expect(
+      try shown("F9+ Super+ V+ V- Super- Menu+ Ctrl+ Super+", configuration) == [
+        "F9, clickStickerButton", "Left_Super, modifier", "Super+V, clickMoreButton", "Menu, free",
+        "Left_Ctrl, modifier", "Ctrl+Left_Super, clickStickerButton",
+      ])
+  }
+
+  @Test("a bounce is no press")
+  func bounces() throws {
+    let script = "F9+@0 F9-@10000 F9+@12000 F9-@30000 F9+@35000"
+    #expect(try shown(script, "debounce: 5ms").count == 2)
+    #expect(try shown(script).count == 3)
+  }
+
+  @Test("a modifier whose release a grab hid is not held any more")
+  func hidden() throws {
+    let ctrl = try #require(KeyCode(writtenAs: "Ctrl"))
+    let lines = try shown("Ctrl* Insert+", keysUp: [ctrl])
+    #expect(lines == ["Left_Ctrl, modifier", "Insert, tapTextField"])
+    #expect(try shown("Ctrl* Insert+").last == "Ctrl+Insert, free")
+  }
+
+  @Test("keys that are down at the start are held; what a loss of events hid is not shown")
+  func otherInputs() throws {
+    let ctrl = try #require(KeyCode(writtenAs: "Ctrl"))
+    let f9 = try #require(KeyCode(writtenAs: "F9"))
+    var presses = KeyPresses(settings: Settings())
+    let opened = Controller.Input.opened(device, held: [ctrl])
+    let first = presses.take(Batch([opened] + (try inputs("F8+")))) { _, _ in [] }
+    #expect(first.map(\.name) == ["Ctrl+F8"])
+    let lost = [KeyDifference(key: f9, isDown: true), KeyDifference(key: ctrl, isDown: false)]
+    let synchronized = Controller.Input.synchronized(
+      device, lost, at: Time(microseconds: 30_000))
+    #expect(presses.take(Batch([synchronized])) { _, _ in [] } == [])
+    let last = presses.take(Batch(try inputs("F7*@40000"))) { _, _ in [] }
+    #expect(last == [PressedKey(device: other, name: "F7", use: "free")])
+    #expect(presses.take(Batch([.gone(device, at: Time(microseconds: 0))])) { _, _ in [] } == [])
+  }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import KeyboardModes
+import Keyboards
+import Recordings
+import TestSupport
+import Testing
+
+@testable import Recordings
+
+/// A grab hides releases. The kernel tells of them later, and a recording has to have them where they
+/// took effect.
+@Suite("Recording: releases that a grab hid")
+struct RecordedGrabTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  /// The events of F9's press and release, and of F10's press, change the keyboard machine.
+  private func settings() throws -> Settings {
+    var settings = Settings()
+    let events: [(String, String, Use)] = [
+      ("clickMoreButton", "KEY_F9", .press), ("tapBlankArea", "KEY_F9", .release),
+      ("clickSwitchButton", "KEY_F10", .press), ("tapTextField", "KEY_LEFTCTRL", .release),
+    ]
+    settings.bindings = Bindings()
+    for (name, key, use) in events {
+      let event = try #require(settings.keyboard.event(named: name))
+      #expect(settings.bindings.bind(try Chord([self.key(key)]), use, to: event) == nil)
+    }
+    return settings
+  }
+
+  private func key(_ name: String) throws -> KeyCode { try #require(KeyCode(name: name)) }
+
+  private func event(
+    _ device: Int, _ name: String, _ action: KeyEvent.Action, _ time: Int64
+  ) throws -> Controller.Input {
+    let event = KeyEvent(time: Time(microseconds: time), key: try key(name), action: action)
+    return .key(DeviceID(order: device), event)
+  }
+
+  /// Expects that a recording of `batches`, plain and redacted, replays to the changes of the daemon.
+  /// Returns these.
+  @discardableResult
+  private func expectSameChanges(
+    _ batches: [Batch], devices: Int, _ settings: Settings,
+    keysUp: (Int, [KeyCode], DeviceID) -> [KeyCode]
+  ) throws -> [Change] {
+    var live: [Change] = []
+    var daemon = Controller(settings: settings)
+    for (index, batch) in batches.enumerated() {
+      live += daemon.take(batch, keysUp: { keysUp(index, $0, $1) })
+    }
+    let end = batches.last?.reached ?? Time(microseconds: 0)
+    live += daemon.end(at: end)
+    for isPlain in [true, false] {
+      let path = "\(folder.path)/\(UUID())"
+      var filter = RecordingFilter(settings: settings, showsKeyCodes: isPlain)
+      let keys = KeySet((1...KeyCode.max).compactMap(KeyCode.init))
+      for device in 0..<devices { filter.add(DeviceID(order: device), keys: keys) }
+      let description = DeviceDescription(
+        name: "", node: "", bus: 0, vendor: 0, product: 0, version: 0)
+      let file = try RecordingFile(
+        AppendedFile(creating: path), .libinput, Array(repeating: description, count: devices),
+        remarks: [])
+      for (index, batch) in batches.enumerated() {
+        let written = filter.take(batch) { keysUp(index, $0, $1) }
+        for report in Report.reports(of: written, at: batch.reached) {
+          file.write(report, report.device.order)
+        }
+        try file.flush()
+      }
+      try file.finish()
+      var replayed: [Change] = []
+      var controller = Controller(settings: settings)
+      var recording = try Recording(opening: [path])
+      while let batch = try recording.next() {
+        for next in batch.inputs { replayed += controller.take(next.input) }
+      }
+      replayed += controller.end(at: end)
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      #expect(replayed == live, "\(isPlain ? "" : "redacted, ")of\n\(text)")
+    }
+    return live
+  }
+
+  @Test(
+    "a modifier's release comes before the press that found it, whichever keyboard was grabbed",
+    arguments: [0, 1])
+  func modifier(_ typing: Int) throws {
+    let grabbed = 1 - typing
+    let batches = try [
+      Batch([event(typing, "KEY_LEFTSHIFT", .press, 1)]),
+      Batch([event(typing, "KEY_LEFTSHIFT", .release, 2)]),
+      Batch([event(grabbed, "KEY_LEFTCTRL", .press, 3)]),
+      Batch([event(typing, "KEY_A", .press, 9)]),
+    ]
+    let live = try expectSameChanges(batches, devices: 2, Settings()) { _, keys, _ in keys }
+    #expect(live.map(\.to) == ["on", "off"])
+  }
+
+  @Test(
+    "it comes before all keys of that time, whatever they depend on",
+    arguments: [0, 1])
+  func sameReport(_ typing: Int) throws {
+    let grabbed = 1 - typing
+    let control = try key("KEY_LEFTCTRL")
+    let batches = try [
+      Batch([event(typing, "KEY_F9", .press, 1)]),
+      Batch([event(grabbed, "KEY_LEFTCTRL", .press, 2)]),
+      // Only A depends on Ctrl.
+      Batch([event(typing, "KEY_F9", .release, 9), event(typing, "KEY_A", .press, 9)]),
+    ]
+    let live = try expectSameChanges(batches, devices: 2, settings()) { _, keys, _ in
+      keys.filter { $0 == control }
+    }
+    #expect(live.map(\.event) == ["clickMoreButton", "tapTextField", "tapBlankArea"])
+  }
+
+  @Test(
+    "a release that is awaited comes behind all keys that took effect before it was found",
+    arguments: [0, 1])
+  func awaited(_ typing: Int) throws {
+    let grabbed = 1 - typing
+    let start = try [Batch([event(grabbed, "KEY_F9", .press, 0)])]
+    let press = try event(typing, "KEY_F10", .press, 250_900)
+    func batch(_ inputs: [Controller.Input], _ reached: Int64) -> Batch {
+      Batch(
+        inputs, reached: Time(microseconds: reached), settled: Time(microseconds: reached - 1000))
+    }
+    let letter = try event(typing, "KEY_A", .press, 251_001)
+    for batches in [
+      [batch([press], 251_000)], [batch([press], 250_900), batch([], 251_000)],
+      [batch([press], 251_000), batch([letter], 252_000)],
+    ] {
+      let live = try expectSameChanges(start + batches, devices: 2, settings()) { index, keys, _ in
+        index > 0 ? keys : []
+      }
+      #expect(live.map(\.event) == ["clickMoreButton", "clickSwitchButton"])
+    }
+  }
+
+  @Test("random keys of three keyboards under random grabs", arguments: 0..<40)
+  func random(_ seed: UInt64) throws {
+    var generator = SplitMix64(seed: seed)
+    let keys = try [
+      "KEY_LEFTSHIFT", "KEY_LEFTCTRL", "KEY_A", "KEY_F5", "KEY_F9", "KEY_F10", "KEY_LEFT",
+    ].map(key)
+    var settings = try settings()
+    if Bool.random(using: &generator) { settings.debounce = .milliseconds(5) }
+    if Bool.random(using: &generator) { settings.shift = ShiftRules(timeout: .milliseconds(300)) }
+    var now: Int64 = 0
+    var isGrabbed = [false, false, false]
+    var down = [Set<KeyCode>](repeating: [], count: 3)
+    var known: [[Set<KeyCode>]] = []
+    var batches: [Batch] = []
+    for _ in 0..<200 {
+      let next = now + ([1, 2, 900, 100_000].randomElement(using: &generator) ?? 1)
+      var inputs: [Controller.Input] = []
+      for _ in 0..<Int.random(in: 0...3, using: &generator) {
+        let device = Int.random(in: 0..<3, using: &generator)
+        if Int.random(in: 0..<5, using: &generator) == 0 { isGrabbed[device].toggle() }
+        let key = keys.randomElement(using: &generator) ?? keys[0]
+        let action: KeyEvent.Action = down[device].contains(key) ? .release : .press
+        if action == .press { down[device].insert(key) } else { down[device].remove(key) }
+        guard !isGrabbed[device] else { continue }
+        let time = Time(microseconds: Int64.random(in: now + 1...next, using: &generator))
+        inputs.append(
+          .key(DeviceID(order: device), KeyEvent(time: time, key: key, action: action)))
+      }
+      now = next
+      known.append(down)
+      batches.append(
+        Batch(
+          inOrder(inputs), reached: Time(microseconds: now),
+          settled: Time(microseconds: now - 1000)))
+    }
+    try expectSameChanges(batches, devices: 3, settings) { index, keys, device in
+      keys.filter { !known[index][device.order].contains($0) }
+    }
+  }
+
+  /// The order in which the daemon reads inputs of several devices.
+  private func inOrder(_ inputs: [Controller.Input]) -> [Controller.Input] {
+    inputs.sorted { first, second in
+      guard case .key(let device, let event) = first, case .key(let other, let later) = second
+      else { return false }
+      return (event.time, device) < (later.time, other)
+    }
+  }
+}
