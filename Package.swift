@@ -42,12 +42,12 @@ let package = Package(
     .library(name: "Daemon", targets: ["Configuration", "Daemon", "Linux", "Terminal", "Wire"]),
   ],
   targets: [
-    // C libraries as Debian ships them; each is imported by exactly one module.
+    // C libraries as Debian ships them; each is imported by exactly one module. Headers of the kernel
+    // and of systemd share definitions, so they are one.
     library("CLibevdev", pkgConfig: "libevdev", debian: "libevdev-dev"),
-    library("CLibsystemd", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
     library("CLibyaml", pkgConfig: "yaml-0.1", debian: "libyaml-dev"),
     library("CJansson", pkgConfig: "jansson", debian: "libjansson-dev"),
-    .systemLibrary(name: "CLinux"),
+    library("CLinux", pkgConfig: "libsystemd", debian: "libsystemd-dev"),
 
     // The pure core: no I/O, no clock, no globals.
     module("StateMachines"),
@@ -57,7 +57,7 @@ let package = Package(
 
     // The person at the terminal, the kernel and systemd.
     module("Terminal"),
-    module("Linux", ["CLibsystemd", "CLinux", "Terminal"]),
+    module("Linux", ["CLinux", "Terminal"]),
 
     // What comes from outside and goes there.
     module("Wire", ["CJansson", "KeyboardModes", "StateMachines", "Terminal"]),
@@ -98,7 +98,7 @@ let package = Package(
       "KeyboardModesTests", ["KeyboardModes", "Keyboards", "StateMachines", "TestSupport"],
       goldenFiles: ["Keys.txt"]),
     tests("TerminalTests", ["Terminal"]),
-    tests("LinuxTests", ["CLibsystemd", "Linux", "Terminal", "TestSupport"]),
+    tests("LinuxTests", ["CLinux", "Linux", "Terminal", "TestSupport"]),
     tests("WireTests", ["Wire"]),
     tests(
       "KeyboardsTests", ["Configuration", "KeyboardModes", "Keyboards", "Linux", "TestSupport"]),

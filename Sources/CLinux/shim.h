@@ -13,6 +13,13 @@
 #include <unistd.h>
 
 #include <linux/memfd.h>
+#include <linux/sock_diag.h>
+#include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-device.h>
+#include <systemd/sd-event.h>
+#include <systemd/sd-id128.h>
+#include <systemd/sd-login.h>
 
 /* Only for _GNU_SOURCE, which Swift does not define, does this header declare anything but the
  * linker's own structures. */
@@ -160,4 +167,14 @@ static inline int keymoded_spawn(char *const arguments[], int group, int input, 
 static inline int keymoded_open_process(int process) {
   int file = (int)syscall(SYS_pidfd_open, process, 0);
   return file < 0 ? -errno : file;
+}
+
+/* The number of messages that the kernel has dropped on this socket since its creation, because
+ * the receive buffer was full, or -errno. */
+static inline long long keymoded_lost_messages(int fd) {
+  unsigned int values[SK_MEMINFO_VARS];
+  socklen_t size = sizeof values;
+  if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, values, &size) < 0)
+    return -errno;
+  return size > SK_MEMINFO_DROPS * sizeof values[0] ? values[SK_MEMINFO_DROPS] : 0;
 }

@@ -28,7 +28,7 @@ final class ListeningSocket {
     // The permissions must be right from the moment the socket exists.
     let mask = umask(0o177)
     defer { umask(mask) }
-    try withUnixAddress(path, operation) { bind(descriptor.number, $0, $1) }
+    try bindSocket(descriptor.number, to: path, operation)
     file = SocketFile(path)
     try retrying(operation, path) { listen(descriptor.number, SOMAXCONN) }
     self.access = access

@@ -87,7 +87,7 @@ private enum Occupant: Equatable {
     }
     let socket = try unixSocket(operation, path, isNonblocking: true)
     do throws(SystemError) {
-      try withUnixAddress(path, operation) { connect(socket.number, $0, $1) }
+      try connectSocket(socket.number, to: path, operation)
       self = .server(PeerProcess(of: socket.number))
     } catch {
       switch error.code {

@@ -65,9 +65,8 @@ final class Connection {
   ) throws(SystemError) -> FileDescriptor {
     let operation = "connect to"
     let descriptor = try unixSocket(operation, path, isNonblocking: deadline == nil)
-    try withUnixAddress(path, operation) { address, size in
+    try connectSocket(descriptor.number, to: path, operation) {
       if let deadline { limitWaiting(descriptor.number, until: deadline) }
-      return Glibc.connect(descriptor.number, address, size)
     }
     // Only connecting may block.
     _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)

@@ -1,4 +1,4 @@
-import CLibsystemd
+import CLinux
 import Glibc
 public import Terminal
 

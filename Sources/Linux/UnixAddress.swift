@@ -1,13 +1,32 @@
-public import Glibc
+import Glibc
 public import Terminal
 
-/// Makes a call that takes the address of a socket in the file system, such as `bind` or `connect`.
+/// Connects a socket to the one at `path`. The corresponding C function is `connect`.
 ///
 /// - Parameters:
 ///   - operation: what is attempted, for the error.
-///   - call: receives the address and its size, and returns the result of the system call.
-/// - Throws: if the path is too long, or the error of the call.
-public func withUnixAddress(
+///   - prepare: is called before each attempt; a signal may interrupt one.
+/// - Throws: if the path is too long, or the error of `connect`.
+public func connectSocket(
+  _ socket: Int32, to path: String, _ operation: String, prepare: () -> Void = {}
+) throws(SystemError) {
+  try withUnixAddress(path, operation) { address, size in
+    prepare()
+    return connect(socket, address, size)
+  }
+}
+
+/// Gives a socket the address `path`. The corresponding C function is `bind`.
+///
+/// - Parameter operation: what is attempted, for the error.
+/// - Throws: if the path is too long, or the error of `bind`.
+public func bindSocket(
+  _ socket: Int32, to path: String, _ operation: String
+) throws(SystemError) {
+  try withUnixAddress(path, operation) { bind(socket, $0, $1) }
+}
+
+private func withUnixAddress(
   _ path: String, _ operation: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32
 ) throws(SystemError) {
   var address = sockaddr_un()

@@ -1,4 +1,4 @@
-import CLibsystemd
+import CLinux
 
 /// A descriptor that the loop serves before its other sources; releasing it removes it from the loop.
 public final class UrgentSource {
