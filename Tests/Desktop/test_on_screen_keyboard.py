@@ -119,7 +119,7 @@ def test_focus_of_a_text_field_shows_the_keyboard(
     seat = keyboard.seat
     fields = AccessibleDesktop(seat)
     keyboard.start()
-    seat.start("keymodectl", "focus")
+    seat.start("keymode-focus")
     seat.wait_for(fields.is_on, "the accessibility bus to be turned on")
     field = fields.open_field("Chat")
     keyboard.wait_for(True)

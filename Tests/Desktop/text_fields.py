@@ -1,6 +1,7 @@
 """Windows with a text field, on a desktop where programs tell what has the focus (AT-SPI)."""
 
 import ast
+import contextlib
 import json
 import re
 import subprocess
@@ -19,6 +20,10 @@ TEXT_FIELD = ("text", "text box")
 
 # The end of any text: GTK 4 does not take -1 for it, as others do.
 END = str(2**31 - 1)
+
+
+class GoneError(Exception):
+    """The program of a node has ended."""
 
 
 class AccessibleDesktop:
@@ -59,24 +64,33 @@ class AccessibleDesktop:
         return window
 
     def texts(self) -> list[str]:
-        """The texts in the text fields of all programs."""
-        found = []
+        """The texts in the text fields of all programs; those that end meanwhile may be left out."""
+        found: list[str] = []
         waiting: list[Node] = [("org.a11y.atspi.Registry", ROOT)]
         while waiting:
-            node = waiting.pop()
-            (role,) = self._call(node, f"{ACCESSIBLE}.GetRoleName")
-            if role in TEXT_FIELD:
-                (text,) = self._call(node, "org.a11y.atspi.Text.GetText", "0", END)
-                found.append(text)
-            # Menus have many items, and no text field.
-            elif role != "menu bar":
-                (children,) = self._call(node, f"{ACCESSIBLE}.GetChildren")
-                waiting += children
+            with contextlib.suppress(GoneError):
+                self._look_at(waiting.pop(), found, waiting)
         return found
+
+    def _look_at(self, node: Node, found: list[str], waiting: list[Node]) -> None:
+        """Adds the text of a text field to `found`, and the children of another node to `waiting`."""
+        (role,) = self._call(node, f"{ACCESSIBLE}.GetRoleName")
+        if role in TEXT_FIELD:
+            (text,) = self._call(node, "org.a11y.atspi.Text.GetText", "0", END)
+            found.append(text)
+        # Menus have many items, and no text field.
+        elif role != "menu bar":
+            (children,) = self._call(node, f"{ACCESSIBLE}.GetChildren")
+            waiting += children
 
     def _call(self, node: Node, method: str, *arguments: str) -> tuple[Any, ...]:
         bus = ("--address", self._address, "--dest", node[0], "--object-path", node[1])
-        return _values(self.seat.run("gdbus", "call", *bus, "--method", method, *arguments))
+        try:
+            return _values(self.seat.run("gdbus", "call", *bus, "--method", method, *arguments))
+        except AssertionError as error:
+            if "ServiceUnknown" in str(error):
+                raise GoneError from error
+            raise
 
 
 def focused_window(seat: Seat) -> str | None:
