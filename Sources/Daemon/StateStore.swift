@@ -98,6 +98,7 @@ final class StateStore {
     let state = StateMessage(
       instance: instance, time: Time(microseconds: 0), modes: snapshot.modes)
     var bytes: [UInt8] = []
+    bytes.reserveCapacity(512)
     bytes.appendJSON { json in
       json.object { json in
         json.member("state", state)

@@ -11,7 +11,7 @@ extension JSONWritable {
 
 extension Int64: JSONWritable {
   /// Writes the number.
-  public func write(to json: inout JSONWriter) { json.word(description) }
+  public func write(to json: inout JSONWriter) { json.number(self) }
 }
 
 extension String: JSONWritable {
@@ -53,7 +53,7 @@ extension JSON: JSONWritable {
     case .array(let values): values.write(to: &json)
     case .object(let members):
       json.object { json in
-        for member in members { json.member(member.name, member.value) }
+        for member in members { json.member(escaping: member.name, member.value) }
       }
     }
   }

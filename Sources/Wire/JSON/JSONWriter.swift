@@ -19,15 +19,29 @@ public struct JSONWriter: ~Copyable {
     close("}")
   }
 
-  /// Writes a member of the present object.
-  public mutating func member(_ name: String, _ value: some JSONWritable) {
+  /// Writes a member of the present object. Its name must need no escapes.
+  public mutating func member(_ name: StaticString, _ value: some JSONWritable) {
     self.name(name)
     value.write(to: &self)
   }
 
-  /// Writes the name of a member. The value is next.
-  public mutating func name(_ name: String) {
+  /// Writes a member of the present object, whatever its name.
+  public mutating func member(escaping name: String, _ value: some JSONWritable) {
     string(name)
+    endName()
+    value.write(to: &self)
+  }
+
+  /// Writes the name of a member, which must need no escapes. The value is next.
+  public mutating func name(_ name: StaticString) {
+    beginValue()
+    bytes.append(quote)
+    bytes += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    bytes.append(quote)
+    endName()
+  }
+
+  private mutating func endName() {
     bytes.append(UInt8(ascii: ":"))
     needsComma = false
   }
@@ -51,12 +65,36 @@ public struct JSONWriter: ~Copyable {
     bytes += word.utf8
   }
 
+  /// Writes a whole number, without a text of it in between: each message has several.
+  mutating func number(_ value: Int64) {
+    beginValue()
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    // The longest number has 19 digits.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var rest = value.magnitude
+      var first = digits.count
+      repeat {
+        first -= 1
+        digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
+        rest /= 10
+      } while rest > 0
+      bytes += UnsafeMutableBufferPointer(rebasing: digits[first...])
+    }
+  }
+
   /// Writes a text in quotes.
   mutating func string(_ value: String) {
     beginValue()
     bytes.append(quote)
-    let isPlain = value.utf8.allSatisfy { 0x20..<0x7f ~= $0 && $0 != quote && $0 != backslash }
-    if isPlain { bytes += value.utf8 } else { escape(value) }
+    var value = value
+    let isPlain = value.withUTF8 { utf8 in
+      for byte in utf8 where byte < 0x20 || byte >= 0x7f || byte == quote || byte == backslash {
+        return false
+      }
+      bytes += utf8
+      return true
+    }
+    if !isPlain { escape(value) }
     bytes.append(quote)
   }
 
