@@ -47,7 +47,9 @@ struct EvemuParser: EntryParser {
     }
     isRecognized = true
     if type == InputEvent.key {
-      guard isComplete || fields.hasMore || valueField.count >= valueWidth else {
+      // Swift 6.0 cannot use a parameter that is consumed in an autoclosure.
+      let hasMore = fields.hasMore
+      guard isComplete || hasMore || valueField.count >= valueWidth else {
         throw LineFault("the value of the event is cut off")
       }
       valueWidth = valueField.count
