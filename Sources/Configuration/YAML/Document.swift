@@ -18,13 +18,16 @@ extension Node {
 
   private static func read(_ bytes: [UInt8]) throws(YAMLError) -> Node? {
     try Parser.refuseTagDirectives(in: bytes)
-    return try bytes.withUnsafeBufferPointer { text throws(YAMLError) -> Node? in
-      var parser = Parser(text)
-      let root = try parser.next()
-      // The text behind the document is parsed too, because it may be wrong.
-      while try parser.next() != nil {}
-      return root
+    let result = bytes.withUnsafeBufferPointer { text in
+      Result { () throws(YAMLError) -> Node? in
+        var parser = Parser(text)
+        let root = try parser.next()
+        // The text behind the document is parsed too, because it may be wrong.
+        while try parser.next() != nil {}
+        return root
+      }
     }
+    return try result.get()
   }
 }
 

@@ -53,17 +53,25 @@ struct InputReader: ~Copyable {
   /// Opens the file at `path`; `-` is standard input.
   init(_ path: FilePath) throws(RecordingError) {
     let isStandardInput = path.text == "-"
-    name = isStandardInput ? "<stdin>" : path.text
+    let name = isStandardInput ? "<stdin>" : path.text
+    let file = try Self.open(path, name, isStandardInput: isStandardInput)
+    self.name = name
+    // Standard input is read from its present position: a script may have read a part on purpose.
+    size = isStandardInput ? nil : file.sizeOfRegularFile
+    descriptor = file
+    // It has to stay in the processor's cache.
+    buffer = .allocate(byteCount: 2 * Self.longestLine, alignment: 8)
+  }
+
+  // Swift 6.0 cannot catch an error between the properties of a value that cannot be copied.
+  private static func open(
+    _ path: FilePath, _ name: String, isStandardInput: Bool
+  ) throws(RecordingError) -> FileDescriptor {
     do throws(SystemError) {
-      descriptor =
-        try isStandardInput ? FileDescriptor.standardInput() : FileDescriptor.opening(path)
+      return try isStandardInput ? FileDescriptor.standardInput() : FileDescriptor.opening(path)
     } catch {
       throw RecordingError(error.reason, file: name)
     }
-    // Standard input is read from its present position: a script may have read a part on purpose.
-    size = isStandardInput ? nil : descriptor.sizeOfRegularFile
-    // It has to stay in the processor's cache.
-    buffer = .allocate(byteCount: 2 * Self.longestLine, alignment: 8)
   }
 
   deinit { buffer.deallocate() }

@@ -46,11 +46,12 @@ public struct Recording: ~Copyable {
   private init(
     _ paths: [FilePath], _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
-    (self.paths, self.format, self.options) = (paths, format, options)
-    files = try paths.indices.map { index throws(RecordingError) in
+    // Before the properties: Swift 6.0 cannot throw between them.
+    let files = try paths.indices.map { index throws(RecordingError) in
       let interpreter = EntryInterpreter(file: index, of: paths.count)
       return try OpenedRecording(paths[index], format, interpreter, options)
     }
+    (self.paths, self.format, self.options, self.files) = (paths, format, options, files)
     merge = StreamMerge(files.map(\.stream))
   }
 
