@@ -58,7 +58,7 @@ public struct Replay: Sendable {
   public mutating func next(
     from recording: inout Recording, into changes: inout [Change]
   ) throws(RecordingError) -> Bool {
-    // The controller uses the memory again, if nobody else has it any more.
+    // The controller can reuse the memory of its changes once no other array shares it.
     changes = []
     guard !isEnded else { return false }
     switch try recording.next() {

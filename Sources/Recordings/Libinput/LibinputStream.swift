@@ -14,8 +14,6 @@ final class LibinputStream: RecordingStream {
   init(_ file: EntryStream<LibinputParser>) { self.file = file }
 
   var skipped: SkippedFaults { file.skipped }
-  var bytesTaken: Int { file.bytesTaken }
-
   func next() throws(RecordingError) -> RecordedBatch? {
     if devices == nil {
       // The number of devices is written before the first of them.

@@ -14,8 +14,6 @@ protocol RecordingStream: BatchStream {
   /// The faults that were skipped.
   var skipped: SkippedFaults { get }
 
-  /// How many bytes of the file have been read.
-  var bytesTaken: Int { get }
 }
 
 /// How a recording is read.
@@ -40,8 +38,6 @@ final class EntryStream<Parser: EntryParser>: RecordingStream {
 
   var parser: Parser { reader.parser }
   var skipped: SkippedFaults { reader.skipped }
-  var bytesTaken: Int { reader.input.bytesTaken }
-
   func next() throws(RecordingError) -> RecordedBatch? { try reader.next() }
 }
 

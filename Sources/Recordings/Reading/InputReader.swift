@@ -47,9 +47,6 @@ struct InputReader: ~Copyable {
   private(set) var number = 0
   private var isInLongLine = false
 
-  /// How many bytes have been returned.
-  var bytesTaken: Int { offset - (end - start) }
-
   /// Opens the file at `path`; `-` is standard input.
   init(_ path: FilePath) throws(RecordingError) {
     let isStandardInput = path.text == "-"

@@ -95,17 +95,6 @@ public struct Recording: ~Copyable {
   public var skipped: SkippedFaults {
     files.reduce(into: SkippedFaults()) { $0.add($1.stream.skipped) }
   }
-
-  /// How many bytes of all files have been read.
-  public var bytesRead: Int { files.reduce(0) { $0 + $1.stream.bytesTaken } }
-
-  /// The share of all bytes that has been read, from 0 to 1; `nil` if the total is not known.
-  public var shareRead: Double? {
-    let sizes = files.compactMap(\.size)
-    let total = sizes.reduce(0, +)
-    guard sizes.count == files.count, total > 0 else { return nil }
-    return min(1, Double(bytesRead) / Double(total))
-  }
 }
 
 /// An open file with its format.
