@@ -170,7 +170,7 @@ def plug(daemon: Daemon, count: int) -> str:
     with daemon.following("Warming keyboard"):
         pass
     settle()
-    descriptors, resident = daemon.process.descriptors(), daemon.process.resident_kib()
+    descriptors, anonymous = daemon.process.descriptors(), daemon.process.anonymous_kib()
     begin = time.monotonic()
     for number in range(count):
         stays = number % 25 == 0
@@ -186,7 +186,7 @@ def plug(daemon: Daemon, count: int) -> str:
     wait_until(lambda: daemon.nodes() == before, "unplugged keyboards to be released")
     wait_until(lambda: daemon.process.descriptors() <= descriptors, "the descriptors to be closed")
     assert daemon.process.descriptors() == descriptors
-    grown = daemon.process.resident_kib() - resident
+    grown = daemon.process.anonymous_kib() - anonymous
     assert grown <= 512, f"{grown} KiB more than before"
     with daemon.following("Last keyboard") as (last,):
         # The daemon may have seen a press of Shift: that depends on udev's speed.
