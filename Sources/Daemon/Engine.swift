@@ -48,25 +48,27 @@ final class Engine {
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
-    let (before, revision) = (ring.latest, controller.revision)
     for case .synchronized in batch.inputs { losses += 1 }
-    for change in controller.take(batch, keysUp: keysUp) { ring.append(change) }
+    let before = revision
+    let changes = controller.take(batch, keysUp: keysUp)
+    for change in changes { ring.append(change) }
     // The store also has what no change shows, such as releases that are awaited.
-    if controller.revision != revision { commit(after: before) }
-    return ring.latest != before
+    if revision != before {
+      store?.commit(changes.suffix(ring.capacity), read { $0.snapshot }, instance: instance)
+    }
+    return !changes.isEmpty
   }
 
-  private func commit(after sequence: Int64) {
-    let oldest = max(sequence, ring.latest - Int64(ring.capacity))
-    let changes = ring.changes(after: oldest, upTo: ring.latest)
-    store?.commit(changes, controller.snapshot, instance: instance)
-  }
+  /// Reads from the controller where it is. A property of a class would be copied first, as a whole.
+  private func read<Value>(_ value: (inout Controller) -> Value) -> Value { value(&controller) }
+
+  private var revision: Int { read { $0.revision } }
 
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
-  var wakeTime: Time? { controller.wakeTime }
+  var wakeTime: Time? { read { $0.wakeTime } }
 
   /// The states, as a reply at `time` has them.
   func state(at time: Time) -> StateMessage {
-    StateMessage(instance: instance, time: time, modes: controller.modes)
+    StateMessage(instance: instance, time: time, modes: read { $0.modes })
   }
 }

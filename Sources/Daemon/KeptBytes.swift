@@ -16,7 +16,7 @@ struct KeptBytes {
   }
 
   /// The version of what is kept. Memory of another version holds nothing.
-  static let layout: UInt64 = 0x6b65_796d_6f64_0002
+  static let layout: UInt64 = 0x6b65_796d_6f64_0003
 
   private let memory: SharedMemory
   private let copies: [UnsafeMutableRawBufferPointer]

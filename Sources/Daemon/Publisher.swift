@@ -133,7 +133,12 @@ final class Publisher {
     let isFirst = start.endOfMessage == nil
     let isWhole = last == endOfMessage
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(512)
+    if isFirst {
+      // Its memory is used again, unless a session still has unsent bytes of it.
+      bytes = self.last?.bytes ?? []
+      self.last = nil
+      bytes.removeAll(keepingCapacity: true)
+    }
     bytes.appendJSON(isFirst: isFirst) { json in
       if isFirst {
         Reply.startContinuing(&json)

@@ -2,7 +2,6 @@ import KeyboardModes
 import Linux
 import Synchronization
 import Terminal
-import Wire
 
 /// The states and the last changes in memory that outlives the daemon, so that a restart keeps
 /// them.
@@ -20,6 +19,29 @@ final class StateStore {
     let changes: [Change]
   }
 
+  /// The states, as they are stored. The awaited releases follow them.
+  private struct States: BitwiseCopyable {
+    let instance: StoredName
+    let sequence: Int64
+    /// How many records were ever written; the last one is in the slot before this count.
+    let written: Int64
+    let shift, keyboard: StoredName
+    let shiftSince, keyboardSince, pressed: StoredTime
+  }
+
+  /// A release that is awaited, as it is stored.
+  private struct Release: BitwiseCopyable {
+    static let size = MemoryLayout<Release>.stride
+
+    let key: UInt16
+    let event: StoredName
+
+    var awaited: AwaitedRelease? {
+      guard let key = KeyCode(Int64(key)), let event = event.text else { return nil }
+      return AwaitedRelease(key: key, event: event)
+    }
+  }
+
   /// A change, as it is stored.
   private struct Record: BitwiseCopyable {
     let sequence, time: Int64
@@ -33,8 +55,9 @@ final class StateStore {
   /// How many awaited releases are kept. More keys with one are hardly ever down at once.
   private static let mostReleases = 6
 
-  /// The size of the part before the records, in bytes. States are shorter, whatever the names in them.
-  static let statesSize = KeptBytes.size(for: 3072)
+  /// The size of the part before the records, in bytes.
+  static let statesSize = KeptBytes.size(
+    for: MemoryLayout<States>.stride + mostReleases * Release.size)
 
   /// How many changes are kept.
   static let capacity = ChangeRing.usualCapacity
@@ -45,8 +68,9 @@ final class StateStore {
   private let memory: SharedMemory
   private let capacity: Int
   private var states: KeptBytes
-  /// How many records were ever written; the last one is in the slot before this count.
   private var written: Int64 = 0
+  /// The states that were written last, whose memory the next ones use again.
+  private var bytes: [UInt8] = []
 
   /// A store in memory that must have the size of this `capacity`.
   init(_ memory: SharedMemory, capacity: Int = StateStore.capacity) {
@@ -57,20 +81,21 @@ final class StateStore {
 
   /// The last commit; `nil` if there is no valid one.
   func read() -> Contents? {
-    guard let bytes = states.read(), let kept = try? JSON(parsing: bytes),
-      let state = kept["state"].flatMap(StateMessage.init),
-      let releases = kept["awaitedReleases"]?.elements(AwaitedRelease.init),
-      let written = kept["written"]?.integer, 0...Int64.max / 2 ~= written,
-      0...Change.greatestSequence ~= state.modes.sequence
+    guard let bytes = states.read(), bytes.count >= MemoryLayout<States>.stride else { return nil }
+    let kept = bytes.withUnsafeBytes { $0.loadUnaligned(as: States.self) }
+    guard let instance = kept.instance.text, let keyboard = kept.keyboard.text,
+      0...Int64.max / 2 ~= kept.written, 0...Change.greatestSequence ~= kept.sequence
     else { return nil }
-    self.written = written
-    let pressed = kept["pressed"]?.integer.map { Time(microseconds: $0) }
-    let names = [state.instance, state.modes.keyboard] + releases.map(\.event)
-    guard names.allSatisfy({ $0.utf8.count <= KeyboardTable.longestName }) else { return nil }
-    let shifts: [ShiftRules.State] = [.off, .on(since: pressed), .capsLock]
-    guard let shift = shifts.first(where: { $0.name == state.modes.shift }) else { return nil }
+    written = kept.written
+    let shifts: [ShiftRules.State] = [.off, .on(since: kept.pressed.time), .capsLock]
+    guard let shift = shifts.first(where: { $0.name == kept.shift.text }) else { return nil }
+    let releases = bytes.dropFirst(MemoryLayout<States>.stride).withUnsafeBytes { rest in
+      stride(from: 0, through: rest.count - Release.size, by: Release.size).compactMap { offset in
+        rest.loadUnaligned(fromByteOffset: offset, as: Release.self).awaited
+      }
+    }
     // Valid records count, from the last one back. Without the last one, the commit is invalid.
-    let last = state.modes.sequence
+    let last = kept.sequence
     var changes: [Change] = []
     while changes.count < min(last, Int64(capacity)),
       let change = change(last - Int64(changes.count), at: written - Int64(changes.count))
@@ -79,10 +104,9 @@ final class StateStore {
     }
     guard last == 0 || !changes.isEmpty else { return nil }
     let snapshot = Controller.Snapshot(
-      sequence: last, shift: shift, shiftSince: state.modes.shiftSince,
-      keyboard: state.modes.keyboard, keyboardSince: state.modes.keyboardSince,
-      awaitedReleases: releases)
-    return Contents(instance: state.instance, snapshot: snapshot, changes: changes.reversed())
+      sequence: last, shift: shift, shiftSince: kept.shiftSince.time, keyboard: keyboard,
+      keyboardSince: kept.keyboardSince.time, awaitedReleases: releases)
+    return Contents(instance: instance, snapshot: snapshot, changes: changes.reversed())
   }
 
   /// Adds changes, and the states that they led to. They are kept once this returns.
@@ -95,18 +119,18 @@ final class StateStore {
     }
     // The states come last: they must not count records that are not written yet.
     atomicMemoryFence(ordering: .releasing)
-    let state = StateMessage(
-      instance: instance, time: Time(microseconds: 0), modes: snapshot.modes)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(512)
-    bytes.appendJSON { json in
-      json.object { json in
-        json.member("state", state)
-        if case .on(let since) = snapshot.shift { json.member("pressed", since) }
-        let releases = snapshot.awaitedReleases.prefix(Self.mostReleases).map(\.json)
-        json.member("awaitedReleases", releases)
-        json.member("written", written)
-      }
+    let modes = snapshot.modes
+    var pressed: Time?
+    if case .on(let since) = snapshot.shift { pressed = since }
+    bytes.removeAll(keepingCapacity: true)
+    bytes.append(
+      bytesOf: States(
+        instance: StoredName(instance), sequence: modes.sequence, written: written,
+        shift: StoredName(modes.shift), keyboard: StoredName(modes.keyboard),
+        shiftSince: StoredTime(modes.shiftSince), keyboardSince: StoredTime(modes.keyboardSince),
+        pressed: StoredTime(pressed)))
+    for release in snapshot.awaitedReleases.prefix(Self.mostReleases) {
+      bytes.append(bytesOf: Release(key: release.key.number, event: StoredName(release.event)))
     }
     states.write(bytes)
   }
@@ -145,7 +169,13 @@ private struct StoredName: BitwiseCopyable {
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
   init(_ name: String) {
-    withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: name.utf8.prefix($0.count)) }
+    var name = name
+    name.withUTF8 { utf8 in
+      withUnsafeMutableBytes(of: &words) { words in
+        words.copyBytes(
+          from: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(utf8).prefix(words.count)))
+      }
+    }
   }
 
   var text: String? {
@@ -155,12 +185,17 @@ private struct StoredName: BitwiseCopyable {
   }
 }
 
-extension AwaitedRelease {
-  fileprivate var json: JSON { ["key": .integer(Int64(key.number)), "event": .string(event)] }
+/// A time, or none.
+private struct StoredTime: BitwiseCopyable {
+  private let microseconds: Int64
 
-  fileprivate init?(_ json: JSON) {
-    guard let key = json["key"]?.integer.flatMap({ KeyCode($0) }), let event = json["event"]?.string
-    else { return nil }
-    self.init(key: key, event: event)
+  init(_ time: Time?) { microseconds = time?.microseconds ?? .min }
+
+  var time: Time? { microseconds == .min ? nil : Time(microseconds: microseconds) }
+}
+
+extension [UInt8] {
+  fileprivate mutating func append(bytesOf value: some BitwiseCopyable) {
+    Swift.withUnsafeBytes(of: value) { append(contentsOf: $0) }
   }
 }

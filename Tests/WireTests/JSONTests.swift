@@ -30,6 +30,16 @@ struct JSONTests {
     #expect(try JSON(parsing: text.utf8) == .string(name))
   }
 
+  @Test("a text of any length is written whole, whatever stands before", arguments: 1000..<1050)
+  func lengths(_ count: Int) throws {
+    let (plain, escaped) = (
+      String(repeating: "a", count: count), String(repeating: "é\n", count: count)
+    )
+    #expect(JSON.array([.string(plain), 1]).text == "[\"\(plain)\",1]")
+    #expect(try JSON(parsing: JSON.string(escaped).text.utf8) == .string(escaped))
+    #expect(JSON.array(Array(repeating: 7, count: count)).text.utf8.count == 2 * count + 1)
+  }
+
   @Test(
     "invalid JSON is refused",
     arguments: [

@@ -6,11 +6,21 @@
 ///         json.member("to", change.to)
 ///       }
 ///     }
+///
+/// It writes into a window of memory on the stack, which costs less for each short piece than an array.
 public struct JSONWriter: ~Copyable {
-  /// What was written, after the bytes that were there before.
+  /// What was written, but for what is in the window.
   fileprivate var bytes: [UInt8] = []
+  private let window: UnsafeMutablePointer<UInt8>
+  private let size: Int
+  /// How many bytes of the window are written.
+  private var count = 0
   /// Whether a value of the same array or object stands before.
-  fileprivate var needsComma: Bool
+  private var needsComma: Bool
+
+  fileprivate init(_ window: UnsafeMutablePointer<UInt8>, size: Int, needsComma: Bool) {
+    (self.window, self.size, self.needsComma) = (window, size, needsComma)
+  }
 
   /// Writes an object, whose members `body` writes.
   public mutating func object(_ body: (inout JSONWriter) -> Void) {
@@ -35,40 +45,42 @@ public struct JSONWriter: ~Copyable {
   /// Writes the name of a member, which must need no escapes. The value is next.
   public mutating func name(_ name: StaticString) {
     beginValue()
-    bytes.append(quote)
-    bytes += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-    bytes.append(quote)
+    append(quote)
+    for byte in UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount) {
+      append(byte)
+    }
+    append(quote)
     endName()
   }
 
   private mutating func endName() {
-    bytes.append(UInt8(ascii: ":"))
+    append(UInt8(ascii: ":"))
     needsComma = false
   }
 
   /// Begins an object or array with `{` or `[`.
   public mutating func open(_ bracket: Unicode.Scalar) {
     beginValue()
-    bytes.append(UInt8(ascii: bracket))
+    append(UInt8(ascii: bracket))
     needsComma = false
   }
 
   /// Ends an object or array with `}` or `]`.
   public mutating func close(_ bracket: Unicode.Scalar) {
-    bytes.append(UInt8(ascii: bracket))
+    append(UInt8(ascii: bracket))
     needsComma = true
   }
 
   /// Writes a number, `true`, `false` or `null` as it is.
   mutating func word(_ word: String) {
     beginValue()
-    bytes += word.utf8
+    append(word)
   }
 
   /// Writes a whole number, without a text of it in between: each message has several.
   mutating func number(_ value: Int64) {
     beginValue()
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    if value < 0 { append(UInt8(ascii: "-")) }
     // The longest number has 19 digits.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var rest = value.magnitude
@@ -78,28 +90,28 @@ public struct JSONWriter: ~Copyable {
         digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
         rest /= 10
       } while rest > 0
-      bytes += UnsafeMutableBufferPointer(rebasing: digits[first...])
+      append(UnsafeBufferPointer(rebasing: digits[first...]))
     }
   }
 
   /// Writes a text in quotes.
   mutating func string(_ value: String) {
     beginValue()
-    bytes.append(quote)
+    append(quote)
     var value = value
     let isPlain = value.withUTF8 { utf8 in
       for byte in utf8 where byte < 0x20 || byte >= 0x7f || byte == quote || byte == backslash {
         return false
       }
-      bytes += utf8
+      append(utf8)
       return true
     }
     if !isPlain { escape(value) }
-    bytes.append(quote)
+    append(quote)
   }
 
   private mutating func beginValue() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    if needsComma { append(UInt8(ascii: ",")) }
     needsComma = true
   }
 
@@ -111,13 +123,42 @@ public struct JSONWriter: ~Copyable {
       case .control, .format, .lineSeparator, .paragraphSeparator:
         for unit in String(scalar).utf16 {
           // The leading 1 keeps the zeros behind it.
-          bytes += "\\u\(String(0x10000 + Int(unit), radix: 16).dropFirst())".utf8
+          append("\\u\(String(0x10000 + Int(unit), radix: 16).dropFirst())")
         }
       default:
-        if scalar == "\"" || scalar == "\\" { bytes.append(backslash) }
-        bytes += String(scalar).utf8
+        if scalar == "\"" || scalar == "\\" { append(backslash) }
+        append(String(scalar))
       }
     }
+  }
+
+  // MARK: The window
+
+  @inline(__always)
+  private mutating func append(_ byte: UInt8) {
+    if count == size { empty() }
+    window[count] = byte
+    count += 1
+  }
+
+  private mutating func append(_ text: String) {
+    var text = text
+    text.withUTF8 { append($0) }
+  }
+
+  private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+    guard text.count <= size - count, let start = text.baseAddress else {
+      for byte in text { append(byte) }
+      return
+    }
+    (window + count).update(from: start, count: text.count)
+    count += text.count
+  }
+
+  /// Moves what is in the window to the other bytes.
+  fileprivate mutating func empty() {
+    bytes += UnsafeBufferPointer(start: window, count: count)
+    count = 0
   }
 }
 
@@ -128,10 +169,14 @@ extension [UInt8] {
   /// Appends the JSON that `body` writes; `isFirst`: whether no value of the same array or object
   /// stands before.
   public mutating func appendJSON(isFirst: Bool = true, _ body: (inout JSONWriter) -> Void) {
-    var json = JSONWriter(needsComma: !isFirst)
-    // Exchanged, so that the bytes before are not copied.
-    swap(&json.bytes, &self)
-    body(&json)
-    swap(&json.bytes, &self)
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { window in
+      guard let start = window.baseAddress else { return }
+      var json = JSONWriter(start, size: window.count, needsComma: !isFirst)
+      // Exchanged, so that the bytes before are not copied.
+      swap(&json.bytes, &self)
+      body(&json)
+      json.empty()
+      swap(&json.bytes, &self)
+    }
   }
 }

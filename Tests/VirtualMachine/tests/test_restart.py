@@ -72,12 +72,12 @@ def test_first_client_starts_the_service_once_also_with_a_bad_configuration(
 def test_damaged_stored_states_are_dropped_with_a_log_line(guest: VirtualMachine) -> None:
     change_some_states(guest)
     before = service.state(guest)
-    # Damages the heads of both copies of the states; the second copy begins at byte 3136.
+    # Damages the heads of both copies of the states; the second copy begins at byte 448.
     guest.run(
         f"""
         memory=$(find /proc/$({service.MAIN_PID})/fd -lname '/memfd:keymoded-states*')
         printf x | dd of=$memory bs=1 seek=20 conv=notrunc status=none
-        printf x | dd of=$memory bs=1 seek=3156 conv=notrunc status=none
+        printf x | dd of=$memory bs=1 seek=468 conv=notrunc status=none
         systemctl restart keymoded
         """
     )
