@@ -24,6 +24,9 @@ final class ConfigurationFile {
     }
   }
 
+  /// The layout of the kept bytes, which are the text of the file.
+  static let keptLayout: UInt64 = 0x6b65_796d_6366_0001
+
   /// The size of the memory for the text of the last good configuration. The kernel allocates only the
   /// pages that are written.
   static let keptSize = KeptBytes.size(for: Configuration.sizeLimit)

@@ -109,7 +109,7 @@ final class ControllerMethods {
     guard let name = try optional("event", of: call, \.string),
       let event = ClientEvent(name: name, in: table)
     else { throw .invalidParameter("event") }
-    let hasChanged = service.trigger(event)
+    let hasChanged = service.trigger(event, named: name)
     return TriggerMessage(changed: hasChanged, state: state)
   }
 

@@ -65,7 +65,9 @@ final class Engine {
   private var revision: Int { read { $0.revision } }
 
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
-  var wakeTime: Time? { read { $0.wakeTime } }
+  ///
+  /// - Parameter asking: whether `keysUp` is worth a call.
+  func wakeTime(asking: Bool) -> Time? { read { asking ? $0.wakeTime : $0.deadline } }
 
   /// The states, as a reply at `time` has them.
   func state(at time: Time) -> StateMessage {

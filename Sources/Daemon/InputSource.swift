@@ -27,6 +27,9 @@ protocol InputSource: AnyObject {
   /// Why no device is followed, if none is.
   var absence: DeviceAbsence { get }
 
+  /// Whether ``keysUp(among:on:)`` can find any: only then does the daemon wake up to ask.
+  var canFindKeysUp: Bool { get }
+
   /// Which of `keys` are up on this device although no input that is still to come releases them.
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
 
@@ -37,8 +40,10 @@ protocol InputSource: AnyObject {
   func show(_ leds: LEDOrder)
 }
 
-/// What only keyboards do.
+/// For a recording, which has no devices.
 extension InputSource {
+  var canFindKeysUp: Bool { false }
+  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
   var absence: DeviceAbsence { .recording }
   func follow(_ configuration: Configuration) throws(SystemError) {}
   func show(_ leds: LEDOrder) {}

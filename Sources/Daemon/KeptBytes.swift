@@ -8,16 +8,14 @@ import Terminal
 struct KeptBytes {
   /// The beginning of a copy; the bytes follow it.
   private struct Head: BitwiseCopyable {
-    var layout = KeptBytes.layout
+    let layout: UInt64
     var generation: UInt64
     var count: UInt64
     /// Of the fields before it, and of the bytes.
     var checksum: UInt64 = 0
   }
 
-  /// The version of what is kept. Memory of another version holds nothing.
-  static let layout: UInt64 = 0x6b65_796d_6f64_0003
-
+  private let layout: UInt64
   private let memory: SharedMemory
   private let copies: [UnsafeMutableRawBufferPointer]
   private var generation: UInt64 = 0
@@ -25,10 +23,12 @@ struct KeptBytes {
   /// The size of the memory for at most `count` bytes: a whole number of cache lines for each copy.
   static func size(for count: Int) -> Int { 2 * ((MemoryLayout<Head>.size + count + 63) & ~63) }
 
-  /// The bytes that are kept in this part of a memory, if there are any. It has to be as large as
-  /// ``size(for:)`` says.
-  init(_ memory: SharedMemory, _ part: Range<Int>) {
-    self.memory = memory
+  /// The bytes that are kept in this part of a memory, if there are any. The part must have the size
+  /// ``size(for:)``.
+  ///
+  /// - Parameter layout: the version of these bytes. Bytes of another version count as none.
+  init(_ memory: SharedMemory, _ part: Range<Int>, layout: UInt64) {
+    (self.memory, self.layout) = (memory, layout)
     let middle = part.lowerBound + part.count / 2
     copies = [part.lowerBound..<middle, middle..<part.upperBound].map {
       UnsafeMutableRawBufferPointer(rebasing: memory.bytes[$0])
@@ -37,7 +37,7 @@ struct KeptBytes {
 
   /// The bytes that were written last; `nil` if there are none.
   mutating func read() -> [UInt8]? {
-    let intact = copies.compactMap { copy in Self.read(copy).map { ($0, copy) } }
+    let intact = copies.compactMap { copy in read(copy).map { ($0, copy) } }
     guard let (head, copy) = intact.max(by: { $0.0.generation < $1.0.generation }) else {
       return nil
     }
@@ -49,18 +49,18 @@ struct KeptBytes {
   mutating func write(_ bytes: [UInt8]) {
     generation += 1
     let copy = copies[Int(generation % 2)]
-    var head = Head(generation: generation, count: UInt64(bytes.count))
+    var head = Head(layout: layout, generation: generation, count: UInt64(bytes.count))
     UnsafeMutableRawBufferPointer(rebasing: copy[MemoryLayout<Head>.size...]).copyBytes(from: bytes)
     head.checksum = Self.checksum(head, Self.content(of: copy, head))
     copy.storeBytes(of: head, as: Head.self)
   }
 
-  private static func read(_ copy: UnsafeMutableRawBufferPointer) -> Head? {
+  private func read(_ copy: UnsafeMutableRawBufferPointer) -> Head? {
     let head = copy.load(as: Head.self)
     // Of the greatest generation, none is the next one.
     guard head.layout == layout, head.generation < .max,
       head.count <= UInt64(copy.count - MemoryLayout<Head>.size),
-      head.checksum == checksum(head, content(of: copy, head))
+      head.checksum == Self.checksum(head, Self.content(of: copy, head))
     else { return nil }
     return head
   }

@@ -74,6 +74,8 @@ final class KeyboardSource: InputSource {
     return unfollowed.forbidden > 0 ? .forbidden : unfollowed.ignored > 0 ? .ignored : .noKeyboard
   }
 
+  var canFindKeysUp: Bool { true }
+
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
     keyboards.keysUp(among: keys, on: device)
   }

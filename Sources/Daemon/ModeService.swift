@@ -45,11 +45,19 @@ final class ModeService {
     swap(&batch, &self.batch)
   }
 
-  /// Sends an event of a program, and returns whether it changed a state. Keys that were pressed
-  /// before act before it.
-  func trigger(_ event: ClientEvent) -> Bool {
+  /// When ``advance()`` is called next if the source has nothing before; `nil` for never.
+  var wakeTime: Time? { engine.wakeTime(asking: source.canFindKeysUp) }
+
+  /// Sends the event of this name for a program, and returns whether it changed a state. Keys that
+  /// were pressed before act before it.
+  func trigger(_ event: ClientEvent, named name: String) -> Bool {
     advance()
-    return process(Batch([.client(event, at: batch.reached)], reached: batch.reached))
+    let (before, time) = (engine.ring.latest, batch.reached)
+    process(Batch([.client(event, at: time)], reached: time))
+    // A tap of Shift that waited for a bounce, or a timeout, makes changes of its own before it.
+    return engine.ring.changes(after: before, upTo: engine.ring.latest).contains {
+      $0.event == name && $0.time == time
+    }
   }
 
   /// Applies a configuration. Keys that were pressed before act by the one that it replaces.
@@ -79,7 +87,7 @@ final class ModeService {
     let hasChanges = engine.process(batch) { source.keysUp(among: $0, on: $1) }
     // Clients first: all else can be a little later.
     if hasChanges { publisher.publish() }
-    alarm?.set(to: engine.wakeTime, at: source.bootTime(settling:))
+    alarm?.set(to: wakeTime, at: source.bootTime(settling:))
     if hasChanges, !leds.used.isEmpty, leds.on(in: engine.controller.modes) != on { show(leds) }
     return hasChanges
   }

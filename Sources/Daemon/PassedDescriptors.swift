@@ -48,7 +48,7 @@ final class PassedDescriptors {
   func takeConfiguration() -> KeptBytes? {
     let size = ConfigurationFile.keptSize
     return (adopt(.configuration, size: size) ?? make(.configuration, size: size)).map {
-      KeptBytes($0, 0..<size)
+      KeptBytes($0, 0..<size, layout: ConfigurationFile.keptLayout)
     }
   }
 

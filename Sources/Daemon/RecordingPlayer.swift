@@ -78,8 +78,6 @@ final class RecordingPlayer: InputSource {
 
   var devices: [DeviceMessage] { [] }
 
-  func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
-
   private func play(into inputs: inout [Controller.Input]) {
     guard upcoming != nil else { return }
     let now = microsecondsSinceBoot()

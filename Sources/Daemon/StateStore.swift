@@ -33,11 +33,11 @@ final class StateStore {
   private struct Release: BitwiseCopyable {
     static let size = MemoryLayout<Release>.stride
 
-    let key: UInt16
+    let key: Int64
     let event: StoredName
 
     var awaited: AwaitedRelease? {
-      guard let key = KeyCode(Int64(key)), let event = event.text else { return nil }
+      guard let key = KeyCode(key), let event = event.text else { return nil }
       return AwaitedRelease(key: key, event: event)
     }
   }
@@ -51,6 +51,9 @@ final class StateStore {
 
     var sum: UInt64 { withUnsafeBytes(of: self) { Checksum.of($0.dropLast(8)) } }
   }
+
+  /// Of the states and the records. Another number, if a field changes.
+  static let layout: UInt64 = 0x6b65_796d_6f64_0003
 
   /// How many awaited releases are kept. More keys with one are hardly ever down at once.
   private static let mostReleases = 6
@@ -76,7 +79,7 @@ final class StateStore {
   init(_ memory: SharedMemory, capacity: Int = StateStore.capacity) {
     precondition(memory.bytes.count == Self.size(capacity: capacity), "memory of another size")
     (self.memory, self.capacity) = (memory, capacity)
-    states = KeptBytes(memory, 0..<Self.statesSize)
+    states = KeptBytes(memory, 0..<Self.statesSize, layout: Self.layout)
   }
 
   /// The last commit; `nil` if there is no valid one.
@@ -130,7 +133,8 @@ final class StateStore {
         shiftSince: StoredTime(modes.shiftSince), keyboardSince: StoredTime(modes.keyboardSince),
         pressed: StoredTime(pressed)))
     for release in snapshot.awaitedReleases.prefix(Self.mostReleases) {
-      bytes.append(bytesOf: Release(key: release.key.number, event: StoredName(release.event)))
+      bytes.append(
+        bytesOf: Release(key: Int64(release.key.number), event: StoredName(release.event)))
     }
     states.write(bytes)
   }

@@ -124,7 +124,11 @@ struct HeldKeys: Sendable {
   init(debounce: Duration) { setDebounce(debounce) }
 
   /// From now on, a press less than this away from the key's release is a bounce.
-  mutating func setDebounce(_ interval: Duration) { debounce = interval > .zero ? interval : nil }
+  mutating func setDebounce(_ interval: Duration) {
+    debounce = interval > .zero ? interval : nil
+    guard debounce == nil else { return }
+    for index in devices.indices { devices[index].forgetReleases() }
+  }
 
   /// Opens `device` while these keys are down. Their presses were not seen.
   mutating func open(_ device: DeviceID, _ held: [KeyCode]) {

@@ -55,7 +55,7 @@ public struct Redactor: Sendable {
       return .synchronized(device, redact(differences, on: device, at: time), at: time)
     case .gone(let device, _):
       held.remove(device)
-      written[device] = nil
+      (written[device], present[device]) = (nil, nil)
       return input
     case .allOpened, .client, .configured: return input
     }

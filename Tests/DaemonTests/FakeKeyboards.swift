@@ -11,6 +11,7 @@ final class FakeKeyboards: InputSource {
   var now = Time(microseconds: 0)
   var up: [KeyCode] = []
   private(set) var asked = 0
+  var canFindKeysUp = true
 
   /// The orders that the LEDs received.
   private(set) var leds: [LEDOrder] = []

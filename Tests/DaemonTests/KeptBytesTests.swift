@@ -11,7 +11,9 @@ struct KeptBytesTests {
   init() throws { memory = try SharedMemory(name: "test", size: KeptBytes.size(for: Self.limit)) }
 
   /// What another daemon would see.
-  private func kept() -> KeptBytes { KeptBytes(memory, 0..<memory.bytes.count) }
+  private func kept(_ layout: UInt64 = 7) -> KeptBytes {
+    KeptBytes(memory, 0..<memory.bytes.count, layout: layout)
+  }
 
   private func read() -> [UInt8]? {
     var kept = kept()
@@ -35,6 +37,14 @@ struct KeptBytesTests {
       write(bytes(number, length: length))
       #expect(read() == bytes(number, length: length))
     }
+  }
+
+  @Test("bytes of another layout are not read")
+  func otherLayout() {
+    write(bytes(1))
+    var other = kept(8)
+    #expect(other.read() == nil)
+    #expect(read() == bytes(1))
   }
 
   @Test("after a write that stopped at any byte, those before are read")

@@ -81,6 +81,35 @@ struct ModeServiceTimeTests {
     #expect(service.wakeTime == nil)
   }
 
+  @Test("a recording that ends with a bound key down does not wake the daemon")
+  func notAsked() throws {
+    for (canFindKeysUp, due) in [(true, at(250)), (false, nil)] {
+      let keyboards = FakeKeyboards()
+      keyboards.canFindKeysUp = canFindKeysUp
+      let f9 = try #require(KeyCode(67))
+      var bindings = Bindings()
+      let event = try #require(KeyboardTable.standard.event(named: "tapBlankArea"))
+      _ = bindings.bind(try Chord([f9]), .release, to: event)
+      let service = TestService(Settings(bindings: bindings), keyboards)
+      service.take([try input(first, 0, 67, .press)])
+      #expect(service.wakeTime == due)
+    }
+  }
+
+  @Test(
+    "an event that changes nothing says so, although a tap of Shift that waited counts before it")
+  func ignored() throws {
+    let keyboards = FakeKeyboards()
+    let service = TestService(Settings(shiftTrigger: .tap, debounce: .milliseconds(30)), keyboards)
+    #expect(try service.trigger("tapTextField"))
+    service.take([try input(first, 0, 42, .press), try input(first, 20, 42, .release)])
+    keyboards.now = at(40)
+    #expect(try !service.trigger("tapTextField"))
+    #expect(service.controller.modes.shift == "on")
+    #expect(try service.trigger("shiftPressed"))
+    #expect(service.controller.modes.shift == "capsLock")
+  }
+
   @Test("a deadline acts when the clock reaches it, and its change is published at once")
   func due() throws {
     let keyboards = FakeKeyboards()

@@ -33,11 +33,13 @@ struct TestService {
   func awake() { service.advance() }
 
   /// The time for which the timer is set; `nil` while it is off.
-  var wakeTime: Time? { service.engine.wakeTime }
+  var wakeTime: Time? { service.wakeTime }
 
   /// A program sends the event of this name.
-  func trigger(_ name: String) throws {
-    _ = service.trigger(try #require(ClientEvent(name: name, in: controller.settings.keyboard)))
+  @discardableResult
+  func trigger(_ name: String) throws -> Bool {
+    let event = try #require(ClientEvent(name: name, in: controller.settings.keyboard))
+    return service.trigger(event, named: name)
   }
 
   func state() -> StateMessage { service.engine.state(at: keyboards.now) }

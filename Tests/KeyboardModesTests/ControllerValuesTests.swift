@@ -87,6 +87,16 @@ struct ControllerValuesTests {
 
   // MARK: Held keys
 
+  @Test("releases are forgotten when debouncing is turned off")
+  func forgottenReleases() throws {
+    var keys = HeldKeys(debounce: .milliseconds(5))
+    let a = try deviceKey("A")
+    _ = (keys.press(a, at: at(0)), keys.release(a, at: at(10)))
+    keys.setDebounce(.zero)
+    keys.setDebounce(.milliseconds(5))
+    #expect(!keys.isBounce(a, at: at(12)))
+  }
+
   @Test("a press tells which modifiers other keys hold on any device, unless it is a bounce")
   func heldKeys() throws {
     var keys = HeldKeys(debounce: .milliseconds(5))

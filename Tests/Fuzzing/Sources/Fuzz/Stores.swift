@@ -84,7 +84,7 @@ private func forge(_ choices: inout Choices) {
 
 /// See ``KeptBytes``: a layout, a generation, the count of bytes, a checksum, and the bytes.
 private func sealStates(_ copy: UnsafeMutableRawBufferPointer) {
-  copy.storeBytes(of: KeptBytes.layout, as: UInt64.self)
+  copy.storeBytes(of: StateStore.layout, as: UInt64.self)
   let count = copy.load(fromByteOffset: 16, as: UInt64.self)
   guard count <= UInt64(copy.count - 32) else { return }
   let sum = Checksum.of(copy[32...].prefix(Int(count)), after: Checksum.of(copy[..<24]))
