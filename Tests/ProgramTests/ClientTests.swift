@@ -34,19 +34,6 @@ private struct Unexpected: Error { let update: Update }
 
 @Suite("KeymodeClient", .timeLimit(.minutes(10)))
 struct ClientTests {
-  @Test("a subscription yields the states, and then each change")
-  func changes() async throws {
-    let daemon = try RunningDaemon.following()
-    var follower = Follower(Client(directory: daemon.folder.path))
-    let first = try await follower.states()
-    #expect((first.modes.sequence, first.modes.shift) == (0, "off"))
-    try daemon.change(2)
-    guard case .change(let change) = try await follower.next() else { throw Fault() }
-    #expect((change.sequence, change.from, change.to) == (1, "off", "on"))
-    guard case .change(let second) = try await follower.next() else { throw Fault() }
-    #expect((second.sequence, second.from, second.to) == (2, "on", "capsLock"))
-  }
-
   @Test("a subscription resumes after a restart, with the changes in between")
   func resume() async throws {
     let daemon = try RunningDaemon.following()

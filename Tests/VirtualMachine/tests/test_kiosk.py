@@ -18,7 +18,6 @@ EXAMPLES = "/usr/share/doc/keymoded/examples"
 SERVICE, SOCKET = "keymode-kiosk.service", "keymode-kiosk.socket"
 ENTRANCE = "$XDG_RUNTIME_DIR/keymode-kiosk.html"
 
-PORT = 8735
 MEMORY_MAX = 128 << 20
 
 # More than the five starts in ten seconds after which systemd gives up by default.
@@ -121,11 +120,6 @@ def test_units_are_well_formed(guest: VirtualMachine, desk: Session) -> None:
         assert complaint not in shown
 
 
-def shown(vm: VirtualMachine, name: str) -> str:
-    """A property of the service."""
-    return systemctl(vm, f"show --value --property {name} {SERVICE}").stdout.strip()
-
-
 def test_killed_bridge_comes_back_with_its_token_and_port(
     guest: VirtualMachine, desk: Session
 ) -> None:
@@ -178,8 +172,8 @@ def test_page_gets_keys_its_fingers_act_and_the_service_stays_within_its_limits(
     event(stream)
     assert main_pid(guest) == strict
     # What a crowd takes is measured without a guest, in Tests/Kiosk.
-    limit = guest.run(f"cat /sys/fs/cgroup{shown(guest, 'ControlGroup')}/memory.max").stdout
-    assert limit == f"{MEMORY_MAX}\n"
+    group = systemctl(guest, f"show --value --property ControlGroup {SERVICE}").stdout.strip()
+    assert guest.run(f"cat /sys/fs/cgroup{group}/memory.max").stdout == f"{MEMORY_MAX}\n"
     status = guest.run(f"cat /proc/{strict}/status").stdout
     assert re.search(r"^NoNewPrivs:\t1$", status, re.MULTILINE)
     assert re.search(r"^Seccomp:\t2$", status, re.MULTILINE)
