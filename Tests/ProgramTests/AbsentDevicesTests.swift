@@ -19,7 +19,7 @@ struct AbsentDevicesTests {
     let folder = try TemporaryFolder()
     let answers = ["ListDevices": [#"{"parameters":{"devices":[]\#(member)}}"#]]
     let daemon = try ScriptedDaemon(in: folder.path, answers)
-    let ended = try run("keymodectl", "devices", "--socket-dir", folder.path)
+    let ended = try keymodectl("devices", in: folder.path)
     withExtendedLifetime(daemon) {}
     #expect((ended.status, ended.output) == (0, ""))
     #expect(ended.errors == "keymodectl: keymoded follows no device\(reason)\n")

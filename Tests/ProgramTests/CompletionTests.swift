@@ -6,12 +6,10 @@ import Testing
 enum CompletingShell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// The completions that the shell offers for each line.
-  ///
-  /// - Parameter sockets: where the daemon serves, if there is one.
-  func completions(of lines: [String], sockets: String = "/nowhere") throws -> [Set<String>] {
+  /// The completions that the shell offers for each line, without a daemon.
+  func completions(of lines: [String]) throws -> [Set<String>] {
     let environment = [
-      "PATH": "\(Place.programs):/usr/bin:/bin", "KEYMODED_SOCKET_DIR": sockets,
+      "PATH": "\(Place.programs):/usr/bin:/bin", "KEYMODED_SOCKET_DIR": "/nowhere",
     ]
     let files = "\(Place.checkout)/completions"
     switch self {
@@ -48,7 +46,8 @@ enum CompletingShell: String, CaseIterable {
     case .zsh:
       let folder = try TemporaryFolder()
       let screen = try TerminalScreen(
-        columns: 100, rows: 30, environment: ["HOME": folder.path, "KEYMODED_SOCKET_DIR": sockets],
+        columns: 100, rows: 30,
+        environment: ["HOME": folder.path, "KEYMODED_SOCKET_DIR": "/nowhere"],
         shell: "/usr/bin/zsh -f")
       try screen.type(
         "fpath=('\(files)' $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep; PS1='r> '; clear"
@@ -123,21 +122,6 @@ struct CompletionTests {
       let states = Set(graph.matches(of: /--> ([A-Za-z]+)/).map { String($0.1) })
       #expect(last(words) == states)
     }
-  }
-
-  @Test(
-    "completion offers the states and events of the daemon's own table",
-    arguments: CompletingShell.allCases)
-  func ownNames(_ shell: CompletingShell) throws {
-    let daemon = try RunningDaemon.following(
-      configuration: "devices: { ignore: [\"*\"] }\nkeyboard:\n\(stickerTable)")
-    let found = try shell.completions(
-      of: ["keymodectl trigger click", "keymodectl wait keyboard=showing"],
-      sockets: daemon.folder.path)
-    #expect(found[0] == ["clickSwitchButton", "clickMoreButton", "clickStickerButton"])
-    #expect(
-      Set(found[1].compactMap { $0.split(separator: "=").last })
-        == ["showingPanel", "showingStickers"])
   }
 
   @Test("names are those of the daemon, else of the configuration, else the defaults")

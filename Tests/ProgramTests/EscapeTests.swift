@@ -81,13 +81,10 @@ private func isHarmless(_ text: String) -> Bool {
 
 @Suite("Foreign text", .timeLimit(.minutes(5)))
 struct EscapeTests {
-  private func ask(
-    _ answers: [String: [String]], _ command: String, _ arguments: [String] = []
-  ) throws -> Ended {
+  private func ask(_ answers: [String: [String]], _ command: String) throws -> Ended {
     let folder = try TemporaryFolder()
     let daemon = try ScriptedDaemon(in: folder.path, answers)
-    let words = command.split(separator: " ").map(String.init)
-    let ended = try run("keymodectl", words + arguments + ["--socket-dir", folder.path])
+    let ended = try keymodectl(command, in: folder.path)
     withExtendedLifetime(daemon) {}
     #expect(isHarmless(ended.output), "\(ended.output.debugDescription)")
     #expect(isHarmless(ended.errors), "\(ended.errors.debugDescription)")

@@ -23,10 +23,7 @@ struct PatienceTests {
     let path = "\(folder.path)/\(asking.socket)"
     let daemon = try ScriptedDaemon(in: folder.path, ScriptedDaemon.answers, withholding: manner)
     let ended = try withExtendedLifetime(daemon) {
-      try run(
-        "/bin/sh", "-c",
-        "'\(Place.programs)/keymodectl' \(asking.command) --timeout 0.3 --socket-dir \(folder.path)"
-      )
+      try keymodectl("\(asking.command) --timeout 0.3", in: folder.path)
     }
     #expect(ended.output == "")
     if asking.command.hasPrefix("wait") {
@@ -52,11 +49,10 @@ struct PatienceTests {
     let ended = Mutex([Int: Ended]())
     let group = DispatchGroup()
     for (place, (asking, _)) in cases.enumerated() {
-      let arguments = asking.command.split(separator: " ").map(String.init)
       let folder = folders[place].path
       group.enter()
       Thread {
-        let result = try? run("keymodectl", arguments + ["--socket-dir", folder])
+        let result = try? keymodectl(asking.command, in: folder)
         ended.withLock { $0[place] = result }
         group.leave()
       }.start()

@@ -49,6 +49,11 @@ enum PythonWithPackages {
   }
 }
 
+/// Runs `keymodectl` with these words, as a client of the daemon in a folder.
+func keymodectl(_ words: String, in folder: String) throws -> Ended {
+  try run("keymodectl", words.split(separator: " ").map(String.init) + ["--socket-dir", folder])
+}
+
 /// What starts another program without the right of root to use every file; nothing for other users.
 let withoutRightsOfRoot: [String] = {
   let rights = "-dac_override,-dac_read_search"
