@@ -47,7 +47,7 @@ USER_UNITS = keymode-targets.service keymode-focus.service keymode-keyboard@.tar
 GUESTS = -n 2 --dist loadfile
 # The tests in guests that take the package or its examples.
 PACKAGE_TESTS = $(addprefix Tests/VirtualMachine/tests/, \
-  test_package.py test_upgrade.py test_kiosk.py test_clients_page.py test_autopkgtest.py)
+  test_package.py test_kiosk.py test_clients_page.py test_autopkgtest.py)
 # The tests of what differs between systemd 252 and 257.
 UNIT_TESTS = $(addprefix Tests/VirtualMachine/tests/, \
   test_units.py test_restart.py::test_stop_forgets_the_states_only_before_systemd_254)

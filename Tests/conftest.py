@@ -6,7 +6,7 @@ Beside this file is what all Python tests import: pytest adds its folder to thei
 import pytest
 from support.attack_table import AttackTable
 
-HEADER = ("attack", "count", "outcome", "lost", "worst delay to an innocent client")
+HEADER = ("attack", "count", "outcome", "worst delay to an innocent client")
 
 # The property of a report that is a row of the table. With pytest-xdist, other processes run the
 # tests; their reports reach the one that prints the table.
@@ -22,8 +22,8 @@ def told(request: pytest.FixtureRequest) -> AttackTable:
     """Adds the outcome of one attack to the table."""
     properties = request.node.user_properties
 
-    def add(attack: str, count: int, outcome: str, lost: int = 0, delay: str = "-") -> None:
-        properties.append((_ROW, [attack, str(count), outcome, str(lost), delay]))
+    def add(attack: str, count: int, outcome: str, delay: str = "-") -> None:
+        properties.append((_ROW, [attack, str(count), outcome, delay]))
 
     return add
 

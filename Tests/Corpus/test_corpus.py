@@ -217,21 +217,3 @@ def test_results_of_before_and_a_folder_without_files_are_refused(
         ended = subprocess.run(command, check=False, capture_output=True, text=True)
         assert (ended.returncode, ended.stdout, ended.stderr) == (1, "", problem)
     assert [path.name for path in tmp_path.iterdir()] == ["empty"]
-
-
-def test_a_folder_without_changes_gives_no_rows(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    (tmp_path / "recordings").mkdir()
-    (tmp_path / "recordings/one").write_text("# EVEMU 1.3\n")
-    (tmp_path / "first").mkdir()
-    command = [
-        sys.executable,
-        str(PROGRAM),
-        str(tmp_path / "recordings"),
-        str(tmp_path / "results"),
-    ]
-    ended = subprocess.run(
-        command, env=os.environ | environment, check=True, capture_output=True, text=True
-    )
-    assert ended.stdout == "file,state,seconds\n"

@@ -1,9 +1,7 @@
 """`keymode-focus`, on a desktop whose programs tell what has the focus (AT-SPI)."""
 
-import ast
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -16,6 +14,7 @@ from seat import Desktop, Seat
 from support.process import Process
 from support.user_manager import UserManager, require_root
 from support.waiting import BOUND_SECONDS, wait_until
+from text_fields import ACCESSIBLE, ROOT, AccessibleDesktop
 
 PREPARING = "prepareToEditText"
 EDITING = "editingText"
@@ -27,29 +26,11 @@ OTHERS = ["button", "check", "readonly"]
 # Longer than `keymode-focus` waits before it closes what it opened.
 LONG = 0.3
 
-LAUNCHER = "/usr/libexec/at-spi-bus-launcher"
-
 REGISTRY = "org.a11y.atspi.Registry"
-ROOT = "/org/a11y/atspi/accessible/root"
-ACCESSIBLE = "org.a11y.atspi.Accessible"
 
 
-class Accessibility:
-    """A session bus, and the bus over which programs tell of themselves."""
-
-    def __init__(self, seat: Seat) -> None:
-        self.seat = seat
-        # Set for the other tests, whose programs have no such bus.
-        for name in ("GTK_A11Y", "NO_AT_BRIDGE"):
-            del seat.environment[name]
-        seat.start("dbus-daemon", f"--config-file={seat.folder}/bus.conf", "--nofork")
-        seat.wait_for((seat.folder / "run/bus").exists, "a session bus")
-        self.launch()
-
-    def launch(self) -> None:
-        """Starts the accessibility bus. On a usual session bus, a service of its name does."""
-        self.seat.start(LAUNCHER, "--launch-immediately")
-        self.seat.wait_for(lambda: self.has_name("org.a11y.Bus"), "the accessibility bus")
+class Accessibility(AccessibleDesktop):
+    """The bus over which programs tell of themselves, and who listens there."""
 
     def kill(self) -> None:
         """Kills the accessibility bus, its launcher and its registry."""
@@ -61,41 +42,12 @@ class Accessibility:
 
     def has_name(self, name: str) -> bool:
         """Whether a program has this name on the session bus."""
-        names = self.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "ListNames")
-        return f"'{name}'" in names
-
-    def call(self, name: str, path: str, method: str, *arguments: str) -> str:
-        """Calls a method on the session bus, and returns what gdbus prints."""
-        return self.seat.run(
-            *("gdbus", "call", "--session", "--dest", name, "--object-path", path),
-            *("--method", method if "." in method else f"{name}.{method}", *arguments),
-        )
-
-    def property(self, name: str) -> bool:
-        """A property of the accessibility bus."""
-        get = "org.freedesktop.DBus.Properties.Get"
-        printed = self.call("org.a11y.Bus", "/org/a11y/bus", get, "org.a11y.Status", name)
-        return printed == "(<true>,)\n"
-
-    def set(self, name: str, value: bool) -> None:
-        """Sets a property of the accessibility bus."""
-        method = "org.freedesktop.DBus.Properties.Set"
-        text = f"<{str(value).lower()}>"
-        self.call("org.a11y.Bus", "/org/a11y/bus", method, "org.a11y.Status", name, text)
-
-    def call_there(self, name: str, path: str, method: str, *arguments: str) -> str:
-        """Calls a method on the accessibility bus, and returns what gdbus prints."""
-        (address,) = ast.literal_eval(self.call("org.a11y.Bus", "/org/a11y/bus", "GetAddress"))
-        return self.seat.run(
-            *("gdbus", "call", "--address", address, "--dest", name, "--object-path", path),
-            *("--method", method, *arguments),
-        )
+        return f"'{name}'" in self.seat.bus_names()
 
     def registered(self) -> str:
         """The events for which listeners have registered."""
-        return self.call_there(
-            REGISTRY, "/org/a11y/atspi/registry", f"{REGISTRY}.GetRegisteredEvents"
-        )
+        registry = (REGISTRY, "/org/a11y/atspi/registry")
+        return str(self.call(registry, f"{REGISTRY}.GetRegisteredEvents"))
 
     def wait_until_heard(self, program: subprocess.Popen[bytes]) -> None:
         """Waits until a program of GTK 4 knows that another program listens for focus.
@@ -107,17 +59,16 @@ class Accessibility:
         # Messages stay in order: the program has asked, the registry has answered, and the program
         # has the answer.
         for asked in (name, REGISTRY, name):
-            self.call_there(asked, ROOT, f"{ACCESSIBLE}.GetRole")
+            self.call((asked, ROOT), f"{ACCESSIBLE}.GetRole")
 
     def _names(self, program: subprocess.Popen[bytes]) -> list[str]:
         """The names of a process among the programs that the registry knows."""
-        bus = "org.freedesktop.DBus"
-        number = f"(uint32 {program.pid},)\n"
-        known = self.call_there(REGISTRY, ROOT, f"{ACCESSIBLE}.GetChildren")
+        asking = "org.freedesktop.DBus.GetConnectionUnixProcessID"
+        (known,) = self.call((REGISTRY, ROOT), f"{ACCESSIBLE}.GetChildren")
         return [
             name
-            for name in re.findall(r"\('(:[0-9.]+)'", known)
-            if self.call_there(bus, "/", f"{bus}.GetConnectionUnixProcessID", name) == number
+            for name, _ in known
+            if self.call(("org.freedesktop.DBus", "/"), asking, name) == (program.pid,)
         ]
 
     def start_focus(self, *options: str) -> subprocess.Popen[bytes]:
@@ -130,19 +81,15 @@ class Accessibility:
         """Waits until `keymode-focus` has registered for its events."""
         self.seat.wait_for(lambda: "deactivate" in self.registered().lower(), "a registration")
 
-    def state(self) -> str:
-        """The state of the keyboard."""
-        return self.seat.run("keymodectl", "state", "keyboard").strip()
-
     def wait_for(self, state: str) -> None:
         """Waits for a state of the keyboard."""
-        self.seat.wait_for(lambda: self.state() == state, state)
+        self.seat.wait_for(lambda: self.seat.keyboard == state, state)
 
     def stays(self, state: str) -> None:
         """Asserts that the keyboard is in a state, and still is after the time for a change."""
         self.wait_for(state)
         time.sleep(LONG)
-        assert self.state() == state, self.seat.log
+        assert self.seat.keyboard == state, self.seat.log
 
 
 class Program:
@@ -530,29 +477,20 @@ def test_user_without_permission_learns_who_has_it(accessibility: Accessibility)
     assert not accessibility.property("IsEnabled")
 
 
-def switches(process: subprocess.Popen[bytes]) -> dict[str, int]:
-    """How often each thread of a process has begun and ended to wait."""
-    found = {}
-    for thread in Path(f"/proc/{process.pid}/task").iterdir():
-        status = (thread / "status").read_text()
-        found[thread.name] = sum(map(int, re.findall(r"ctxt_switches:\s*(\d+)", status)))
-    return found
-
-
 def test_nothing_wakes_it_while_nothing_happens(desktop: Accessibility) -> None:
-    seat, focus = desktop.seat, desktop.focus
+    seat, focus = desktop.seat, Process(desktop.focus.pid)
     program = Program(desktop, "3.0", "window")
     program.focus("window", "entry")
     desktop.wait_for(EDITING)
     for _ in range(10):
         # Idle threads of the runtime end after some seconds.
-        before = switches(focus)
+        before = focus.switches()
         time.sleep(2)
-        if switches(focus) == before:
+        if focus.switches() == before:
             break
-    assert switches(focus) == before
+    assert focus.switches() == before
     # A text and a title that change are no business of it.
     program.send("write window hello")
     seat.wait_for(lambda: '"name": "hello"' in seat.run("swaymsg", "-t", "get_tree"), "the title")
     time.sleep(1)
-    assert switches(focus) == before
+    assert focus.switches() == before

@@ -160,25 +160,6 @@ def test_no_crash_leaves_the_microphone_open(talk: Talk, victims: tuple[str, ...
     assert "Restart=always" in (EXAMPLES / "push-to-talk/push-to-talk.service").read_text()
 
 
-def test_recorder_that_does_not_end_is_killed(talk: Talk) -> None:
-    talk.seat.start_keymoded()
-    talk.start()
-    talk.hold()
-    talk.wait_for_sound()
-    (recorder,) = talk.processes(RECORDING)
-    os.kill(recorder, signal.SIGSTOP)
-    talk.seat.trigger("stopTalking")
-    assert talk.wait_until_closed() < 1
-    talk.seat.wait_for(lambda: len(talk.recordings) == 1, "the recording")
-    assert recorded_seconds(talk.recordings[0], may_be_cut=True) > 0
-
-    # The example still works.
-    talk.hold()
-    talk.wait_for_sound()
-    talk.seat.trigger("stopTalking")
-    talk.seat.wait_for(lambda: len(talk.recordings) == 2, "the next recording")
-
-
 def test_commands_outlive_the_state_and_run_in_order(talk: Talk) -> None:
     seat = talk.seat
     seat.start_keymoded()

@@ -35,27 +35,35 @@ class AccessibleDesktop:
         for name in ("GTK_A11Y", "NO_AT_BRIDGE"):
             del seat.environment[name]
         seat.start_bus()
-        # On a usual session bus, a service of this name starts it.
-        seat.start("/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
-        seat.wait_for(lambda: "org.a11y.Bus" in seat.bus_names(), "the bus's launcher")
-        launcher = ("--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus")
-        (self._address,) = _values(
-            seat.run("gdbus", "call", *launcher, "--method", "org.a11y.Bus.GetAddress")
-        )
+        self.launch()
+
+    def launch(self) -> None:
+        """Starts the bus. On a usual session bus, a service of its name does."""
+        self.seat.start("/usr/libexec/at-spi-bus-launcher", "--launch-immediately")
+        self.seat.wait_for(lambda: "org.a11y.Bus" in self.seat.bus_names(), "the bus's launcher")
+        (self._address,) = _values(self._ask_launcher("org.a11y.Bus.GetAddress"))
 
     def turn_on(self) -> None:
         """Makes programs that start from now on use the bus, as keymode-focus does."""
-        self._properties("Set", "IsEnabled", "<true>")
+        self.set("IsEnabled", True)
 
     def is_on(self) -> bool:
         """Whether programs that start now use the bus."""
-        return "true" in self._properties("Get", "IsEnabled")
+        return self.property("IsEnabled")
 
-    def _properties(self, method: str, *arguments: str) -> str:
+    def property(self, name: str) -> bool:
+        """A property of the bus."""
+        get = "org.freedesktop.DBus.Properties.Get"
+        return self._ask_launcher(get, "org.a11y.Status", name) == "(<true>,)\n"
+
+    def set(self, name: str, value: bool) -> None:
+        """Sets a property of the bus."""
+        method = "org.freedesktop.DBus.Properties.Set"
+        self._ask_launcher(method, "org.a11y.Status", name, f"<{str(value).lower()}>")
+
+    def _ask_launcher(self, method: str, *arguments: str) -> str:
         launcher = ("--session", "--dest", "org.a11y.Bus", "--object-path", "/org/a11y/bus")
-        name = f"org.freedesktop.DBus.Properties.{method}"
-        call = ("--method", name, "org.a11y.Status", *arguments)
-        return self.seat.run("gdbus", "call", *launcher, *call)
+        return self.seat.run("gdbus", "call", *launcher, "--method", method, *arguments)
 
     def open_field(self, title: str) -> subprocess.Popen[bytes]:
         """Opens a window with a text field, and waits until it has the focus."""
@@ -74,16 +82,17 @@ class AccessibleDesktop:
 
     def _look_at(self, node: Node, found: list[str], waiting: list[Node]) -> None:
         """Adds the text of a text field to `found`, and the children of another node to `waiting`."""
-        (role,) = self._call(node, f"{ACCESSIBLE}.GetRoleName")
+        (role,) = self.call(node, f"{ACCESSIBLE}.GetRoleName")
         if role in TEXT_FIELD:
-            (text,) = self._call(node, "org.a11y.atspi.Text.GetText", "0", END)
+            (text,) = self.call(node, "org.a11y.atspi.Text.GetText", "0", END)
             found.append(text)
         # Menus have many items, and no text field.
         elif role != "menu bar":
-            (children,) = self._call(node, f"{ACCESSIBLE}.GetChildren")
+            (children,) = self.call(node, f"{ACCESSIBLE}.GetChildren")
             waiting += children
 
-    def _call(self, node: Node, method: str, *arguments: str) -> tuple[Any, ...]:
+    def call(self, node: Node, method: str, *arguments: str) -> tuple[Any, ...]:
+        """Calls a method of a node on the bus, and returns what it returns."""
         bus = ("--address", self._address, "--dest", node[0], "--object-path", node[1])
         try:
             return _values(self.seat.run("gdbus", "call", *bus, "--method", method, *arguments))
@@ -107,7 +116,7 @@ def focused_window(seat: Seat) -> str | None:
 
 def _values(printed: str) -> tuple[Any, ...]:
     """The values that gdbus printed."""
-    # The type of an empty array, and that of a path, are before the value.
-    values = ast.literal_eval(re.sub(r"@a\([a-z]+\) |objectpath ", "", printed))
+    # The types of empty arrays, paths and numbers are before the value.
+    values = ast.literal_eval(re.sub(r"@a\([a-z]+\) |objectpath |uint32 ", "", printed))
     assert isinstance(values, tuple)
     return values

@@ -1,10 +1,8 @@
-"""The kiosk when parts of it end, stop, or are many."""
+"""The kiosk when parts of it end or stop."""
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from browser import Browser, Tab, is_state
-from events import EventStream
 from kiosk import Kiosk
 
 from support.connection import Connection
@@ -97,23 +95,3 @@ def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:
     front.wait_for("document.querySelector('#voice-text').textContent === 'Speak now'")
     phase = "return (await import('/kiosk.js')).voice.phase"
     assert [behind.run(phase), front.run(phase)] == ["idle", "recording"]
-
-
-def test_a_hundred_pages_come_back_at_once(kiosk: Kiosk) -> None:
-    streams = [EventStream(kiosk.bridge) for _ in range(100)]
-    seen = [stream.next().identity for stream in streams]
-    kiosk.bridge.kill()
-    for stream in streams:
-        stream.close()
-    kiosk.keyboard.press(COMPOSE)
-    kiosk.bridge.start()
-    with ThreadPoolExecutor(100) as pool:
-        streams = list(pool.map(lambda last: EventStream(kiosk.bridge, last=last), seen))
-        first = list(pool.map(EventStream.next, streams))
-    assert [[change["to"] for change in event.data["changes"]] for event in first] == [
-        ["showingPanel"]
-    ] * 100
-    kiosk.keyboard.press(ESC)
-    for stream in streams:
-        assert stream.next().data["state"]["keyboard"] == "prepareToEditText"
-        stream.close()

@@ -19,7 +19,7 @@ struct AbsentDevicesTests {
     let folder = try TemporaryFolder()
     let answers = ["ListDevices": [#"{"parameters":{"devices":[]\#(member)}}"#]]
     let daemon = try ScriptedDaemon(in: folder.path, answers)
-    let ended = try run("keymodectl", "devices", "--socket-dir", folder.path)
+    let ended = try keymodectl("devices", in: folder.path)
     withExtendedLifetime(daemon) {}
     #expect((ended.status, ended.output) == (0, ""))
     #expect(ended.errors == "keymodectl: keymoded follows no device\(reason)\n")
@@ -29,9 +29,7 @@ struct AbsentDevicesTests {
   func absenceOfDevices() throws {
     let folder = try TemporaryFolder()
     #expect(chmod(try folder.write("device", ""), 0) == 0)
-    // Root may read everything, unless it lacks these capabilities.
-    let rights = "-dac_override,-dac_read_search"
-    let less = geteuid() == 0 ? "setpriv --inh-caps \(rights) --bounding-set \(rights) " : ""
+    let less = withoutRightsOfRoot.joined(separator: " ")
     for (path, reason) in [
       ("device", "it may not read them;"), ("none", "it has found no keyboard"),
     ] {
@@ -40,7 +38,7 @@ struct AbsentDevicesTests {
         """
         cd '\(folder.path)'; PATH='\(Place.programs)':$PATH
         echo > empty.yaml
-        \(less)keymoded --config empty.yaml --device \(path) --socket-dir . >log 2>&1 & daemon=$!
+        \(less) keymoded --config empty.yaml --device \(path) --socket-dir . >log 2>&1 & daemon=$!
         keymodectl wait shift=off --socket-dir . 2>waited && keymodectl devices --socket-dir .
         kill $daemon; wait $daemon
         """)

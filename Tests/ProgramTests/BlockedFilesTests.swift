@@ -14,7 +14,7 @@ struct BlockedFilesTests {
     try #require(mkfifo(pipe, 0o600) == 0)
     for path in [pipe, "/dev/zero"] {
       for other in [["--check"], ["--print-config"], ["--socket-dir", folder.path]] {
-        let ended = try TestSupport.run(
+        let ended = try run(
           "/usr/bin/timeout",
           ["--kill-after", "1", "60", "\(Place.programs)/keymoded", "--config", path] + other)
         #expect(ended.status == 4)
@@ -63,7 +63,7 @@ struct BlockedFilesTests {
     try daemon.change(1)
     #expect(fcntl(writing.fileDescriptor, F_GETFL) & O_NONBLOCK == 0)
     kill(daemon.process.processIdentifier, SIGHUP)
-    try wait(for: "a reload") { try statistics(daemon).contains("\nreloads        1\n") }
+    try wait(for: "a reload") { try daemon.ask("stats").lines.contains("reloads        1") }
     var text = ""
     func read() {
       while case let count = Glibc.read(own[0], &page, page.count), count > 0 {
@@ -76,9 +76,5 @@ struct BlockedFilesTests {
       read()
       return text.contains(": standard error was full; lines of this log that were lost: 2\n")
     }
-  }
-
-  private func statistics(_ daemon: RunningDaemon) throws -> String {
-    try run("keymodectl", "stats", "--socket-dir", daemon.sockets).output
   }
 }

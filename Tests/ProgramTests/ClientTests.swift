@@ -34,19 +34,6 @@ private struct Unexpected: Error { let update: Update }
 
 @Suite("KeymodeClient", .timeLimit(.minutes(10)))
 struct ClientTests {
-  @Test("a subscription yields the states, and then each change")
-  func changes() async throws {
-    let daemon = try RunningDaemon.following()
-    var follower = Follower(Client(directory: daemon.folder.path))
-    let first = try await follower.states()
-    #expect((first.modes.sequence, first.modes.shift) == (0, "off"))
-    try daemon.change(2)
-    guard case .change(let change) = try await follower.next() else { throw Fault() }
-    #expect((change.sequence, change.from, change.to) == (1, "off", "on"))
-    guard case .change(let second) = try await follower.next() else { throw Fault() }
-    #expect((second.sequence, second.from, second.to) == (2, "on", "capsLock"))
-  }
-
   @Test("a subscription resumes after a restart, with the changes in between")
   func resume() async throws {
     let daemon = try RunningDaemon.following()
@@ -135,8 +122,8 @@ struct ClientTests {
     async let state = follower.states()
     try await untilWatched(outer.path)
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    let server = try ScriptedDaemon(in: folder, answers, staysAfterMonitor: true)
-    #expect(try await state.instance == "one")
+    let server = try ScriptedDaemon(in: folder, ScriptedDaemon.answers, staysAfterMonitor: true)
+    #expect(try await state.instance == "i")
     withExtendedLifetime(server) {}
   }
 
@@ -151,15 +138,16 @@ struct ClientTests {
     async let state = follower.states()
     // The test cannot observe when the client retries.
     try #require(listen(listener, 1) == 0)
-    let server = ScriptedDaemon(listeningOn: listener, answers)
-    #expect(try await state.instance == "one")
+    let server = ScriptedDaemon(listeningOn: listener, ScriptedDaemon.answers)
+    #expect(try await state.instance == "i")
     withExtendedLifetime(server) {}
   }
 
   @Test("a cancelled subscription ends at once and closes its connection")
   func cancellation() async throws {
     let folder = try TemporaryFolder()
-    let server = try ScriptedDaemon(in: folder.path, answers, staysAfterMonitor: true)
+    let server = try ScriptedDaemon(
+      in: folder.path, ScriptedDaemon.answers, staysAfterMonitor: true)
     let client = Client(directory: folder.path)
     let (seen, told) = AsyncStream.makeStream(of: Update.self)
     let task = Task {
@@ -186,7 +174,7 @@ struct ClientTests {
   @Test("what has ended with an error is not ready any more, and tells first what was before")
   func ended() throws {
     let folder = try TemporaryFolder()
-    let garbage = ["Monitor": (answers["Monitor"] ?? []) + ["{"], "GetState": ["{"]]
+    let garbage = ["Monitor": (ScriptedDaemon.answers["Monitor"] ?? []) + ["{"], "GetState": ["{"]]
     let daemon = try ScriptedDaemon(in: folder.path, garbage, staysAfterMonitor: true)
     func isReady(_ descriptor: Int32) -> Bool {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -274,11 +262,3 @@ private func onThread<Result: Sendable>(
     Thread { continuation.resume(with: Swift.Result(catching: body)) }.start()
   }
 }
-
-/// The answer of a daemon with states and without changes.
-private let answers = [
-  "Monitor": [
-    #"{"parameters":{"state":{"instance":"one","sequence":0,"time":0,"shift":"off","#
-      + #""keyboard":"prepareToEditText"},"changes":[],"missed":0},"continues":true}"#
-  ]
-]

@@ -6,12 +6,10 @@ import Testing
 enum CompletingShell: String, CaseIterable {
   case bash, zsh, fish
 
-  /// The completions that the shell offers for each line.
-  ///
-  /// - Parameter sockets: where the daemon serves, if there is one.
-  func completions(of lines: [String], sockets: String = "/nowhere") throws -> [Set<String>] {
+  /// The completions that the shell offers for each line, without a daemon.
+  func completions(of lines: [String]) throws -> [Set<String>] {
     let environment = [
-      "PATH": "\(Place.programs):/usr/bin:/bin", "KEYMODED_SOCKET_DIR": sockets,
+      "PATH": "\(Place.programs):/usr/bin:/bin", "KEYMODED_SOCKET_DIR": "/nowhere",
     ]
     let files = "\(Place.checkout)/completions"
     switch self {
@@ -48,7 +46,8 @@ enum CompletingShell: String, CaseIterable {
     case .zsh:
       let folder = try TemporaryFolder()
       let screen = try TerminalScreen(
-        columns: 100, rows: 30, environment: ["HOME": folder.path, "KEYMODED_SOCKET_DIR": sockets],
+        columns: 100, rows: 30,
+        environment: ["HOME": folder.path, "KEYMODED_SOCKET_DIR": "/nowhere"],
         shell: "/usr/bin/zsh -f")
       try screen.type(
         "fpath=('\(files)' $fpath); autoload -Uz compinit; compinit -u -D; unsetopt beep; PS1='r> '; clear"
@@ -79,43 +78,24 @@ enum CompletingShell: String, CaseIterable {
 
 @Suite("Completion")
 struct CompletionTests {
-  /// The contents of `--help`.
-  private struct Help {
-    /// The commands, in order.
-    let commands: [String]
-    let events: Set<String>
-
-    init() throws {
-      let paragraphs = try run("keymodectl", "--help").output.components(separatedBy: "\n\n")
-      commands = paragraphs[2].matches(of: /(?m)^ {2}([a-z]+)/).map { String($0.1) }
-      let list = try #require(paragraphs.first { $0.hasPrefix("Events: ") })
-      events = Set(list.split(separator: /[ \n]+/).dropFirst().map(String.init))
-    }
-
-    /// The options that the help of a command lists.
-    func options(of command: String) throws -> Set<String> {
-      // An option is at the beginning of a line, or after its short form and a comma.
-      let help = try run("keymodectl", "help", command).output
-      return Set(help.matches(of: /(?m)(?:^ {2}|^ {2}-[a-zA-Z], )(--[a-z-]+)/).map { String($0.1) })
-    }
+  /// The options that a help lists: at the beginning of a line, or after a short form and a comma.
+  private func options(_ help: String) -> Set<String> {
+    Set(help.matches(of: /(?m)(?:^ {2}|^ {2}-[a-zA-Z], )(--[a-z-]+)/).map { String($0.1) })
   }
 
   @Test(
     "completion offers exactly the commands and options of --help",
     arguments: CompletingShell.allCases)
   func agreement(_ shell: CompletingShell) throws {
-    let help = try Help()
-    #expect(help.commands.count == 13)
-    let lines = ["keymodectl "] + help.commands.map { "keymodectl \($0) --" }
+    let lines = ["keymodectl "] + HelpTests.names.map { "keymodectl \($0) --" }
     let found = try shell.completions(of: lines)
-    #expect(found.first == Set(help.commands))
-    for (command, options) in zip(help.commands, found.dropFirst()) {
-      #expect(try options == help.options(of: command), "\(command)")
+    #expect(found.first == Set(HelpTests.names))
+    for (command, offered) in zip(HelpTests.names, found.dropFirst()) {
+      let help = try run("keymodectl", "help", command).output
+      #expect(offered == options(help), "\(command)")
     }
-    let daemon = try run("keymoded", "--help").output.matches(
-      of: /(?m)(?:^ {2}|^ {2}-[a-zA-Z], )(--[a-z-]+)/
-    ).map { String($0.1) }
-    #expect(try shell.completions(of: ["keymoded --"]) == [Set(daemon)])
+    let daemon = options(try run("keymoded", "--help").output)
+    #expect(try shell.completions(of: ["keymoded --"]) == [daemon])
   }
 
   @Test(
@@ -128,7 +108,9 @@ struct CompletionTests {
       "keymodectl wait keyboard=",
     ])
     #expect(found[0] == ["shift", "keyboard"])
-    #expect(try found[1] == Help().events)
+    let help = try run("keymodectl", "--help").output.components(separatedBy: "\n\n")
+    let events = try #require(help.first { $0.hasPrefix("Events: ") })
+    #expect(found[1] == Set(events.split(separator: /[ \n]+/).dropFirst().map(String.init)))
     func last(_ words: Set<String>) -> Set<String> {
       // fish completes the whole word.
       Set(words.compactMap { $0.split(separator: "=").last.map(String.init) })
@@ -142,29 +124,13 @@ struct CompletionTests {
     }
   }
 
-  @Test(
-    "completion offers the states and events of the daemon's own table",
-    arguments: CompletingShell.allCases)
-  func ownNames(_ shell: CompletingShell) throws {
-    let daemon = try RunningDaemon.following(
-      configuration: "devices: { ignore: [\"*\"] }\nkeyboard:\n\(stickerTable)")
-    let found = try shell.completions(
-      of: ["keymodectl trigger click", "keymodectl wait keyboard=showing"],
-      sockets: daemon.folder.path)
-    #expect(found[0] == ["clickSwitchButton", "clickMoreButton", "clickStickerButton"])
-    #expect(
-      Set(found[1].compactMap { $0.split(separator: "=").last })
-        == ["showingPanel", "showingStickers"])
-  }
-
   @Test("names are those of the daemon, else of the configuration, else the defaults")
   func names() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("k.yaml", "keyboard:\n\(stickerTable)")
     let nowhere = ["--socket-dir", folder.path]
     func lines(_ arguments: String...) throws -> [String] {
-      let ended = try TestSupport.run(
-        "\(Place.programs)/keymodectl", ["__names"] + arguments)
+      let ended = try run("keymodectl", ["__names"] + arguments)
       #expect((ended.status, ended.errors) == (0, ""))
       return ended.lines
     }
@@ -204,18 +170,12 @@ struct CompletionTests {
     "make install puts completions where the shells look for them",
     arguments: ["/usr", "/usr/local"])
   func installed(_ prefix: String) throws {
-    let folder = try TemporaryFolder()
-    // This test does not need the real programs.
-    let built = "\(folder.path)/.build/release"
-    try FileManager.default.createDirectory(atPath: built, withIntermediateDirectories: true)
-    let script = """
-      cp -r Makefile completions etc libexec man systemd udev '\(folder.path)' && cd '\(folder.path)' &&
-      cp /bin/true .build/release/keymoded && cp /bin/true .build/release/keymodectl &&
-      make install PREFIX=\(prefix) DESTDIR='\(folder.path)/root' >/dev/null &&
-      (cd root && find . -path '*share*' -type f -name '*keymod*' ! -path '*/man/*' | sort) &&
-      make uninstall PREFIX=\(prefix) DESTDIR='\(folder.path)/root' >/dev/null && find root -type f
+    let installation = try Installation(prefix: prefix)
+    let ended = try installation.run(
       """
-    let ended = try run("/bin/sh", "-c", "cd '\(Place.checkout)' && \(script)")
+      act install; (cd root && find . -path '*share*' -type f -name '*keymod*' ! -path '*/man/*' | sort)
+      act uninstall; find root -type f
+      """)
     #expect(ended.status == 0 && ended.errors == "")
     let zsh = prefix == "/usr" ? "vendor-completions" : "site-functions"
     let share = ".\(prefix)/share"

@@ -81,14 +81,10 @@ private func isHarmless(_ text: String) -> Bool {
 
 @Suite("Foreign text", .timeLimit(.minutes(5)))
 struct EscapeTests {
-  private func ask(
-    _ answers: [String: [String]], _ command: String, _ arguments: [String] = []
-  ) throws -> Ended {
+  private func ask(_ answers: [String: [String]], _ command: String) throws -> Ended {
     let folder = try TemporaryFolder()
     let daemon = try ScriptedDaemon(in: folder.path, answers)
-    let words = command.split(separator: " ").map(String.init)
-    let ended = try TestSupport.run(
-      "\(Place.programs)/keymodectl", words + arguments + ["--socket-dir", folder.path])
+    let ended = try keymodectl(command, in: folder.path)
     withExtendedLifetime(daemon) {}
     #expect(isHarmless(ended.output), "\(ended.output.debugDescription)")
     #expect(isHarmless(ended.errors), "\(ended.errors.debugDescription)")
@@ -113,13 +109,6 @@ struct EscapeTests {
   func plain(_ command: String, _ expected: String) throws {
     let ended = try ask(answers, command)
     #expect(ended.output == expected.replacing("NAME", with: seen))
-  }
-
-  @Test("text of a daemon is escaped in the list of devices")
-  func devices() throws {
-    let lines = try ask(answers, "devices").lines
-    #expect(lines.count == 1)
-    #expect(lines.first?.hasPrefix("\(seen)  \(seen):") == true)
   }
 
   @Test(
@@ -162,21 +151,6 @@ struct EscapeTests {
     }
   }
 
-  @Test("text of a daemon is escaped in a bar, and the escapes of the bar's format stay")
-  func bar() throws {
-    let folder = try TemporaryFolder()
-    let daemon = try ScriptedDaemon(in: folder.path, answers)
-    // The output for bars is endless.
-    let ended = try run(
-      "/bin/sh", "-c",
-      """
-      '\(Place.programs)/keymodectl' watch --format "$(printf '\\033[1m{shift}\\033[m')" \
-        --socket-dir \(folder.path) | head -n 1
-      """)
-    withExtendedLifetime(daemon) {}
-    #expect(ended.output == "\u{1b}[1m\(seen)\u{1b}[m\n")
-  }
-
   @Test("text of a daemon is escaped in the live view")
   func view() throws {
     let folder = try TemporaryFolder()
@@ -214,7 +188,7 @@ struct EscapeTests {
       ("keymoded", ["--recording", "x", "--speed", evil]),
     ])
   func arguments(_ program: String, _ arguments: [String]) throws {
-    let ended = try TestSupport.run("\(Place.programs)/\(program)", arguments)
+    let ended = try run(program, arguments)
     #expect(ended.status != 0)
     #expect(isHarmless(ended.output + ended.errors), "\(ended.errors.debugDescription)")
     #expect(ended.errors.contains("Grün"))

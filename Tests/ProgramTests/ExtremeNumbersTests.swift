@@ -50,7 +50,7 @@ struct ExtremeNumbersTests {
               + #""losses":\#(started),"reloads":\#(time)}}"#
           ]
         ])
-      let ended = try run("keymodectl", "stats", "--socket-dir", folder.path)
+      let ended = try keymodectl("stats", in: folder.path)
       withExtendedLifetime(daemon) {}
       #expect((ended.status, ended.errors) == (0, ""), "\(started), \(time)")
       let (difference, overflow) = time.subtractingReportingOverflow(started)
@@ -85,9 +85,7 @@ struct ExtremeNumbersTests {
       ("state", 0), ("state --json", 0), ("trigger x", 0), ("graph keyboard --current", 0),
       ("wait keyboard=busy", 0), ("watch --lines", 3), ("watch --json", 3),
     ] {
-      let ended = try run(
-        "/bin/sh", "-c",
-        "'\(Place.programs)/keymodectl' \(command) --socket-dir \(folder.path)")
+      let ended = try keymodectl(command, in: folder.path)
       #expect(Int(ended.status) == status, "\(command): \(ended.errors)")
       if command.hasPrefix("watch") { #expect(ended.output.contains("done")) }
     }

@@ -10,7 +10,6 @@ final class FIFOKeyboard {
   enum Key: UInt16 {
     case y = 21
     case leftShift = 42
-    case z = 44
     case f9 = 67
   }
 

@@ -23,8 +23,7 @@ struct HelpTests {
       for arguments in name == "help"
         ? [] : [[name, "--help"], ["-h", name], [name, "-h"], ["help", name, "-V"]]
       {
-        let path = "\(Place.programs)/keymodectl"
-        #expect(try TestSupport.run(path, arguments).output == help.output, "\(arguments)")
+        #expect(try run("keymodectl", arguments).output == help.output, "\(arguments)")
       }
       let examples = help.output.components(separatedBy: "\nExamples:\n").last ?? ""
       let lines = examples.split(separator: "\n").filter { !$0.hasPrefix("   ") }
@@ -36,6 +35,12 @@ struct HelpTests {
   @Test("help and -h print what --help does; a call without a command prints it too, and fails")
   func helpOfAll() throws {
     let help = try run("keymodectl", "--help")
+    for (program, help) in [("keymodectl", help), ("keymoded", try run("keymoded", "--help"))] {
+      #expect((help.status, help.errors) == (0, ""))
+      #expect(help.output.hasPrefix("usage: \(program) "))
+      #expect(help.lines.allSatisfy { $0.count <= 80 })
+      #expect(try run(program, "--version").output == "\(program) \(keymodedVersion)\n")
+    }
     #expect(try run("keymodectl", "help").output == help.output)
     #expect(try run("keymodectl", "-h").output == help.output)
     #expect(try run("keymodectl", "-V").output == "keymodectl \(keymodedVersion)\n")
@@ -49,29 +54,13 @@ struct HelpTests {
   }
 
   @Test(
-    "times have units; a bare number is in seconds",
-    arguments: ["50ms", "0.05s", "0.05", "50000us"])
-  func times(_ time: String) throws {
-    let daemon = try RunningDaemon()
-    let start = ContinuousClock.now
-    let ended = try run(
-      "keymodectl", "wait", "shift=on", "--timeout", time, "--socket-dir", daemon.folder.path)
-    #expect((ended.status, ended.errors) == (1, ""))
-    #expect(ContinuousClock.now - start >= .milliseconds(50))
-    let recording = "# EVEMU 1.3\nE: 0.010000 0001 002a 0001\nE: 0.050000 0001 001e 0001\n"
-    let replayed = try run("keymodectl", "replay", "-", "--from", time, input: recording)
-    #expect(replayed.lines.count { $0.contains("→") } == 1)
-  }
-
-  @Test(
     "an unknown command gets the most similar one, or the one that has this name elsewhere",
     arguments: [
       ("wahtch", "watch"), ("status", "state"), ("monitor", "watch"), ("listen", "watch"),
       ("send", "trigger"), ("xyz", nil),
     ] as [(String, String?)], [false, true])
   func unknownCommands(_ example: (name: String, meant: String?), _ asksForHelp: Bool) throws {
-    let arguments = (asksForHelp ? ["help"] : []) + [example.name]
-    let ended = try TestSupport.run("\(Place.programs)/keymodectl", arguments)
+    let ended = try run("keymodectl", (asksForHelp ? ["help"] : []) + [example.name])
     let hint = example.meant.map { "; did you mean '\($0)'?" } ?? ""
     #expect((ended.status, ended.output) == (2, ""))
     let message = "unknown command '\(example.name)'\(hint)\ntry 'keymodectl --help'\n"
@@ -90,7 +79,7 @@ struct HelpTests {
         ", which is a key; keys are bound to events in /etc/keymoded/keymoded.yaml; the events are"
       ),
     ] {
-      let ended = try run("keymodectl", "trigger", event, "--socket-dir", daemon.folder.path)
+      let ended = try daemon.ask("trigger", event)
       #expect(ended.status == 2)
       #expect(ended.errors.hasPrefix("keymodectl: unknown event '\(event)'\(message)\n"))
     }

@@ -2,6 +2,28 @@ import Foundation
 import TestSupport
 import Testing
 
+/// A copy of what `make install` takes, which installs into the folder `root` beside it.
+struct Installation {
+  private let folder: TemporaryFolder
+  private let prefix: String
+
+  init(prefix: String) throws { (folder, self.prefix) = (try TemporaryFolder(), prefix) }
+
+  /// Runs a script of a shell beside `root`, in which `act` makes a target. The programs are others.
+  func run(_ script: String) throws -> Ended {
+    try ProgramTests.run(
+      "/bin/sh", "-c",
+      """
+      set -e; cd '\(Place.checkout)'
+      cp -r Makefile completions etc libexec man systemd udev '\(folder.path)'; cd '\(folder.path)'
+      mkdir -p .build/release
+      cp /bin/true .build/release/keymoded; cp /bin/true .build/release/keymodectl
+      act() { make --silent "$1" PREFIX=\(prefix) DESTDIR="$PWD/root"; }
+      \(script)
+      """)
+  }
+}
+
 @Suite("Installed configuration")
 struct InstalledConfigurationTests {
   private let file = "\(Place.checkout)/etc/keymoded.yaml"
@@ -29,21 +51,16 @@ struct InstalledConfigurationTests {
 
   @Test("make install does not overwrite a user's file, and make uninstall keeps it")
   func kept() throws {
-    let folder = try TemporaryFolder()
-    let script = """
-      set -e; cd '\(folder.path)'; mkdir -p .build/release
-      (cd '\(Place.checkout)' && cp -r Makefile completions etc libexec man systemd udev '\(folder.path)')
-      cp /bin/true .build/release/keymoded; cp /bin/true .build/release/keymodectl
-      root=$PWD/root; there=$root/etc/keymoded/keymoded.yaml
-      act() { make --silent "$1" PREFIX=/usr DESTDIR="$root"; }
+    let ended = try Installation(prefix: "/usr").run(
+      """
+      there=root/etc/keymoded/keymoded.yaml
       act install; cmp "$there" etc/keymoded.yaml; stat -c %a "$there"
       act install; cmp "$there" etc/keymoded.yaml
       act uninstall; test ! -e "$there" && echo removed
       echo 'debounce: 5ms' >"$there"
       act install; cat "$there"
       act uninstall; cat "$there"
-      """
-    let ended = try run("/bin/sh", "-c", script)
+      """)
     #expect((ended.status, ended.errors) == (0, ""))
     #expect(ended.lines == ["644", "removed", "debounce: 5ms", "debounce: 5ms"])
   }

@@ -25,29 +25,6 @@ struct InterfaceTests {
     #expect(try reading.result("\(controller).GetState")["state"]?["sequence"] == 1)
   }
 
-  @Test("Monitor replies with the states and then with each change")
-  func monitor() throws {
-    let daemon = try RunningDaemon()
-    let client = try daemon.client()
-    try client.call("\(controller).Monitor", more: true)
-    let first = try client.reply()
-    #expect(first["continues"] == true)
-    #expect(first["parameters"]?["changes"] == [])
-    #expect(first["parameters"]?["missed"] == 0)
-    #expect(first["parameters"]?["state"]?["sequence"] == 0)
-    try daemon.change(1)
-    let second = try client.reply()
-    #expect(second["continues"] == true)
-    let change = try #require(second["parameters"]?["changes"]?.array?.first)
-    #expect(change["sequence"] == 1)
-    #expect(change["machine"] == "shift")
-    #expect(change["from"] == "off")
-    #expect(change["to"] == "on")
-    #expect(change["event"] == "shiftPressed")
-    #expect(second["parameters"]?["state"]?["shift"] == "on")
-    #expect(second["parameters"]?["state"]?["shiftSince"] == change["time"])
-  }
-
   @Test("Monitor resumes where a client left off")
   func resume() throws {
     let daemon = try RunningDaemon()
@@ -75,23 +52,6 @@ struct InterfaceTests {
     #expect(later["error"] == "org.varlink.service.InvalidParameter")
     #expect(later["parameters"]?["parameter"] == "after")
     #expect(numbers(try first(["after": nil, "instance": nil])) == [], "null is not given")
-  }
-
-  @Test("Monitor reports how many changes the ring no longer holds")
-  func fellOut() throws {
-    let daemon = try RunningDaemon()
-    let instance = try #require(
-      try daemon.client().result("\(controller).GetState")["state"]?["instance"])
-    try daemon.change(1030)
-    for (after, missed, count) in [(5, 1025, 0), (6, 0, 1024)] as [(Int64, Int64, Int)] {
-      let client = try daemon.client()
-      try client.call(
-        "\(controller).Monitor", ["after": .integer(after), "instance": instance], more: true)
-      let reply = try client.reply()
-      #expect(reply["parameters"]?["missed"] == .integer(missed))
-      #expect(reply["parameters"]?["changes"]?.array?.count == count)
-      #expect(reply["parameters"]?["state"]?["sequence"] == 1030)
-    }
   }
 
   @Test("ListMachines returns the rules in force")
@@ -171,19 +131,12 @@ struct InterfaceTests {
           try client.call("\(controller).GetState")
           try awaitInput(client.descriptor, "a reply")
         }
-        client.send(
-          #"{"method":"org.keymoded.Controller.Trigger","parameters":{"event":"shiftPressed"},"#
-            + #""oneway":true}"# + "\u{0}")
+        client.send(RawCall.shiftPressed)
       }
       #expect(try subscriber.sequences(1) == [round])
     }
     // More than the daemon reads at once.
-    do {
-      let call =
-        #"{"method":"org.keymoded.Controller.Trigger","parameters":{"event":"shiftPressed"},"#
-        + #""oneway":true}"# + "\u{0}"
-      try daemon.client(\.controlSocket).send(String(repeating: call, count: 100))
-    }
+    try daemon.client(\.controlSocket).send(String(repeating: RawCall.shiftPressed, count: 100))
     #expect(try subscriber.sequences(100) == Array(101...200))
   }
 
@@ -191,14 +144,11 @@ struct InterfaceTests {
   func onewayBehindUnwantedReply() throws {
     let daemon = try RunningDaemon()
     let subscriber = try daemon.subscriber()
-    let trigger =
-      #"{"method":"\#(controller).Trigger","parameters":{"event":"shiftPressed"},"oneway":true}"#
-      + "\u{0}"
     for round in Int64(1)...100 {
       let client = try daemon.client(\.controlSocket)
       // From here on, the daemon cannot send replies.
       shutdown(client.descriptor, Int32(SHUT_RD))
-      client.send(#"{"method":"\#(controller).GetState"}"# + "\u{0}" + trigger)
+      client.send(RawCall.getState + RawCall.shiftPressed)
       #expect(try subscriber.sequences(1) == [round])
     }
   }
@@ -207,15 +157,14 @@ struct InterfaceTests {
   func halfClosed() throws {
     let daemon = try RunningDaemon()
     let client = try daemon.client()
-    client.send(#"{"method":"org.keymoded.Controller.GetState"}"# + "\u{0}")
-    client.send(#"{"method":"org.keymoded.Controller.Monitor","more":true}"# + "\u{0}")
+    client.send(RawCall.getState + RawCall.monitor)
     shutdown(client.descriptor, Int32(SHUT_WR))
     #expect(try client.reply()["parameters"]?["state"]?["shift"] == "off")
     #expect(try client.reply()["parameters"]?["changes"] == [])
     try daemon.change(3)
     #expect(try client.sequences(3) == [1, 2, 3])
     let other = try daemon.client()
-    other.send(#"{"method":"org.keymoded.Controller.GetState"}"# + "\u{0}")
+    other.send(RawCall.getState)
     shutdown(other.descriptor, Int32(SHUT_WR))
     #expect(try other.reply()["parameters"]?["state"]?["sequence"] == 3)
     #expect(try other.message() == nil)

@@ -26,11 +26,8 @@ struct KeysTests {
     let folder = try TemporaryFolder()
     let file = try folder.write("device", "")
     #expect(chmod(file, 0) == 0)
-    // Root may read everything, unless it lacks these capabilities.
-    let rights = "-dac_override,-dac_read_search"
-    let less = geteuid() == 0 ? "setpriv --inh-caps \(rights) --bounding-set \(rights) " : ""
-    let refused = try run(
-      "/bin/sh", "-c", "exec \(less)'\(Place.programs)/keymodectl' keys \(file)")
+    let command = withoutRightsOfRoot + ["\(Place.programs)/keymodectl", "keys", file]
+    let refused = try run(command[0], Array(command[1...]))
     #expect((refused.status, refused.output) == (5, ""))
     #expect(
       refused.errors == """
@@ -40,11 +37,13 @@ struct KeysTests {
         """)
   }
 
-  @Test("a bad configuration is refused before a device is opened")
-  func configuration() throws {
+  @Test(
+    "a bad configuration is refused before a device or a recording is opened",
+    arguments: ["keys", "replay"])
+  func configuration(_ command: String) throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("bad.yaml", "shift: 1\n")
-    let ended = try run("keymodectl", "keys", "--config", file, "/nowhere")
+    let ended = try run("keymodectl", command, "--config", file, "/nowhere")
     #expect(ended.status == 4)
     #expect(ended.errors.hasPrefix("\(file):1:8: shift must be a mapping"))
   }

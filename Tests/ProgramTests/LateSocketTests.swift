@@ -14,16 +14,11 @@ struct LateSocketTests {
     outer = try TemporaryFolder()
   }
 
-  /// A program that waits in ``folder`` for a daemon. Root may use every socket, unless it lacks
-  /// these capabilities.
+  /// A program that waits in ``folder`` for a daemon.
   private func waiting() throws -> RunningProgram {
-    let arguments = ["wait", "shift=off", "--socket-dir", folder]
-    let rights = "-dac_override,-dac_read_search"
-    let less = ["--inh-caps", rights, "--bounding-set", rights]
-    let waiting =
-      try geteuid() == 0
-      ? RunningProgram("/usr/bin/setpriv", less + ["\(Place.programs)/keymodectl"] + arguments)
-      : RunningProgram("keymodectl", arguments)
+    let command = ["\(Place.programs)/keymodectl", "wait", "shift=off", "--socket-dir", folder]
+    let words = withoutRightsOfRoot + command
+    let waiting = try RunningProgram(words[0], Array(words[1...]))
     try wait(for: "a message") { waiting.errors.hasSuffix("waiting for it\n") }
     return waiting
   }

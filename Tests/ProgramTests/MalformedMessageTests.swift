@@ -39,48 +39,22 @@ struct MalformedMessageTests {
     #"{"method":"\#(controller).Monitor","more":true,"parameters":\#(parameters)}"#
   }
 
-  private static func sized(_ bytes: Int) -> String {
-    let call = getState(#""more":false"#)
-    return call + String(repeating: " ", count: bytes - call.utf8.count)
-  }
-
-  /// Messages that are not JSON.
-  private static let notJSON: [Message] = [
-    Message("nothing", ""), Message("a word", "hello"),
-    Message("an open object", "{"), Message("two objects", "{}{}"),
-    Message("NaN", parameters(#"{"a":NaN}"#)),
-    Message("a number with zeros before it", parameters("01")),
-  ]
-
-  /// Messages that are JSON, but are refused before they are read as calls.
-  private static let notTaken: [Message] = [
-    Message("a high surrogate alone", #"{"method":"\ud800"}"#),
-    Message("the character NUL", #"{"method":"a\u0000b"}"#),
+  /// Messages that are no calls; `JSONTests` and `CallTests` have many more.
+  private static let notCalls: [Message] = [
+    Message("nothing", ""), Message("a word", "hello"), Message("an open object", "{"),
+    Message("a byte that is never UTF-8", [0x22, 0xff, 0x22]),
     Message("a method twice", #"{"method":"x","method":"y"}"#),
-    Message("a parameter twice", trigger(#"{"event":"tapTextField","event":"tapBlankArea"}"#)),
-    Message("a number past Int64", monitor(#"{"after":9223372036854775808,"instance":"x"}"#)),
-    Message("a number past Double", parameters("1e400")),
-    Message(
-      "lists 17 deep",
-      parameters(String(repeating: "[", count: 16) + String(repeating: "]", count: 16))
-    ),
     Message("objects 10,000 deep", String(repeating: #"{"a":"#, count: 10_000)),
-    Message("a list", "[]"), Message("null", "null"),
-    Message("one byte more than 64 KiB", sized(65_537)),
+    Message("a list", "[]"),
   ]
 
   /// Calls with an invalid or unusual member.
   private static let wrongCalls: [Message] = [
-    Message("an empty object", "{}"), Message("a method that is a number", #"{"method":7}"#),
-    Message("parameters that are a list", parameters("[]")),
-    Message("more that is a number", getState(#""more":1"#)),
+    Message("an empty object", "{}"), Message("parameters that are a list", parameters("[]")),
     Message("more that is null", getState(#""more":null"#)),
     Message("a member that nobody knows", getState(#""colour":"red""#)),
-    Message("a method of its own name", #"{"method":"Method"}"#),
     Message("a method that is a point", #"{"method":"."}"#),
     Message("a method in other letters", #"{"method":"ORG.KEYMODED.CONTROLLER.GETSTATE"}"#),
-    Message(
-      "a method of 60,000 letters", #"{"method":"a.\#(String(repeating: "b", count: 60_000))"}"#),
     Message("a method of service that there is not", #"{"method":"org.varlink.service.Quit"}"#),
     Message(
       "the description of nothing", #"{"method":"org.varlink.service.GetInterfaceDescription"}"#),
@@ -104,18 +78,10 @@ struct MalformedMessageTests {
     ),
   ]
 
-  /// Messages with invalid or unusual bytes.
-  private static let notUTF8: [Message] = [
-    Message("a byte that is never UTF-8", [0x22, 0xff, 0x22]),
-    Message("a byte order mark", [0xef, 0xbb, 0xbf, 0x7b, 0x7d]),
-    Message("an escape of a terminal", [0x22, 0x1b, 0x5b, 0x32, 0x4a, 0x22]),
-  ]
-
-  private static let messages = notJSON + notUTF8 + notTaken + wrongCalls
+  private static let messages = notCalls + wrongCalls
 
   @Test("every malformed message gets its Varlink error, and does not disturb other clients")
   func replies() throws {
-    #expect(Self.messages.count >= 40)
     let daemon = try RunningDaemon()
     let innocent = try daemon.subscriber()
     let state = try daemon.client().result("\(Self.controller).GetState")["state"]
@@ -139,10 +105,7 @@ struct MalformedMessageTests {
         // Times and the instance differ from run to run.
         replies.append(
           reply.replacing(/"(time|shiftSince)":\d+/) { match in #""\#(match.output.1)":TIME"# }
-            .replacing(
-              instance, with: "INSTANCE"
-            )
-            .replacing(/b{100,}/, with: "b…"))
+            .replacing(instance, with: "INSTANCE"))
       }
       if replies.last != "(closed)" { replies.removeLast() }
       said += "\(message.name)\n\(replies.map { "  \($0)\n" }.joined())"

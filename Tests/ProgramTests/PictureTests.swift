@@ -10,7 +10,7 @@ struct PictureTests {
     #expect((drawn.status, drawn.errors) == (0, ""))
     #expect(drawn.output.contains("<svg ") && drawn.output.contains("prepareToEditText"))
     let dot = try run("keymodectl", "graph", "keyboard").output
-    let graphviz = try TestSupport.run("/usr/bin/dot", ["-Tsvg"], input: dot).output
+    let graphviz = try run("/usr/bin/dot", ["-Tsvg"], input: dot).output
     let added = try #require(
       drawn.output.firstMatch(of: /<title>.*<\/style>\n/.dotMatchesNewlines()))
     #expect(

@@ -49,9 +49,28 @@ enum PythonWithPackages {
   }
 }
 
+/// Runs `keymodectl` with these words, as a client of the daemon in a folder.
+func keymodectl(_ words: String, in folder: String) throws -> Ended {
+  try run("keymodectl", words.split(separator: " ").map(String.init) + ["--socket-dir", folder])
+}
+
+/// What starts another program without the right of root to use every file; nothing for other users.
+let withoutRightsOfRoot: [String] = {
+  let rights = "-dac_override,-dac_read_search"
+  let less = ["/usr/bin/setpriv", "--inh-caps", rights, "--bounding-set", rights]
+  return geteuid() == 0 ? less : []
+}()
+
 /// Runs a program under test, or the program at a path, and waits for its end.
 func run(
   _ program: String, _ arguments: String..., input: String = "", environment: [String: String] = [:]
+) throws -> Ended {
+  try run(program, arguments, input: input, environment: environment)
+}
+
+/// Runs a program under test, or the program at a path, and waits for its end.
+func run(
+  _ program: String, _ arguments: [String], input: String = "", environment: [String: String] = [:]
 ) throws -> Ended {
   let path = program.contains("/") ? program : "\(Place.programs)/\(program)"
   return try TestSupport.run(path, arguments, input: input, environment: environment)

@@ -25,6 +25,16 @@ func withSocketAddress<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, sock
   }
 }
 
+/// Calls as clients send them, with the NUL at their end.
+enum RawCall {
+  static let getState = #"{"method":"org.keymoded.Controller.GetState"}"# + "\u{0}"
+  static let monitor = #"{"method":"org.keymoded.Controller.Monitor","more":true}"# + "\u{0}"
+  /// Changes the state of Shift, and gets no reply.
+  static let shiftPressed =
+    #"{"method":"org.keymoded.Controller.Trigger","parameters":{"event":"shiftPressed"},"#
+    + "\"oneway\":true}\u{0}"
+}
+
 /// A connection to a daemon, for any bytes that a test sends.
 final class RawClient {
   let descriptor: Int32

@@ -142,21 +142,4 @@ struct ReloadTests {
     #expect((graph.status, graph.errors) == (0, warning))
     #expect(daemon.stop() == 0)
   }
-
-  @Test("keymoded --print-config prints a configuration that it reads as the same")
-  func printed() throws {
-    let folder = try TemporaryFolder()
-    let text = "shift: { trigger: tap }\ndevices: { ignore: ['\"Gr\u{fc}n\"', 046D:C52B] }\n"
-    let file = try folder.write("first.yaml", text)
-    let first = try run("keymoded", "--print-config", "--config", file)
-    #expect((first.status, first.errors) == (0, ""))
-    #expect(first.output.contains("  trigger: tap\n"))
-    #expect(first.output.contains("  ignore: [\"\\\"Gr\u{fc}n\\\"\", \"046d:c52b\"]\n"))
-    let second = try run(
-      "keymoded", "--print-config", "--config", try folder.write("second.yaml", first.output))
-    #expect(second.output == first.output)
-    let bad = try run("keymoded", "--print-config", "--config", folder.path)
-    #expect((bad.status, bad.output) == (4, ""))
-    #expect(bad.errors.hasPrefix("\(folder.path): not a regular file; "))
-  }
 }

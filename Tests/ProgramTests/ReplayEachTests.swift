@@ -19,7 +19,7 @@ struct ReplayEachTests {
   init() throws { folder = try TemporaryFolder() }
 
   private func replay(_ arguments: [String], input: String = "") throws -> Ended {
-    try TestSupport.run(keymodectl, ["replay", "--each"] + arguments, input: input)
+    try run("keymodectl", ["replay", "--each"] + arguments, input: input)
   }
 
   /// Runs a shell script in the folder, with the program as `$keymodectl`.
@@ -31,7 +31,7 @@ struct ReplayEachTests {
 
   /// What `--json` prints for a recording by itself, with its name at the beginning of each line.
   private func alone(_ file: String, _ options: String...) throws -> String {
-    let lines = try TestSupport.run(keymodectl, ["replay", "--json", file] + options).lines
+    let lines = try run("keymodectl", ["replay", "--json", file] + options).lines
     return lines.map { "{\"file\":\"\(file)\",\($0.dropFirst())\n" }.joined()
   }
 
@@ -132,9 +132,6 @@ struct ReplayEachTests {
     let merged = try shell(
       "name=$(printf '\\351'); cp good $name && $keymodectl replay --json $name")
     #expect(merged.lines.count == 1, "without --each, too")
-    let option = try shell("$keymodectl replay --each --format \"$(printf '\\351')\" good")
-    let refusal = "keymodectl: argument 4 is not UTF-8\ntry 'keymodectl replay --help'\n"
-    #expect(option.errors == refusal)
   }
 
   @Test("--lenient counts the errors of each recording, --stats its events")
@@ -180,19 +177,6 @@ struct ReplayEachTests {
       "cat | $keymodectl replay --each --json --config /dev/stdin one one", input: settings)
     #expect(once.lines.count == 4, "\(once.errors)")
     #expect(once.lines.count { $0.contains("timedOut") } == 2)
-  }
-
-  @Test(
-    "options of one replay are refused",
-    arguments: [
-      (["--expect", "x"], "option '--expect' does not work with '--each'"),
-      (["--timeline", "x.svg"], "option '--timeline' does not work with '--each'"),
-    ])
-  func refused(_ options: [String], _ message: String) throws {
-    let ended = try replay(options + ["/dev/null"])
-    #expect(ended.status == 2)
-    #expect(ended.errors == "keymodectl: \(message)\ntry 'keymodectl replay --help'\n")
-    #expect(ended.output == "")
   }
 
   @Test("a reader that has enough ends it quietly")

@@ -142,17 +142,9 @@ final class RunningDaemon {
     try body()
   }
 
-  /// The resident memory of the daemon.
-  func residentKiB() throws -> Int {
-    let status = try String(
-      contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)
-    let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-    return try #require(Int(line.split(whereSeparator: \.isWhitespace)[1]))
-  }
-
   /// Runs `keymodectl` with these arguments.
   func ask(_ arguments: String...) throws -> Ended {
-    try TestSupport.run("\(Place.programs)/keymodectl", arguments + ["--socket-dir", sockets])
+    try run("keymodectl", arguments + ["--socket-dir", sockets])
   }
 
   func client(_ path: KeyPath<RunningDaemon, String> = \.stateSocket) throws -> RawClient {

@@ -55,6 +55,9 @@ final class RunningProgram {
   /// Closes its output.
   func closeOutput() throws { try pipe.fileHandleForReading.close() }
 
+  /// Asks it to end by SIGTERM.
+  func terminate() { process.terminate() }
+
   /// Waits for its end, and returns its exit status.
   func end() -> Int32 {
     process.waitUntilExit()

@@ -12,6 +12,26 @@ final class ScriptedDaemon: Sendable {
     var testDescription: String { "\(self)" }
   }
 
+  /// Answers to every call, of a daemon in its initial states that follows one keyboard.
+  static let answers: [String: [String]] = {
+    let state =
+      #"{"instance":"i","sequence":1,"time":1,"shift":"off","keyboard":"prepareToEditText"}"#
+    return [
+      "GetState": #"{"state":\#(state)}"#,
+      "Trigger": #"{"changed":true,"state":\#(state)}"#,
+      "ListDevices": #"{"devices":[{"name":"k","node":"/dev/input/event3","vendor":"0001","#
+        + #""product":"0001","keyboard":true,"pointer":false}]}"#,
+      "ListMachines": #"{"machines":[{"name":"shift","initial":"off","states":["off"],"#
+        + #""events":[],"rows":[]}]}"#,
+      "GetStatistics": #"{"started":0,"time":1,"changes":0,"clients":1,"missed":0,"devices":0,"#
+        + #""losses":0,"reloads":0}"#,
+    ].mapValues { [#"{"parameters":\#($0)}"#] }.merging([
+      "Monitor": [
+        #"{"parameters":{"state":\#(state),"changes":[],"missed":0},"continues":true}"#
+      ]
+    ]) { $1 }
+  }()
+
   private let listeners: [Int32]
   /// Clients that fill the backlog.
   private let waiting: [Int32]

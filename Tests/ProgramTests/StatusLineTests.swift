@@ -62,10 +62,7 @@ struct StatusLineTests {
   @Test("a daemon that does not answer gives an empty line, and is tried again")
   func silent() throws {
     let folder = try TemporaryFolder()
-    let reply =
-      #"{"parameters":{"state":{"instance":"i","sequence":1,"time":1,"shift":"off","#
-      + #""keyboard":"x"},"changes":[],"missed":0},"continues":true}"#
-    let answers = ["Monitor": [reply]]
+    let answers = ScriptedDaemon.answers
     let silent = try ScriptedDaemon(in: folder.path, answers, withholding: .saysNothing)
     let bar = try self.bar(folder.path, "--format", "{shift}")
     #expect(try bar.line() == "")

@@ -6,6 +6,4 @@ from typing import Protocol
 class AttackTable(Protocol):
     """Adds the outcome of one attack to the table: the type of the fixture `told`."""
 
-    def __call__(
-        self, attack: str, count: int, outcome: str, lost: int = 0, delay: str = "-"
-    ) -> None: ...
+    def __call__(self, attack: str, count: int, outcome: str, delay: str = "-") -> None: ...

@@ -1,7 +1,7 @@
-"""Connections that attack the kiosk's bridge without its token: `crowd.py PORT COUNT SHAPE [RATE]`.
+"""Connections that attack the kiosk's bridge without its token: `crowd.py PORT COUNT SHAPE`.
 
 Opens COUNT connections, of which each sends what SHAPE says and reads nothing. Those that the bridge
-ends are opened again, RATE (500) in a second: a faster attacker would do no more than use the processor, which
+ends are opened again, 500 in a second: a faster attacker would do no more than use the processor, which
 needs no bridge. Prints "there" once so many have been open, goes on until SIGTERM, and prints how many
 connections it opened. It imports nothing of the tests, so that any user and any machine can run it.
 """
@@ -36,7 +36,6 @@ SHAPES = {
 
 def main() -> None:
     port, count, shape = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-    pause = 1 / int(sys.argv[4]) if len(sys.argv) > 4 else 0.002
     beginning, repeated = SHAPES[shape]
     if b"%d" in beginning:
         beginning = beginning % port
@@ -93,7 +92,7 @@ def main() -> None:
             is_told = True
             print("there", flush=True)
         while len(clients) < count and again < time.monotonic():
-            again = max(again, time.monotonic() - 0.1) + pause
+            again = max(again, time.monotonic() - 0.1) + 0.002
             open_one()
         time.sleep(0.005)
 

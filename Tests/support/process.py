@@ -36,6 +36,14 @@ class Process:
         found = dict(re.findall(r"^(\w+): +(\d+) kB$", rollup, re.MULTILINE))
         return {field.lower(): int(found[field]) for field in ("Rss", "Pss", "Anonymous")}
 
+    def switches(self) -> dict[str, int]:
+        """The context switches of each of its threads, voluntary and involuntary."""
+        found = {}
+        for thread in (self.folder / "task").iterdir():
+            counts = re.findall(r"ctxt_switches:\s*(\d+)", (thread / "status").read_text())
+            found[thread.name] = sum(map(int, counts))
+        return found
+
     def descriptors(self) -> int:
         """How many descriptors the process has open; only its user and root can see them."""
         return len(list((self.folder / "fd").iterdir()))

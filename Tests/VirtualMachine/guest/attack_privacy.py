@@ -136,9 +136,9 @@ def idle(daemon: Daemon, count: int) -> str:
 
 def expect_woken(daemon: Daemon, pointer: Keyboard) -> None:
     """Checks that a button wakes the daemon."""
-    before = daemon.switches()
+    before = daemon.process.switches()
     pointer.tap(BTN_LEFT)
-    wait_until(lambda: daemon.switches() != before, "a button to be read")
+    wait_until(lambda: daemon.process.switches() != before, "a button to be read")
 
 
 def moving(daemon: Daemon, count: int) -> str:

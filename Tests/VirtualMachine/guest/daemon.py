@@ -123,17 +123,6 @@ class Daemon:
         finally:
             os.kill(self.process.pid, signal.SIGCONT)
 
-    def switches(self) -> dict[str, list[int]]:
-        """The voluntary and involuntary context switches of each thread."""
-        return {
-            task.name: [
-                int(line.split()[1])
-                for line in (task / "status").read_text().splitlines()
-                if "ctxt_switches" in line
-            ]
-            for task in (self.process.folder / "task").iterdir()
-        }
-
     def expect_asleep(
         self, seconds: float, meanwhile: Callable[[], object] = lambda: None
     ) -> str:
@@ -142,13 +131,13 @@ class Daemon:
         Calls `meanwhile` again and again, every 10 ms or so.
         """
         wait_until(self._sleeps, "the daemon to sleep")
-        begin, before = time.monotonic(), self.switches()
+        begin, before = time.monotonic(), self.process.switches()
         while time.monotonic() < begin + seconds:
             meanwhile()
             time.sleep(0.01)
-        after, took = self.switches(), time.monotonic() - begin
+        after, took = self.process.switches(), time.monotonic() - begin
         assert after.keys() == before.keys()
-        switched = sum(sum(after[task]) - sum(before[task]) for task in after)
+        switched = sum(after.values()) - sum(before.values())
         period = self.watchdog_seconds()
         # The watchdog wakes it after half the period at the earliest, for up to two switches.
         allowed = 2 * (int(took / (period / 2)) + 1) if period else 0
@@ -159,9 +148,9 @@ class Daemon:
 
     def _sleeps(self) -> bool:
         """Whether the daemon did nothing for 0.2 s: it may still be busy after its last reply."""
-        before = self.switches()
+        before = self.process.switches()
         time.sleep(0.2)
-        return self.process.state() == "S" and self.switches() == before
+        return self.process.state() == "S" and self.process.switches() == before
 
     def watchdog_seconds(self) -> float:
         """The watchdog timeout in seconds; 0 without a watchdog."""

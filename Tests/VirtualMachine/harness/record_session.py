@@ -1,13 +1,11 @@
 """Makes the recordings for tests and examples: the same typing by several programs, and chords.
 
-All programs record at once, so all recordings must lead to the same changes. The changes of each
-recording are stored beside it, in `<name>.jsonl`. `python -m harness.record_session demo` makes
-examples/demo.evemu instead.
+All programs record at once, so all recordings must lead to the same changes; typing.jsonl has them,
+with the times of evemu's recording. `python -m harness.record_session demo` makes examples/demo.evemu
+instead.
 
 The chords are shortcuts, selecting, dragging, games and capitals. `keymodectl record` records the
-keyboard and a mouse into one file, with and without redaction. Both must lead to the changes that are
-stored beside them. Where every press of Shift counts, the changes are those of version 0.1.0; they are
-stored too.
+keyboard and a mouse into one file; chords.jsonl has the changes.
 """
 
 import sys
@@ -17,15 +15,7 @@ from support.checkout import CHECKOUT
 
 from harness import keys, service
 from harness.build_image import ensure_images
-from harness.recorder import (
-    KEYMODECTL,
-    KEYMODECTL_YAML,
-    MARKER,
-    REDACTED_YAML,
-    KeyRecorder,
-    Recorder,
-    record,
-)
+from harness.recorder import FOREIGN, KEYMODECTL_YAML, MARKER, KeyRecorder, Recorder, record
 from harness.recordings import assert_same_but_for_time_base, changes_of, replay
 from harness.vm import PS2_KEYBOARD, USB_MOUSE_NAME, VirtualMachine
 
@@ -127,48 +117,39 @@ def record_chords(vm: VirtualMachine) -> None:
     mouse = vm.plug_usb_mouse("chords")
     service.wait_until_followed(vm, USB_MOUSE_NAME)
     vm.wait_for_usb_mouse()
-    recorders = [
-        Recorder(vm, tool, PS2_KEYBOARD, mouse) for tool in (KEYMODECTL_YAML, REDACTED_YAML)
-    ]
+    recorder = Recorder(vm, KEYMODECTL_YAML, PS2_KEYBOARD, mouse)
     vm.play(f"{CHORDS_SCRIPT}; {MARKER}")
-    for recorder in recorders:
-        recorder.wait_for_marker()
-        recorder.stop()
+    recorder.wait_for_marker()
+    recorder.stop()
     vm.unplug("chords")
-    shown, redacted = (replayed(recorder.path) for recorder in recorders)
-    assert shown == redacted
-    store("chords.libinput.yaml", recorders[0], shown)
-    always = vm.shared / "always.yaml"
-    always.write_text("shift: { trigger: always }\ndevices: { pointers: no }\n")
-    (FOLDER / "chords.always.jsonl").write_text(replayed(recorders[0].path, "--config", always))
+    store(recorder, "chords.libinput.yaml")
+    (FOLDER / "chords.jsonl").write_text(replayed(recorder.path))
 
 
-def replayed(recording: Path, *options: str | Path) -> str:
+def replayed(recording: Path) -> str:
     """The output of `keymodectl replay --json` for a recording; exits if it reports a fault."""
-    ended = replay(recording, *options)
+    ended = replay(recording)
     if ended.returncode != 0 or ended.stderr:
         raise SystemExit(f"{recording.name}: {ended.stderr}")
     return ended.stdout
 
 
 def record_typing(vm: VirtualMachine) -> None:
-    """Types the script, and stores the recordings of all programs with their changes."""
-    recorders = record(vm, SCRIPT)
+    """Types the script, and stores the recordings of all programs, and their changes."""
+    recorders = record(vm, SCRIPT, FOREIGN)
     replays = [replayed(recorder.path) for recorder in recorders]
     changes = [changes_of(lines) for lines in replays]
     for others in changes[1:]:
         assert_same_but_for_time_base(changes[0], others)
-    FOLDER.mkdir(exist_ok=True)
-    for recorder, lines in zip(recorders, replays, strict=True):
-        if recorder.tool != KEYMODECTL:  # The redacted recording has the same events.
-            store(f"typing{recorder.tool.suffix}", recorder, lines)
+    for recorder in recorders:
+        store(recorder, f"typing{recorder.tool.suffix}")
+    (FOLDER / "typing.jsonl").write_text(replays[0])
 
 
-def store(name: str, recorder: Recorder, changes: str) -> None:
-    """Stores a recording, and its changes beside it."""
+def store(recorder: Recorder, name: str) -> None:
+    """Stores a recording."""
     (FOLDER / name).write_bytes(recorder.recording())
-    (FOLDER / f"{name}.jsonl").write_text(changes)
-    print(f"{name}: {len(recorder.recording())} bytes, {len(changes.splitlines())} changes")
+    print(f"{name}: {len(recorder.recording())} bytes")
 
 
 def record_demo(vm: VirtualMachine) -> None:

@@ -133,15 +133,13 @@ class Recorder:
     The tool is listening when `__init__` returns.
     """
 
-    def __init__(
-        self, vm: VirtualMachine, tool: Tool, *devices: str, file: str | None = None
-    ) -> None:
+    def __init__(self, vm: VirtualMachine, tool: Tool, *devices: str) -> None:
         self.tool = tool
         name = f"recorded-{next(_names)}{tool.suffix}"
-        self.file = file or f"/host/{name}"
+        self.file = f"/host/{name}"
         """The path of the recording in the guest."""
         self.path = vm.shared / name
-        """The path of the recording on the host, unless the parameter `file` was given."""
+        """The path of the recording on the host."""
         parameters = {"devices": " ".join(devices or (PS2_KEYBOARD,)), "file": self.file}
         self.process: GuestProcess = vm.start(f"exec {tool.command.format(**parameters)}")
         if tool.listens:

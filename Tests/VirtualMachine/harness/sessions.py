@@ -157,34 +157,29 @@ def as_user(user: str, command: str, variables: str = "") -> str:
     )
 
 
-def systemctl(
-    vm: VirtualMachine, arguments: str, user: str = USER, check: bool = True
-) -> Completed:
+def systemctl(vm: VirtualMachine, arguments: str) -> Completed:
     """Runs `systemctl --user` for the user's manager."""
-    return vm.run(as_user(user, f"exec systemctl --user {arguments}"), check=check)
+    return vm.run(as_user(USER, f"exec systemctl --user {arguments}"))
 
 
 class UserUnit:
     """A command that runs as a service of the user's manager, outside of any session."""
 
-    def __init__(
-        self, vm: VirtualMachine, command: str, options: str = "", user: str = USER
-    ) -> None:
+    def __init__(self, vm: VirtualMachine, command: str) -> None:
         self._vm = vm
-        self._user = user
         self.name = f"test-{next(_UNITS)}.service"
         # --pipe: the command prints where systemd-run does, so that its output can be followed.
         # systemd makes $ of $$.
         quoted = shlex.quote(command.replace("$", "$$"))
         self.process = vm.start(
             as_user(
-                user,
+                USER,
                 f"exec systemd-run --user --quiet --collect --pipe --wait --unit {self.name} "
-                f"{options} bash -c {quoted}",
+                f"bash -c {quoted}",
             )
         )
 
     def stop(self) -> None:
         """Stops the service, and waits for its end."""
-        systemctl(self._vm, f"stop {self.name}", self._user)
+        systemctl(self._vm, f"stop {self.name}")
         self.process.wait()

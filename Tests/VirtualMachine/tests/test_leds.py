@@ -19,7 +19,7 @@ CAPS_LOCK = "tap shift; wait 100; tap shift"
 LEDS = PATIENT + "leds: { capsLock: LED_CAPSL, editingText: [LED_SCROLLL, LED_MISC] }\n"
 
 
-def lit(guest: VirtualMachine, name: str) -> MadeDevice:
+def keyboard_with_leds(guest: VirtualMachine, name: str) -> MadeDevice:
     """A keyboard with all LEDs that the kernel knows."""
     return MadeDevice(guest, name, leds=[*range(9)])
 
@@ -75,10 +75,10 @@ def warnings(guest: VirtualMachine) -> list[str]:
 def test_leds_show_a_state_while_it_lasts_also_on_a_keyboard_that_comes_later(
     writing: VirtualMachine,
 ) -> None:
-    with followed(writing, lit(writing, "First keyboard")) as first:
+    with followed(writing, keyboard_with_leds(writing, "First keyboard")) as first:
         writing.play("tap insert")
         assert first.switched(2) == ["SCROLLL on", "MISC on"]
-        with followed(writing, lit(writing, "Second keyboard")) as second:
+        with followed(writing, keyboard_with_leds(writing, "Second keyboard")) as second:
             assert second.switched(2) == ["SCROLLL on", "MISC on"]
             # Keys of this keyboard switch its LEDs; a letter switches nothing.
             second.send("A+", "A-", "ESC+", "ESC-")
@@ -91,7 +91,7 @@ def test_leds_show_a_state_while_it_lasts_also_on_a_keyboard_that_comes_later(
 
 
 def test_reload_changes_leds_and_keeps_held_keys(writing: VirtualMachine) -> None:
-    with followed(writing, lit(writing, "Reloaded keyboard")) as keyboard:
+    with followed(writing, keyboard_with_leds(writing, "Reloaded keyboard")) as keyboard:
         reload(writing, PATIENT)
         assert opened_for_writing(writing) == 0
         watch = Watch(writing)
@@ -123,7 +123,7 @@ def test_reload_changes_leds_and_keeps_held_keys(writing: VirtualMachine) -> Non
 def test_stopping_switches_leds_off_and_starting_switches_them_as_they_must_be(
     writing: VirtualMachine,
 ) -> None:
-    with followed(writing, lit(writing, "Lasting keyboard")) as keyboard:
+    with followed(writing, keyboard_with_leds(writing, "Lasting keyboard")) as keyboard:
         writing.play(CAPS_LOCK)
         assert keyboard.switched(1) == ["CAPSL on"]
         writing.run("systemctl restart keymoded")
@@ -151,7 +151,7 @@ def test_stopping_switches_leds_off_and_starting_switches_them_as_they_must_be(
 
 
 def test_leds_switched_by_others_do_not_wake_the_daemon(writing: VirtualMachine) -> None:
-    with followed(writing, lit(writing, "Blinking keyboard")) as keyboard:
+    with followed(writing, keyboard_with_leds(writing, "Blinking keyboard")) as keyboard:
         writing.play(CAPS_LOCK)
         assert keyboard.switched(1) == ["CAPSL on"]
         assert opened_for_writing(writing) == 2
@@ -168,7 +168,7 @@ def test_leds_switched_by_others_do_not_wake_the_daemon(writing: VirtualMachine)
 
 
 def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: VirtualMachine) -> None:
-    with followed(reading, lit(reading, "Dark keyboard")) as keyboard:
+    with followed(reading, keyboard_with_leds(reading, "Dark keyboard")) as keyboard:
         watch = Watch(reading)
         reading.play(CAPS_LOCK)
         keyboard.send("INSERT+", "INSERT-", "ESC+", "ESC-")
@@ -186,7 +186,7 @@ def test_shipped_unit_logs_one_refusal_to_write_and_keys_still_act(reading: Virt
 
 def test_reload_retries_a_node_without_write_permission(writing: VirtualMachine) -> None:
     writing.run("systemctl stop keymoded")
-    keyboard = lit(writing, "Guarded keyboard")
+    keyboard = keyboard_with_leds(writing, "Guarded keyboard")
     writing.run(f"udevadm settle; stat --format '%a %G' {keyboard.path} | grep -x '660 input'")
     writing.run(f"chmod 640 {keyboard.path}; systemctl start keymoded")
     with followed(writing, keyboard):

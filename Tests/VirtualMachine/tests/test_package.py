@@ -4,16 +4,25 @@ These tests build on each other: the first finds the package just installed, the
 """
 
 import re
+import shutil
 from collections.abc import Iterator
 
 import pytest
 from harness import service
 from harness.build_image import Images
-from harness.service import CONFIGURATION, wait_until_following
-from harness.upgrade import INSTALL, INSTALL_SECONDS, share_package, upgrade
+from harness.service import CONFIGURATION, main_pid, wait_until_following
+from harness.talking import expect_one_stop, settled, talk
 from harness.vm import VirtualMachine
 from harness.watch import Watch, press_twice
 from support.checkout import CHECKOUT
+from support.push_to_talk import PUSH_TO_TALK
+
+# Without a terminal, dpkg fails if it asks a question about the configuration. The guest's dpkg
+# leaves out manual pages and documents; this package is installed with them.
+INSTALL = "dpkg --path-include='*' --install /host/keymoded.deb </dev/null"
+
+# Half a minute is usual.
+INSTALL_SECONDS = 900
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +41,8 @@ def files_before(vm: VirtualMachine) -> set[str]:
 @pytest.fixture(scope="module")
 def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
     """The guest, with the package of `make deb`, installed after its keyboard was plugged in."""
-    share_package(vm)
+    (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
+    shutil.copy(package, vm.shared / "keymoded.deb")
     vm.run(INSTALL, timeout=INSTALL_SECONDS)
     service.add_people(vm)
     return vm
@@ -91,7 +101,28 @@ def test_keys_act_and_the_journal_names_none_of_them(guest: VirtualMachine) -> N
 
 
 def test_upgrade_refuses_no_client_and_loses_nothing(guest: VirtualMachine) -> None:
-    upgrade(guest)
+    """The package is upgraded to itself, whose service runs while a person talks.
+
+    Tests/UserManager has the changes that a client gets which was connected.
+    """
+    service.reload(guest, PUSH_TO_TALK)
+    talking, pid = talk(guest), main_pid(guest)
+    connects = "socat -u OPEN:/dev/null UNIX-CONNECT:/run/keymoded/state.sock"
+    asking = guest.start(f"while {connects}; do sleep 0.05; done")
+
+    guest.run(INSTALL, timeout=INSTALL_SECONDS)
+    assert asking.exit_code is None, asking.stderr
+    asking.kill()
+    assert main_pid(guest) not in (0, pid)
+    assert "NRestarts=0" in guest.run("systemctl show --property NRestarts keymoded").stdout
+    assert {**settled(guest), "time": 0} == {**talking, "time": 0}
+    assert "the stored states are invalid" not in "\n".join(service.log(guest))
+
+    assert guest.run(f"cat {CONFIGURATION}").stdout == PUSH_TO_TALK
+    assert guest.run("ls /etc/keymoded").stdout == "keymoded.yaml\n"
+    wait_until_following(guest, 1)
+    guest.play("up f9")
+    expect_one_stop(guest, talking)
 
 
 def test_upgrade_leaves_a_stopped_service_stopped(guest: VirtualMachine) -> None:

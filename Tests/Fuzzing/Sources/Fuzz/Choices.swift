@@ -12,8 +12,6 @@ struct Choices {
 
   mutating func isTrue() -> Bool { byte() & 1 == 1 }
 
-  mutating func pick<Value>(_ values: [Value]) -> Value { values[number(below: values.count)] }
-
   /// Eight bytes as they stand, or fewer at the end.
   mutating func word() -> UInt64 { (0..<8).reduce(0) { word, _ in word << 8 | UInt64(byte()) } }
 

@@ -6,7 +6,6 @@ import Terminal
 
 private let capacity = 4
 private let size = StateStore.size(capacity: capacity)
-private let instance = "0123456789abcdef0123456789abcdef"
 
 /// What a daemon that ended left in memory, for all runs: making it anew would be most of the work.
 /// The fuzzer has one thread.
@@ -18,53 +17,12 @@ nonisolated(unsafe) private let memory: SharedMemory = {
   }
 }()
 
-/// Damages what was stored, or has the memory hold something else, and goes on from there.
+/// Has the memory hold something else than a daemon would leave, and goes on from there.
+/// `StateStoreTests` damages what a daemon left.
 func attemptStore(_ bytes: [UInt8]) {
   var choices = Choices(bytes)
-  if choices.isTrue() {
-    damage(&choices)
-  } else {
-    forge(&choices)
-  }
+  forge(&choices)
   goOn()
-}
-
-/// Commits some changes, then changes single bytes. What is read then was stored, or is nothing.
-private func damage(_ choices: inout Choices) {
-  memory.bytes.initializeMemory(as: UInt8.self, repeating: 0)
-  let writer = StateStore(memory, capacity: capacity)
-  var controller = Controller()
-  var changes: [Change] = []
-  var committed: [Controller.Snapshot] = []
-  writer.commit([], controller.snapshot, instance: instance)
-  committed.append(controller.snapshot)
-  let names = ClientEvent.namesForShift + KeyboardTable.standard.eventNames
-  let events = names.compactMap { ClientEvent(name: $0) }
-  for number in 0..<choices.number(below: 12) {
-    let before = changes.count
-    for _ in 0...choices.number(below: capacity) {
-      let event = Controller.Input.client(
-        choices.pick(events), at: Time(microseconds: Int64(number)))
-      // A daemon keeps no more of one batch than its ring has.
-      changes += controller.take(event)
-    }
-    writer.commit(
-      changes[before...].suffix(capacity), controller.snapshot, instance: instance)
-    committed.append(controller.snapshot)
-  }
-  let last = StateStore(memory, capacity: capacity).read()
-  require(last?.snapshot == controller.snapshot && last?.instance == instance)
-  require(last?.changes == Array(changes.suffix(capacity)), "it is not what was committed")
-
-  while !choices.isEmpty {
-    let place = (Int(choices.byte()) << 8 | Int(choices.byte())) % size
-    memory.bytes[place] ^= choices.byte()
-  }
-  guard let read = StateStore(memory, capacity: capacity).read() else { return }
-  require(read.instance == instance && committed.suffix(2).contains(read.snapshot))
-  let upTo = changes.prefix(Int(read.snapshot.modes.sequence))
-  require(
-    read.changes == Array(upTo.suffix(read.changes.count)), "a change that never was")
 }
 
 /// Has the memory hold anything at all, where the fuzzer wants it with checksums that are right.
