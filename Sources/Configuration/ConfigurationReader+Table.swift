@@ -75,7 +75,8 @@ extension ConfigurationReader {
   /// The initial state; `nil` if an error about it has been reported.
   private mutating func initial(_ initial: Node?, _ replaces: Bool, at table: Node) -> Name? {
     if let initial { return scalar(initial).map { ($0, initial) } }
-    guard replaces else { return (KeyboardRules().initial.name, nil) }
+    let shipped = KeyboardTable.standard
+    guard replaces else { return (shipped.name(of: shipped.initial), nil) }
     fail("a table with 'replaces: true' needs an 'initial' state", at: table)
     return nil
   }

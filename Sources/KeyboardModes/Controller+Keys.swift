@@ -123,22 +123,15 @@ extension Controller {
   }
 }
 
-/// What a press would do, for callers that show it.
 extension Controller {
-  /// The meaning that a press of `key` would have now.
-  public func meaning(ofPress key: KeyCode, on device: DeviceID) -> PressMeaning {
-    let held = modifiers(forPressOf: key, on: device)
+  /// What a press of `key` at `time` would mean, for callers that show it, and the modifiers that other
+  /// keys hold; `nil` if the press would be a bounce of the key's switch.
+  public func meaning(
+    ofPress key: KeyCode, on device: DeviceID, at time: Time
+  ) -> (meaning: PressMeaning, held: Modifiers)? {
+    guard !keys.isBounce(DeviceKey(device, key), at: time) else { return nil }
+    let held = keys.modifiers(without: DeviceKey(device, key))
     let meaning = settings.bindings.meaning(of: key, held)
-    return meaning == .shift && belongsToShortcut(held) ? .other : meaning
-  }
-
-  /// The modifiers that are held now on any device, by keys other than `key` of this device.
-  public func modifiers(forPressOf key: KeyCode, on device: DeviceID) -> Modifiers {
-    keys.modifiers(without: DeviceKey(device, key))
-  }
-
-  /// Whether a press of `key` at `time` would be a bounce of its switch and not count as a press.
-  public func isBounce(pressOf key: KeyCode, on device: DeviceID, at time: Time) -> Bool {
-    keys.isBounce(DeviceKey(device, key), at: time)
+    return (meaning == .shift && belongsToShortcut(held) ? .other : meaning, held)
   }
 }

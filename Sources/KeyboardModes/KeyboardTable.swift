@@ -1,6 +1,7 @@
 public import StateMachines
 
-/// The rules of the keyboard machine: the shipped ``KeyboardRules`` or a user's own table.
+/// The rules of the keyboard machine, whose states say what the input area of a chat program shows: the
+/// shipped table ``standard``, or a user's own.
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
 /// whatever the size of the table. Programs receive their names.
@@ -35,22 +36,32 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The maximum length of a name, in bytes.
   public static let longestName = 32
 
-  /// The shipped table.
-  public static let standard: KeyboardTable = {
-    let rules = KeyboardRules()
-    // Enumerations need no search for faults, which would delay the start of every program.
-    return KeyboardTable(
-      states: KeyboardRules.State.allCases.map(\.name), initial: rules.initial.name,
-      events: shippedEvents
-    ) { state, event in
-      guard let state = KeyboardRules.State(rawValue: state),
-        let event = KeyboardRules.Event(rawValue: event)
-      else { return nil }
-      return rules.next(state, on: event)?.name
-    }
-  }()
+  /// The shipped table. Its states are a text field that is not being edited, the bar that records
+  /// speech instead of it, a text field with the cursor in it, and the panel of emoji, pictures and
+  /// files.
+  public static let standard = KeyboardTable(
+    states: shippedStates, initial: "prepareToEditText", events: shippedRows.map(\.event),
+    rows: shippedRows.flatMap { event, nextStates in
+      zip(shippedStates, nextStates).compactMap { state, next in
+        next.map { Row(state, event, $0) }
+      }
+    })
 
-  private static let shippedEvents = KeyboardRules.Event.allCases.map(\.name)
+  private static let shippedStates = [
+    "prepareToEditText", "prepareToRecord", "editingText", "showingPanel",
+  ]
+
+  /// The next state for each event in each state; `nil` where the state ignores the event: in the record
+  /// bar there is no text field to tap, and a tap elsewhere does not close it.
+  private static let shippedRows: [(event: String, nextStates: [String?])] = [
+    (
+      "clickSwitchButton",
+      ["prepareToRecord", "editingText", "prepareToRecord", "prepareToRecord"]
+    ),
+    ("clickMoreButton", ["showingPanel", "showingPanel", "showingPanel", "prepareToEditText"]),
+    ("tapTextField", ["editingText", nil, nil, "editingText"]),
+    ("tapBlankArea", [nil, nil, "prepareToEditText", "prepareToEditText"]),
+  ]
 
   /// The names of the states, in the order of their numbers.
   private let namesOfStates: [String]
@@ -66,27 +77,29 @@ public struct KeyboardTable: DrawableRules, Hashable {
 
   /// The compiled form of a table, which must have at most ``most`` states, and so many events.
   public init(_ table: Source) {
-    self.init(states: table.states, initial: table.initial, events: table.events) {
-      table.next($0, on: $1)
-    }
+    self.init(states: table.states, initial: table.initial, events: table.events, rows: table.rows)
   }
 
-  private init(
-    states: [String], initial: String, events: [String], next: (String, String) -> String?
-  ) {
+  /// A table of rows without faults. The shipped ones need no search for faults, which would delay the
+  /// start of every program.
+  private init(states: [String], initial: String, events: [String], rows: [Row]) {
     precondition(max(states.count, events.count) <= Self.most)
     func number(_ name: String, _ names: [String]) -> UInt8 {
       guard let index = names.firstIndex(of: name) else { preconditionFailure("unknown '\(name)'") }
       return UInt8(clamping: index)
     }
-    let all = Self.shippedEvents + events.filter { !Self.shippedEvents.contains($0) }
+    let shipped = Self.shippedRows.map(\.event)
+    let all = shipped + events.filter { !shipped.contains($0) }
     namesOfStates = states
     namesOfEvents = all
     self.initial = State(number: number(initial, states))
     self.events = events.map { Event(number: number($0, all)) }
-    nextStates = states.flatMap { state in
-      all.map { event in next(state, event).map { State(number: number($0, states)) } }
+    var nextStates = [State?](repeating: nil, count: states.count * all.count)
+    for row in rows {
+      let place = Int(number(row.state, states)) * all.count + Int(number(row.event, all))
+      nextStates[place] = State(number: number(row.next, states))
     }
+    self.nextStates = nextStates
   }
 
   /// The state of this name, or `nil`.
@@ -123,10 +136,7 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The state in the row of this pair, or `nil` where there is no such row.
   public func next(_ state: State, on event: Event) -> State? {
     // An event of a larger table may be out of range here; it is ignored.
-    event.number < namesOfEvents.count ? nextStates[place(state, event)] : nil
-  }
-
-  private func place(_ state: State, _ event: Event) -> Int {
-    Int(state.number) * namesOfEvents.count + Int(event.number)
+    guard event.number < namesOfEvents.count else { return nil }
+    return nextStates[Int(state.number) * namesOfEvents.count + Int(event.number)]
   }
 }

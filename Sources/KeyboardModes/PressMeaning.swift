@@ -16,18 +16,16 @@ extension Bindings {
   /// The meaning of a press of `key` with these modifiers held.
   @inline(__always)  // For the same reason as `kind(of:)`.
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
-    switch kind(of: key) {
-    case .character: return held.isDisjoint(with: .commands) ? .character : .other
-    case .navigation, .button, .other: return .other
-    case .altGr, .inert: return .inert
-    case .special:
+    var kind = kind(of: key)
+    if kind == .special {
       if key.isShift { return .shift }
       if let uses = self[Chord(held, key)] { return .bound(uses) }
-      switch key.kind {
-      case .character where held.isDisjoint(with: .commands): return .character
-      case .altGr, .inert: return .inert
-      case .character, .navigation, .button, .other, .special: return .other
-      }
+      kind = key.kind
+    }
+    switch kind {
+    case .character: return held.isDisjoint(with: .commands) ? .character : .other
+    case .navigation, .button, .other, .special: return .other
+    case .altGr, .inert: return .inert
     }
   }
 }

@@ -45,12 +45,12 @@ extension Keyboards {
   /// - Parameter batch: ``Batch/reached`` is then the time up to which all events that the kernel had
   ///   have been handed over, and ``Batch/settled`` is ``lateness`` before it.
   public func read(into batch: inout Batch) {
-    batch.inputs.removeAll(keepingCapacity: true)
-    handOverPending(to: &batch)
     let (limit, ended) = readAll()
-    waiting.take(upTo: limit, into: &batch.inputs)
+    waiting.take(upTo: limit, into: &pending)
     letGo(ended)
-    handOverPending(to: &batch)
+    // Both arrays keep their memory.
+    swap(&batch.inputs, &pending)
+    pending.removeAll(keepingCapacity: true)
     batch.reached = limit
     batch.settled = Time(microseconds: limit.microseconds - Self.lateness)
     // Events in `waiting` or in libevdev's queue do not make a descriptor readable, so call again.
@@ -98,12 +98,6 @@ extension Keyboards {
       guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
       letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
     }
-  }
-
-  private func handOverPending(to batch: inout Batch) {
-    guard !pending.isEmpty else { return }
-    batch.inputs += pending
-    pending = []
   }
 
   /// Finds out which devices have something to read.

@@ -41,7 +41,7 @@ public final class Keyboards {
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
   var waiting = FrameQueues()
 
-  /// Inputs of devices that came or went since the last ``read(into:)``.
+  /// Inputs that the next ``read(into:)`` hands over first: of devices that came or went since the last.
   var pending: [Controller.Input] = []
   private var reports: [Report] = []
 
@@ -183,7 +183,7 @@ extension Keyboards {
       if node.isIgnored, isKeyboard { ignored.insert(node.path) } else { ignored.remove(node.path) }
       if let present = followedDevice(at: node.path) {
         let kind = node.kind ?? present.kind
-        let role = isHopeless ? nil : selection.role(of: present.device, kind)
+        let role = isHopeless ? nil : role(of: present.device, kind)
         guard role != present.role else { break }
         // The role decides which keys the kernel delivers, so a change of it opens the device anew.
         letGo(present, .released(present.id, present.device))
@@ -213,14 +213,18 @@ extension Keyboards {
   private func followedDevice(at path: String) -> FollowedDevice? {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
-    return followed.first { $0.number == status.st_rdev && !$0.device.isGone }
+    return followed.first { $0.device.number == status.st_rdev && !$0.device.isGone }
+  }
+
+  private func role(of device: InputDevice, _ kind: DeviceKind) -> DeviceRole? {
+    selection.role(of: kind, isAllowed: { $0.allow(device) }, has: device.has)
   }
 
   private func open(_ path: String, _ kind: DeviceKind?) {
     do {
       let device = try InputDevice(path: path)
       let kind = kind ?? DeviceKind(device.description)
-      guard let role = selection.role(of: device, kind) else {
+      guard let role = role(of: device, kind) else {
         if kind.contains(.keyboard) { ignored.insert(path) }
         unopened[path] = nil
         return
@@ -238,16 +242,13 @@ extension Keyboards {
     _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
   ) throws(SystemError) {
     guard let watch else { return }
-    var status = stat()
-    try retrying("follow", device.path) { fstat(device.fileDescriptor, &status) }
     let id = DeviceID(order: opened)
     // Urgent, so that a key waits for at most one client, however many there are. The handler must
     // not keep the finder, with which newcomers are followed.
     let source = try watch.loop.addUrgent(device.fileDescriptor, handler: watch.ready)
     opened += 1
     let keyboard = FollowedDevice(
-      id: id, device: device, kind: kind, role: role, number: status.st_rdev, source: source,
-      leds: DeviceLEDs(of: device))
+      id: id, device: device, kind: kind, role: role, source: source, leds: DeviceLEDs(of: device))
     followed.append(keyboard)
     polled.append(pollfd(fd: device.fileDescriptor, events: Int16(POLLIN), revents: 0))
     waiting.addQueue()
@@ -274,8 +275,6 @@ struct FollowedDevice {
   let device: InputDevice
   let kind: DeviceKind
   let role: DeviceRole
-  /// The number of the device node, which stays the same by whatever path it is reached.
-  let number: dev_t
   let source: UrgentSource
   let leds: DeviceLEDs
 

@@ -103,11 +103,13 @@ public struct Replay: Sendable {
     guard statistics != nil || isDrawing, case .key(let device, let event) = input,
       event.action == .press
     else { return }
-    guard !controller.isBounce(pressOf: event.key, on: device, at: event.time) else {
+    guard
+      let (meaning, _) = controller.meaning(ofPress: event.key, on: device, at: event.time)
+    else {
       statistics?.bounces += 1
       return
     }
-    let press = Timeline.Press(controller.meaning(ofPress: event.key, on: device))
+    let press = Timeline.Press(meaning)
     statistics?.presses[press, default: 0] += 1
     if event.time >= bounds.start { timeline?.add(press, at: event.time) }
   }

@@ -2,8 +2,7 @@ import Glibc
 
 /// The terminal on standard output, and its alternate screen for drawing.
 public final class Terminal {
-  private var before = termios()
-  private var hasInput = false
+  private let typed = SilentTerminal(STDIN_FILENO)
   private var isTaken = false
 
   /// The terminal; `nil` if standard output is not a terminal, or `TERM` is unset or `dumb`.
@@ -26,26 +25,20 @@ public final class Terminal {
   /// `nil` if standard input is not a terminal.
   public var input: Int32? { isatty(STDIN_FILENO) == 1 ? STDIN_FILENO : nil }
 
-  /// Switches to the alternate screen without a cursor, and turns off echo and line editing.
+  /// Switches to the alternate screen without a cursor, and silences the input.
   public func enter() {
     guard !isTaken else { return }
     isTaken = true
-    hasInput = input != nil && tcgetattr(STDIN_FILENO, &before) == 0
-    if hasInput {
-      // `ISIG` stays set, so that Ctrl+C and Ctrl+Z keep working.
-      var changed = before
-      changed.c_lflag &= ~tcflag_t(ECHO | ICANON)
-      tcsetattr(STDIN_FILENO, TCSANOW, &changed)
-    }
+    typed?.enter()
     write("\u{1b}[?1049h\u{1b}[?25l")
   }
 
-  /// Restores the main screen, the cursor and the input settings.
+  /// Restores the main screen, the cursor and the input.
   public func leave() {
     guard isTaken else { return }
     isTaken = false
     write("\u{1b}[?25h\u{1b}[?1049l")
-    if hasInput { tcsetattr(STDIN_FILENO, TCSANOW, &before) }
+    typed?.leave()
   }
 
   /// Shows these lines, and nothing else.

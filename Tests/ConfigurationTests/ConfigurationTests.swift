@@ -308,7 +308,7 @@ struct ConfigurationTests {
     // The default of tap_timeout takes effect only with the trigger tap.
     let tap = block.replacing("trigger: press", with: "trigger: tap")
     #expect(try read(tap) == read("shift: {trigger: tap}"))
-    for event in KeyboardRules.Event.allCases { #expect(block.contains("\(event.name): [")) }
+    for event in KeyboardTable.standard.eventNames { #expect(block.contains("\(event): [")) }
     #expect(block.contains("threshold: 500ms"))
   }
 

@@ -121,23 +121,26 @@ struct ControllerTests {
   @Test("the meaning of a press tells what Shift would do")
   func meaning() throws {
     var timeline = Timeline()
-    let shift = try key("LEFTSHIFT")
-    #expect(timeline.controller.meaning(ofPress: shift, on: first) == .shift)
+    func meaning(_ name: String) throws -> PressMeaning? {
+      let (key, time) = (try key(name), timeline.time)
+      return timeline.controller.meaning(ofPress: key, on: first, at: time)?.meaning
+    }
+    #expect(try meaning("LEFTSHIFT") == .shift)
     try timeline.play("2:LEFT+")
-    #expect(timeline.controller.meaning(ofPress: shift, on: first) == .other)
-    #expect(timeline.controller.meaning(ofPress: try key("RIGHTALT"), on: first) == .inert)
-    #expect(timeline.controller.meaning(ofPress: try key("BTN_TOUCH"), on: first) == .inert)
-    #expect(timeline.controller.meaning(ofPress: try key("BTN_LEFT"), on: first) == .other)
+    #expect(try meaning("LEFTSHIFT") == .other)
+    #expect(try meaning("RIGHTALT") == .inert)
+    #expect(try meaning("BTN_TOUCH") == .inert)
+    #expect(try meaning("BTN_LEFT") == .other)
   }
 
-  @Test("isBounce depends on the device and on the time since its release")
+  @Test("a bounce has no meaning, which depends on the device and on the time since its release")
   func bounce() throws {
     var timeline = Timeline(Settings(debounce: .milliseconds(5)))
     try timeline.play("A+ 10 A-")
     let a = try key("A")
     func isBounce(_ device: DeviceID, _ microseconds: Int64) -> Bool {
-      timeline.controller.isBounce(
-        pressOf: a, on: device, at: Time(microseconds: 10_000 + microseconds))
+      let time = Time(microseconds: 10_000 + microseconds)
+      return timeline.controller.meaning(ofPress: a, on: device, at: time) == nil
     }
     #expect(isBounce(first, 4999))
     #expect(!isBounce(first, 5000))

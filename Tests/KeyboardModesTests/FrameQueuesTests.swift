@@ -61,7 +61,7 @@ struct FrameQueuesTests {
     var queues = queues([[10, 30, 20], [31, 12], [11, 20]])
     #expect(taken(&queues, upTo: 20) == [0, 200, 201])
     #expect(!queues.isEmpty)
-    #expect(queues.lastTime(of: 0) == Time(microseconds: 20))
+    #expect(queues.lastTime(of: 0) == Time(microseconds: 30), "behind the frame of that time")
     #expect(queues.lastTime(of: 2) == nil)
     #expect(queues.inputs(of: 0) == [1, 2].flatMap { [input(0, $0, true), input(0, $0, false)] })
     add(&queues, 2, 2, at: 25)

@@ -102,13 +102,13 @@ struct KeyPressesTests {
     var presses = KeyPresses(settings: Settings())
     let opened = Controller.Input.opened(device, held: [ctrl])
     let first = presses.take(Batch([opened] + (try inputs("F8+")))) { _, _ in [] }
-    #expect(first.map(\.name) == ["Ctrl+F8"])
+    #expect(first.map(\.text) == ["Ctrl+F8, free"])
     let lost = [KeyDifference(key: f9, isDown: true), KeyDifference(key: ctrl, isDown: false)]
     let synchronized = Controller.Input.synchronized(
       device, lost, at: Time(microseconds: 30_000))
     #expect(presses.take(Batch([synchronized])) { _, _ in [] } == [])
     let last = presses.take(Batch(try inputs("F7*@40000"))) { _, _ in [] }
-    #expect(last == [PressedKey(device: other, name: "F7", use: "free")])
+    #expect(last == [PressedKey(device: other, text: "F7, free")])
     #expect(presses.take(Batch([.gone(device, at: Time(microseconds: 0))])) { _, _ in [] } == [])
   }
 }

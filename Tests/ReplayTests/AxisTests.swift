@@ -9,16 +9,13 @@ struct AxisTests {
   @Test(
     "marks are at round times",
     arguments: [
-      (0, 12_600_000, "0 s, 2 s, 4 s, 6 s, 8 s, 10 s, 12 s"),
-      (
-        300_000, 700_000,
-        "0.30 s, 0.35 s, 0.40 s, 0.45 s, 0.50 s, 0.55 s, 0.60 s, 0.65 s, 0.70 s"
-      ),
+      (0, 12_600_000, "0 s, 5 s, 10 s"),
+      (300_000, 700_000, "0.3 s, 0.4 s, 0.5 s, 0.6 s, 0.7 s"),
       (
         99_999_999_000_000, 99_999_999_000_013,
-        "99999999.000000 s, 99999999.000005 s, 99999999.000010 s"
+        "99999999 s, 99999999.000005 s, 99999999.00001 s"
       ),
-      (1, 13_000_000, "0 s, 2 s, 4 s, 6 s, 8 s, 10 s, 12 s"),
+      (1, 10_000_000, "0 s, 2 s, 4 s, 6 s, 8 s, 10 s"),
     ])
   func marks(_ start: Int64, _ end: Int64, _ labels: String) {
     let marks = Axis(period: start...end, zero: 0).marks
@@ -34,20 +31,17 @@ struct AxisTests {
       let end = min(start + any(), 1 << 60)
       let axis = Axis(
         period: start...max(start, end), zero: start > 100_000_000_000_000 ? start : 0)
-      #expect((1...11).contains(axis.marks.count), "\(start) \(end)")
+      #expect((1...6).contains(axis.marks.count), "\(start) \(end)")
       for mark in axis.marks {
-        let half = Double(mark.label.count) * 0.62 * 11 / 2
-        #expect(mark.labelX - half >= 7.99 && mark.labelX + half <= 792.01)
-        #expect(abs(mark.labelX - mark.x) <= half)
+        #expect((128...784).contains(mark.x))
         // The label has the time of its line.
         let seconds = try #require(Double(mark.label.dropLast(2)))
         let share = (seconds * 1_000_000 + Double(axis.zero - start)) / Double(axis.duration)
         let error = 1_000 * Double(axis.zero + start) * 0x1p-52 / Double(axis.duration)
-        #expect(abs(104 + share * 680 - mark.x) <= 0.51 + error)
+        #expect(abs(128 + share * 656 - mark.x) <= 0.66 + error)
       }
       for (one, next) in zip(axis.marks, axis.marks.dropFirst()) {
-        let room = next.labelX - one.labelX
-        #expect(room >= Double(one.label.count + next.label.count) / 2 * 0.62 * 11 + 7.99)
+        #expect(next.x - one.x >= 656 / 5 - 0.66)
         #expect(one.label != next.label)
       }
     }
@@ -72,7 +66,7 @@ struct AxisTests {
   func numbers() {
     let coordinates = [0, 1, 0.004, 0.005, 0.1, 0.05, 12.999, 123.456].map(decimal)
     #expect(coordinates == ["0", "1", "0", "0.01", "0.1", "0.05", "13", "123.46"])
-    #expect(seconds(-1_500_000) == "-1.500000" && seconds(1_059_999, digits: 2) == "1.05")
+    #expect(seconds(-1_500_000) == "-1.500000" && seconds(1_059_999) == "1.059999")
     #expect([1_500_000, 10_000_000, 0, 100].map(shortSeconds) == ["1.5", "10", "0", "0.0001"])
   }
 }

@@ -26,7 +26,7 @@ private struct Typist {
 
   mutating func nextChange() -> Change {
     let isShift = random.next() % 3 > 0
-    let names = isShift ? ["off", "on", "capsLock"] : KeyboardRules.State.allCases.map(\.name)
+    let names = isShift ? ["off", "on", "capsLock"] : KeyboardTable.standard.stateNames
     let from = states[isShift ? 0 : 1]
     let others = names.filter { $0 != from }
     let to = others[Int(random.next() % UInt64(others.count))]
@@ -52,7 +52,7 @@ struct ManyTests {
       timeline.add(press, at: at(typist.time))
       timeline.add(typist.nextChange())
       guard number.isMultiple(of: 100) else { continue }
-      let slots = timeline.presses.reduce(0) { $0 + $1.times.slots.count }
+      let slots = timeline.presses.values.reduce(0) { $0 + $1.slots.count }
       most = max(most, timeline.shift.spans.count + timeline.keyboard.spans.count + slots)
     }
     let limit = 2 * Lane.mostSpans + 4 * PressTimes.mostSlots
@@ -92,7 +92,7 @@ struct ManyTests {
       #expect(lane.spans.count <= Lane.mostSpans)
       let ends = states.dropFirst().map(\.time) + [period.upperBound]
       let stretches = zip(states, ends).map { (state: $0.name, start: $0.time, end: $1) }
-      let drawn = lane.spans(in: period, grain: grain)
+      let drawn = lane.spans(shorterThan: grain, until: period.upperBound).dropLast()
       #expect(drawn.reduce(0) { $0 + $1.states } == stretches.count)
       var place = 0
       for span in drawn {

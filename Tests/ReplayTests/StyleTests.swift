@@ -18,11 +18,11 @@ struct StyleTests {
         #expect(ratio(colour, paper) >= 4.5, "\(name)")
       }
       for index in 0...6 {
-        let ink = try #require(index == 0 ? theme["on0"] ?? theme["on"] : theme["on"])
+        let ink = try #require(theme["on"])
         let colour = try #require(theme["c\(index)"])
         #expect(ratio(ink, colour) >= 4.5, "c\(index)")
       }
-      for name in ["axis", "press", "many1"] {
+      for name in ["press", "many"] {
         let colour = try #require(theme[name])
         #expect(ratio(colour, paper) >= 3, "\(name)")
       }

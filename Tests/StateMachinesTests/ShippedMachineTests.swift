@@ -6,8 +6,8 @@ import Testing
 struct ShippedMachineTests {
   @Test("the keyboard machine is sound and has no dead state")
   func keyboard() throws {
-    try expectSound(KeyboardRules(), diagram: "keyboard")
-    #expect(KeyboardRules().deadStates == [])
+    try expectSound(KeyboardTable.standard, diagram: "keyboard")
+    #expect(KeyboardTable.standard.deadStates == [])
   }
 
   @Test("the Shift machine matches its diagram and has no dead state")

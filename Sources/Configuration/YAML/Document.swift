@@ -1,14 +1,14 @@
 extension Node {
   /// The longest scalar in a document, in bytes. Longer ones are refused, because some operations
   /// on a text take more than linear time.
-  public static let maximumText = 256
+  static let maximumText = 256
 
   /// Parses a YAML text with one document.
   ///
   /// - Returns: the document's value; `nil` if the text is empty or has only comments.
   /// - Throws: if the YAML is wrong, it has anchors, aliases, tags, a second document or is nested
   ///   deeper than 16, or a scalar is longer than ``maximumText``.
-  public static func document(parsing bytes: [UInt8]) throws(YAMLError) -> Node? {
+  static func document(parsing bytes: [UInt8]) throws(YAMLError) -> Node? {
     do throws(YAMLError) {
       return try read(bytes)
     } catch {

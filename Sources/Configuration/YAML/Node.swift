@@ -1,7 +1,7 @@
 /// A value of a YAML document, with its position.
-public struct Node: Hashable, Sendable {
+struct Node: Hashable, Sendable {
   /// The content of a value.
-  public enum Content: Hashable, Sendable {
+  enum Content: Hashable, Sendable {
     /// A text, quoted or not.
     case scalar(String)
     /// A list.
@@ -11,15 +11,15 @@ public struct Node: Hashable, Sendable {
   }
 
   /// A key of a mapping, with its value.
-  public struct Pair: Hashable, Sendable {
+  struct Pair: Hashable, Sendable {
     /// The key.
-    public let key: Node
+    let key: Node
     /// The value.
-    public let value: Node
+    let value: Node
   }
 
   /// The value.
-  public let content: Content
+  let content: Content
   /// Where it begins.
-  public let mark: Mark
+  let mark: Mark
 }

@@ -1,6 +1,6 @@
 /// The YAML of a text: plain if no program can read it as anything but this text, otherwise in double
 /// quotes. Characters that are not shown are escaped.
-public func scalar(_ text: String) -> String {
+func scalar(_ text: String) -> String {
   guard !isPlain(text) else { return text }
   return "\"\(text.unicodeScalars.map(escaped).joined())\""
 }

@@ -1,11 +1,11 @@
 /// An error in a YAML text, and its position.
-public struct YAMLError: Error, Hashable {
+struct YAMLError: Error, Hashable {
   /// The position.
-  public let mark: Mark
+  let mark: Mark
   /// The error in words.
-  public let message: String
+  let message: String
   /// The offset in bytes, if the exact line and column are not known. Then `mark` is before it.
-  public let byte: Int?
+  let byte: Int?
 
   init(_ message: String, at mark: Mark, byte: Int? = nil) {
     self.mark = mark
@@ -20,9 +20,6 @@ public struct Mark: Hashable, Comparable, Sendable {
   public let line: Int
   /// The column in characters, from 1.
   public let column: Int
-
-  /// The place with these numbers.
-  public init(line: Int, column: Int) { (self.line, self.column) = (line, column) }
 
   /// Whether `lhs` comes first in the document.
   public static func < (lhs: Mark, rhs: Mark) -> Bool {

@@ -77,24 +77,13 @@ public final class DeviceLEDs {
 
   private func openDescriptor() throws(SystemError) -> Int32 {
     if let number = descriptor?.number { return number }
-    let path = device.path
-    let opened = try Self.openForWriting(path)
-    let number = opened.number
-    // The path may lead to a different device by now.
-    let isSame =
-      try InputDevice.deviceNumber(number, path)
-      == InputDevice.deviceNumber(device.fileDescriptor, path)
-    guard isSame, !device.isGone else { throw SystemError("write", path, code: ESTALE) }
-    try InputDevice.deliver(types: 0, to: number, path)
-    descriptor = consume opened
-    return number
-  }
-
-  private static func openForWriting(_ path: String) throws(SystemError) -> FileDescriptor {
     do throws(SystemError) {
-      return try FileDescriptor.opening(path, flags: O_WRONLY | O_NONBLOCK)
+      let opened = try device.openAgain(O_WRONLY)
+      let number = opened.number
+      descriptor = consume opened
+      return number
     } catch {
-      throw SystemError("write", path, code: error.code)
+      throw SystemError("write", device.path, code: error.code)
     }
   }
 

@@ -26,6 +26,9 @@ public final class InputDevice {
   let device: OpaquePointer
   /// The path at which it was opened.
   public let path: String
+  /// The number of the device node, which is the same by whatever path it is reached, and unique among
+  /// the devices that are present.
+  let number: dev_t
 
   /// The codes that the kernel delivers.
   private var delivered = 0...KeyCode.max
@@ -39,7 +42,8 @@ public final class InputDevice {
     // Setting the clock flushes the kernel's buffer. Do it before libevdev reads which keys are
     // down; otherwise a press in between would be lost.
     try InputDevice.check("follow", path, keymoded_stamp_with_boottime(descriptor.number))
-    try InputDevice.deliver(types: 1 << UInt(EV_KEY), to: descriptor.number, path)
+    try InputDevice.check(
+      "follow", path, keymoded_deliver_types(descriptor.number, 1 << UInt(EV_KEY)))
     // libevdev's messages can name keys, and no log may name keys.
     libevdev_set_log_function(nil, nil)
     var device: OpaquePointer?
@@ -47,6 +51,7 @@ public final class InputDevice {
     guard let device else { throw SystemError("follow", path, code: ENOMEM) }
     self.device = device
     self.path = path
+    number = InputDevice.number(ofDevice: descriptor.number)
     self.descriptor = descriptor
   }
 
@@ -172,32 +177,31 @@ public final class InputDevice {
   public func prepareForKeysUp() { _ = openObserver() }
 
   private func openObserver() -> Int32? {
-    if observer == nil,
-      let opened = try? FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK),
-      // The path may lead to a different device by now.
-      let number = try? Self.deviceNumber(opened.number, path),
-      number == (try? Self.deviceNumber(descriptor.number, path)),
-      (try? InputDevice.deliver(types: 0, to: opened.number, path)) != nil
-    {
-      observer = consume opened
-    }
+    if observer == nil { observer = try? openAgain(O_RDONLY) }
     return observer?.number
   }
 
-  /// The number of the device of a descriptor, unique among the devices that are present.
-  static func deviceNumber(_ descriptor: Int32, _ path: String) throws(SystemError) -> dev_t {
+  /// Opens another descriptor of the device, with all events masked: they do not wake the reader and
+  /// take no room in the kernel's buffer. Only `EV_SYN` cannot be masked.
+  ///
+  /// - Throws: `SystemError`; with the code `ESTALE` if the path leads to another device by now.
+  func openAgain(_ access: Int32) throws(SystemError) -> FileDescriptor {
+    let opened = try FileDescriptor.opening(path, flags: access | O_NONBLOCK)
+    guard InputDevice.number(ofDevice: opened.number) == number, !isGone else {
+      throw SystemError("open", path, code: ESTALE)
+    }
+    try InputDevice.check("follow", path, keymoded_deliver_types(opened.number, 0))
+    return opened
+  }
+
+  private static func number(ofDevice descriptor: Int32) -> dev_t {
+    // It cannot fail for an open descriptor.
     var status = stat()
-    try retrying("look at", path) { fstat(descriptor, &status) }
+    fstat(descriptor, &status)
     return status.st_rdev
   }
 
-  /// Tells the kernel which types of event to deliver, one bit each. Masked events do not wake the
-  /// reader and take no room in the kernel's buffer. `EV_SYN` cannot be masked.
-  static func deliver(types: UInt, to descriptor: Int32, _ path: String) throws(SystemError) {
-    try check("follow", path, keymoded_deliver_types(descriptor, types))
-  }
-
-  static func check(_ operation: String, _ path: String, _ result: Int32) throws(SystemError) {
+  private static func check(_ operation: String, _ path: String, _ result: Int32) throws(SystemError) {
     guard result < 0 else { return }
     // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`, whose
     // words, "Inappropriate ioctl for device", are for programmers.

@@ -19,9 +19,6 @@ extension KeyCode {
     guard code >= 0 else { return nil }
     self.init(code)
   }
-
-  /// The names of all keys that the kernel's header had when libevdev was built.
-  public static let allNames = (0...KeyCode.max).compactMap { eventCodeName(UInt16(EV_KEY), $0) }
 }
 
 extension LEDs {

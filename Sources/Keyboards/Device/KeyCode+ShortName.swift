@@ -24,6 +24,9 @@ extension KeyCode {
     Self.namesOfKeys[self] ?? "0x\(String(0x1000 + Int(number), radix: 16).dropFirst())"
   }
 
+  /// The names of all keys that the kernel's header had when libevdev was built.
+  public static let allNames = kernelNames.map(\.name)
+
   /// All short names: the one of each key, and further ones.
   public static let allShortNames =
     kernelNames.compactMap { namesOfKeys[$0.key] }.filter { !isKernelName($0) }

@@ -4,13 +4,9 @@ public import KeyboardModes
 public struct PressedKey: Hashable, Sendable {
   /// The device of the key.
   public let device: DeviceID
-  /// The key, after the modifiers that are held with it: `Super+V`.
-  public let name: String
-  /// What the press does: the event that it sends, `modifier`, or `free` if it does nothing.
-  public let use: String
-
-  /// `F9, free`.
-  public var text: String { "\(name), \(use)" }
+  /// The key, after the modifiers that are held with it, and what the press does: the event that it
+  /// sends, `modifier`, or `free` if it does nothing. `Super+V, free`.
+  public let text: String
 }
 
 /// Finds the presses among the inputs of keyboards, with the meaning that they have for the daemon.
@@ -42,21 +38,18 @@ public struct KeyPresses {
 
   private func press(_ input: Controller.Input) -> PressedKey? {
     guard case .key(let device, let event) = input, event.action == .press,
-      !controller.isBounce(pressOf: event.key, on: device, at: event.time)
+      let (meaning, held) = controller.meaning(ofPress: event.key, on: device, at: event.time)
     else { return nil }
+    let use =
+      switch meaning {
+      case .shift: "shiftPressed"
+      case .bound(let uses): text(of: uses)
+      case .character: "characterTyped"
+      case .other, .inert: Modifiers(of: event.key).isEmpty ? "free" : "modifier"
+      }
     // Shift acts alone, and so is no part of a chord that it completes.
-    let held = event.key.isShift ? [] : controller.modifiers(forPressOf: event.key, on: device)
-    return PressedKey(
-      device: device, name: event.key.shortName(with: held), use: use(of: event.key, on: device))
-  }
-
-  private func use(of key: KeyCode, on device: DeviceID) -> String {
-    switch controller.meaning(ofPress: key, on: device) {
-    case .shift: "shiftPressed"
-    case .bound(let uses): text(of: uses)
-    case .character: "characterTyped"
-    case .other, .inert: Modifiers(of: key).isEmpty ? "free" : "modifier"
-    }
+    let name = event.key.shortName(with: event.key.isShift ? [] : held)
+    return PressedKey(device: device, text: "\(name), \(use)")
   }
 
   /// The events of a chord: `startTalking, stopTalking on release`.

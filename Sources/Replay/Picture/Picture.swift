@@ -1,36 +1,34 @@
 /// The drawing of a timeline, built from top to bottom.
 struct Picture {
   /// The width of the picture in its own units, which are pixels unless a viewer scales it.
-  static let width = 800.0
+  private static let width = 800.0
   /// The distance of text from the picture's left and right edges.
   private static let edge = 16.0
   /// Adjacent spans narrower than this many pixels are merged.
   private static let grain = 3.0
-  private static let laneTop = 66.0
+  /// The height of a lane, and of a row of ticks or of the legend, in pixels.
   private static let laneHeight = 36.0
-  private static let laneGap = 8.0
-  private static let rowHeight = 16.0
-  private static let legendHeight = 20.0
-  private static let legendColumn = (Axis.right - Axis.left) / 4
+  private static let rowHeight = 18.0
 
   private let timeline: Timeline
   private let axis: Axis
   /// The elements below the heading, one line each, and the height so far.
   private var elements: [String] = []
-  private var height = laneTop
-  private var showsMany = false
+  private var height = 66.0
 
   init(of timeline: Timeline) {
     self.timeline = timeline
-    axis = Axis(period: timeline.period, zero: timeline.clock.zero)
-    drawLane(timeline.shift)
-    drawLane(timeline.keyboard)
-    height += 2
-    for (press, times) in timeline.presses { drawRow(press.rawValue, times) }
+    axis = Axis(period: timeline.period, zero: timeline.zero)
+    let grain = axis.duration(ofPixels: Self.grain)
+    let lanes = [timeline.shift, timeline.keyboard].map { lane in
+      (lane: lane, spans: lane.spans(shorterThan: grain, until: axis.period.upperBound))
+    }
+    for (lane, spans) in lanes { drawLane(lane, spans) }
+    for press in Timeline.Press.allCases {
+      drawRow(press.rawValue, timeline.presses[press] ?? PressTimes())
+    }
     drawAxis()
-    height += 16
-    drawLegend(timeline.shift)
-    drawLegend(timeline.keyboard, withMany: showsMany)
+    for (lane, spans) in lanes { drawLegend(lane, Set(spans.map(\.state))) }
     height += 10
   }
 
@@ -47,10 +45,6 @@ struct Picture {
       <style>
       \(Style.sheet)
       </style>
-      <defs><pattern id="many" width="6" height="6" patternUnits="userSpaceOnUse" \
-      patternTransform="rotate(45)">
-      <rect class="many0" width="6" height="6"/><path class="many1" d="M2 0v6"/>
-      </pattern></defs>
       <rect class="paper" x="0.5" y="0.5" width="799" height="\(decimal(self.height - 1))" rx="6"/>
       \(text(heading, "title", x: Self.edge, y: 30))
       \(text(timeline.summary, "quiet", x: Self.edge, y: 50))
@@ -62,67 +56,38 @@ struct Picture {
 
   // MARK: Lanes
 
-  private mutating func drawLane(_ lane: Lane) {
-    elements.append(text(lane.title, "lane", x: Self.edge, y: height + Self.laneHeight / 2 + 4))
-    let spans = lane.spans(in: axis.period, grain: axis.duration(ofPixels: Self.grain))
-    let ends = spans.dropFirst().map(\.start) + [axis.period.upperBound]
-    let placed = zip(spans, ends).map { span, end in
-      (span: span, end: end, length: axis.x(end) - axis.x(span.start))
+  private mutating func drawLane(_ lane: Lane, _ spans: [Lane.Span]) {
+    elements.append(text(lane.title, "lane", x: Self.edge, y: height + 22))
+    // From the last to the first: a narrow span lies on top of the one after it.
+    for (span, next) in zip(spans, spans.dropFirst()).reversed() {
+      drawSpan(span, until: next.start, lane)
     }
-    // Narrow spans are drawn last, on top of their neighbours, so that they are visible.
-    for part in placed where part.length >= Self.grain {
-      drawSpan(part.span, end: part.end, width: part.length, lane)
-    }
-    for part in placed where part.length < Self.grain {
-      let width = max(part.length, part.span.state == nil ? 2 : 1)
-      drawSpan(part.span, end: part.end, width: width, lane)
-    }
-    height += Self.laneHeight + Self.laneGap
+    height += Self.laneHeight + 8
   }
 
-  private mutating func drawSpan(_ span: Lane.Span, end: Int64, width: Double, _ lane: Lane) {
-    let isWide = width >= Self.grain
-    let x = min(axis.x(span.start), Axis.right - width)
-    let colour = span.state.map(lane.colour) ?? "many"
-    showsMany = showsMany || span.state == nil
+  private mutating func drawSpan(_ span: Lane.Span, until end: Int64, _ lane: Lane) {
+    let x = axis.x(span.start)
+    // A gap separates neighbours, whose colours may be the same.
+    let width = max(1, axis.x(end) - x - 1)
     let what = span.state ?? counted(span.states - 1, "change", "changes")
-    let times = "\(axis.text(span.start)) to \(axis.text(end)) s (\(seconds(end - span.start)) s)"
-    let box = rect(
-      isWide ? "span \(colour)" : colour, x: x, y: height, width: width, height: Self.laneHeight,
-      radius: isWide ? 3 : 0)
-    elements.append("<rect \(box)><title>\(what.escaped), \(times)</title></rect>")
-    if let name = span.state { drawLabel(name, colour, x: x + width / 2, width: width - 8) }
-  }
-
-  /// Draws the name of a state in its span: on one line, on two, or not at all.
-  private mutating func drawLabel(_ name: String, _ colour: String, x: Double, width: Double) {
-    let (size, small) = (Style.stateSize, Style.smallSize)
-    let middle = height + Self.laneHeight / 2
-    let classes = "middle on\(colour == "c0" ? " on0" : "")"
-    if name.width(fontSize: size) <= width {
-      elements.append(text(name, classes, x: x, y: middle + 4))
-    } else if let (first, second) = name.brokenAtCapital,
-      max(first.width(fontSize: small), second.width(fontSize: small)) <= width
-    {
-      elements.append(text(first, "small \(classes)", x: x, y: middle - 3))
-      elements.append(text(second, "small \(classes)", x: x, y: middle + 10))
-    }
+    let times = [span.start - axis.zero, end - axis.zero, end - span.start].map(seconds)
+    let box = rect(lane.colour(of: span.state), x: x, y: height, width, Self.laneHeight)
+    let title = "\(what.escaped), \(times[0]) to \(times[1]) s (\(times[2]) s)"
+    elements.append("<rect \(box)><title>\(title)</title></rect>")
+    // A name that does not fit in whole needs room for some of its letters.
+    guard let name = span.state, width > 40 else { return }
+    let label = name.clipped(toWidth: width - 12, fontSize: Style.textSize)
+    elements.append(text(label, "on", x: x + 6, y: height + 22))
   }
 
   // MARK: Presses and time
 
   private mutating func drawRow(_ name: String, _ presses: PressTimes) {
     let middle = height + Self.rowHeight / 2
-    let style = presses.count == 0 ? "small quiet" : "small"
-    elements.append(text(name, style, x: Self.edge, y: middle + 4))
+    elements.append(text(name, "", x: Self.edge, y: middle + 4))
     elements.append(path("grid", line(y: middle)))
-    // Ticks lie on half pixels. A tick less than a pixel from the one before would touch it: it
-    // would not be visible and would only make the file longer.
-    var columns: [Double] = []
-    for time in presses.times {
-      let column = (axis.x(time) * 2).rounded() / 2
-      if columns.last.map({ column - $0 >= 1 }) ?? true { columns.append(column) }
-    }
+    // Ticks of one pixel show no more than this, however many presses there are.
+    let columns = Set(presses.times.map { axis.x($0).rounded() }).sorted()
     if !columns.isEmpty {
       let ticks = columns.map { "M\(decimal($0)) \(decimal(middle - 5))v10" }.joined()
       let title = "\(name): \(counted(presses.count, "press", "presses"))"
@@ -134,39 +99,30 @@ struct Picture {
   private mutating func drawAxis() {
     height += 4
     let marks = axis.marks
-    let grid = marks.map { "M\(decimal($0.x)) \(decimal(Self.laneTop))V\(decimal(height))" }
-    let teeth = marks.map { "M\(decimal($0.x)) \(decimal(height))v4" }
+    let lines = marks.map { "M\(decimal($0.x)) 66V\(decimal(height + 4))" }
     // The grid is below all that it crosses.
-    elements.insert(path("grid", grid.joined()), at: 0)
-    elements.append(path("axis", line(y: height) + teeth.joined()))
-    for mark in marks { elements.append(text(mark.label, "mark", x: mark.labelX, y: height + 17)) }
-    height += 20
+    elements.insert(path("grid", lines.joined() + line(y: height)), at: 0)
+    for mark in marks { elements.append(text(mark.label, "mark", x: mark.x, y: height + 17)) }
+    height += 32
   }
 
   // MARK: The legend
 
-  private mutating func drawLegend(_ lane: Lane, withMany: Bool = false) {
+  /// Draws the colours of these states, in columns as wide as the longest name needs.
+  private mutating func drawLegend(_ lane: Lane, _ drawn: Set<String?>) {
     elements.append(text(lane.title, "lane", x: Self.edge, y: height + 14))
-    var entries = lane.names.map { name in
-      (name: name, colour: lane.colour(of: name), isUsed: lane.used.contains(name))
+    let states = lane.names.filter(drawn.contains) + (drawn.contains(nil) ? [nil] : [])
+    let names = states.map { $0 ?? "many changes" }
+    let widest = names.map { $0.width(fontSize: Style.textSize) }.max() ?? 0
+    let columns = Int((Axis.right - Axis.left) / (widest + 30))
+    for (index, (state, name)) in zip(states, names).enumerated() {
+      let (row, column) = index.quotientAndRemainder(dividingBy: columns)
+      let x = Axis.left + Double(column) * (widest + 30)
+      let y = height + Double(row) * Self.rowHeight
+      elements.append("<rect \(rect(lane.colour(of: state), x: x, y: y + 4, 11, 11))/>")
+      elements.append(text(name, "", x: x + 18, y: y + 14))
     }
-    if withMany { entries.append(("many changes", "many", true)) }
-    var x = Axis.left
-    for entry in entries {
-      // Entries stand in columns; one with a long name takes two.
-      let needed = 18 + entry.name.width(fontSize: Style.stateSize) + 6
-      let width = (needed / Self.legendColumn).rounded(.up) * Self.legendColumn
-      if x + width > Axis.right + 1 {
-        x = Axis.left
-        height += Self.legendHeight
-      }
-      let colour = entry.isUsed ? entry.colour : "unused"
-      let box = rect(colour, x: x + 0.5, y: height + 4.5, width: 11, height: 11, radius: 2)
-      elements.append("<rect \(box)/>")
-      elements.append(text(entry.name, entry.isUsed ? "" : "quiet", x: x + 18, y: height + 14))
-      x += width
-    }
-    height += Self.legendHeight
+    height += Double((names.count + columns - 1) / columns) * Self.rowHeight
   }
 
   // MARK: Elements
@@ -187,11 +143,10 @@ struct Picture {
 
   /// The attributes of a rectangle.
   private func rect(
-    _ style: String, x: Double, y: Double, width: Double, height: Double, radius: Double
+    _ style: String, x: Double, y: Double, _ width: Double, _ height: Double
   ) -> String {
     let size = #"width="\#(decimal(width))" height="\#(decimal(height))""#
-    let corners = radius > 0 ? #" rx="\#(decimal(radius))""# : ""
-    return #"class="\#(style)" x="\#(decimal(x))" y="\#(decimal(y))" \#(size)\#(corners)"#
+    return #"class="\#(style)" x="\#(decimal(x))" y="\#(decimal(y))" \#(size)"#
   }
 }
 
@@ -210,9 +165,9 @@ extension Timeline {
     let parts = [
       "\(shortSeconds(period.upperBound - period.lowerBound)) s",
       counted(shift.changes + keyboard.changes, "change", "changes"),
-      counted(presses.reduce(0) { $0 + $1.times.count }, "press", "presses"),
+      counted(presses.values.reduce(0) { $0 + $1.count }, "press", "presses"),
     ]
-    let start = clock.zero == 0 ? [] : ["0 s is \(shortSeconds(clock.zero)) s since 1970"]
+    let start = zero == 0 ? [] : ["0 s is \(shortSeconds(zero)) s since 1970"]
     return (parts + start).joined(separator: " · ")
   }
 
@@ -221,7 +176,7 @@ extension Timeline {
     let machines = [("Shift", shift), ("The keyboard", keyboard)].map { name, lane in
       "\(name) changed \(counted(lane.changes, "time", "times")) and ended in \(lane.state)."
     }
-    let classes = presses.map { "\($0.times.count) \($0.press.rawValue)" }
+    let classes = Press.allCases.map { "\(presses[$0]?.count ?? 0) \($0.rawValue)" }
     return (machines + ["Pressed: \(classes.joined(separator: ", "))."]).joined(separator: " ")
   }
 }

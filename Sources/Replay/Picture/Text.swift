@@ -16,14 +16,6 @@ extension String {
     return "\(Substring(kept))…"
   }
 
-  /// The string in two lines, such as `prepareTo` and `Record`, broken before the capital letter
-  /// that gives the shortest lines; `nil` if there is no capital letter after the first character.
-  var brokenAtCapital: (String, String)? {
-    indices.dropFirst().filter { self[$0].isUppercase }
-      .map { (String(self[..<$0]), String(self[$0...])) }
-      .min { max($0.0.count, $0.1.count) < max($1.0.count, $1.1.count) }
-  }
-
   /// The string as text or an attribute value of an XML document, on one line. Control characters,
   /// which XML cannot hold, become replacement characters.
   package var escaped: String {
@@ -46,12 +38,11 @@ extension Unicode.Scalar {
   fileprivate var width: Double { isASCII ? 0.62 : 1 }
 }
 
-/// `microseconds` in seconds with up to six digits after the point; the rest is cut off.
-func seconds(_ microseconds: Int64, digits: Int = 6) -> String {
+/// `microseconds` in seconds, with six digits after the point.
+func seconds(_ microseconds: Int64) -> String {
   let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
   // Another digit before them keeps the zeros at the beginning.
-  let fraction = String(1_000_000 + rest).dropFirst().prefix(digits)
-  return "\(microseconds < 0 ? "-" : "")\(whole)\(digits == 0 ? "" : ".")\(fraction)"
+  return "\(microseconds < 0 ? "-" : "")\(whole).\(String(1_000_000 + rest).dropFirst())"
 }
 
 /// `microseconds` in seconds, with no more digits than needed: `12.5`.

@@ -19,15 +19,15 @@ public struct Timeline: Sendable {
     case other = "other keys"
   }
 
-  /// The earliest and the latest time, in microseconds.
+  /// The first and the latest time, in microseconds.
   private(set) var period: ClosedRange<Int64>
-  /// The clock whose times the picture has.
-  let clock: DisplayClock
+  /// The time that the picture shows as 0, in microseconds.
+  let zero: Int64
   private(set) var shift: Lane
   private(set) var keyboard: Lane
-  private(set) var presses = Press.allCases.map { (press: $0, times: PressTimes()) }
+  private(set) var presses: [Press: PressTimes] = [:]
 
-  /// A timeline that begins at `time`, unless something earlier is added.
+  /// A timeline that begins at `time`. Whatever is earlier counts at that time.
   ///
   /// - Parameters:
   ///   - modes: the states of the machines at that time.
@@ -37,19 +37,17 @@ public struct Timeline: Sendable {
     from time: Time, in modes: Modes, on clock: DisplayClock = DisplayClock(),
     keyboard table: KeyboardTable = .standard
   ) {
-    self.clock = clock
+    zero = Self.limited(Time(microseconds: clock.zero))
     let time = Self.limited(time)
     period = time...time
-    shift = Lane("Shift", ShiftRules().stateNames, Style.shift, in: modes.shift, at: time)
-    keyboard = Lane("Keyboard", table.stateNames, Style.keyboard, in: modes.keyboard, at: time)
+    shift = Lane("Shift", ShiftRules().stateNames, [0, 1, 2], in: modes.shift, at: time)
+    keyboard = Lane(
+      "Keyboard", table.stateNames, [0, 3, 4, 5, 6, 1, 2], in: modes.keyboard, at: time)
   }
 
   /// Adds a press of a key. Autorepeats are not presses.
   public mutating func add(_ press: Press, at time: Time) {
-    let time = cover(time)
-    for index in presses.indices where presses[index].press == press {
-      presses[index].times.add(time)
-    }
+    presses[press, default: PressTimes()].add(cover(time))
   }
 
   /// Adds a change. The changes of one machine must come in the order of their sequence, without a
@@ -68,8 +66,8 @@ public struct Timeline: Sendable {
 
   /// Extends the period to `time`, and returns it in microseconds.
   private mutating func cover(_ time: Time) -> Int64 {
-    let time = Self.limited(time)
-    period = min(period.lowerBound, time)...max(period.upperBound, time)
+    let time = max(period.lowerBound, Self.limited(time))
+    period = period.lowerBound...max(period.upperBound, time)
     return time
   }
 
