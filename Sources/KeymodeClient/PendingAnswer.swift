@@ -14,7 +14,7 @@ package final class PendingAnswer<Answer> {
   /// passed.
   package var descriptor: Int32 { wakeup.descriptor }
 
-  /// Sends a request, on the connection of an earlier answer if there is one.
+  /// Sends a request, on a connection of its own.
   ///
   /// - Parameters:
   ///   - directory: the directory of the daemon's sockets.
@@ -23,12 +23,10 @@ package final class PendingAnswer<Answer> {
   /// - Throws: ``ClientError`` if the daemon is not there or may not be used.
   package init(
     to request: Request<Answer>, in directory: String, until deadline: SuspendingClock.Instant,
-    mayBlock: Bool = false, after earlier: PendingAnswer? = nil
+    mayBlock: Bool = false
   ) throws(ClientError) {
-    let connection =
-      if let earlier { earlier.connection } else {
-        try Connection.to(request.endpoint, in: directory, until: mayBlock ? deadline : nil)
-      }
+    let connection = try Connection.to(
+      request.endpoint, in: directory, until: mayBlock ? deadline : nil)
     let wakeup = try Wakeup()
     try connection.send(request.call)
     try wakeup.wait(for: connection.descriptor, until: deadline)
