@@ -41,17 +41,6 @@ public final class Run<Outcome> {
 }
 
 extension EventLoop {
-  /// Calls `handler` with each of these signals that the process receives, in order. They are caught for
-  /// the rest of the process's life.
-  public func addSignals(
-    _ numbers: [Int32], handler: @escaping (Int32) -> Void
-  ) throws(SystemError) -> EventSource {
-    let signals = try Signals(numbers)
-    return try addIO(signals.descriptor, .readable) { _ in
-      while let number = signals.next() { handler(number) }
-    }
-  }
-
   /// Calls `handler` once after this time.
   public func call(
     after delay: Duration, _ handler: @escaping () -> Void

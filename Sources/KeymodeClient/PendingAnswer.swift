@@ -19,14 +19,11 @@ package final class PendingAnswer<Answer> {
   /// - Parameters:
   ///   - directory: the directory of the daemon's sockets.
   ///   - deadline: when waiting ends with ``ClientError/noAnswer(path:)``.
-  ///   - mayBlock: whether to wait here, until the deadline, while the daemon's backlog is full.
   /// - Throws: ``ClientError`` if the daemon is not there or may not be used.
   package init(
-    to request: Request<Answer>, in directory: String, until deadline: SuspendingClock.Instant,
-    mayBlock: Bool = false
+    to request: Request<Answer>, in directory: String, until deadline: SuspendingClock.Instant
   ) throws(ClientError) {
-    let connection = try Connection.to(
-      request.endpoint, in: directory, until: mayBlock ? deadline : nil)
+    let connection = try Connection.to(request.endpoint, in: directory)
     let wakeup = try Wakeup()
     try connection.send(request.call)
     try wakeup.wait(for: connection.descriptor, until: deadline)

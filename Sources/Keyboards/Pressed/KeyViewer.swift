@@ -12,7 +12,7 @@ public final class KeyViewer {
   private let terminal: SilentTerminal?
   private let show: (TerminalText) throws(SystemError) -> Void
   private let notify: (TerminalText) -> Void
-  private var signals: [EventSource] = []
+  private var signals: EventSource?
   private var presses: KeyPresses
   private var names: [DeviceID: String] = [:]
   /// Whether all keyboards that are present have been opened.
@@ -44,10 +44,10 @@ public final class KeyViewer {
   /// - Throws: ``NoKeyboard``; `SystemError` if no keyboard can be opened or a line cannot be
   ///   shown.
   public func run() throws {
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
+    signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) {
+      [loop, terminal] number in
+      if number == SIGTSTP { KeyViewer.pause(terminal) } else { loop.stop() }
     }
-    signals.append(try loop.addSignal(SIGTSTP) { [terminal] in KeyViewer.pause(terminal) })
     terminal?.enter()
     defer { terminal?.leave() }
     try keyboards.start(on: loop) { [unowned self] in read() }

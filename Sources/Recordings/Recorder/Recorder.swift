@@ -16,7 +16,7 @@ public final class Recorder {
   private let request: RecordingRequest
   private let notify: (TerminalText) -> Void
   private let loop: EventLoop
-  private var signals: [EventSource] = []
+  private var signals: EventSource?
   /// Wakes the recorder to look for a release that a grab hides.
   private var timer: EventSource?
   private let keyboards: Keyboards
@@ -54,9 +54,7 @@ public final class Recorder {
   /// - Throws: `NoKeyboard`; `SystemError` if a keyboard cannot be opened or the file cannot be
   ///   created; `UsageError` if there are more keyboards than the format can hold.
   public func run() throws -> Bool {
-    for number in [SIGINT, SIGTERM, SIGHUP] {
-      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
-    }
+    signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP]) { [loop] _ in loop.stop() }
     try open()
     let format = try format()
     if format == .evemu, devices.descriptions.count > 1 { leaveOutPointers() }
