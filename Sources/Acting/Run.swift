@@ -41,17 +41,6 @@ public final class Run<Outcome> {
 }
 
 extension EventLoop {
-  /// Calls `handler` with each of these signals that the process receives, in order. They are caught for
-  /// the rest of the process's life.
-  public func addSignals(
-    _ numbers: [Int32], handler: @escaping (Int32) -> Void
-  ) throws(SystemError) -> EventSource {
-    let signals = try Signals(numbers)
-    return try addIO(signals.descriptor, .readable) { _ in
-      while let number = signals.next() { handler(number) }
-    }
-  }
-
   /// Calls `handler` once after this time.
   public func call(
     after delay: Duration, _ handler: @escaping () -> Void
@@ -78,35 +67,25 @@ extension EventLoop {
     }
   }
 
-  /// Calls `answered` once, with the answer or the error, if there is no answer for lack of a daemon, too.
-  package func wait<Answer>(
-    for answer: Result<PendingAnswer<Answer>, ClientError>,
+  /// Asks the daemon that serves in `directory`. Calls `answered` once, with the answer or the error.
+  ///
+  /// - Parameter patience: how long the daemon may take to answer.
+  package func ask<Answer>(
+    _ request: Request<Answer>, of directory: String, patience: Duration = Client.usualPatience,
     _ answered: @escaping (Result<Answer, ClientError>) -> Void
   ) throws(SystemError) -> EventSource {
-    switch answer {
-    case .failure(let error):
+    let pending: PendingAnswer<Answer>
+    do throws(ClientError) {
+      pending = try PendingAnswer(to: request, in: directory, until: .now.advanced(by: patience))
+    } catch {
       return try call(after: .zero) { answered(.failure(error)) }
-    case .success(let pending):
-      return try addIO(pending.descriptor, .readable) { _ in
-        do throws(ClientError) {
-          if let answer = try pending.advance() { answered(.success(answer)) }
-        } catch {
-          answered(.failure(error))
-        }
+    }
+    return try addIO(pending.descriptor, .readable) { _ in
+      do throws(ClientError) {
+        if let answer = try pending.advance() { answered(.success(answer)) }
+      } catch {
+        answered(.failure(error))
       }
     }
-  }
-
-  /// Asks the daemon that serves in `directory`. Calls `answered` once, with the answer or the error; no
-  /// later than after five seconds.
-  package func ask<Answer>(
-    _ request: Request<Answer>, of directory: String,
-    _ answered: @escaping (Result<Answer, ClientError>) -> Void
-  ) throws(SystemError) -> EventSource {
-    let deadline = SuspendingClock.now.advanced(by: Client.usualPatience)
-    let answer = Result { () throws(ClientError) in
-      try PendingAnswer(to: request, in: directory, until: deadline)
-    }
-    return try wait(for: answer, answered)
   }
 }

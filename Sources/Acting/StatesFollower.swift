@@ -20,41 +20,25 @@ public final class StatesFollower {
     _ directory: String, on loop: EventLoop, anySession: Bool, mayWait: Bool = true,
     told: @escaping (Result<Occurrence, ClientError>) -> Void
   ) throws {
-    let merge = Merge(KnownStates(presence: anySession ? .inFront : nil), mayWait, told)
+    // What the daemon and the session add to.
+    var known = KnownStates(presence: anySession ? .inFront : nil)
+    func tell(_ occurrence: Occurrence?) {
+      if let occurrence { told(.success(occurrence)) }
+    }
     if anySession {
       session = nil
     } else {
-      session = try LoginSession(on: loop) { presence in merge.tell { $0.take(presence) } }
+      session = try LoginSession(on: loop) { presence in tell(known.take(presence)) }
     }
-    daemon = try loop.follow(directory) { merge.take($0) }
-    // Whether the session is in front is known before what came at the same time.
-    daemon.setPriority(.last)
-  }
-
-  /// What the daemon and the session add to.
-  private final class Merge {
-    private var known: KnownStates
-    private let mayWait: Bool
-    private let told: (Result<Occurrence, ClientError>) -> Void
-
-    init(
-      _ known: KnownStates, _ mayWait: Bool,
-      _ told: @escaping (Result<Occurrence, ClientError>) -> Void
-    ) {
-      (self.known, self.mayWait, self.told) = (known, mayWait, told)
-    }
-
-    func take(_ update: Result<Update, ClientError>) {
+    daemon = try loop.follow(directory) { update in
       switch update {
       case .failure(let error): told(.failure(error))
       // Told even while the session is not in front, which would hide it.
       case .success(.disconnected(let error)) where !mayWait: told(.failure(error))
-      case .success(let update): tell { $0.take(update) }
+      case .success(let update): tell(known.take(update))
       }
     }
-
-    func tell(_ take: (inout KnownStates) -> Occurrence?) {
-      if let occurrence = take(&known) { told(.success(occurrence)) }
-    }
+    // Whether the session is in front is known before what came at the same time.
+    daemon.setPriority(.last)
   }
 }

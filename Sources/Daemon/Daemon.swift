@@ -25,7 +25,7 @@ public final class Daemon {
   private let file: ConfigurationFile
   private let status: ServiceStatus
   private var ownSockets: OwnSockets?
-  private var signals: [EventSource] = []
+  private var signals: EventSource?
 
   /// Puts a daemon together; nothing is opened but a recording, which is checked.
   ///
@@ -65,13 +65,12 @@ public final class Daemon {
   /// - Throws: if the sockets cannot be made, or devices cannot be watched.
   public func run(socketDirectory directory: String?) throws {
     signal(SIGPIPE, SIG_IGN)
-    for number in [SIGTERM, SIGINT] {
-      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
-    }
     // Unowned: the daemon owns the source, so it outlives every call.
-    signals.append(try loop.addSignal(SIGHUP) { [unowned self] in reload() })
+    signals = try loop.addSignals([SIGTERM, SIGINT, SIGHUP]) { [unowned self] number in
+      if number == SIGHUP { reload() } else { loop.stop() }
+    }
     // However much clients ask.
-    for signal in signals { signal.setPriority(.first) }
+    signals?.setPriority(.first)
     try listen(directory)
     try service.start(on: loop)
     try loop.reportToWatchdog()

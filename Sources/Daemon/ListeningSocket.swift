@@ -24,7 +24,7 @@ final class ListeningSocket {
   /// Makes a socket at `path`, where no file is.
   init(path: String, access: Access) throws(SystemError) {
     let operation = "listen on"
-    let descriptor = try unixSocket(operation, path, isNonblocking: true)
+    let descriptor = try unixSocket(operation, path)
     // The permissions must be right from the moment the socket exists.
     let mask = umask(0o177)
     defer { umask(mask) }

@@ -85,7 +85,7 @@ private enum Occupant: Equatable {
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw SystemError(operation, path, code: EEXIST)
     }
-    let socket = try unixSocket(operation, path, isNonblocking: true)
+    let socket = try unixSocket(operation, path)
     do throws(SystemError) {
       try connectSocket(socket.number, to: path, operation)
       self = .server(PeerProcess(of: socket.number))

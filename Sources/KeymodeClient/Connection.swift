@@ -5,8 +5,8 @@ import Wire
 
 /// A connection to the daemon. It sends calls, and cuts what arrives into replies.
 ///
-/// It waits for nothing, but to connect where it is told to. Wait until ``descriptor`` is readable, then
-/// call ``read()``, and after it ``nextReply()`` as long as that returns one.
+/// It waits for nothing. Wait until ``descriptor`` is readable, then call ``read()``, and after it
+/// ``nextReply()`` as long as that returns one.
 final class Connection {
   /// The longest reply, in bytes, that is read.
   private static let longestReply = 1 << 24
@@ -28,59 +28,33 @@ final class Connection {
   /// Connects to a socket of the daemon that serves in `directory`. A user who may use only the control
   /// socket can read by that one, too.
   ///
-  /// - Parameter deadline: until when to wait while the daemon's backlog is full; `nil` does not wait.
   /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:whom:)``,
   ///   ``ClientError/noAnswer(path:)`` if the backlog is full, or ``ClientError/failed(_:)``.
-  static func to(
-    _ endpoint: Endpoint, in directory: String, until deadline: SuspendingClock.Instant? = nil
-  ) throws(ClientError) -> Connection {
+  static func to(_ endpoint: Endpoint, in directory: String) throws(ClientError) -> Connection {
     do throws(ClientError) {
-      return try to(endpoint.path(in: directory), until: deadline)
+      return try to(endpoint.path(in: directory))
     } catch {
       guard endpoint == .state, case .permissionDenied = error,
-        let connection = try? to(Endpoint.control.path(in: directory), until: deadline)
+        let connection = try? to(Endpoint.control.path(in: directory))
       else { throw error }
       return connection
     }
   }
 
-  private static func to(
-    _ path: String, until deadline: SuspendingClock.Instant?
-  ) throws(ClientError) -> Connection {
+  private static func to(_ path: String) throws(ClientError) -> Connection {
     do throws(SystemError) {
-      return Connection(path, try connect(path, until: deadline))
+      let socket = try unixSocket("connect to", path)
+      try connectSocket(socket.number, to: path, "connect to")
+      return Connection(path, socket)
     } catch {
       switch error.code {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
-      // The daemon's backlog is full: now, or, with a deadline, until then.
+      // The daemon's backlog is full, which holds thousands.
       case EAGAIN: throw .noAnswer(path: path)
       case EACCES, EPERM: throw .permissionDenied(path: path, whom: owner(of: path))
       default: throw .failed("\(error)")
       }
     }
-  }
-
-  private static func connect(
-    _ path: String, until deadline: SuspendingClock.Instant?
-  ) throws(SystemError) -> FileDescriptor {
-    let operation = "connect to"
-    let descriptor = try unixSocket(operation, path, isNonblocking: deadline == nil)
-    try connectSocket(descriptor.number, to: path, operation) {
-      if let deadline { limitWaiting(descriptor.number, until: deadline) }
-    }
-    // Only connecting may block.
-    _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
-    return descriptor
-  }
-
-  /// Makes `connect` fail with `EAGAIN` if it still waits at the deadline.
-  private static func limitWaiting(_ socket: Int32, until deadline: SuspendingClock.Instant) {
-    // A timeout of zero would mean no limit.
-    let left = max(SuspendingClock.now.duration(to: deadline), .microseconds(1))
-    let (seconds, attoseconds) = left.components
-    var time = timeval(
-      tv_sec: time_t(clamping: seconds), tv_usec: suseconds_t(attoseconds / 1_000_000_000_000))
-    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
 
   /// Sends a call. The socket has room for any call that the daemon would read; one for which it has none

@@ -14,21 +14,16 @@ package final class PendingAnswer<Answer> {
   /// passed.
   package var descriptor: Int32 { wakeup.descriptor }
 
-  /// Sends a request, on the connection of an earlier answer if there is one.
+  /// Sends a request, on a connection of its own.
   ///
   /// - Parameters:
   ///   - directory: the directory of the daemon's sockets.
   ///   - deadline: when waiting ends with ``ClientError/noAnswer(path:)``.
-  ///   - mayBlock: whether to wait here, until the deadline, while the daemon's backlog is full.
   /// - Throws: ``ClientError`` if the daemon is not there or may not be used.
   package init(
-    to request: Request<Answer>, in directory: String, until deadline: SuspendingClock.Instant,
-    mayBlock: Bool = false, after earlier: PendingAnswer? = nil
+    to request: Request<Answer>, in directory: String, until deadline: SuspendingClock.Instant
   ) throws(ClientError) {
-    let connection =
-      if let earlier { earlier.connection } else {
-        try Connection.to(request.endpoint, in: directory, until: mayBlock ? deadline : nil)
-      }
+    let connection = try Connection.to(request.endpoint, in: directory)
     let wakeup = try Wakeup()
     try connection.send(request.call)
     try wakeup.wait(for: connection.descriptor, until: deadline)

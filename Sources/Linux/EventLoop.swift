@@ -153,20 +153,6 @@ public final class EventLoop {
     return source
   }
 
-  /// Blocks `signal`, and calls `handler` when the process receives it.
-  public func addSignal(
-    _ signal: Int32, handler: @escaping () -> Void
-  ) throws(SystemError) -> EventSource {
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    sigaddset(&signals, signal)
-    sigprocmask(SIG_BLOCK, &signals, nil)
-    return try EventSource(of: self, "wait for a signal", { _ in handler() }) { slot, context in
-      sd_event_add_signal(
-        handle, slot, signal, { _, _, context in EventSource.called(context, []) }, context)
-    }
-  }
-
   /// A timer that is off until ``EventSource/set(at:)``.
   public func addTimer(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
     try EventSource(of: self, "make a timer", { _ in handler() }) { slot, context in

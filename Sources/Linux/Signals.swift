@@ -60,3 +60,16 @@ public final class Signals: Sendable {
     raise(number)
   }
 }
+
+extension EventLoop {
+  /// Calls `handler` with each of these signals that the process receives, in order. They are caught for
+  /// the rest of the process's life.
+  public func addSignals(
+    _ numbers: [Int32], handler: @escaping (Int32) -> Void
+  ) throws(SystemError) -> EventSource {
+    let signals = try Signals(numbers)
+    return try addIO(signals.descriptor, .readable) { _ in
+      while let number = signals.next() { handler(number) }
+    }
+  }
+}

@@ -3,17 +3,12 @@ public import Terminal
 
 /// Connects a socket to the one at `path`. The corresponding C function is `connect`.
 ///
-/// - Parameters:
-///   - operation: what is attempted, for the error.
-///   - prepare: is called before each attempt; a signal may interrupt one.
+/// - Parameter operation: what is attempted, for the error.
 /// - Throws: if the path is too long, or the error of `connect`.
 public func connectSocket(
-  _ socket: Int32, to path: String, _ operation: String, prepare: () -> Void = {}
+  _ socket: Int32, to path: String, _ operation: String
 ) throws(SystemError) {
-  try withUnixAddress(path, operation) { address, size in
-    prepare()
-    return connect(socket, address, size)
-  }
+  try withUnixAddress(path, operation) { connect(socket, $0, $1) }
 }
 
 /// Gives a socket the address `path`. The corresponding C function is `bind`.
@@ -45,17 +40,13 @@ private func withUnixAddress(
   }
 }
 
-/// A new socket for connections on this machine.
+/// A new socket for connections on this machine. Calls on it fail instead of waiting.
 ///
-/// - Parameters:
-///   - operation: what it is made for, for the error.
-///   - isNonblocking: whether calls on the socket fail instead of waiting.
+/// - Parameter operation: what it is made for, for the error.
 /// - Throws: the error of `socket`.
 public func unixSocket(
-  _ operation: String, _ path: String, isNonblocking: Bool
+  _ operation: String, _ path: String
 ) throws(SystemError) -> FileDescriptor {
-  let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-  let nonblocking = isNonblocking ? Int32(SOCK_NONBLOCK.rawValue) : 0
-  return FileDescriptor(
-    owning: try retrying(operation, path) { socket(AF_UNIX, type | nonblocking, 0) })
+  let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+  return FileDescriptor(owning: try retrying(operation, path) { socket(AF_UNIX, type, 0) })
 }

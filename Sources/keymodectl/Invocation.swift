@@ -42,6 +42,6 @@ struct DaemonAddress {
 
   /// Asks the daemon, and waits for its answer.
   func ask<Answer>(_ request: Request<Answer>) throws(ClientError) -> Answer {
-    try PendingAnswer(to: request, in: directory, until: deadline, mayBlock: true).wait()
+    try PendingAnswer(to: request, in: directory, until: deadline).wait()
   }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import KeyboardModes
 import Linux
 import Recordings
@@ -12,7 +13,12 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
   }
   let request = try ReplayRequest(arguments)
   if arguments.has("--each") { return try replayEach(of: paths, request, arguments) }
-  let picture = try arguments["--timeline"].map { try PictureFile($0) }
+  let picture = arguments["--timeline"]
+  // It may be a recording, which must not be overwritten, or the name of a picture in another format,
+  // which image viewers would refuse.
+  if let picture, !picture.hasSuffix(".svg") {
+    throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
+  }
   var recording = try request.recording(of: Array(paths))
   var output = ReplayOutput(
     asJSON: request.asJSON, expected: try arguments["--expect"].map { try ExpectedChanges($0) })
@@ -22,8 +28,22 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
     defer { output.flush() }
     try replay.run(&recording, into: &output)
   }
-  if let timeline = replay.timeline { try picture?.draw(timeline, of: paths.map(\.text)) }
+  if let picture, let timeline = replay.timeline {
+    try draw(timeline, of: paths.map(\.text), into: picture)
+  }
   return output.isDifferent ? ExitStatus.no : ExitStatus.done
+}
+
+/// Draws the timeline of these recordings into a file.
+private func draw(
+  _ timeline: Timeline, of recordings: [String], into path: String
+) throws(SystemError) {
+  let file = try FileDescriptor.opening(path, flags: O_WRONLY | O_CREAT | O_TRUNC, mode: 0o666)
+  let names = recordings.map { path in
+    path == "-" ? "standard input" : path.split(separator: "/").last.map(String.init) ?? path
+  }
+  let text = timeline.svg(title: names.joined(separator: ", "))
+  try writeAll(Array(text.utf8), to: file.number, path)
 }
 
 /// `keymodectl replay --each FILE…`: prints the changes that each recording makes by itself.

@@ -39,7 +39,7 @@ struct ReplayOutput: ~Copyable {
       for change in changes { print(change) }
     } else {
       for change in changes {
-        output.line { ChangeLine.write(change, at: clock.shown(change.time), to: &$0) }
+        output.line(ChangeLine.text(of: change, at: clock.shown(change.time)))
       }
     }
   }

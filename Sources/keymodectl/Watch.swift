@@ -39,8 +39,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
     let line = StatusLine(
       try StatusFormat(arguments["--format"] ?? usual), of: request.machines,
       isForWaybar: arguments.has("--waybar"))
-    let status = WatchedStatus(request, line)
-    return try untilUnread(request) { try status.take($0) }
+    return try watch(request, line)
   }
   if !invocation.asJSON, !arguments.has("--lines"), let terminal = Terminal() {
     return try WatchScreen(terminal, request).show()
@@ -100,22 +99,14 @@ private final class WatchedLines {
 }
 
 /// A line whenever a status bar should show another text, until the bar closes it.
-private final class WatchedStatus {
-  private let request: WatchRequest
-  private var line: StatusLine
-  private var output = Output()
-  private var hasBegun = false
-
-  init(_ request: WatchRequest, _ line: StatusLine) { (self.request, self.line) = (request, line) }
-
-  func take(_ update: Update) throws {
+private func watch(_ request: WatchRequest, _ line: StatusLine) throws -> Int32 {
+  var (line, hasBegun) = (line, false)
+  return try untilUnread(request) { update in
     if case .disconnected(let reason) = update {
       guard request.mayWait else { throw reason }
       if !hasBegun, request.waits(after: reason) { tellOfWaiting(reason) }
     }
     hasBegun = true
-    guard let next = line.take(update) else { return }
-    output.line(next)
-    output.flush()
+    if let next = line.take(update) { Output.print(next) }
   }
 }

@@ -15,7 +15,7 @@ private let longName = String(repeating: "a", count: 40)
 @Suite("Watching: lines of changes")
 struct ChangeLineTests {
   @Test(
-    "a change is one line, whichever way it is written",
+    "a change is one line",
     arguments: [
       (
         change("off", "on", "shiftPressed", at: 1_234_567),
@@ -44,9 +44,6 @@ struct ChangeLineTests {
     ])
   func line(_ change: Change, _ line: String) {
     #expect(ChangeLine.text(of: change).description == line)
-    var bytes: [UInt8] = []
-    ChangeLine.write(change, at: change.time, to: &bytes)
-    #expect(String(decoding: bytes, as: UTF8.self) == line)
   }
 
   @Test("a line can show another time than that of the change")

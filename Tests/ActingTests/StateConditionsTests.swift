@@ -2,6 +2,7 @@ import Acting
 import KeyboardModes
 import Terminal
 import Testing
+import Wire
 
 @Suite("Watching: conditions on states")
 struct StateConditionsTests {
@@ -45,9 +46,11 @@ struct StateConditionsTests {
 
   @Test("a state that the daemon does not have is refused")
   func unknown() throws {
-    try StateConditions(["keyboard=idle,busy"])?.check(keyboardStates: ["idle", "busy"])
-    #expect(throws: UsageError("unknown state 'x' of keyboard; the states are\nidle busy")) {
-      try StateConditions(["keyboard=idle,x"])?.check(keyboardStates: ["idle", "busy"])
+    let machines = [MachineMessage(named: "keyboard", rules: Settings().keyboard)]
+    try StateConditions(["keyboard=editingText,showingPanel"])?.check(machines)
+    let states = "prepareToEditText prepareToRecord editingText showingPanel"
+    #expect(throws: UsageError("unknown state 'x' of keyboard; the states are\n\(states)")) {
+      try StateConditions(["keyboard=editingText,x"])?.check(machines)
     }
   }
 }

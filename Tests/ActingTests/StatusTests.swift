@@ -27,12 +27,12 @@ struct StatusTests {
     ])
   func format(_ format: String, _ text: String) throws {
     let format = try StatusFormat(format)
-    #expect(format.text([.shift: "on", .keyboard: "idle"]).description == text)
+    #expect(format.text(["shift": "on", "keyboard": "idle"]).description == text)
   }
 
   @Test("a state cannot control the terminal")
   func harmless() throws {
-    #expect(try StatusFormat("{shift}").text([.shift: "\u{1b}[m"]) == "\u{fffd}[m")
+    #expect(try StatusFormat("{shift}").text(["shift": "\u{1b}[m"]) == "\u{fffd}[m")
   }
 
   @Test(

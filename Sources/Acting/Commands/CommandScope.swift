@@ -35,25 +35,29 @@ final class CommandScope {
     let name = "\(own)-command.scope"
     do {
       keeper = try Keeper(of: name, by: isOfUser ? "--user" : "--system")
-      let scopes = try TransientScopes(isOfUser ? .userManager : .systemManager)
+      let address: Bus.Address = isOfUser ? .userManager : .systemManager
       let isInService = unit?.hasSuffix(".service") == true
-      if !isInService { scopes.add("\(own).scope", of: getpid(), []) }
+      if !isInService { _ = try makeScope("\(own).scope", of: getpid(), [], by: address) }
       let bound = BusValue.array(
         of: "s", [.string(isInService ? unit ?? "" : "\(own).scope")])
-      scopes.add(
+      let process = try makeScope(
         name, of: keeper.process.number,
         [
           ("BindsTo", bound), ("After", bound),
           ("TimeoutStopUSec", .uint64(UInt64(clamping: grace.wholeMicroseconds))),
           ("Delegate", .bool(true)),
-        ])
-      try scopes.wait()
+        ], by: address)
       path = try ControlGroup.path(of: keeper.process.number)
       // An error that each run would have is better told now.
       _ = try ControlGroup(at: "\(path)/run-0")
-      manager = try scopes.manager.map { process in try ForeignProcess(process) }
+      manager = try process.map { process in try ForeignProcess(process.number) }
     } catch let error as any TerminalTextConvertible {
-      throw NoCommandScope(reason: error.text)
+      throw NoCommandScope(
+        text: """
+          no command can be started, because systemd could not end it: \(error.text);
+          'loginctl enable-linger' starts a service manager for a user without a session, and \
+          'keymodectl watch --json' needs none
+          """)
     }
   }
 
@@ -65,11 +69,14 @@ final class CommandScope {
 
   /// Calls `lost`, from the loop, if the scope or its manager has ended; until the sources are released.
   func watch(
-    on loop: EventLoop, lost: @escaping (CommandScopeLost) -> Void
+    on loop: EventLoop, lost: @escaping (NoCommandScope) -> Void
   ) throws(SystemError) -> [EventSource] {
-    var sources = [try loop.addIO(keeper.process.descriptor, .readable) { _ in lost(.scope) }]
+    let stopped = NoCommandScope(
+      text: "systemd's scope of the command was stopped; so was the command")
+    let ended = NoCommandScope(text: "the service manager has ended; so has the command")
+    var sources = [try loop.addIO(keeper.process.descriptor, .readable) { _ in lost(stopped) }]
     if let manager {
-      sources.append(try loop.addIO(manager.descriptor, .readable) { _ in lost(.manager) })
+      sources.append(try loop.addIO(manager.descriptor, .readable) { _ in lost(ended) })
     }
     return sources
   }
@@ -105,103 +112,51 @@ private final class Keeper {
   func dismiss() { _ = write(pipe, "\n", 1) }
 }
 
-/// Why the scope of a command has ended.
-enum CommandScopeLost: Error, TerminalTextConvertible {
-  case scope
-  case manager
+/// Why no command can run, or run on.
+struct NoCommandScope: Error, TerminalTextConvertible {
+  let text: TerminalText
+}
 
-  var text: TerminalText {
-    switch self {
-    case .scope: "systemd's scope of the command was stopped; so was the command"
-    case .manager: "the service manager has ended; so has the command"
+/// Has a service manager make a scope of a process, and waits until it has.
+///
+/// - Returns: the manager's process.
+private func makeScope(
+  _ name: String, of process: Int32, _ properties: [(name: String, value: BusValue)],
+  by address: Bus.Address
+) throws -> PeerProcess? {
+  let run = try Run<Void>()
+  var made: String?
+  let manager = try SystemdManager(address, on: run.loop) { end in
+    guard end.job == made else { return }
+    guard end.result == "done" else {
+      return run.fail(NoCommandScope(text: "the job for its scope ended as '\(end.result)'"))
     }
+    run.end(())
+  } lost: {
+    run.fail(SystemError("make a scope", code: ECONNRESET))
   }
-}
-
-/// The error that no scope can be had for a command.
-private struct NoCommandScope: Error, TerminalTextConvertible {
-  let reason: TerminalText
-
-  var text: TerminalText {
-    """
-    no command can be started, because systemd could not end it: \(reason);
-    'loginctl enable-linger' starts a service manager for a user without a session, and \
-    'keymodectl watch --json' needs none
-    """
+  let late = try run.loop.call(after: .seconds(10)) {
+    run.fail(SystemError("make a scope", code: ETIMEDOUT))
   }
-}
-
-/// Orders for scopes, given to a service manager over one connection.
-private final class TransientScopes {
-  private static let path = "/org/freedesktop/systemd1"
-  private static let interface = "org.freedesktop.systemd1.Manager"
-
-  /// The process ID of the manager.
-  let manager: Int32?
-  private let loop: EventLoop
-  private let bus: Bus
-  private var slots: [BusSlot] = []
-  private var unanswered = 0
-  /// The jobs that have not ended, and the results of all that have.
-  private var jobs: Set<String> = []
-  private var results: [String: String] = [:]
-  private var error: (any Error)?
-
-  init(_ address: Bus.Address) throws(SystemError) {
-    loop = try EventLoop()
-    bus = try Bus(address, on: loop)
-    manager = bus.peer?.number
-    let match = BusMatch(path: Self.path, interface: Self.interface, member: "JobRemoved")
-    slots = [
-      try bus.signals(match) { [unowned self] values in
-        guard values.count == 4, let job = values[1].text, let result = values[3].text
-        else { return }
-        results[job] = result
-        check()
-      }
+  let all =
+    properties + [
+      ("PIDs", .array(of: "u", [.uint32(UInt32(bitPattern: process))])),
+      ("Description", .string("keymodectl while")),
+      ("CollectMode", .string("inactive-or-failed")),
     ]
-  }
-
-  /// Orders a scope for a process.
-  func add(_ name: String, of process: Int32, _ properties: [(name: String, value: BusValue)]) {
-    let all =
-      properties + [
-        ("PIDs", .array(of: "u", [.uint32(UInt32(bitPattern: process))])),
-        ("Description", .string("keymodectl while")),
-        ("CollectMode", .string("inactive-or-failed")),
-      ]
-    let arguments = all.map { BusValue.structure([.string($0.name), .variant($0.value)]) }
-    let call = BusCall(
-      to: nil, path: Self.path, interface: Self.interface, member: "StartTransientUnit",
+  let arguments = all.map { BusValue.structure([.string($0.name), .variant($0.value)]) }
+  manager.call(
+    "StartTransientUnit",
+    [
       .string(name), .string("replace"), .array(of: "(sv)", arguments),
-      .array(of: "(sa(sv))", []))
-    unanswered += 1
-    bus.call(call) { [unowned self] answer in
-      unanswered -= 1
-      switch answer {
-      case .success(let values): if let job = values.first?.text { jobs.insert(job) }
-      case .failure(let failure): error = error ?? failure
-      }
-      check()
+      .array(of: "(sa(sv))", []),
+    ]
+  ) { answer in
+    switch answer {
+    case .success(let values): made = values.first?.text
+    case .failure(let error): run.fail(error)
     }
   }
-
-  /// Waits until the manager has carried out all orders.
-  func wait() throws {
-    let late = try loop.addTimer { [unowned self] in
-      error = SystemError("make a scope", code: ETIMEDOUT)
-      loop.stop()
-    }
-    late.set(after: .seconds(10))
-    try loop.run()
-    if let error { throw error }
-  }
-
-  private func check() {
-    let ended = jobs.compactMap { results[$0] }
-    if let failure = ended.first(where: { $0 != "done" }) {
-      error = error ?? BusError(name: "", message: "the job for its scope ended as '\(failure)'")
-    }
-    if error != nil || unanswered == 0 && ended.count == jobs.count { loop.stop() }
-  }
+  try run.untilEnd(keeping: manager, late)
+  return manager.process
 }

@@ -1,7 +1,6 @@
 import KeymodeClient
 import Linux
 import Terminal
-import Wire
 
 /// Notices what hangs while a command runs: the daemon, which must answer, and this program, which must
 /// tell the service manager that it lives, where it is a service with a watchdog.
@@ -20,8 +19,6 @@ final class Liveness {
   private let silent: () -> Void
   private var tick: EventSource?
   private var question: EventSource?
-  /// The last answer, on whose connection the next question is sent.
-  private var answer: PendingAnswer<StateMessage>?
   private var isSilent = false
   private var isWatching = false
 
@@ -36,7 +33,7 @@ final class Liveness {
 
   /// Begins anew: the daemon may have been silent in the last run.
   func begin() {
-    (answer, question, isSilent) = (nil, nil, false)
+    (question, isSilent) = (nil, false)
     isWatching = true
     ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
     look()
@@ -46,7 +43,7 @@ final class Liveness {
   func end() {
     guard isWatching else { return }
     isWatching = false
-    (answer, question) = (nil, nil)
+    question = nil
     tick?.disable()
     ServiceManager.notify("WATCHDOG_USEC=0")
   }
@@ -58,12 +55,8 @@ final class Liveness {
   }
 
   private func ask() {
-    let next = Result { () throws(ClientError) in
-      try PendingAnswer(
-        to: .state, in: directory, until: .now.advanced(by: Self.patience), after: answer)
-    }
-    answer = try? next.get()
-    question = try? loop.wait(for: next) { [unowned self] result in
+    question = try? loop.ask(.state, of: directory, patience: Self.patience) {
+      [unowned self] result in
       question = nil
       guard case .failure = result else { return }
       isSilent = true

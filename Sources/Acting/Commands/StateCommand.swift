@@ -46,7 +46,7 @@ public final class StateCommand {
   public init(
     _ command: [String], while conditions: StateConditions, of directory: String, isOnce: Bool,
     notify: @escaping (TerminalText) -> Void,
-    explain: @escaping (ClientError) -> TerminalText = { $0.text }
+    explain: @escaping (ClientError) -> TerminalText
   ) throws(SystemError) {
     run = try Run()
     (self.command, self.conditions, self.directory) = (command, conditions, directory)
@@ -97,9 +97,7 @@ public final class StateCommand {
       scope.close()
     }
     ServiceManager.notify("READY=1")
-    let result = try run.untilEnd(keeping: follower, signals)
-    if let error { throw error }
-    return result
+    return try run.untilEnd(keeping: follower, signals)
   }
 
   // MARK: - What happens
@@ -185,7 +183,7 @@ public final class StateCommand {
     switch machine.rules.action(from: transition.from, to: transition.to) {
     case .start(let entering): start(entering)
     case .end(let signal): contained?.end(by: signal)
-    case .finish(let result): run.end(result)
+    case .finish(let result): if let error { run.fail(error) } else { run.end(result) }
     case nil: break
     }
     stopIfWanted()

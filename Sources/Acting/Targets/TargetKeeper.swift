@@ -27,10 +27,10 @@ public final class TargetKeeper {
   private let run: Run<Int32>
   private let machines: [Machine]
   private let tell: (TerminalText) -> Void
-  private var manager: UserManager?
+  private var manager: SystemdManager?
   private var delays = RetryDelays.usual
-  /// What brings the next attempt to connect to the manager: a time, or its socket.
-  private var attempts: [EventSource] = []
+  /// The next attempt to connect to the manager.
+  private var attempt: EventSource?
   /// Whether something changed since the manager was asked what is active.
   private var isChanged = false
 
@@ -40,8 +40,8 @@ public final class TargetKeeper {
   private var started: Set<TargetUnit> = []
   /// Those that were ordered to stop, and are not inactive yet.
   private var stopped: Set<TargetUnit> = []
-  /// The orders that are being carried out, by the numbers of their jobs.
-  private var jobs: [UInt32: TargetOrder] = [:]
+  /// The orders that are being carried out, by the paths of their jobs.
+  private var jobs: [String: TargetOrder] = [:]
   /// The failures that the user knows of; success makes the next failure news.
   private var told: Set<TargetOrder> = []
   private var isInformed = false
@@ -139,9 +139,14 @@ public final class TargetKeeper {
     isChanged = true
     guard let manager, !manager.isLost, manager.unanswered == 0 else { return }
     isChanged = false
-    manager.list { [self] result in
+    let patterns = Machine.allCases.map { BusValue.string(TargetUnit.pattern(of: $0)) }
+    manager.call(
+      "ListUnitsByPatterns", [.array(of: "s", []), .array(of: "s", patterns)]
+    ) { [self] result in
       switch result {
-      case .success(let listed): order(from: listed, by: manager)
+      case .success(let values):
+        let units = (values.first?.elements ?? []).compactMap(TargetUnit.listed)
+        order(from: Dictionary(units) { $1 }, by: manager)
       // A manager that does not answer is as good as none.
       case .failure: manager.lose()
       }
@@ -156,7 +161,7 @@ public final class TargetKeeper {
   }
 
   /// Orders what leads from the listed targets to those that are wanted, as far as it can be ordered now.
-  private func order(from listed: [TargetUnit: TargetStatus], by manager: UserManager) {
+  private func order(from listed: [TargetUnit: TargetStatus], by manager: SystemdManager) {
     // Jobs may be under way still: a target starts once the units that it wants have started, which
     // may wait for the very unit that this program is.
     if isInformed, !isReadyTold {
@@ -189,13 +194,16 @@ public final class TargetKeeper {
     }
   }
 
-  private func give(_ order: TargetOrder, to manager: UserManager) {
-    manager.give(order) { [self, weak manager] result in
+  private func give(_ order: TargetOrder, to manager: SystemdManager) {
+    manager.call(
+      order.verb.rawValue, [.string(order.unit.name), .string("replace")]
+    ) { [self, weak manager] result in
       switch result {
       // At once, because the next message may be of the job's end.
-      case .success(let job): jobs[job] = order
+      case .success(let values): if let job = values.first?.text { jobs[job] = order }
       case .failure(let error):
-        if manager?.isLost == false, order.verb == .start || !error.isUnitUnknown {
+        let isUnknown = error.name == "org.freedesktop.systemd1.NoSuchUnit"
+        if manager?.isLost == false, order.verb == .start || !isUnknown {
           tell(order, error.text)
         }
         isChanged = true
@@ -204,13 +212,14 @@ public final class TargetKeeper {
     }
   }
 
-  private func end(_ job: UInt32, _ result: String) {
-    if let order = jobs.removeValue(forKey: job) {
+  private func end(_ end: SystemdManager.JobEnd) {
+    guard TargetUnit(name: end.unit) != nil else { return }
+    if let order = jobs.removeValue(forKey: end.job) {
       let isWanted = wanted?[order.unit.machine] == order.unit
-      if result == "done" {
+      if end.result == "done" {
         told.remove(order)
       } else if isWanted == (order.verb == .start) {
-        tell(order, "its job ended with '\(result)'")
+        tell(order, "its job ended with '\(end.result)'")
       }
     }
     settle()
@@ -238,43 +247,31 @@ public final class TargetKeeper {
 
   private func connect() throws(SystemError) {
     // The connection is this object's own, and goes with it.
-    let new = try UserManager(
-      on: run.loop, jobEnded: { [unowned self] job, result in end(job, result) },
-      lost: { [unowned self] in lose() })
-    manager = new
+    manager = try SystemdManager(.userManager, on: run.loop) {
+      [unowned self] in end($0)
+    } lost: {
+      [unowned self] in lose()
+    }
     (started, stopped, jobs) = ([], [], [:])
   }
 
   /// The manager is gone. One that executes itself again is back at once.
   private func lose() {
     delays.begin()
-    attempt(after: delays.next())
+    reconnectLater()
     endIfSettled()
   }
 
-  /// Connects later: after this time or, if that is sooner, once the socket appears.
-  private func attempt(after delay: Duration, _ watch: SocketWatch? = nil) {
-    run.perform {
-      attempts = [try run.loop.call(after: delay) { [self] in reconnect() }]
-      guard let watch else { return }
-      attempts.append(
-        try run.loop.addIO(watch.descriptor, .readable) { [self] _ in
-          guard watch.hasNews else { return }
-          delays.begin()
-          attempt(after: delays.next())
-        })
-    }
+  private func reconnectLater() {
+    run.perform { attempt = try run.loop.call(after: delays.next()) { [self] in reconnect() } }
   }
 
   private func reconnect() {
-    // The watch begins before the attempt, so that a socket created in between is noticed.
-    let watch = UserManager.socket.flatMap(SocketWatch.init)
     do throws(SystemError) {
       try connect()
-      attempts = []
       settle()
     } catch {
-      attempt(after: delays.next(), watch)
+      reconnectLater()
     }
   }
 }

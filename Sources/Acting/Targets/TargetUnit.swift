@@ -1,4 +1,5 @@
 import KeyboardModes
+import Linux
 
 /// The target that stands for one state of a machine, such as `keymode-keyboard@editingText.target`.
 ///
@@ -30,5 +31,42 @@ extension TargetUnit {
       return
     }
     return nil
+  }
+}
+
+/// What the user's service manager is asked to do with a target.
+struct TargetOrder: Hashable, Sendable {
+  /// The methods of the manager.
+  enum Verb: String {
+    case start = "StartUnit"
+    case stop = "StopUnit"
+  }
+
+  let verb: Verb
+  let unit: TargetUnit
+}
+
+/// What a target does that is not inactive.
+enum TargetStatus: Hashable, Sendable {
+  case active
+  /// A job starts it.
+  case starting
+  /// A job stops it.
+  case stopping
+}
+
+extension TargetUnit {
+  /// A unit in an answer of `ListUnitsByPatterns`; `nil` if it is not the target of a state, or is
+  /// inactive and without a job.
+  static func listed(_ value: BusValue) -> (TargetUnit, TargetStatus)? {
+    guard let values = value.elements, values.count == 10,
+      let unit = values[0].text.flatMap(TargetUnit.init(name:)), let state = values[3].text,
+      let job = values[8].text
+    else { return nil }
+    switch job {
+    case "start", "restart", "try-restart": return (unit, .starting)
+    case "stop": return (unit, .stopping)
+    default: return state == "active" ? (unit, .active) : nil
+    }
   }
 }

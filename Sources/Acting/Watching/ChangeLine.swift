@@ -17,11 +17,6 @@ public enum ChangeLine {
     return "\(parts.joined(separator: "  "))"
   }
 
-  /// Appends ``text(of:at:)``.
-  public static func write(_ change: Change, at time: Time, to bytes: inout [UInt8]) {
-    bytes += text(of: change, at: time).description.utf8
-  }
-
   /// `     1.234567  shift is off, keyboard is editingText`
   ///
   /// - Parameter machines: the machines whose states are in the line.

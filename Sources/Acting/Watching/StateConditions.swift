@@ -39,19 +39,12 @@ public struct StateConditions: Hashable, Sendable {
     self.first = first
   }
 
-  /// Checks that the keyboard machine has all states that are named: no other can ever hold.
+  /// Checks that the daemon's keyboard machine has all states that are named: no other can ever hold.
   ///
-  /// - Throws: `UsageError` if one is not among `states`.
-  package func check(keyboardStates states: [String]) throws(UsageError) {
-    try Self.check(keyboard, of: .keyboard, among: states)
-  }
-
-  /// The same, of the daemon's machines.
-  ///
-  /// - Throws: `UsageError` if the keyboard machine lacks a state.
+  /// - Throws: `UsageError` if it lacks one.
   public func check(_ machines: [MachineMessage]) throws(UsageError) {
-    let keyboard = machines.first { $0.name == Machine.keyboard.rawValue }
-    try check(keyboardStates: keyboard?.states ?? [])
+    let machine = machines.first { $0.name == Machine.keyboard.rawValue }
+    try Self.check(keyboard, of: .keyboard, among: machine?.states ?? [])
   }
 
   private static func check(

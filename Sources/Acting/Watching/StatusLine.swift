@@ -7,12 +7,12 @@ import Wire
 public struct StatusLine: Sendable {
   private let format: StatusFormat
   private let isForWaybar: Bool
-  private var states: [Machine: String] = [:]
+  private var shown = ShownStates()
   private var last: TerminalText?
   private let machines: [Machine]
-  private var step = StatusStep()
-  /// The daemon's clock minus `CLOCK_BOOTTIME`; not 0 if the daemon plays a recording.
-  private var offset: Int64 = 0
+  /// The last step: its event, the state that it left, and the time of day at which it was made. Of a step
+  /// before the connection only the time is known, if there was one.
+  private var step: [String: String] = [:]
 
   /// A line in this format.
   ///
@@ -31,20 +31,18 @@ public struct StatusLine: Sendable {
   public mutating func take(_ update: Update, at now: Moment = .now) -> TerminalText? {
     switch update {
     case .states(let state):
-      for machine in Machine.allCases { states[machine] = state.modes[machine] }
-      offset = state.time.microseconds &- now.boot
-      let entered = machines.compactMap { state.modes.since($0)?.microseconds }.max()
-      step = StatusStep(since: entered.map { now.clock(at: $0 &- offset).text } ?? "")
+      shown.take(state, at: now)
+      let entered = machines.compactMap { shown.since[$0] }.max()
+      step = ["since": entered.map { now.clock(at: $0).text } ?? ""]
     case .change(let change):
       // After a new connection, changes come before the states; until then one state is unknown.
-      guard !states.isEmpty else { return nil }
-      states[change.machine] = change.to
-      if machines.contains(change.machine) {
-        let time = min(change.time.microseconds &- offset, now.boot)
-        step = StatusStep(event: change.event, from: change.from, since: now.clock(at: time).text)
+      guard !shown.states.isEmpty else { return nil }
+      shown.take(change, at: now)
+      if machines.contains(change.machine), let time = shown.since[change.machine] {
+        step = ["event": change.event, "from": change.from, "since": now.clock(at: time).text]
       }
     case .missed: return nil
-    case .disconnected: (states, step) = ([:], StatusStep())
+    case .disconnected: (shown, step) = (ShownStates(), [:])
     }
     let next = text
     guard next != last else { return nil }
@@ -53,30 +51,24 @@ public struct StatusLine: Sendable {
   }
 
   private var text: TerminalText {
-    let shown = states.isEmpty ? "" : format.text(states, step)
-    guard isForWaybar else { return shown }
-    let text = shown.description
+    let states = shown.states
+    let values = step.merging(states.map { ($0.rawValue, $1) }) { $1 }
+    let line = states.isEmpty ? "" : format.text(values)
+    guard isForWaybar else { return line }
+    let text = line.description
     // Waybar's custom modules, with "return-type": "json". `alt` chooses among "format-icons".
     let tooltip = Machine.allCases.compactMap { machine in
       states[machine].map { "\(machine.rawValue): \($0)" }
     }
     let classes = Machine.allCases.compactMap { states[$0] }
-    let line: JSON = [
+    let json: JSON = [
       "text": .string(text),
       "alt": .string(states.isEmpty ? "disconnected" : text),
       "tooltip": .string(states.isEmpty ? "no keymoded" : tooltip.joined(separator: "\n")),
       "class": .array((states.isEmpty ? ["disconnected"] : classes).map(JSON.string)),
     ]
-    return "\(line.text)"
+    return "\(json.text)"
   }
-}
-
-/// The last step that a status bar can show: its event, the state that it left, and the time of day at
-/// which it was made. Of a step before the connection only the time is known, if there was one.
-struct StatusStep: Sendable {
-  var event = ""
-  var from = ""
-  var since = ""
 }
 
 /// A user's text with placeholders: `{shift}` and `{keyboard}` for states, `{event}`, `{from}` and
@@ -84,20 +76,11 @@ struct StatusStep: Sendable {
 public struct StatusFormat: Sendable {
   private enum Part: Sendable {
     case text(String)
-    case state(Machine)
-    case step(@Sendable (StatusStep) -> String)
-
-    init?(placeholder name: Substring) {
-      switch name {
-      case "event": self = .step { $0.event }
-      case "from": self = .step { $0.from }
-      case "since": self = .step { $0.since }
-      default:
-        guard let machine = Machine(rawValue: String(name)) else { return nil }
-        self = .state(machine)
-      }
-    }
+    case value(of: String)
   }
+
+  private static let placeholders =
+    Machine.allCases.map(\.rawValue) + ["event", "from", "since"]
 
   private var parts: [Part] = []
 
@@ -111,16 +94,15 @@ public struct StatusFormat: Sendable {
         parts.append(.text(String(first)))
         rest = rest.dropFirst(2)
       } else if first == "{" {
-        guard let end = rest.firstIndex(of: "}"),
-          let part = Part(placeholder: rest[..<end].dropFirst())
-        else {
+        let name = String(rest.dropFirst().prefix { $0 != "}" })
+        guard let end = rest.firstIndex(of: "}"), Self.placeholders.contains(name) else {
           throw UsageError(
             """
             invalid '{' in the format; use {shift}, {keyboard}, {event}, {from}, {since}, or {{ for a \
             brace
             """)
         }
-        parts.append(part)
+        parts.append(.value(of: name))
         rest = rest[end...].dropFirst()
       } else if first == "}" {
         throw UsageError("invalid '}' in the format; use }} for a brace")
@@ -132,13 +114,13 @@ public struct StatusFormat: Sendable {
     }
   }
 
-  /// The text with these states. The text around them is not escaped: the user may want colours.
-  func text(_ states: [Machine: String], _ step: StatusStep = StatusStep()) -> TerminalText {
+  /// The text with these values of placeholders. The text around them is not escaped: the user may want
+  /// colours.
+  func text(_ values: [String: String]) -> TerminalText {
     parts.map { part in
       switch part {
       case .text(let text): TerminalText(verbatim: text)
-      case .state(let machine): "\(states[machine] ?? "")"
-      case .step(let text): "\(text(step))"
+      case .value(let name): "\(values[name] ?? "")"
       }
     }.joined()
   }

@@ -26,14 +26,11 @@ public struct WatchView {
   let machines: [Machine]
   /// What to do while no daemon has come yet.
   let advice: [TerminalText]
-  /// The last known states; empty before the first update.
-  public private(set) var states: [Machine: String] = [:]
-  /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`.
-  private(set) var since: [Machine: Int64] = [:]
+  private var shown = ShownStates()
   private(set) var rows: [Row] = []
   private(set) var isConnected = false
-  /// The daemon's clock minus `CLOCK_BOOTTIME`; not 0 if the daemon plays a recording.
-  private var offset: Int64 = 0
+  /// The last known states; empty before the first update.
+  var states: [Machine: String] { shown.states }
 
   /// An empty view.
   ///
@@ -57,20 +54,12 @@ public struct WatchView {
   public mutating func take(_ update: Update, at now: Moment) {
     switch update {
     case .states(let state):
-      offset = state.time.microseconds &- now.boot
       if !isConnected, !states.isEmpty { note("connected again", now) }
       isConnected = true
-      for machine in machines {
-        states[machine] = state.modes[machine]
-        since[machine] = state.modes.since(machine).map { min($0.microseconds &- offset, now.boot) }
-      }
+      shown.take(state, at: now)
     case .change(let change):
-      // A recording may be played faster than its clock. Nothing is shown as later than now.
-      offset = max(offset, change.time.microseconds &- now.boot)
-      guard machines.contains(change.machine) else { return }
-      let time = change.time.microseconds &- offset
-      states[change.machine] = change.to
-      since[change.machine] = time
+      shown.take(change, at: now)
+      guard machines.contains(change.machine), let time = shown.since[change.machine] else { return }
       add(Row(clock: clock(at: time, now), content: .change(change)))
     case .missed(let count):
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
@@ -99,7 +88,7 @@ public struct WatchView {
   /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds that
   /// text changes; `nil` if it is unknown.
   func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
-    guard isConnected, let entered = since[machine] else { return nil }
+    guard isConnected, let entered = shown.since[machine] else { return nil }
     let passed = max(0, now.passed(since: entered))
     let second: Int64 = 1_000_000
     let units: [(size: Int64, name: String)] = [

@@ -12,7 +12,7 @@ public final class KeyViewer {
   private let terminal: SilentTerminal?
   private let show: (TerminalText) throws(SystemError) -> Void
   private let notify: (TerminalText) -> Void
-  private var signals: [EventSource] = []
+  private var signals: EventSource?
   private var presses: KeyPresses
   private var names: [DeviceID: String] = [:]
   /// Whether all keyboards that are present have been opened.
@@ -41,18 +41,18 @@ public final class KeyViewer {
 
   /// Shows presses until a signal, or until the reader of the lines closes them.
   ///
-  /// - Throws: ``KeyViewerError``; `SystemError` if no keyboard can be opened or a line cannot be
+  /// - Throws: ``NoKeyboard``; `SystemError` if no keyboard can be opened or a line cannot be
   ///   shown.
   public func run() throws {
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
+    signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]) {
+      [loop, terminal] number in
+      if number == SIGTSTP { KeyViewer.pause(terminal) } else { loop.stop() }
     }
-    signals.append(try loop.addSignal(SIGTSTP) { [terminal] in KeyViewer.pause(terminal) })
     terminal?.enter()
     defer { terminal?.leave() }
     try keyboards.start(on: loop) { [unowned self] in read() }
     isStarted = true
-    guard keyboards.devices.count > 0 else { throw refusal ?? KeyViewerError.noKeyboard }
+    guard keyboards.devices.count > 0 else { throw refusal ?? NoKeyboard() }
     let count = keyboards.devices.count
     notify("reading \(count == 1 ? "1 device" : "\(count) devices"); Ctrl+C ends it")
     if failure == nil { try loop.run() }
@@ -108,11 +108,11 @@ public final class KeyViewer {
   }
 }
 
-/// Why no key can be shown.
-public enum KeyViewerError: Error, Hashable, TerminalTextConvertible {
-  /// There is no keyboard.
-  case noKeyboard
+/// The error that no keyboard was found.
+public struct NoKeyboard: Error, Hashable, TerminalTextConvertible {
+  /// The error.
+  public init() {}
 
-  /// The reason in words.
+  /// The message for the user.
   public var text: TerminalText { "no keyboard was found" }
 }

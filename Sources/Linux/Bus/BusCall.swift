@@ -12,7 +12,7 @@ public struct BusCall: Hashable, Sendable {
   /// A call of `member`, of `interface`, on the object at `path`.
   public init(
     to destination: String?, path: String, interface: String, member: String,
-    _ arguments: BusValue...
+    _ arguments: [BusValue] = []
   ) {
     self.destination = destination
     self.path = path
@@ -27,7 +27,7 @@ public struct BusCall: Hashable, Sendable {
   ) -> BusCall {
     BusCall(
       to: destination, path: path, interface: "org.freedesktop.DBus.Properties", member: "GetAll",
-      .string(interface))
+      [.string(interface)])
   }
 }
 

@@ -195,7 +195,7 @@ private enum Login1 {
   static func interface(_ kind: String) -> String { "\(name).\(kind)" }
 
   static func call(_ member: String, _ argument: BusValue) -> BusCall {
-    BusCall(to: name, path: path, interface: interface("Manager"), member: member, argument)
+    BusCall(to: name, path: path, interface: interface("Manager"), member: member, [argument])
   }
 
   static func matches(_ member: String) -> BusMatch {

@@ -16,7 +16,7 @@ public final class Recorder {
   private let request: RecordingRequest
   private let notify: (TerminalText) -> Void
   private let loop: EventLoop
-  private var signals: [EventSource] = []
+  private var signals: EventSource?
   /// Wakes the recorder to look for a release that a grab hides.
   private var timer: EventSource?
   private let keyboards: Keyboards
@@ -51,12 +51,10 @@ public final class Recorder {
   /// Records until the end, or until the reader of the recording closes it.
   ///
   /// - Returns: whether no device was lost.
-  /// - Throws: `RecorderError`; `SystemError` if a keyboard cannot be opened or the file cannot be
+  /// - Throws: `NoKeyboard`; `SystemError` if a keyboard cannot be opened or the file cannot be
   ///   created; `UsageError` if there are more keyboards than the format can hold.
   public func run() throws -> Bool {
-    for number in [SIGINT, SIGTERM, SIGHUP] {
-      signals.append(try loop.addSignal(number) { [loop] in loop.stop() })
-    }
+    signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP]) { [loop] _ in loop.stop() }
     try open()
     let format = try format()
     if format == .evemu, devices.descriptions.count > 1 { leaveOutPointers() }
@@ -74,7 +72,7 @@ public final class Recorder {
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
     if case .all = request.selection, readable > 0 { return }
     if let refusal { throw refusal }
-    guard readable > 0 else { throw RecorderError.noKeyboard }
+    guard readable > 0 else { throw NoKeyboard() }
   }
 
   /// How many devices there are to record now; pointers count only if they were named.
@@ -119,7 +117,7 @@ public final class Recorder {
       : "recording \(recorded)\(place), redacted; Ctrl+C ends it"
   }
 
-  private func finish(_ file: RecordingFile) throws(RecorderError) -> Bool {
+  private func finish(_ file: RecordingFile) throws(SystemError) -> Bool {
     do throws(SystemError) {
       if let failure {
         // The lists of the other devices may still fit.
@@ -128,7 +126,11 @@ public final class Recorder {
       }
       try file.finish()
     } catch {
-      guard error.code == EPIPE else { throw .unwritten(error) }
+      guard error.code == EPIPE else {
+        throw SystemError(
+          error.operation, error.subject, code: error.code,
+          reason: "\(error.reason); the recording is incomplete")
+      }
       return true
     }
     return isComplete
@@ -211,20 +213,4 @@ struct RecordedDevices {
 
   /// The index of a device in ``descriptions``.
   func index(of id: DeviceID) -> Int? { ids.firstIndex(of: id) }
-}
-
-/// Why there is no recording, or only a part of one.
-public enum RecorderError: Error, Hashable, TerminalTextConvertible {
-  /// There is no keyboard.
-  case noKeyboard
-  /// The rest could not be written.
-  case unwritten(SystemError)
-
-  /// The reason in words.
-  public var text: TerminalText {
-    switch self {
-    case .noKeyboard: "no keyboard was found"
-    case .unwritten(let error): "\(error); the recording is incomplete"
-    }
-  }
 }

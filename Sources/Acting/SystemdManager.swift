@@ -1,0 +1,73 @@
+import Linux
+import Terminal
+
+/// A connection to a service manager of systemd.
+///
+/// See `org.freedesktop.systemd1(5)`. There is no bus in between: `systemctl --user` connects in the
+/// same way, and the manager tells everything to such a connection.
+final class SystemdManager {
+  /// The end of a job: the path of the job, its unit, and its result, which is `done` or why not.
+  typealias JobEnd = (job: String, unit: String, result: String)
+
+  private static let path = "/org/freedesktop/systemd1"
+  private static let interface = "org.freedesktop.systemd1.Manager"
+
+  /// Whether the connection is lost, or was given up.
+  private(set) var isLost = false
+  /// The number of calls that the manager has not answered.
+  private(set) var unanswered = 0
+  /// The manager's process; `nil` if the kernel does not say.
+  var process: PeerProcess? { bus.peer }
+
+  private let bus: Bus
+  private let lost: () -> Void
+  private var slots: [BusSlot] = []
+
+  /// Connects.
+  ///
+  /// - Parameters:
+  ///   - jobEnded: is called, from the loop, with the end of each job; after the answer to the call that
+  ///     made it.
+  ///   - lost: is called once the connection is lost.
+  init(
+    _ address: Bus.Address, on loop: EventLoop, jobEnded: @escaping (JobEnd) -> Void,
+    lost: @escaping () -> Void
+  ) throws(SystemError) {
+    bus = try Bus(address, on: loop)
+    self.lost = lost
+    slots = [
+      // The slots are this object's own, and go with it.
+      try bus.whenLost { [unowned self] in lose() },
+      try bus.signals(
+        BusMatch(path: Self.path, interface: Self.interface, member: "JobRemoved")
+      ) { values in
+        guard values.count == 4, let job = values[1].text, let unit = values[2].text,
+          let result = values[3].text
+        else { return }
+        jobEnded((job, unit, result))
+      },
+    ]
+  }
+
+  /// Gives the connection up.
+  func lose() {
+    guard !isLost else { return }
+    isLost = true
+    lost()
+  }
+
+  /// Calls a method, and calls `answer` with the values that it returns; of one that makes a job, that is
+  /// the path of the job.
+  func call(
+    _ method: String, _ arguments: [BusValue],
+    answer: @escaping (Result<[BusValue], BusError>) -> Void
+  ) {
+    unanswered += 1
+    let call = BusCall(
+      to: nil, path: Self.path, interface: Self.interface, member: method, arguments)
+    bus.call(call) { [weak self] result in
+      self?.unanswered -= 1
+      answer(result)
+    }
+  }
+}
