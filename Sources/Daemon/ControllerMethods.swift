@@ -29,13 +29,13 @@ final class ControllerMethods {
     vendor: "keymoded", product: "keymoded", version: keymodedVersion, url: "",
     interfaces: [(ControllerInterface.name, ControllerInterface.description)])
 
-  /// The last reply to ListMachines, which may be large and take long to compute, and its rules.
+  /// The last reply to ListMachines and the rules in it: it may be large and slow to compute.
   private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
 
-  /// Long replies, each in memory that all who get the same one share.
+  /// Long replies; all clients that get the same one share it.
   private var longReplies: Set<[UInt8]> = []
 
-  /// - Parameter sinceBoot: reads the boot time in microseconds, whatever the clock of the source.
+  /// - Parameter sinceBoot: reads the boot time in microseconds; the source's clock may differ.
   init(
     _ service: ModeService, _ configuration: ConfigurationFile,
     sinceBoot: @escaping () -> Int64 = microsecondsSinceBoot
@@ -46,7 +46,6 @@ final class ControllerMethods {
     started = sinceBoot()
   }
 
-  /// - Parameter clients: how many clients are connected.
   func answer(_ call: Call, access: Access, clients: Int) -> Answer {
     do throws(VarlinkError) {
       switch call.method {
@@ -134,7 +133,7 @@ final class ControllerMethods {
   /// The same bytes, in shared memory if they are long.
   private func shared(_ message: [UInt8]) -> [UInt8] {
     guard message.count > 1024 else { return message }
-    // The texts of two interfaces, and the devices. Those that are gone now are forgotten.
+    // At most three are in use: two interfaces and the devices. Others are out of date.
     if longReplies.count > 3 { longReplies = [] }
     return longReplies.insert(message).memberAfterInsert
   }

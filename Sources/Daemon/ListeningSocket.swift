@@ -53,8 +53,8 @@ private struct SocketFile {
     inode = status.st_ino
   }
 
-  /// Removes the file if it is still at its path. If the directory of a running daemon was removed,
-  /// the path may belong to its successor by now.
+  /// Removes the file if it is still at its path. If the directory was removed and made again,
+  /// another daemon's socket may be there.
   func remove() {
     guard let now = SocketFile(path), now.device == device, now.inode == inode else { return }
     unlink(path)

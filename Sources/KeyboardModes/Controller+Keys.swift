@@ -51,7 +51,7 @@ extension Controller {
 
   /// Undoes the release of a key whose switch bounced: the key was down throughout.
   private mutating func resume(_ key: DeviceKey, at time: Time) {
-    // The timeout of `on` waited for a tap that may go on, and need not wait any more.
+    // This tap has not ended after all, so the timeout of `on` does not wait for it any more.
     if waitingTap.resume(key) { passTime(to: time) }
     openShifts.resume(key)
     send(openUses.resume(key, at: time))

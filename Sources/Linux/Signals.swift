@@ -62,8 +62,8 @@ public final class Signals: Sendable {
 }
 
 extension EventLoop {
-  /// Calls `handler` with each of these signals that the process receives, in order. They are caught for
-  /// the rest of the process's life.
+  /// Calls `handler` with each of these signals that the process receives, in order. They are
+  /// caught for the rest of the process's life.
   public func addSignals(
     _ numbers: [Int32], handler: @escaping (Int32) -> Void
   ) throws(SystemError) -> EventSource {

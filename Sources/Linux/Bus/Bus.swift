@@ -139,16 +139,16 @@ public final class Bus {
 
   // MARK: - Signals
 
-  /// Calls `handler`, from the loop, with the arguments of each signal that matches, until the result
-  /// is released.
+  /// Calls `handler`, from the loop, with the arguments of each signal that matches, until the
+  /// result is released.
   public func signals(
     _ match: BusMatch, handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) -> BusSlot {
     try BusSlot(handle, match.rule, handler)
   }
 
-  /// Calls `handler`, from the loop, whenever a program takes or leaves this name, with whether one
-  /// has it now.
+  /// Calls `handler`, from the loop, whenever a program takes this name (`true`) or leaves it
+  /// (`false`).
   func owner(
     of name: String, changed handler: @escaping (Bool) -> Void
   ) throws(SystemError) -> BusSlot {

@@ -36,8 +36,8 @@ public struct BusMatch: Sendable {
   /// The rule, as the bus reads it.
   let rule: String
 
-  /// Signals `member` of `interface`. What is `nil` may be anything. Names and paths of D-Bus have no
-  /// apostrophe, which would end a value of the rule.
+  /// Signals `member` of `interface`. What is `nil` may be anything. Names and paths of D-Bus have
+  /// no apostrophe, which would end a value of the rule.
   ///
   /// - Parameters:
   ///   - sender: the name of the program that sends the signal.
@@ -55,8 +55,8 @@ public struct BusMatch: Sendable {
     rule = given.joined(separator: ",")
   }
 
-  /// The changes of properties of an interface. The signal has the interface's name, a dictionary of
-  /// the changed properties, and the names of those whose values are not told.
+  /// The changes of properties of an interface. The signal has the interface's name, a dictionary
+  /// of the changed properties, and the names of those whose values are not told.
   static func changes(of interface: String, at path: String, from sender: String) -> BusMatch {
     BusMatch(
       sender: sender, path: path, interface: "org.freedesktop.DBus.Properties",
