@@ -86,18 +86,19 @@ extension Controller {
   }
 
   private mutating func pressShift(_ key: DeviceKey, at time: Time, wasSeen: Bool) {
-    let before = machines.shiftState
+    let (before, due) = (machines.shiftState, machines.shiftDue)
     switch settings.shiftTrigger {
     case .always, .press: machines.send(.shiftPressed(at: wasSeen ? time : nil), at: time)
     case .tap: if wasSeen { waitingTap.press(key, at: time) }
     }
     // After a loss the order of presses is unknown, so this one cannot be taken back.
-    if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before) }
+    if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before, due: due) }
   }
 
   /// Takes open presses of Shift back, because another key is pressed at `time`.
   private mutating func takeShiftBack(at time: Time) {
-    if let before = openShifts.takeBack() { machines.takeShiftBack(to: before, at: time) }
+    guard let back = openShifts.takeBack(at: time) else { return }
+    machines.send(.shiftUsed(back: back), at: time)
   }
 
   mutating func release(_ key: DeviceKey, at time: Time) {

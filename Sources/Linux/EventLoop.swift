@@ -112,14 +112,6 @@ public final class EventLoop {
     }
   }
 
-  /// Readable when a source is ready. Wait for this descriptor, then call ``dispatchAll()``, where
-  /// something else than ``run()`` waits; call it once before the first wait, too, because it arms
-  /// the sources.
-  public var descriptor: Int32 { all.number }
-
-  /// Runs the handlers of all ready sources, without waiting.
-  public func dispatchAll() throws(SystemError) { while try runOnce() {} }
-
   /// Ends ``run()`` after the handler that calls this.
   public func stop() {
     isChanged = true
