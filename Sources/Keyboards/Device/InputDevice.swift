@@ -201,7 +201,9 @@ public final class InputDevice {
     return status.st_rdev
   }
 
-  private static func check(_ operation: String, _ path: String, _ result: Int32) throws(SystemError) {
+  private static func check(
+    _ operation: String, _ path: String, _ result: Int32
+  ) throws(SystemError) {
     guard result < 0 else { return }
     // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`, whose
     // words, "Inappropriate ioctl for device", are for programmers.
