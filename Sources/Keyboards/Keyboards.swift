@@ -150,8 +150,6 @@ public final class Keyboards {
     return reports
   }
 
-  func report(_ report: Report) { reports.append(report) }
-
   /// Switches these LEDs on all devices that are followed now or later. While ``LEDOrder/used`` is
   /// empty, no device is opened for writing.
   public func show(_ leds: LEDOrder) {
@@ -183,7 +181,7 @@ extension Keyboards {
       if node.isIgnored, isKeyboard { ignored.insert(node.path) } else { ignored.remove(node.path) }
       if let present = followedDevice(at: node.path) {
         let kind = node.kind ?? present.kind
-        let role = isHopeless ? nil : role(of: present.device, kind)
+        let role = isHopeless ? nil : self.role(of: present.device, kind)
         guard role != present.role else { break }
         // The role decides which keys the kernel delivers, so a change of it opens the device anew.
         letGo(present, .released(present.id, present.device))
@@ -199,7 +197,7 @@ extension Keyboards {
 
   private func showLEDs(of keyboard: FollowedDevice) {
     guard keyboard.role != .pointer, let error = keyboard.leds.show(leds) else { return }
-    report(.failedLEDs(keyboard.id, keyboard.device, error))
+    reports.append(.failedLEDs(keyboard.id, keyboard.device, error))
   }
 
   private func openNamed(_ paths: [String]) {
@@ -224,7 +222,7 @@ extension Keyboards {
     do {
       let device = try InputDevice(path: path)
       let kind = kind ?? DeviceKind(device.description)
-      guard let role = role(of: device, kind) else {
+      guard let role = self.role(of: device, kind) else {
         if kind.contains(.keyboard) { ignored.insert(path) }
         unopened[path] = nil
         return
@@ -234,7 +232,7 @@ extension Keyboards {
       unopened[path] = nil
     } catch {
       // The same node can appear more than once; report the same error only once.
-      if unopened.updateValue(error, forKey: path) != error { report(.failed(error)) }
+      if unopened.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
     }
   }
 
@@ -252,7 +250,7 @@ extension Keyboards {
     followed.append(keyboard)
     polled.append(pollfd(fd: device.fileDescriptor, events: Int16(POLLIN), revents: 0))
     waiting.addQueue()
-    report(.followed(id, device))
+    reports.append(.followed(id, device))
     showLEDs(of: keyboard)
     if followed.count <= Self.mostPrepared { device.prepareForKeysUp() }
     pending.append(.opened(id, held: device.keysDown))
@@ -264,7 +262,7 @@ extension Keyboards {
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
     polled.remove(at: index)
-    report(why)
+    reports.append(why)
     pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Self.now)]
   }
 }

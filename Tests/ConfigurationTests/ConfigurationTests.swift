@@ -312,16 +312,6 @@ struct ConfigurationTests {
     #expect(block.contains("threshold: 500ms"))
   }
 
-  @Test("deep nesting and invalid UTF-8 are refused")
-  func hostile() {
-    #expect(throws: ConfigurationErrors.self) {
-      try read(String(repeating: "[", count: 100_000))
-    }
-    #expect(throws: ConfigurationErrors.self) {
-      try Configuration(parsing: [0x73, 0xff, 0xfe], file: "k.yaml")
-    }
-  }
-
   @Test(
     "a file that cannot be read is refused",
     arguments: ["/nowhere", "/", "/dev/zero"])

@@ -12,7 +12,6 @@ struct PrintedConfigurationTests {
   }
 
   /// The configuration of a text, after a check that what is printed of it is read as the same.
-  @discardableResult
   private func printed(_ text: String) throws -> Configuration {
     let configuration = try read(text)
     let again = try read(configuration.yaml)
@@ -87,62 +86,5 @@ struct PrintedConfigurationTests {
     configuration.devices.ignore = [.name(name), .product(vendor: 0x1, product: 0xfe)]
     #expect(try read(configuration.yaml) == configuration, "\(configuration.yaml)")
     #expect(configuration.yaml.unicodeScalars.allSatisfy { $0 == "\n" || $0.value >= 0x20 })
-  }
-
-  @Test("random configurations are printed, and read again as the same", arguments: 0..<300)
-  func random(_ seed: UInt64) throws {
-    var random = SplitMix64(seed: seed)
-    let text = Self.text(&random)
-    try printed(text)
-  }
-
-  /// A valid configuration, with each setting in about half of all cases.
-  private static func text(_ random: inout SplitMix64) -> String {
-    func time(_ most: Int) -> String { "\(Int.random(in: 1...most, using: &random))us" }
-    var lines: [String] = ["shift:"]
-    func maybe(_ line: @autoclosure () -> String) {
-      if Bool.random(using: &random) { lines.append(line()) }
-    }
-    maybe("  threshold: \(time(60_000_000))")
-    maybe("  timeout: \(time(60_000_000))")
-    maybe("  trigger: tap")
-    maybe("  tap_timeout: \(time(60_000_000))")
-    maybe("debounce: \(time(100_000))")
-    maybe("devices: { only: [a, '1', 0000:ffff], ignore: ['b: \(seedText(&random))'] }")
-    var states = KeyboardTable.standard.stateNames
-    var events = KeyboardTable.standard.eventNames
-    lines.append("keyboard:")
-    if Bool.random(using: &random) {
-      states = (0..<Int.random(in: 1...20, using: &random)).map { "s\($0)" }
-      events = (0..<Int.random(in: 1...9, using: &random)).map { "e\($0)" }
-      lines.append("  table: { replaces: true, initial: s0, states: \(states), events: \(events),")
-      let rows = states.indices.map { index in
-        let next = states[min(index + 1, states.count - 1)]
-        let others = events.dropFirst().map {
-          "\($0): \(states[Int.random(in: 0..<states.count, using: &random)])"
-        }
-        return "\(states[index]): { \((["e0: \(next)"] + others).joined(separator: ", ")) }"
-      }
-      lines.append("    rows: { \(rows.joined(separator: ", ")) } }")
-    }
-    lines.append("  bindings:")
-    var keys = (0...KeyCode.max).compactMap { KeyCode($0) }.filter { !$0.isShift }
-    keys.shuffle(using: &random)
-    for event in events {
-      let modifiers = ["", "Super+", "Ctrl+Alt+", "Shift+"]
-      let chords = (0..<Int.random(in: 0...4, using: &random)).map { _ in
-        let prefix = modifiers[Int.random(in: 0..<4, using: &random)]
-        return "'\(prefix)\(keys.popLast()?.shortName ?? "")'"
-      }
-      lines.append("    \(event): [\(chords.joined(separator: ", "))]")
-    }
-    lines.append("leds:")
-    for state in states { maybe("  \(state): [\(Bool.random(using: &random) ? "LED_MISC" : "")]") }
-    return lines.joined(separator: "\n")
-  }
-
-  private static func seedText(_ random: inout SplitMix64) -> String {
-    let bytes = (0..<5).map { _ in UInt8.random(in: 48...122, using: &random) }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }

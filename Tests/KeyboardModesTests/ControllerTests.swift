@@ -147,6 +147,17 @@ struct ControllerTests {
     #expect(!isBounce(second, 0))
   }
 
+  @Test("releases are forgotten when debouncing is turned off")
+  func withoutDebouncing() throws {
+    let settings = Settings(debounce: .milliseconds(5))
+    var timeline = Timeline(settings)
+    try timeline.play("A+ 10 A-")
+    timeline.configure(Settings())
+    timeline.configure(settings)
+    let meaning = timeline.controller.meaning(ofPress: try key("A"), on: first, at: timeline.time)
+    #expect(meaning != nil, "a bounce")
+  }
+
   @Test("an on whose press time alone changes is no change, but the store keeps it")
   func timeAlone() throws {
     var timeline = Timeline()

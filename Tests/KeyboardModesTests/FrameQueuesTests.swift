@@ -101,14 +101,4 @@ struct FrameQueuesTests {
     #expect(last.isEmpty)
     #expect(taken(&last) == [])
   }
-
-  @Test("queues without frames are empty")
-  func none() {
-    var none = queues([])
-    #expect(none.isEmpty)
-    #expect(taken(&none) == [])
-    var empty = queues([[], []])
-    #expect(empty.isEmpty)
-    #expect(taken(&empty) == [])
-  }
 }

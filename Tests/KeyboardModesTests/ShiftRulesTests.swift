@@ -1,6 +1,5 @@
 import KeyboardModes
 import StateMachines
-import TestSupport
 import Testing
 
 @Suite("Shift rules")
@@ -76,11 +75,6 @@ struct ShiftRulesTests {
     #expect(ShiftRules(threshold: .nanoseconds(1_500)).threshold == .microseconds(2))
   }
 
-  @Test("the initial state is off")
-  func initial() {
-    #expect(ShiftRules().initial == .off)
-  }
-
   @Test(
     "the given threshold separates capsLock from off",
     arguments: [1, 200_000, 60_000_000] as [Int64])
@@ -120,43 +114,6 @@ struct ShiftRulesTests {
     #expect(arrows.count == Diagram(of: ShiftRules()).arrows.count + 1)
     #expect(rules.unreachableStates.isEmpty && rules.ambiguousArrows.isEmpty)
     #expect(ShiftRules(timeout: .nanoseconds(1500)).timeout == .microseconds(2))
-  }
-
-  @Test("a random run takes exactly the arrows of the diagram, under their conditions")
-  func randomRun() {
-    let rules = ShiftRules()
-    let arrows = Diagram(of: rules).arrows
-    var machine = StateMachine(rules)
-    var folded = rules.initial
-    var generator = SplitMix64(seed: 5)
-    var taken: Set<Int> = []
-    var now: Int64 = 0
-    for _ in 0..<5000 {
-      now += Int64.random(in: 1...900_000, using: &generator)
-      let event: Event =
-        switch Int.random(in: 0..<6, using: &generator) {
-        case 0: .characterTyped
-        case 1: .shiftUsed(back: .off)
-        case 2: .shiftUsed(back: [.on(since: Self.at(now - 1)), .capsLock][Int(now % 2)])
-        default: .shiftPressed(at: Self.at(now))
-        }
-      var condition: String?
-      if case .shiftUsed(let back) = event { condition = "was \(back.name)" }
-      if case (.on(let since?), .shiftPressed) = (machine.state, event) {
-        condition = now - since.microseconds < 500_000 ? "< 500 ms" : "≥ 500 ms"
-      }
-      folded = rules.next(folded, on: event) ?? folded
-      let step = machine.take(event)
-      #expect(machine.state == folded)
-      // Only the time of the press became another.
-      guard let step, step.from.name != step.to.name else { continue }
-      let place = arrows.firstIndex { arrow in
-        arrow.from == step.from.name && arrow.to == step.to.name && arrow.event == event.name
-          && arrow.condition == condition
-      }
-      taken.insert(place ?? -1)
-    }
-    #expect(taken == Set(arrows.indices))
   }
 
   @Test("states and events have the names that clients see")

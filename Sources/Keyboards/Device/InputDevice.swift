@@ -41,13 +41,12 @@ public final class InputDevice {
     let descriptor = try FileDescriptor.opening(path, flags: O_RDONLY | O_NONBLOCK)
     // Setting the clock flushes the kernel's buffer. Do it before libevdev reads which keys are
     // down; otherwise a press in between would be lost.
-    try InputDevice.check("follow", path, keymoded_stamp_with_boottime(descriptor.number))
-    try InputDevice.check(
-      "follow", path, keymoded_deliver_types(descriptor.number, 1 << UInt(EV_KEY)))
+    try InputDevice.check(path, keymoded_stamp_with_boottime(descriptor.number))
+    try InputDevice.check(path, keymoded_deliver_types(descriptor.number, 1 << UInt(EV_KEY)))
     // libevdev's messages can name keys, and no log may name keys.
     libevdev_set_log_function(nil, nil)
     var device: OpaquePointer?
-    try InputDevice.check("follow", path, libevdev_new_from_fd(descriptor.number, &device))
+    try InputDevice.check(path, libevdev_new_from_fd(descriptor.number, &device))
     guard let device else { throw SystemError("follow", path, code: ENOMEM) }
     self.device = device
     self.path = path
@@ -62,10 +61,8 @@ public final class InputDevice {
   ///
   /// What has happened up to now is not returned by ``next()``, but counts in ``keysDown``.
   public func deliver(only codes: ClosedRange<UInt16>) throws(SystemError) {
-    try InputDevice.check(
-      "follow", path,
-      keymoded_deliver_keys(
-        descriptor.number, UInt32(codes.lowerBound), UInt32(codes.upperBound)))
+    let (first, last) = (UInt32(codes.lowerBound), UInt32(codes.upperBound))
+    try InputDevice.check(path, keymoded_deliver_keys(descriptor.number, first, last))
     delivered = codes
     // Between opening and this, other codes may have been queued.
     while true {
@@ -190,7 +187,7 @@ public final class InputDevice {
     guard InputDevice.number(ofDevice: opened.number) == number, !isGone else {
       throw SystemError("open", path, code: ESTALE)
     }
-    try InputDevice.check("follow", path, keymoded_deliver_types(opened.number, 0))
+    try InputDevice.check(path, keymoded_deliver_types(opened.number, 0))
     return opened
   }
 
@@ -201,14 +198,12 @@ public final class InputDevice {
     return status.st_rdev
   }
 
-  private static func check(
-    _ operation: String, _ path: String, _ result: Int32
-  ) throws(SystemError) {
+  private static func check(_ path: String, _ result: Int32) throws(SystemError) {
     guard result < 0 else { return }
     // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`, whose
     // words, "Inappropriate ioctl for device", are for programmers.
     throw SystemError(
-      operation, path, code: -result, reason: result == -ENOTTY ? "not an input device" : nil)
+      "follow", path, code: -result, reason: result == -ENOTTY ? "not an input device" : nil)
   }
 }
 
