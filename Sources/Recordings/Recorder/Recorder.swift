@@ -74,7 +74,7 @@ public final class Recorder {
     try keyboards.start(on: loop, followingNewcomers: false) { [unowned self] in read() }
     if case .all = request.selection, readable > 0 { return }
     if let refusal { throw refusal }
-    guard readable > 0 else { throw RecorderError.noKeyboard }
+    guard readable > 0 else { throw RecorderError(text: "no keyboard was found") }
   }
 
   /// How many devices there are to record now; pointers count only if they were named.
@@ -128,7 +128,9 @@ public final class Recorder {
       }
       try file.finish()
     } catch {
-      guard error.code == EPIPE else { throw .unwritten(error) }
+      guard error.code == EPIPE else {
+        throw RecorderError(text: "\(error); the recording is incomplete")
+      }
       return true
     }
     return isComplete
@@ -214,17 +216,7 @@ struct RecordedDevices {
 }
 
 /// Why there is no recording, or only a part of one.
-public enum RecorderError: Error, Hashable, TerminalTextConvertible {
-  /// There is no keyboard.
-  case noKeyboard
-  /// The rest could not be written.
-  case unwritten(SystemError)
-
+public struct RecorderError: Error, TerminalTextConvertible {
   /// The reason in words.
-  public var text: TerminalText {
-    switch self {
-    case .noKeyboard: "no keyboard was found"
-    case .unwritten(let error): "\(error); the recording is incomplete"
-    }
-  }
+  public let text: TerminalText
 }
