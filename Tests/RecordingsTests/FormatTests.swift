@@ -114,6 +114,22 @@ struct FormatTests {
     #expect(count == 4)
   }
 
+  @Test("an event that is cut off is reported with its line even if the file has nothing else")
+  func onlyEventCutOff() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("recording", "E: 1.0 0001")
+    var recording = try Recording(opening: [file])
+    do throws(RecordingError) {
+      _ = try recording.next()
+      Issue.record("nothing is reported")
+    } catch {
+      let text = #"event time "1.0" does not have six digits after the point (read as evemu)"#
+      #expect(
+        recording.explained(error).description
+          == "\(file):1: the recording is cut off here: \(text)")
+    }
+  }
+
   @Test("a fault names the format if it was detected")
   func namedFormat() throws {
     let folder = try TemporaryFolder()

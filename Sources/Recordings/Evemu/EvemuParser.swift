@@ -62,8 +62,7 @@ struct EvemuParser: EntryParser {
   private mutating func parseComment(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line)
     if fields.skip("# EVEMU ") { try parseVersion(fields) }
-    return try line.starts(with: Note.mark.utf8)
-      ? parseNote(Fields(line, from: Note.mark.utf8.count)) : nil
+    return fields.skip(Note.mark) ? try parseNote(fields) : nil
   }
 
   /// Parses a note of `keymodectl record`. Unknown ones, of a later version, are ignored.

@@ -22,7 +22,7 @@ enum Entry {
 ///     # keymoded: lost
 enum Note {
   /// The beginning of a note in a format with `#` comments.
-  static let mark = "# keymoded: "
+  static let mark: StaticString = "# keymoded: "
   static let held = "held"
   static let lost = "lost"
   /// In libinput's format only: another format has one device, and the order of its lines.

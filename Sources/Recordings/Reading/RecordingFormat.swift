@@ -74,22 +74,27 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   private init?(ofLines text: UnsafeRawBufferPointer) {
     // The formats that claim lines, in the order of their first ones, and the numbers of lines.
     var claims: [(format: RecordingFormat, count: Int)] = []
-    let formats: [(RecordingFormat, any EntryParser)] = Self.allCases.map { ($0, $0.parser) }
     var rest = text
     while !rest.isEmpty {
       let end = rest.firstOffset(of: "\n") ?? rest.count
       let line = UnsafeRawBufferPointer(rebasing: rest[..<end]).withoutCarriageReturns
       rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(end + 1))
-      guard let (format, _) = formats.first(where: { $0.1.recognizes(line) }) else { continue }
+      guard let format = Self.claiming(line) else { continue }
       if let index = claims.firstIndex(where: { $0.format == format }) {
         claims[index].count += 1
       } else {
         claims.append((format, 1))
       }
     }
-    guard let most = claims.map({ $0.count }).max(),
-      let first = claims.first(where: { $0.count == most })
-    else { return nil }
+    guard let first = claims.max(by: { $0.count < $1.count }) else { return nil }
     self = first.format
+  }
+
+  /// The format that has this line, as no other does.
+  private static func claiming(_ line: UnsafeRawBufferPointer) -> RecordingFormat? {
+    if EvemuParser().recognizes(line) { return .evemu }
+    if LibinputParser().recognizes(line) { return .libinput }
+    if EvtestParser().recognizes(line) { return .evtest }
+    return GeteventParser().recognizes(line) ? .getevent : nil
   }
 }

@@ -24,7 +24,10 @@ def test_keys_are_named_with_what_the_machine_binds_them_to(installed: VirtualMa
         ]
         assert all(line.endswith("  AT Translated Set 2 keyboard") for line in lines)
         # One that is plugged in later is read too, and its end is told.
-        installed.plug_usb_keyboard("later")
+        node = installed.plug_usb_keyboard("later")
+        installed.wait_until(
+            f"readlink /proc/$(pgrep -x keymodectl)/fd/* | grep -qx $(readlink -f {node})"
+        )
         installed.unplug("later")
         keys.wait_for("^keymodectl: 'QEMU QEMU USB Keyboard' is gone$")
         keys.interrupt()
