@@ -32,9 +32,6 @@ final class ControllerMethods {
   /// The last reply to ListMachines, which may be large and take long to compute, and its rules.
   private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
 
-  /// Long replies, each in memory that all who get the same one share.
-  private var longReplies: Set<[UInt8]> = []
-
   /// - Parameter sinceBoot: reads the boot time in microseconds, whatever the clock of the source.
   init(
     _ service: ModeService, _ configuration: ConfigurationFile,
@@ -64,14 +61,14 @@ final class ControllerMethods {
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
         let list = DeviceList(service.source.devices, absence: service.source.absence)
-        return .reply(shared(Reply.message(list)))
+        return .reply(Reply.message(list))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
         return .reply(Reply.message(statistics(clients: clients)))
       default:
         guard let result = try info.answer(call) else { throw info.notFound(call) }
-        return .reply(shared(Reply(result).message))
+        return .reply(Reply(result).message)
       }
     } catch {
       return .reply(Reply(error).message)
@@ -129,13 +126,5 @@ final class ControllerMethods {
     guard let parameter = call.parameter(name) else { return nil }
     guard let value = value(parameter) else { throw .invalidParameter(name) }
     return value
-  }
-
-  /// The same bytes, in shared memory if they are long.
-  private func shared(_ message: [UInt8]) -> [UInt8] {
-    guard message.count > 1024 else { return message }
-    // The texts of two interfaces, and the devices. Those that are gone now are forgotten.
-    if longReplies.count > 3 { longReplies = [] }
-    return longReplies.insert(message).memberAfterInsert
   }
 }

@@ -73,7 +73,7 @@ public final class DeviceMonitor {
           return 0
         }, Unmanaged.passUnretained(self).toOpaque()))
     // Unowned: the source is this object's own, and ends with it.
-    lookAgain = try loop.addDeferred { [unowned self] in
+    lookAgain = try loop.addTimer { [unowned self] in
       // If this fails, the next loss of messages starts another try.
       try? forEachPresent(self.appeared)
     }
@@ -88,7 +88,7 @@ public final class DeviceMonitor {
     let count = keymoded_lost_messages(sd_event_source_get_io_fd(source))
     guard count >= 0, count != lost else { return }
     lost = count
-    lookAgain?.callSoon()
+    lookAgain?.set(at: 0)
   }
 
   deinit {

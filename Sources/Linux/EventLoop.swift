@@ -35,20 +35,19 @@ public final class EventLoop {
   let handle: OpaquePointer
 
   /// The epoll instance with the urgent descriptors and that of sd-event.
-  let all: FileDescriptor
+  let all: ReadySet
 
   /// Whether a source was added or changed, so that sd-event has to prepare for the next wait.
   fileprivate var isChanged = true
 
   /// A new loop.
   public init() throws(SystemError) {
-    all = FileDescriptor(
-      owning: try retrying("make an event loop") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
+    all = try ReadySet()
     var handle: OpaquePointer?
     try checked("make an event loop", sd_event_new(&handle))
     guard let handle else { throw SystemError("make an event loop", code: ENOMEM) }
     self.handle = handle
-    try add(sd_event_get_fd(handle), nil)
+    try all.add(sd_event_get_fd(handle))
   }
 
   deinit { sd_event_unref(handle) }
@@ -81,7 +80,7 @@ public final class EventLoop {
     var hasOther = false
     let count = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 2) { ready in
       guard let first = ready.baseAddress else { preconditionFailure("a buffer without memory") }
-      let count = epoll_wait(all.number, first, 2, waiting ? -1 : 0)
+      let count = epoll_wait(all.descriptor, first, 2, waiting ? -1 : 0)
       for event in ready.prefix(Int(max(0, count))) {
         if let urgent = event.data.ptr { source = urgent } else { hasOther = true }
       }
@@ -100,21 +99,10 @@ public final class EventLoop {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
 
-  /// Adds a descriptor to those that the loop itself waits for; `source` is `nil` for sd-event's.
-  private func add(_ descriptor: Int32, _ source: UrgentSource?) throws(SystemError) {
-    var event = epoll_event()
-    event.events = EPOLLIN.rawValue
-    // Unretained: `deinit` removes the source, so the object outlives every call.
-    event.data.ptr = source.map { Unmanaged.passUnretained($0).toOpaque() }
-    try retrying("watch a descriptor") {
-      epoll_ctl(all.number, EPOLL_CTL_ADD, descriptor, &event)
-    }
-  }
-
   /// Readable when a source is ready. Wait for this descriptor, then call ``dispatchAll()``, where
   /// something else than ``run()`` waits; call it once before the first wait, too, because it arms
   /// the sources.
-  public var descriptor: Int32 { all.number }
+  public var descriptor: Int32 { all.descriptor }
 
   /// Runs the handlers of all ready sources, without waiting.
   public func dispatchAll() throws(SystemError) { while try runOnce() {} }
@@ -149,7 +137,9 @@ public final class EventLoop {
     _ descriptor: Int32, handler: @escaping () -> Void
   ) throws(SystemError) -> UrgentSource {
     let source = UrgentSource(descriptor, of: self, handler)
-    try add(descriptor, source)
+    // Unretained: `deinit` removes the source, so the object outlives every call.
+    let address = Unmanaged.passUnretained(source).toOpaque()
+    try all.add(descriptor, as: UInt64(UInt(bitPattern: address)))
     return source
   }
 
@@ -161,15 +151,6 @@ public final class EventLoop {
         handle, slot, CLOCK_BOOTTIME, UInt64.max, 1,
         { _, _, context in EventSource.called(context, []) }, context)
     }
-  }
-
-  /// A handler that a later iteration of the loop runs once after each ``EventSource/callSoon()``.
-  public func addDeferred(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
-    let source = try EventSource(of: self, "defer work", { _ in handler() }) { slot, context in
-      sd_event_add_defer(handle, slot, { _, context in EventSource.called(context, []) }, context)
-    }
-    source.disable()
-    return source
   }
 }
 
@@ -223,7 +204,8 @@ public final class EventSource {
     sd_event_source_set_priority(handle, priority.rawValue)
   }
 
-  /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`.
+  /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`; in a later iteration of the
+  /// loop if that time has come already.
   public func set(at microseconds: UInt64) {
     sd_event_source_set_time(handle, microseconds)
     enable(SD_EVENT_ONESHOT)
@@ -234,10 +216,7 @@ public final class EventSource {
     set(at: UInt64(clamping: microsecondsSinceBoot() + max(.zero, delay).wholeMicroseconds + 1))
   }
 
-  /// Schedules the deferred handler to be called once.
-  public func callSoon() { enable(SD_EVENT_ONESHOT) }
-
-  /// Stops waiting, until ``enable()``, ``set(at:)`` or ``callSoon()``.
+  /// Stops waiting, until ``enable()`` or ``set(at:)``.
   public func disable() { enable(SD_EVENT_OFF) }
 
   /// Waits again.

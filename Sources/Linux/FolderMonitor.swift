@@ -8,11 +8,11 @@ public import Terminal
 public final class FolderMonitor {
   /// An inotify watch on a folder; releasing it ends the watch.
   private final class Watch {
-    private let handler: (Int32, String?) -> Void
+    private let handler: (String) -> Void
     private var source: OpaquePointer?
 
     init(
-      _ loop: EventLoop, _ path: String, _ mask: Int32, handler: @escaping (Int32, String?) -> Void
+      _ loop: EventLoop, _ path: String, _ mask: Int32, handler: @escaping (String) -> Void
     ) throws(SystemError) {
       self.handler = handler
       // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
@@ -22,7 +22,7 @@ public final class FolderMonitor {
           guard let event, let context else { return 0 }
           // A strong reference while the handler runs, since it may release the watch.
           let watch = Unmanaged<Watch>.fromOpaque(context).takeUnretainedValue()
-          watch.handler(Int32(bitPattern: event.pointee.mask), Watch.name(in: event))
+          if let name = Watch.name(in: event) { watch.handler(name) }
           return 0
         }, Unmanaged.passUnretained(self).toOpaque())
       guard result >= 0 else { throw SystemError("watch", path, code: -result) }
@@ -60,8 +60,8 @@ public final class FolderMonitor {
     let parts = path.split(separator: "/")
     name = parts.last.map(String.init) ?? ""
     let outer = "/" + parts.dropLast().joined(separator: "/")
-    parent = try Watch(loop, outer, IN_CREATE | IN_MOVED_TO) { [unowned self] what, name in
-      if name == self.name || what & IN_Q_OVERFLOW != 0 { begin() }
+    parent = try Watch(loop, outer, IN_CREATE | IN_MOVED_TO) { [unowned self] name in
+      if name == self.name { begin() }
     }
     try watch()
   }
@@ -83,16 +83,8 @@ public final class FolderMonitor {
   private func watch() throws(SystemError) {
     folder = nil
     do throws(SystemError) {
-      folder = try Watch(
-        loop, path, IN_CREATE | IN_MOVED_TO | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
-      ) { [unowned self] what, name in
-        if what & IN_Q_OVERFLOW != 0 {
-          begin()
-        } else if let name {
-          appeared("\(path)/\(name)")
-        } else if what & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF) != 0 {
-          folder = nil
-        }
+      folder = try Watch(loop, path, IN_CREATE | IN_MOVED_TO | IN_ATTRIB) { [unowned self] name in
+        appeared("\(path)/\(name)")
       }
     } catch {
       guard error.code == ENOENT else { throw error }

@@ -113,20 +113,3 @@ struct SubscriberTests {
     #expect(addresses[0] != nil && Set(addresses).count == 1)
   }
 }
-
-@Suite("Long replies")
-struct LongReplyTests {
-  @Test("equal long replies share memory")
-  func shared() throws {
-    let methods = TestService().methods()
-    let interface = JSON.Member("interface", .string(ControllerInterface.name))
-    let call = Call("org.varlink.service.GetInterfaceDescription", [interface])
-    let replies = (0..<2).map { _ -> [UInt8] in
-      let answer = methods.answer(call, access: .reading, clients: 1)
-      return if case .reply(let bytes) = answer { bytes } else { [] }
-    }
-    #expect(replies[0].count > 4096)
-    let addresses = replies.map { $0.withUnsafeBytes(\.baseAddress) }
-    #expect(addresses[0] == addresses[1])
-  }
-}

@@ -39,9 +39,6 @@ struct BusTests {
     let names = try answer(bus, TestBus.call("ListNames"), loop).get()
     #expect(names.first?.signature == "as")
     #expect(names.first?.elements?.contains(.string(TestBus.name)) == true)
-    let all = BusCall.getAll(
-      of: TestBus.name, at: "/org/freedesktop/DBus", from: TestBus.name)
-    #expect(try answer(bus, all, loop).get().first?["Features"]?.signature == "as")
   }
 
   @Test("a call to a name without an owner fails with the bus's error")

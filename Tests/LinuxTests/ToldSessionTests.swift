@@ -24,7 +24,7 @@ struct ToldSessionTests {
   private func locked() -> ToldSession {
     var session = ToldSession()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(all: properties(isLocked: true)) == .absent(.locked))
+    #expect(session.take(properties(isLocked: true)) == .absent(.locked))
     return session
   }
 
@@ -40,26 +40,10 @@ struct ToldSessionTests {
     for lock in [[], [text]] {
       var session = ToldSession()
       #expect(session.follow(Self.path) == true)
-      #expect(session.take(all: properties(lock: lock)) == .absent(.locked))
-      #expect(session.take(change: change(isLocked: false)) == .inFront)
-      #expect(session.take(change: .array(of: "{sv}", [text])) == .absent(.locked))
-      #expect(session.take(change: change(isLocked: false)) == .inFront)
-      #expect(session.take(all: properties(lock: lock)) == .absent(.locked))
-      // A change of something else tells nothing of the lock.
-      let other = BusValue.entry(.string("IdleHint"), .variant(.bool(true)))
-      #expect(session.take(change: change(isLocked: false)) == .inFront)
-      #expect(session.take(change: .array(of: "{sv}", [other])) == .inFront)
+      #expect(session.take(properties(lock: lock)) == .absent(.locked))
+      #expect(session.take(properties(isLocked: false)) == .inFront)
+      #expect(session.take(properties(lock: lock)) == .absent(.locked))
     }
-  }
-
-  @Test("a session is locked and unlocked by changes; one before all properties tells nothing")
-  func changes() {
-    var session = ToldSession()
-    #expect(session.follow(Self.path) == true)
-    #expect(session.take(change: change(isLocked: true)) == nil)
-    #expect(session.take(all: properties(isLocked: false)) == .inFront)
-    #expect(session.take(change: change(isLocked: true)) == .absent(.locked))
-    #expect(session.take(change: change(isLocked: false)) == .inFront)
   }
 
   @Test("a lock that logind has forgotten lasts until a change", arguments: [false, true])
@@ -69,11 +53,11 @@ struct ToldSessionTests {
     // logind may be so slow after its start that its first answers do not come in time.
     if isLost { session.lose() }
     #expect(session.follow(Self.path) == isLost)
-    #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
-    #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
+    #expect(session.take(properties(isLocked: false)) == .absent(.locked))
+    #expect(session.take(properties(isLocked: false)) == .absent(.locked))
     session.forgetLock()
-    #expect(session.take(change: change(isLocked: false)) == .inFront)
-    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+    session.change(change(isLocked: false))
+    #expect(session.take(properties(isLocked: false)) == .inFront)
   }
 
   @Test("a change unlocks a forgotten lock also where it comes before all properties")
@@ -82,8 +66,8 @@ struct ToldSessionTests {
     session.forgetLock()
     session.lose()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(change: change(isLocked: false)) == nil)
-    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+    session.change(change(isLocked: false))
+    #expect(session.take(properties(isLocked: false)) == .inFront)
   }
 
   @Test("a lock lasts also if logind ends while nothing tells of the session")
@@ -92,12 +76,16 @@ struct ToldSessionTests {
     session.lose()
     session.forgetLock()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(all: properties(isLocked: false)) == .absent(.locked))
-    #expect(session.take(change: change(isLocked: false)) == .inFront)
+    #expect(session.take(properties(isLocked: false)) == .absent(.locked))
+    // A change of something else tells nothing of the lock.
+    session.change(.array(of: "{sv}", [.entry(.string("IdleHint"), .variant(.bool(true)))]))
+    #expect(session.take(properties(isLocked: false)) == .absent(.locked))
+    session.change(change(isLocked: false))
+    #expect(session.take(properties(isLocked: false)) == .inFront)
     session.lose()
     session.forgetLock()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+    #expect(session.take(properties(isLocked: false)) == .inFront)
   }
 
   @Test("a lock that logind has not forgotten is what logind says")
@@ -105,7 +93,7 @@ struct ToldSessionTests {
     var session = locked()
     session.lose()
     #expect(session.follow(Self.path) == true)
-    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+    #expect(session.take(properties(isLocked: false)) == .inFront)
   }
 
   @Test("a forgotten lock is not that of another session")
@@ -113,6 +101,6 @@ struct ToldSessionTests {
     var session = locked()
     session.forgetLock()
     #expect(session.follow("/org/freedesktop/login1/session/_32") == true)
-    #expect(session.take(all: properties(isLocked: false)) == .inFront)
+    #expect(session.take(properties(isLocked: false)) == .inFront)
   }
 }

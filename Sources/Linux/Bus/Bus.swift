@@ -106,10 +106,10 @@ public final class Bus {
       var slot: OpaquePointer?
       let message = try BusMessage.call(call, on: handle)
       let microseconds = UInt64(clamping: timeout.wholeMicroseconds)
-      try message.send { message in
+      try checked(
+        "call over D-Bus",
         sd_bus_call_async(
-          handle, &slot, message, Bus.answered, waiting.toOpaque(), microseconds)
-      }
+          handle, &slot, message.handle, Bus.answered, waiting.toOpaque(), microseconds))
       sd_bus_slot_set_destroy_callback(slot, Bus.givenUp)
       // The connection alone keeps the slot.
       sd_bus_slot_set_floating(slot, 1)
@@ -145,17 +145,6 @@ public final class Bus {
     _ match: BusMatch, handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) -> BusSlot {
     try BusSlot(handle, match.rule, handler)
-  }
-
-  /// Calls `handler`, from the loop, whenever a program takes or leaves this name, with whether one
-  /// has it now.
-  func owner(
-    of name: String, changed handler: @escaping (Bool) -> Void
-  ) throws(SystemError) -> BusSlot {
-    let bus = "org.freedesktop.DBus"
-    let match = BusMatch(
-      sender: bus, interface: bus, member: "NameOwnerChanged", firstArgument: name)
-    return try signals(match) { handler($0.last?.text?.isEmpty == false) }
   }
 
   /// Calls `handler`, from the loop, once the connection is lost.

@@ -20,15 +20,6 @@ public struct BusCall: Hashable, Sendable {
     self.member = member
     self.arguments = arguments
   }
-
-  /// A call that asks for all properties of an interface. The answer has a dictionary.
-  static func getAll(
-    of interface: String, at path: String, from destination: String
-  ) -> BusCall {
-    BusCall(
-      to: destination, path: path, interface: "org.freedesktop.DBus.Properties", member: "GetAll",
-      [.string(interface)])
-  }
 }
 
 /// Which signals to receive.
@@ -53,14 +44,6 @@ public struct BusMatch: Sendable {
     ]
     let given = parts.compactMap { key, value in value.map { "\(key)='\($0)'" } }
     rule = given.joined(separator: ",")
-  }
-
-  /// The changes of properties of an interface. The signal has the interface's name, a dictionary of
-  /// the changed properties, and the names of those whose values are not told.
-  static func changes(of interface: String, at path: String, from sender: String) -> BusMatch {
-    BusMatch(
-      sender: sender, path: path, interface: "org.freedesktop.DBus.Properties",
-      member: "PropertiesChanged", firstArgument: interface)
   }
 }
 

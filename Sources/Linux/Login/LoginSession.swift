@@ -86,8 +86,8 @@ public final class LoginSession {
         try bus.signals(Login1.matches("SessionNew")) { [unowned self] _ in find() },
         try bus.signals(Login1.matches("SessionRemoved")) { [unowned self] _ in find() },
         // logind ended, or was restarted.
-        try bus.owner(of: Login1.name) { [unowned self] isThere in
-          if isThere { find() } else { forget() }
+        try bus.signals(Login1.ownerChanges) { [unowned self] values in
+          if values.last?.text?.isEmpty == false { find() } else { forget() }
         },
       ]
       self.bus = bus
@@ -157,17 +157,21 @@ public final class LoginSession {
   // MARK: - The session
 
   private func follow(_ path: String) {
-    let interface = Login1.interface("Session")
     if session.follow(path) {
-      sessionSlot = try? bus?.signals(.changes(of: interface, at: path, from: Login1.name)) {
-        [unowned self] values in
-        guard values.count > 1 else { return }
-        if let presence = session.take(change: values[1]) { tell(presence) }
+      sessionSlot = try? bus?.signals(Login1.changes(of: path)) { [unowned self] values in
+        // The interface's name, the changed properties, and the names of those whose values are not
+        // told.
+        if values.count > 1 { session.change(values[1]) }
+        askProperties(of: path)
       }
     }
-    ask(.getAll(of: interface, at: path, from: Login1.name)) { [unowned self] answer in
+    askProperties(of: path)
+  }
+
+  private func askProperties(of path: String) {
+    ask(Login1.properties(of: path)) { [unowned self] answer in
       guard let all = values(in: answer)?.first else { return }
-      tell(session.take(all: all))
+      tell(session.take(all))
     }
   }
 
@@ -181,6 +185,9 @@ public final class LoginSession {
 private enum Login1 {
   static let name = "org.freedesktop.login1"
   static let path = "/org/freedesktop/login1"
+  private static let manager = "\(name).Manager"
+  private static let session = "\(name).Session"
+  private static let properties = "org.freedesktop.DBus.Properties"
   /// See `sd-login(3)`, which looks at the same folder.
   static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
 
@@ -192,13 +199,30 @@ private enum Login1 {
     ].contains(error.name)
   }
 
-  static func interface(_ kind: String) -> String { "\(name).\(kind)" }
-
   static func call(_ member: String, _ argument: BusValue) -> BusCall {
-    BusCall(to: name, path: path, interface: interface("Manager"), member: member, [argument])
+    BusCall(to: name, path: path, interface: manager, member: member, [argument])
   }
 
   static func matches(_ member: String) -> BusMatch {
-    BusMatch(sender: name, path: path, interface: interface("Manager"), member: member)
+    BusMatch(sender: name, path: path, interface: manager, member: member)
+  }
+
+  /// A call that returns a dictionary of all properties of the session at this path.
+  static func properties(of path: String) -> BusCall {
+    BusCall(
+      to: name, path: path, interface: properties, member: "GetAll", [.string(session)])
+  }
+
+  static func changes(of path: String) -> BusMatch {
+    BusMatch(
+      sender: name, path: path, interface: properties, member: "PropertiesChanged",
+      firstArgument: session)
+  }
+
+  /// logind takes or leaves its name.
+  static var ownerChanges: BusMatch {
+    let bus = "org.freedesktop.DBus"
+    return BusMatch(
+      sender: bus, interface: bus, member: "NameOwnerChanged", firstArgument: name)
   }
 }

@@ -1,28 +1,6 @@
 /// A session, as logind tells of it.
 struct ToldSession {
-  private struct Properties {
-    var hasSeat = false
-    var isActive = false
-    /// Until logind tells otherwise, as it does in an answer with all properties.
-    var isLocked = true
-
-    var presence: SessionPresence {
-      if !hasSeat { return .absent(.noSeat) }
-      if !isActive { return .absent(.inactive) }
-      return isLocked ? .absent(.locked) : .inFront
-    }
-
-    mutating func take(_ values: BusValue, butLock isLockKept: Bool = false) {
-      // The daemon follows the keyboards of this seat alone.
-      if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
-      if let isActive = values["Active"]?.bool { self.isActive = isActive }
-      if let hint = values["LockedHint"], !isLockKept { isLocked = hint.bool ?? true }
-    }
-  }
-
   private var path: String?
-  /// `nil` until all are known.
-  private var properties: Properties?
   /// The path of the session if it was locked when logind last told of it.
   private var lockedPath: String?
   /// The path of the session that was locked when logind ended. The next logind does not know of
@@ -32,39 +10,33 @@ struct ToldSession {
   /// Follows the session at `path`. Returns `false` if it follows that session already.
   mutating func follow(_ path: String) -> Bool {
     guard path != self.path else { return false }
-    (self.path, properties) = (path, nil)
+    self.path = path
     if path != forgottenLock { forgottenLock = nil }
     return true
   }
 
   /// Nothing tells of the session any more, or it has ended. A lock stays forgotten: logind may be
   /// too slow to answer just because it was restarted.
-  mutating func lose() { (path, properties) = (nil, nil) }
+  mutating func lose() { path = nil }
 
   /// logind has ended.
   mutating func forgetLock() {
     if let lockedPath { forgottenLock = lockedPath }
   }
 
-  /// Takes the values of all properties.
-  mutating func take(all values: BusValue) -> SessionPresence {
-    var properties = Properties()
-    properties.take(values, butLock: forgottenLock != nil)
-    return keep(properties)
-  }
-
-  /// Takes the values of the properties that have changed. Returns `nil` until all properties are
-  /// known; logind's answer with all of them includes the change.
-  mutating func take(change values: BusValue) -> SessionPresence? {
+  /// These properties have changed: logind knows again whether the session is locked, if that did.
+  mutating func change(_ values: BusValue) {
     if values["LockedHint"]?.bool != nil { forgottenLock = nil }
-    guard var properties else { return nil }
-    properties.take(values)
-    return keep(properties)
   }
 
-  private mutating func keep(_ properties: Properties) -> SessionPresence {
-    self.properties = properties
-    lockedPath = properties.isLocked ? path : nil
-    return properties.presence
+  /// Takes the values of all properties.
+  mutating func take(_ values: BusValue) -> SessionPresence {
+    // It counts as locked until logind tells otherwise.
+    let isLocked = forgottenLock != nil || values["LockedHint"]?.bool ?? true
+    lockedPath = isLocked ? path : nil
+    // The daemon follows the keyboards of this seat alone.
+    guard values["Seat"]?.elements?.first?.text == "seat0" else { return .absent(.noSeat) }
+    guard values["Active"]?.bool == true else { return .absent(.inactive) }
+    return isLocked ? .absent(.locked) : .inFront
   }
 }
