@@ -156,7 +156,7 @@ extension ConfigurationReader {
     let unreachable = table.unreachableStates
     let initial = table.initial
     for (state, node) in states where unreachable.contains(state) {
-      // A shipped state, which a new initial state can make unreachable, has no node to report.
+      // A shipped state has no place in the file at which to report it.
       guard let node else { continue }
       fail("'\(state)' cannot be reached from the initial state '\(initial)'", at: node)
     }

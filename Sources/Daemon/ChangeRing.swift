@@ -1,6 +1,6 @@
 import KeyboardModes
 
-/// The last changes, each kept once for all subscribers.
+/// The last changes; all subscribers share one copy.
 struct ChangeRing {
   /// How many changes are kept, for subscribers that fall behind and for the next daemon.
   static let usualCapacity = 1024

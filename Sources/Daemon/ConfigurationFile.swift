@@ -2,8 +2,8 @@ import Configuration
 
 /// The configuration file, and which configuration is in force.
 ///
-/// A service also starts with a bad file; otherwise a typing error would cost the states at the
-/// next restart. It then uses the last good configuration, or the defaults if none was kept.
+/// A service starts even with a bad file: otherwise a typing error would lose the states at a
+/// restart. It then uses the last good configuration, or the defaults if none was kept.
 final class ConfigurationFile {
   /// Which configuration is in force.
   enum InForce: String {
@@ -27,8 +27,8 @@ final class ConfigurationFile {
   /// The layout of the kept bytes, which are the text of the file.
   static let keptLayout: UInt64 = 0x6b65_796d_6366_0001
 
-  /// The size of the memory for the text of the last good configuration. The kernel allocates only the
-  /// pages that are written.
+  /// The size of the memory for the text of the last good configuration. The kernel allocates only
+  /// the pages that are written.
   static let keptSize = KeptBytes.size(for: Configuration.sizeLimit)
 
   private let path: String?
@@ -47,7 +47,7 @@ final class ConfigurationFile {
     self.lastGood = lastGood
   }
 
-  /// Reads the configuration to start with. Throws the errors of the file, unless this is a service.
+  /// Reads the first configuration. Throws the errors of the file, unless this is a service.
   func start() throws(ConfigurationErrors) -> Configuration {
     do throws(ConfigurationErrors) {
       return try read()

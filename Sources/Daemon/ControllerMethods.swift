@@ -29,10 +29,10 @@ final class ControllerMethods {
     vendor: "keymoded", product: "keymoded", version: keymodedVersion, url: "",
     interfaces: [(ControllerInterface.name, ControllerInterface.description)])
 
-  /// The last reply to ListMachines, which may be large and take long to compute, and its rules.
+  /// The last reply to ListMachines and the rules in it: it may be large and slow to compute.
   private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
 
-  /// - Parameter sinceBoot: reads the boot time in microseconds, whatever the clock of the source.
+  /// - Parameter sinceBoot: reads the boot time in microseconds; the source's clock may differ.
   init(
     _ service: ModeService, _ configuration: ConfigurationFile,
     sinceBoot: @escaping () -> Int64 = microsecondsSinceBoot
@@ -43,7 +43,6 @@ final class ControllerMethods {
     started = sinceBoot()
   }
 
-  /// - Parameter clients: how many clients are connected.
   func answer(_ call: Call, access: Access, clients: Int) -> Answer {
     do throws(VarlinkError) {
       switch call.method {

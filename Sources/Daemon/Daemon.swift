@@ -27,7 +27,8 @@ public final class Daemon {
   private var ownSockets: OwnSockets?
   private var signals: EventSource?
 
-  /// Puts a daemon together; nothing is opened but a recording, which is checked.
+  /// Makes the parts, reads the configuration, takes what the service manager passed, and checks a
+  /// recording. Opens no socket and no device.
   ///
   /// - Parameter configurationFile: read now, and again by SIGHUP; the system's file if `nil`.
   /// - Throws: `ConfigurationErrors`, `RecordingError`, or `SystemError` if there is no event loop.
@@ -40,7 +41,7 @@ public final class Daemon {
     let input: any InputSource
     switch source {
     case .allKeyboards, .devices:
-      // Before the configuration, which matters less if the unit has room for one of them.
+      // First, because the states matter more if the unit may store only one.
       store = passed.takeStates()
       file = ConfigurationFile(configurationFile, keptIn: passed.takeConfiguration())
       configuration = try file.start()
@@ -54,7 +55,7 @@ public final class Daemon {
     }
     let engine = Engine(settings: configuration.settings, store: store, at: input.now)
     service = ModeService(source: input, engine)
-    // Before there are any, so that each shows the states as soon as it is followed.
+    // Before any keyboard is followed, so that each shows the states at once.
     service.show(configuration.leds)
     server = try Server(loop, ControllerMethods(service, file), service.publisher)
   }
@@ -65,11 +66,11 @@ public final class Daemon {
   /// - Throws: if the sockets cannot be made, or devices cannot be watched.
   public func run(socketDirectory directory: String?) throws {
     signal(SIGPIPE, SIG_IGN)
-    // Unowned: the daemon owns the source, so it outlives every call.
+    // Unowned: the daemon owns the source, and outlives every call.
     signals = try loop.addSignals([SIGTERM, SIGINT, SIGHUP]) { [unowned self] number in
       if number == SIGHUP { reload() } else { loop.stop() }
     }
-    // However much clients ask.
+    // Before all clients.
     signals?.setPriority(.first)
     try listen(directory)
     try service.start(on: loop)
@@ -79,7 +80,7 @@ public final class Daemon {
     unmapCode()
     try loop.run()
     ServiceManager.notify("STOPPING=1")
-    // States that are no longer followed are not shown.
+    // Gives the LEDs back: they would show old states.
     service.show(LEDRules())
   }
 
@@ -89,7 +90,7 @@ public final class Daemon {
     defer { ServiceManager.notify("READY=1") }
     defer {
       status.warning = file.inForce.warning
-      // A large file took much more than itself, and reading it needs code that nothing else does.
+      // Parsing takes several times the size of the file, and runs code that nothing else runs.
       releaseFreeMemory()
       unmapCode()
     }

@@ -2,13 +2,13 @@ import KeyboardModes
 import Linux
 import Wire
 
-/// The states, and the changes that led to them: the controller, the last changes, and the store that
-/// outlives the daemon. Reads no clock; batches have all times.
+/// The states, and the changes that led to them: the controller, the last changes, and the store
+/// that outlives the daemon. Reads no clock; batches have all times.
 final class Engine {
   private(set) var controller: Controller
   private(set) var ring: ChangeRing
 
-  /// Names the life of the sequence.
+  /// The ID of the change sequence.
   let instance: String
 
   /// The number of the last change before this daemon.
@@ -43,8 +43,8 @@ final class Engine {
     changesBefore = ring.latest
   }
 
-  /// Has the controller process a batch, and returns whether there are changes, which are then in the
-  /// ``ring`` and in the store. For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
+  /// Has the controller process a batch, and returns whether there are changes, which are then in
+  /// the ``ring`` and in the store. For `keysUp`, see ``Controller/take(_:keysUp:taken:)``.
   func process(
     _ batch: Batch, keysUp: ([KeyCode], DeviceID) -> [KeyCode] = { _, _ in [] }
   ) -> Bool {
@@ -59,7 +59,7 @@ final class Engine {
     return !changes.isEmpty
   }
 
-  /// Reads from the controller where it is. A property of a class would be copied first, as a whole.
+  /// Reads from the controller in place. A property of a class would be copied first, as a whole.
   private func read<Value>(_ value: (inout Controller) -> Value) -> Value { value(&controller) }
 
   private var revision: Int { read { $0.revision } }

@@ -4,7 +4,7 @@ import Linux
 import Terminal
 import Wire
 
-/// Where inputs come from: keyboards, or a recording of one.
+/// Where inputs come from: keyboards, or a recording.
 protocol InputSource: AnyObject {
   /// The time on the clock that stamps the inputs.
   var now: Time { get }
@@ -30,7 +30,7 @@ protocol InputSource: AnyObject {
   /// Whether ``keysUp(among:on:)`` can find any: only then does the daemon wake up to ask.
   var canFindKeysUp: Bool { get }
 
-  /// Which of `keys` are up on this device although no input that is still to come releases them.
+  /// Which of `keys` are up on this device, though no later input will report their release.
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode]
 
   /// Follows the devices that this configuration selects from now on.

@@ -23,10 +23,10 @@ struct KeptBytes {
   /// The size of the memory for at most `count` bytes: a whole number of cache lines for each copy.
   static func size(for count: Int) -> Int { 2 * ((MemoryLayout<Head>.size + count + 63) & ~63) }
 
-  /// The bytes that are kept in this part of a memory, if there are any. The part must have the size
-  /// ``size(for:)``.
+  /// The bytes that are kept in this part of a memory, if there are any. The part must have the
+  /// size ``size(for:)``.
   ///
-  /// - Parameter layout: the version of these bytes. Bytes of another version count as none.
+  /// - Parameter layout: the version of these bytes. Bytes of a different version are ignored.
   init(_ memory: SharedMemory, _ part: Range<Int>, layout: UInt64) {
     (self.memory, self.layout) = (memory, layout)
     let middle = part.lowerBound + part.count / 2
@@ -57,7 +57,7 @@ struct KeptBytes {
 
   private func read(_ copy: UnsafeMutableRawBufferPointer) -> Head? {
     let head = copy.load(as: Head.self)
-    // Of the greatest generation, none is the next one.
+    // The next write needs a greater generation.
     guard head.layout == layout, head.generation < .max,
       head.count <= UInt64(copy.count - MemoryLayout<Head>.size),
       head.checksum == Self.checksum(head, Self.content(of: copy, head))
@@ -81,7 +81,7 @@ struct KeptBytes {
 
 /// FNV-1a: it detects interrupted writes, not forgery.
 enum Checksum {
-  /// The checksum of these bytes, and of others before them.
+  /// The checksum of these bytes after those with `sum`.
   static func of(
     _ bytes: some Sequence<UInt8>, after sum: UInt64 = 0xcbf2_9ce4_8422_2325
   ) -> UInt64 {

@@ -5,7 +5,6 @@ import Linux
 import Terminal
 import Wire
 
-/// The keyboards of the machine as a source of inputs.
 final class KeyboardSource: InputSource {
   private let keyboards: Keyboards
   /// The paths to follow instead of all keyboards.

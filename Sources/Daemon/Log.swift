@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import Terminal
 
-/// The daemon's log on standard error, a line each: its life cycle and warnings, never a key.
+/// The daemon's log on standard error: lines about its life cycle and warnings, never keys.
 ///
 /// The daemon does not wait for a reader of its log. A line for which there is no room is lost, and
 /// counted in a later one.
@@ -32,11 +32,11 @@ enum Log {
   }
 
   private static func line(_ text: String, priority: Int) -> TerminalText {
-    // A device can have any name, and a line end in it would forge a line.
+    // A line end in a device's name is escaped, or it would forge a line.
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
   }
 
-  /// The variable identifies the stream, because child processes inherit it with other streams.
+  /// The stream is compared: a child that inherits the variable may have another stream.
   private static let isJournal: Bool = {
     var status = stat()
     guard let stream = environment("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {

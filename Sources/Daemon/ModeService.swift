@@ -3,8 +3,8 @@ import KeyboardModes
 import Linux
 import Terminal
 
-/// The way of values through the daemon: from the source to the engine, and its changes to the
-/// publisher and the LEDs.
+/// Passes inputs from the source to the engine, and the engine's changes to the publisher and the
+/// LEDs.
 ///
 ///     source.read ──> engine.process ──> publisher.publish ──> source.show
 ///                          └── wakeTime ──> alarm.set
@@ -34,7 +34,7 @@ final class ModeService {
 
   /// Begins to follow the source.
   func start(on loop: EventLoop) throws(SystemError) {
-    // Unowned: this object owns the alarm and the source, so it outlives every call.
+    // Unowned: this object owns the alarm and the source, and outlives every call.
     let alarm = try loop.addTimer { [unowned self] in
       alarmTime = nil
       advance()
@@ -57,8 +57,8 @@ final class ModeService {
   /// When ``advance()`` is called next if the source has nothing before; `nil` for never.
   var wakeTime: Time? { engine.wakeTime(asking: source.canFindKeysUp) }
 
-  /// Sends the event of this name for a program, and returns whether it changed a state. Keys that
-  /// were pressed before act before it.
+  /// Sends the event of this name for a program, and returns whether it changed a state. Keys
+  /// pressed earlier take effect first.
   func trigger(_ event: ClientEvent, named name: String) -> Bool {
     advance()
     let (before, time) = (engine.ring.latest, batch.reached)
@@ -69,16 +69,16 @@ final class ModeService {
     }
   }
 
-  /// Applies a configuration. Keys that were pressed before act by the one that it replaces.
+  /// Applies a configuration. The old one applies to keys that were pressed earlier.
   ///
   /// - Throws: if devices cannot be listed; the settings apply nevertheless.
   func apply(_ configuration: Configuration) throws(SystemError) {
     advance()
-    // The states that the settings lead to are shown by the new rules alone.
+    // If the settings change a state, only the new rules show it.
     leds = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Keys of devices that are about to be released count.
+    // Reads the last keys of devices that will be closed.
     advance()
     defer { advance() }
     try source.follow(configuration)

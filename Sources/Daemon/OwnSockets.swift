@@ -25,8 +25,8 @@ struct OwnSockets: ~Copyable {
   }
 
   /// Makes both sockets in `directory`, and the directory itself if its parent exists. Replaces
-  /// sockets that an ended daemon left behind, and leaves served ones alone. Throws ``Served``, or the
-  /// `SystemError` of a call that failed.
+  /// sockets that an ended daemon left behind, and leaves served ones alone. Throws ``Served``, or
+  /// the `SystemError` of a call that failed.
   init(in directory: String) throws {
     let mode: mode_t = geteuid() == 0 ? 0o755 : 0o700
     if mkdir(directory, mode) < 0, errno != EEXIST { throw SystemError.last("make", directory) }
@@ -74,7 +74,7 @@ struct OwnSockets: ~Copyable {
   /// Locks a directory until the descriptor is closed; `nil` if another process holds the lock.
   private static func lock(_ directory: String) throws(SystemError) -> FileDescriptor? {
     do throws(SystemError) {
-      // Through a symbolic link, root would create a file anywhere.
+      // A symbolic link could make root create a file anywhere.
       let file = try FileDescriptor.opening(
         "\(directory)/keymoded.lock", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
       let number = file.number

@@ -21,7 +21,7 @@ final class PassedDescriptors {
       switch name {
       case "state": sockets.append(ListeningSocket(descriptor, access: .reading))
       case "control": sockets.append(ListeningSocket(descriptor, access: .control))
-      case _ where Kept(rawValue: name) != nil: break  // a recording keeps nothing
+      case _ where Kept(rawValue: name) != nil: break  // unused with a recording
       default:
         Log.warning(
           "ignoring the socket '\(name)' of the service manager; known names are 'state' and 'control'"

@@ -55,15 +55,15 @@ struct PlaybackClock {
     return Int64(saturating: Double(anchor.microseconds) + ahead.rounded(.up))
   }
 
-  /// Notes that an event was played. At unlimited speed, recorded time passes only by this until
-  /// the end.
+  /// Notes that an event was played. At unlimited speed this sets the recorded time to that of the
+  /// event, and until the next event it passes as fast as real time.
   mutating func played(_ recorded: Time, at microseconds: Int64) {
     if speed == .unlimited { anchor = (recorded, microseconds) }
   }
 }
 
 extension Int64 {
-  /// The whole number next to `number` towards zero, clamped to the range.
+  /// `number` rounded towards zero, clamped to the range of `Int64`.
   fileprivate init(saturating number: Double) {
     self = Int64(exactly: number.rounded(.towardZero)) ?? (number < 0 ? .min : .max)
   }

@@ -5,17 +5,17 @@ struct SubscriberPosition: Equatable {
   /// The number of the last change that it was sent, or was told that it missed.
   var sequence: Int64
 
-  /// The number of the last change of a message of which only a part was sent.
+  /// The number of the last change of the partly sent message; `nil` between messages.
   var endOfMessage: Int64?
 }
 
 /// Sends subscribers the changes.
 ///
 /// A subscriber is a position in the sequence of changes. While its session has unsent bytes, its
-/// position stands still; when it reads again it gets the changes since, or the number that it missed.
+/// position stands still; when it reads again it gets the changes since, or how many it missed.
 final class Publisher {
   /// How many changes of a message are written at once. The next ones are written when these have
-  /// been sent, so that a subscriber that does not read keeps no more of the message.
+  /// been sent, so that a subscriber that does not read costs no more memory.
   static let changesAtOnce: Int64 = 32
 
   /// A message, or a part of one with many changes.
@@ -38,7 +38,7 @@ final class Publisher {
   /// How often a client was told that it had missed changes.
   private(set) var missed = 0
 
-  /// The last message or the first part of it. Most subscribers are at the same change and share it.
+  /// The last message or its first part. Subscribers at the same change, mostly all, share it.
   private var last: Part?
 
   init(_ engine: Engine, _ source: any InputSource) {
@@ -75,10 +75,9 @@ final class Publisher {
   /// The position of a new subscriber that knows the sequence `instance` up to change `after`, or
   /// nothing.
   ///
-  /// - Returns: the position and the first message; `nil` if the message is the one of
-  ///   ``next(for:)``.
-  /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of the two is given, or the sequence
-  ///   has no such change.
+  /// - Returns: the first message and the position; no message if ``next(for:)`` makes it.
+  /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of the two is given, or the
+  ///   sequence has no such change.
   func subscribe(
     after: Int64?, instance: String?
   ) throws(VarlinkError) -> (MonitorMessage?, SubscriberPosition) {
@@ -123,18 +122,18 @@ final class Publisher {
     return part.bytes
   }
 
-  /// Writes some changes of a message, and its end if they are the last; only the end, with their
-  /// number, if the ring has lost them.
+  /// Writes a part of a message: its start if it is the first part, changes unless the ring has
+  /// lost them, and its end if it is the last part.
   private func write(from start: SubscriberPosition) -> Part {
     let ring = engine.ring
     let endOfMessage = start.endOfMessage ?? ring.latest
     let isLost = !ring.hasAll(after: start.sequence)
-    let last = isLost ? endOfMessage : min(endOfMessage, start.sequence + Self.changesAtOnce)
+    let reached = isLost ? endOfMessage : min(endOfMessage, start.sequence + Self.changesAtOnce)
     let isFirst = start.endOfMessage == nil
-    let isWhole = last == endOfMessage
+    let isWhole = reached == endOfMessage
     var bytes: [UInt8] = []
     if isFirst {
-      // Its memory is used again, unless a session still has unsent bytes of it.
+      // Reuses the memory of the last message, unless unsent bytes share it.
       bytes = self.last?.bytes ?? []
       self.last = nil
       bytes.removeAll(keepingCapacity: true)
@@ -145,7 +144,7 @@ final class Publisher {
         MonitorMessage.start(engine.state(at: source.now), &json)
       }
       if !isLost {
-        for change in ring.changes(after: start.sequence, upTo: last) { change.write(to: &json) }
+        for change in ring.changes(after: start.sequence, upTo: reached) { change.write(to: &json) }
       }
       guard isWhole else { return }
       MonitorMessage.end(isLost ? endOfMessage - start.sequence : 0, &json)
@@ -154,7 +153,7 @@ final class Publisher {
     if isWhole { bytes.append(0) }
     return Part(
       start: start,
-      end: SubscriberPosition(sequence: last, endOfMessage: isWhole ? nil : endOfMessage),
+      end: SubscriberPosition(sequence: reached, endOfMessage: isWhole ? nil : endOfMessage),
       latest: ring.latest, isNotice: isLost, bytes: bytes)
   }
 }

@@ -14,13 +14,13 @@ final class RecordingPlayer: InputSource {
   private var recording: Recording
   private var upcoming: RecordedInput?
 
-  /// The inputs behind `upcoming` that have been read.
+  /// The inputs after `upcoming` in its batch.
   private var rest: ArraySlice<RecordedInput> = []
 
   /// The time of the last input that had one.
   private var reached = Time(microseconds: 0)
 
-  /// Whether the first batch has been read.
+  /// Whether ``read(into:)`` was called.
   private var hasBegun = false
 
   /// Has the usual priority, so that clients have their turn however fast the recording is played.
@@ -37,7 +37,7 @@ final class RecordingPlayer: InputSource {
       throw recording.explained(error)
     }
     try recording.rewind()
-    // Inputs without a time, such as the keys held at the start, are played at once.
+    // Inputs before the first time, such as keys held at the start, get that time.
     reached = first ?? reached
     rest = try recording.next()?.inputs[...] ?? []
     upcoming = rest.popFirst()
@@ -60,7 +60,7 @@ final class RecordingPlayer: InputSource {
     play(into: &batch.inputs)
     batch.reached = now
     if let upcoming {
-      // Inputs that are due but have to wait for their turn may have the time of the last one.
+      // Time stays before the next input, unless the last one played had the same time.
       let next = (upcoming.time ?? reached).microseconds
       let before = Time(microseconds: next == .min ? next : next - 1)
       batch.reached = max(reached, min(batch.reached, before))
@@ -93,7 +93,7 @@ final class RecordingPlayer: InputSource {
       upcoming = rest.popFirst()
       if upcoming == nil { Log.info("the recording has ended; its states are still served") }
     } catch {
-      // It was whole when it was checked, so another program is writing to it.
+      // It was valid when it was opened, so another program changed it.
       Log.warning("\(error)")
       upcoming = nil
     }

@@ -11,7 +11,7 @@ final class Server {
   /// How many of them are reserved for the control socket.
   private static let reservedForControl = 16
 
-  /// From how many clients on the memory that they took is given back when most have gone.
+  /// Memory is given back when most clients have gone, if there were at least this many.
   private static let crowd = 32
 
   /// How many bytes of a client's calls are answered before other clients have their turn.
@@ -32,7 +32,7 @@ final class Server {
     self.loop = loop
     self.methods = methods
     self.publisher = publisher
-    // Unowned, as in all handlers here: the server owns their sources, so it outlives every call.
+    // Unowned, as in all handlers here: the server owns their sources, and outlives every call.
     retry = try loop.addTimer { [unowned self] in acceptAgain() }
   }
 
@@ -84,8 +84,8 @@ final class Server {
     sessions.removeAll { $0 === session }
     // A client that waits for a descriptor can have this one.
     acceptAgain()
-    // Gives back the memory of many clients when most have gone. This takes time, so a single client
-    // that comes and goes does not cause it.
+    // Gives the memory of a crowd back when most of it has gone. It takes time, so one client that
+    // comes and goes does not cause it.
     if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
       releaseFreeMemory()
       mostClients = sessions.count
@@ -121,15 +121,15 @@ final class Server {
     _ = try? sendSome(&reason, to: socket)
   }
 
-  /// Reduces the kernel's generous send buffer, and returns whether the kernel agreed: bytes that a
-  /// client has yet to read count as memory of the daemon.
+  /// Reduces the kernel's send buffer, because unread bytes in it count as the daemon's memory.
+  /// Returns whether the kernel agreed.
   private func bound(_ socket: Int32) -> Bool {
     var size: Int32 = 16384
     return setsockopt(
       socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0
   }
 
-  /// Stops accepting for a second. Without descriptors left, a connection that waits would wake the
+  /// Accepts nothing for a second: while no descriptor is free, a waiting connection would wake the
   /// loop all the time.
   private func pause() {
     for listener in listeners { listener.source.disable() }

@@ -5,13 +5,16 @@ import Wire
 
 /// One connection: receives calls and sends replies, without ever waiting for the client.
 ///
-///     answering ── Monitor ──> streaming ──┐
-///         │ the client ends its calls      │ the client is gone
-///         v                                v
-///     finishing ── all calls answered ──> closing ── all bytes sent ──> closed
+///     answering ── Monitor ──> streaming ── the client is gone ──┐
+///         │ its calls end          ^                             v
+///         v                        │                          closing ── all bytes sent ──> closed
+///     finishing ── Monitor ────────┘                             ^
+///         └──────────── all calls answered ──────────────────────┘
 ///
-/// A session keeps at most one message for a client that does not read, and of a long message about
-/// changes only a part. The next call waits until the reply to the one before has been sent: a client
+/// While a session answers or finishes, a bad or too long call makes it close, too.
+///
+/// For a client that does not read, a session keeps at most one message, or a part of a long one
+/// about changes. The next call waits until the reply to the one before has been sent: a client
 /// that asks without reading fills its own socket and nothing here.
 final class Session {
   /// What the session is doing.
@@ -43,8 +46,7 @@ final class Session {
   /// Whether the client cannot receive any more. Calls that it sent before still count.
   private var isOutputBroken = false
 
-  /// - Parameter ready: called from the loop with what has happened to the connection; it then calls
-  ///   ``handle(_:)``.
+  /// - Parameter ready: called from the loop with what has happened; must call ``handle(_:)``.
   /// - Throws: if the loop refuses the descriptor.
   init(
     _ descriptor: consuming FileDescriptor, access: Access, loop: EventLoop,
@@ -53,12 +55,12 @@ final class Session {
     let number = descriptor.number
     self.descriptor = descriptor
     self.access = access
-    // Unowned: the session owns the source, so it outlives every call.
+    // Unowned: the session owns the source, and outlives every call.
     source = try loop.addIO(number, .readable) { [unowned self] events in ready(self, events) }
     setPriority()
   }
 
-  // The loop must not have a descriptor that is closed.
+  // The loop must not watch a closed descriptor.
   deinit { source?.end() }
 
   /// Whether the connection has ended.
@@ -68,14 +70,13 @@ final class Session {
   func handle(_ events: IOEvents) {
     let isGone = !events.isDisjoint(with: [.hangUp, .failure])
     if isGone || events.contains(.writable) { flush() }
-    // A client that has gone, whether or not it read the replies, may have sent calls that want
-    // none. Those of a subscriber are not read any more.
+    // A client that has gone may have sent oneway calls before, so they are read. Those of a
+    // subscriber are not.
     if isGone, case .streaming = activity { activity = .closing }
     if events.contains(.readable) { receive() }
   }
 
-  /// Decides what to wait for next, or ends. Call this after anything that may have sent or taken
-  /// something.
+  /// Decides what to wait for next, or ends. Call this after sending bytes or taking a message.
   func settle() {
     switch activity {
     case .streaming where isOutputBroken: activity = .closing
@@ -90,8 +91,8 @@ final class Session {
     source?.wait(for: events)
   }
 
-  /// Makes the loop call the server, which lets a closed session go. Nothing else may: a client that
-  /// has shut down reading causes no event while it stays.
+  /// Makes the loop call the server, which lets a closed session go. Without this, a client that
+  /// stays but has shut down reading causes no event.
   func hangUp() { shutdown(descriptor.number, Int32(SHUT_RDWR)) }
 
   private var eventsToAwait: IOEvents {
@@ -99,13 +100,13 @@ final class Session {
     switch activity {
     case .streaming: return []
     case .closing, .closed: return awaited
-    // To wait for room is to be called in the next iteration of the loop.
+    // There is room, so the loop calls at once for the next message.
     case .answering, .finishing: return incoming.hasMessage ? .writable : .readable
     }
   }
 
-  /// Clients that only read do not delay those that may act. A client of the control socket that
-  /// sent much at once waits with all others for its next turn.
+  /// Clients of the control socket come first. One that sent much at once waits with all others for
+  /// its next turn.
   private func setPriority() {
     let next: EventSource.Priority = access == .control && !incoming.hasMessage ? .early : .usual
     guard next != priority else { return }
@@ -117,8 +118,8 @@ final class Session {
 // MARK: - Messages
 
 extension Session {
-  /// Removes and returns the next message, if the session is free to answer it. A message that is too
-  /// long ends the session: Varlink has no error for it.
+  /// Removes and returns the next message, if the session is free to answer it. A message that is
+  /// too long ends the session: Varlink has no error for it.
   func nextMessage() -> [UInt8]? {
     switch activity {
     case .answering, .finishing: break

@@ -6,9 +6,9 @@ import Terminal
 /// The states and the last changes in memory that outlives the daemon, so that a restart keeps
 /// them.
 ///
-/// The states are ``KeptBytes``. The changes are records of one size, which fill the slots behind them
-/// in turn. A commit writes its records before the states that count them, so everything that intact
-/// states count is there. There are twice as many slots as changes to keep: an interrupted commit
+/// The states are ``KeptBytes``. The changes are records of one size, in a ring of slots after the
+/// states. A commit writes its records before the states that count them, so intact states count
+/// only whole records. There are twice as many slots as changes to keep: an interrupted commit
 /// overwrites no record that the states before it count.
 final class StateStore {
   /// What the next daemon continues from.
@@ -23,7 +23,7 @@ final class StateStore {
   private struct States: BitwiseCopyable {
     let instance: StoredName
     let sequence: Int64
-    /// How many records were ever written; the last one is in the slot before this count.
+    /// How many records were ever written, which is also the number of the last one.
     let written: Int64
     let shift, keyboard: StoredName
     let shiftSince, keyboardSince, pressed: StoredTime
@@ -52,10 +52,10 @@ final class StateStore {
     var sum: UInt64 { withUnsafeBytes(of: self) { Checksum.of($0.dropLast(8)) } }
   }
 
-  /// Of the states and the records. Another number, if a field changes.
+  /// The version of the states and the records; must change if a field of either does.
   static let layout: UInt64 = 0x6b65_796d_6f64_0003
 
-  /// How many awaited releases are kept. More keys with one are hardly ever down at once.
+  /// How many awaited releases are kept. Hardly ever are more such keys down at once.
   private static let mostReleases = 6
 
   /// The size of the part before the records, in bytes.
@@ -75,7 +75,7 @@ final class StateStore {
   /// The states that were written last, whose memory the next ones use again.
   private var bytes: [UInt8] = []
 
-  /// A store in memory that must have the size of this `capacity`.
+  /// A store in `memory`, whose size must be ``size(capacity:)``.
   init(_ memory: SharedMemory, capacity: Int = StateStore.capacity) {
     precondition(memory.bytes.count == Self.size(capacity: capacity), "memory of another size")
     (self.memory, self.capacity) = (memory, capacity)
@@ -97,7 +97,7 @@ final class StateStore {
         rest.loadUnaligned(fromByteOffset: offset, as: Release.self).awaited
       }
     }
-    // Valid records count, from the last one back. Without the last one, the commit is invalid.
+    // Takes records from the last one back, up to an invalid one. The last must be valid.
     let last = kept.sequence
     var changes: [Change] = []
     while changes.count < min(last, Int64(capacity)),
@@ -114,7 +114,7 @@ final class StateStore {
 
   /// Adds changes, and the states that they led to. They are kept once this returns.
   ///
-  /// - Parameter changes: the changes in order, at most as many as are kept.
+  /// - Parameter changes: the changes in order, at most `capacity`.
   func commit(_ changes: some Sequence<Change>, _ snapshot: Controller.Snapshot, instance: String) {
     for change in changes {
       written += 1
@@ -167,8 +167,8 @@ final class StateStore {
   }
 }
 
-/// A name of at most ``KeyboardTable/longestName`` bytes, zeros after it. A longer one is cut; a table
-/// has none.
+/// A name of at most ``KeyboardTable/longestName`` bytes, zeros after it. A longer one is cut; a
+/// table has none.
 private struct StoredName: BitwiseCopyable {
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 

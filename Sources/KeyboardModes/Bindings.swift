@@ -93,7 +93,7 @@ public struct Bindings: Hashable, Sendable {
     kind(of: chord.key) == .special ? uses[chord] : nil
   }
 
-  /// The chords that are bound to `event` with their uses, by the numbers of their keys.
+  /// The chords that are bound to `event`, and their uses, in the order of their keys' numbers.
   public func chords(of event: KeyboardTable.Event) -> [(chord: Chord, use: Use)] {
     chords.sorted {
       ($0.key.number, $0.modifiers.rawValue) < ($1.key.number, $1.modifiers.rawValue)

@@ -51,7 +51,7 @@ extension Controller {
 
   /// Undoes the release of a key whose switch bounced: the key was down throughout.
   private mutating func resume(_ key: DeviceKey, at time: Time) {
-    // The timeout of `on` waited for a tap that may go on, and need not wait any more.
+    // This tap has not ended after all, so the timeout of `on` does not wait for it any more.
     if waitingTap.resume(key) { passTime(to: time) }
     openShifts.resume(key)
     send(openUses.resume(key, at: time))
@@ -86,18 +86,19 @@ extension Controller {
   }
 
   private mutating func pressShift(_ key: DeviceKey, at time: Time, wasSeen: Bool) {
-    let before = machines.shiftState
+    let (before, due) = (machines.shiftState, machines.shiftDue)
     switch settings.shiftTrigger {
     case .always, .press: machines.send(.shiftPressed(at: wasSeen ? time : nil), at: time)
     case .tap: if wasSeen { waitingTap.press(key, at: time) }
     }
     // After a loss the order of presses is unknown, so this one cannot be taken back.
-    if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before) }
+    if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before, due: due) }
   }
 
   /// Takes open presses of Shift back, because another key is pressed at `time`.
   private mutating func takeShiftBack(at time: Time) {
-    if let before = openShifts.takeBack() { machines.takeShiftBack(to: before, at: time) }
+    guard let back = openShifts.takeBack(at: time) else { return }
+    machines.send(.shiftUsed(back: back), at: time)
   }
 
   mutating func release(_ key: DeviceKey, at time: Time) {

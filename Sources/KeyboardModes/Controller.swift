@@ -145,8 +145,8 @@ public struct Controller: Sendable {
   /// When the caller must next call ``advance(to:)`` if no input comes before; `nil` if nothing is
   /// due.
   ///
-  /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap would have
-  /// come before it.
+  /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap counts at
+  /// the time of its press, which came before.
   public var deadline: Time? { earlier(openUses.due, waitingTap.due ?? machines.shiftDue) }
 
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are

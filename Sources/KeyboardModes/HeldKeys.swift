@@ -142,7 +142,7 @@ struct HeldKeys: Sendable {
   mutating func press(_ key: DeviceKey, at time: Time) -> Modifiers? {
     let index = index(of: key.device)
     guard var held = devices[index].press(key.code, at: time, debounce) else { return nil }
-    // A copy of a device would be retained.
+    // By index: copying a device retains it.
     for other in devices.indices where other != index { held.formUnion(devices[other].modifiers) }
     return held
   }
@@ -185,7 +185,7 @@ struct HeldKeys: Sendable {
 
   /// Whether a key with one of these numbers is down on any device; see ``KeySet/containsAny(of:)``.
   func isAnyDown(of numbers: ClosedRange<UInt16>) -> Bool {
-    // A copy of a device would be retained.
+    // By index: copying a device retains it.
     devices.indices.contains { devices[$0].down.containsAny(of: numbers) }
   }
 

@@ -63,18 +63,6 @@ struct MachinePair: Sendable {
       at: time)
   }
 
-  /// Returns the Shift machine to `state`, or to `off` instead of an `on` whose timeout is over by
-  /// `time`.
-  mutating func takeShiftBack(to state: ShiftRules.State, at time: Time) {
-    var back = state
-    if case .on(let since?) = state, let timeout = shift.rules.timeout,
-      let due = since.advanced(by: timeout), due <= time
-    {
-      back = .off
-    }
-    send(.shiftUsed(back: back), at: time)
-  }
-
   /// Ends an `on` that is overdue by `time`, at that time.
   mutating func endOverdueShift(at time: Time) {
     if let due = shiftDue, due <= time { send(.timedOut, at: time) }

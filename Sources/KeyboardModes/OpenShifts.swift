@@ -22,6 +22,8 @@ struct OpenShifts: Sendable {
     let key: DeviceKey
     /// The state of the Shift machine before the press.
     let before: ShiftRules.State
+    /// When that state would have ended, if it was an `on` with a timeout.
+    let due: Time?
     /// If not, the key was released, and its switch may still bounce.
     var isDown = true
   }
@@ -35,9 +37,9 @@ struct OpenShifts: Sendable {
   }
 
   /// Opens a press, instead of an earlier one of the same key.
-  mutating func press(_ key: DeviceKey, before: ShiftRules.State) {
+  mutating func press(_ key: DeviceKey, before: ShiftRules.State, due: Time?) {
     forget(key)
-    presses.append(Press(key: key, before: before))
+    presses.append(Press(key: key, before: before, due: due))
   }
 
   /// Closes the press of `key`.
@@ -68,10 +70,12 @@ struct OpenShifts: Sendable {
     if !presses.isEmpty { presses.removeAll(keepingCapacity: true) }
   }
 
-  /// Closes all presses, and returns the state before the earliest that is open; `nil` if none is.
-  mutating func takeBack() -> ShiftRules.State? {
+  /// Closes all presses, and returns the state to which Shift returns at `time`: the one before the
+  /// earliest that is open, or `off` if that would have ended by then; `nil` if none is open.
+  mutating func takeBack(at time: Time) -> ShiftRules.State? {
     guard let earliest = presses.first(where: \.isDown) else { return nil }
     removeAll()
+    if let due = earliest.due, due <= time { return .off }
     return earliest.before
   }
 }

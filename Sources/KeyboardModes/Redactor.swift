@@ -110,7 +110,7 @@ public struct Redactor: Sendable {
     var shared: [KeyKind: KeyCode] = [:]
     var codes: Set<KeyCode> = []
     for key in keys.map({ DeviceKey(device, $0) }) {
-      // The presses were not seen, so none of them completed a chord.
+      // These presses were not seen, so only an earlier press of a key can have completed a chord.
       let isNeeded = isAlwaysNeeded(key.code) || completedChord(key)
       let code = isNeeded ? key.code : code(of: key, among: &shared)
       held.open(device, [key.code])
@@ -245,7 +245,7 @@ public struct Redactor: Sendable {
     code(of: key).flatMap { boundKeys.contains($0) ? nil : $0 }
   }
 
-  /// - Returns: `nil` if all such keys are bound.
+  /// - Returns: a code of the same kind, neither bound nor a modifier; `nil` if there is none.
   private func replacement(of key: DeviceKey) -> KeyCode? {
     if let kept = kept(key) { return kept }
     let used = (written[key.device] ?? []).map(\.code)

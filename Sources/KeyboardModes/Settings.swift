@@ -16,8 +16,8 @@ public struct Settings: Hashable, Sendable {
   public var shift: ShiftRules
   /// When a press of Shift counts.
   public var shiftTrigger: ShiftTrigger
-  /// A key that is down for less than this was tapped: Shift if a tap is its trigger, and chords with
-  /// that ``Use``.
+  /// A key that is down for less than this was tapped. This matters for Shift with
+  /// ``ShiftTrigger/tap``, and for chords with ``Use/tap``.
   public var tapTimeout: Duration
   /// The rules of the keyboard machine.
   public var keyboard: KeyboardTable

@@ -44,7 +44,7 @@ struct WaitingTap: Sendable {
     return true
   }
 
-  /// Counts a tap whose key was released: returns the time of its press.
+  /// Ends a tap whose key was released, and returns the time of its press, at which it counts.
   mutating func settle() -> Time? {
     guard let waiting = press, waiting.released != nil else { return nil }
     press = nil

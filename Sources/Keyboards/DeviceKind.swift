@@ -36,7 +36,7 @@ struct DeviceKind: OptionSet, Hashable {
       ranges.joined().contains { number in KeyCode(number).map(keys.contains) ?? false }
     }
     self = []
-    // Esc, the digits, and Q to S: a device with all of these counts as a keyboard.
+    // As in udev, a keyboard has every key from `KEY_ESC` (1) to `KEY_S` (31).
     if (1...31).allSatisfy({ has($0...$0) }) { insert(.keyboard) }
     // The codes of buttons, `BTN_*`, lie between these.
     if has(0...0xff, 0x160...0x21f, 0x230...0x2bf) { insert(.keys) }

@@ -49,7 +49,7 @@ public final class Keyboards {
   /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
   private static let mostPrepared = 64
 
-  /// How many reads in a row have kept a device that has ended.
+  /// How many reads in a row have delayed the end of a device.
   var delayedEnds = 0
 
   /// How many devices were ever opened.

@@ -19,26 +19,27 @@ public final class ChildProcess {
   /// The descriptor to wait on for reading: it is readable once the process has ended.
   public var descriptor: Int32 { file.number }
 
-  /// Whether the process has ended. One that is traced then still has its status for the tracer.
+  /// Whether the process has ended. Its tracer may still hold its status back.
   public var hasEnded: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0
   }
 
-  /// Runs a program, with no signal blocked or ignored. It inherits what this process does, but reads
-  /// nothing from a terminal. The corresponding function is `clone3`.
+  /// Runs a program, with no signal blocked or ignored. It inherits the streams of this process,
+  /// but reads no terminal. The corresponding function is `clone3`.
   ///
   /// - Parameters:
   ///   - arguments: the program, which is looked for in `PATH`, and its arguments.
   ///   - group: the control group that it begins in; `nil` for that of this process.
-  ///   - input: the descriptor of its standard input.
-  ///   - output: the descriptor of its standard output.
+  ///   - input: the descriptor of its standard input; -1 for that of this process, or for an empty
+  ///     one if that is a terminal.
+  ///   - output: the descriptor of its standard output; -1 for that of this process.
   /// - Throws: the error of `clone3` or `execvp`.
   public init(
     running arguments: [String], in group: ControlGroup? = nil, input: Int32 = -1,
     output: Int32 = -1
   ) throws(SystemError) {
-    // While SIGCHLD is ignored, which a process inherits, the kernel keeps no statuses of children.
+    // A parent may have ignored SIGCHLD; then the kernel would keep no statuses of children.
     signal(SIGCHLD, SIG_DFL)
     var strings = arguments.map { strdup($0) } + [nil]
     defer { for string in strings { free(string) } }
@@ -51,22 +52,22 @@ public final class ChildProcess {
 
   /// Sends a signal to the process group.
   ///
-  /// - Precondition: ``end()`` has not told of an end, after which the number may be another's.
+  /// - Precondition: ``end()`` has returned only `nil`; later the number may be another's.
   public func send(_ signal: Int32) { kill(-number, signal) }
 
-  /// How the process ended, which is told once; `nil` while it runs.
+  /// How the process ended, told once; `nil` before and afterwards.
   ///
   /// - Parameter waiting: whether to wait for its end.
   public func end(waiting: Bool = false) -> End? {
     var status: Int32 = 0
     let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }
     guard ended == number else { return nil }
-    // WIFEXITED and WEXITSTATUS, WTERMSIG.
+    // As WIFEXITED, WEXITSTATUS, WTERMSIG.
     return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)
   }
 }
 
-/// A process that is no child, to wait for its end. The corresponding C function is `pidfd_open`.
+/// Waits for the end of a process that is no child. The corresponding C function is `pidfd_open`.
 public final class ForeignProcess {
   private let file: FileDescriptor
 

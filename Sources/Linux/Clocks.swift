@@ -1,9 +1,9 @@
 import Glibc
 
-/// The monotonic time (`CLOCK_MONOTONIC`), which systemd uses, in microseconds.
+/// The time on `CLOCK_MONOTONIC` in microseconds, as `sd_notify(3)` wants it.
 public func monotonicMicroseconds() -> Int64 { microseconds(CLOCK_MONOTONIC) }
 
-/// The boot time (`CLOCK_BOOTTIME`), which includes time in suspend, in microseconds.
+/// The time on `CLOCK_BOOTTIME`, which includes suspend, in microseconds.
 public func microsecondsSinceBoot() -> Int64 { microseconds(CLOCK_BOOTTIME) }
 
 private func microseconds(_ clock: clockid_t) -> Int64 {

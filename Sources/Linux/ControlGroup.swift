@@ -1,26 +1,26 @@
 import Glibc
 public import Terminal
 
-/// A control group of its own for processes: whatever they start is in it too, wherever else it goes.
+/// A control group for processes. What they start is in it too, even in another session.
 ///
 /// See `cgroups(7)`, version 2; needs Linux 5.14.
 public final class ControlGroup {
   private let path: String
   private let folder: FileDescriptor
   private let events: FileDescriptor
-  /// Opened at once: where no more files may be open later, the processes must be killed all the same.
+  /// Opened at once: killing must work even if no more files can be opened later.
   private let killing: FileDescriptor
 
   /// The descriptor of its folder.
   var descriptor: Int32 { folder.number }
 
-  /// The descriptor to wait on for `EPOLLPRI`: it is ready from a change of ``isPopulated`` until that is
-  /// asked for.
+  /// The descriptor to wait on for `EPOLLPRI`: it is ready once ``isPopulated`` changed, until that
+  /// is read.
   public var changes: Int32 { events.number }
 
   /// Makes a group with this path, which is removed with this object if no process is in it.
   ///
-  /// - Throws: `ENOENT` where the outer group has ended, `EACCES` where it may not be written.
+  /// - Throws: `ENOENT` if the outer group is gone, `EACCES` if it is not writable.
   public init(at path: String) throws(SystemError) {
     try retrying("make", path) { mkdir(path, 0o755) }
     self.path = path
@@ -52,8 +52,8 @@ public final class ControlGroup {
     return own + inner.flatMap { members("\(path)/\($0)") }
   }
 
-  /// Kills all processes in it, those that are just being started too. Start no process in it afterwards:
-  /// Linux 6.14, and older versions to which its change was brought, may kill that too.
+  /// Kills all processes in it, also those that are just starting. Start no process in it
+  /// afterwards: Linux 6.14, and older versions to which its change was brought, may kill that too.
   public func kill() { _ = write(killing.number, "1", 1) }
 
   /// The path of the group that a process is in.
@@ -62,7 +62,7 @@ public final class ControlGroup {
   public static func path(of process: Int32) throws(SystemError) -> String {
     let groups = try text("/proc/\(process)/cgroup").split(separator: "\n")
     let group = groups.first { $0.hasPrefix("0::/") }?.dropFirst(3)
-    // Where there are several mounts, a namespace may have a tree of its own.
+    // Of several mounts, one may show only a part of the tree.
     for mount in try text("/proc/self/mounts").split(separator: "\n") {
       let fields = mount.split(separator: " ")
       guard let group, fields.count > 2, fields[2] == "cgroup2" else { continue }

@@ -42,7 +42,7 @@ public final class DeviceMonitor {
   /// Calls `appeared`, from the loop, for each evdev node that appears or changes, and, after a
   /// loss of messages, for each one that is present.
   ///
-  /// Make the monitor before calling ``forEachPresent(_:)``, so that no device is missed in between.
+  /// Make the monitor before calling ``forEachPresent(_:)``, or a device may be missed in between.
   ///
   /// - Throws: if libsystemd cannot create or start its device monitor.
   public init(_ loop: EventLoop, appeared: @escaping (UdevDevice) -> Void) throws(SystemError) {
@@ -65,7 +65,7 @@ public final class DeviceMonitor {
           let monitor = Unmanaged<DeviceMonitor>.fromOpaque(context).takeUnretainedValue()
           monitor.checkForLosses()
           var action = SD_DEVICE_ADD
-          // An open device reports its own removal, and sooner.
+          // Reading an open device tells sooner of its removal.
           guard sd_device_get_action(device, &action) >= 0, action != SD_DEVICE_REMOVE,
             let device = UdevDevice(eventNode: device)
           else { return 0 }
@@ -73,7 +73,7 @@ public final class DeviceMonitor {
           return 0
         }, Unmanaged.passUnretained(self).toOpaque()))
     // Unowned: the source is this object's own, and ends with it.
-    lookAgain = try loop.addTimer { [unowned self] in
+    lookAgain = try loop.addDeferred { [unowned self] in
       // If this fails, the next loss of messages starts another try.
       try? forEachPresent(self.appeared)
     }
@@ -88,7 +88,7 @@ public final class DeviceMonitor {
     let count = keymoded_lost_messages(sd_event_source_get_io_fd(source))
     guard count >= 0, count != lost else { return }
     lost = count
-    lookAgain?.set(at: 0)
+    lookAgain?.callSoon()
   }
 
   deinit {

@@ -14,7 +14,7 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
   public static let readable = IOEvents(rawValue: EPOLLIN.rawValue)
   /// There is room to write.
   public static let writable = IOEvents(rawValue: EPOLLOUT.rawValue)
-  /// What the descriptor's kind counts as exceptional; see `poll(2)`.
+  /// A condition that depends on the kind of file; see `poll(2)`.
   public static let exceptional = IOEvents(rawValue: EPOLLPRI.rawValue)
   /// Both directions are closed. Always reported.
   public static let hangUp = IOEvents(rawValue: EPOLLHUP.rawValue)
@@ -27,17 +27,18 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
 /// The loop removes a source when its ``EventSource`` is released. Methods throw the error of the
 /// `sd_event_*` function that they call.
 ///
-/// An ``UrgentSource`` is called by the loop itself: between the wakeup and the handler of a source of
-/// its own, sd-event runs through 60 pages of code and data, which the processor's caches have lost
-/// since the last key. So the loop waits for the urgent descriptors and for that of sd-event, and runs
-/// sd-event only when one of its sources is ready or was changed.
+/// The loop calls an ``UrgentSource`` itself. sd-event would be slower: before it calls a handler
+/// it touches 60 pages of code and data, which are no longer in the processor's caches. So the loop
+/// waits for the urgent descriptors and for that of sd-event, and runs sd-event only when one of
+/// its sources is ready or was changed.
 public final class EventLoop {
   let handle: OpaquePointer
 
   /// The epoll instance with the urgent descriptors and that of sd-event.
   let all: ReadySet
 
-  /// Whether a source was added or changed, so that sd-event has to prepare for the next wait.
+  /// Whether sd-event has to prepare for the next wait: one of its sources was added, set, switched
+  /// on or off, or called.
   fileprivate var isChanged = true
 
   /// A new loop.
@@ -60,8 +61,8 @@ public final class EventLoop {
     }
   }
 
-  /// Runs the handlers of at most one urgent source and one other that are ready, without waiting,
-  /// and returns whether there was one.
+  /// Runs the handlers of at most one ready urgent source and one other, without waiting. Returns
+  /// whether any was ready.
   public func runOnce() throws(SystemError) -> Bool {
     let ready = try serveUrgent(waiting: false)
     return try serveOther() || ready.hasUrgent
@@ -74,8 +75,8 @@ public final class EventLoop {
   private func serveUrgent(
     waiting: Bool
   ) throws(SystemError) -> (hasUrgent: Bool, hasOther: Bool) {
-    // Of two descriptors that are ready, one is urgent. No more than one is served, because its
-    // handler may end the source of another.
+    // Of two ready descriptors, at least one is urgent. Only one is served, because its handler may
+    // end the other source.
     var source: UnsafeMutableRawPointer?
     var hasOther = false
     let count = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 2) { ready in
@@ -93,19 +94,11 @@ public final class EventLoop {
     return (true, hasOther)
   }
 
-  /// Runs the handler of one other source that is ready, and returns whether there is one. If there is
-  /// none, sd-event is prepared for the next wait.
+  /// Runs the handler of one other source that is ready, and returns whether there is one. If there
+  /// is none, sd-event is prepared for the next wait.
   private func serveOther() throws(SystemError) -> Bool {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
-
-  /// Readable when a source is ready. Wait for this descriptor, then call ``dispatchAll()``, where
-  /// something else than ``run()`` waits; call it once before the first wait, too, because it arms
-  /// the sources.
-  public var descriptor: Int32 { all.descriptor }
-
-  /// Runs the handlers of all ready sources, without waiting.
-  public func dispatchAll() throws(SystemError) { while try runOnce() {} }
 
   /// Ends ``run()`` after the handler that calls this.
   public func stop() {
@@ -118,7 +111,7 @@ public final class EventLoop {
     try checked("set the watchdog", sd_event_set_watchdog(handle, 1))
   }
 
-  /// Calls `handler` whenever one of `events` occurs on `descriptor`, which must outlive the source.
+  /// Calls `handler` when one of `events` occurs on `descriptor`, which must outlive the source.
   public func addIO(
     _ descriptor: Int32, _ events: IOEvents, handler: @escaping (IOEvents) -> Void
   ) throws(SystemError) -> EventSource {
@@ -131,13 +124,13 @@ public final class EventLoop {
   }
 
   /// Calls `handler` whenever `descriptor`, which must outlive the source, is readable or hung up:
-  /// before all other sources, however many are ready. Of the things that sd-event serves, the handler
-  /// may use an ``EventSource``, and no bus.
+  /// before all other sources, however many are ready. The handler may set and switch any
+  /// ``EventSource``, but not use a bus: the loop would not notice that sd-event has to prepare.
   public func addUrgent(
     _ descriptor: Int32, handler: @escaping () -> Void
   ) throws(SystemError) -> UrgentSource {
     let source = UrgentSource(descriptor, of: self, handler)
-    // Unretained: `deinit` removes the source, so the object outlives every call.
+    // Unretained: the source removes itself in its `deinit`.
     let address = Unmanaged.passUnretained(source).toOpaque()
     try all.add(descriptor, as: UInt64(UInt(bitPattern: address)))
     return source
@@ -151,6 +144,15 @@ public final class EventLoop {
         handle, slot, CLOCK_BOOTTIME, UInt64.max, 1,
         { _, _, context in EventSource.called(context, []) }, context)
     }
+  }
+
+  /// A handler that a later iteration of the loop runs once for each ``EventSource/callSoon()``.
+  public func addDeferred(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
+    let source = try EventSource(of: self, "defer work", { _ in handler() }) { slot, context in
+      sd_event_add_defer(handle, slot, { _, context in EventSource.called(context, []) }, context)
+    }
+    source.disable()
+    return source
   }
 }
 
@@ -211,12 +213,15 @@ public final class EventSource {
     enable(SD_EVENT_ONESHOT)
   }
 
-  /// Calls the timer's handler once, after this time; never earlier, which would cost another wakeup.
+  /// Calls the timer's handler once, `delay` from now. Earlier would cost another wakeup.
   public func set(after delay: Duration) {
     set(at: UInt64(clamping: microsecondsSinceBoot() + max(.zero, delay).wholeMicroseconds + 1))
   }
 
-  /// Stops waiting, until ``enable()`` or ``set(at:)``.
+  /// Schedules the deferred handler to be called once.
+  public func callSoon() { enable(SD_EVENT_ONESHOT) }
+
+  /// Stops waiting, until ``enable()``, ``set(at:)`` or ``callSoon()``.
   public func disable() { enable(SD_EVENT_OFF) }
 
   /// Waits again.

@@ -12,7 +12,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
   deinit { close(number) }
 
-  /// Opens a file, for reading unless `flags` say otherwise. The corresponding C function is `open`.
+  /// Opens a file, by default for reading. The corresponding C function is `open`.
   public static func opening(
     _ path: String, flags: Int32 = O_RDONLY, mode: mode_t = 0o600
   ) throws(SystemError) -> FileDescriptor {
@@ -27,7 +27,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
       })
   }
 
-  /// Reads the next bytes, and returns how many; 0 at the end. The corresponding C function is `read`.
+  /// Reads the next bytes; returns how many, 0 at the end. The corresponding C function is `read`.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }
   }
@@ -40,15 +40,15 @@ public struct FileDescriptor: ~Copyable, Sendable {
     try retrying("read") { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
-  /// The size of a regular file in bytes; `nil` for pipes, devices and others, whose reader may have to
-  /// wait for ever.
+  /// The size of a regular file in bytes; `nil` for pipes, devices and others, whose reader may
+  /// have to wait for ever.
   public var sizeOfRegularFile: Int? {
     var status = stat()
     guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int(status.st_size)
   }
 
-  /// A duplicate of the descriptor of standard input. Throws if that is closed, for example.
+  /// A duplicate of the descriptor of standard input. Throws if that is closed.
   public static func standardInput() throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("read", "-") { fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) })
   }
@@ -64,8 +64,8 @@ public enum ReadResult: Equatable, Sendable {
   case end
 }
 
-/// Reads the available bytes, at most `count`, and passes them to `body`. The corresponding C function
-/// is `read`, whose errors this throws, except `EINTR` and `EAGAIN`.
+/// Reads the available bytes, at most `count`, and passes them to `body`. The corresponding C
+/// function is `read`, whose errors this throws, except `EINTR` and `EAGAIN`.
 @discardableResult
 public func readSome(
   from descriptor: Int32, upTo count: Int, _ body: (UnsafeRawBufferPointer) -> Void
@@ -110,13 +110,13 @@ public func sendSome(
 ///
 /// - Parameters:
 ///   - limit: the largest size, in bytes.
-///   - mayWait: whether to read pipes and devices too, which may wait for ever.
+///   - mayWait: whether to read pipes and devices too: that may never end.
 /// - Returns: the bytes, or `nil` if there are more than `limit`.
-/// - Throws: if the file cannot be opened or read; `ENOTSUP` if it is no regular one but has to be.
+/// - Throws: if the file cannot be opened or read; `ENOTSUP` unless it is regular or `mayWait`.
 public func contents(
   of path: String, limit: Int, mayWait: Bool = true
 ) throws(SystemError) -> [UInt8]? {
-  // Otherwise it would wait for a writer to open a pipe.
+  // Otherwise opening a pipe would wait for a writer.
   let file = try FileDescriptor.opening(path, flags: mayWait ? O_RDONLY : O_RDONLY | O_NONBLOCK)
   guard mayWait || file.sizeOfRegularFile != nil else {
     throw SystemError("read", path, code: ENOTSUP)

@@ -42,7 +42,7 @@ public final class FolderMonitor {
   private let path: String
   private let name: String
   private let appeared: (String) -> Void
-  // Their handlers have this object `unowned`: the watches are its own, and end with it.
+  // Their handlers have `self` unowned: this object owns both watches.
   private var parent: Watch?
   private var folder: Watch?
 
@@ -94,7 +94,7 @@ public final class FolderMonitor {
   /// Watches the folder as it is now, and reports all its files: some may have appeared before the
   /// watch began.
   private func begin() {
-    // If the path is not a folder, or is gone again, the parent's watch reports a new one.
+    // If there is no folder now, the parent's watch reports the next one.
     guard (try? watch()) != nil else { return }
     try? forEachPresent(appeared)
   }

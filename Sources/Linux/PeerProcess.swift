@@ -8,8 +8,8 @@ public struct PeerProcess: Hashable, Sendable, TerminalTextConvertible {
   /// The kernel's name for it, of up to 15 bytes; `nil` if the process has ended.
   public let name: String?
 
-  /// The process at the other end of this connected socket; `nil` if the kernel does not say, as for
-  /// a process outside this PID namespace.
+  /// The process at the other end of this connected socket; `nil` if the kernel does not say, as
+  /// for a process outside this PID namespace.
   public init?(of socket: Int32) {
     number = keymoded_peer_process(socket)
     guard number > 0 else { return nil }

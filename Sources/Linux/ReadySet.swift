@@ -46,7 +46,7 @@ public final class ReadySet: Sendable {
   }
 }
 
-/// A descriptor that is readable once a time has come, on the clock that stands still in suspend.
+/// A descriptor that is readable once a time has come on `CLOCK_MONOTONIC`, which omits suspend.
 ///
 /// The corresponding C functions are `timerfd_create` and `timerfd_settime`.
 public final class TimerDescriptor: Sendable {
@@ -63,7 +63,7 @@ public final class TimerDescriptor: Sendable {
       })
   }
 
-  /// Makes the descriptor readable after this time, and not before; `nil` turns the timer off.
+  /// Makes the descriptor readable `delay` from now, never earlier; `nil` turns the timer off.
   public func set(after delay: Duration?) {
     var time = itimerspec()
     if let delay {

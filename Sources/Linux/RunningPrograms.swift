@@ -7,8 +7,7 @@ public import Terminal
 /// - Parameter arguments: the program, which is looked for in `PATH`, and its arguments.
 /// - Returns: what the program wrote to standard output, and its exit status, which is 128 and the
 ///   signal's number if a signal ended it.
-/// - Throws: the error of ``ChildProcess/init(running:in:input:output:)``, such as that there is no such
-///   program.
+/// - Throws: the error of ``ChildProcess/init(running:in:input:output:)``, such as `ENOENT`.
 public func run(
   _ arguments: [String], reading input: String
 ) throws(SystemError) -> (output: [UInt8], status: Int32) {

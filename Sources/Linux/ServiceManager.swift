@@ -13,17 +13,17 @@ public enum ServiceManager {
   /// Whether a service manager started this process and accepts its notifications.
   public static var isPresent: Bool {
     guard environment("NOTIFY_SOCKET") != nil else { return false }
-    // A shell in a service passes NOTIFY_SOCKET on to what is started by hand. Since version 248
-    // systemd also says which process it means.
+    // A terminal in a service passes NOTIFY_SOCKET on to programs started there.
+    // Since version 248, SYSTEMD_EXEC_PID says who is meant.
     guard let process = environment("SYSTEMD_EXEC_PID") else { return true }
     return process == "\(getpid())"
   }
 
-  /// The unit of the user's service manager that this process is in, such as `speech.service`; `nil` if
-  /// it is in none, as in a login session.
+  /// The user unit that this process is in, such as `speech.service`; `nil` if there is none, as in
+  /// a login session.
   public static var userUnit: String? { own(sd_pid_get_user_unit) }
 
-  /// The unit of the system's service manager that this process is in.
+  /// The system unit that this process is in; `nil` if there is none.
   public static var systemUnit: String? { own(sd_pid_get_unit) }
 
   /// The user in whose session or service manager this process is; `nil` if it is in none.
@@ -32,7 +32,7 @@ public enum ServiceManager {
     return sd_pid_get_owner_uid(0, &user) >= 0 ? user : nil
   }
 
-  /// What `libsystemd` says of this process.
+  /// What `get` returns for this process.
   static func own(
     _ get: (pid_t, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32
   ) -> String? {
@@ -42,8 +42,8 @@ public enum ServiceManager {
     return String(cString: name)
   }
 
-  /// Has the service manager store a descriptor under a name, instead of those stored under that
-  /// name, and pass it to the next process of the service.
+  /// Asks the service manager to store a descriptor for the next process of the service. It
+  /// replaces those stored under this name.
   public static func keep(_ descriptor: Int32, name: String) {
     sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
     var descriptor = descriptor

@@ -33,6 +33,8 @@ public final class Signals: Sendable {
       errno = before
     }
     for number in numbers { sigaction(number, &action, nil) }
+    // The process that started this one may have blocked them.
+    Signals.unblock(numbers)
   }
 
   /// The next signal that was caught; `nil` if there is none.
@@ -53,17 +55,21 @@ public final class Signals: Sendable {
   public static func deliver(_ number: Int32) {
     signal(number, SIG_DFL)
     // Some of the runtime's threads block the signal, and this may run on one of them.
+    unblock([number])
+    raise(number)
+  }
+
+  private static func unblock(_ numbers: [Int32]) {
     var set = sigset_t()
     sigemptyset(&set)
-    sigaddset(&set, number)
+    for number in numbers { sigaddset(&set, number) }
     pthread_sigmask(SIG_UNBLOCK, &set, nil)
-    raise(number)
   }
 }
 
 extension EventLoop {
-  /// Calls `handler` with each of these signals that the process receives, in order. They are caught for
-  /// the rest of the process's life.
+  /// Calls `handler` with each of these signals that the process receives, in order. They are
+  /// caught for the rest of the process's life.
   public func addSignals(
     _ numbers: [Int32], handler: @escaping (Int32) -> Void
   ) throws(SystemError) -> EventSource {

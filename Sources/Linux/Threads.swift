@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 public import Terminal
 
-/// Starts a thread that has a name, of up to 15 bytes, in debuggers and `ps -T`. All signals are blocked
-/// in it.
+/// Starts a thread with all signals blocked.
 ///
+/// - Parameter name: what debuggers and `ps -T` show; up to 15 bytes.
 /// - Throws: the error of `pthread_create`.
 public func startThread(
   named name: String, _ body: @escaping @Sendable () -> Void

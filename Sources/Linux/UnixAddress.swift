@@ -26,7 +26,7 @@ private func withUnixAddress(
 ) throws(SystemError) {
   var address = sockaddr_un()
   address.sun_family = sa_family_t(AF_UNIX)
-  // All bytes are zero so far. The kernel takes up to 107, and one for the NUL.
+  // All 108 bytes are zero so far; the path must leave one as its NUL.
   guard path.utf8.count < MemoryLayout.size(ofValue: address.sun_path) else {
     throw SystemError(operation, path, code: ENAMETOOLONG)
   }
@@ -42,7 +42,9 @@ private func withUnixAddress(
 
 /// A new socket for connections on this machine. Calls on it fail instead of waiting.
 ///
-/// - Parameter operation: what it is made for, for the error.
+/// - Parameters:
+///   - operation: what it is made for, for the error.
+///   - path: the address that it is made for, for the error.
 /// - Throws: the error of `socket`.
 public func unixSocket(
   _ operation: String, _ path: String

@@ -1,4 +1,5 @@
-/// A descriptor that the loop serves before its other sources; releasing it removes it from the loop.
+/// A descriptor that the loop serves before its other sources. Releasing this object removes it
+/// from the loop.
 public final class UrgentSource {
   let handler: () -> Void
   private let descriptor: Int32

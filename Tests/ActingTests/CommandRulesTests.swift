@@ -1,6 +1,7 @@
 import Acting
 import Glibc
 import KeyboardModes
+import Linux
 import StateMachines
 import Terminal
 import Testing
@@ -20,10 +21,10 @@ struct CommandRulesTests {
 
   private static let first = Entering(modes("on", "a"), by: nil, else: .shift)
   private static let second = Entering(modes("on", "b"), by: nil, else: .shift)
-  private static let status = CommandRules.Result.command(.exited(7))
+  private static let status = CommandRules.Result.command(.ended(.exited(7)))
   private static let signal = CommandRules.Result.signal(SIGINT)
   private static let events: [CommandRules.Event] = [
-    .entered(second), .left, .ended(.exited(7)), .quit(signal),
+    .entered(second), .left, .ended(.ended(.exited(7))), .quit(signal),
   ]
 
   /// Each state; and for each event the next state with its action, `nil` where it is ignored.
@@ -95,7 +96,8 @@ struct CommandRulesTests {
   @Test(
     "an outcome has the exit status that shells give it",
     arguments: [
-      (.exited(7), 7), (.signalled(SIGKILL), 137), (.failed(ENOENT), 127), (.failed(EACCES), 126),
+      (.ended(.exited(7)), 7), (.ended(.signalled(SIGKILL)), 137), (.failed(ENOENT), 127),
+      (.failed(EACCES), 126),
       (.failed(E2BIG), 126),
     ] as [(CommandOutcome, Int32)])
   func exitStatus(_ outcome: CommandOutcome, _ status: Int32) {

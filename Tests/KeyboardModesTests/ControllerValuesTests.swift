@@ -72,7 +72,7 @@ struct ControllerValuesTests {
       let key = step.first == "L" ? try deviceKey("LEFTSHIFT") : try deviceKey("RIGHTSHIFT", 1)
       switch step.last {
       case "+":
-        shifts.press(key, before: before)
+        shifts.press(key, before: before, due: nil)
         before = .on(since: nil)
       case "-": shifts.release(key, mayBounce: false)
       case "~": shifts.release(key, mayBounce: true)
@@ -81,8 +81,8 @@ struct ControllerValuesTests {
       default: shifts.remove(DeviceID(order: 0))
       }
     }
-    #expect(shifts.takeBack()?.name == taken)
-    #expect(shifts.takeBack() == nil)
+    #expect(shifts.takeBack(at: at(0))?.name == taken)
+    #expect(shifts.takeBack(at: at(0)) == nil)
   }
 
   // MARK: Held keys

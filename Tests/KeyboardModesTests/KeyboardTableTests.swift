@@ -38,7 +38,9 @@ struct KeyboardTableTests {
   @Test("every event of the standard table leads from every state to the state in the table")
   func shipped() throws {
     let table = KeyboardTable.standard
-    let lines = Self.shipped.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
+    let lines = Self.shipped.split(separator: "\n").map {
+      $0.split(separator: " ").map(String.init)
+    }
     let (states, rows) = (Array(lines[0].dropFirst()), lines.dropFirst())
     #expect((table.stateNames, table.eventNames) == (states, rows.map { $0[0] }))
     #expect(table.name(of: table.initial) == "prepareToEditText")

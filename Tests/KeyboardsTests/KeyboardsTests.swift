@@ -21,10 +21,10 @@ struct KeyboardsTests {
     var reports: [String] = []
     var keyboards: Keyboards?
     var read = {}
-    // Breaks the cycle: `keyboards` and the timer refer to each other.
+    // Breaks the cycle: `keyboards` and the deferred source refer to each other.
     defer { keyboards = nil }
-    // A timer, because a step must not run inside the report of the step before.
-    let next = try loop.addTimer {
+    // Deferred, because a step must not run inside the report of the step before.
+    let next = try loop.addDeferred {
       do {
         guard let step = rest.popFirst(), let keyboards else { return loop.stop() }
         try step(keyboards)
@@ -47,7 +47,7 @@ struct KeyboardsTests {
         } else {
           Issue.record("\(report)")
         }
-        next.set(at: 0)
+        next.callSoon()
       }
     }
     let limit = try loop.addTimer {
@@ -56,7 +56,7 @@ struct KeyboardsTests {
     }
     limit.set(at: UInt64(microsecondsSinceBoot()) + UInt64(boundSeconds) * 1_000_000)
     try keyboards?.start(on: loop, ready: read)
-    if reports.isEmpty { next.set(at: 0) }
+    if reports.isEmpty { next.callSoon() }
     try loop.run()
     #expect(keyboards?.devices.isEmpty == true)
     return reports

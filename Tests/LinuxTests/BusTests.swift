@@ -10,9 +10,9 @@ import Testing
 /// Serves the loop until `isSo`. The loop's descriptor is what is waited for, as a client does.
 private func serve(_ loop: EventLoop, until isSo: () -> Bool) throws {
   while true {
-    try loop.dispatchAll()
+    while try loop.runOnce() {}
     if isSo() { return }
-    var entry = pollfd(fd: loop.descriptor, events: Int16(POLLIN), revents: 0)
+    var entry = pollfd(fd: loop.all.descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&entry, 1, Int32(boundSeconds) * 1000) == 1 else {
       throw TimedOut(waitingFor: "an event of the loop")
     }

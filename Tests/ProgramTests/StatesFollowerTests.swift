@@ -4,6 +4,8 @@ import Linux
 import TestSupport
 import Testing
 
+@testable import Linux
+
 /// `KnownStatesTests` has what the session changes.
 @Suite("Following states", .timeLimit(.minutes(10)))
 struct StatesFollowerTests {
@@ -18,8 +20,7 @@ struct StatesFollowerTests {
   ) throws -> Result<Occurrence, ClientError> {
     while true {
       if let result = told() { return result }
-      try awaitInput(loop.descriptor, "an occurrence")
-      try loop.dispatchAll()
+      if try !loop.runOnce() { try awaitInput(loop.all.number, "an occurrence") }
     }
   }
 
@@ -29,7 +30,6 @@ struct StatesFollowerTests {
     let follower = try StatesFollower(daemon.folder.path, on: loop, anySession: true) {
       told.append($0)
     }
-    try loop.dispatchAll()
     func occurrence() throws -> Occurrence {
       try next { told.isEmpty ? nil : told.removeFirst() }.get()
     }
@@ -52,7 +52,6 @@ struct StatesFollowerTests {
     let follower = try StatesFollower(
       daemon.folder.path, on: loop, anySession: true, mayWait: false
     ) { told = $0 }
-    try loop.dispatchAll()
     #expect(
       try next { told } == .failure(.noDaemon(path: "\(daemon.folder.path)/state.sock")))
     withExtendedLifetime(follower) {}

@@ -1,5 +1,5 @@
 import Glibc
-import Linux
+public import Linux
 import StateMachines
 import Terminal
 
@@ -7,17 +7,15 @@ import Terminal
 public enum CommandOutcome: Hashable, Sendable {
   /// It could not be started, for this `errno`.
   case failed(Int32)
-  /// It has ended, with this exit status, and nothing of it is left.
-  case exited(Int32)
-  /// This signal ended it, and nothing of it is left. One whose status only a tracer learned counts as
+  /// It has ended in this way, and nothing of it is left. One whose status only a tracer learned counts as
   /// killed.
-  case signalled(Int32)
+  case ended(ChildProcess.End)
 
   /// The exit status that a shell gives for this outcome.
   public var exitStatus: Int32 {
     switch self {
-    case .exited(let status): status
-    case .signalled(let number): 128 + number
+    case .ended(.exited(let status)): status
+    case .ended(.signalled(let number)): 128 + number
     case .failed(let code): code == ENOENT ? 127 : 126
     }
   }
@@ -102,13 +100,7 @@ final class ContainedCommand {
     // Reading it makes the descriptor unready.
     let isPopulated = group?.isPopulated == true
     guard first?.hasEnded == true else { return }
-    if outcome == nil, let end = first?.end() {
-      outcome =
-        switch end {
-        case .exited(let status): .exited(status)
-        case .signalled(let number): .signalled(number)
-        }
-    }
+    if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }
     // It stays readable.
     if let ended = firstEnds {
       ended.end()
@@ -128,7 +120,7 @@ final class ContainedCommand {
     case (.ending, .killing): group?.kill()
     case (_, .idle):
       deadline?.disable()
-      let outcome = outcome ?? .signalled(SIGKILL)
+      let outcome = outcome ?? .ended(.signalled(SIGKILL))
       forget()
       told(outcome)
     case (.idle, _), (.running, _), (.ending, _), (.killing, _): break

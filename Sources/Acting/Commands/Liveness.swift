@@ -58,9 +58,13 @@ final class Liveness {
     question = try? loop.ask(.state, of: directory, patience: Self.patience) {
       [unowned self] result in
       question = nil
-      guard case .failure = result else { return }
-      isSilent = true
-      silent()
+      switch result {
+      // A daemon that refuses, such as one with too many clients, does not hang.
+      case .success, .failure(.refused): break
+      case .failure:
+        isSilent = true
+        silent()
+      }
     }
   }
 }

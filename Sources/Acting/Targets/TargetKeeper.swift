@@ -248,9 +248,11 @@ public final class TargetKeeper {
   private func connect() throws(SystemError) {
     // The connection is this object's own, and goes with it.
     manager = try SystemdManager(.userManager, on: run.loop) {
-      [unowned self] in end($0)
+      [unowned self] in
+      end($0)
     } lost: {
-      [unowned self] in lose()
+      [unowned self] in
+      lose()
     }
     (started, stopped, jobs) = ([], [], [:])
   }

@@ -59,7 +59,9 @@ public struct WatchView {
       shown.take(state, at: now)
     case .change(let change):
       shown.take(change, at: now)
-      guard machines.contains(change.machine), let time = shown.since[change.machine] else { return }
+      guard machines.contains(change.machine), let time = shown.since[change.machine] else {
+        return
+      }
       add(Row(clock: clock(at: time, now), content: .change(change)))
     case .missed(let count):
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)

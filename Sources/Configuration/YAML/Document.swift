@@ -32,7 +32,7 @@ extension Node {
 }
 
 extension YAMLError {
-  /// The same error with a better message or mark, if the whole text allows one.
+  /// This error, with a better message or mark if the whole text shows one.
   fileprivate func located(in bytes: [UInt8]) -> YAMLError {
     if let byte { return YAMLError(message, at: Mark(endOf: lines(of: bytes.prefix(byte)))) }
     let lines = lines(of: bytes[...])

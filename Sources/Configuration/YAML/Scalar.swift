@@ -1,5 +1,5 @@
-/// The YAML of a text: plain if no program can read it as anything but this text, otherwise in double
-/// quotes. Characters that are not shown are escaped.
+/// The YAML of a text: unquoted if every program reads that as this text, otherwise in double
+/// quotes. Invisible characters are escaped.
 func scalar(_ text: String) -> String {
   guard !isPlain(text) else { return text }
   return "\"\(text.unicodeScalars.map(escaped).joined())\""
@@ -25,7 +25,7 @@ private func escaped(_ character: Unicode.Scalar) -> String {
   case " "..<"\u{7f}": return String(character)
   default:
     switch character.properties.generalCategory {
-    // The other characters may be invisible, or refused by parsers.
+    // Characters of all other categories may be invisible, or parsers may refuse them.
     case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .decimalNumber:
       if !character.properties.isDefaultIgnorableCodePoint { return String(character) }
     default: break

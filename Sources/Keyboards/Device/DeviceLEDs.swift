@@ -26,9 +26,9 @@ public final class DeviceLEDs {
     all = device.leds
   }
 
-  /// Switches the LEDs by `order`, and those off that this object switched on and that are no longer
-  /// in use. Writes only the LEDs that changed, or that come into use. After an error, does nothing
-  /// until ``tryAgain()``, or until the device's LEDs go out of use.
+  /// Switches the LEDs by `order`. Those that this object switched on are switched off when they go
+  /// out of use. Writes only the LEDs that changed, or that come into use. After an error, does
+  /// nothing until ``tryAgain()``, or until the device's LEDs go out of use.
   ///
   /// - Returns: the error; `nil` if there was none, or the same one as before.
   public func show(_ order: LEDOrder) -> SystemError? {

@@ -112,7 +112,7 @@ public final class InputDevice {
     return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLHUP) != 0
   }
 
-  /// The keys that are down after the events read so far, of those that are delivered.
+  /// Those of the delivered keys that are down after the events read so far.
   public var keysDown: [KeyCode] {
     delivered.compactMap(KeyCode.init).filter { key in
       libevdev_get_event_value(device, UInt32(EV_KEY), UInt32(key.number)) != 0
@@ -148,7 +148,7 @@ public final class InputDevice {
     var event = input_event()
     let flag = UInt32(LIBEVDEV_READ_FLAG_SYNC.rawValue)
     while libevdev_next_event(device, flag, &event) == LIBEVDEV_READ_STATUS_SYNC.rawValue {
-      // libevdev asks for all keys, whatever is delivered.
+      // libevdev asks the kernel for all keys, also for those that are not delivered.
       guard event.type == EV_KEY, delivered.contains(event.code), let key = KeyCode(event.code)
       else { continue }
       differences.append(KeyDifference(key: key, isDown: event.value != 0))

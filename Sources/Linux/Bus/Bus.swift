@@ -139,8 +139,8 @@ public final class Bus {
 
   // MARK: - Signals
 
-  /// Calls `handler`, from the loop, with the arguments of each signal that matches, until the result
-  /// is released.
+  /// Calls `handler`, from the loop, with the arguments of each signal that matches, until the
+  /// result is released.
   public func signals(
     _ match: BusMatch, handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) -> BusSlot {

@@ -27,8 +27,8 @@ public struct BusMatch: Sendable {
   /// The rule, as the bus reads it.
   let rule: String
 
-  /// Signals `member` of `interface`. What is `nil` may be anything. Names and paths of D-Bus have no
-  /// apostrophe, which would end a value of the rule.
+  /// Signals `member` of `interface`. What is `nil` may be anything. Names and paths of D-Bus have
+  /// no apostrophe, which would end a value of the rule.
   ///
   /// - Parameters:
   ///   - sender: the name of the program that sends the signal.

@@ -140,6 +140,6 @@ struct BusMessage: ~Copyable {
 }
 
 extension Unicode.Scalar {
-  /// The code as a character of C; D-Bus's types are ASCII.
+  /// The code as C's `char`: the types of D-Bus are ASCII letters and brackets.
   fileprivate var character: CChar { CChar(truncatingIfNeeded: value) }
 }

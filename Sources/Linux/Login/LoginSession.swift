@@ -4,8 +4,8 @@ public import Terminal
 
 /// Whether the person who types on this machine's keyboards is the user of this process.
 public enum SessionPresence: Hashable, Sendable {
-  /// The user's session is the active one of a seat, and not locked; or the machine has no sessions,
-  /// because it has no systemd-logind.
+  /// The user's session is the active one of a seat, and not locked; or the machine has no
+  /// sessions, because it has no systemd-logind.
   case inFront
   /// It is not, for this reason.
   case absent(Reason)

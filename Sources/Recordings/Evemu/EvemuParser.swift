@@ -11,6 +11,8 @@ import KeyboardModes
 /// hexadecimal, the value in decimal. They are the same in all versions. The description of the
 /// device is skipped. Sources: README.md and src/evemu.c of freedesktop.org's evemu.
 struct EvemuParser: EntryParser {
+  static let beginnings: StaticString = "#ENIPBALS"
+
   private(set) var isRecognized = false
   var warning: Warning?
 
@@ -36,23 +38,23 @@ struct EvemuParser: EntryParser {
   }
 
   private mutating func parseEvent(
-    _ fields: consuming Fields, isComplete: Bool
+    _ event: Fields, isComplete: Bool
   ) throws(LineFault) -> Entry? {
-    let time = try Time(field: fields.next("time"))
-    let type = try hexadecimal(fields.next("type"), "type")
-    let code = try hexadecimal(fields.next("code"), "code")
-    let valueField = try fields.next("value", orEndAt: UInt8(ascii: "#"))
-    guard let value = Int64(ascii: valueField).flatMap({ Int32(exactly: $0) }) else {
-      throw LineFault("event value \(quoted(valueField)) is not a decimal number")
-    }
-    isRecognized = true
+    var fields = event
+    // Nothing else begins so, even if the rest is damaged or cut off.
+    if fields.hasDigit { isRecognized = true }
+    let time = try fields.time()
+    let type = try hexadecimal(&fields, "type")
+    let code = try hexadecimal(&fields, "code")
+    fields.skipSpace()
+    let before = fields.count
+    let value = try fields.value(orEndAt: UInt8(ascii: "#"))
+    let width = before - fields.count
     if type == InputEvent.key {
-      // Swift 6.0 cannot use a parameter that is consumed in an autoclosure.
-      let hasMore = fields.hasMore
-      guard isComplete || hasMore || valueField.count >= valueWidth else {
+      guard isComplete || fields.hasMore || width >= valueWidth else {
         throw LineFault("the value of the event is cut off")
       }
-      valueWidth = valueField.count
+      valueWidth = width
     }
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
@@ -65,25 +67,29 @@ struct EvemuParser: EntryParser {
   }
 
   /// Parses a note of `keymodectl record`. Unknown ones, of a later version, are ignored.
-  private func parseNote(_ fields: consuming Fields) throws(LineFault) -> Entry? {
+  private func parseNote(_ note: Fields) throws(LineFault) -> Entry? {
+    var fields = note
     guard let word = fields.next() else { return nil }
     if word.elementsEqual(Note.lost.utf8) { return .lost(device: 0) }
     if word.elementsEqual(Note.gone.utf8) {
       // Version 0.1.0 wrote no time.
-      let field = fields.next()
-      return .gone(
-        device: 0, at: try field.map { field throws(LineFault) in try Time(field: field) })
+      fields.skipSpace()
+      return .gone(device: 0, at: fields.hasMore ? try fields.time() : nil)
     }
     guard word.elementsEqual(Note.held.utf8) else { return nil }
     var keys: [KeyCode] = []
-    while let field = fields.next() {
-      guard let key = KeyCode(try hexadecimal(field, "code")) else {
-        throw LineFault("key code \(quoted(field)) is above \(String(KeyCode.max, radix: 16))")
+    fields.skipSpace()
+    while fields.hasMore {
+      let number = try hexadecimal(&fields, "code")
+      guard let key = KeyCode(number) else {
+        let code = right(number, 4, radix: 16, "0")
+        throw LineFault("key code \"\(code)\" is above \(String(KeyCode.max, radix: 16))")
       }
       guard keys.count <= KeyCode.max else {
         throw LineFault("the list of held keys has more keys than exist")
       }
       keys.append(key)
+      fields.skipSpace()
     }
     return .held(keys, device: 0)
   }
@@ -105,22 +111,19 @@ struct EvemuParser: EntryParser {
   /// Skips a line of the description, unless it is an event whose first letter is damaged.
   private mutating func checkHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) {
     var fields = Fields(line, from: 2)
-    let first = fields.next()
     let isName = line[0] == UInt8(ascii: "N")
-    guard isName || first?.contains(UInt8(ascii: ".")) != true else {
+    // /proc/bus/input/devices has lines with the same letters, but with words in them.
+    let number: UInt16? = fields.hexadecimal(digits: 1...4)
+    guard isName || number != nil || fields.next()?.contains(UInt8(ascii: ".")) != true else {
       throw LineFault("neither an evemu event nor a header line")
     }
-    // /proc/bus/input/devices has lines with the same letters, but with words in them.
-    let isNumber = first.flatMap(UInt16.init(hexadecimal:)) != nil
-    isRecognized = isRecognized || isName || isNumber
+    isRecognized = isRecognized || isName || number != nil
   }
 
   private func hexadecimal(
-    _ field: UnsafeRawBufferPointer, _ what: String
+    _ fields: inout Fields, _ name: String
   ) throws(LineFault) -> UInt16 {
-    guard let number = UInt16(hexadecimal: field) else {
-      throw LineFault("event \(what) \(quoted(field)) is not hexadecimal of up to four digits")
-    }
-    return number
+    if let number: UInt16 = fields.hexadecimal(digits: 1...4) { return number }
+    throw fields.fault(name, "is not hexadecimal of up to four digits")
   }
 }

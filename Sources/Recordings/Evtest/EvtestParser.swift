@@ -10,6 +10,8 @@ import KeyboardModes
 /// and codes are parsed as numbers, because their names have changed over the years. Source: evtest.c
 /// of freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
+  static let beginnings: StaticString = "EIS"
+
   private(set) var isRecognized = false
 
   /// The beginnings of header lines.
@@ -30,11 +32,11 @@ struct EvtestParser: EntryParser {
       return nil
     }
     isRecognized = true
-    let time = try Time(field: fields.next("time", orEndAt: UInt8(ascii: ",")))
-    _ = fields.skip(",")
-    let word = try fields.next("type")
-    guard word.equals("type") else {
-      let synchronization = try parseSynchronization(word, &fields, time)
+    let time = try fields.time(orEndAt: UInt8(ascii: ","))
+    _ = fields.skip(UInt8(ascii: ","))
+    fields.skipSpace()
+    guard fields.skip("type") else {
+      let synchronization = try parseSynchronization(&fields, time)
       // A decoration follows each name. A name at the end of the file may have been cut off.
       guard fields.hasMore || isComplete else { throw LineFault("the name may be cut off") }
       return synchronization
@@ -43,20 +45,20 @@ struct EvtestParser: EntryParser {
     guard fields.skip(to: "code ") else { throw LineFault("an event without a code") }
     let code = try number(&fields, "code")
     guard fields.skip(to: ", value ") else { throw LineFault("an event without a value") }
-    let field = try fields.next("value")
-    // The values of scan codes are hexadecimal, and those of other types do not matter.
-    guard type == InputEvent.key || type == InputEvent.synchronization else { return nil }
-    guard let value = Int64(ascii: field).flatMap({ Int32(exactly: $0) }) else {
-      throw LineFault("event value \(quoted(field)) is not a decimal number")
+    guard type == InputEvent.key || type == InputEvent.synchronization else {
+      // The values of scan codes are hexadecimal, and those of other types do not matter.
+      _ = try fields.next("value")
+      return nil
     }
-    return .event(InputEvent(time: time, type: type, code: code, value: value))
+    return .event(InputEvent(time: time, type: type, code: code, value: try fields.value()))
   }
 
   /// Parses the name of an `EV_SYN` event between dashes, pluses or arrows.
   private func parseSynchronization(
-    _ decoration: UnsafeRawBufferPointer, _ rest: inout Fields, _ time: Time
+    _ fields: inout Fields, _ time: Time
   ) throws(LineFault) -> Entry? {
-    guard "-+>".utf8.contains(decoration[0]), let name = rest.next() else {
+    let decoration = try fields.next("type")
+    guard "-+>".utf8.contains(decoration[0]), let name = fields.next() else {
       throw LineFault("neither 'type' nor a synchronization event follows the time")
     }
     // Each of the other names has ended a report in some version.
@@ -79,9 +81,10 @@ struct EvtestParser: EntryParser {
   }
 
   private func number(_ fields: inout Fields, _ what: String) throws(LineFault) -> UInt16 {
-    let field = try fields.next(what, orEndAt: UInt8(ascii: ","))
-    guard let number = Int64(digits: field).flatMap({ UInt16(exactly: $0) }) else {
-      throw LineFault("event \(what) \(quoted(field)) is not a decimal number")
+    let comma = UInt8(ascii: ",")
+    let start = fields
+    guard let number = fields.decimal(orEndAt: (comma, comma)).flatMap(UInt16.init(exactly:)) else {
+      throw start.fault(what, "is not a decimal number", orEndAt: comma)
     }
     return number
   }

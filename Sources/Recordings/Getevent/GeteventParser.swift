@@ -13,6 +13,8 @@ import Keyboards
 /// getevent reads only one device. Old versions write the time with a dash, and its microseconds
 /// without leading zeros. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
+  static let beginnings: StaticString = "a[/0123456789"
+
   private(set) var isRecognized = false
 
   /// The paths of the present devices, and their numbers in the order of their first events.
@@ -20,6 +22,9 @@ struct GeteventParser: EntryParser {
 
   /// The number of all devices so far, also of removed ones.
   private var count = 0
+
+  /// The text that names the device of the last event, and its number.
+  private var last: (path: [UInt8], number: Int)?
 
   private var keyNames = KeyNames()
 
@@ -29,31 +34,25 @@ struct GeteventParser: EntryParser {
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isComplete: Bool
   ) throws(LineFault) -> Entry? {
-    if line.begins(with: "add device ") { isRecognized = true }
-    if line.begins(with: "remove device ") { return remove(Fields(line, from: 14)) }
     var fields = Fields(line)
     let time = try time(&fields)
     let device = try device(&fields)
-    guard let typeField = fields.next(), let codeField = fields.next(),
-      let valueField = fields.next(), let type = type(typeField)
-    else {
-      // Between events there are descriptions of devices.
-      guard time == nil, !hasEvent(line), isComplete || line.first?.decimalDigit == nil else {
-        throw LineFault("neither an event nor a line about a device")
-      }
+    guard let time else { return try parseOther(line, fields, isComplete: isComplete) }
+    isRecognized = true
+    guard let type = type(&fields) else { throw Self.unknown }
+    guard type == InputEvent.key || type == InputEvent.synchronization else {
+      guard fields.next() != nil, fields.next() != nil else { throw Self.unknown }
       return nil
     }
-    // Output without -t is recognized, so that the error can say that the times are missing.
-    isRecognized = isRecognized || time != nil || line.begins(with: "/dev/input/event")
-    guard let time else { throw LineFault("an event without a time: getevent needs -t") }
-    guard type == InputEvent.key || type == InputEvent.synchronization else { return nil }
-    guard let code = code(codeField, type) else {
+    guard let code = try code(&fields, type) else {
       // Android has names of its own, but not for keys that matter here.
-      if codeField.begins(with: "KEY_") || codeField.begins(with: "BTN_") { return nil }
-      throw LineFault("unknown event code \(quoted(codeField))")
+      guard fields.next() != nil else { throw Self.unknown }
+      return nil
     }
-    guard let value = value(valueField) else {
-      throw LineFault("unknown event value \(quoted(valueField))")
+    var valueField = fields
+    guard let value = value(&fields) else {
+      guard let field = valueField.next() else { throw Self.unknown }
+      throw LineFault("unknown event value \(quoted(field))")
     }
     if let more = fields.next(), !more.equals("rate") {
       throw LineFault("unexpected \(quoted(more)) after the event")
@@ -61,83 +60,116 @@ struct GeteventParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
   }
 
+  /// Parses a line without a time, of which `fields` is what follows the path of a device.
+  private mutating func parseOther(
+    _ line: UnsafeRawBufferPointer, _ fields: Fields, isComplete: Bool
+  ) throws(LineFault) -> Entry? {
+    if line.begins(with: "add device ") { isRecognized = true }
+    if line.begins(with: "remove device ") { return remove(Fields(line, from: 14)) }
+    var event = fields
+    if type(&event) != nil, event.next() != nil, event.next() != nil {
+      // Output without -t is recognized, so that the error can say that the times are missing.
+      isRecognized = isRecognized || line.begins(with: "/dev/input/event")
+      throw LineFault("an event without a time: getevent needs -t")
+    }
+    // Between events there are descriptions of devices.
+    guard !hasEvent(line), isComplete || line.first?.isDigit != true else {
+      throw Self.unknown
+    }
+    return nil
+  }
+
+  private static let unknown = LineFault("neither an event nor a line about a device")
+
   /// Parses `[    1234.567890]`, or `1234-567890:` without leading zeros of the microseconds.
   private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
-    if fields.skip("[") {
-      guard let inside = fields.next(upTo: UInt8(ascii: "]")) else {
-        throw LineFault("the time has no closing ']'")
-      }
-      return try Time(field: inside)
+    let (bracket, dash, colon) = (UInt8(ascii: "]"), UInt8(ascii: "-"), UInt8(ascii: ":"))
+    if fields.skip(UInt8(ascii: "[")) {
+      let time = try fields.time(orEndAt: bracket)
+      guard fields.skip(bracket) else { throw LineFault("the time has no closing ']'") }
+      return time
     }
-    var rest = fields
-    guard let first = rest.next(), first.last == UInt8(ascii: ":"),
-      let dash = first.firstIndex(of: UInt8(ascii: "-")),
-      let seconds = Int64(digits: UnsafeRawBufferPointer(rebasing: first[..<dash])),
-      let fraction = Int64(
-        digits: UnsafeRawBufferPointer(rebasing: first[(dash + 1)..<(first.count - 1)])),
-      fraction < 1_000_000
+    var old = fields
+    guard let seconds = old.decimal(orEndAt: (dash, dash)), seconds >= 0, old.skip(dash),
+      let fraction = old.decimal(orEndAt: (colon, colon)), 0..<1_000_000 ~= fraction,
+      old.skip(": ")
     else { return nil }
-    fields = rest
+    fields = old
     return try Time(seconds: seconds, microseconds: fraction)
   }
 
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
   private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
+    fields.skipSpace()
+    if let last, fields.skip(last.path) { return last.number }
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
     else { return 0 }
     fields = rest
-    let name = UnsafeRawBufferPointer(rebasing: path.dropLast())
-    if let known = devices.first(where: { $0.path.elementsEqual(name) }) { return known.number }
-    guard count < Self.mostDevices else {
+    let name = path.dropLast()
+    let known = devices.first { $0.path.elementsEqual(name) }
+    guard known != nil || count < Self.mostDevices else {
       throw LineFault("more than \(Self.mostDevices) devices")
     }
-    devices.append((Array(name), count))
-    count += 1
-    return count - 1
+    let device = known ?? (Array(name), count)
+    if known == nil {
+      devices.append(device)
+      count += 1
+    }
+    last = (Array(path) + [.space], device.number)
+    return device.number
   }
 
   /// Parses `remove device 5: /dev/input/event5`. Another device may get the path later.
-  private mutating func remove(_ fields: consuming Fields) -> Entry? {
+  private mutating func remove(_ line: Fields) -> Entry? {
+    var fields = line
     guard fields.next() != nil, let path = fields.next(),
       let index = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }
+    last = nil
     return .gone(device: devices.remove(at: index).number, at: nil)
   }
 
   /// Whether the line has an event behind a damaged beginning.
   private func hasEvent(_ line: UnsafeRawBufferPointer) -> Bool {
     var fields = Fields(line)
-    var (first, second) = (fields.next(), fields.next())
-    while let third = fields.next() {
-      if let first, type(first) != nil, value(third) != nil { return true }
-      (first, second) = (second, third)
+    while fields.next() != nil {
+      var event = fields
+      if type(&event) != nil, event.next() != nil, value(&event) != nil { return true }
     }
     return false
   }
 
-  private func type(_ field: UnsafeRawBufferPointer) -> UInt16? {
-    if field.equals("EV_KEY") { return InputEvent.key }
-    if field.equals("EV_SYN") { return InputEvent.synchronization }
+  private func type(_ fields: inout Fields) -> UInt16? {
+    if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
+    guard let name = fields.next() else { return nil }
+    if name.equals("EV_KEY") { return InputEvent.key }
+    if name.equals("EV_SYN") { return InputEvent.synchronization }
     // Events of other types are ignored.
-    if field.begins(with: "EV_") { return .max }
-    return field.count == 4 ? UInt16(hexadecimal: field) : nil
+    return name.begins(with: "EV_") ? .max : nil
   }
 
-  private mutating func code(_ field: UnsafeRawBufferPointer, _ type: UInt16) -> UInt16? {
-    if field.count == 4, let number = UInt16(hexadecimal: field) { return number }
-    if type == InputEvent.key { return keyNames.code(of: field) }
-    if field.equals("SYN_REPORT") { return InputEvent.report }
-    if field.equals("SYN_DROPPED") { return InputEvent.dropped }
-    return field.begins(with: "SYN_") ? .max : nil
+  /// The code of an event; `nil` if its key has a name that only Android knows.
+  private mutating func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
+    if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
+    guard let name = fields.next() else { throw Self.unknown }
+    if type == InputEvent.key {
+      if let code = keyNames.code(of: name) { return code }
+      if name.begins(with: "KEY_") || name.begins(with: "BTN_") { return nil }
+    } else {
+      if name.equals("SYN_REPORT") { return InputEvent.report }
+      if name.equals("SYN_DROPPED") { return InputEvent.dropped }
+      if name.begins(with: "SYN_") { return .max }
+    }
+    throw LineFault("unknown event code \(quoted(name))")
   }
 
-  private func value(_ field: UnsafeRawBufferPointer) -> Int32? {
-    if field.equals("UP") { return 0 }
-    if field.equals("DOWN") { return 1 }
-    if field.equals("REPEAT") { return 2 }
-    guard field.count == 8 else { return nil }
-    return UInt32(hexadecimal: field).map { Int32(bitPattern: $0) }
+  private func value(_ fields: inout Fields) -> Int32? {
+    if let number: UInt32 = fields.hexadecimal(digits: 8...8) { return Int32(bitPattern: number) }
+    guard let name = fields.next() else { return nil }
+    if name.equals("UP") { return 0 }
+    if name.equals("DOWN") { return 1 }
+    return name.equals("REPEAT") ? 2 : nil
   }
 }
 
@@ -151,7 +183,7 @@ private struct KeyNames {
     let hash = name.reduce(UInt8(0)) { $0 &* 31 &+ $1 }
     if known.isEmpty { known = Array(repeating: ([], nil), count: 256) }
     let (knownName, knownCode) = known[Int(hash)]
-    if knownName.elementsEqual(name) { return knownCode }
+    if name.equals(knownName) { return knownCode }
     let code = KeyCode(name: String(decoding: name, as: UTF8.self))?.number
     known[Int(hash)] = (Array(name), code)
     return code

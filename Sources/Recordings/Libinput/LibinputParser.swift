@@ -19,6 +19,8 @@ import KeyboardModes
 /// skipped, as the format asks of readers. The beginning of each line says what it is, so a fragment
 /// of a recording is read too. Source: tools/libinput-record.man of freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
+  static let beginnings: StaticString = "#-n"
+
   /// What a line belongs to.
   private enum Place {
     /// The beginning of the file, or the description of a device.
@@ -33,7 +35,7 @@ struct LibinputParser: EntryParser {
   var warning: Warning?
 
   /// Whether the recording says that it is of one device, and so is in the order of time.
-  private(set) var isOfOneDevice = false
+  private(set) var isInOrder = false
 
   private var place = Place.description
 
@@ -51,19 +53,13 @@ struct LibinputParser: EntryParser {
   /// Whether the report has the scan code that an obfuscated recording has for all keys.
   private var hasScanCodeOfA = false
 
-  /// What ends a number in a list.
-  private static let marks = (UInt8(ascii: ","), UInt8(ascii: "]"))
-
-  /// The numbers of the list that was parsed last. Its memory is used again for each line.
-  private var numbers: [Int64] = []
-
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isComplete: Bool
   ) throws(LineFault) -> Entry? {
     var fields = Fields(line)
     fields.skipSpace()
-    if fields.skip("- [") { return try parseEvent(&fields, of: line) }
-    if fields.skip("#") {
+    if fields.skip("- [") { return try parseEvent(fields, of: line) }
+    if fields.skip(UInt8(ascii: "#")) {
       if line.begins(with: "# libinput record") { isRecognized = true }
     } else if fields.skip("- evdev:") {
       try beginEntry(.report)
@@ -88,7 +84,7 @@ struct LibinputParser: EntryParser {
 
   private mutating func beginEntry(_ kind: Place) throws(LineFault) {
     (isRecognized, place) = (true, .otherEntry)
-    guard !isOfOneDevice || descriptions <= 1 else {
+    guard !isInOrder || descriptions <= 1 else {
       throw LineFault("events of a second device, but 'ndevices' is 1")
     }
     place = kind
@@ -103,7 +99,7 @@ struct LibinputParser: EntryParser {
       }
     } else if fields.skip("ndevices:") {
       isRecognized = true
-      isOfOneDevice = fields.next()?.equals("1") == true
+      isInOrder = fields.next()?.equals("1") == true
     } else {
       fields.skipSpace()
       if fields.skip("events:") { try refuseMore(&fields) }
@@ -118,34 +114,44 @@ struct LibinputParser: EntryParser {
 
   // MARK: - Events
 
-  /// Parses ` 0, 300002,   1,  42,       2]`.
   private mutating func parseEvent(
-    _ fields: inout Fields, of line: UnsafeRawBufferPointer
+    _ fields: Fields, of line: UnsafeRawBufferPointer
   ) throws(LineFault) -> Entry? {
     guard place == .report else {
-      guard (try? parseList(&fields, 5, "event")) != nil else { return nil }
+      guard (try? Self.event(fields)) != nil else { return nil }
       isRecognized = true
       throw LineFault("an event outside of a report")
     }
-    try parseList(&fields, 5, "event")
-    let time = try Time(seconds: numbers[0], microseconds: numbers[1])
-    let type: UInt16 = try number(numbers[2], "type")
-    let code: UInt16 = try number(numbers[3], "code")
-    let value: Int32 = try number(numbers[4], "value")
-    if type == InputEvent.miscellaneous, code == InputEvent.scanCode {
-      hasScanCodeOfA = value == 30
+    var event = try Self.event(fields)
+    if event.type == InputEvent.miscellaneous, event.code == InputEvent.scanCode {
+      hasScanCodeOfA = event.value == 30
     }
-    guard type == InputEvent.key || type == InputEvent.synchronization else { return nil }
-    if type == InputEvent.key { checkObfuscation(code, line) }
-    return .event(
-      InputEvent(time: time, type: type, code: code, value: value, device: try presentDevice()))
+    guard event.type == InputEvent.key || event.type == InputEvent.synchronization else {
+      return nil
+    }
+    if event.type == InputEvent.key { checkObfuscation(event.code, line) }
+    event.device = try presentDevice()
+    return .event(event)
   }
 
-  private func number<Number: FixedWidthInteger>(
-    _ value: Int64, _ name: String
+  /// Parses ` 0, 300002,   1,  42,       2]`.
+  @inline(__always)
+  private static func event(_ fields: Fields) throws(LineFault) -> InputEvent {
+    var list = NumberList(fields, "event", count: 5)
+    let (seconds, microseconds) = (try list.number(), try list.number())
+    let (type, code, value) = (try list.number(), try list.number(), try list.number())
+    try list.end()
+    return InputEvent(
+      time: try Time(seconds: seconds, microseconds: microseconds), type: try exact(type, "type"),
+      code: try exact(code, "code"), value: try exact(value, "value"))
+  }
+
+  @inline(__always)
+  private static func exact<Number: FixedWidthInteger>(
+    _ number: Int64, _ name: String
   ) throws(LineFault) -> Number {
-    if let number = Number(exactly: value) { return number }
-    throw LineFault("event \(name) \(value) is out of range")
+    if let number = Number(exactly: number) { return number }
+    throw LineFault("event \(name) \(number) is out of range")
   }
 
   /// Warns if keys were obfuscated: without `--show-keycodes`, libinput writes all character keys
@@ -178,46 +184,77 @@ struct LibinputParser: EntryParser {
     if word.elementsEqual(Note.missed.utf8) { return .missed(device: try presentDevice()) }
     if word.elementsEqual("{\(Note.held):".utf8) {
       _ = fields.skip(" [")
-      try parseList(&fields, nil, "list of held keys")
-      let keys = numbers.compactMap { UInt16(exactly: $0).flatMap { KeyCode($0) } }
-      guard keys.count == numbers.count else {
-        throw LineFault("a key code of the held keys is above \(KeyCode.max)")
+      var list = NumberList(fields, "list of held keys")
+      var keys: [KeyCode] = []
+      while let number = try list.next() {
+        guard let key = KeyCode(number) else {
+          throw LineFault("a key code of the held keys is above \(KeyCode.max)")
+        }
+        keys.append(key)
       }
       return .held(keys, device: try presentDevice())
     }
     guard word.elementsEqual("{\(Note.gone):".utf8) else { return nil }
     _ = fields.skip(" [")
-    try parseList(&fields, 2, "time")
-    let time = try Time(seconds: numbers[0], microseconds: numbers[1])
+    var list = NumberList(fields, "time", count: 2)
+    let time = try Time(seconds: list.number(), microseconds: list.number())
+    try list.end()
     return .gone(device: try presentDevice(), at: time)
   }
+}
 
-  /// Parses the numbers of a list, behind its opening bracket.
-  ///
-  /// - Parameters:
-  ///   - count: how many there have to be; `nil` for at most as many as there are keys.
-  ///   - what: the name of the list in errors.
-  private mutating func parseList(
-    _ fields: inout Fields, _ count: Int?, _ what: String
-  ) throws(LineFault) {
-    numbers.removeAll(keepingCapacity: true)
-    var isAtEnd = fields.skip("]")
-    while !isAtEnd {
-      guard let field = fields.next(orEndAt: Self.marks) else {
-        throw LineFault("the \(what) has no closing bracket")
-      }
-      guard let number = Int64(ascii: field) else {
-        throw LineFault("\(quoted(field)) of the \(what) is not a number")
-      }
-      guard numbers.count <= KeyCode.max else { throw LineFault("the \(what) is too long") }
-      numbers.append(number)
-      isAtEnd = fields.skip("]")
-      guard isAtEnd || fields.skip(",") else {
-        throw LineFault("the \(what) has no closing bracket")
-      }
+/// The numbers of a list, behind its opening bracket.
+private struct NumberList {
+  private var fields: Fields
+  /// What the list is, for errors.
+  private let name: String
+  /// How many numbers it has to have.
+  private let expected: Int?
+  private var count = 0
+  private var isAtEnd: Bool
+
+  /// What ends a number.
+  private static let marks = (comma: UInt8(ascii: ","), bracket: UInt8(ascii: "]"))
+
+  init(_ fields: Fields, _ name: String, count: Int? = nil) {
+    self.fields = fields
+    self.name = name
+    expected = count
+    isAtEnd = self.fields.skip(Self.marks.bracket)
+  }
+
+  /// The next number; `nil` behind the last one.
+  @inline(__always)
+  mutating func next() throws(LineFault) -> Int64? {
+    guard !isAtEnd else { return nil }
+    guard let number = fields.decimal(orEndAt: Self.marks) else {
+      guard let field = fields.next(orEndAt: Self.marks) else { throw withoutBracket }
+      throw LineFault("\(quoted(field)) of the \(name) is not a number")
     }
-    guard numbers.count == count ?? numbers.count else {
-      throw LineFault("the \(what) has \(numbers.count) numbers, not \(count ?? 0)")
-    }
+    guard count <= KeyCode.max else { throw LineFault("the \(name) is too long") }
+    count += 1
+    isAtEnd = fields.skip(Self.marks.bracket)
+    guard isAtEnd || fields.skip(Self.marks.comma) else { throw withoutBracket }
+    return number
+  }
+
+  /// The next number, which there has to be.
+  @inline(__always)
+  mutating func number() throws(LineFault) -> Int64 {
+    guard let number = try next() else { throw wrongCount }
+    return number
+  }
+
+  /// Checks that the list has no more numbers.
+  @inline(__always)
+  mutating func end() throws(LineFault) {
+    while try next() != nil {}
+    if count != expected { throw wrongCount }
+  }
+
+  private var withoutBracket: LineFault { LineFault("the \(name) has no closing bracket") }
+
+  private var wrongCount: LineFault {
+    LineFault("the \(name) has \(count) numbers, not \(expected ?? 0)")
   }
 }

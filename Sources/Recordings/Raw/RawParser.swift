@@ -17,6 +17,7 @@ struct RawParser: EntryParser {
   var recordSize: Int? { size }
   var isRecognized: Bool { true }
 
+  @inline(__always)
   func parse(_ record: UnsafeRawBufferPointer, isComplete: Bool) throws(LineFault) -> Entry? {
     guard isComplete else { throw LineFault("\(record.count) bytes of \(size)") }
     let seconds = word(0, of: record)

@@ -1,3 +1,4 @@
+import Glibc
 import KeyboardModes
 
 /// What a line or record of a recording says.
@@ -53,8 +54,14 @@ protocol EntryParser {
   /// The size of a record, in bytes; `nil` if the format has lines.
   var recordSize: Int? { get }
 
+  /// The first characters, behind spaces, of the lines that only this format has.
+  static var beginnings: StaticString { get }
+
   /// Whether a line was found that only this format has.
   var isRecognized: Bool { get }
+
+  /// Whether the recording is known to be in the order of time.
+  var isInOrder: Bool { get }
 
   /// What the user should know of the line that was parsed last. The caller sets it to `nil`.
   var warning: Warning? { get set }
@@ -66,6 +73,10 @@ protocol EntryParser {
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isComplete: Bool
   ) throws(LineFault) -> Entry?
+
+  /// The next inputs of a recording in this format. It is a part of the protocol, so that the compiler
+  /// makes the loop over the lines for each parser, and calls nothing through the protocol in it.
+  mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch?
 }
 
 /// What the user should know of a recording, but what does not prevent reading.
@@ -76,14 +87,23 @@ struct Warning {
 }
 
 extension EntryParser {
+  static var beginnings: StaticString { "" }
   var recordSize: Int? { nil }
+  var isInOrder: Bool { true }
   var warning: Warning? {
     get { nil }
     set {}
   }
 
+  mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch? {
+    try reader.next(with: &self)
+  }
+
   /// Whether the parser recognizes its format by this line alone.
   func recognizes(_ line: UnsafeRawBufferPointer) -> Bool {
+    guard let first = line.first(where: { $0 > .space }),
+      memchr(Self.beginnings.utf8Start, Int32(first), Self.beginnings.utf8CodeUnitCount) != nil
+    else { return false }
     var parser = self
     _ = try? parser.parse(line, isComplete: true)
     return parser.isRecognized

@@ -18,11 +18,10 @@ struct EntryInterpreter {
   var isUnfinished: Bool { devices.contains { $0.differences != nil } }
 
   /// The input that `entry` completes, if it completes one.
+  @inline(__always)
   mutating func take(_ entry: Entry) throws(LineFault) -> RecordedInput? {
     switch entry {
-    case .event(let event):
-      if event.type == InputEvent.key { last = event.time }
-      return try devices[grown(to: event.device)].take(event)
+    case .event(let event): return try take(event)
     case .held(let keys, let device):
       return RecordedInput(time: nil, input: .opened(id(device), held: keys))
     case .lost(let device):
@@ -36,6 +35,26 @@ struct EntryInterpreter {
     }
   }
 
+  @inline(__always)
+  private mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
+    let device = grown(to: event.device)
+    let isOrdinary = devices[device].isOrdinary
+    switch (event.type, event.code) {
+    case (InputEvent.key, _):
+      last = event.time
+      let key = try KeyEvent(event)
+      return isOrdinary
+        ? RecordedInput(time: key.time, input: .key(id(device), key))
+        : try devices[device].take(key)
+    case (InputEvent.synchronization, InputEvent.dropped):
+      devices[device].isSkipping = true
+      return nil
+    case (InputEvent.synchronization, InputEvent.report):
+      return isOrdinary ? nil : devices[device].endReport(at: event.time)
+    default: return nil
+    }
+  }
+
   private func id(_ device: Int) -> DeviceID { DeviceID(order: device * files + file) }
 
   /// The index of a device, which is added if it is new.
@@ -45,7 +64,7 @@ struct EntryInterpreter {
   }
 }
 
-/// Turns the events of one device into inputs of the controller.
+/// What the events before have to do with the next ones of the device.
 private struct DeviceEvents {
   let id: DeviceID
 
@@ -61,19 +80,11 @@ private struct DeviceEvents {
   /// Whether the report is a release that a grab hid.
   var isMissed = false
 
-  /// What `event` completes, if it completes anything.
-  mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
-    switch (event.type, event.code) {
-    case (InputEvent.synchronization, InputEvent.dropped):
-      isSkipping = true
-      return nil
-    case (InputEvent.synchronization, InputEvent.report): return endReport(at: event.time)
-    case (InputEvent.key, _): return try takeKey(try KeyEvent(event))
-    default: return nil
-    }
-  }
+  /// Whether the next event is nothing but what it says.
+  var isOrdinary: Bool { !isSkipping && !isMissed && differences == nil }
 
-  private mutating func takeKey(_ key: KeyEvent) throws(LineFault) -> RecordedInput? {
+  /// What `key` completes, if it completes anything.
+  mutating func take(_ key: KeyEvent) throws(LineFault) -> RecordedInput? {
     guard !isSkipping else { return nil }
     if isMissed, key.action == .release {
       return RecordedInput(time: key.time, input: .missedRelease(id, key.key, at: key.time))
@@ -89,7 +100,8 @@ private struct DeviceEvents {
     return nil
   }
 
-  private mutating func endReport(at end: Time) -> RecordedInput? {
+  /// What the end of a report completes, if it completes anything.
+  mutating func endReport(at end: Time) -> RecordedInput? {
     (isSkipping, isMissed) = (false, false)
     guard let found = differences else { return nil }
     differences = nil

@@ -1,39 +1,104 @@
 import Glibc
+import KeyboardModes
 
 extension UInt8 {
   static let space = UInt8(ascii: " ")
   static let tab = UInt8(ascii: "\t")
+
+  var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
+
+  /// The value of a hexadecimal digit; at least 16 for any other character.
+  fileprivate var hexadecimalDigit: UInt8 {
+    if isDigit { return self &- UInt8(ascii: "0") }
+    // The letter is made a small one.
+    let letter = (self | 0x20) &- UInt8(ascii: "a")
+    return letter < 6 ? letter &+ 10 : .max
+  }
 }
 
 /// Splits a line into fields, which spaces and tabs separate.
+///
+/// A number is parsed while its end is looked for, because each look at a byte costs. What is done for
+/// each event is inlined: so the two pointers stay in registers.
 struct Fields {
-  private let line: UnsafeRawBufferPointer
-  private var position: Int
+  /// What has not been taken is between these.
+  private var front: UnsafeRawPointer
+  private let end: UnsafeRawPointer
 
   init(_ line: UnsafeRawBufferPointer, from position: Int = 0) {
-    self.line = line
-    self.position = position
+    guard let base = line.baseAddress else { preconditionFailure("a line is part of a buffer") }
+    front = base + position
+    end = base + line.count
   }
 
+  /// How many bytes have not been taken.
+  var count: Int { end - front }
+
   /// Whether any character follows, even a space.
-  var hasMore: Bool { position < line.count }
+  var hasMore: Bool { front < end }
+
+  /// Whether a digit follows.
+  var hasDigit: Bool { hasMore && character.isDigit }
 
   /// What has not been taken.
-  private var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: line[position...]) }
+  private var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: front, count: count) }
+
+  /// The next character, if there is one.
+  private var character: UInt8 { front.load(as: UInt8.self) }
+
+  @inline(__always)
+  mutating func skipSpace() {
+    while hasMore, character == .space || character == .tab { front += 1 }
+  }
+
+  /// Skips this character, if it is next, and returns whether it is.
+  @inline(__always)
+  mutating func skip(_ character: UInt8) -> Bool {
+    guard hasMore, self.character == character else { return false }
+    front += 1
+    return true
+  }
+
+  /// Skips this text, if it is next, and returns whether it is.
+  @inline(__always)
+  mutating func skip(_ text: StaticString) -> Bool {
+    guard rest.begins(with: text) else { return false }
+    front += text.utf8CodeUnitCount
+    return true
+  }
+
+  /// Skips these bytes, if they are next, and returns whether they are.
+  @inline(__always)
+  mutating func skip(_ bytes: [UInt8]) -> Bool {
+    guard count >= bytes.count, memcmp(front, bytes, bytes.count) == 0 else { return false }
+    front += bytes.count
+    return true
+  }
+
+  /// Skips everything up to this text, and the text too. Returns whether the line contains the text;
+  /// if not, nothing is skipped.
+  @inline(__always)
+  mutating func skip(to text: StaticString) -> Bool {
+    guard let offset = rest.firstOffset(of: text) else { return false }
+    front += offset + text.utf8CodeUnitCount
+    return true
+  }
+
+  // MARK: Texts
 
   /// The next field; `nil` at the end of the line. The characters of `marks` end a field too.
+  @inline(__always)
   mutating func next(
     orEndAt marks: (UInt8, UInt8) = (.space, .tab)
   ) -> UnsafeRawBufferPointer? {
     skipSpace()
-    let start = position
-    while position < line.count, line[position] != .space, line[position] != .tab,
-      line[position] != marks.0, line[position] != marks.1
-    { position += 1 }
-    return start < position ? UnsafeRawBufferPointer(rebasing: line[start..<position]) : nil
+    let start = front
+    while !isAtEnd(ofFieldBefore: marks) { front += 1 }
+    return start < front ? UnsafeRawBufferPointer(start: start, count: front - start) : nil
   }
 
   /// The next field, which the line of an event has to have.
+  @inline(__always)
   mutating func next(
     _ name: String, orEndAt mark: UInt8 = .space
   ) throws(LineFault) -> UnsafeRawBufferPointer {
@@ -43,34 +108,109 @@ struct Fields {
     return field
   }
 
-  /// The text up to this character, which is skipped, without the spaces before it; `nil` if the
-  /// character is missing.
-  mutating func next(upTo mark: UInt8) -> UnsafeRawBufferPointer? {
-    skipSpace()
-    guard let end = line[position...].firstIndex(of: mark) else { return nil }
-    defer { position = end + 1 }
-    return UnsafeRawBufferPointer(rebasing: line[position..<end])
-  }
-
-  /// Skips this text, if it is next, and returns whether it is.
-  mutating func skip(_ text: StaticString) -> Bool {
-    guard rest.begins(with: text) else { return false }
-    position += text.utf8CodeUnitCount
-    return true
-  }
-
-  /// Skips everything up to this text, and the text too. Returns whether the line contains the text;
-  /// if not, nothing is skipped.
-  mutating func skip(to text: StaticString) -> Bool {
-    guard let offset = rest.firstOffset(of: text) else { return false }
-    position += offset + text.utf8CodeUnitCount
-    return true
-  }
-
-  mutating func skipSpace() {
-    while position < line.count, line[position] == .space || line[position] == .tab {
-      position += 1
+  /// The fault of the next field: it is missing, or it is not what the line of an event has to have.
+  func fault(_ name: String, _ problem: String, orEndAt mark: UInt8 = .space) -> LineFault {
+    var copy = self
+    do throws(LineFault) {
+      return LineFault("event \(name) \(quoted(try copy.next(name, orEndAt: mark))) \(problem)")
+    } catch {
+      return error
     }
+  }
+
+  @inline(__always)
+  private func isAtEnd(ofFieldBefore marks: (UInt8, UInt8)) -> Bool {
+    guard hasMore else { return true }
+    let next = character
+    return next == .space || next == .tab || next == marks.0 || next == marks.1
+  }
+
+  // MARK: Numbers
+
+  /// The decimal number in the next field, with a minus sign or without, as `printf("%d")` writes it.
+  /// If the field is none of at most 18 digits, nothing is taken.
+  @inline(__always)
+  mutating func decimal(orEndAt marks: (UInt8, UInt8) = (.space, .tab)) -> Int64? {
+    skipSpace()
+    let start = front
+    let isNegative = skip(UInt8(ascii: "-"))
+    if let magnitude = digits(), isAtEnd(ofFieldBefore: marks) {
+      return isNegative ? -magnitude : magnitude
+    }
+    front = start
+    return nil
+  }
+
+  /// The value of an event in the next field.
+  @inline(__always)
+  mutating func value(orEndAt mark: UInt8 = .space) throws(LineFault) -> Int32 {
+    let start = self
+    if let number = decimal(orEndAt: (mark, mark)), let value = Int32(exactly: number) {
+      return value
+    }
+    throw start.fault("value", "is not a decimal number", orEndAt: mark)
+  }
+
+  /// The hexadecimal number in the next field, without `0x`. If the field is none of so many digits,
+  /// which the type has to have room for, nothing is taken.
+  @inline(__always)
+  mutating func hexadecimal<Number: FixedWidthInteger>(digits: ClosedRange<Int>) -> Number? {
+    skipSpace()
+    let start = front
+    var number: Number = 0
+    while hasMore {
+      let digit = character.hexadecimalDigit
+      guard digit < 16 else { break }
+      number = number &<< 4 | Number(truncatingIfNeeded: digit)
+      front += 1
+    }
+    if digits ~= front - start, isAtEnd(ofFieldBefore: (.space, .tab)) { return number }
+    front = start
+    return nil
+  }
+
+  /// The time in the next field: seconds, a point, and six digits of microseconds.
+  @inline(__always)
+  mutating func time(orEndAt mark: UInt8 = .space) throws(LineFault) -> Time {
+    skipSpace()
+    let start = self
+    guard let seconds = digits(), skip(UInt8(ascii: ".")) else {
+      throw start.fault("time", "is not SECONDS.MICROSECONDS", orEndAt: mark)
+    }
+    let point = front
+    guard let fraction = digits(), isAtEnd(ofFieldBefore: (mark, mark)) else {
+      throw start.fault("time", "is not SECONDS.MICROSECONDS", orEndAt: mark)
+    }
+    // evemu itself reads 1.5 as five microseconds, a person as half a second.
+    guard front - point == 6 else {
+      throw start.fault("time", "does not have six digits after the point", orEndAt: mark)
+    }
+    return try Time(seconds: seconds, microseconds: fraction)
+  }
+
+  /// Takes all digits that follow, which have to be 1 to 18.
+  @inline(__always)
+  private mutating func digits() -> Int64? {
+    let start = front
+    var number: Int64 = 0
+    while hasDigit {
+      number = number &* 10 &+ Int64(character &- UInt8(ascii: "0"))
+      front += 1
+    }
+    return 1...18 ~= front - start ? number : nil
+  }
+}
+
+extension Time {
+  /// The time with these seconds and microseconds.
+  init(seconds: Int64, microseconds: Int64) throws(LineFault) {
+    guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
+      throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
+    }
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    let (time, carry) = whole.addingReportingOverflow(microseconds)
+    guard !overflow, !carry else { throw LineFault("event time \(seconds) s is too large") }
+    self.init(microseconds: time)
   }
 }
 
@@ -78,6 +218,12 @@ extension UnsafeRawBufferPointer {
   /// Whether these bytes are exactly this text.
   func equals(_ text: StaticString) -> Bool {
     count == text.utf8CodeUnitCount && begins(with: text)
+  }
+
+  /// Whether these bytes are exactly those.
+  func equals(_ bytes: [UInt8]) -> Bool {
+    guard let base = baseAddress, count == bytes.count else { return false }
+    return memcmp(base, bytes, count) == 0
   }
 
   /// Whether these bytes begin with this text.
@@ -88,7 +234,9 @@ extension UnsafeRawBufferPointer {
 
   /// Whether these bytes end with this text.
   func ends(with text: StaticString) -> Bool {
-    UnsafeRawBufferPointer(rebasing: suffix(text.utf8CodeUnitCount)).equals(text)
+    let length = text.utf8CodeUnitCount
+    guard let base = baseAddress, count >= length else { return false }
+    return memcmp(base + (count - length), text.utf8Start, length) == 0
   }
 
   /// The offset of the first occurrence of this text, if any.

@@ -110,7 +110,7 @@ private struct OpenedRecording {
   /// Whether no format claims anything of the file, and the user named none.
   let isUnknown: Bool
 
-  let stream: any RecordingStream
+  let stream: RecordingStream
 
   /// Opens the file at `path`; `-` is standard input.
   init(
@@ -129,20 +129,6 @@ private struct OpenedRecording {
     let used = claimed ?? .guessed(of: start)
     isUnknown = claimed == nil
     detectedFormat = format == nil ? used : nil
-    stream = Self.stream(input, used, interpreter, options)
-  }
-
-  private static func stream(
-    _ input: consuming InputReader, _ format: RecordingFormat, _ interpreter: EntryInterpreter,
-    _ options: ReadingOptions
-  ) -> any RecordingStream {
-    switch format {
-    case .evemu: EntryStream(input, EvemuParser(), interpreter, options)
-    case .evtest: EntryStream(input, EvtestParser(), interpreter, options)
-    case .getevent: EntryStream(input, GeteventParser(), interpreter, options)
-    case .libinput: LibinputStream(EntryStream(input, LibinputParser(), interpreter, options))
-    case .raw64: EntryStream(input, RawParser.bits64, interpreter, options)
-    case .raw32: EntryStream(input, RawParser.bits32, interpreter, options)
-    }
+    stream = RecordingStream(input, used.parser, interpreter, options)
   }
 }

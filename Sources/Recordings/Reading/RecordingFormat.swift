@@ -13,6 +13,18 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// `struct input_event`, as a 32-bit program reads it from a device.
   case raw32
 
+  /// A parser of a recording in this format.
+  var parser: any EntryParser {
+    switch self {
+    case .evemu: EvemuParser()
+    case .libinput: LibinputParser()
+    case .evtest: EvtestParser()
+    case .getevent: GeteventParser()
+    case .raw64: RawParser.bits64
+    case .raw32: RawParser.bits32
+    }
+  }
+
   /// How many bytes detection looks at.
   static let detectedSize = 4096
 
@@ -24,9 +36,9 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   init?(of start: UnsafeRawBufferPointer) {
     let format =
       RecordingFormat(ofRecords: start)
-      ?? RecordingFormat(ofLines: start.prefix(Self.detectedSize))
+      ?? RecordingFormat(ofLines: UnsafeRawBufferPointer(rebasing: start.prefix(Self.detectedSize)))
       // The first recognizable line may come late.
-      ?? RecordingFormat(ofLines: start[...])
+      ?? RecordingFormat(ofLines: start)
     guard let format else { return nil }
     self = format
   }
@@ -49,7 +61,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
       return true
     }
     guard let end = start.lastIndex(of: UInt8(ascii: "\n")) else { return false }
-    return RecordingFormat(ofLines: start[...end]) != nil
+    return RecordingFormat(ofLines: UnsafeRawBufferPointer(rebasing: start[...end])) != nil
   }
 
   private init?(ofRecords bytes: UnsafeRawBufferPointer) {
@@ -59,22 +71,20 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   }
 
   /// The format of most lines of `text`.
-  private init?(ofLines text: Slice<UnsafeRawBufferPointer>) {
-    let formats: [(RecordingFormat, recognizes: (UnsafeRawBufferPointer) -> Bool)] = [
-      (.evemu, { EvemuParser().recognizes($0) }), (.libinput, { LibinputParser().recognizes($0) }),
-      (.evtest, { EvtestParser().recognizes($0) }),
-      (.getevent, { GeteventParser().recognizes($0) }),
-    ]
+  private init?(ofLines text: UnsafeRawBufferPointer) {
     // The formats that claim lines, in the order of their first ones, and the numbers of lines.
     var claims: [(format: RecordingFormat, count: Int)] = []
-    for line in text.split(separator: UInt8(ascii: "\n")) {
-      let line = UnsafeRawBufferPointer(rebasing: line).withoutCarriageReturns
-      for (format, recognizes) in formats where recognizes(line) {
-        if let index = claims.firstIndex(where: { $0.format == format }) {
-          claims[index].count += 1
-        } else {
-          claims.append((format, 1))
-        }
+    let formats: [(RecordingFormat, any EntryParser)] = Self.allCases.map { ($0, $0.parser) }
+    var rest = text
+    while !rest.isEmpty {
+      let end = rest.firstOffset(of: "\n") ?? rest.count
+      let line = UnsafeRawBufferPointer(rebasing: rest[..<end]).withoutCarriageReturns
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(end + 1))
+      guard let (format, _) = formats.first(where: { $0.1.recognizes(line) }) else { continue }
+      if let index = claims.firstIndex(where: { $0.format == format }) {
+        claims[index].count += 1
+      } else {
+        claims.append((format, 1))
       }
     }
     guard let most = claims.map({ $0.count }).max(),

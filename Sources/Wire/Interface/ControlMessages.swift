@@ -75,7 +75,7 @@ public struct DeviceList: Hashable, Sendable, JSONWritable {
   /// Why there are none; `nil` if there are some.
   public let absence: DeviceAbsence?
 
-  /// These devices; if there are none, for this reason.
+  /// These devices, or the reason why there are none.
   public init(_ devices: [DeviceMessage], absence: DeviceAbsence?) {
     self.devices = devices
     self.absence = devices.isEmpty ? absence : nil

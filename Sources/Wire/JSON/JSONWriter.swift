@@ -7,7 +7,8 @@
 ///       }
 ///     }
 ///
-/// It writes into a window of memory on the stack, which costs less for each short piece than an array.
+/// It writes into a window of memory on the stack, which costs less for each short piece than an
+/// array.
 public struct JSONWriter: ~Copyable {
   /// What was written, but for what is in the window.
   fileprivate var bytes: [UInt8] = []
@@ -115,8 +116,9 @@ public struct JSONWriter: ~Copyable {
     needsComma = true
   }
 
-  /// Escapes quotes, backslashes, and control, format and separator characters. JSON does not require
-  /// all of these escapes, but its text is also shown on terminals, which interpret such characters.
+  /// Escapes quotes, backslashes, and control, format and separator characters. JSON does not
+  /// require all of these escapes, but its text is also shown on terminals, which interpret such
+  /// characters.
   private mutating func escape(_ value: String) {
     for scalar in value.unicodeScalars {
       switch scalar.properties.generalCategory {
@@ -166,13 +168,14 @@ private let quote = UInt8(ascii: "\"")
 private let backslash = UInt8(ascii: "\\")
 
 extension [UInt8] {
-  /// Appends the JSON that `body` writes; `isFirst`: whether no value of the same array or object
-  /// stands before.
+  /// Appends the JSON that `body` writes.
+  ///
+  /// - Parameter isFirst: `false` after a value of the same array or object.
   public mutating func appendJSON(isFirst: Bool = true, _ body: (inout JSONWriter) -> Void) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { window in
       guard let start = window.baseAddress else { return }
       var json = JSONWriter(start, size: window.count, needsComma: !isFirst)
-      // Exchanged, so that the bytes before are not copied.
+      // Swapping the arrays copies no bytes.
       swap(&json.bytes, &self)
       body(&json)
       json.empty()

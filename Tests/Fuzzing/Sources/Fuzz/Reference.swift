@@ -31,6 +31,8 @@ struct Reference {
     let device: DeviceID
     let key: UInt16
     let before: ShiftRules.State
+    /// When `before` would have ended.
+    let end: Int64?
     var isUp = false
   }
 
@@ -71,11 +73,15 @@ struct Reference {
 
   /// When something is due: a tap that cannot bounce any more, and an `on` that nobody used.
   private var due: (tap: Int64?, shift: Int64?) {
-    var since: Int64?
-    if case .on(let pressed) = shift { since = pressed?.microseconds ?? shiftSince }
     // A tap that may be a bounce keeps the timeout waiting.
     if let released = later(tap?.released, settings.debounce) { return (released, nil) }
-    return (nil, later(since, settings.shift.timeout))
+    return (nil, endOfShift)
+  }
+
+  /// When an `on` that nobody uses ends.
+  var endOfShift: Int64? {
+    guard case .on(let pressed) = shift else { return nil }
+    return later(pressed?.microseconds ?? shiftSince, settings.shift.timeout)
   }
 
   func later(_ time: Int64?, _ interval: Duration?) -> Int64? {

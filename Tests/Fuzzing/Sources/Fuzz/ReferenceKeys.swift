@@ -106,7 +106,9 @@ extension Reference {
     case .always: send(.shiftPressed(at: time), stamp)
     case _ where isShortcut: break
     case .press:
-      if time != nil { openShifts.append(OpenShift(device: device, key: key, before: shift)) }
+      if time != nil {
+        openShifts.append(OpenShift(device: device, key: key, before: shift, end: endOfShift))
+      }
       send(.shiftPressed(at: time), stamp)
     case .tap:
       tap = time.map { Tap(device: device, key: key, pressed: $0.microseconds) }
@@ -116,12 +118,7 @@ extension Reference {
   private mutating func takeShiftBack(_ stamp: Time) {
     guard let earliest = openShifts.first(where: { !$0.isUp }) else { return }
     openShifts = []
-    var before = earliest.before
-    if case .on(let since?) = before, let end = later(since.microseconds, settings.shift.timeout),
-      end <= stamp.microseconds
-    {
-      before = .off
-    }
-    send(.shiftUsed(back: before), stamp)
+    let isOver = earliest.end.map { $0 <= stamp.microseconds } ?? false
+    send(.shiftUsed(back: isOver ? .off : earliest.before), stamp)
   }
 }

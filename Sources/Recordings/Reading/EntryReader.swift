@@ -1,51 +1,10 @@
 import KeyboardModes
 
-/// The inputs of one device, or of several, in an order.
-protocol BatchStream: AnyObject {
-  /// The next inputs; `nil` at the end. It reads no more of the file than the first of them needs,
-  /// because a pipe may yield the rest much later.
-  ///
-  /// - Throws: at a fault, after all inputs before it have been returned.
-  func next() throws(RecordingError) -> RecordedBatch?
-}
-
-/// The inputs of one recording.
-protocol RecordingStream: BatchStream {
-  /// The faults that were skipped.
-  var skipped: SkippedFaults { get }
-
-}
-
-/// How a recording is read.
-struct ReadingOptions {
-  /// Whether faults are skipped and counted.
-  var isLenient = false
-
-  /// Takes warnings: what the user should know but what does not prevent reading.
-  var warn: (RecordingError) -> Void = { _ in }
-}
-
-/// A recording in the order of the file.
-final class EntryStream<Parser: EntryParser>: RecordingStream {
-  private var reader: EntryReader<Parser>
-
-  init(
-    _ input: consuming InputReader, _ parser: Parser, _ interpreter: EntryInterpreter,
-    _ options: ReadingOptions
-  ) {
-    reader = EntryReader(input, parser, interpreter, options)
-  }
-
-  var parser: Parser { reader.parser }
-  var skipped: SkippedFaults { reader.skipped }
-  func next() throws(RecordingError) -> RecordedBatch? { try reader.next() }
-}
-
-/// Reads a recording line by line, or record by record. It is a struct, so that the compiler need not
-/// guard its properties for each line against other uses.
-private struct EntryReader<Parser: EntryParser>: ~Copyable {
-  var input: InputReader
-  private(set) var parser: Parser
+/// Reads a recording line by line, or record by record, in the order of the file.
+struct EntryReader: ~Copyable {
+  private var input: InputReader
+  /// The size of a record, in bytes; `nil` if the format has lines.
+  private let recordSize: Int?
   private(set) var skipped = SkippedFaults()
   private var interpreter: EntryInterpreter
   private let options: ReadingOptions
@@ -55,22 +14,27 @@ private struct EntryReader<Parser: EntryParser>: ~Copyable {
   private var hasEnded = false
 
   init(
-    _ input: consuming InputReader, _ parser: Parser, _ interpreter: EntryInterpreter,
+    _ input: consuming InputReader, recordSize: Int?, _ interpreter: EntryInterpreter,
     _ options: ReadingOptions
   ) {
     self.input = input
-    self.parser = parser
+    self.recordSize = recordSize
     self.interpreter = interpreter
     self.options = options
   }
 
-  mutating func next() throws(RecordingError) -> RecordedBatch? {
+  /// The next inputs of a recording in the format of `parser`; `nil` at the end.
+  mutating func next(
+    with parser: inout some EntryParser
+  ) throws(RecordingError) -> RecordedBatch? {
     if let next = following.take() { return .input(try next.get()) }
     var keys: [KeyEvent] = []
     var device = DeviceID(order: 0)
     do throws(RecordingError) {
-      while keys.count < RecordedBatch.capacity, let part = try nextPart(mayRead: keys.isEmpty) {
-        guard let next = try interpret(part) else { continue }
+      while keys.count < RecordedBatch.capacity,
+        let part = try nextPart(mayRead: keys.isEmpty)
+      {
+        guard let next = try interpret(part, &parser) else { continue }
         if case .key(let id, let key) = next.input, keys.isEmpty || id == device {
           keys.append(key)
           device = id
@@ -81,7 +45,7 @@ private struct EntryReader<Parser: EntryParser>: ~Copyable {
           break
         }
       }
-      if keys.isEmpty { try end() }
+      if keys.isEmpty { try end(parser) }
     } catch {
       guard !keys.isEmpty else { throw error }
       following = .failure(error)
@@ -89,20 +53,22 @@ private struct EntryReader<Parser: EntryParser>: ~Copyable {
     return keys.isEmpty ? nil : .keys(device, keys)
   }
 
-  private mutating func nextPart(
-    mayRead: Bool
-  ) throws(RecordingError) -> InputReader.Part? {
-    guard let size = parser.recordSize else { return try input.nextLine(mayRead: mayRead) }
-    return try input.nextRecord(of: size, mayRead: mayRead)
+  private mutating func nextPart(mayRead: Bool) throws(RecordingError) -> InputReader.Part? {
+    guard let recordSize else { return try input.nextLine(mayRead: mayRead) }
+    return try input.nextRecord(of: recordSize, mayRead: mayRead)
   }
 
+  @inline(__always)
   private mutating func interpret(
-    _ part: InputReader.Part
+    _ part: InputReader.Part, _ parser: inout some EntryParser
   ) throws(RecordingError) -> RecordedInput? {
     do throws(LineFault) {
       if part.kind == .tooLong { throw LineFault("not a line of text") }
       let entry = try parser.parse(part.bytes, isComplete: part.kind == .complete)
-      if let warning = parser.warning { warn(warning) }
+      if let warning = parser.warning {
+        parser.warning = nil
+        warn(warning)
+      }
       guard let entry else { return nil }
       return try interpreter.take(entry)
     } catch {
@@ -112,7 +78,7 @@ private struct EntryReader<Parser: EntryParser>: ~Copyable {
     }
   }
 
-  private mutating func end() throws(RecordingError) {
+  private mutating func end(_ parser: some EntryParser) throws(RecordingError) {
     guard parser.isRecognized else { throw RecordingError("not a recording", file: input.name) }
     guard interpreter.isUnfinished, !hasEnded else { return }
     hasEnded = true
@@ -120,7 +86,6 @@ private struct EntryReader<Parser: EntryParser>: ~Copyable {
   }
 
   private mutating func warn(_ warning: Warning) {
-    parser.warning = nil
     options.warn(
       warning.isOfLine
         ? fault(warning.message) : RecordingError(warning.message, file: input.name))
@@ -135,7 +100,7 @@ private struct EntryReader<Parser: EntryParser>: ~Copyable {
 
   /// A fault of the line or record that was read last.
   private func fault(_ message: String) -> RecordingError {
-    parser.recordSize == nil
+    recordSize == nil
       ? RecordingError(message, file: input.name, line: input.number)
       : RecordingError("record \(input.number): \(message)", file: input.name)
   }
