@@ -5,7 +5,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -31,36 +30,8 @@
 #undef __USE_GNU
 #endif
 
-/* Swift cannot call the variadic functions below. The C library defines these constants only for
- * _GNU_SOURCE; <linux/fcntl.h>, which has them too, clashes with <fcntl.h>. */
-#ifndef F_ADD_SEALS
-#define F_ADD_SEALS 1033
-#define F_GET_SEALS 1034
-#define F_SEAL_SEAL 1
-#define F_SEAL_SHRINK 2
-#define F_SEAL_GROW 4
-#endif
-
-/* Creates a memfd of a sealed size: no process that holds it can shrink it, which would make
- * reading it raise SIGBUS. Returns a descriptor or -errno. */
-static inline int keymoded_sealed_memory(const char *name, long long size) {
-  int fd = (int)syscall(SYS_memfd_create, name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  if (fd < 0)
-    return -errno;
-  if (ftruncate(fd, size) < 0 ||
-      fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
-    int error = errno;
-    close(fd);
-    return -error;
-  }
-  return fd;
-}
-
-/* Whether the file is sealed against shrinking. */
-static inline int keymoded_is_sealed(int fd) {
-  int seals = fcntl(fd, F_GET_SEALS);
-  return seals >= 0 && (seals & F_SEAL_SHRINK) != 0;
-}
+/* The C library declares this only for _GNU_SOURCE. */
+int memfd_create(const char *name, unsigned flags);
 
 /* Unmaps the code of a program or library; for dl_iterate_phdr(3). */
 static inline int keymoded_unmap_object(struct dl_phdr_info *object, size_t size, void *context) {

@@ -18,7 +18,10 @@ final class ModeService {
   private var on: LEDs = []
 
   /// Runs only while something is due: an idle daemon is not woken.
-  private var alarm: Alarm?
+  private var alarm: EventSource?
+
+  /// When the alarm will expire, in microseconds of the boot clock; `nil` while it is off.
+  private var alarmTime: UInt64?
 
   /// The last batch, whose memory the next one uses again.
   private var batch = Batch()
@@ -32,7 +35,13 @@ final class ModeService {
   /// Begins to follow the source.
   func start(on loop: EventLoop) throws(SystemError) {
     // Unowned: this object owns the alarm and the source, and outlives every call.
-    alarm = try Alarm(on: loop) { [unowned self] in advance() }
+    let alarm = try loop.addTimer { [unowned self] in
+      alarmTime = nil
+      advance()
+    }
+    // The priority of keyboards: what is due comes before what they report next.
+    alarm.setPriority(.first)
+    self.alarm = alarm
     try source.start(on: loop) { [unowned self] in advance() }
   }
 
@@ -87,8 +96,17 @@ final class ModeService {
     let hasChanges = engine.process(batch) { source.keysUp(among: $0, on: $1) }
     // Clients first: all else can be a little later.
     if hasChanges { publisher.publish() }
-    alarm?.set(to: wakeTime, at: source.bootTime(settling:))
+    setAlarm()
     if hasChanges, !leds.used.isEmpty, leds.on(in: engine.controller.modes) != on { show(leds) }
     return hasChanges
+  }
+
+  /// Sets the alarm, if its real time has changed: to set it costs more than most keys do.
+  private func setAlarm() {
+    // The clock of a recording that is played as fast as possible jumps.
+    let time = wakeTime.map { UInt64(clamping: source.bootTime(settling: $0)) }
+    guard time != alarmTime else { return }
+    alarmTime = time
+    if let time { alarm?.set(at: time) } else { alarm?.disable() }
   }
 }

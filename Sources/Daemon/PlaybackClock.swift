@@ -38,7 +38,7 @@ struct PlaybackClock {
 
   /// The real time at which an event of the recording is to be played.
   func due(_ recorded: Time) -> Int64 {
-    speed == .unlimited ? .min : Int64(saturating: Double(anchor.microseconds) + ahead(recorded))
+    speed == .unlimited ? .min : reached(recorded)
   }
 
   /// The recorded time that is reached at a real time. It continues after the last event.
@@ -51,12 +51,8 @@ struct PlaybackClock {
   /// The first real time at which ``time(at:)`` is at least `recorded`, if nothing is played
   /// before.
   func reached(_ recorded: Time) -> Int64 {
-    Int64(saturating: Double(anchor.microseconds) + ahead(recorded).rounded(.up))
-  }
-
-  /// The real time from the anchor to a recorded time, in microseconds.
-  private func ahead(_ recorded: Time) -> Double {
-    (Double(recorded.microseconds) - Double(anchor.recorded.microseconds)) / factor
+    let ahead = (Double(recorded.microseconds) - Double(anchor.recorded.microseconds)) / factor
+    return Int64(saturating: Double(anchor.microseconds) + ahead.rounded(.up))
   }
 
   /// Notes that an event was played. At unlimited speed this sets the recorded time to that of the

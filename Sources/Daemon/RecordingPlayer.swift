@@ -23,9 +23,8 @@ final class RecordingPlayer: InputSource {
   /// Whether ``read(into:)`` was called.
   private var hasBegun = false
 
-  /// What ties the player to an event loop.
-  private var player: EventSource?
-  private var continuation: EventSource?
+  /// Has the usual priority, so that clients have their turn however fast the recording is played.
+  private var timer: EventSource?
 
   /// Opens the recording, and reads it through once, so that one with a fault is refused before
   /// anything of it has been published.
@@ -47,14 +46,9 @@ final class RecordingPlayer: InputSource {
   }
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {
-    let player = try loop.addTimer(handler: ready)
-    // Before clients, as keyboards are.
-    player.setPriority(.first)
-    self.player = player
-    let continuation = try loop.addDeferred(handler: ready)
-    self.continuation = continuation
     clock = PlaybackClock(speed, reaching: reached, at: microsecondsSinceBoot())
-    continuation.callSoon()
+    timer = try loop.addTimer(handler: ready)
+    timer?.set(at: 0)
   }
 
   var now: Time { clock.time(at: microsecondsSinceBoot()) }
@@ -90,12 +84,7 @@ final class RecordingPlayer: InputSource {
       advance()
     }
     guard let upcoming else { return }
-    let due = clock.due(upcoming.time ?? reached)
-    if due <= now {
-      continuation?.callSoon()
-    } else {
-      player?.set(at: UInt64(clamping: due))
-    }
+    timer?.set(at: UInt64(clamping: clock.due(upcoming.time ?? reached)))
   }
 
   private func advance() {

@@ -6,11 +6,10 @@ import Wire
 /// Accepts connections, and answers their calls.
 final class Server {
   /// How many clients are served at once.
-  struct Limits {
-    var clients = 512
-    /// How many of them are reserved for the control socket.
-    var reservedForControl = 16
-  }
+  private static let mostSessions = 512
+
+  /// How many of them are reserved for the control socket.
+  private static let reservedForControl = 16
 
   /// Memory is given back when most clients have gone, if there were at least this many.
   private static let crowd = 32
@@ -21,7 +20,6 @@ final class Server {
   private let loop: EventLoop
   private let methods: ControllerMethods
   private let publisher: Publisher
-  private let limits: Limits
   private var listeners: [(socket: ListeningSocket, source: EventSource)] = []
   private var sessions: [Session] = []
   /// How many clients there were at most since memory was last given back.
@@ -29,13 +27,11 @@ final class Server {
   private var retry: EventSource?
 
   init(
-    _ loop: EventLoop, _ methods: ControllerMethods, _ publisher: Publisher,
-    limits: Limits = Limits()
+    _ loop: EventLoop, _ methods: ControllerMethods, _ publisher: Publisher
   ) throws(SystemError) {
     self.loop = loop
     self.methods = methods
     self.publisher = publisher
-    self.limits = limits
     // Unowned, as in all handlers here: the server owns their sources, and outlives every call.
     retry = try loop.addTimer { [unowned self] in acceptAgain() }
   }
@@ -109,7 +105,7 @@ final class Server {
     }
     let descriptor = FileDescriptor(owning: number)
     guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, bound(number) else { return }
-    let limit = limits.clients - (socket.access == .control ? 0 : limits.reservedForControl)
+    let limit = Self.mostSessions - (socket.access == .control ? 0 : Self.reservedForControl)
     guard sessions.count < limit else { return turnAway(number) }
     let session = try? Session(descriptor, access: socket.access, loop: loop) {
       [unowned self] session, events in serve(session, events)
@@ -137,7 +133,7 @@ final class Server {
   /// loop all the time.
   private func pause() {
     for listener in listeners { listener.source.disable() }
-    retry?.set(at: UInt64(microsecondsSinceBoot() + 1_000_000))
+    retry?.set(after: .seconds(1))
   }
 
   private func acceptAgain() {

@@ -47,15 +47,9 @@ public final class ControlGroup {
     let listed = (try? contents(of: "\(path)/cgroup.procs", limit: 1 << 24)).flatMap { $0 } ?? []
     let own = listed.split(separator: UInt8(ascii: "\n"))
       .compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
-    // A folder with two links has no folder in it.
-    guard isFolder(path, where: { $0.st_nlink > 2 }) else { return own }
-    let inner = ((try? names(inFolder: path)) ?? []).map { "\(path)/\($0)" }
-    return own + inner.filter { isFolder($0) }.flatMap(members)
-  }
-
-  private static func isFolder(_ path: String, where isSo: (stat) -> Bool = { _ in true }) -> Bool {
-    var status = stat()
-    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && isSo(status)
+    // A file has no processes and no names.
+    let inner = (try? names(inFolder: path)) ?? []
+    return own + inner.flatMap { members("\(path)/\($0)") }
   }
 
   /// Kills all processes in it, also those that are just starting. Start no process in it

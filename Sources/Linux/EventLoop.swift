@@ -35,7 +35,7 @@ public final class EventLoop {
   let handle: OpaquePointer
 
   /// The epoll instance with the urgent descriptors and that of sd-event.
-  let all: FileDescriptor
+  let all: ReadySet
 
   /// Whether sd-event has to prepare for the next wait: one of its sources was added, set, switched
   /// on or off, or called.
@@ -43,13 +43,12 @@ public final class EventLoop {
 
   /// A new loop.
   public init() throws(SystemError) {
-    all = FileDescriptor(
-      owning: try retrying("make an event loop") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
+    all = try ReadySet()
     var handle: OpaquePointer?
     try checked("make an event loop", sd_event_new(&handle))
     guard let handle else { throw SystemError("make an event loop", code: ENOMEM) }
     self.handle = handle
-    try add(sd_event_get_fd(handle), nil)
+    try all.add(sd_event_get_fd(handle))
   }
 
   deinit { sd_event_unref(handle) }
@@ -82,7 +81,7 @@ public final class EventLoop {
     var hasOther = false
     let count = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 2) { ready in
       guard let first = ready.baseAddress else { preconditionFailure("a buffer without memory") }
-      let count = epoll_wait(all.number, first, 2, waiting ? -1 : 0)
+      let count = epoll_wait(all.descriptor, first, 2, waiting ? -1 : 0)
       for event in ready.prefix(Int(max(0, count))) {
         if let urgent = event.data.ptr { source = urgent } else { hasOther = true }
       }
@@ -99,17 +98,6 @@ public final class EventLoop {
   /// is none, sd-event is prepared for the next wait.
   private func serveOther() throws(SystemError) -> Bool {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
-  }
-
-  /// Adds a descriptor to those that the loop itself waits for; `source` is `nil` for sd-event's.
-  private func add(_ descriptor: Int32, _ source: UrgentSource?) throws(SystemError) {
-    var event = epoll_event()
-    event.events = EPOLLIN.rawValue
-    // Unretained: the source removes itself in its `deinit`.
-    event.data.ptr = source.map { Unmanaged.passUnretained($0).toOpaque() }
-    try retrying("watch a descriptor") {
-      epoll_ctl(all.number, EPOLL_CTL_ADD, descriptor, &event)
-    }
   }
 
   /// Ends ``run()`` after the handler that calls this.
@@ -142,7 +130,9 @@ public final class EventLoop {
     _ descriptor: Int32, handler: @escaping () -> Void
   ) throws(SystemError) -> UrgentSource {
     let source = UrgentSource(descriptor, of: self, handler)
-    try add(descriptor, source)
+    // Unretained: the source removes itself in its `deinit`.
+    let address = Unmanaged.passUnretained(source).toOpaque()
+    try all.add(descriptor, as: UInt64(UInt(bitPattern: address)))
     return source
   }
 
@@ -216,7 +206,8 @@ public final class EventSource {
     sd_event_source_set_priority(handle, priority.rawValue)
   }
 
-  /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`.
+  /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`; in a later iteration of the
+  /// loop if that time has come already.
   public func set(at microseconds: UInt64) {
     sd_event_source_set_time(handle, microseconds)
     enable(SD_EVENT_ONESHOT)

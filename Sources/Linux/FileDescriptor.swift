@@ -27,17 +27,6 @@ public struct FileDescriptor: ~Copyable, Sendable {
       })
   }
 
-  /// Creates a file without a name, for reading and writing, which the kernel deletes when it is
-  /// closed. The corresponding C function is `mkstemp`.
-  public static func unnamed(in folder: String) throws(SystemError) -> FileDescriptor {
-    var template = Array("\(folder)/keymoded-XXXXXX".utf8CString)
-    let number = try retrying("create a file in", folder) { mkstemp(&template) }
-    let file = FileDescriptor(owning: number)
-    _ = fcntl(number, F_SETFD, FD_CLOEXEC)
-    _ = try retrying("remove a file in", folder) { unlink(template) }
-    return file
-  }
-
   /// Reads the next bytes; returns how many, 0 at the end. The corresponding C function is `read`.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }

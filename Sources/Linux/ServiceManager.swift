@@ -73,10 +73,8 @@ public enum ServiceManager {
   public static func randomName() -> String {
     var id = sd_id128_t()
     sd_id128_randomize(&id)
-    return withUnsafeBytes(of: id) { bytes in
-      let digits = Array("0123456789abcdef".utf8)
-      let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-      return String(decoding: text, as: UTF8.self)
-    }
+    // 32 digits and a NUL.
+    var digits = [CChar](repeating: 0, count: 33)
+    return String(cString: sd_id128_to_string(id, &digits))
   }
 }

@@ -4,8 +4,7 @@ public import Terminal
 
 /// A file in memory (memfd) that outlives this process if another process holds its descriptor too.
 ///
-/// Its size is sealed. The next process that maps it finds what was written, however this process
-/// ends.
+/// The next process that maps it finds what was written, however this process ends.
 public final class SharedMemory {
   /// The mapped bytes.
   public let bytes: UnsafeMutableRawBufferPointer
@@ -16,18 +15,17 @@ public final class SharedMemory {
 
   /// A new file of this size, all zero. Throws if it cannot be created or mapped.
   public convenience init(name: String, size: Int) throws(SystemError) {
-    let number = keymoded_sealed_memory(name, Int64(size))
-    guard number >= 0 else { throw SystemError("create memory", name, code: -number) }
-    try self.init(mapping: FileDescriptor(owning: number), size)
+    let file = try FileDescriptor.inMemory(name)
+    let number = file.number
+    try retrying("create memory", name) { ftruncate(number, size) }
+    try self.init(mapping: file, size)
   }
 
-  /// A file that an earlier process created; `nil` if it is not sealed against shrinking, does not
-  /// have this `size`, or cannot be mapped.
+  /// A file that an earlier process created; `nil` if it does not have this `size`, or cannot
+  /// be mapped.
   public convenience init?(adopting file: consuming FileDescriptor, size: Int) {
     var status = stat()
-    guard keymoded_is_sealed(file.number) == 1, fstat(file.number, &status) == 0,
-      status.st_size == size
-    else { return nil }
+    guard fstat(file.number, &status) == 0, status.st_size == size else { return nil }
     try? self.init(mapping: file, size)
   }
 
@@ -39,4 +37,14 @@ public final class SharedMemory {
   }
 
   deinit { munmap(bytes.baseAddress, bytes.count) }
+}
+
+extension FileDescriptor {
+  /// Creates a file in memory, for reading and writing, which lasts while a process has it open. The
+  /// corresponding C function is `memfd_create`.
+  ///
+  /// - Parameter name: what `/proc` calls it.
+  static func inMemory(_ name: String) throws(SystemError) -> FileDescriptor {
+    FileDescriptor(owning: try retrying("create memory", name) { memfd_create(name, MFD_CLOEXEC) })
+  }
 }

@@ -1,5 +1,3 @@
-import CLinux
-
 /// A descriptor that the loop serves before its other sources. Releasing this object removes it
 /// from the loop.
 public final class UrgentSource {
@@ -19,6 +17,6 @@ public final class UrgentSource {
   public func end() {
     guard !hasEnded else { return }
     hasEnded = true
-    epoll_ctl(loop.all.number, EPOLL_CTL_DEL, descriptor, nil)
+    loop.all.remove(descriptor)
   }
 }

@@ -11,6 +11,7 @@ final class FakeKeyboards: InputSource {
   var now = Time(microseconds: 0)
   var up: [KeyCode] = []
   private(set) var asked = 0
+  private(set) var reads = 0
   var canFindKeysUp = true
 
   /// The orders that the LEDs received.
@@ -22,15 +23,19 @@ final class FakeKeyboards: InputSource {
   /// The time up to which all events have been read; `nil` for `now`.
   var reached: Time?
 
+  /// The boot time at which the clock has 0, in microseconds.
+  var origin: Int64 = 0
+
   func start(on loop: EventLoop, ready: @escaping () -> Void) {}
 
   func read(into batch: inout Batch) {
+    reads += 1
     let reached = reached ?? now
     batch = Batch(unread, reached: reached, settled: reached)
     unread = []
   }
 
-  func bootTime(settling time: Time) -> Int64 { time.microseconds }
+  func bootTime(settling time: Time) -> Int64 { origin + time.microseconds }
 
   var devices: [DeviceMessage] { [] }
 

@@ -130,6 +130,39 @@ struct ModeServiceTimeTests {
     #expect(service.publisher.next(for: &position) != nil)
   }
 
+  @Test("the alarm is off while nothing is due, and follows a clock that jumps")
+  func alarm() throws {
+    let keyboards = FakeKeyboards()
+    let service = TestService(settings, keyboards)
+    let loop = try EventLoop()
+    try service.service.start(on: loop)
+    let bound = try loop.addTimer {
+      Issue.record("the alarm did not come")
+      loop.stop()
+    }
+    // Shift is on, which times out now, and then is used.
+    keyboards.origin = microsecondsSinceBoot() - 3_000_000
+    service.take([try input(first, 0, 42, .press)])
+    service.take([try input(first, 10, 30, .press)])
+    #expect(service.wakeTime == nil)
+    let reads = keyboards.reads
+    while try loop.runOnce() {}
+    #expect(keyboards.reads == reads)
+    // The same deadline comes an hour earlier.
+    service.take([try input(first, 0, 42, .press)])
+    keyboards.origin += 3_600_000_000
+    service.service.advance()
+    #expect(service.wakeTime == at(3000))
+    while try loop.runOnce() {}
+    #expect(keyboards.reads == reads + 2)
+    keyboards.origin -= 3_600_000_000
+    service.service.advance()
+    keyboards.now = at(3000)
+    bound.set(after: .seconds(60))
+    while service.controller.modes.shift == "on" { _ = try loop.runOnce() }
+    #expect(service.wakeTime == nil)
+  }
+
   @Test("statistics have boot time, not the time of the input source")
   func uptime() throws {
     let keyboards = FakeKeyboards()

@@ -103,7 +103,7 @@ struct EventLoopTests {
       calls += read(pipe.reading.number, &byte, 1)
     }
     try withExtendedLifetime(source) {
-      var entry = pollfd(fd: loop.all.number, events: Int16(POLLIN), revents: 0)
+      var entry = pollfd(fd: loop.all.descriptor, events: Int16(POLLIN), revents: 0)
       while try loop.runOnce() {}
       #expect(poll(&entry, 1, 0) == 0)
       pipe.write()

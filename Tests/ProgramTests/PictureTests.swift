@@ -40,16 +40,6 @@ struct PictureTests {
     #expect((ended.status, ended.errors) == (0, "0\n"))
   }
 
-  @Test("graph without a place for temporary files does not blame Graphviz")
-  func noTemporaryFolder() throws {
-    let folder = try TemporaryFolder()
-    let missing = "\(folder.path)/missing"
-    let ended = try run(
-      "keymodectl", "graph", "keyboard", "--format", "svg", environment: ["TMPDIR": missing])
-    #expect((ended.status, ended.output) == (1, ""))
-    #expect(ended.errors.contains(missing) && !ended.errors.contains("Graphviz"))
-  }
-
   @Test("graph draws a picture where SIGCHLD was ignored at the start")
   func ignoredChildren() throws {
     let drawn = try run(

@@ -20,7 +20,7 @@ struct StatesFollowerTests {
   ) throws -> Result<Occurrence, ClientError> {
     while true {
       if let result = told() { return result }
-      if try !loop.runOnce() { try awaitInput(loop.all.number, "an occurrence") }
+      if try !loop.runOnce() { try awaitInput(loop.all.descriptor, "an occurrence") }
     }
   }
 

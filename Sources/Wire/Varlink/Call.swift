@@ -91,16 +91,15 @@ public struct Reply: Hashable, Sendable {
 
   /// The reply as a server sends it, NUL included.
   public var message: [UInt8] {
-    varlinkMessage { json in
-      if let error { json.member("error", error) }
-      json.member("parameters", parameters)
-      if continues { json.member("continues", true) }
-    }
+    Reply.message(parameters, error: error, continues: continues)
   }
 
-  /// A success with these results as a server sends it, NUL included.
-  public static func message(_ parameters: some JSONWritable, continues: Bool = false) -> [UInt8] {
+  /// The reply with these results, or with this error, as a server sends it, NUL included.
+  public static func message(
+    _ parameters: some JSONWritable, error: String? = nil, continues: Bool = false
+  ) -> [UInt8] {
     varlinkMessage { json in
+      if let error { json.member("error", error) }
       json.member("parameters", parameters)
       if continues { json.member("continues", true) }
     }
