@@ -106,10 +106,10 @@ public final class Bus {
       var slot: OpaquePointer?
       let message = try BusMessage.call(call, on: handle)
       let microseconds = UInt64(clamping: timeout.wholeMicroseconds)
-      try message.send { message in
+      try checked(
+        "call over D-Bus",
         sd_bus_call_async(
-          handle, &slot, message, Bus.answered, waiting.toOpaque(), microseconds)
-      }
+          handle, &slot, message.handle, Bus.answered, waiting.toOpaque(), microseconds))
       sd_bus_slot_set_destroy_callback(slot, Bus.givenUp)
       // The connection alone keeps the slot.
       sd_bus_slot_set_floating(slot, 1)

@@ -37,11 +37,6 @@ struct BusMessage: ~Copyable {
 
   private func string(_ text: UnsafePointer<CChar>?) -> String? { text.map { String(cString: $0) } }
 
-  /// Sends the call; `body` is given the message's handle.
-  func send(_ body: (OpaquePointer) -> Int32) throws(SystemError) {
-    try checked("call over D-Bus", body(handle))
-  }
-
   // MARK: - Writing
 
   private func append(_ value: BusValue) throws(SystemError) {
