@@ -12,7 +12,7 @@ private func serve(_ loop: EventLoop, until isSo: () -> Bool) throws {
   while true {
     while try loop.runOnce() {}
     if isSo() { return }
-    var entry = pollfd(fd: loop.all.number, events: Int16(POLLIN), revents: 0)
+    var entry = pollfd(fd: loop.all.descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&entry, 1, Int32(boundSeconds) * 1000) == 1 else {
       throw TimedOut(waitingFor: "an event of the loop")
     }
