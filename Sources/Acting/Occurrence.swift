@@ -70,7 +70,7 @@ struct KnownStates {
   private var presence: SessionPresence?
   /// The states as last told by a daemon.
   private var states: CountedStates?
-  /// Whether the session has been in front since the first of them.
+  /// Whether the session was in front at any time since the first states came.
   private var haveBeenInFront = false
 
   /// - Parameter presence: whether the session is in front; `nil` if that is not known yet.

@@ -20,7 +20,7 @@ public final class StatesFollower {
     _ directory: String, on loop: EventLoop, anySession: Bool, mayWait: Bool = true,
     told: @escaping (Result<Occurrence, ClientError>) -> Void
   ) throws {
-    // What the daemon and the session add to.
+    // What the daemon and the session have told.
     var known = KnownStates(presence: anySession ? .inFront : nil)
     func tell(_ occurrence: Occurrence?) {
       if let occurrence { told(.success(occurrence)) }
@@ -38,7 +38,7 @@ public final class StatesFollower {
       case .success(let update): tell(known.take(update))
       }
     }
-    // Whether the session is in front is known before what came at the same time.
+    // The session's presence is taken before an update of the same time.
     daemon.setPriority(.last)
   }
 }

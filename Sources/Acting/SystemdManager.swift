@@ -56,8 +56,8 @@ final class SystemdManager {
     lost()
   }
 
-  /// Calls a method, and calls `answer` with the values that it returns; of one that makes a job, that is
-  /// the path of the job.
+  /// Calls a method, and calls `answer` with the values that it returns: a method that makes a job
+  /// returns the job's path.
   func call(
     _ method: String, _ arguments: [BusValue],
     answer: @escaping (Result<[BusValue], BusError>) -> Void

@@ -22,7 +22,7 @@ final class Publisher {
   private struct Part {
     /// The position of the subscribers that it is for, and the one that it brings them to.
     let start, end: SubscriberPosition
-    /// The number of the last change when it was written.
+    /// The number of the last change when the part was written.
     let latest: Int64
     /// Whether it tells of missed changes.
     let isNotice: Bool

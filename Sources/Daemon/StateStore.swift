@@ -55,7 +55,7 @@ final class StateStore {
   /// The version of the states and the records; must change if a field of either does.
   static let layout: UInt64 = 0x6b65_796d_6f64_0003
 
-  /// How many awaited releases are kept. Hardly ever are more such keys down at once.
+  /// How many awaited releases are kept. More are hardly ever awaited at once.
   private static let mostReleases = 6
 
   /// The size of the part before the records, in bytes.

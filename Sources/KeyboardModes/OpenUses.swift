@@ -6,10 +6,11 @@
 ///     F10  P--R
 ///          ^  ^ tap, then release
 ///
-/// A release is never lost: it is sent when the key goes up, when its device goes away, when lost
-/// events are made up for, when new settings unbind it, and by the daemon after this one
-/// (``Controller/Snapshot``). While one is awaited, ``Controller/take(_:keysUp:taken:)`` asks the
-/// kernel now and then, because the grab of another program hides a release.
+/// The event of a release is not lost: it is sent when the key goes up, when its device goes away,
+/// when lost events are made up for, when new settings unbind it, and, for up to six releases, by
+/// the daemon after this one (``Controller/Snapshot``), if it has the event. While one is awaited,
+/// ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because the grab of another
+/// program hides a release.
 ///
 /// Each function returns what is to be sent, in order.
 struct OpenUses: Sendable {
@@ -32,7 +33,7 @@ struct OpenUses: Sendable {
   /// Counts what may change the result of ``awaited(in:)``.
   private(set) var revision = 0
 
-  /// None yet, by these settings.
+  /// No use is open yet. The settings give the times.
   init(_ settings: Settings) { (tapTimeout, debounce) = (settings.tapTimeout, settings.debounce) }
 
   /// Whether no use is open.

@@ -19,7 +19,7 @@ struct WaitingTap: Sendable {
   private let debounce: Duration
   private var press: Press?
 
-  /// None yet, by these settings.
+  /// No press waits yet. The settings give the times.
   init(_ settings: Settings) { (timeout, debounce) = (settings.tapTimeout, settings.debounce) }
 
   /// Whether no press waits.

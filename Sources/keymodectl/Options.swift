@@ -2,7 +2,7 @@ import Configuration
 import Linux
 import Terminal
 
-/// An option, as some commands have it.
+/// An option with one of its meanings.
 struct Option {
   /// Its name, with dashes.
   let name: String

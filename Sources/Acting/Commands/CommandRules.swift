@@ -1,7 +1,7 @@
 import Glibc
 public import StateMachines
 
-/// When a command runs that is to run while states last.
+/// Rules for a command that runs while states last.
 ///
 /// |             | entered(e)  | left        | ended(o)                      | quit(r)     |
 /// | ----------- | ----------- | ----------- | ----------------------------- | ----------- |

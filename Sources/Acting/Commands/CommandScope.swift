@@ -10,8 +10,9 @@ import Terminal
 /// service that this process belongs to, or else `keymode-while-PID.scope`, into which this process
 /// moves itself.
 ///
-/// Such a scope ends with its last process. So a keeper, a shell, waits in it for the end of a pipe. In
-/// a service, whose other processes may outlive this one, it then has systemd end the scope.
+/// Such a scope ends with its last process. So a shell, the keeper, waits in it. If this process
+/// ends without having closed the scope, its pipe to the keeper ends too, and the keeper has
+/// systemd end the scope, even where the service lives on.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.scope(5)`.
 final class CommandScope {
@@ -27,7 +28,8 @@ final class CommandScope {
   /// - Parameter grace: how long the command may take to end.
   /// - Throws: ``NoCommandScope``.
   init(grace: Duration) throws {
-    // Root uses the system's manager, also from a terminal of a user, which is in a unit of hers.
+    // Root uses the system's manager, even in a terminal of another user, which is in a unit of
+    // hers. In a unit of root's own user manager, it uses that one.
     let userUnit = ServiceManager.userUnit
     let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
     let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
@@ -85,8 +87,8 @@ final class CommandScope {
   func close() { keeper.dismiss() }
 }
 
-/// A shell that keeps a scope while no command runs. If this process ends without dismissing it, it has
-/// systemd end the scope.
+/// A shell that keeps a scope while no command runs. If this process ends without dismissing it,
+/// the shell has systemd end the scope.
 private final class Keeper {
   let process: ChildProcess
   /// The end of the pipe that only this process has.

@@ -7,8 +7,8 @@ import Terminal
 public enum CommandOutcome: Hashable, Sendable {
   /// It could not be started, for this `errno`.
   case failed(Int32)
-  /// It has ended in this way, and nothing of it is left. One whose status only a tracer learned counts as
-  /// killed.
+  /// It has ended in this way, and nothing of it is left. It counts as killed if only a tracer
+  /// learned its status.
   case ended(ChildProcess.End)
 
   /// The exit status that a shell gives for this outcome.
@@ -21,7 +21,8 @@ public enum CommandOutcome: Hashable, Sendable {
   }
 }
 
-/// A command that runs once at a time in a control group, and is ended with all that it has started.
+/// A command that has one run at a time, in a control group. It is ended with all that it
+/// has started.
 final class ContainedCommand {
   private let command: [String]
   private let scope: CommandScope
@@ -48,8 +49,8 @@ final class ContainedCommand {
     machine = StateMachine(RunRules(grace: grace.wholeMicroseconds))
     deadline = try loop.addTimer { [unowned self] in
       take(.deadlineCame)
-      // The kernel tells of an empty group up to 10 ms later, and of one that was removed by then, as by
-      // the end of the scope, not at all.
+      // The kernel tells of an empty group up to 10 ms late; never, if the scope's end removed
+      // it first.
       look()
       if machine.state == .killing { deadline?.set(after: .milliseconds(100)) }
     }
@@ -70,7 +71,7 @@ final class ContainedCommand {
       take(.started)
       return nil
     } catch {
-      // It runs already where only the loop refused its descriptor.
+      // If the loop refused its descriptor, the command runs already.
       group?.kill()
       forget()
       return error.code
@@ -101,7 +102,7 @@ final class ContainedCommand {
     let isPopulated = group?.isPopulated == true
     guard first?.hasEnded == true else { return }
     if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }
-    // It stays readable.
+    // The descriptor of an ended process stays readable.
     if let ended = firstEnds {
       ended.end()
       firstEnds = nil
@@ -141,8 +142,8 @@ final class ContainedCommand {
 
   /// Asks all processes of the command to end, but those in its process group that were asked before.
   ///
-  /// A shell that was just starting a process had blocked signals: only the shell got the one to the
-  /// group, and ended by it.
+  /// A shell may block signals while it starts a process. A signal that the group got before the
+  /// process existed ends only the shell.
   private func ask(sparing asked: Set<Int32> = []) {
     let number = first?.number
     for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number

@@ -2,8 +2,8 @@ import KeymodeClient
 import Linux
 import Terminal
 
-/// Notices what hangs while a command runs: the daemon, which must answer, and this program, which must
-/// tell the service manager that it lives, where it is a service with a watchdog.
+/// While a command runs, notices a daemon that does not answer, and tells the service manager that
+/// this program lives. In a service, the manager's watchdog notices if this program hangs.
 ///
 /// An idle program is never woken.
 final class Liveness {

@@ -1,6 +1,6 @@
 import StateMachines
 
-/// How far a run of a command is: the first process, and all that it has started.
+/// The progress of a run: of its first process, and of all that it has started.
 ///
 /// |         | started | endOrdered(t)          | firstEnded(t)          | deadlineCame | allEnded |
 /// | ------- | ------- | ---------------------- | ---------------------- | ------------ | -------- |
@@ -9,17 +9,17 @@ import StateMachines
 /// | ending  | ignored | ignored                | ignored                | killing      | idle     |
 /// | killing | ignored | ignored                | ignored                | ignored      | idle     |
 ///
-/// A command has ended when its first process has. What that left behind has as long to end as the
-/// first process has after an order. The deadline stays as it is whatever comes later, so nothing
-/// can put it off.
+/// A command has ended when its first process has. What it leaves behind gets the same grace as the
+/// first process after an order. The deadline stays as it is whatever comes later, so nothing can
+/// put it off.
 struct RunRules: Rules {
   enum State: Hashable, Sendable {
     /// There is no command, and nothing of an earlier one.
     case idle
     /// The first process runs.
     case running
-    /// All processes have been asked to end. Those that are left at this time, in microseconds of the
-    /// boot clock, are killed.
+    /// The process group has been asked to end; all processes, once the first has ended. Those that
+    /// are left at this time, in microseconds of the boot clock, are killed.
     case ending(deadline: Int64)
     /// The deadline has passed: all processes have been killed.
     case killing

@@ -70,7 +70,7 @@ public final class StateCommand {
     grace: Duration, anySession: Bool, mayWait: Bool
   ) throws -> CommandRules.Result {
     let loop = run.loop
-    // Before the scope, into which this process moves out of its session.
+    // Before the scope: making it may move this process out of its session.
     let follower = try StatesFollower(
       directory, on: loop, anySession: anySession, mayWait: mayWait
     ) { [self] occurrence in
@@ -112,7 +112,7 @@ public final class StateCommand {
     }
   }
 
-  /// Says once why the command has to wait, if it has from the start.
+  /// Says once why the command waits, if it waits from the start.
   private func tell(_ occurrence: Occurrence) {
     defer { hasTold = true }
     guard !hasTold, case .unknown(let reason) = occurrence else { return }
@@ -121,7 +121,7 @@ public final class StateCommand {
     notify("\(text);\n\(isLocked ? "the command starts once it is unlocked" : "waiting for it")")
   }
 
-  /// Asks the daemon whether it has the states of the conditions: no other can ever hold.
+  /// Asks the daemon whether it has the states of the conditions: a missing one can never hold.
   private func check() {
     guard !isChecked, checking == nil else { return }
     perform {

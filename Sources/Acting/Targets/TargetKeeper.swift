@@ -54,8 +54,7 @@ public final class TargetKeeper {
   /// Connects to the user's service manager.
   ///
   /// - Parameters:
-  ///   - withShift: whether the states of Shift have targets too. Those that are active otherwise are
-  ///     stopped.
+  ///   - withShift: whether the states of Shift have targets too. If not, active ones are stopped.
   ///   - tell: tells the user of something that did not work.
   /// - Throws: ``SystemError`` if there is no user manager.
   public init(withShift: Bool, tell: @escaping (TerminalText) -> Void) throws(SystemError) {
@@ -162,8 +161,8 @@ public final class TargetKeeper {
 
   /// Orders what leads from the listed targets to those that are wanted, as far as it can be ordered now.
   private func order(from listed: [TargetUnit: TargetStatus], by manager: SystemdManager) {
-    // Jobs may be under way still: a target starts once the units that it wants have started, which
-    // may wait for the very unit that this program is.
+    // Jobs may still be under way: a target waits for the units that it wants, and those may wait
+    // for this program's own unit.
     if isInformed, !isReadyTold {
       isReadyTold = true
       ServiceManager.notify("READY=1")

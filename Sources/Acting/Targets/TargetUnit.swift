@@ -3,8 +3,8 @@ import Linux
 
 /// The target that stands for one state of a machine, such as `keymode-keyboard@editingText.target`.
 ///
-/// Every name of a state that the daemon's configuration admits is the name of an instance, as it is: it
-/// consists of letters, digits, `-` and `_`. systemd refuses any other.
+/// A state's name needs no escaping in the unit's name: the daemon's configuration admits only
+/// letters, digits, `-` and `_`.
 struct TargetUnit: Hashable, Sendable {
   let machine: Machine
   /// The state: the instance's name, which `%i` is in a unit.
@@ -46,7 +46,7 @@ struct TargetOrder: Hashable, Sendable {
   let unit: TargetUnit
 }
 
-/// What a target does that is not inactive.
+/// What a target that is not inactive does.
 enum TargetStatus: Hashable, Sendable {
   case active
   /// A job starts it.

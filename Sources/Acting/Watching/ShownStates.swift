@@ -1,8 +1,7 @@
 import KeyboardModes
 import Wire
 
-/// The states as someone who watches them last learned of them, with times on the clock of this
-/// computer.
+/// The states as last received, with times on the clock of this computer.
 struct ShownStates {
   /// The states; empty while they are unknown.
   private(set) var states: [Machine: String] = [:]

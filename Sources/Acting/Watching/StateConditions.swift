@@ -39,7 +39,8 @@ public struct StateConditions: Hashable, Sendable {
     self.first = first
   }
 
-  /// Checks that the daemon's keyboard machine has all states that are named: no other can ever hold.
+  /// Checks that the daemon's keyboard machine has all states that are named: a missing one can
+  /// never hold.
   ///
   /// - Throws: `UsageError` if it lacks one.
   public func check(_ machines: [MachineMessage]) throws(UsageError) {

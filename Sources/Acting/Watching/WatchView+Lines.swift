@@ -9,8 +9,8 @@ extension WatchView {
     case strong = "1"
     case yellow = "1;33"
     case red = "1;31"
-    /// Underlined and, of the other, with exchanged colours: people who cannot tell hues apart can tell
-    /// these two, which are both a warning.
+    /// Two warnings: one is underlined, the other has its colours exchanged, for people who cannot
+    /// tell hues apart.
     case underlinedRed = "1;4;31"
     case reversedRed = "1;7;31"
     case green = "1;32"

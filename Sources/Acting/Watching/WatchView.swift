@@ -7,9 +7,10 @@ import Wire
 /// The live view: a column for each machine, and below them what happened, newest first.
 ///
 /// It reads no clock; only the time zone comes from the system. The duration of a state is shown in
-/// its largest unit, so it changes every second for one minute after a change, then every minute for
-/// one hour, and so on: a view that stays open wakes the processor at most once a minute. Past events
-/// have the time of day, which never has to be drawn again.
+/// its largest unit, so it changes every second for one minute after a change, then every minute
+/// for one hour, and so on. From one minute after the last change, a view that stays open wakes the
+/// processor at most once a minute for each machine. Past events have the time of day, which never
+/// has to be drawn again.
 public struct WatchView {
   struct Row {
     let clock: String

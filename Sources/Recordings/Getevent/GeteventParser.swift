@@ -28,7 +28,7 @@ struct GeteventParser: EntryParser {
 
   private var keyNames = KeyNames()
 
-  /// The kernel allows no more event devices at a time; a text with more names is not a recording.
+  /// The most devices, removed ones included. The kernel has no more at a time.
   private static let mostDevices = 1024
 
   mutating func parse(

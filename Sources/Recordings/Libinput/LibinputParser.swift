@@ -42,8 +42,8 @@ struct LibinputParser: EntryParser {
   /// The number of devices whose descriptions have begun.
   private var descriptions = 0
 
-  /// The number of the present device, once it has an event, and of devices with events. Devices
-  /// without events, of which there may be many, get no numbers.
+  /// The present device's index, once it has an event, and how many devices have events. Devices
+  /// without events, of which there may be many, get no index.
   private var device: Int?
   private var count = 0
 

@@ -25,7 +25,7 @@ enum Note {
   static let mark: StaticString = "# keymoded: "
   static let held = "held"
   static let lost = "lost"
-  /// In libinput's format only: another format has one device, and the order of its lines.
+  /// Only in libinput's format: evemu's has one device, so the order of its lines is enough.
   static let missed = "missed"
   static let gone = "gone"
 }

@@ -14,7 +14,7 @@ struct EntryInterpreter {
     self.files = files
   }
 
-  /// Whether a report of differences has not ended. It has to be complete.
+  /// Whether a report of differences, which must be complete, has not ended.
   var isUnfinished: Bool { devices.contains { $0.differences != nil } }
 
   /// The input that `entry` completes, if it completes one.
@@ -64,7 +64,7 @@ struct EntryInterpreter {
   }
 }
 
-/// What the events before have to do with the next ones of the device.
+/// What a device's earlier events mean for its next ones.
 private struct DeviceEvents {
   let id: DeviceID
 
@@ -80,7 +80,7 @@ private struct DeviceEvents {
   /// Whether the report is a release that a grab hid.
   var isMissed = false
 
-  /// Whether the next event is nothing but what it says.
+  /// Whether the next event can be taken as it is.
   var isOrdinary: Bool { !isSkipping && !isMissed && differences == nil }
 
   /// What `key` completes, if it completes anything.

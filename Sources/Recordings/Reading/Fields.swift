@@ -43,7 +43,7 @@ struct Fields {
   /// What has not been taken.
   private var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: front, count: count) }
 
-  /// The next character, if there is one.
+  /// The next character; there must be one.
   private var character: UInt8 { front.load(as: UInt8.self) }
 
   @inline(__always)
@@ -127,8 +127,8 @@ struct Fields {
 
   // MARK: Numbers
 
-  /// The decimal number in the next field, with a minus sign or without, as `printf("%d")` writes it.
-  /// If the field is none of at most 18 digits, nothing is taken.
+  /// The decimal number in the next field, with a minus sign or without, as `printf("%d")` writes
+  /// it. Takes nothing if the field is no number or has more than 18 digits.
   @inline(__always)
   mutating func decimal(orEndAt marks: (UInt8, UInt8) = (.space, .tab)) -> Int64? {
     skipSpace()
@@ -151,8 +151,8 @@ struct Fields {
     throw start.fault("value", "is not a decimal number", orEndAt: mark)
   }
 
-  /// The hexadecimal number in the next field, without `0x`. If the field is none of so many digits,
-  /// which the type has to have room for, nothing is taken.
+  /// The hexadecimal number in the next field, without `0x`. Takes nothing if the field is no
+  /// number or has not so many digits. The type must have room for them.
   @inline(__always)
   mutating func hexadecimal<Number: FixedWidthInteger>(digits: ClosedRange<Int>) -> Number? {
     skipSpace()
@@ -181,7 +181,7 @@ struct Fields {
     guard let fraction = digits(), isAtEnd(ofFieldBefore: (mark, mark)) else {
       throw start.fault("time", "is not SECONDS.MICROSECONDS", orEndAt: mark)
     }
-    // evemu itself reads 1.5 as five microseconds, a person as half a second.
+    // evemu itself reads the `.5` of `1.5` as five microseconds, a person as half a second.
     guard front - point == 6 else {
       throw start.fault("time", "does not have six digits after the point", orEndAt: mark)
     }

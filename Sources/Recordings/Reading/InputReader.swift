@@ -60,7 +60,7 @@ struct InputReader: ~Copyable {
     buffer = .allocate(byteCount: 2 * Self.longestLine, alignment: 8)
   }
 
-  // Swift 6.0 cannot catch an error between the properties of a value that cannot be copied.
+  // Swift 6.0 cannot catch an error while a noncopyable value is only partly initialized.
   private static func open(
     _ path: FilePath, _ name: String, isStandardInput: Bool
   ) throws(RecordingError) -> FileDescriptor {

@@ -46,7 +46,7 @@ public struct Recording: ~Copyable {
   private init(
     _ paths: [FilePath], _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
-    // Before the properties: Swift 6.0 cannot throw between them.
+    // First: Swift 6.0 cannot throw once some properties of a noncopyable value are set.
     let files = try paths.indices.map { index throws(RecordingError) in
       let interpreter = EntryInterpreter(file: index, of: paths.count)
       return try OpenedRecording(paths[index], format, interpreter, options)
@@ -77,8 +77,8 @@ public struct Recording: ~Copyable {
   }
 
   /// The same fault, with the detected format of its file in the message, because detection may
-  /// have been wrong. If the user named the format, the message stays as it is. Of a file that is
-  /// like no format, its first fault says nothing.
+  /// have been wrong. If the user named the format, the message stays as it is. If the file is like
+  /// no format, the message says only that.
   public func explained(_ fault: RecordingError) -> RecordingError {
     guard let file = files.first(where: { $0.name == fault.file }),
       let format = file.detectedFormat

@@ -43,7 +43,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     self = format
   }
 
-  /// The format to read a text as that no format claims: getevent's lines begin with a bracket, and
+  /// The format to try for a text that no format claims: getevent's lines begin with a bracket, and
   /// the oldest evemu recordings have no header.
   static func guessed(of start: UnsafeRawBufferPointer) -> RecordingFormat {
     start.first { $0 > .space } == UInt8(ascii: "[") ? .getevent : .evemu
@@ -90,7 +90,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     self = first.format
   }
 
-  /// The format that has this line, as no other does.
+  /// The only format that has such a line, if any has.
   private static func claiming(_ line: UnsafeRawBufferPointer) -> RecordingFormat? {
     if EvemuParser().recognizes(line) { return .evemu }
     if LibinputParser().recognizes(line) { return .libinput }

@@ -26,7 +26,7 @@ final class RecordingStream: BatchStream {
   private var parser: any EntryParser
   private var reader: EntryReader
 
-  /// The devices, once all of a file that is in another order has been read.
+  /// The devices of a file that may be in another order, once all of it has been read.
   private var devices: StreamMerge?
 
   /// The fault that ended reading, behind all events that are kept.

@@ -2,7 +2,8 @@ import Glibc
 import Linux
 import Terminal
 
-/// A file that grows by whole pieces: if a piece does not fit, none of it is kept.
+/// A file that grows by whole pieces: if a piece cannot be written, a file of its own keeps nothing
+/// of it. Standard output may keep a part.
 final class AppendedFile {
   private let descriptor: FileDescriptor
   private let name: String
@@ -38,7 +39,7 @@ final class AppendedFile {
     return AppendedFile(FileDescriptor(owning: number), "standard output", isOwn: false)
   }
 
-  /// Adds all of `text` or, if it cannot be written, nothing of it.
+  /// Adds all of `text`. If that fails, a file of its own keeps nothing of it.
   func append(_ text: String) throws(SystemError) {
     let bytes = Array(text.utf8)
     do throws(SystemError) {

@@ -9,9 +9,9 @@ public import Terminal
 ///
 /// It reads them as the daemon does, so that a replay makes the changes that the daemon would have
 /// published: the keys that are down at the start, the differences after a loss of events, and the
-/// releases that a grab hid are recorded too. Reports of several devices are ordered by time. If the
-/// kernel delivers one behind a later one of another device, which takes microseconds, a replay sorts
-/// them.
+/// releases that a grab hid are recorded too. Reports of several devices are ordered by time. The
+/// kernel may deliver one some microseconds after a later one of another device: then a replay
+/// sorts them.
 public final class Recorder {
   private let request: RecordingRequest
   private let notify: (TerminalText) -> Void
@@ -50,7 +50,7 @@ public final class Recorder {
 
   /// Records until the end, or until the reader of the recording closes it.
   ///
-  /// - Returns: whether no device was lost.
+  /// - Returns: whether no device was lost; `true` in any case if the reader closed the recording.
   /// - Throws: `NoKeyboard`; `SystemError` if a keyboard cannot be opened or the file cannot be
   ///   created; `UsageError` if there are more keyboards than the format can hold.
   public func run() throws -> Bool {

@@ -1,7 +1,7 @@
 import Keyboards
 import Terminal
 
-/// A recording that is being written. At any time its file holds complete reports only.
+/// A recording that is being written. At any time a file of its own holds complete reports only.
 ///
 /// In libinput's format each device has a list of reports. That of the first device is written into
 /// the recording at once; those of the other devices stay in memory until ``finish()`` appends them.
@@ -39,12 +39,13 @@ final class RecordingFile {
     }
   }
 
-  /// Adds a report of the device at index `section`; ``flush()`` writes it.
+  /// Adds a report of the device at index `section`; ``flush()`` or ``finish()`` writes it.
   func write(_ report: Report, _ section: Int) {
     sections[section].reports.append(sections[section].writer.text(of: report))
   }
 
-  /// Writes the added reports of the first device. If they cannot be written, none of them is kept.
+  /// Writes the added reports of the first device. If that fails, a file of its own keeps none
+  /// of them.
   func flush() throws(SystemError) {
     guard let reports = sections.first?.reports, !reports.isEmpty else { return }
     try output.append(reports.joined())
