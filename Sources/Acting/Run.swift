@@ -50,8 +50,8 @@ extension EventLoop {
     return timer
   }
 
-  /// Follows the daemon that serves in `directory`. Calls `told` with each update, in order, and with an
-  /// error if waiting would not help.
+  /// Follows the daemon that serves in `directory`. Calls `told` with each update, in order, and
+  /// with an error if waiting would not help.
   ///
   /// The first update comes at once or, if the daemon does not answer, within five seconds.
   public func follow(
@@ -67,7 +67,8 @@ extension EventLoop {
     }
   }
 
-  /// Asks the daemon that serves in `directory`. Calls `answered` once, with the answer or the error.
+  /// Asks the daemon that serves in `directory`. Calls `answered` once, with the answer or
+  /// the error.
   ///
   /// - Parameter patience: how long the daemon may take to answer.
   package func ask<Answer>(

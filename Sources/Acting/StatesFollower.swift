@@ -1,21 +1,22 @@
 public import KeymodeClient
 public import Linux
 
-/// Follows the states for those who act on them: the daemon's, while the user's session is in front.
+/// Follows the states for those who act on them: the daemon's, while the user's session is
+/// in front.
 public final class StatesFollower {
   private let daemon: EventSource
   private let session: LoginSession?
 
   /// Follows the states of the daemon that serves in `directory`.
   ///
-  /// The first occurrence comes at once or, if the daemon does not answer, within five seconds. Where
-  /// there is no daemon, this waits for one, if it may.
+  /// The first occurrence comes at once or, if the daemon does not answer, within five seconds.
+  /// Where there is no daemon, this waits for one, if it may.
   ///
   /// - Parameters:
   ///   - anySession: whether not to look at sessions.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than fail.
-  ///   - told: called from the loop with each occurrence, in order, and with an error if waiting would
-  ///     not help, such as for lack of permission.
+  ///   - told: called from the loop with each occurrence, in order, and with an error if waiting
+  ///     would not help, such as for lack of permission.
   public init(
     _ directory: String, on loop: EventLoop, anySession: Bool, mayWait: Bool = true,
     told: @escaping (Result<Occurrence, ClientError>) -> Void

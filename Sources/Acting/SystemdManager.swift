@@ -3,8 +3,8 @@ import Terminal
 
 /// A connection to a service manager of systemd.
 ///
-/// See `org.freedesktop.systemd1(5)`. There is no bus in between: `systemctl --user` connects in the
-/// same way, and the manager tells everything to such a connection.
+/// See `org.freedesktop.systemd1(5)`. There is no bus in between: `systemctl --user` connects in
+/// the same way, and the manager tells everything to such a connection.
 final class SystemdManager {
   /// The end of a job: the path of the job, its unit, and its result, which is `done` or why not.
   typealias JobEnd = (job: String, unit: String, result: String)
@@ -26,8 +26,8 @@ final class SystemdManager {
   /// Connects.
   ///
   /// - Parameters:
-  ///   - jobEnded: is called, from the loop, with the end of each job; after the answer to the call that
-  ///     made it.
+  ///   - jobEnded: is called, from the loop, with the end of each job; after the answer to the call
+  ///     that made it.
   ///   - lost: is called once the connection is lost.
   init(
     _ address: Bus.Address, on loop: EventLoop, jobEnded: @escaping (JobEnd) -> Void,

@@ -4,8 +4,8 @@ import Linux
 import Terminal
 
 extension Configuration {
-  /// The configuration as YAML, with every setting. ``init(parsing:file:warn:)`` reads it as an equal
-  /// configuration.
+  /// The configuration as YAML, with every setting. ``init(parsing:file:warn:)`` reads it as an
+  /// equal configuration.
   public var yaml: String {
     let lines = [shiftLines, keyboardLines, deviceLines, debounceLines, ledLines].joined()
     return lines.map { "\($0)\n" }.joined()
@@ -35,7 +35,8 @@ extension Configuration {
     let table = settings.keyboard
     let shipped = KeyboardTable.standard
     guard table != shipped else { return [] }
-    // A table that extends the shipped one may have unreachable states, and one that replaces it not.
+    // A table that extends the shipped one may have unreachable states, and one that replaces
+    // it not.
     let extends =
       table.stateNames.starts(with: shipped.stateNames)
       && table.eventNames.starts(with: shipped.eventNames)

@@ -46,8 +46,8 @@ public struct Configuration: Hashable, Sendable {
   }
 
   /// The text of the file at `path`. If `path` is `nil`, the text of the file at ``systemPath``;
-  /// `nil` if that file does not exist. Throws why the file cannot be read, that it is no regular file
-  /// unless the caller `mayWait`, or that it is larger than ``sizeLimit``.
+  /// `nil` if that file does not exist. Throws why the file cannot be read, that it is no regular
+  /// file unless the caller `mayWait`, or that it is larger than ``sizeLimit``.
   public static func text(
     of path: String?, mayWait: Bool = false
   ) throws(ConfigurationErrors) -> [UInt8]? {
@@ -73,8 +73,8 @@ public struct Configuration: Hashable, Sendable {
 
   /// Parses the text of a file, and throws the errors in it, which have the name `file`.
   ///
-  /// - Parameter warn: receives a line for each warning, with the same name, unless there are errors:
-  ///   for settings that are valid, but probably not what the user meant.
+  /// - Parameter warn: receives a line for each warning, with the same name, unless there are
+  ///   errors: for settings that are valid, but probably not what the user meant.
   public init(
     parsing bytes: [UInt8], file: String, warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) {

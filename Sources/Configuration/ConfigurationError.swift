@@ -49,16 +49,16 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
   public var text: TerminalText { lines.joined(separator: "\n") }
 }
 
-/// A fault in a file, and its message. A file can have as many faults as values, so the message, which
-/// may need a search for a similar name, is made only for one that is reported.
+/// A fault in a file, and its message. A file can have as many faults as values, so the message,
+/// which may need a search for a similar name, is made only for one that is reported.
 struct Fault {
   let mark: Mark
   let message: () -> String
 }
 
 extension [Fault] {
-  /// The first of these in the order of the file, at most `count`. Faults at the same position stay in
-  /// the order in which they were found.
+  /// The first of these in the order of the file, at most `count`. Faults at the same position stay
+  /// in the order in which they were found.
   func first(_ count: Int) -> [Fault] {
     let sorted = enumerated().sorted { ($0.element.mark, $0.offset) < ($1.element.mark, $1.offset) }
     return sorted.prefix(count).map(\.element)

@@ -59,8 +59,8 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// Warns if a key is bound that most keyboards lack, and the key of the same label is not bound to
-  /// the same event.
+  /// Warns if a key is bound that most keyboards lack, and the key of the same label is not bound
+  /// to the same event.
   private mutating func warnOfCounterpart(of chord: Chord, at node: Node) {
     let bindings = configuration.settings.bindings
     guard let (label, key) = chord.key.counterpart else { return }
@@ -69,8 +69,9 @@ extension ConfigurationReader {
     warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: node)
   }
 
-  /// Warns if the press and the release of a chord send the same event. Such an event enters a state and
-  /// leaves it; if another key leaves the state before the release, the release enters it again.
+  /// Warns if the press and the release of a chord send the same event. Such an event enters a
+  /// state and leaves it; if another key leaves the state before the release, the release enters
+  /// it again.
   private mutating func warnOfPress(
     of chord: Chord, alsoSending event: KeyboardTable.Event, at node: Node
   ) {

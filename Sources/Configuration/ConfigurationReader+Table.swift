@@ -40,8 +40,8 @@ extension ConfigurationReader {
     if faults.count == faultsBefore { check(table, states: states, events: events) }
   }
 
-  /// The table with these parts, whose faults are reported. If there are any, the table has no rows;
-  /// without a state, there is no table.
+  /// The table with these parts, whose faults are reported. If there are any, the table has no
+  /// rows; without a state, there is no table.
   private mutating func table(
     _ states: [Name], _ events: [Name], _ initial: Name?, shipped: [KeyboardTable.Row],
     added: [(row: KeyboardTable.Row, node: Node)], at node: Node

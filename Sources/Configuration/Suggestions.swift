@@ -23,8 +23,8 @@ func unknownKey(_ name: String) -> String {
   return "unknown key name '\(name)'\(joinedChord(name) ?? keySuggestion(for: name))"
 }
 
-/// The short name of a key, with the kernel's name after one that differs in more than case, such as
-/// `Period (KEY_DOT)`: people look for either.
+/// The short name of a key, with the kernel's name after one that differs in more than case, such
+/// as `Period (KEY_DOT)`: people look for either.
 private func named(_ key: KeyCode) -> String {
   guard let kernelName = eventCodeName(1, key.number),
     kernelName != "KEY_\(key.shortName.uppercased())"
@@ -41,8 +41,8 @@ private func joinedChord(_ text: String) -> String? {
   return "; the keys of a chord are joined by '+': \(chord.shortName)"
 }
 
-/// A hint to append to the error about a text after a chord, if both were meant to be one name, such
-/// as `Print Screen`, or one chord, such as `Ctrl F9`; otherwise empty.
+/// A hint to append to the error about a text after a chord, if both were meant to be one name,
+/// such as `Print Screen`, or one chord, such as `Ctrl F9`; otherwise empty.
 func spacedKeySuggestion(for chord: ChordText) -> String {
   let words = [chord.names.last ?? "", chord.rest].joined(separator: "_")
   guard let key = KeyCode(writtenAs: words.split(separator: " ").joined(separator: "_")) else {

@@ -6,8 +6,8 @@ import Wire
 /// The sockets that a daemon makes if the service manager passed none. They are removed at its end.
 struct OwnSockets: ~Copyable {
   let sockets: [ListeningSocket]
-  /// The directory, in which no other daemon makes sockets. If it was removed, the path may belong to a
-  /// successor.
+  /// The directory, in which no other daemon makes sockets. If it was removed, the path may belong
+  /// to a successor.
   private let folder: FileDescriptor
   /// Keeps a second daemon from replacing the sockets while this one lives.
   private let lock: FileDescriptor

@@ -1,5 +1,5 @@
-/// How a chord is used. What counts is the press that completed the chord: its release, and how long
-/// its key is down, whatever other keys are held by then.
+/// How a chord is used. What counts is the press that completed the chord: its release, and how
+/// long its key is down, whatever other keys are held by then.
 public enum Use: Hashable, Sendable {
   /// At once, when the chord is pressed.
   case press

@@ -2,8 +2,8 @@
 extension Controller {
   /// Takes a batch: its inputs in order, and then everything that is due by ``Batch/settled``.
   ///
-  /// Before a press whose meaning depends on a held modifier, and before all other inputs of its time,
-  /// the controller takes the releases that a grab hid, which it learns from `keysUp`.
+  /// Before a press whose meaning depends on a held modifier, and before all other inputs of its
+  /// time, the controller takes the releases that a grab hid, which it learns from `keysUp`.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.
@@ -28,7 +28,8 @@ extension Controller {
     if let last = batch.inputs.last(where: { $0.time != nil })?.time { latest = max(latest, last) }
     passTime(to: batch.settled)
     if let nextCheck, nextCheck <= batch.settled {
-      // Behind all that has been taken, and before later inputs: a recording has them in this order.
+      // Behind all that has been taken, and before later inputs: a recording has them in
+      // this order.
       let end = max(batch.settled, latest.advanced(by: .microseconds(1)) ?? latest)
       process(hiddenReleases(at: end, keysUp: keysUp), taken)
       openUses.noteCheck(at: batch.settled)
@@ -52,8 +53,8 @@ extension Controller {
     }
   }
 
-  /// The releases that a grab hid and on which any press at `time` depends, by device. `inputs` begin
-  /// with this time; all releases come before them.
+  /// The releases that a grab hid and on which any press at `time` depends, by device. `inputs`
+  /// begin with this time; all releases come before them.
   private func missedReleases(
     beforeAllOf time: Time, in inputs: ArraySlice<Input>,
     keysUp: ([KeyCode], DeviceID) -> [KeyCode]
@@ -70,10 +71,10 @@ extension Controller {
   /// The releases that a grab hid and that the controller must take before `input`.
   ///
   /// If another program grabs a device while a key is down, the device never reports the release,
-  /// not even after the grab ends. So before the meaning of a press on any device depends on another
-  /// key that is held, `keysUp` asks the kernel whether that key is up. The kernel reports the present
-  /// state, and the press may be older: a release that is still queued, in `rest` or unread on the
-  /// device, takes effect in its turn and is not a missed one.
+  /// not even after the grab ends. So before the meaning of a press on any device depends on
+  /// another key that is held, `keysUp` asks the kernel whether that key is up. The kernel reports
+  /// the present state, and the press may be older: a release that is still queued, in `rest` or
+  /// unread on the device, takes effect in its turn and is not a missed one.
   ///
   /// - Parameters:
   ///   - rest: the known inputs after `input`.

@@ -70,8 +70,8 @@ extension Controller {
   }
 
   /// Whether the press is that of a key. Unless they are bound, the codes of game pads, fingers and
-  /// pens are not keys, and neither are the buttons of pointers where pointers do not count: it must
-  /// make no difference whether a device or a recording has them.
+  /// pens are not keys, and neither are the buttons of pointers where pointers do not count: it
+  /// must make no difference whether a device or a recording has them.
   private func isKey(_ code: KeyCode, _ meaning: PressMeaning) -> Bool {
     switch meaning {
     case .inert: code == .rightAlt
@@ -125,8 +125,8 @@ extension Controller {
 }
 
 extension Controller {
-  /// What a press of `key` at `time` would mean, for callers that show it, and the modifiers that other
-  /// keys hold; `nil` if the press would be a bounce of the key's switch.
+  /// What a press of `key` at `time` would mean, for callers that show it, and the modifiers that
+  /// other keys hold; `nil` if the press would be a bounce of the key's switch.
   public func meaning(
     ofPress key: KeyCode, on device: DeviceID, at time: Time
   ) -> (meaning: PressMeaning, held: Modifiers)? {

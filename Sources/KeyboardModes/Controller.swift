@@ -6,8 +6,8 @@
 /// Key events take effect one by one as they are read, not at the end of their frame. For each
 /// press:
 ///
-/// 1. A Shift key sends `shiftPressed`, at once or as a tap (``WaitingTap``), unless it belongs to a
-///    shortcut (``OpenShifts``).
+/// 1. A Shift key sends `shiftPressed`, at once or as a tap (``WaitingTap``), unless it belongs to
+///    a shortcut (``OpenShifts``).
 /// 2. A bound chord sends its keyboard events, at once or later (``OpenUses``); its autorepeats are
 ///    ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
@@ -16,12 +16,12 @@
 ///
 /// A press that is a bounce of its key's switch is ignored (``HeldKeys``).
 ///
-/// No rule reads a clock. The controller reports when something is due (``deadline``), and it happens
-/// when the caller calls ``advance(to:)`` or passes an input of that time or later. A change that was
-/// due has its own time, however late that call is.
+/// No rule reads a clock. The controller reports when something is due (``deadline``), and it
+/// happens when the caller calls ``advance(to:)`` or passes an input of that time or later. A
+/// change that was due has its own time, however late that call is.
 ///
-/// The values of which the controller consists decide what is to be sent; the controller sends it to
-/// the machines. Each public function returns the changes that it made, in order.
+/// The values of which the controller consists decide what is to be sent; the controller sends it
+/// to the machines. Each public function returns the changes that it made, in order.
 public struct Controller: Sendable {
   /// The settings in force.
   public private(set) var settings: Settings
@@ -42,11 +42,12 @@ public struct Controller: Sendable {
     openUses = OpenUses(settings)
   }
 
-  /// Continues from the snapshot of another controller on the same clock. Must come before any input.
+  /// Continues from the snapshot of another controller on the same clock. Must come before
+  /// any input.
   ///
-  /// The settings may differ from those of the other controller, and this can cause changes: if by a
-  /// shorter timeout `on` should have ended by the time of the last change, it ends at that time; if
-  /// the table lacks the keyboard machine's state, that machine changes to its initial state at
+  /// The settings may differ from those of the other controller, and this can cause changes: if by
+  /// a shorter timeout `on` should have ended by the time of the last change, it ends at that time;
+  /// if the table lacks the keyboard machine's state, that machine changes to its initial state at
   /// `time`, by the event ``Change/configured``.
   ///
   /// - Parameter last: the time of the last change, if there was one.
@@ -145,8 +146,8 @@ public struct Controller: Sendable {
   /// When the caller must next call ``advance(to:)`` if no input comes before; `nil` if nothing is
   /// due.
   ///
-  /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap counts at
-  /// the time of its press, which came before.
+  /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap counts
+  /// at the time of its press, which came before.
   public var deadline: Time? { earlier(openUses.due, waitingTap.due ?? machines.shiftDue) }
 
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
@@ -160,8 +161,8 @@ public struct Controller: Sendable {
   /// Performs everything due at `time` or before. A timeout and a hold have the time at which they
   /// were due, a release its own time, and a tap of Shift the time of its press.
   ///
-  /// A deadline comes before an input of the same time. ``take(_:)`` does this itself for inputs that
-  /// have a time.
+  /// A deadline comes before an input of the same time. ``take(_:)`` does this itself for inputs
+  /// that have a time.
   @discardableResult
   public mutating func advance(to time: Time) -> [Change] {
     machines.forgetChanges()
@@ -169,8 +170,8 @@ public struct Controller: Sendable {
     return machines.changes
   }
 
-  /// Performs everything due at `time` or before, and counts taps and releases that still wait for a
-  /// possible bounce. Call this after the last input.
+  /// Performs everything due at `time` or before, and counts taps and releases that still wait for
+  /// a possible bounce. Call this after the last input.
   @discardableResult
   public mutating func end(at time: Time) -> [Change] {
     machines.forgetChanges()

@@ -42,7 +42,8 @@ public struct FrameQueues: Sendable {
   /// Whether all queues are empty.
   public var isEmpty: Bool { waiting.isEmpty }
 
-  /// The time until which the last frame of the device at `index` waits; `nil` if its queue is empty.
+  /// The time until which the last frame of the device at `index` waits; `nil` if its queue
+  /// is empty.
   public func lastTime(of index: Int) -> Time? { waiting.last { $0.index == index }?.time }
 
   /// Adds `input` to the open frame of the device at `index`, or else begins a frame with this

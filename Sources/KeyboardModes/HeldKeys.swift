@@ -111,9 +111,9 @@ struct DeviceKeys: Sendable {
 /// undoes the release: it is not a new press, and the key is in the same state as if it had been
 /// down throughout. So held keys, chords and autorepeat never have to wait.
 ///
-/// Only for a tap of Shift, and for a chord with such a ``Use``, does a release cause a change, and a
-/// change cannot be undone. So it counts `d` later, or before the next press of another key; a tap of
-/// Shift also before any other input that may change a state. It keeps its own time.
+/// Only for a tap of Shift, and for a chord with such a ``Use``, does a release cause a change, and
+/// a change cannot be undone. So it counts `d` later, or before the next press of another key; a
+/// tap of Shift also before any other input that may change a state. It keeps its own time.
 struct HeldKeys: Sendable {
   private(set) var devices: [DeviceKeys] = []
 
@@ -137,8 +137,8 @@ struct HeldKeys: Sendable {
     for key in held { devices[index].press(key) }
   }
 
-  /// Presses `key`, and returns the modifiers held by other keys; `nil` if the press is a bounce, which
-  /// undoes the release of the key.
+  /// Presses `key`, and returns the modifiers held by other keys; `nil` if the press is a bounce,
+  /// which undoes the release of the key.
   mutating func press(_ key: DeviceKey, at time: Time) -> Modifiers? {
     let index = index(of: key.device)
     guard var held = devices[index].press(key.code, at: time, debounce) else { return nil }
@@ -183,7 +183,8 @@ struct HeldKeys: Sendable {
     return devices.contains { $0.device == key.device && $0.isBounce(key.code, at: time, debounce) }
   }
 
-  /// Whether a key with one of these numbers is down on any device; see ``KeySet/containsAny(of:)``.
+  /// Whether a key with one of these numbers is down on any device;
+  /// see ``KeySet/containsAny(of:)``.
   func isAnyDown(of numbers: ClosedRange<UInt16>) -> Bool {
     // By index: copying a device retains it.
     devices.indices.contains { devices[$0].down.containsAny(of: numbers) }

@@ -6,16 +6,16 @@ extension Controller {
     case opened(DeviceID, held: [KeyCode])
     /// A key of a device was pressed, released or repeated.
     case key(DeviceID, KeyEvent)
-    /// The kernel says that this key is up; a grab hid its release. It has the effect of the release.
-    /// A recording must know it from one: of all inputs with its time, it comes first.
+    /// The kernel says that this key is up; a grab hid its release. It has the effect of the
+    /// release. A recording must know it from one: of all inputs with its time, it comes first.
     case missedRelease(DeviceID, KeyCode, at: Time)
     /// Events of a device were lost, and these keys turned out to have changed. `at` is when the
     /// loss was noticed; the real times of the changes are unknown.
     case synchronized(DeviceID, [KeyDifference], at: Time)
     /// A device went away; `at` is when that was noticed. Only its own held keys are released.
     case gone(DeviceID, at: Time)
-    /// All devices that are present at the start are open: a key that another daemon knew to be down,
-    /// and that none of them holds, is up.
+    /// All devices that are present at the start are open: a key that another daemon knew to be
+    /// down, and that none of them holds, is up.
     case allOpened(at: Time)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
@@ -70,9 +70,9 @@ public struct Batch: Sendable {
   /// batches are later than anything else that is done at this time.
   public var reached: Time
 
-  /// Nothing of this time or earlier can be handed over any more, so a deadline up to here has come.
-  /// The kernel may hand a key over some time after it has stamped it; see
-  /// `Keyboards.lateness`.
+  /// Nothing of this time or earlier can be handed over any more, so a deadline up to
+  /// here has come. The kernel may hand a key over some time after it has stamped it;
+  /// see `Keyboards.lateness`.
   public var settled: Time
 
   /// A batch with these parts; without any, an empty one at time zero.

@@ -47,8 +47,8 @@ extension KeyCode {
   // The ranges are computed, because a stored static property is checked for initialization at each
   // access.
 
-  /// The numbers of the buttons of pointers, such as mice: `BTN_LEFT` to `BTN_TASK`. Those of fingers,
-  /// pens and tools, such as `BTN_TOUCH`, are higher.
+  /// The numbers of the buttons of pointers, such as mice: `BTN_LEFT` to `BTN_TASK`. Those of
+  /// fingers, pens and tools, such as `BTN_TOUCH`, are higher.
   public static var pointerButtonNumbers: ClosedRange<UInt16> { 0x110...0x117 }
 
   /// The numbers of the keys that move the cursor: `KEY_HOME` to `KEY_PAGEDOWN`, with the arrows.
@@ -94,7 +94,8 @@ extension KeyCode {
 enum KeyKind: Sendable {
   /// A character, unless Ctrl, left Alt or Meta is held.
   case character
-  /// Nothing but to move the cursor: a Shift pressed meanwhile belongs to it, as one that is held does.
+  /// Nothing but to move the cursor: a Shift pressed meanwhile belongs to it, as one that is
+  /// held does.
   case navigation
   /// A pointer's button: the same, if pointers count.
   case button

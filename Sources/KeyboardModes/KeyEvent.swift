@@ -49,8 +49,8 @@ public struct KeyDifference: Hashable, Sendable {
   /// among them, then the rest.
   ///
   /// They come in the order of their codes, which says nothing about the order in which they
-  /// happened. A letter, or Shift, found down together with Ctrl is more likely a part of a shortcut
-  /// than not.
+  /// happened. A letter, or Shift, found down together with Ctrl is more likely a part of a
+  /// shortcut than not.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {
     let down = differences.filter(\.isDown)
     let shifts = down.filter(\.key.isShift)

@@ -33,8 +33,8 @@ public struct KeySet: Sendable {
     return wasThere
   }
 
-  /// Whether a key with one of these numbers is in the set. They must all lie within one word: divided
-  /// by 64, they give the same number.
+  /// Whether a key with one of these numbers is in the set. They must all lie within one word:
+  /// divided by 64, they give the same number.
   func containsAny(of numbers: ClosedRange<UInt16>) -> Bool {
     let bits = words[unchecked: Int(numbers.lowerBound / 64)] >> (numbers.lowerBound % 64)
     return bits & (1 << UInt64(numbers.count) - 1) != 0

@@ -1,7 +1,7 @@
 public import StateMachines
 
-/// The rules of the keyboard machine, whose states say what the input area of a chat program shows: the
-/// shipped table ``standard``, or a user's own.
+/// The rules of the keyboard machine, whose states say what the input area of a chat program shows:
+/// the shipped table ``standard``, or a user's own.
 ///
 /// States and events are numbers within their table, so that a transition is one array lookup
 /// whatever the size of the table. Programs receive their names.
@@ -51,8 +51,8 @@ public struct KeyboardTable: DrawableRules, Hashable {
     "prepareToEditText", "prepareToRecord", "editingText", "showingPanel",
   ]
 
-  /// The next state for each event in each state; `nil` where the state ignores the event: in the record
-  /// bar there is no text field to tap, and a tap elsewhere does not close it.
+  /// The next state for each event in each state; `nil` where the state ignores the event: in the
+  /// record bar there is no text field to tap, and a tap elsewhere does not close it.
   private static let shippedRows: [(event: String, nextStates: [String?])] = [
     (
       "clickSwitchButton",
@@ -80,8 +80,8 @@ public struct KeyboardTable: DrawableRules, Hashable {
     self.init(states: table.states, initial: table.initial, events: table.events, rows: table.rows)
   }
 
-  /// A table of rows without faults. The shipped ones need no search for faults, which would delay the
-  /// start of every program.
+  /// A table of rows without faults. The shipped ones need no search for faults, which would delay
+  /// the start of every program.
   private init(states: [String], initial: String, events: [String], rows: [Row]) {
     precondition(max(states.count, events.count) <= Self.most)
     func number(_ name: String, _ names: [String]) -> UInt8 {

@@ -1,20 +1,20 @@
-/// The presses of Shift that may turn out to belong to a shortcut: those that sent `shiftPressed`, as
-/// long as their key is down. On a phone Shift is pressed for itself; on a keyboard it is mostly held
-/// for another key.
+/// The presses of Shift that may turn out to belong to a shortcut: those that sent `shiftPressed`,
+/// as long as their key is down. On a phone Shift is pressed for itself; on a keyboard it is mostly
+/// held for another key.
 ///
 /// - A Shift pressed while Ctrl, left Alt, Meta, a key that moves the cursor or the button of a
 ///   pointer is held is part of a shortcut: it sends no event, and is never open.
-/// - A press that sent `shiftPressed` is *open* while its key is down. If a key goes down that types no
-///   character, Shift is part of its shortcut: ``ShiftRules/Event/shiftUsed(back:)`` takes the press
-///   back, and all others that are open, to the state before the earliest.
+/// - A press that sent `shiftPressed` is *open* while its key is down. If a key goes down that
+///   types no character, Shift is part of its shortcut: ``ShiftRules/Event/shiftUsed(back:)`` takes
+///   the press back, and all others that are open, to the state before the earliest.
 ///
 ///       Shift   P-----------R         P: its press, R: its release
 ///       Left       P--R
 ///       Shift   on off                the state of the Shift machine
 ///
-///   A typed character, an event of a program, a timeout, a loss of events and new settings close all
-///   open presses: they were meant for themselves. AltGr does nothing here, and neither do the codes
-///   of game pads, fingers and pens.
+///   A typed character, an event of a program, a timeout, a loss of events and new settings close
+///   all open presses: they were meant for themselves. AltGr does nothing here, and neither do the
+///   codes of game pads, fingers and pens.
 ///
 /// With ``Settings/ShiftTrigger/always`` neither rule applies, and for a tap only the first.
 struct OpenShifts: Sendable {

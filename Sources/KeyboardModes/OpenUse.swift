@@ -4,7 +4,8 @@ struct TimedEvent: Hashable, Sendable {
   let time: Time
 }
 
-/// A press that completed a bound chord, while something may follow it: a tap, a hold, or a release.
+/// A press that completed a bound chord, while something may follow it: a tap, a hold, or
+/// a release.
 struct OpenUse: Sendable {
   let key: DeviceKey
   var uses: ChordUses
@@ -17,8 +18,8 @@ struct OpenUse: Sendable {
   var holdDue: Time?
   /// When the key was released, if its switch may still bounce.
   var released: Time?
-  /// Orders the releases that wait and have the same time: the smallest number went up first, and acts
-  /// first.
+  /// Orders the releases that wait and have the same time: the smallest number went up first, and
+  /// acts first.
   var order = 0
 
   init(_ uses: ChordUses, _ key: DeviceKey, pressed: Time?) {
@@ -27,8 +28,8 @@ struct OpenUse: Sendable {
     holdDue = uses.hold == nil ? nil : pressed?.advanced(by: uses.holdDuration)
   }
 
-  /// Those of the uses, whose events are of `table`, that `settings` bind for the key to the events of
-  /// the same names.
+  /// Those of the uses, whose events are of `table`, that `settings` bind for the key to the events
+  /// of the same names.
   func kept(from table: KeyboardTable, by settings: Settings) -> ChordUses {
     let bound = settings.bindings.chords.filter { $0.key == key.code }
       .compactMap { settings.bindings[$0] }

@@ -14,7 +14,8 @@
 ///
 /// Each function returns what is to be sent, in order.
 struct OpenUses: Sendable {
-  /// How long after a press, and after each answer, the kernel is asked whether the key is still down.
+  /// How long after a press, and after each answer, the kernel is asked whether the key is
+  /// still down.
   private static let checkInterval = Duration.milliseconds(250)
 
   private var tapTimeout: Duration
@@ -87,8 +88,8 @@ struct OpenUses: Sendable {
     return events
   }
 
-  /// Undoes the release of a bouncing key: it was down throughout, so a hold that became due meanwhile
-  /// is sent.
+  /// Undoes the release of a bouncing key: it was down throughout, so a hold that became due
+  /// meanwhile is sent.
   mutating func resume(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
     for index in uses.indices where uses[index].key == key { uses[index].released = nil }
     // Only the use of a press has a hold, and there is one at most.
@@ -186,7 +187,8 @@ struct OpenUses: Sendable {
     uses[index].released == nil ? .max : uses[index].order
   }
 
-  /// Performs what is ``due`` first: a hold, or the end of a use whose release cannot bounce any more.
+  /// Performs what is ``due`` first: a hold, or the end of a use whose release cannot bounce
+  /// any more.
   mutating func perform() -> [TimedEvent] {
     guard let (index, due) = next else { return [] }
     if let released = uses[index].released { return end(index, at: released) }
@@ -225,8 +227,8 @@ struct OpenUses: Sendable {
   /// The daemon before this one awaited these releases.
   mutating func inherit(_ releases: [AwaitedRelease]) { inherited = releases }
 
-  /// A device was opened while these keys were down. A release that another daemon awaited belongs to
-  /// the first device that holds the key.
+  /// A device was opened while these keys were down. A release that another daemon awaited belongs
+  /// to the first device that holds the key.
   ///
   /// - Returns: the keys whose release is awaited now.
   mutating func adopt(
@@ -249,7 +251,8 @@ struct OpenUses: Sendable {
     return adopted
   }
 
-  /// All present devices are open: whatever key another daemon awaited and none of them holds is up.
+  /// All present devices are open: whatever key another daemon awaited and none of them holds
+  /// is up.
   mutating func releaseInherited(at time: Time, _ table: KeyboardTable) -> [TimedEvent] {
     guard !inherited.isEmpty else { return [] }
     revision += 1

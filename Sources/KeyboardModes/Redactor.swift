@@ -2,17 +2,17 @@
 /// same changes.
 ///
 /// Only codes that are known to be needed stay: those of Shift and the other modifiers, and of
-/// presses that complete a bound chord. Any other press gets the lowest code of its ``KeyKind`` that is
-/// neither down nor bound. A release or repeat has the code of its press. What is left tells that a
-/// character was typed, and when, but not which.
+/// presses that complete a bound chord. Any other press gets the lowest code of its ``KeyKind``
+/// that is neither down nor bound. A release or repeat has the code of its press. What is left
+/// tells that a character was typed, and when, but not which.
 ///
 /// Keys that are found down together, after opening or a loss, are listed in the order of their
 /// codes, and this order must not tell anything either. So those of one kind share one code, which
 /// goes up when the last of them does: no rule asks how many such keys are down.
 ///
 /// With ``Settings/debounce``, a bounce has the code of the press that it continues, and while a
-/// release may still be followed by a bounce, its code stands for no other key. The times of a device
-/// must not step back then; those of the kernel never do.
+/// release may still be followed by a bounce, its code stands for no other key. The times of a
+/// device must not step back then; those of the kernel never do.
 public struct Redactor: Sendable {
   /// A code that is written, and the keys for which it stands: they are down, or were released so
   /// recently that a press may be a bounce.
@@ -120,9 +120,10 @@ public struct Redactor: Sendable {
     return codes.sorted { $0.number < $1.number }
   }
 
-  /// Differences are listed in the order of their codes. The changes depend on the order of modifiers,
-  /// which can be bound themselves, of presses of bound keys, and of the first character among them.
-  /// That order stays. Releases take effect before all presses, wherever they are listed.
+  /// Differences are listed in the order of their codes. The changes depend on the order of
+  /// modifiers, which can be bound themselves, of presses of bound keys, and of the first
+  /// character among them. That order stays. Releases take effect before all presses, wherever
+  /// they are listed.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
   ) -> [KeyDifference] {
@@ -138,9 +139,9 @@ public struct Redactor: Sendable {
       + (modifiers + others).map { KeyDifference(key: $0, isDown: true) }
   }
 
-  /// Presses keys, none a modifier, that were found down after a loss. Their codes are returned in an
-  /// order that tells only what decides changes: the order of the bound keys, and which of them come
-  /// before the first character.
+  /// Presses keys, none a modifier, that were found down after a loss. Their codes are returned in
+  /// an order that tells only what decides changes: the order of the bound keys, and which of them
+  /// come before the first character.
   private mutating func press(_ keys: [DeviceKey], at time: Time) -> [KeyCode] {
     var shared: [KeyKind: KeyCode] = [:]
     var ordered: [KeyCode] = []
@@ -223,8 +224,8 @@ public struct Redactor: Sendable {
       || bindings[Chord(held.modifiers(without: key), key.code)] != nil
   }
 
-  /// Whether the last press of `key`, which is down, kept its code. If its release was not seen, its
-  /// next press ends what it began, so it needs the same code.
+  /// Whether the last press of `key`, which is down, kept its code. If its release was not seen,
+  /// its next press ends what it began, so it needs the same code.
   private func completedChord(_ key: DeviceKey) -> Bool {
     boundKeys.contains(key.code) && code(of: key) == key.code
   }

@@ -8,10 +8,10 @@ public import StateMachines
 /// | on(since: t0) | capsLock where \|t − t0\| < threshold, else off | off            | off      | s            |
 /// | capsLock      | off                                             | ignored        | ignored  | s            |
 ///
-/// `shiftUsed` takes presses back; where s is the present state, it is ignored. `on` remembers when it
-/// was entered, because the same press means capsLock or off depending on
-/// how long ago that was. The absolute value makes the result the same for two keyboards whose
-/// timestamps are slightly out of order as for one keyboard.
+/// `shiftUsed` takes presses back; where s is the present state, it is ignored. `on` remembers when
+/// it was entered, because the same press means capsLock or off depending on how long ago that was.
+/// The absolute value makes the result the same for two keyboards whose timestamps are slightly out
+/// of order as for one keyboard.
 public struct ShiftRules: DrawableRules, Hashable {
   /// How Shift affects the next character.
   public enum State: Hashable, Sendable {
@@ -40,8 +40,8 @@ public struct ShiftRules: DrawableRules, Hashable {
     case characterTyped
     /// No character used `on` within the timeout, if there is one. The ``Controller`` sends this.
     case timedOut
-    /// The Shift key that is down turned out to be part of a shortcut, so its press is taken back: the
-    /// machine is again in this state. The ``Controller`` sends this.
+    /// The Shift key that is down turned out to be part of a shortcut, so its press is taken back:
+    /// the machine is again in this state. The ``Controller`` sends this.
     case shiftUsed(back: State)
 
     /// The name that programs receive.

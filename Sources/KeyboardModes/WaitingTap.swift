@@ -5,8 +5,8 @@
 ///                |  ^ due: it counts, with the time of its press
 ///                ^ the switch may bounce until then; a tap without debouncing counts here
 ///
-/// Any other key that goes down settles a released tap before it acts, and ends a press that is still
-/// down: that was no tap.
+/// Any other key that goes down settles a released tap before it acts, and ends a press that is
+/// still down: that was no tap.
 struct WaitingTap: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey

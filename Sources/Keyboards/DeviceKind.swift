@@ -27,9 +27,9 @@ struct DeviceKind: OptionSet, Hashable {
     }
   }
 
-  /// The kind of a device that describes itself so, for where udev does not run. Keyboards and keys are
-  /// what udev takes for them. A pointer is what has a button of a mouse, and no button of another kind
-  /// of device: nothing but these buttons matters.
+  /// The kind of a device that describes itself so, for where udev does not run. Keyboards and keys
+  /// are what udev takes for them. A pointer is what has a button of a mouse, and no button of
+  /// another kind of device: nothing but these buttons matters.
   init(_ device: DeviceDescription) {
     let keys = device.keys
     func has(_ ranges: ClosedRange<UInt16>...) -> Bool {

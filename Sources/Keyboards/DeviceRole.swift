@@ -18,8 +18,8 @@ extension Keyboards.Selection {
     return !kind.isDisjoint(with: pointers ? [.keyboard, .keys, .pointer] : [.keyboard, .keys])
   }
 
-  /// What a device of this kind is followed for, by whether the rules allow it and which keys it has;
-  /// `nil` if it is not selected.
+  /// What a device of this kind is followed for, by whether the rules allow it and which keys it
+  /// has; `nil` if it is not selected.
   func role(
     of kind: DeviceKind, isAllowed: (DeviceRules) -> Bool, has: (KeyCode) -> Bool
   ) -> DeviceRole? {

@@ -42,8 +42,8 @@ extension Keyboards {
   /// are read, one after the other, wait until all devices have been read again, so that no event
   /// overtakes an earlier one.
   ///
-  /// - Parameter batch: ``Batch/reached`` is then the time up to which all events that the kernel had
-  ///   have been handed over, and ``Batch/settled`` is ``lateness`` before it.
+  /// - Parameter batch: ``Batch/reached`` is then the time up to which all events that the kernel
+  ///   had have been handed over, and ``Batch/settled`` is ``lateness`` before it.
   public func read(into batch: inout Batch) {
     let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &pending)
@@ -85,8 +85,8 @@ extension Keyboards {
     return (limit, ended)
   }
 
-  /// Lets devices go that have ended. They end at the present time, so not before the earlier events
-  /// of other devices have taken effect.
+  /// Lets devices go that have ended. They end at the present time, so not before the earlier
+  /// events of other devices have taken effect.
   private func letGo(_ ended: [Ended]) {
     if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
       delayedEnds += 1

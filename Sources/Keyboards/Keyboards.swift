@@ -41,7 +41,8 @@ public final class Keyboards {
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
   var waiting = FrameQueues()
 
-  /// Inputs that the next ``read(into:)`` hands over first: of devices that came or went since the last.
+  /// Inputs that the next ``read(into:)`` hands over first: of devices that came or went since
+  /// the last.
   var pending: [Controller.Input] = []
   private var reports: [Report] = []
 
@@ -84,8 +85,8 @@ public final class Keyboards {
     followed.map { ($0.device, $0.role) }
   }
 
-  /// How many keyboards that are present are not followed because the rules or udev's exclude them, and
-  /// how many devices because this process may not read them.
+  /// How many keyboards that are present are not followed because the rules or udev's exclude them,
+  /// and how many devices because this process may not read them.
   public var unfollowed: (ignored: Int, forbidden: Int) {
     func isPresent(_ path: String) -> Bool { access(path, F_OK) == 0 }
     let forbidden = unopened.filter { [EACCES, EPERM].contains($0.value.code) }.keys
@@ -128,15 +129,15 @@ public final class Keyboards {
   }
 
   /// Changes the selection: closes the devices that are no longer selected, and opens those that
-  /// are selected now. ``read(into:)`` then hands over what came of that. Throws if devices cannot be
-  /// listed.
+  /// are selected now. ``read(into:)`` then hands over what came of that. Throws if devices cannot
+  /// be listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
     try watch?.finder?.forEachPresent { appeared($0) }
   }
 
-  /// Closes all pointers until the next ``follow(_:)``, or until they appear again. Returns which they
-  /// were.
+  /// Closes all pointers until the next ``follow(_:)``, or until they appear again. Returns which
+  /// they were.
   public func releasePointers() -> [DeviceID] {
     let pointers = followed.filter { $0.role == .pointer }
     for pointer in pointers { letGo(pointer, .released(pointer.id, pointer.device)) }

@@ -1,15 +1,15 @@
 /// The updates of the daemon, as an asynchronous sequence.
 ///
-/// Each iteration is a subscription of its own. It reads only when the program asks for an update: a
-/// slow program holds the messages of one read at most, and learns how many changes it missed.
+/// Each iteration is a subscription of its own. It reads only when the program asks for an update:
+/// a slow program holds the messages of one read at most, and learns how many changes it missed.
 public struct Changes: AsyncSequence, Sendable {
   let directory: String
   let retryDelays: RetryDelays
 
   /// One subscription. Its connection closes when the iterator is released or its task cancelled.
   ///
-  /// It runs wherever it is asked, on the main actor too: a thread of the runtime's pool would start
-  /// libdispatch's timer, which wakes the process every second from then on.
+  /// It runs wherever it is asked, on the main actor too: a thread of the runtime's pool would
+  /// start libdispatch's timer, which wakes the process every second from then on.
   public struct Iterator: AsyncIteratorProtocol {
     /// `nil` once the sequence is over.
     private var subscription: Result<Subscription, ClientError>?

@@ -10,8 +10,9 @@ public import Wire
 ///       if case .change(let change) = update { print(change.machine, "is", change.to) }
 ///     }
 ///
-/// A client is only an address: it holds no connection and no thread. Each call, and each loop over
-/// ``changes``, has a connection of its own, which ends with it or with the cancellation of its task.
+/// A client is only an address: it holds no connection and no thread. Each call, and each loop
+/// over ``changes``, has a connection of its own, which ends with it or with the cancellation of
+/// its task.
 public struct Client: Sendable {
   /// How long a client waits for an answer that the daemon gives at once.
   package static let usualPatience = Duration.seconds(5)

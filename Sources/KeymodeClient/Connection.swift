@@ -25,8 +25,8 @@ final class Connection {
     self.socket = socket
   }
 
-  /// Connects to a socket of the daemon that serves in `directory`. A user who may use only the control
-  /// socket can read by that one, too.
+  /// Connects to a socket of the daemon that serves in `directory`. A user who may use only the
+  /// control socket can read by that one, too.
   ///
   /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:whom:)``,
   ///   ``ClientError/noAnswer(path:)`` if the backlog is full, or ``ClientError/failed(_:)``.
@@ -57,8 +57,8 @@ final class Connection {
     }
   }
 
-  /// Sends a call. The socket has room for any call that the daemon would read; one for which it has none
-  /// ends in ``ClientError/noAnswer(path:)``.
+  /// Sends a call. The socket has room for any call that the daemon would read; one for which it
+  /// has none ends in ``ClientError/noAnswer(path:)``.
   func send(_ call: Call) throws(ClientError) {
     var rest = call.message[...]
     // If the daemon has closed the connection, a reply that it sent before can still be read.

@@ -31,8 +31,8 @@ package final class PendingAnswer<Answer> {
     (self.deadline, self.wakeup) = (deadline, wakeup)
   }
 
-  /// The answer; `nil` if there is none yet. After the answer or an error, the descriptor is not readable
-  /// any more.
+  /// The answer; `nil` if there is none yet. After the answer or an error, the descriptor is not
+  /// readable any more.
   ///
   /// - Throws: ``ClientError`` if there will be none.
   package func advance() throws(ClientError) -> Answer? {

@@ -32,8 +32,8 @@ package final class Poller: Sendable {
     }
   }
 
-  /// Waits until the descriptor is readable, and returns `true`; `false` if the task was cancelled. The
-  /// descriptor must stay open until this returns, and no other task may wait for it.
+  /// Waits until the descriptor is readable, and returns `true`; `false` if the task was cancelled.
+  /// The descriptor must stay open until this returns, and no other task may wait for it.
   static func untilReadable(
     _ descriptor: Int32, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> Bool {

@@ -1,5 +1,6 @@
-/// How long to wait before each attempt to connect. A ``SocketWatch`` usually ends the wait sooner; the
-/// time covers what it cannot see, such as a daemon that begins to listen on an existing socket.
+/// How long to wait before each attempt to connect. A ``SocketWatch`` usually ends the wait
+/// sooner; the time covers what it cannot see, such as a daemon that begins to listen on an
+/// existing socket.
 package struct RetryDelays: Sendable {
   package static let usual = RetryDelays(shortest: .milliseconds(10), longest: .seconds(5))
 

@@ -5,8 +5,8 @@ import Wire
 ///
 ///     away ── the socket is there ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
-/// Wait until ``descriptor`` is readable, then call ``advance()``. A new connection resumes after the last
-/// change, which it names by number and instance.
+/// Wait until ``descriptor`` is readable, then call ``advance()``. A new connection resumes after
+/// the last change, which it names by number and instance.
 package final class Subscription {
   private enum Phase {
     /// There is no connection. The next attempt comes at this time, or when the watch has news.
@@ -37,8 +37,8 @@ package final class Subscription {
   /// What the present call of ``advance()`` returns.
   private var updates: [Update] = []
 
-  /// Readable when there is something to do: at once, and then whenever something has arrived or it is
-  /// time for the next attempt to connect.
+  /// Readable when there is something to do: at once, and then whenever something has arrived or it
+  /// is time for the next attempt to connect.
   package var descriptor: Int32 { wakeup.descriptor }
 
   /// A subscription to the daemon that serves in `directory`.
@@ -48,8 +48,8 @@ package final class Subscription {
     try wakeup.wait(for: nil, until: .now)
   }
 
-  /// Does what can be done without waiting, and returns the updates that this makes known, in the order
-  /// in which they happened.
+  /// Does what can be done without waiting, and returns the updates that this makes known, in the
+  /// order in which they happened.
   ///
   /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission. Then the
   ///   descriptor is not readable any more.
@@ -86,8 +86,8 @@ package final class Subscription {
 
   // MARK: - Without a connection
 
-  /// The watch has seen something. The daemon binds the socket before it listens; the pause also bounds
-  /// the attempts when another process keeps creating files.
+  /// The watch has seen something. The daemon binds the socket before it listens; the pause also
+  /// bounds the attempts when another process keeps creating files.
   private func settle() throws(ClientError) {
     delays.begin()
     try stayAway(until: .now.advanced(by: Self.settling))

@@ -1,8 +1,8 @@
 import Linux
 import Terminal
 
-/// A descriptor that stays the same, while what it is readable for changes: another descriptor, and a
-/// time.
+/// A descriptor that stays the same, while what it is readable for changes: another descriptor, and
+/// a time.
 final class Wakeup {
   private let all: ReadySet
   private let timer: TimerDescriptor

@@ -206,8 +206,8 @@ public final class EventSource {
     sd_event_source_set_priority(handle, priority.rawValue)
   }
 
-  /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`; in a later iteration of the
-  /// loop if that time has come already.
+  /// Calls the timer's handler once, at `microseconds` of `CLOCK_BOOTTIME`; in a later iteration of
+  /// the loop if that time has come already.
   public func set(at microseconds: UInt64) {
     sd_event_source_set_time(handle, microseconds)
     enable(SD_EVENT_ONESHOT)

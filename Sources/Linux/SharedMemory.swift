@@ -40,8 +40,8 @@ public final class SharedMemory {
 }
 
 extension FileDescriptor {
-  /// Creates a file in memory, for reading and writing, which lasts while a process has it open. The
-  /// corresponding C function is `memfd_create`.
+  /// Creates a file in memory, for reading and writing, which lasts while a process has it open.
+  /// The corresponding C function is `memfd_create`.
   ///
   /// - Parameter name: what `/proc` calls it.
   static func inMemory(_ name: String) throws(SystemError) -> FileDescriptor {

@@ -1,7 +1,7 @@
 public import StateMachines
 
-/// The states that a machine leaves and enters, as ``ObservedMachine/changes(keepingNewest:)`` tells
-/// them.
+/// The states that a machine leaves and enters, as ``ObservedMachine/changes(keepingNewest:)``
+/// tells them.
 public struct Changes<R: Rules>: AsyncSequence, Sendable {
   /// One thing that happened to the machine.
   public enum Element: Sendable {
@@ -84,8 +84,8 @@ struct Readers<Element: Sendable> {
     return stream
   }
 
-  /// Tells the readers that were added as the first so many; by default all. Forgets those that have
-  /// stopped reading.
+  /// Tells the readers that were added as the first so many; by default all. Forgets those that
+  /// have stopped reading.
   mutating func tell(_ element: Element, first: Int = .max) {
     streams.removeAll { reader in
       guard reader.number < first, case .terminated = reader.stream.yield(element) else {

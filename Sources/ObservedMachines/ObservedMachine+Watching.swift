@@ -41,9 +41,9 @@ extension ObservedMachine {
     }
   }
 
-  /// Calls `action` whenever a state is entered that has this payload, with the payload and the step
-  /// that led to the state, until the returned registration is ended. The step is `nil` for
-  /// ``start()``.
+  /// Calls `action` whenever a state is entered that has this payload, with the payload and the
+  /// step that led to the state, until the returned registration is ended. The step is `nil`
+  /// for ``start()``.
   ///
   ///     machine.entering(\.error) { error, _ in show(error) }
   ///
@@ -109,8 +109,9 @@ extension ObservedMachine {
 // MARK: - Sequences
 
 extension ObservedMachine {
-  /// The present state, then each new value of ``state``, including those with another payload only.
-  /// It ends with the machine: when a final state is reached, or when the machine is deallocated.
+  /// The present state, then each new value of ``state``, including those with another
+  /// payload only. It ends with the machine: when a final state is reached, or when the
+  /// machine is deallocated.
   ///
   /// A reader that is slow skips values, but never the last one, so what it shows is never out of
   /// date. Every use of this property begins another sequence, for one reader.

@@ -17,9 +17,9 @@ public import StateMachines
 /// 7. the sender's result
 ///
 /// Within one number, callbacks are called in the order of their registration. A sequence tells of
-/// 1, 4 and 6 after those callbacks. An ignored event calls only the sender's result. A step between
-/// two states of the same name changes a payload, not the state: no state is left or entered, so 1
-/// and 6 do not happen.
+/// 1, 4 and 6 after those callbacks. An ignored event calls only the sender's result. A step
+/// between two states of the same name changes a payload, not the state: no state is left or
+/// entered, so 1 and 6 do not happen.
 ///
 /// A callback that the machine keeps must not retain the machine: capture the machine `weak` or
 /// `unowned`.

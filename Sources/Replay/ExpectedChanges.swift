@@ -31,8 +31,8 @@ public final class ExpectedChanges {
 
   deinit { fclose(file) }
 
-  /// Compares the next change of the replay, or its end, with that of the file. Their numbers need not
-  /// be the same: those of `watch` begin anywhere.
+  /// Compares the next change of the replay, or its end, with that of the file. Their numbers need
+  /// not be the same: those of `watch` begin anywhere.
   ///
   /// - Parameter change: the change; `nil` for the end.
   /// - Returns: the first difference, once.

@@ -37,8 +37,10 @@ public struct Replay: Sendable {
   /// A replay that has not begun.
   ///
   /// - Parameters:
-  ///   - from: when the window begins, as ``clock`` shows times; `nil` is the start of the recording.
-  ///   - until: when the window ends, which is not before `from`; `nil` is the end of the recording.
+  ///   - from: when the window begins, as ``clock`` shows times; `nil` is the start of
+  ///     the recording.
+  ///   - until: when the window ends, which is not before `from`; `nil` is the end of
+  ///     the recording.
   public init(
     settings: Settings, from: Time? = nil, until: Time? = nil, counting isCounting: Bool = false,
     drawing isDrawing: Bool = false
@@ -114,8 +116,8 @@ public struct Replay: Sendable {
     if event.time >= bounds.start { timeline?.add(press, at: event.time) }
   }
 
-  /// Collects the changes from index `first` on, and removes those before the window. A change can be
-  /// earlier than the one before it: a tap has the time of its press.
+  /// Collects the changes from index `first` on, and removes those before the window. A change can
+  /// be earlier than the one before it: a tap has the time of its press.
   private mutating func collect(_ changes: inout [Change], from first: Int) {
     guard first < changes.count else { return }
     for change in changes[first...] {

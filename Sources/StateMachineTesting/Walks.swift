@@ -1,15 +1,15 @@
 public import StateMachines
 
 extension DrawableRules {
-  /// The faults that random sequences of samples find: steps that the diagram does not have, because
-  /// a sample, a state or a condition is missing.
+  /// The faults that random sequences of samples find: steps that the diagram does not have,
+  /// because a sample, a state or a condition is missing.
   ///
   /// - Parameters:
   ///   - walks: how many sequences to send, each to a new machine.
   ///   - events: how many events each sequence has.
   ///   - generator: where chance comes from; the same generator finds the same faults.
-  /// - Returns: for each step that is not drawn, from one state to another by one event, the shortest
-  ///   of the walks that end with it.
+  /// - Returns: for each step that is not drawn, from one state to another by one event, the
+  ///   shortest of the walks that end with it.
   public func faults(
     ofRandomWalks walks: Int = 100, events: Int = 50,
     using generator: inout some RandomNumberGenerator

@@ -18,8 +18,8 @@ extension Diagram {
     }
     lines.append("  \(quoted(point)) -> \(quoted(initial))")
     for edge in edges {
-      // Empty lines around a label keep Graphviz from drawing an arrow at its letters. At the end it
-      // needs a space to count.
+      // Empty lines around a label keep Graphviz from drawing an arrow at its letters. At the end
+      // it needs a space to count.
       let label = (["\\n"] + edge.labels.map { "\(escaped($0))\\n" } + [" "]).joined()
       lines.append("  \(quoted(edge.from)) -> \(quoted(edge.to)) [label=\"\(label)\"]")
     }

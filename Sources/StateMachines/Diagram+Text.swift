@@ -1,6 +1,6 @@
 extension Diagram {
-  /// The diagram in words, for people who cannot see it: the initial state, and for each state where its
-  /// arrows lead.
+  /// The diagram in words, for people who cannot see it: the initial state, and for each state
+  /// where its arrows lead.
   public var description: String {
     let initial = "It begins in \(initial)."
     let states = states.map { state in
@@ -15,8 +15,8 @@ extension Diagram {
 }
 
 extension String {
-  /// The text of a name or label in a language of diagrams. Control characters, line breaks too, become
-  /// U+FFFD, because the languages cannot draw them.
+  /// The text of a name or label in a language of diagrams. Control characters, line breaks too,
+  /// become U+FFFD, because the languages cannot draw them.
   ///
   /// - Parameter escape: what to write instead of a character; `nil` to write it as it is.
   func escaped(_ escape: (Unicode.Scalar) -> String?) -> String {

@@ -1,9 +1,10 @@
-/// The picture of a machine, computed from its transition function, so that it cannot be out of date.
+/// The picture of a machine, computed from its transition function, so that it cannot be out
+/// of date.
 ///
-/// An arrow is drawn wherever a sample of an event leads from one state to another. Its conditions are
-/// shown only where they decide: where states of one name, or samples of one event, do different
-/// things. The order of everything is that of
-/// the rules, so the same rules always give the same text.
+/// An arrow is drawn wherever a sample of an event leads from one state to another. Its conditions
+/// are shown only where they decide: where states of one name, or samples of one event, do
+/// different things. The order of everything is that of the rules, so the same rules always give
+/// the same text.
 public struct Diagram: Hashable, Sendable {
   /// One event's transition from one state.
   public struct Arrow: Hashable, Sendable {

@@ -53,8 +53,8 @@ public struct StateMachine<R: Rules>: RunningMachine, Sendable {
 
 extension StateMachine.Transition: Equatable where R.State: Equatable {}
 
-/// Something that is in one state of its rules, such as a ``StateMachine``: what it can be asked. None
-/// of the answers changes anything.
+/// Something that is in one state of its rules, such as a ``StateMachine``: what it can be asked.
+/// None of the answers changes anything.
 public protocol RunningMachine<R> {
   /// The type of the rules.
   associatedtype R: Rules

@@ -8,8 +8,8 @@
 ///       }
 ///     }
 ///
-/// Where states and events are `CaseIterable`, it can be drawn and checked. Where they have payloads,
-/// that takes rules of a type of their own; see ``DrawableRules``.
+/// Where states and events are `CaseIterable`, it can be drawn and checked. Where they have
+/// payloads, that takes rules of a type of their own; see ``DrawableRules``.
 public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// The state that a new machine is in.
   public let initial: State
@@ -19,8 +19,8 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
 
   private let function: @Sendable (State, Event) -> State?
 
-  /// Rules with this initial state, these final states, and with `next` as their transition function,
-  /// which must always return the same for the same arguments.
+  /// Rules with this initial state, these final states, and with `next` as their transition
+  /// function, which must always return the same for the same arguments.
   public init(
     initial: State, finalStates: [State] = [], next: @escaping @Sendable (State, Event) -> State?
   ) {

@@ -25,8 +25,8 @@ public func nearest(to name: String, among candidates: [String]) -> String? {
   return best?.candidate
 }
 
-/// How many letters must be added, left out, changed or swapped with their neighbour to get from one
-/// to the other.
+/// How many letters must be added, left out, changed or swapped with their neighbour to get from
+/// one to the other.
 private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
   var beforeLast = [Int](repeating: 0, count: right.count + 1)
   var last = Array(0...right.count)

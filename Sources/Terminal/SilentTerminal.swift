@@ -1,6 +1,7 @@
 import Glibc
 
-/// A terminal that for some time neither shows what is typed on it nor hands it to the next program.
+/// A terminal that for some time neither shows what is typed on it nor hands it to the
+/// next program.
 public final class SilentTerminal {
   private let descriptor: Int32
   private var before = termios()

@@ -32,10 +32,11 @@ public func writeToStandardError(_ text: TerminalText) {
   _ = text.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }
 }
 
-/// Writes `text`, at most `PIPE_BUF` bytes of it, to standard error, unless that would wait for a reader.
+/// Writes `text`, at most `PIPE_BUF` bytes of it, to standard error, unless that would wait for
+/// a reader.
 ///
-/// The open file may be shared, for example with a shell, so it must not be made non-blocking. A pipe
-/// that is ready takes `PIPE_BUF` bytes at once.
+/// The open file may be shared, for example with a shell, so it must not be made non-blocking. A
+/// pipe that is ready takes `PIPE_BUF` bytes at once.
 ///
 /// - Returns: whether it was written, or never could be.
 public func writeToStandardErrorWithoutWaiting(_ text: TerminalText) -> Bool {

@@ -37,8 +37,8 @@ public struct SystemError: Error, Hashable, TerminalTextConvertible {
   }
 }
 
-/// Repeats a call for as long as it fails with `EINTR`, because a signal interrupted it, and returns
-/// what the call returned.
+/// Repeats a call for as long as it fails with `EINTR`, because a signal interrupted it, and
+/// returns what the call returned.
 ///
 /// - Throws: the `errno` of a call that returned a negative number, except `EINTR`.
 @discardableResult

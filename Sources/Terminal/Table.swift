@@ -28,7 +28,8 @@ public func wrapped(_ words: [String]) -> TerminalText {
   lines(of: words).joined(separator: "\n")
 }
 
-/// The words, separated by spaces, in lines of at most `width` characters unless one word is longer.
+/// The words, separated by spaces, in lines of at most `width` characters unless one word
+/// is longer.
 public func lines(of words: [String], width: Int = 79) -> [TerminalText] {
   words.map(printable).reduce(into: [""]) { lines, word in
     let last = lines[lines.count - 1]

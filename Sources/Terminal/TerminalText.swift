@@ -72,8 +72,8 @@ extension TerminalTextConvertible {
 }
 
 /// Makes an untrusted text safe to show: replaces each control character, line or paragraph
-/// separator and invisible character with U+FFFD. Invisible characters can reverse the direction of a
-/// text or make two different texts look the same.
+/// separator and invisible character with U+FFFD. Invisible characters can reverse the direction of
+/// a text or make two different texts look the same.
 public func printable(_ text: String) -> String {
   // Nearly every text is printable ASCII.
   guard !text.utf8.allSatisfy({ 0x20..<0x7f ~= $0 }) else { return text }

@@ -27,7 +27,8 @@ func advice(_ directory: String) -> TerminalText {
     .text(directory: directory, isDefault: directory == Client.usualDirectory)
 }
 
-/// Tells that a command waits for a daemon: people also how to start one, a script's log in one line.
+/// Tells that a command waits for a daemon: people also how to start one, a script's log in
+/// one line.
 func tellOfWaiting(_ error: ClientError) {
   let isForPeople = isatty(STDERR_FILENO) == 1
   complain(isForPeople ? "\(explained(error));\nwaiting for it" : "\(error); waiting for it")

@@ -66,8 +66,8 @@ private func draw(_ diagram: Diagram, of machine: Machine) throws -> Int32 {
   }
 }
 
-/// The lines of Graphviz's picture with a title, a description, and colors for readers who prefer dark
-/// pages.
+/// The lines of Graphviz's picture with a title, a description, and colors for readers who prefer
+/// dark pages.
 private func completed(_ picture: String, _ title: String, _ description: String) -> [String] {
   // Graphviz writes the tag on lines of its own.
   var lines = picture.split(separator: "\n").map(String.init)

@@ -5,11 +5,11 @@ import Linux
 import Terminal
 import Wire
 
-/// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with a
-/// tab and what it means. The daemon knows them; without one, the configuration does.
+/// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
+/// a tab and what it means. The daemon knows them; without one, the configuration does.
 ///
-/// The kinds are `events`, `shift` and `keyboard` for the states of these machines, and `conditions`,
-/// such as `shift=on`.
+/// The kinds are `events`, `shift` and `keyboard` for the states of these machines, and
+/// `conditions`, such as `shift=on`.
 func names(_ arguments: Arguments) -> Int32 {
   let machines = machines(arguments["--socket-dir"], arguments["--config"])
   var output = Output()
@@ -22,8 +22,8 @@ func names(_ arguments: Arguments) -> Int32 {
   return ExitStatus.done
 }
 
-/// The machines of the daemon, or those of the configuration. Someone waits for them after a press of
-/// Tab, so nothing is said of errors.
+/// The machines of the daemon, or those of the configuration. Someone waits for them after a press
+/// of Tab, so nothing is said of errors.
 private func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
   let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
   if let machines = try? daemon.ask(.machines) { return machines }

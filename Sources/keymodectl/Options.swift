@@ -22,8 +22,8 @@ struct Option {
   }
 }
 
-/// The options except `--help` and `--version`, in the order of help. An option with several meanings
-/// is there several times.
+/// The options except `--help` and `--version`, in the order of help. An option with several
+/// meanings is there several times.
 let options: [Option] = [
   .init("--lines", ["watch"], "print lines on a terminal too"),
   .init(
@@ -101,8 +101,9 @@ extension Arguments {
       short: ["-h": "--help", "-V": "--version"])
   }
 
-  /// Refuses options that the command does not have, files that are named `-`, and operands that are
-  /// not UTF-8. Recordings can have any names: people who replay thousands did not name them all.
+  /// Refuses options that the command does not have, files that are named `-`, and operands
+  /// that are not UTF-8. Recordings can have any names: people who replay thousands did not
+  /// name them all.
   func check(for command: String) throws(UsageError) {
     if command != "replay" { try checkOperands() }
     for option in ["--config", "--expect", "--output", "--timeline"] where self[option] == "-" {

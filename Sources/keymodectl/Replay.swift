@@ -14,8 +14,8 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
   let request = try ReplayRequest(arguments)
   if arguments.has("--each") { return try replayEach(of: paths, request, arguments) }
   let picture = arguments["--timeline"]
-  // It may be a recording, which must not be overwritten, or the name of a picture in another format,
-  // which image viewers would refuse.
+  // It may be a recording, which must not be overwritten, or the name of a picture in another
+  // format, which image viewers would refuse.
   if let picture, !picture.hasSuffix(".svg") {
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
   }

@@ -27,8 +27,8 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
   return reply.changed ? 0 : ExitStatus.no
 }
 
-/// The error that the machines have no such event. The daemon's configuration decides which events the
-/// keyboard has.
+/// The error that the machines have no such event. The daemon's configuration decides which events
+/// the keyboard has.
 private func unknownEvent(_ event: String, of machines: [MachineMessage]) -> UsageError {
   let names = machines.flatMap { machine in
     machine.name == Machine.shift.rawValue ? ClientEvent.namesForShift : machine.events

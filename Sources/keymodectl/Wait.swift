@@ -73,8 +73,8 @@ private final class StateWait {
 
   private var isOver: Bool { end.map { $0 <= .now } ?? false }
 
-  /// Ends the wait at its timeout. The daemon's first answer comes at once, so states that hold already
-  /// end the wait however short the timeout is.
+  /// Ends the wait at its timeout. The daemon's first answer comes at once, so states that hold
+  /// already end the wait however short the timeout is.
   private func expire() {
     let patience = start.advanced(by: .seconds(1))
     run.perform {

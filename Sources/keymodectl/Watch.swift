@@ -20,8 +20,8 @@ struct WatchRequest {
   }
 }
 
-/// `keymodectl watch [shift|keyboard]`: shows the states and every change, as lines, for a status bar,
-/// or live.
+/// `keymodectl watch [shift|keyboard]`: shows the states and every change, as lines, for a status
+/// bar, or live.
 func watch(_ invocation: Invocation) throws -> Int32 {
   let (operands, arguments) = (invocation.operands, invocation.arguments)
   guard operands.count <= 1 else { throw UsageError("watch takes one machine at most") }
@@ -48,8 +48,8 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   return try untilUnread(request) { try lines.take($0) }
 }
 
-/// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would outlive
-/// a status bar that was killed, because it may have nothing to write for hours.
+/// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
+/// outlive a status bar that was killed, because it may have nothing to write for hours.
 private func untilUnread(
   _ request: WatchRequest, _ take: @escaping (Update) throws -> Void
 ) throws -> Int32 {

@@ -11,7 +11,8 @@ final class WatchScreen {
   private let request: WatchRequest
   private let run: Run<Int32>
   private var view: WatchView
-  /// Whether the terminal is the view's; before that, an error message says more than an empty screen.
+  /// Whether the terminal is the view's; before that, an error message says more than an
+  /// empty screen.
   private var isOpen = false
   private var shown: [TerminalText] = []
   /// Draws again when a shown duration changes.

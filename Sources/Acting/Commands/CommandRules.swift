@@ -12,12 +12,12 @@ public import StateMachines
 /// | quitting(r) | ignored     | ignored     | finished(r)                   | ignored     |
 /// | finished(r) | ignored     | ignored     | ignored                       | ignored     |
 ///
-/// With ``isOnce``, `ended(o)` leads to `finished(command(o))` from `running` and `ending`, and `ending`
-/// ignores `entered`.
+/// With ``isOnce``, `ended(o)` leads to `finished(command(o))` from `running` and `ending`, and
+/// `ending` ignores `entered`.
 ///
 /// A command is never started before the last one has ended. What was entered and left in the
-/// meantime is forgotten. A command that ends by itself is started again when the states are entered
-/// again, not before.
+/// meantime is forgotten. A command that ends by itself is started again when the states are
+/// entered again, not before.
 public struct CommandRules: Rules {
   /// What the command does, and what it shall do next.
   public enum State: Hashable, Sendable {

@@ -4,11 +4,11 @@ import Terminal
 
 /// Where a command of this process runs: a scope of systemd.
 ///
-/// The scope `keymode-while-PID-command.scope` is bound to the unit that this process is in. So when
-/// this process ends, whatever ended it, systemd ends the command, by SIGTERM and after the grace by
-/// SIGKILL; and nothing that the command starts can leave the scope by chance. The unit is that of the
-/// service that this process belongs to, or else `keymode-while-PID.scope`, into which this process
-/// moves itself.
+/// The scope `keymode-while-PID-command.scope` is bound to the unit that this process is in. So
+/// when this process ends, whatever ended it, systemd ends the command, by SIGTERM and after the
+/// grace by SIGKILL; and nothing that the command starts can leave the scope by chance. The unit is
+/// that of the service that this process belongs to, or else `keymode-while-PID.scope`, into which
+/// this process moves itself.
 ///
 /// Such a scope ends with its last process. So a shell, the keeper, waits in it. If this process
 /// ends without having closed the scope, its pipe to the keeper ends too, and the keeper has
@@ -69,7 +69,8 @@ final class CommandScope {
     return try ControlGroup(at: "\(path)/run-\(lastRun)")
   }
 
-  /// Calls `lost`, from the loop, if the scope or its manager has ended; until the sources are released.
+  /// Calls `lost`, from the loop, if the scope or its manager has ended; until the sources
+  /// are released.
   func watch(
     on loop: EventLoop, lost: @escaping (NoCommandScope) -> Void
   ) throws(SystemError) -> [EventSource] {

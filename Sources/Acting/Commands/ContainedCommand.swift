@@ -40,7 +40,8 @@ final class ContainedCommand {
   private var groupChanges: EventSource?
   private var deadline: EventSource?
 
-  /// A command that runs in `scope`. The loop calls `told` with what became of each run that has begun.
+  /// A command that runs in `scope`. The loop calls `told` with what became of each run that
+  /// has begun.
   init(
     _ command: [String], in scope: CommandScope, grace: Duration, on loop: EventLoop,
     told: @escaping (CommandOutcome) -> Void
@@ -78,8 +79,8 @@ final class ContainedCommand {
     }
   }
 
-  /// Ends the command: by this signal to its process group, and after the grace by SIGKILL to all that
-  /// is left of it. Another call sends another signal, and puts off nothing.
+  /// Ends the command: by this signal to its process group, and after the grace by SIGKILL to all
+  /// that is left of it. Another call sends another signal, and puts off nothing.
   func end(by signal: Int32) {
     guard machine.state != .idle else { return }
     asked = Set(group?.members ?? [])
@@ -140,7 +141,8 @@ final class ContainedCommand {
     }
   }
 
-  /// Asks all processes of the command to end, but those in its process group that were asked before.
+  /// Asks all processes of the command to end, but those in its process group that were
+  /// asked before.
   ///
   /// A shell may block signals while it starts a process. A signal that the group got before the
   /// process existed ends only the shell.

@@ -7,8 +7,8 @@ import Wire
 
 /// A command that runs while states last: `keymodectl while`.
 ///
-/// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the command, which
-/// runs in a ``CommandScope``.
+/// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
+/// command, which runs in a ``CommandScope``.
 public final class StateCommand {
   private let command: [String]
   private let conditions: StateConditions
@@ -40,7 +40,8 @@ public final class StateCommand {
   ///
   /// - Parameters:
   ///   - command: the program and its arguments; at least the program.
-  ///   - isOnce: whether it runs a single time, after which ``result(grace:anySession:mayWait:)`` returns.
+  ///   - isOnce: whether it runs a single time, after which
+  ///     ``result(grace:anySession:mayWait:)`` returns.
   ///   - notify: receives what the user should know.
   ///   - explain: says why there is no daemon, and what the user can do.
   public init(
@@ -63,9 +64,9 @@ public final class StateCommand {
   ///   - grace: how long the command may take to end.
   ///   - anySession: whether not to look at sessions.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
-  /// - Throws: if systemd cannot make a scope for the command, `UsageError` if the daemon lacks a state
-  ///   of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a system call
-  ///   fails.
+  /// - Throws: if systemd cannot make a scope for the command, `UsageError` if the daemon lacks a
+  ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
+  ///   system call fails.
   public func result(
     grace: Duration, anySession: Bool, mayWait: Bool
   ) throws -> CommandRules.Result {

@@ -15,11 +15,11 @@ public import Terminal
 /// | the session is not in front  | none, at once                                                  |
 /// | the program ends             | none, at once                                                  |
 ///
-/// Whenever something changed, the service manager is asked what is active and under way, and gets the
-/// orders that lead from there to what is wanted. A target is started once all others of its machine
-/// have stopped, so no two are active at once, and what became wanted and unwanted meanwhile is never
-/// started. Each order is given once: a target that cannot be started, or that another program stopped,
-/// is left alone until its state is entered again.
+/// Whenever something changed, the service manager is asked what is active and under way, and gets
+/// the orders that lead from there to what is wanted. A target is started once all others of its
+/// machine have stopped, so no two are active at once, and what became wanted and unwanted
+/// meanwhile is never started. Each order is given once: a target that cannot be started, or that
+/// another program stopped, is left alone until its state is entered again.
 public final class TargetKeeper {
   /// How long the targets outlast the daemon.
   private static let patience = Duration.seconds(1)
@@ -64,8 +64,8 @@ public final class TargetKeeper {
     try connect()
   }
 
-  /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then stops
-  /// them.
+  /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then
+  /// stops them.
   ///
   /// - Parameter anySession: whether not to look at sessions.
   /// - Returns: the signal.
@@ -132,8 +132,8 @@ public final class TargetKeeper {
 
   // MARK: - What is active
 
-  /// Asks what is active, and orders what leads from there to what is wanted; later, if the manager has
-  /// not answered everything yet.
+  /// Asks what is active, and orders what leads from there to what is wanted; later, if the manager
+  /// has not answered everything yet.
   private func settle() {
     isChanged = true
     guard let manager, !manager.isLost, manager.unanswered == 0 else { return }
@@ -159,7 +159,8 @@ public final class TargetKeeper {
     endIfSettled()
   }
 
-  /// Orders what leads from the listed targets to those that are wanted, as far as it can be ordered now.
+  /// Orders what leads from the listed targets to those that are wanted, as far as it can be
+  /// ordered now.
   private func order(from listed: [TargetUnit: TargetStatus], by manager: SystemdManager) {
     // Jobs may still be under way: a target waits for the units that it wants, and those may wait
     // for this program's own unit.
@@ -230,8 +231,8 @@ public final class TargetKeeper {
     tell("cannot \(verb) \(order.unit.name): \(reason)")
   }
 
-  /// Ends this program, if it is to end and has given its last orders. Without a manager no target is
-  /// active.
+  /// Ends this program, if it is to end and has given its last orders. Without a manager no target
+  /// is active.
   private func endIfSettled() {
     guard let ending, let manager,
       manager.isLost || !isChanged && manager.unanswered == 0

@@ -1,7 +1,8 @@
 import KeyboardModes
 import Linux
 
-/// The target that stands for one state of a machine, such as `keymode-keyboard@editingText.target`.
+/// The target that stands for one state of a machine, such as
+/// `keymode-keyboard@editingText.target`.
 ///
 /// A state's name needs no escaping in the unit's name: the daemon's configuration admits only
 /// letters, digits, `-` and `_`.

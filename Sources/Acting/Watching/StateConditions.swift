@@ -3,8 +3,8 @@ import Linux
 public import Terminal
 public import Wire
 
-/// Conditions such as `shift=on` and `keyboard=editingText,showingPanel`: each machine that is named
-/// is in one of these states.
+/// Conditions such as `shift=on` and `keyboard=editingText,showingPanel`: each machine that is
+/// named is in one of these states.
 public struct StateConditions: Hashable, Sendable {
   private var wanted: [Machine: [String]] = [:]
 
@@ -63,8 +63,8 @@ public struct StateConditions: Hashable, Sendable {
   }
 }
 
-/// A hint about an unknown name among names that a configuration can add to: the most similar one or,
-/// on a line of their own, all of them.
+/// A hint about an unknown name among names that a configuration can add to: the most similar one
+/// or, on a line of their own, all of them.
 ///
 /// - Parameter what: what has these names, as a plural.
 public func hint(_ unknown: String, _ what: String, _ names: [String]) -> TerminalText {

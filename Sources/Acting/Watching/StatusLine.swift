@@ -10,8 +10,8 @@ public struct StatusLine: Sendable {
   private var shown = ShownStates()
   private var last: TerminalText?
   private let machines: [Machine]
-  /// The last step: its event, the state that it left, and the time of day at which it was made. Of a step
-  /// before the connection only the time is known, if there was one.
+  /// The last step: its event, the state that it left, and the time of day at which it was made. Of
+  /// a step before the connection only the time is known, if there was one.
   private var step: [String: String] = [:]
 
   /// A line in this format.
@@ -114,8 +114,8 @@ public struct StatusFormat: Sendable {
     }
   }
 
-  /// The text with these values of placeholders. The text around them is not escaped: the user may want
-  /// colours.
+  /// The text with these values of placeholders. The text around them is not escaped: the user may
+  /// want colours.
   func text(_ values: [String: String]) -> TerminalText {
     parts.map { part in
       switch part {

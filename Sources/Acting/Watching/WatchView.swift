@@ -88,8 +88,8 @@ public struct WatchView {
     return "\(text).\(milliseconds)"
   }
 
-  /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds that
-  /// text changes; `nil` if it is unknown.
+  /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds
+  /// that text changes; `nil` if it is unknown.
   func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
     guard isConnected, let entered = shown.since[machine] else { return nil }
     let passed = max(0, now.passed(since: entered))

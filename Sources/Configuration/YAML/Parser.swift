@@ -78,8 +78,8 @@ struct Parser: ~Copyable {
     return elements
   }
 
-  /// Throws if a line is a `%TAG` directive: libyaml compares each of them with all before it, which
-  /// takes very long if there are many.
+  /// Throws if a line is a `%TAG` directive: libyaml compares each of them with all before it,
+  /// which takes very long if there are many.
   static func refuseTagDirectives(in text: [UInt8]) throws(YAMLError) {
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     guard let index = lines.firstIndex(where: { $0.starts(with: "%TAG".utf8) }) else { return }

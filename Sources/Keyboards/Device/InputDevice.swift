@@ -26,8 +26,8 @@ public final class InputDevice {
   let device: OpaquePointer
   /// The path at which it was opened.
   public let path: String
-  /// The number of the device node, which is the same by whatever path it is reached, and unique among
-  /// the devices that are present.
+  /// The number of the device node, which is the same by whatever path it is reached, and unique
+  /// among the devices that are present.
   let number: dev_t
 
   /// The codes that the kernel delivers.
@@ -56,8 +56,8 @@ public final class InputDevice {
 
   deinit { libevdev_free(device) }
 
-  /// Has the kernel deliver only these codes from now on: other keys do not wake the reader, and are
-  /// never reported as down. Call this before anything is read.
+  /// Has the kernel deliver only these codes from now on: other keys do not wake the reader, and
+  /// are never reported as down. Call this before anything is read.
   ///
   /// What has happened up to now is not returned by ``next()``, but counts in ``keysDown``.
   public func deliver(only codes: ClosedRange<UInt16>) throws(SystemError) {
@@ -163,8 +163,8 @@ public final class InputDevice {
     // Checked last: events from before the kernel's answer are pending by now.
     guard libevdev_has_event_pending(device) == 0 else { return [] }
     let up = keys.filter { bits[Int($0.number / 8)] & (1 << ($0.number % 8)) == 0 }
-    // libevdev has not seen their releases. After a loss of events it looks for differences from what
-    // it knows, and would find none if such a key is down again.
+    // libevdev has not seen their releases. After a loss of events it looks for differences from
+    // what it knows, and would find none if such a key is down again.
     for key in up { libevdev_set_event_value(device, UInt32(EV_KEY), UInt32(key.number), 0) }
     return up
   }
@@ -178,8 +178,8 @@ public final class InputDevice {
     return observer?.number
   }
 
-  /// Opens another descriptor of the device, with all events masked: they do not wake the reader and
-  /// take no room in the kernel's buffer. Only `EV_SYN` cannot be masked.
+  /// Opens another descriptor of the device, with all events masked: they do not wake the reader
+  /// and take no room in the kernel's buffer. Only `EV_SYN` cannot be masked.
   ///
   /// - Throws: `SystemError`; with the code `ESTALE` if the path leads to another device by now.
   func openAgain(_ access: Int32) throws(SystemError) -> FileDescriptor {
@@ -200,8 +200,8 @@ public final class InputDevice {
 
   private static func check(_ path: String, _ result: Int32) throws(SystemError) {
     guard result < 0 else { return }
-    // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`, whose
-    // words, "Inappropriate ioctl for device", are for programmers.
+    // Files that are not evdev nodes, such as a terminal, reject evdev's ioctls with `ENOTTY`,
+    // whose words, "Inappropriate ioctl for device", are for programmers.
     throw SystemError(
       "follow", path, code: -result, reason: result == -ENOTTY ? "not an input device" : nil)
   }

@@ -3,8 +3,8 @@ public import KeyboardModes
 /// Short names of keys, such as `F9`, `Scroll_Lock` and `Super`: the kernel's names without `KEY_`,
 /// and names that people know from keyboards and desktops. Case and underscores do not matter.
 extension KeyCode {
-  /// The key that `text` names: a name of the kernel, `KEY_F9`, a short name, `F9`, or the number of
-  /// a key without a name, `0x2e8`. Case does not matter. `nil` if no key has this name.
+  /// The key that `text` names: a name of the kernel, `KEY_F9`, a short name, `F9`, or the number
+  /// of a key without a name, `0x2e8`. Case does not matter. `nil` if no key has this name.
   public init?(writtenAs text: String) {
     // Otherwise letters of other scripts could pass for these, such as the Kelvin sign for K.
     guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
@@ -17,8 +17,8 @@ extension KeyCode {
     self = key
   }
 
-  /// A name for people, which ``init(writtenAs:)`` reads as this key: a short one, unless the key has
-  /// only a kernel's name, or a number.
+  /// A name for people, which ``init(writtenAs:)`` reads as this key: a short one, unless the key
+  /// has only a kernel's name, or a number.
   public var shortName: String {
     // The leading 1 keeps the zeros behind it.
     Self.namesOfKeys[self] ?? "0x\(String(0x1000 + Int(number), radix: 16).dropFirst())"
@@ -99,7 +99,8 @@ extension Chord {
 }
 
 extension KeyCode {
-  /// The short name of the key after those of the modifiers that are held with it, such as `Super+V`.
+  /// The short name of the key after those of the modifiers that are held with it, such
+  /// as `Super+V`.
   public func shortName(with modifiers: Modifiers) -> String {
     let held = Modifiers.names.filter { modifiers.contains($0.modifier) }.map(\.name)
     return (held + [shortName]).joined(separator: "+")

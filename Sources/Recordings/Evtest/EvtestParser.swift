@@ -7,8 +7,8 @@ import KeyboardModes
 ///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
 ///
 /// The header is ignored, and so is text that was typed into the terminal between such lines. Types
-/// and codes are parsed as numbers, because their names have changed over the years. Source: evtest.c
-/// of freedesktop.org's evtest.
+/// and codes are parsed as numbers, because their names have changed over the years. Source:
+/// evtest.c of freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
   static let beginnings: StaticString = "EIS"
 

@@ -14,10 +14,11 @@ import KeyboardModes
 ///         - [  0,      0,   1,  42,       1] # EV_KEY / KEY_LEFTSHIFT            1
 ///         - [  0,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
 ///
-/// Each device has a list of entries. An entry called `evdev` is a report; its events are seconds,
-/// microseconds, type, code and value, all decimal. Other entries and the descriptions of devices are
-/// skipped, as the format asks of readers. The beginning of each line says what it is, so a fragment
-/// of a recording is read too. Source: tools/libinput-record.man of freedesktop.org's libinput.
+/// Each device has a list of entries. An entry called `evdev` is a report; its events are
+/// seconds, microseconds, type, code and value, all decimal. Other entries and the descriptions
+/// of devices are skipped, as the format asks of readers. The beginning of each line says what it
+/// is, so a fragment of a recording is read too. Source: tools/libinput-record.man of
+/// freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
   static let beginnings: StaticString = "#-n"
 
@@ -155,8 +156,8 @@ struct LibinputParser: EntryParser {
   }
 
   /// Warns if keys were obfuscated: without `--show-keycodes`, libinput writes all character keys
-  /// and both Shift keys as A, and the scan code of every key as that of A. Older versions do not say
-  /// so behind the event.
+  /// and both Shift keys as A, and the scan code of every key as that of A. Older versions do not
+  /// say so behind the event.
   private mutating func checkObfuscation(_ code: UInt16, _ line: UnsafeRawBufferPointer) {
     guard line.ends(with: "(obfuscated)") || (hasScanCodeOfA && code != 30) else { return }
     warning = Warning(

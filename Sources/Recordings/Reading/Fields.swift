@@ -18,8 +18,8 @@ extension UInt8 {
 
 /// Splits a line into fields, which spaces and tabs separate.
 ///
-/// A number is parsed while its end is looked for, because each look at a byte costs. What is done for
-/// each event is inlined: so the two pointers stay in registers.
+/// A number is parsed while its end is looked for, because each look at a byte costs. What is done
+/// for each event is inlined: so the two pointers stay in registers.
 struct Fields {
   /// What has not been taken is between these.
   private var front: UnsafeRawPointer
@@ -75,8 +75,8 @@ struct Fields {
     return true
   }
 
-  /// Skips everything up to this text, and the text too. Returns whether the line contains the text;
-  /// if not, nothing is skipped.
+  /// Skips everything up to this text, and the text too. Returns whether the line contains the
+  /// text; if not, nothing is skipped.
   @inline(__always)
   mutating func skip(to text: StaticString) -> Bool {
     guard let offset = rest.firstOffset(of: text) else { return false }
@@ -108,7 +108,8 @@ struct Fields {
     return field
   }
 
-  /// The fault of the next field: it is missing, or it is not what the line of an event has to have.
+  /// The fault of the next field: it is missing, or it is not what the line of an event has
+  /// to have.
   func fault(_ name: String, _ problem: String, orEndAt mark: UInt8 = .space) -> LineFault {
     var copy = self
     do throws(LineFault) {

@@ -75,8 +75,8 @@ struct InputReader: ~Copyable {
 
   /// The next line; `nil` at the end.
   ///
-  /// - Parameter mayRead: whether more of the file may be read. If not, a line that is not in memory
-  ///   as a whole is `nil` too.
+  /// - Parameter mayRead: whether more of the file may be read. If not, a line that is not in
+  ///   memory as a whole is `nil` too.
   mutating func nextLine(mayRead: Bool) throws(RecordingError) -> Part? {
     var searched = start
     while true {

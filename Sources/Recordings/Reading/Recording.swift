@@ -6,8 +6,8 @@ public import Terminal
 /// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
 /// by time; inputs with the same time keep the order of the files.
 ///
-/// The memory that it needs does not depend on how long the recordings are, except for libinput's of
-/// several devices: they have the events of one device after those of another, so all are kept.
+/// The memory that it needs does not depend on how long the recordings are, except for libinput's
+/// of several devices: they have the events of one device after those of another, so all are kept.
 public struct Recording: ~Copyable {
   private let paths: [FilePath]
   private let format: RecordingFormat?
@@ -66,8 +66,8 @@ public struct Recording: ~Copyable {
 
   /// Opens the recordings again, to read them from the start.
   ///
-  /// - Throws: if a recording is not a file but a pipe, which can be read only once, or if it cannot be
-  ///   opened.
+  /// - Throws: if a recording is not a file but a pipe, which can be read only once, or if it
+  ///   cannot be opened.
   public mutating func rewind() throws(RecordingError) {
     for file in files where file.size == nil {
       throw RecordingError(

@@ -20,8 +20,8 @@ struct ReadingOptions {
 
 /// The inputs of one recording, in the order of time.
 ///
-/// A file of libinput has the events of one device after those of another. So they are all kept, unless
-/// the file says that it is of one device.
+/// A file of libinput has the events of one device after those of another. So they are all kept,
+/// unless the file says that it is of one device.
 final class RecordingStream: BatchStream {
   private var parser: any EntryParser
   private var reader: EntryReader

@@ -3,8 +3,9 @@ import Terminal
 
 /// A recording that is being written. At any time a file of its own holds complete reports only.
 ///
-/// In libinput's format each device has a list of reports. That of the first device is written into
-/// the recording at once; those of the other devices stay in memory until ``finish()`` appends them.
+/// In libinput's format each device has a list of reports. That of the first device is written
+/// into the recording at once; those of the other devices stay in memory until ``finish()``
+/// appends them.
 final class RecordingFile {
   private struct Section {
     var writer: any RecordingWriter

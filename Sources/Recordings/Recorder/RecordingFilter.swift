@@ -1,7 +1,7 @@
 import KeyboardModes
 
-/// Turns the inputs of keyboards into those that are written: adds the releases that a grab hid, and
-/// redacts.
+/// Turns the inputs of keyboards into those that are written: adds the releases that a grab hid,
+/// and redacts.
 struct RecordingFilter {
   private var controller: Controller
   private var redactor: Redactor?

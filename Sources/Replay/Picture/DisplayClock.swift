@@ -21,7 +21,8 @@ public struct DisplayClock: Sendable {
   /// The time that is shown for a recorded one. Recorded times are never negative.
   public func shown(_ recorded: Time) -> Time { Time(microseconds: recorded.microseconds - zero) }
 
-  /// The recorded time that is shown as `shown`, or the last possible time if it is later than that.
+  /// The recorded time that is shown as `shown`, or the last possible time if it is later
+  /// than that.
   public func recorded(_ shown: Time) -> Time {
     let (sum, overflow) = shown.microseconds.addingReportingOverflow(zero)
     return Time(microseconds: overflow ? .max : sum)

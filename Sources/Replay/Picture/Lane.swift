@@ -2,10 +2,10 @@
 ///
 /// Neighbouring spans that are both shorter than a duration, the grain, are merged into one span of
 /// many changes; while there are too many spans, the grain doubles. A span that is not shorter than
-/// the grain is never merged, so a lane of duration T and grain g has at most 2T/g + 1 spans. Merging
-/// with one grain and then with a larger one gives the same spans as merging with the larger one
-/// alone. So a picture with a grain of 1/500 of T or more does not show whether spans were merged
-/// before.
+/// the grain is never merged, so a lane of duration T and grain g has at most 2T/g + 1 spans.
+/// Merging with one grain and then with a larger one gives the same spans as merging with the
+/// larger one alone. So a picture with a grain of 1/500 of T or more does not show whether spans
+/// were merged before.
 struct Lane: Sendable {
   /// A period in one state, or in many.
   struct Span: Hashable, Sendable {
@@ -53,8 +53,8 @@ struct Lane: Sendable {
     while spans.count > Self.mostSpans { merge(shorterThan: grain * 2) }
   }
 
-  /// The spans of a picture in which those shorter than `grain` are too narrow to see, and behind them
-  /// an empty one at `end`.
+  /// The spans of a picture in which those shorter than `grain` are too narrow to see, and behind
+  /// them an empty one at `end`.
   func spans(shorterThan grain: Int64, until end: Int64) -> [Span] {
     var lane = self
     lane.merge(shorterThan: grain)

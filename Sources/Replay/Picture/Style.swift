@@ -1,7 +1,8 @@
 /// The colours and text sizes of the picture, in light and dark mode.
 ///
-/// Colours are from the palette of Okabe and Ito, which the colour-blind can tell apart; the grey of
-/// initial states differs from all of them in lightness too. Classes `c0` to `c6` are the colours.
+/// Colours are from the palette of Okabe and Ito, which the colour-blind can tell apart; the
+/// grey of initial states differs from all of them in lightness too. Classes `c0` to `c6` are
+/// the colours.
 enum Style {
   /// The size of the title, in pixels.
   static let titleSize = 16.0
