@@ -17,7 +17,7 @@ final class SystemdManager {
   /// The number of calls that the manager has not answered.
   private(set) var unanswered = 0
   /// The manager's process; `nil` if the kernel does not say.
-  var process: PeerProcess? { bus.peer }
+  let process: PeerProcess?
 
   private let bus: Bus
   private let lost: () -> Void
@@ -34,6 +34,8 @@ final class SystemdManager {
     lost: @escaping () -> Void
   ) throws(SystemError) {
     bus = try Bus(address, on: loop)
+    // Now: a connection that is lost, or whose loop has ended, knows no peer.
+    process = bus.peer
     self.lost = lost
     slots = [
       // The slots are this object's own, and go with it.

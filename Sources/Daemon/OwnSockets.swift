@@ -3,12 +3,9 @@ import Linux
 import Terminal
 import Wire
 
-/// The sockets that a daemon makes if the service manager passed none. They are removed at its end.
+/// The sockets that a daemon makes if the service manager passed none.
 struct OwnSockets: ~Copyable {
   let sockets: [ListeningSocket]
-  /// The directory, in which no other daemon makes sockets. If it was removed, the path may belong
-  /// to a successor.
-  private let folder: FileDescriptor
   /// Keeps a second daemon from replacing the sockets while this one lives.
   private let lock: FileDescriptor
 
@@ -42,33 +39,11 @@ struct OwnSockets: ~Copyable {
     for (path, occupant) in zip([state, control], occupants) where occupant == .abandoned {
       unlink(path)
     }
-    let folder = try FileDescriptor.opening(directory, flags: O_RDONLY | O_DIRECTORY)
     sockets = [
-      try Self.listen(at: state, access: .reading), try Self.listen(at: control, access: .control),
+      try ListeningSocket(path: state, access: .reading),
+      try ListeningSocket(path: control, access: .control),
     ]
-    self.folder = folder
     self.lock = lock
-  }
-
-  deinit {
-    for name in [SocketDirectory.stateSocket, SocketDirectory.controlSocket] {
-      unlinkat(folder.number, name, 0)
-    }
-  }
-
-  /// Makes a socket at `path`, where no file is.
-  private static func listen(
-    at path: String, access: Access
-  ) throws(SystemError) -> ListeningSocket {
-    let operation = "listen on"
-    let descriptor = try unixSocket(operation, path)
-    let number = descriptor.number
-    // The permissions must be right from the moment the socket exists.
-    let mask = umask(0o177)
-    defer { umask(mask) }
-    try bindSocket(number, to: path, operation)
-    try retrying(operation, path) { Glibc.listen(number, SOMAXCONN) }
-    return ListeningSocket(descriptor, access: access)
   }
 
   /// Locks a directory until the descriptor is closed; `nil` if another process holds the lock.

@@ -75,6 +75,7 @@ public enum ServiceManager {
     sd_id128_randomize(&id)
     // 32 digits and a NUL.
     var digits = [CChar](repeating: 0, count: 33)
-    return String(cString: sd_id128_to_string(id, &digits))
+    _ = sd_id128_to_string(id, &digits)
+    return String(decoding: digits.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 }

@@ -43,6 +43,8 @@ public final class Bus {
   public init(_ address: Address, on loop: EventLoop) throws(SystemError) {
     self.loop = loop
     handle = try Bus.open(address)
+    // At the end of the loop, it would be flushed, which waits for a bus that hangs.
+    sd_bus_set_close_on_exit(handle, 0)
     let result = sd_bus_attach_event(handle, loop.handle, 0)
     if result < 0 {
       sd_bus_unref(handle)

@@ -38,8 +38,8 @@ struct GeteventParser: EntryParser {
     let time = try time(&fields)
     let device = try device(&fields)
     guard let time else { return try parseOther(line, fields, isComplete: isComplete) }
-    isRecognized = true
     guard let type = type(&fields) else { throw Self.unknown }
+    isRecognized = true
     guard type == InputEvent.key || type == InputEvent.synchronization else {
       guard fields.next() != nil, fields.next() != nil else { throw Self.unknown }
       return nil
