@@ -187,6 +187,20 @@ struct RestartTests {
     TestService(settings, keyboards, StateStore(memory))
   }
 
+  @Test("an awaited release is kept, though its press changed no state")
+  func awaitedRelease() throws {
+    var settings = Settings()
+    let (f9, name) = (try #require(KeyCode(67)), "tapTextField")
+    let event = try #require(settings.keyboard.event(named: name))
+    #expect(settings.bindings.bind(try Chord([f9]), .release, to: event) == nil)
+    let service = service(settings)
+    service.take([
+      .key(DeviceID(order: 0), KeyEvent(time: keyboards.now, key: f9, action: .press))
+    ])
+    #expect(service.controller.snapshot.awaitedReleases == [.init(key: f9, event: name)])
+    #expect(StateStore(memory).read()?.snapshot == service.controller.snapshot)
+  }
+
   @Test("a restarted service has the states, changes and instance of the one before")
   func restart() throws {
     var first: TestService? = service()

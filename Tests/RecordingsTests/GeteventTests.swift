@@ -133,4 +133,17 @@ struct GeteventTests {
     #expect(outcome.error == "FILE:2: \(message)")
     #expect(try outcome.events == [event(1, 30, .press)])
   }
+
+  @Test("the path of the device that had the last event names another one after its removal")
+  func removedLast() throws {
+    let outcome = try read(
+      """
+      [1.000000] /dev/input/event0: EV_KEY KEY_LEFTCTRL DOWN
+      remove device 1: /dev/input/event0
+      add device 2: /dev/input/event0
+      [2.000000] /dev/input/event0: EV_KEY KEY_B DOWN
+
+      """)
+    #expect(outcome.devices == [0, 1])
+  }
 }

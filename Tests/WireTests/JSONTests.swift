@@ -30,6 +30,14 @@ struct JSONTests {
     #expect(try JSON(parsing: text.utf8) == .string(name))
   }
 
+  @Test("each unprintable character is escaped, even as the only one", arguments: UInt8(1)...0x9f)
+  func each(_ number: UInt8) throws {
+    let (character, isPrintable) = (Unicode.Scalar(number), 0x20..<0x7f ~= number)
+    let text = JSON.string("a\(character)").text
+    #expect(text.unicodeScalars.contains(character) == isPrintable)
+    #expect(try JSON(parsing: text.utf8) == .string("a\(character)"))
+  }
+
   @Test("a text of any length is written whole, whatever stands before", arguments: 1000..<1050)
   func lengths(_ count: Int) throws {
     let (plain, escaped) = (
