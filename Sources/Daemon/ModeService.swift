@@ -39,7 +39,7 @@ final class ModeService {
       alarmTime = nil
       advance()
     }
-    // The priority of keyboards: what is due comes before what they report next.
+    // Before clients: what is due must not wait until they are served.
     alarm.setPriority(.first)
     self.alarm = alarm
     try source.start(on: loop) { [unowned self] in advance() }
@@ -87,7 +87,7 @@ final class ModeService {
   /// Shows the states on the LEDs of these rules from now on.
   func show(_ rules: LEDRules) {
     leds = rules
-    on = rules.on(in: engine.controller.modes)
+    on = rules.on(in: engine.modes)
     source.show(LEDOrder(on, of: rules.used))
   }
 
@@ -97,13 +97,13 @@ final class ModeService {
     // Clients first: all else can be a little later.
     if hasChanges { publisher.publish() }
     setAlarm()
-    if hasChanges, !leds.used.isEmpty, leds.on(in: engine.controller.modes) != on { show(leds) }
+    if hasChanges, !leds.used.isEmpty, leds.on(in: engine.modes) != on { show(leds) }
     return hasChanges
   }
 
   /// Sets the alarm, if its real time has changed: to set it costs more than most keys do.
   private func setAlarm() {
-    // The clock of a recording that is played as fast as possible jumps.
+    // Clamped, because a recording at unlimited speed makes time jump.
     let time = wakeTime.map { UInt64(clamping: source.bootTime(settling: $0)) }
     guard time != alarmTime else { return }
     alarmTime = time

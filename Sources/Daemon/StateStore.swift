@@ -71,6 +71,7 @@ final class StateStore {
   private let memory: SharedMemory
   private let capacity: Int
   private var states: KeptBytes
+  /// See ``States/written``.
   private var written: Int64 = 0
   /// The states that were written last, whose memory the next ones use again.
   private var bytes: [UInt8] = []

@@ -29,8 +29,7 @@ public final class Terminal {
   public func enter() {
     guard !isTaken else { return }
     // A program in the background stops here until it is in front, as if it changed the settings.
-    let foreground = tcgetpgrp(STDIN_FILENO)
-    if foreground > 0, foreground != getpgrp() { raise(SIGTTOU) }
+    if typed?.isInForeground == false { raise(SIGTTOU) }
     isTaken = true
     typed?.enter()
     write("\u{1b}[?1049h\u{1b}[?25l")

@@ -62,8 +62,8 @@ private func untilUnread(
   return try run.untilEnd(keeping: daemon, reader)
 }
 
-/// A line for the states and one for each change, until the daemon ends. Whoever reads the lines
-/// may start another watch.
+/// Prints a line for the states and one for each change, until the daemon ends. A program that
+/// reads them can then start another watch.
 private final class WatchedLines {
   private let request: WatchRequest
   private let asJSON: Bool

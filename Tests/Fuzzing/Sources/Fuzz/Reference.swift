@@ -78,7 +78,7 @@ struct Reference {
     return (nil, endOfShift)
   }
 
-  /// When an `on` that nobody uses ends.
+  /// When an unused `on` times out; `nil` if it does not, or if Shift is not `on`.
   var endOfShift: Int64? {
     guard case .on(let pressed) = shift else { return nil }
     return later(pressed?.microseconds ?? shiftSince, settings.shift.timeout)
