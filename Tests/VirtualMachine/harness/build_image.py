@@ -2,7 +2,8 @@
 
 They land in <checkout>/.vm, in a folder for each Debian, and are built again only when this file
 or the files in guest/image have changed. Everything comes from Debian's own mirrors, and nothing is
-installed on the host. The tests call `ensure_images()`.
+installed on the host. The tests call `ensure_images()`; with "desktop", the guest has the packages
+of packages-desktop.txt too, which would make the start of all other guests slower.
 """
 
 import contextlib
@@ -93,9 +94,12 @@ def missing_requirements() -> str:
     return "; ".join(problems)
 
 
-def ensure_images() -> Images:
-    """Returns the images, building them first where they are missing or out of date."""
-    folder = IMAGES / _suite()
+def ensure_images(addition: str = "") -> Images:
+    """Returns the images, building them first where they are missing or out of date.
+
+    `addition` names a list of packages that the guest has besides the usual ones.
+    """
+    folder = IMAGES / (f"{_suite()}-{addition}" if addition else _suite())
     images = Images(folder / "vmlinux", folder / "initramfs.cpio", folder / "root.ext4")
     stamp = folder / "stamp"
     wanted = _hash_of_inputs()
@@ -107,15 +111,16 @@ def ensure_images() -> Images:
             for state in folder.glob("state-*"):
                 state.unlink()
             with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
-                _build(Path(work), images)
+                _build(Path(work), images, _packages(addition))
             stamp.write_text(wanted)
     return images
 
 
-def _packages() -> list[str]:
-    """The packages of the guest: those of every Debian, and those of this one."""
-    own = PARTS / f"packages-{_suite()}.txt"
-    return _listed(PARTS / "packages.txt") + (_listed(own) if own.exists() else [])
+def _packages(addition: str) -> list[str]:
+    """The packages of the guest: those of every Debian, those of this one, and an addition."""
+    own = [PARTS / f"packages-{name}.txt" for name in (_suite(), addition)]
+    lists = [PARTS / "packages.txt", *(path for path in own if path.exists())]
+    return [package for path in lists for package in _listed(path)]
 
 
 def _listed(path: Path) -> list[str]:
@@ -149,14 +154,14 @@ def _output(*command: str | Path, **options: Any) -> str:
     return output.decode()
 
 
-def _build(work: Path, images: Images) -> None:
+def _build(work: Path, images: Images, packages: Sequence[str]) -> None:
     kernel = _unpack_kernel(work)
     (modules,) = (kernel / "lib/modules").iterdir()
     _output("depmod", "-b", kernel, modules.name)
     (compressed,) = (kernel / "boot").glob("vmlinuz-*")
     images.kernel.write_bytes(_extract_vmlinux(compressed.read_bytes()))
     _build_initramfs(work / "initramfs", kernel, modules.name, images.initramfs)
-    _build_root(work / "root", modules, images.root)
+    _build_root(work / "root", modules, images.root, packages)
 
 
 def _unpack_kernel(work: Path) -> Path:
@@ -211,12 +216,12 @@ def _with_dependencies(kernel: Path, version: str) -> list[Path]:
     return list(dict.fromkeys(paths))
 
 
-def _build_root(root: Path, modules: Path, image: Path) -> None:
+def _build_root(root: Path, modules: Path, image: Path, packages: Sequence[str]) -> None:
     _output(
         *MMDEBSTRAP,
         "--mode=root",
         "--variant=minbase",
-        f"--include={','.join(_packages())}",
+        f"--include={','.join(packages)}",
         '--aptopt=Apt::Install-Recommends "false"',
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in UNWANTED),
         f"--customize-hook={_unpacking('libinput-tools', LIBINPUT_TOOLS)}",
