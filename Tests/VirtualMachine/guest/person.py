@@ -4,8 +4,8 @@
 
 CODES are the further parameters of `uinput.Keyboard`, as JSON. Prints the node of the keyboard, which
 exists until the program ends. A connection to SOCKET brings a JSON array with a NUL behind it, of
-events: when in milliseconds, code, value. The reply comes once all are typed: by how many milliseconds
-the latest was late, and the LEDs that are lit then.
+events: when in milliseconds, type, code, value. The reply comes once all are sent: by how many
+milliseconds the latest was late, and the LEDs that are lit then.
 """
 
 import fcntl
@@ -31,15 +31,15 @@ def lit(node: str) -> list[int]:
     return [number for number in range(16) if bits[number // 8] >> number % 8 & 1]
 
 
-def play(keyboard: Keyboard, events: list[tuple[float, int, int]]) -> float:
+def play(keyboard: Keyboard, events: list[tuple[float, int, int, int]]) -> float:
     """Sends each event at its time; returns by how much the latest was late."""
     start, late = time.monotonic(), 0.0
-    for milliseconds, code, value in events:
+    for milliseconds, kind, code, value in events:
         wait = start + milliseconds / 1000 - time.monotonic()
         if wait > 0:
             time.sleep(wait)
         late = max(late, -wait)
-        keyboard.send((code, value))
+        keyboard.send_frame((kind, code, value))
     return late * 1000
 
 

@@ -13,12 +13,13 @@ import json
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Self
+from typing import Any, Self
 
 from harness import keys
 from harness.service import program
-from harness.sessions import Session, session
+from harness.sessions import SESSION_TERMINAL, USER, Session, switch_to_console
 from harness.vm import VirtualMachine
+from support.input_events import EV_KEY, EV_LED
 from support.waiting import wait_until
 
 SCREENS = ("console", "sway", "xorg")
@@ -33,7 +34,7 @@ NUM, CAPS, SCROLL = 0, 1, 2
 # The codes of the keys by the names that QEMU has for them, as in keys.py.
 _ROWS = {2: "1234567890", 16: "qwertyuiop", 30: "asdfghjkl", 44: "zxcvbnm"}
 CODES = {name: first + i for first, row in _ROWS.items() for i, name in enumerate(row)} | {
-    "esc": 1, "tab": 15, "ret": 28, "ctrl": 29, "shift": 42, "shift_r": 54, "alt": 56,
+    "esc": 1, "num_lock": 69, "scroll_lock": 70, "tab": 15, "ret": 28, "ctrl": 29, "shift": 42, "shift_r": 54, "alt": 56,
     "spc": 57, "caps_lock": 58, "dot": 52, "alt_r": 100, "left": 105, "delete": 111,
 }  # fmt: skip
 
@@ -80,9 +81,14 @@ class Person:
 
     def send(self, events: Iterable[keys.KeyEvent]) -> float:
         """Types these events; returns by how many ms the latest was late."""
-        reply = self._ask([[event.at_ms, CODES[event.key], event.is_down] for event in events])
-        late: float = reply["late"]
+        late: float = self._ask(
+            [(event.at_ms, EV_KEY, CODES[event.key], event.is_down) for event in events]
+        )["late"]
         return late
+
+    def switch(self, led: int, is_on: bool) -> None:
+        """Switches an LED of this keyboard alone, as a program does that has it open."""
+        self._ask([(0, EV_LED, led, is_on)])
 
     def leds(self) -> list[int]:
         """The LEDs of this keyboard that are lit."""
@@ -98,10 +104,11 @@ class Person:
         self._process.terminate()
         self._process.wait()
 
-    def _ask(self, events: Sequence[Sequence[float]]) -> dict:
-        reply = self._vm.ask(self._socket, json.dumps(events, separators=(",", ":")))
+    def _ask(self, events: Sequence[tuple[float, int, int, bool]]) -> dict[str, Any]:
+        sent = [(milliseconds, *event, int(value)) for milliseconds, *event, value in events]
+        reply = self._vm.ask(self._socket, json.dumps(sent, separators=(",", ":")))
         assert reply, f"{self.name} has no keyboard"
-        found: dict = json.loads(reply)
+        found: dict[str, Any] = json.loads(reply)
         return found
 
 
@@ -118,11 +125,11 @@ def with_modifiers(modifiers: int, character: str) -> str:
 _READER = "stty raw -echo; tty >/host/typed/tty; exec cat >/host/typed/text"
 
 _SWAY = """\
-input * {{
-  xkb_options "{options}"
-}}
+xwayland disable
 exec foot --override key-bindings.clipboard-paste=none sh -c {reader}
 """
+
+_PROGRAMS = {"sway": "sway", "xorg": "Xorg"}
 
 _FOCUSED = (
     "swaymsg --socket $XDG_RUNTIME_DIR/sway-ipc.* --type get_tree | "
@@ -134,10 +141,8 @@ Section "Device"
   Identifier "no card"
   Driver "dummy"
 EndSection
-Section "InputClass"
-  Identifier "layout"
-  MatchIsKeyboard "on"
-  Option "XkbOptions" "{options}"
+Section "Module"
+  Disable "glx"
 EndSection
 """
 
@@ -151,7 +156,7 @@ DISPLAY=:7 exec xterm -geometry 150x50+0+0 -e sh -c {reader}
 class Screen:
     """What shows what is typed, in a login session of alice in front; see `SCREENS`."""
 
-    def __init__(self, vm: VirtualMachine, desk: Session, kind: str, options: str = "") -> None:
+    def __init__(self, vm: VirtualMachine, desk: Session, kind: str) -> None:
         self._vm = vm
         self.kind = kind
         self.session = desk
@@ -166,13 +171,13 @@ class Screen:
             case "console":
                 vm.start(f"sh -c {reader} <>/dev/tty{desk.terminal}")
             case "sway":
-                (vm.shared / "sway").write_text(_SWAY.format(options=options, reader=reader))
+                (vm.shared / "sway").write_text(_SWAY.format(reader=reader))
                 desk.start(
                     "WLR_BACKENDS=headless,libinput WLR_RENDERER=pixman LIBSEAT_BACKEND=logind "
                     "WLR_LIBINPUT_NO_DEVICES=1 exec sway -c /host/sway"
                 )
             case "xorg":
-                (vm.shared / "xorg.conf").write_text(_XORG.format(options=options))
+                (vm.shared / "xorg.conf").write_text(_XORG)
                 vm.run("install -D /host/xorg.conf /etc/X11/xorg.conf.d/typing.conf")
                 desk.start(
                     f"exec Xorg :7 vt{desk.terminal} -keeptty -noreset -logfile /tmp/xorg.log "
@@ -205,12 +210,27 @@ class Screen:
         self._read += len(text)
         return text
 
+    def wait_for_keyboard(self, node: str) -> None:
+        """Waits until the desktop follows a keyboard."""
+        if self.kind != "console":
+            opened = f"ls -l /proc/$(pgrep -x '{_PROGRAMS[self.kind]}')/fd"
+            self._vm.wait_until(f"{opened} | grep -q '{node}$'")
+
     def _all(self) -> str:
         return self._text.read_bytes().decode()
 
 
 @contextlib.contextmanager
-def screen(vm: VirtualMachine, kind: str, options: str = "") -> Iterator[Screen]:
-    """A screen in front; at the end its session is gone."""
-    with session(vm) as desk:
-        yield Screen(vm, desk, kind, options)
+def screen(vm: VirtualMachine, kind: str) -> Iterator[Screen]:
+    """A screen in front; at the end its session is gone.
+
+    The manager of alice runs on, because it takes seconds to start.
+    """
+    vm.run(f"loginctl enable-linger {USER}")
+    desk = Session(vm, SESSION_TERMINAL, USER)
+    desk.bring_to_front()
+    try:
+        yield Screen(vm, desk, kind)
+    finally:
+        desk.close()
+        switch_to_console(vm, 1)

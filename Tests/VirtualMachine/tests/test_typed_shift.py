@@ -32,6 +32,7 @@ def test_a_keyboard_with_two_keys_makes_capitals_of_what_another_types(
 ) -> None:
     two_keys = [CODES["shift"], CODES["caps_lock"]]
     with Person(desktop, "Two keys", two_keys, leds=(NUM, CAPS)) as other:
+        shown.wait_for_keyboard(other.node)
         properties = desktop.run(f"udevadm info {other.node} | grep ID_INPUT_").stdout.split()
         assert properties == ["E:", "ID_INPUT_KEY=1"], "no desktop needs more"
         person.type("hello 1")
