@@ -1,0 +1,15 @@
+/// The virtual keyboard of `keymodectl shift`, by which programs know it.
+///
+/// It has left Shift, Caps Lock, and the LEDs of Num Lock and Caps Lock. It is not a person's
+/// keyboard: its keys mean nothing, but its LEDs show the locks on machines whose own keyboards
+/// have none.
+public enum VirtualShift {
+  /// `BUS_VIRTUAL` of the kernel.
+  public static let bus: UInt16 = 0x06
+  /// No vendor has this number; it is `km` in ASCII.
+  public static let vendor: UInt16 = 0x6b6d
+  /// Its number at that vendor; `sh` in ASCII.
+  public static let product: UInt16 = 0x7368
+  /// Its name.
+  public static let name = "keymoded Shift"
+}
