@@ -146,11 +146,15 @@ struct KnownStates {
 extension Modes {
   /// The states after one more change.
   fileprivate func after(_ change: Change) -> Modes {
-    let isShift = change.machine == .shift
+    let (isShift, isKeyboard) = (change.machine == .shift, change.machine == .keyboard)
+    var locks = locks
+    for lock in Lock.allCases where lock.machine == change.machine {
+      locks[lock] = LockRules.State(rawValue: change.to) ?? .unknown
+    }
     return Modes(
       sequence: change.sequence,
       shift: isShift ? change.to : shift, shiftSince: isShift ? change.time : shiftSince,
-      keyboard: isShift ? keyboard : change.to, keyboardSince: isShift ? keyboardSince : change.time
-    )
+      keyboard: isKeyboard ? change.to : keyboard,
+      keyboardSince: isKeyboard ? change.time : keyboardSince, locks: locks)
   }
 }

@@ -19,14 +19,24 @@ static inline int keymoded_deliver_types(int fd, unsigned long types) {
   return ioctl(fd, EVIOCSMASK, &mask) < 0 ? -errno : 0;
 }
 
-/* Of EV_KEY, delivers only the codes from first to last. */
-static inline int keymoded_deliver_keys(int fd, unsigned int first, unsigned int last) {
+/* Of EV_LED, delivers only these codes, one bit each. */
+static inline int keymoded_deliver_leds(int fd, unsigned long codes) {
+  struct input_mask mask;
+  memset(&mask, 0, sizeof mask);
+  mask.type = EV_LED;
+  mask.codes_size = sizeof codes;
+  mask.codes_ptr = (unsigned long)&codes;
+  return ioctl(fd, EVIOCSMASK, &mask) < 0 ? -errno : 0;
+}
+
+/* Of EV_KEY, delivers only the codes from first up to, but not including, end. */
+static inline int keymoded_deliver_keys(int fd, unsigned int first, unsigned int end) {
   enum { bits = 8 * sizeof(unsigned long) };
   unsigned long codes[(KEY_CNT + bits - 1) / bits];
   struct input_mask mask;
   memset(codes, 0, sizeof codes);
   memset(&mask, 0, sizeof mask);
-  for (unsigned int code = first; code <= last && code < KEY_CNT; code++)
+  for (unsigned int code = first; code < end && code < KEY_CNT; code++)
     codes[code / bits] |= 1UL << code % bits;
   mask.type = EV_KEY;
   mask.codes_size = sizeof codes;
@@ -36,6 +46,10 @@ static inline int keymoded_deliver_keys(int fd, unsigned int first, unsigned int
 
 static inline int keymoded_keys_down(int fd, unsigned char *keys, unsigned int size) {
   return ioctl(fd, EVIOCGKEY(size), keys) < 0 ? -errno : 0;
+}
+
+static inline int keymoded_leds_on(int fd, unsigned short *leds) {
+  return ioctl(fd, EVIOCGLED(sizeof *leds), leds) < 0 ? -errno : 0;
 }
 
 static inline int keymoded_stamp_with_boottime(int fd) {

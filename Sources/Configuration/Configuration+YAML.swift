@@ -7,7 +7,8 @@ extension Configuration {
   /// The configuration as YAML, with every setting. ``init(parsing:file:warn:)`` reads it as an
   /// equal configuration.
   public var yaml: String {
-    let lines = [shiftLines, keyboardLines, deviceLines, debounceLines, ledLines].joined()
+    let lines = [shiftLines, keyboardLines, deviceLines, debounceLines, ledLines, lockLines]
+      .joined()
     return lines.map { "\($0)\n" }.joined()
   }
 
@@ -74,6 +75,10 @@ extension Configuration {
       states.flatMap { state in
         leds[state].map { list("  \(scalar(state)):", $0.names) } ?? []
       })
+  }
+
+  private var lockLines: [String] {
+    list("locks:", Lock.allCases.filter(settings.locks.contains).map(\.machine.rawValue))
   }
 
   /// A mapping that has these lines.

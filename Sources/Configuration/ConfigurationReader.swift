@@ -22,13 +22,37 @@ struct ConfigurationReader {
 
   mutating func read(_ root: Node) {
     let sections = members(
-      of: root, "the configuration", known: ["shift", "keyboard", "devices", "debounce", "leds"])
+      of: root, "the configuration",
+      known: ["shift", "keyboard", "devices", "debounce", "leds", "locks"])
     if let shift = sections["shift"] { readShift(shift) }
     if let keyboard = sections["keyboard"] { readKeyboard(keyboard) }
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
     // Read last: LEDs are listed by state, and the keyboard's table may have added states.
     if let leds = sections["leds"] { readLEDs(leds) }
+    readLocks(sections["locks"], leds: sections["leds"])
+  }
+
+  /// Reads the locks, without those whose LED shows a state.
+  private mutating func readLocks(_ list: Node?, leds: Node?) {
+    var locks = Set(Lock.allCases)
+    if let list {
+      locks = []
+      for node in elements(of: list) {
+        guard let name = scalar(node) else { continue }
+        guard let lock = Lock.allCases.first(where: { $0.machine.rawValue == name }) else {
+          fail("'\(name)' is neither caps nor num", at: node)
+          continue
+        }
+        if !locks.insert(lock).inserted { fail("'\(name)' is already in this list", at: node) }
+      }
+    }
+    let shown = locks.filter { configuration.leds.used.contains($0.led) }
+    if let node = list ?? leds, let lock = Lock.allCases.first(where: shown.contains) {
+      let name = lock.machine.rawValue
+      warn("the LED of '\(name)' shows a state, so this lock is unknown", at: node)
+    }
+    configuration.settings.locks = locks.subtracting(shown)
   }
 
   private mutating func readDevices(_ node: Node) {

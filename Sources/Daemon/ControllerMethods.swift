@@ -93,11 +93,7 @@ final class ControllerMethods {
     if let machines, machines.shift == settings.shift, machines.keyboard == settings.keyboard {
       return machines.reply
     }
-    let list = [
-      MachineMessage(named: Machine.shift.rawValue, rules: settings.shift),
-      MachineMessage(named: Machine.keyboard.rawValue, rules: settings.keyboard),
-    ]
-    let reply = Reply.message("machines", list)
+    let reply = Reply.message("machines", MachineMessage.all(of: settings))
     machines = (settings.shift, settings.keyboard, reply)
     return reply
   }

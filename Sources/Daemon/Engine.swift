@@ -69,11 +69,12 @@ final class Engine {
   /// - Parameter asking: whether `keysUp` is worth a call.
   func wakeTime(asking: Bool) -> Time? { read { asking ? $0.wakeTime : $0.deadline } }
 
-  /// The states of both machines.
+  /// The states of all machines.
   var modes: Modes { read { $0.modes } }
 
   /// The states, as a reply at `time` has them.
   func state(at time: Time) -> StateMessage {
-    StateMessage(instance: instance, time: time, modes: modes)
+    StateMessage(
+      instance: instance, time: time, modes: modes, shiftTrigger: read { $0.settings.shiftTrigger })
   }
 }

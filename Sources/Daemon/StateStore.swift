@@ -25,7 +25,7 @@ final class StateStore {
     let sequence: Int64
     /// How many records were ever written, which is also the number of the last one.
     let written: Int64
-    let shift, keyboard: StoredName
+    let shift, keyboard, caps, num: StoredName
     let shiftSince, keyboardSince, pressed: StoredTime
   }
 
@@ -53,7 +53,7 @@ final class StateStore {
   }
 
   /// The version of the states and the records; must change if a field of either does.
-  static let layout: UInt64 = 0x6b65_796d_6f64_0003
+  static let layout: UInt64 = 0x6b65_796d_6f64_0004
 
   /// How many awaited releases are kept. More are hardly ever awaited at once.
   private static let mostReleases = 6
@@ -93,6 +93,9 @@ final class StateStore {
     written = kept.written
     let shifts: [ShiftRules.State] = [.off, .on(since: kept.pressed.time), .capsLock]
     guard let shift = shifts.first(where: { $0.name == kept.shift.text }) else { return nil }
+    func lock(_ name: StoredName) -> LockRules.State {
+      name.text.flatMap(LockRules.State.init) ?? .unknown
+    }
     let releases = bytes.dropFirst(MemoryLayout<States>.stride).withUnsafeBytes { rest in
       stride(from: 0, through: rest.count - Release.size, by: Release.size).compactMap { offset in
         rest.loadUnaligned(fromByteOffset: offset, as: Release.self).awaited
@@ -109,7 +112,8 @@ final class StateStore {
     guard last == 0 || !changes.isEmpty else { return nil }
     let snapshot = Controller.Snapshot(
       sequence: last, shift: shift, shiftSince: kept.shiftSince.time, keyboard: keyboard,
-      keyboardSince: kept.keyboardSince.time, awaitedReleases: releases)
+      keyboardSince: kept.keyboardSince.time,
+      locks: LockStates(caps: lock(kept.caps), num: lock(kept.num)), awaitedReleases: releases)
     return Contents(instance: instance, snapshot: snapshot, changes: changes.reversed())
   }
 
@@ -131,6 +135,7 @@ final class StateStore {
       bytesOf: States(
         instance: StoredName(instance), sequence: modes.sequence, written: written,
         shift: StoredName(modes.shift), keyboard: StoredName(modes.keyboard),
+        caps: StoredName(modes.locks[.caps].rawValue), num: StoredName(modes.locks[.num].rawValue),
         shiftSince: StoredTime(modes.shiftSince), keyboardSince: StoredTime(modes.keyboardSince),
         pressed: StoredTime(pressed)))
     for release in snapshot.awaitedReleases.prefix(Self.mostReleases) {

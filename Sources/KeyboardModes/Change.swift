@@ -1,9 +1,13 @@
-/// One of the two machines.
+/// One of the machines.
 public enum Machine: String, CaseIterable, Sendable {
   /// The Shift machine, ``ShiftRules``.
   case shift
   /// The keyboard machine, ``KeyboardTable``.
   case keyboard
+  /// Caps Lock, ``LockRules``.
+  case caps
+  /// Num Lock, ``LockRules``.
+  case num
 }
 
 /// One transition of one machine, as programs receive it.

@@ -1,4 +1,4 @@
-/// Turns the inputs of keyboards and programs into changes of the two machines.
+/// Turns the inputs of keyboards and programs into changes of the machines.
 ///
 /// The controller is pure: it reads no clock and no file, and depends only on its inputs. Live
 /// service, replay and tests run this same code, so the same inputs give the same changes.
@@ -14,6 +14,8 @@
 ///    so does its autorepeat.
 /// 4. Any other press only takes back a Shift that is held.
 ///
+/// Keys do not move the locks: what the LEDs show does (``LockLEDs``).
+///
 /// A press that is a bounce of its key's switch is ignored (``HeldKeys``).
 ///
 /// No rule reads a clock. The controller reports when something is due (``deadline``), and it
@@ -25,18 +27,19 @@
 public struct Controller: Sendable {
   /// The settings in force.
   public private(set) var settings: Settings
-  var machines: MachinePair
+  var machines: Machines
   var keys: HeldKeys
   var openShifts = OpenShifts()
   var waitingTap: WaitingTap
   var openUses: OpenUses
+  var lockLEDs = LockLEDs()
   /// The time of the last input that a batch had.
   var latest = Time(microseconds: .min)
 
   /// A controller in the initial states, without devices.
   public init(settings: Settings = Settings()) {
     self.settings = settings
-    machines = MachinePair(settings)
+    machines = Machines(settings)
     keys = HeldKeys(debounce: settings.debounce)
     waitingTap = WaitingTap(settings)
     openUses = OpenUses(settings)
@@ -63,7 +66,7 @@ public struct Controller: Sendable {
     return machines.changes
   }
 
-  /// The states of both machines now.
+  /// The states of all machines now.
   public var modes: Modes { machines.modes }
 
   /// A snapshot from which another controller can continue.
@@ -114,7 +117,14 @@ public struct Controller: Sendable {
       send(openUses.end(on: device, at: time))
       openShifts.remove(device)
       keys.remove(device)
-    case .allOpened(let time): send(openUses.releaseInherited(at: time, settings.keyboard))
+      lockLEDs.remove(device)
+      tellLocks(at: time)
+    case .allOpened(let time):
+      send(openUses.releaseInherited(at: time, settings.keyboard))
+      tellLocks(at: time)
+    case .leds(let device, let report, let time):
+      lockLEDs.take(report, of: device)
+      if let time { tellLocks(at: time) } else { lockLEDs.isUntold = true }
     case .client(let event, let time):
       settleTap()
       openShifts.removeAll()
@@ -139,6 +149,7 @@ public struct Controller: Sendable {
     // These settings were not in force when `on` was due, so it ends only now.
     machines.endOverdueShift(at: time)
     machines.setKeyboard(next.keyboard, in: modes.keyboard, at: time)
+    tellLocks(at: time)
   }
 
   // MARK: Time
@@ -148,7 +159,9 @@ public struct Controller: Sendable {
   ///
   /// While a tap of Shift waits for a possible bounce, so does the timeout of `on`: the tap counts
   /// at the time of its press, which came before.
-  public var deadline: Time? { earlier(openUses.due, waitingTap.due ?? machines.shiftDue) }
+  public var deadline: Time? {
+    earlier(lockLEDs.due, earlier(openUses.due, waitingTap.due ?? machines.shiftDue))
+  }
 
   /// When the kernel is asked next whether the keys of open uses are still down; `nil` if there are
   /// none.
@@ -185,13 +198,17 @@ public struct Controller: Sendable {
   /// Most events find that nothing can be due, without a call.
   @inline(__always)
   mutating func passTime(to time: Time) {
-    if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty { performDue(by: time) }
+    if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.isWaiting {
+      performDue(by: time)
+    }
   }
 
   private mutating func performDue(by time: Time) {
     while let due = deadline, due <= time {
       if openUses.due == due {
         send(openUses.perform())
+      } else if lockLEDs.due == due {
+        tellLocks(at: due)
       } else if waitingTap.due != nil {
         settleTap()
       } else {
@@ -199,12 +216,22 @@ public struct Controller: Sendable {
         machines.send(.timedOut, at: due)
       }
     }
+    if lockLEDs.isUntold { tellLocks(at: time) }
   }
 
   // MARK: What is sent
 
   mutating func send(_ events: [TimedEvent]) {
     for event in events { machines.send(event.event, at: event.time) }
+  }
+
+  /// Tells the machines of the locks what the LEDs show.
+  private mutating func tellLocks(at time: Time) {
+    lockLEDs.isUntold = false
+    for lock in Lock.allCases {
+      let event = lockLEDs.event(of: lock, at: time)
+      machines.send(settings.locks.contains(lock) ? event : .ledGone, to: lock, at: time)
+    }
   }
 
   /// Counts a tap whose key was released, if there is one.
@@ -216,7 +243,7 @@ public struct Controller: Sendable {
 
 /// The earlier of two times, either of which may be `nil`. Allocates nothing, unlike `min()` of an
 /// array.
-private func earlier(_ first: Time?, _ second: Time?) -> Time? {
+func earlier(_ first: Time?, _ second: Time?) -> Time? {
   guard let first, let second else { return first ?? second }
   return min(first, second)
 }

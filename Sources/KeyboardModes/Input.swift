@@ -17,6 +17,10 @@ extension Controller {
     /// All devices that are present at the start are open: a key that another daemon knew to be
     /// down, and that none of them holds, is up.
     case allOpened(at: Time)
+    /// These lock LEDs of a device are on or off, as it reported or as the kernel answered. Without
+    /// a time, it is a report of a device that is being opened, and the next input that has a time
+    /// tells it.
+    case leds(DeviceID, LEDReport, at: Time?)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
     /// These settings replace the previous ones. States and held keys stay as they are; a press of
@@ -31,7 +35,7 @@ extension Controller {
     public var device: DeviceID? {
       switch self {
       case .opened(let device, _), .key(let device, _), .missedRelease(let device, _, _),
-        .synchronized(let device, _, _), .gone(let device, _):
+        .synchronized(let device, _, _), .gone(let device, _), .leds(let device, _, _):
         device
       case .allOpened, .client, .configured: nil
       }
@@ -44,6 +48,7 @@ extension Controller {
       case .missedRelease(_, _, let time), .synchronized(_, _, let time), .gone(_, let time),
         .allOpened(let time), .client(_, let time), .configured(_, let time):
         time
+      case .leds(_, _, let time): time
       case .opened: nil
       }
     }
@@ -54,7 +59,8 @@ extension Controller {
       case .key(device, let event): event.key == key && event.action == .release
       case .missedRelease(device, key, _): true
       case .opened(device, _), .synchronized(device, _, _), .gone(device, _): true
-      case .opened, .key, .missedRelease, .synchronized, .gone, .allOpened, .client, .configured:
+      case .opened, .key, .missedRelease, .synchronized, .gone, .allOpened, .leds, .client,
+        .configured:
         false
       }
     }

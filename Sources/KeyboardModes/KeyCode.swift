@@ -44,6 +44,9 @@ extension KeyCode {
   /// Whether this is one of the two Shift keys. The machines do not distinguish them.
   public var isShift: Bool { self == .leftShift || self == .rightShift }
 
+  /// Whether this is Caps Lock or Num Lock.
+  public var isLock: Bool { number == 58 || number == 69 }
+
   // The ranges are computed, because a stored static property is checked for initialization at each
   // access.
 

@@ -57,7 +57,7 @@ public struct Redactor: Sendable {
       held.remove(device)
       (written[device], present[device]) = (nil, nil)
       return input
-    case .allOpened, .client, .configured: return input
+    case .allOpened, .leds, .client, .configured: return input
     }
   }
 

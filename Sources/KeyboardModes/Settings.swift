@@ -29,16 +29,19 @@ public struct Settings: Hashable, Sendable {
   public var debounce: Duration
   /// Whether the buttons of pointers count as keys that belong to a shortcut; see ``Controller``.
   public var pointers: Bool
+  /// The locks that are followed; others are unknown.
+  public var locks: Set<Lock>
 
   /// The default settings, except for the given arguments.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
     tapTimeout: Duration = .milliseconds(200),
     keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,
-    debounce: Duration = .zero, pointers: Bool = true
+    debounce: Duration = .zero, pointers: Bool = true,
+    locks: Set<Lock> = [.caps, .num]
   ) {
     (self.shift, self.shiftTrigger, self.tapTimeout) = (shift, shiftTrigger, tapTimeout)
     (self.keyboard, self.bindings, self.debounce) = (keyboard, bindings, debounce)
-    self.pointers = pointers
+    (self.pointers, self.locks) = (pointers, locks)
   }
 }

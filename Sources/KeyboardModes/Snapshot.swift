@@ -1,4 +1,4 @@
-/// The states of both machines at one point of the sequence.
+/// The states of all machines at one point of the sequence.
 public struct Modes: Hashable, Sendable {
   /// The number of the last change; 0 before the first.
   public let sequence: Int64
@@ -10,14 +10,18 @@ public struct Modes: Hashable, Sendable {
   public let keyboard: String
   /// The time of the change that entered it; `nil` before the first change.
   public let keyboardSince: Time?
+  /// The states of the locks.
+  public let locks: LockStates
 
   /// The states with these parts.
   public init(
-    sequence: Int64, shift: String, shiftSince: Time?, keyboard: String, keyboardSince: Time?
+    sequence: Int64, shift: String, shiftSince: Time?, keyboard: String, keyboardSince: Time?,
+    locks: LockStates = LockStates()
   ) {
     self.sequence = sequence
     (self.shift, self.shiftSince) = (shift, shiftSince)
     (self.keyboard, self.keyboardSince) = (keyboard, keyboardSince)
+    self.locks = locks
   }
 }
 
@@ -38,11 +42,11 @@ extension Controller.Snapshot {
   /// The snapshot with these parts; see ``Modes``.
   public init(
     sequence: Int64, shift: ShiftRules.State, shiftSince: Time?, keyboard: String,
-    keyboardSince: Time?, awaitedReleases: [AwaitedRelease] = []
+    keyboardSince: Time?, locks: LockStates = LockStates(), awaitedReleases: [AwaitedRelease] = []
   ) {
     let modes = Modes(
       sequence: sequence, shift: shift.name, shiftSince: shiftSince, keyboard: keyboard,
-      keyboardSince: keyboardSince)
+      keyboardSince: keyboardSince, locks: locks)
     self.init(modes: modes, shift: shift, awaitedReleases: awaitedReleases)
   }
 }

@@ -12,4 +12,9 @@ public enum VirtualShift {
   public static let product: UInt16 = 0x7368
   /// Its name.
   public static let name = "keymoded Shift"
+
+  /// Whether a device with these numbers is the virtual keyboard.
+  public static func has(bus: UInt16, vendor: UInt16, product: UInt16) -> Bool {
+    (bus, vendor, product) == (Self.bus, Self.vendor, Self.product)
+  }
 }

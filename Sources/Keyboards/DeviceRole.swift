@@ -9,6 +9,12 @@ public enum DeviceRole: Hashable, Sendable {
   case keys
   /// The buttons of a pointer, and nothing else that it sends.
   case pointer
+  /// The lock LEDs alone, of the virtual keyboard that presses Shift for the user: its keys are not
+  /// pressed by a person.
+  case leds
+
+  /// Whether it is followed for keys, of which ordinary keyboards have some.
+  var hasKeys: Bool { self == .keyboard || self == .keys }
 }
 
 extension Keyboards.Selection {
@@ -19,10 +25,12 @@ extension Keyboards.Selection {
   }
 
   /// What a device of this kind is followed for, by whether the rules allow it and which keys it
-  /// has; `nil` if it is not selected.
+  /// has; `nil` if it is not selected. The rules do not apply to the virtual Shift.
   func role(
-    of kind: DeviceKind, isAllowed: (DeviceRules) -> Bool, has: (KeyCode) -> Bool
+    of kind: DeviceKind, isAllowed: (DeviceRules) -> Bool, has: (KeyCode) -> Bool,
+    isVirtualShift: Bool = false
   ) -> DeviceRole? {
+    if isVirtualShift { return .leds }
     switch self {
     case .named:
       if kind.contains(.keyboard) { return .keyboard }

@@ -15,6 +15,10 @@ extension Keyboards {
   /// microseconds: far more than it takes, and far less than anybody notices.
   public static let lateness: Int64 = 1000
 
+  /// How long after a press of a lock key its LED is asked for, in microseconds: the desktop has
+  /// switched it by then.
+  private static let lockPatience: Int64 = 50_000
+
   /// The time on the clock that stamps the keys.
   public static var now: Time { Time(microseconds: microsecondsSinceBoot()) }
 
@@ -48,6 +52,7 @@ extension Keyboards {
     let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &pending)
     letGo(ended)
+    if asksForLEDs, !isMoreLeft { askForLEDs(at: limit) }
     // Both arrays keep their memory.
     swap(&batch.inputs, &pending)
     pending.removeAll(keepingCapacity: true)
@@ -69,7 +74,7 @@ extension Keyboards {
     isMoreLeft = false
     for index in polled.indices
     where isAlone || polled[index].revents != 0 || followed[index].hasMore {
-      let outcome = Self.read(followed[index].device, followed[index].id, into: &waiting, at: index)
+      let outcome = read(followed[index].device, followed[index].id, at: index)
       switch outcome {
       case .drained: followed[index].hasMore = false
       case .more:
@@ -100,6 +105,19 @@ extension Keyboards {
     }
   }
 
+  private func askForLEDsSoon() {
+    watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
+  }
+
+  /// Asks for the lock LEDs of all devices: no event tells of what a grab hides.
+  private func askForLEDs(at time: Time) {
+    asksForLEDs = false
+    for keyboard in followed {
+      guard let report = keyboard.device.changedLEDs() else { continue }
+      pending.append(.leds(keyboard.id, report, at: time))
+    }
+  }
+
   /// Finds out which devices have something to read.
   private func findReady() {
     polled.withUnsafeMutableBufferPointer { polled in
@@ -109,9 +127,7 @@ extension Keyboards {
     }
   }
 
-  private static func read(
-    _ device: InputDevice, _ id: DeviceID, into waiting: inout FrameQueues, at index: Int
-  ) -> Outcome {
+  private func read(_ device: InputDevice, _ id: DeviceID, at index: Int) -> Outcome {
     defer { waiting.endFrame(of: index) }
     var count = 0
     do {
@@ -120,14 +136,20 @@ extension Keyboards {
         case .key(let event):
           waiting.append(.key(id, event), at: event.time, of: index)
           count += 1
+          if event.key.isLock, event.action == .press { askForLEDsSoon() }
+        case .led(let report, let time):
+          waiting.append(.leds(id, report, at: time), at: time, of: index)
+          asksForLEDs = true
+          count += 1
         case .synchronized(let differences, let time):
           waiting.endFrame(of: index)
           waiting.append(.synchronized(id, differences, at: time), at: time, of: index)
           waiting.endFrame(of: index)
+          asksForLEDs = true
           count += 1
         case .frameEnd:
           waiting.endFrame(of: index)
-          if count >= turn { return .more }
+          if count >= Self.turn { return .more }
         case .drained: return .drained
         case .gone: return .ended(nil)
         }

@@ -61,6 +61,12 @@ public final class Keyboards {
   /// The paths of keyboards that are not selected.
   private var ignored: Set<String> = []
   private var leds = LEDOrder()
+  /// Whether the devices that were present at the start are open.
+  private var hasStarted = false
+
+  /// Whether the kernel is asked for the lock LEDs once all devices have been read: another
+  /// program's grab hides events of LEDs too.
+  var asksForLEDs = false
 
   /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
   struct Watch {
@@ -68,6 +74,8 @@ public final class Keyboards {
     let ready: () -> Void
     /// Calls `ready` although no descriptor is readable.
     let continuation: EventSource
+    /// Asks for the lock LEDs some time after a lock key was pressed.
+    let lockTimer: EventSource
     var finder: DeviceFinder?
   }
 
@@ -93,8 +101,8 @@ public final class Keyboards {
     return (ignored.count(where: isPresent), forbidden.count(where: isPresent))
   }
 
-  /// How many devices are followed for their keys: all but pointers.
-  public var keyboardCount: Int { followed.count { $0.role != .pointer } }
+  /// How many devices are followed for their keys, not only for buttons or LEDs.
+  public var keyboardCount: Int { followed.count { $0.role.hasKeys } }
 
   /// Opens the selected devices that are present and, if `followingNewcomers`, those that appear
   /// later.
@@ -107,12 +115,17 @@ public final class Keyboards {
   ) throws(SystemError) {
     let continuation = try loop.addDeferred(handler: ready)
     continuation.setPriority(.first)
+    let lockTimer = try loop.addTimer { [unowned self] in
+      asksForLEDs = true
+      ready()
+    }
     // Unowned: the keyboards own the finder, so they outlive every call.
     let finder = try DeviceFinder(loop, in: places) { [unowned self] node in
       appeared(node)
       ready()
     }
-    watch = Watch(loop: loop, ready: ready, continuation: continuation, finder: finder)
+    watch = Watch(
+      loop: loop, ready: ready, continuation: continuation, lockTimer: lockTimer, finder: finder)
     switch selection {
     case .all:
       // Pointers last: a recording of several devices has the events of the first at once.
@@ -125,6 +138,7 @@ public final class Keyboards {
     }
     if !followingNewcomers { watch?.finder = nil }
     pending.append(.allOpened(at: Self.now))
+    hasStarted = true
     ready()
   }
 
@@ -136,12 +150,12 @@ public final class Keyboards {
     try watch?.finder?.forEachPresent { appeared($0) }
   }
 
-  /// Closes all pointers until the next ``follow(_:)``, or until they appear again. Returns which
-  /// they were.
-  public func releasePointers() -> [DeviceID] {
-    let pointers = followed.filter { $0.role == .pointer }
-    for pointer in pointers { letGo(pointer, .released(pointer.id, pointer.device)) }
-    return pointers.map(\.id)
+  /// Closes all devices that are not followed for keys, until the next ``follow(_:)``, or until they
+  /// appear again. Returns which they were.
+  public func releaseOthers() -> [DeviceID] {
+    let others = followed.filter { !$0.role.hasKeys }
+    for other in others { letGo(other, .released(other.id, other.device)) }
+    return others.map(\.id)
   }
 
   /// Removes and returns what belongs in a log since the last call.
@@ -197,7 +211,7 @@ extension Keyboards {
   }
 
   private func showLEDs(of keyboard: FollowedDevice) {
-    guard keyboard.role != .pointer, let error = keyboard.leds.show(leds) else { return }
+    guard keyboard.role.hasKeys, let error = keyboard.leds.show(leds) else { return }
     reports.append(.failedLEDs(keyboard.id, keyboard.device, error))
   }
 
@@ -216,7 +230,9 @@ extension Keyboards {
   }
 
   private func role(of device: InputDevice, _ kind: DeviceKind) -> DeviceRole? {
-    selection.role(of: kind, isAllowed: { $0.allow(device) }, has: device.has)
+    selection.role(
+      of: kind, isAllowed: { $0.allow(device) }, has: device.has,
+      isVirtualShift: device.isVirtualShift)
   }
 
   private func open(_ path: String, _ kind: DeviceKind?) {
@@ -228,7 +244,8 @@ extension Keyboards {
         unopened[path] = nil
         return
       }
-      if role == .pointer { try device.deliver(only: KeyCode.pointerButtonNumbers) }
+      if role == .pointer { try device.deliver(only: Range(KeyCode.pointerButtonNumbers)) }
+      if role == .leds { try device.deliver(only: 0..<0) }
       try follow(device, kind, role)
       unopened[path] = nil
     } catch {
@@ -255,6 +272,9 @@ extension Keyboards {
     showLEDs(of: keyboard)
     if followed.count <= Self.mostPrepared { device.prepareForKeysUp() }
     pending.append(.opened(id, held: device.keysDown))
+    if !device.lockLEDs.known.isEmpty {
+      pending.append(.leds(id, device.lockLEDs, at: hasStarted ? Self.now : nil))
+    }
   }
 
   func letGo(_ keyboard: FollowedDevice, _ why: Report) {
@@ -263,6 +283,7 @@ extension Keyboards {
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
     polled.remove(at: index)
+    asksForLEDs = true
     reports.append(why)
     pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Self.now)]
   }

@@ -37,7 +37,7 @@ public struct ReplayStatistics: Sendable {
       if event.action == .autorepeat { repeats += 1 }
     case .missedRelease: releases += 1
     case .synchronized: losses += 1
-    case .opened, .gone, .allOpened, .client, .configured: break
+    case .opened, .gone, .allOpened, .leds, .client, .configured: break
     }
   }
 }

@@ -96,6 +96,7 @@ private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {
   switch machine {
   case .shift: Diagram(of: settings.shift)
   case .keyboard: Diagram(of: settings.keyboard)
+  case .caps, .num: Diagram(of: LockRules())
   }
 }
 

@@ -28,10 +28,7 @@ private func machines(_ directory: String?, _ file: String?) -> [MachineMessage]
   let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
   if let machines = try? daemon.ask(.machines) { return machines }
   let settings = ((try? Configuration.load(file)) ?? Configuration()).settings
-  return [
-    MachineMessage(named: Machine.shift.rawValue, rules: settings.shift),
-    MachineMessage(named: Machine.keyboard.rawValue, rules: settings.keyboard),
-  ]
+  return MachineMessage.all(of: settings)
 }
 
 extension MachineMessage {

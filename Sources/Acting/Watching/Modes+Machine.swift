@@ -5,7 +5,7 @@ public import Terminal
 extension Machine {
   /// The machine that an argument names.
   ///
-  /// - Throws: `UsageError` for any other name than `shift` and `keyboard`.
+  /// - Throws: `UsageError` for a name that no machine has.
   public init(argument name: String) throws(UsageError) {
     guard let machine = Machine(rawValue: name) else {
       throw UsageError(
@@ -22,14 +22,18 @@ extension Modes {
     switch machine {
     case .shift: shift
     case .keyboard: keyboard
+    case .caps: locks[.caps].rawValue
+    case .num: locks[.num].rawValue
     }
   }
 
-  /// When the state of one machine was entered; `nil` before the machine's first change.
+  /// When the state of one machine was entered; `nil` before the machine's first
+  /// change, and for locks.
   public func since(_ machine: Machine) -> Time? {
     switch machine {
     case .shift: shiftSince
     case .keyboard: keyboardSince
+    case .caps, .num: nil
     }
   }
 }

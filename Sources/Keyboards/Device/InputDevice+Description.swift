@@ -4,7 +4,7 @@ extension InputDevice {
   /// What the device reports about itself, with LEDs and switches as they were when it was opened.
   public var description: DeviceDescription {
     var description = DeviceDescription(
-      name: name, node: path, bus: UInt16(truncatingIfNeeded: libevdev_get_id_bustype(device)),
+      name: name, node: path, bus: bus,
       vendor: vendor, product: product,
       version: UInt16(truncatingIfNeeded: libevdev_get_id_version(device)))
     description.properties = (0...UInt16(INPUT_PROP_MAX)).filter {
@@ -12,7 +12,7 @@ extension InputDevice {
     }
     description.types = (0...UInt16(EV_MAX)).compactMap(eventType)
     description.axes = codes(UInt16(EV_ABS)).compactMap(axis)
-    description.ledsOn = codesOn(UInt16(EV_LED))
+    description.ledsOn = Set(ledsAtOpening.numbers)
     description.switchesOn = codesOn(UInt16(EV_SW))
     return description
   }

@@ -4,7 +4,7 @@ public import KeyboardModes
 import Linux
 public import Terminal
 
-/// An open evdev node that delivers key events only, of all keys or of some.
+/// An open evdev node that delivers key events, of all keys or of some, and those of lock LEDs.
 ///
 /// The device is not grabbed: other programs receive every key event too.
 public final class InputDevice {
@@ -12,6 +12,8 @@ public final class InputDevice {
   public enum Reading: Equatable {
     /// A key event.
     case key(KeyEvent)
+    /// A lock LED went on or off, or was set again.
+    case led(LEDReport, at: Time)
     /// The kernel's buffer overflowed (`SYN_DROPPED`); these keys differ from what was read before.
     case synchronized([KeyDifference], at: Time)
     /// The end of a frame (`SYN_REPORT`).
@@ -31,7 +33,13 @@ public final class InputDevice {
   let number: dev_t
 
   /// The codes that the kernel delivers.
-  private var delivered = 0...KeyCode.max
+  private var delivered = 0..<KeyCode.max + 1
+
+  /// The LEDs of locks that it has, and those that were on after what has been returned.
+  public private(set) var lockLEDs = LEDReport()
+
+  /// The LEDs that were on when it was opened.
+  let ledsAtOpening: LEDs
 
   /// A second descriptor, on which all events are masked; opened when first needed.
   private var observer: FileDescriptor?
@@ -42,7 +50,10 @@ public final class InputDevice {
     // Setting the clock flushes the kernel's buffer. Do it before libevdev reads which keys are
     // down; otherwise a press in between would be lost.
     try InputDevice.check(path, keymoded_stamp_with_boottime(descriptor.number))
-    try InputDevice.check(path, keymoded_deliver_types(descriptor.number, 1 << UInt(EV_KEY)))
+    try InputDevice.check(
+      path, keymoded_deliver_types(descriptor.number, 1 << UInt(EV_KEY) | 1 << UInt(EV_LED)))
+    let locks = Lock.allCases.reduce(into: LEDs()) { $0.formUnion($1.led) }
+    try InputDevice.check(path, keymoded_deliver_leds(descriptor.number, UInt(locks.rawValue)))
     // libevdev's messages can name keys, and no log may name keys.
     libevdev_set_log_function(nil, nil)
     var device: OpaquePointer?
@@ -51,6 +62,11 @@ public final class InputDevice {
     self.device = device
     self.path = path
     number = InputDevice.number(ofDevice: descriptor.number)
+    ledsAtOpening = LEDs(of: device) {
+      libevdev_get_event_value(device, UInt32(EV_LED), $0) != 0
+    }
+    lockLEDs = LEDReport(LEDs(of: device).intersection(locks))
+    lockLEDs.on = lockLEDs.known.intersection(ledsAtOpening)
     self.descriptor = descriptor
   }
 
@@ -60,15 +76,15 @@ public final class InputDevice {
   /// are never reported as down. Call this before anything is read.
   ///
   /// What has happened up to now is not returned by ``next()``, but counts in ``keysDown``.
-  public func deliver(only codes: ClosedRange<UInt16>) throws(SystemError) {
-    let (first, last) = (UInt32(codes.lowerBound), UInt32(codes.upperBound))
-    try InputDevice.check(path, keymoded_deliver_keys(descriptor.number, first, last))
+  public func deliver(only codes: Range<UInt16>) throws(SystemError) {
+    let (first, end) = (UInt32(codes.lowerBound), UInt32(codes.upperBound))
+    try InputDevice.check(path, keymoded_deliver_keys(descriptor.number, first, end))
     delivered = codes
     // Between opening and this, other codes may have been queued.
     while true {
       switch try next() {
       case .drained, .gone: return
-      case .key, .synchronized, .frameEnd: continue
+      case .key, .led, .synchronized, .frameEnd: continue
       }
     }
   }
@@ -85,6 +101,14 @@ public final class InputDevice {
   /// Its product number.
   public var product: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_product(device)) }
 
+  /// Whether it is the virtual keyboard that presses Shift for the user.
+  var isVirtualShift: Bool {
+    VirtualShift.has(bus: bus, vendor: vendor, product: product)
+  }
+
+  /// Its bus, a `BUS_*` of `linux/input.h`.
+  var bus: UInt16 { UInt16(truncatingIfNeeded: libevdev_get_id_bustype(device)) }
+
   /// Whether the device has this key.
   public func has(_ key: KeyCode) -> Bool {
     libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
@@ -96,12 +120,7 @@ public final class InputDevice {
   }
 
   /// The LEDs that the device has.
-  public var leds: LEDs {
-    (0..<UInt16(LED_MAX)).reduce(into: []) { leds, number in
-      guard libevdev_has_event_code(device, UInt32(EV_LED), UInt32(number)) == 1 else { return }
-      leds.formUnion(LEDs(number: number))
-    }
-  }
+  public var leds: LEDs { LEDs(of: device) }
 
   /// Whether the device was removed, even if ``next()`` has not yet returned ``Reading/gone``.
   public var isGone: Bool {
@@ -127,6 +146,7 @@ public final class InputDevice {
         return .synchronized(synchronize(), at: time)
       case Int32(LIBEVDEV_READ_STATUS_SUCCESS.rawValue):
         if event.type == EV_SYN && event.code == SYN_REPORT { return .frameEnd }
+        if event.type == EV_LED { return .led(reported(event), at: Time(event)) }
         // Key events with a value that the kernel does not define are ignored, as in recordings.
         guard event.type == EV_KEY, let key = KeyCode(event.code),
           let action = KeyEvent.Action(rawValue: event.value)
@@ -138,6 +158,29 @@ public final class InputDevice {
       default: throw SystemError("read", path, code: -status)
       }
     }
+  }
+
+  private func reported(_ event: input_event) -> LEDReport {
+    let led = LEDs(number: event.code)
+    let report = LEDReport(led, on: event.value != 0 ? led : [])
+    lockLEDs.update(by: report)
+    return report
+  }
+
+  /// Asks the kernel which lock LEDs are on, which no event tells while another program has grabbed
+  /// the device, and returns those that differ from ``lockLEDs``; `nil` if there are none, if the
+  /// kernel cannot be asked, or if there are unread events.
+  ///
+  /// The kernel drops unread events of LEDs, which the answer includes.
+  public func changedLEDs() -> LEDReport? {
+    guard !lockLEDs.known.isEmpty, libevdev_has_event_pending(device) == 0 else { return nil }
+    var bits: UInt16 = 0
+    guard keymoded_leds_on(descriptor.number, &bits) == 0 else { return nil }
+    let on = LEDs(rawValue: bits).intersection(lockLEDs.known)
+    let changed = on.symmetricDifference(lockLEDs.on)
+    guard !changed.isEmpty else { return nil }
+    lockLEDs.on = on
+    return LEDReport(changed, on: on.intersection(changed))
   }
 
   private func synchronize() -> [KeyDifference] {
@@ -204,6 +247,16 @@ public final class InputDevice {
     // whose words, "Inappropriate ioctl for device", are for programmers.
     throw SystemError(
       "follow", path, code: -result, reason: result == -ENOTTY ? "not an input device" : nil)
+  }
+}
+
+extension LEDs {
+  /// The LEDs of a device, or those of them to which `isIncluded` applies.
+  fileprivate init(of device: OpaquePointer, where isIncluded: (UInt32) -> Bool = { _ in true }) {
+    let numbers = (0..<UInt32(LED_MAX)).filter {
+      libevdev_has_event_code(device, UInt32(EV_LED), $0) == 1 && isIncluded($0)
+    }
+    self = numbers.reduce(into: []) { $0.formUnion(LEDs(number: UInt16($1))) }
   }
 }
 

@@ -94,7 +94,7 @@ public final class Recorder {
 
   /// Closes the pointers: the format holds one device, which is a keyboard.
   private func leaveOutPointers() {
-    for id in keyboards.releasePointers() { devices.remove(id) }
+    for id in keyboards.releaseOthers() { devices.remove(id) }
     read()
     early.removeAll { $0.device.map { devices.index(of: $0) == nil } ?? false }
     notify(

@@ -49,7 +49,7 @@ public struct Report: Hashable, Sendable {
         reports.append(Report(device: device, time: time, content: .lost(found)))
       case .gone(let device, let time):
         reports.append(Report(device: device, time: time, content: .gone))
-      case .allOpened, .client, .configured: continue
+      case .allOpened, .leds, .client, .configured: continue
       }
     }
     return reports

@@ -57,6 +57,7 @@ public struct Timeline: Sendable {
     switch change.machine {
     case .shift: shift.add(change.to, at: time)
     case .keyboard: keyboard.add(change.to, at: time)
+    case .caps, .num: break  // The picture has no lane for the locks.
     }
   }
 

@@ -2,11 +2,11 @@
 public enum ControllerInterface {
   /// The name of the interface.
   public static let name = "org.keymoded.Controller"
-  /// Returns the states of both machines.
+  /// Returns the states of all machines.
   public static let getState = "\(name).GetState"
   /// Returns the states, and then reports every change.
   public static let monitor = "\(name).Monitor"
-  /// Returns the states, events and transitions of both machines.
+  /// Returns the states, events and transitions of all machines.
   public static let listMachines = "\(name).ListMachines"
   /// Sends an event to a machine.
   public static let trigger = "\(name).Trigger"
@@ -24,7 +24,7 @@ public enum ControllerInterface {
     # CLOCK_BOOTTIME, or on the clock of the recording that is being played.
     interface org.keymoded.Controller
 
-    # The states of both machines.
+    # The states of all machines.
     # instance: the name of this sequence of changes; a new one begins again at 1.
     # sequence: the number of the last change, 0 before the first.
     # time: when this message was written.
@@ -33,6 +33,9 @@ public enum ControllerInterface {
     # state that the configuration defines; ListMachines lists them.
     # shiftSince, keyboardSince: when the state was entered; null before the
     # first change.
+    # shiftTrigger: when a press of Shift counts, by the configuration.
+    # locks: whether Caps Lock and Num Lock are on, as the LEDs of the keyboards
+    # show; null if no keyboard has the LED, or it changes too fast to tell.
     type State (
       instance: string,
       sequence: int,
@@ -40,7 +43,9 @@ public enum ControllerInterface {
       shift: string,
       shiftSince: ?int,
       keyboard: string,
-      keyboardSince: ?int
+      keyboardSince: ?int,
+      shiftTrigger: (press, tap, always),
+      locks: (caps: ?bool, num: ?bool)
     )
 
     # One transition of one machine. Changes are ordered by sequence, which has no
@@ -48,7 +53,8 @@ public enum ControllerInterface {
     # event: the event that caused it. This is an event of Trigger; or shiftUsed, if
     # a press of Shift was part of a shortcut and is taken back; or timedOut, if
     # Shift was on for the shift.timeout of the configuration; or configured, if a
-    # new configuration has removed the state 'from'.
+    # new configuration has removed the state 'from'; for caps and num it is ledOn,
+    # ledOff or ledGone.
     type Change (
       sequence: int,
       time: int,
@@ -93,7 +99,7 @@ public enum ControllerInterface {
       rows: []Row
     )
 
-    # Returns both machines, as the present configuration defines them.
+    # Returns the machines shift, keyboard, caps and num, as the present configuration defines them.
     method ListMachines() -> (machines: []Machine)
 
     # Sends an event instead of a key: shiftPressed, characterTyped, or an event of

@@ -1,3 +1,4 @@
+public import KeyboardModes
 public import StateMachines
 
 /// The type `Machine` of the interface: one machine, computed from its rules.
@@ -21,6 +22,16 @@ public struct MachineMessage: Hashable, Sendable, JSONWritable {
     states = diagram.states
     events = rules.eventNames
     rows = diagram.arrows
+  }
+
+  /// All machines with these settings, in the order of the interface.
+  public static func all(of settings: Settings) -> [MachineMessage] {
+    let modes = [
+      MachineMessage(named: Machine.shift.rawValue, rules: settings.shift),
+      MachineMessage(named: Machine.keyboard.rawValue, rules: settings.keyboard),
+    ]
+    return modes
+      + Lock.allCases.map { MachineMessage(named: $0.machine.rawValue, rules: LockRules()) }
   }
 
   /// Writes the machine, members in the order of the interface.

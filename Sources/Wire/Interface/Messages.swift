@@ -24,10 +24,15 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
   public let time: Time
   /// The states.
   public let modes: Modes
+  /// When a press of Shift counts.
+  public let shiftTrigger: Settings.ShiftTrigger
 
   /// The state with these parts.
-  public init(instance: String, time: Time, modes: Modes) {
+  public init(
+    instance: String, time: Time, modes: Modes, shiftTrigger: Settings.ShiftTrigger = .press
+  ) {
     (self.instance, self.time, self.modes) = (instance, time, modes)
+    self.shiftTrigger = shiftTrigger
   }
 
   /// Writes the state, members in the order of the interface.
@@ -40,6 +45,8 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
       json.member("shiftSince", modes.shiftSince)
       json.member("keyboard", modes.keyboard)
       json.member("keyboardSince", modes.keyboardSince)
+      json.member("shiftTrigger", shiftTrigger.rawValue)
+      json.member("locks", modes.locks)
     }
   }
 
@@ -49,12 +56,37 @@ public struct StateMessage: Hashable, Sendable, JSONWritable {
       let time = json["time"].flatMap(Time.init), let shift = json["shift"]?.string,
       let keyboard = json["keyboard"]?.string
     else { return nil }
+    let trigger = json["shiftTrigger"]?.string.flatMap(Settings.ShiftTrigger.init)
     self.init(
       instance: instance, time: time,
       modes: Modes(
         sequence: sequence, shift: shift, shiftSince: json["shiftSince"].flatMap(Time.init),
-        keyboard: keyboard, keyboardSince: json["keyboardSince"].flatMap(Time.init)))
+        keyboard: keyboard, keyboardSince: json["keyboardSince"].flatMap(Time.init),
+        locks: json["locks"].map(LockStates.init) ?? LockStates()),
+      shiftTrigger: trigger ?? .press)
   }
+}
+
+/// The locks of the type `State`: `true` or `false`, and `null` for a lock that is unknown.
+extension LockStates: JSONWritable {
+  /// Writes the locks, members in the order of the interface.
+  public func write(to json: inout JSONWriter) {
+    json.object { json in
+      json.member("caps", self[.caps].isOn)
+      json.member("num", self[.num].isOn)
+    }
+  }
+
+  fileprivate init(_ json: JSON) {
+    func state(_ name: String) -> LockRules.State {
+      json[name]?.bool.map { $0 ? .on : .off } ?? .unknown
+    }
+    self.init(caps: state("caps"), num: state("num"))
+  }
+}
+
+extension LockRules.State {
+  fileprivate var isOn: Bool? { self == .unknown ? nil : self == .on }
 }
 
 /// The type `Change` of the interface.

@@ -1,11 +1,12 @@
 import StateMachines
 
-/// The Shift machine and the keyboard machine. Their changes have one sequence.
-struct MachinePair: Sendable {
+/// The Shift machine, the keyboard machine and the locks. Their changes have one sequence.
+struct Machines: Sendable {
   private var shift: StateMachine<ShiftRules>
   private var keyboard: StateMachine<KeyboardTable>
   private var shiftSince: Time?
   private var keyboardSince: Time?
+  private var locks = LockStates()
   private var sequence: Int64 = 0
 
   /// The changes since ``forgetChanges()``, in order.
@@ -14,7 +15,7 @@ struct MachinePair: Sendable {
   /// Counts the changes, and the steps that change only the time of a press.
   private(set) var revision = 0
 
-  /// Both machines in their initial states.
+  /// All machines in their initial states.
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
     keyboard = StateMachine(settings.keyboard)
@@ -23,11 +24,12 @@ struct MachinePair: Sendable {
   /// The state of the Shift machine.
   var shiftState: ShiftRules.State { shift.state }
 
-  /// The states of both machines.
+  /// The states of all machines.
   var modes: Modes {
     Modes(
       sequence: sequence, shift: shift.state.name, shiftSince: shiftSince,
-      keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince)
+      keyboard: keyboard.rules.name(of: keyboard.state), keyboardSince: keyboardSince,
+      locks: locks)
   }
 
   /// Whether an unused `on` ends.
@@ -63,6 +65,13 @@ struct MachinePair: Sendable {
       at: time)
   }
 
+  mutating func send(_ event: LockRules.Event, to lock: Lock, at time: Time) {
+    let state = locks[lock]
+    guard let next = LockRules().next(state, on: event) else { return }
+    locks[lock] = next
+    add(lock.machine, state.rawValue, next.rawValue, event.rawValue, at: time)
+  }
+
   /// Ends an `on` that is overdue by `time`, at that time.
   mutating func endOverdueShift(at time: Time) {
     if let due = shiftDue, due <= time { send(.timedOut, at: time) }
@@ -85,6 +94,7 @@ struct MachinePair: Sendable {
     shift = StateMachine(shift.rules, in: snapshot.shift)
     sequence = snapshot.modes.sequence
     (shiftSince, keyboardSince) = (snapshot.modes.shiftSince, snapshot.modes.keyboardSince)
+    locks = snapshot.modes.locks
   }
 
   /// Continues the Shift machine with these rules.

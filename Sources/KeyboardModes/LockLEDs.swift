@@ -1,0 +1,96 @@
+/// What is known of a device's lock LEDs.
+public struct LEDReport: Hashable, Sendable {
+  /// The LEDs of which the report tells; the device has them.
+  public var known: LEDs
+  /// Those of them that are on.
+  public var on: LEDs
+
+  /// A report that of the LEDs `known` these are `on`.
+  public init(_ known: LEDs = [], on: LEDs = []) { (self.known, self.on) = (known, on) }
+
+  /// Adds what a later report of the same device tells.
+  public mutating func update(by later: LEDReport) {
+    known.formUnion(later.known)
+    on = on.subtracting(later.known).union(later.on)
+  }
+}
+
+/// The lock LEDs of all devices.
+///
+/// A lock whose LED changes more than 20 times a second is `unknown` until the LED has been the
+/// same for a second: some programs light the LEDs of the keyboard that was typed on last, and then
+/// each change would tell of a key stroke.
+struct LockLEDs: Sendable {
+  fileprivate static let mostChanges = 20
+  fileprivate static let second = Duration.seconds(1)
+
+  /// How fast the LED of a lock changes.
+  fileprivate struct Pace: Sendable {
+    /// When the present second began.
+    var start: Time?
+    /// The changes in that second.
+    var changes = 0
+    /// What the LEDs showed last.
+    var shown = LockRules.Event.ledGone
+    /// Until when the lock is unknown because its LED changed too fast.
+    var hiddenUntil: Time?
+  }
+
+  private var devices: [(device: DeviceID, leds: LEDReport)] = []
+  private var caps = Pace()
+  private var num = Pace()
+
+  /// Whether reports without a time came that have not been told.
+  var isUntold = false
+
+  /// Whether a passing time may tell something.
+  var isWaiting: Bool { isUntold || due != nil }
+
+  /// When the next lock that changed too fast is told again; `nil` if there is none.
+  var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }
+
+  /// Takes a report of a device.
+  mutating func take(_ report: LEDReport, of device: DeviceID) {
+    guard let index = devices.firstIndex(where: { $0.device == device }) else {
+      return devices.append((device, report))
+    }
+    devices[index].leds.update(by: report)
+  }
+
+  /// Forgets a device.
+  mutating func remove(_ device: DeviceID) { devices.removeAll { $0.device == device } }
+
+  /// What the LEDs of the devices show of `lock` at `time`. Must be called after each report and
+  /// removal.
+  mutating func event(of lock: Lock, at time: Time) -> LockRules.Event {
+    switch lock {
+    case .caps: caps.event(showing: shown(.caps), at: time)
+    case .num: num.event(showing: shown(.num), at: time)
+    }
+  }
+
+  private func shown(_ lock: Lock) -> LockRules.Event {
+    if devices.contains(where: { $0.leds.on.contains(lock.led) }) { return .ledOn }
+    return devices.contains { $0.leds.known.contains(lock.led) } ? .ledOff : .ledGone
+  }
+}
+
+extension LockLEDs.Pace {
+  /// What is told at `time`, while the LEDs show this.
+  fileprivate mutating func event(
+    showing now: LockRules.Event, at time: Time
+  ) -> LockRules.Event {
+    if let end = hiddenUntil, end <= time { hiddenUntil = nil }
+    if now != shown {
+      shown = now
+      if start.map({ !time.isWithin(LockLEDs.second, of: $0) }) ?? true {
+        (start, changes) = (time, 0)
+      }
+      changes += 1
+      if hiddenUntil != nil || changes > LockLEDs.mostChanges {
+        hiddenUntil = time.advanced(by: LockLEDs.second)
+      }
+    }
+    return hiddenUntil == nil ? now : .ledGone
+  }
+}
