@@ -1,3 +1,4 @@
+import KeyboardModes
 import StateMachines
 
 /// Rules for the Caps Lock of one session, which is to be on while the state `capsLock` lasts.
@@ -16,10 +17,8 @@ import StateMachines
 /// back as soon as the LED is on, and only then. An LED that is not known tells nothing: what is
 /// ours stays so until it is known again.
 struct CapsLockRules: Rules {
-  /// What the LED of Caps Lock shows.
-  enum LED: String, Hashable, Sendable, CaseIterable {
-    case unknown, off, on
-  }
+  /// What the LED of Caps Lock shows: the state of the lock `caps`.
+  typealias LED = LockRules.State
 
   enum State: Hashable, Sendable {
     /// Caps Lock is the person's own business.

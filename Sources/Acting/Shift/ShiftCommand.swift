@@ -2,7 +2,7 @@ import Glibc
 public import KeymodeClient
 import Linux
 public import Terminal
-public import Wire
+import Wire
 
 /// A virtual keyboard that acts by the states until a signal: `keymodectl shift`.
 ///
@@ -15,7 +15,7 @@ public final class ShiftCommand {
   private let directory: String
   private let perform: (ShiftTyping.Action) throws -> Void
   private let tell: (TerminalText) -> Void
-  private let check: ((StateMessage) throws -> Void)?
+  private let isOneShot: Bool
 
   private let run: Run<Int32>
   private var typing: ShiftTyping
@@ -33,17 +33,15 @@ public final class ShiftCommand {
   /// - Parameters:
   ///   - longest: how long `on` holds Shift down at most; `nil` if it does not at all.
   ///   - memory: what is remembered for the next process.
-  ///   - check: throws if the settings of a daemon do not fit.
   ///   - perform: does what the rules say, in order.
   ///   - tell: receives what the user should know.
   public init(
     hasCapsLock: Bool, oneShot longest: Duration?, of directory: String, memory: ShiftMemory?,
-    check: ((StateMessage) throws -> Void)? = nil,
     perform: @escaping (ShiftTyping.Action) throws -> Void,
     tell: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     run = try Run()
-    (self.directory, self.memory, self.check) = (directory, memory, check)
+    (self.directory, self.memory, isOneShot) = (directory, memory, longest != nil)
     (self.perform, self.tell) = (perform, tell)
     remembered = try memory?.read() ?? []
     typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: longest, ours: remembered)
@@ -55,8 +53,8 @@ public final class ShiftCommand {
   ///   - anySession: whether not to look at sessions.
   ///   - explain: says why there is no daemon, and what the user can do.
   /// - Returns: the signal.
-  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` if its
-  ///   settings do not fit, and `SystemError` if a system call fails.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` for one shot
+  ///   if its trigger of Shift is not `tap`, and `SystemError` if a system call fails.
   public func serve(
     anySession: Bool, explain: @escaping (ClientError) -> TerminalText
   ) throws -> Int32 {
@@ -83,7 +81,8 @@ public final class ShiftCommand {
     switch occurrence {
     case .states(_, let change):
       isAway = false
-      if change == nil { checkSettings() }
+      // Found anew, or about to hold Shift: the configuration may have changed.
+      if change == nil || change?.to == "on" { checkTrigger() }
       status("")
     case .unknown(.noDaemon(let error)):
       if !isAway { tell("\(explain(error));\nwaiting for it") }
@@ -96,13 +95,18 @@ public final class ShiftCommand {
 
   private func status(_ text: TerminalText) { ServiceManager.notify("STATUS=\(text)") }
 
-  /// Refuses a daemon whose settings do not fit.
-  private func checkSettings() {
-    guard let check else { return }
+  /// Refuses to hold Shift unless the daemon waits for taps: with another trigger `on` begins while
+  /// the person still holds Shift, as for a shortcut.
+  private func checkTrigger() {
+    guard isOneShot else { return }
     run.perform {
       question = try run.loop.ask(.state, of: directory) { [self] answer in
         // Without an answer the daemon has gone, and is asked when it is back.
-        if case .success(let message) = answer { run.perform { try check(message) } }
+        guard case .success(let message) = answer, message.shiftTrigger != .tap else { return }
+        run.fail(
+          UsageError(
+            "--one-shot needs 'shift: { trigger: tap }' in the daemon's configuration, "
+              + "which has '\(message.shiftTrigger.rawValue)'"))
       }
     }
   }

@@ -74,8 +74,7 @@ public struct ShiftTyping: Sendable {
     switch occurrence {
     case .states(let states, let change):
       if session != self.session { come(to: session, at: now) }
-      let led = CapsLockRules.LED(rawValue: "unknown") ?? .unknown
-      let told = tell(led, at: now)
+      let told = tell(states.modes.locks[.caps], at: now)
       guard let change else { return told + leave(at: now) }
       guard change.machine == .shift else { return told }
       return told + enter(states[.shift], at: now)
