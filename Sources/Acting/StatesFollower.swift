@@ -7,8 +7,8 @@ public final class StatesFollower {
   private let daemon: EventSource
   private let session: LoginSession?
 
-  /// The name of the session, as in ``LoginSession/name``; empty if sessions are not looked at.
-  public var sessionName: String { session?.name ?? "" }
+  /// The name of the session, as in ``LoginSession/name``; `-` if sessions are not looked at.
+  public var sessionName: String { session?.name ?? "-" }
 
   /// Follows the states of the daemon that serves in `directory`.
   ///

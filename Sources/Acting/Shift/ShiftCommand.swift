@@ -90,7 +90,7 @@ public final class ShiftCommand {
       status("no keymoded runs")
     case .unknown(.sessionNotInFront(let reason)): status(reason.text)
     }
-    act { typing.take(occurrence, in: follower?.sessionName ?? "", at: $0) }
+    act { typing.take(occurrence, in: follower?.sessionName ?? "-", at: $0) }
   }
 
   private func status(_ text: TerminalText) { ServiceManager.notify("STATUS=\(text)") }

@@ -56,8 +56,8 @@ public final class LoginSession {
 
   /// The presence as last told.
   public private(set) var presence: SessionPresence?
-  /// The name of the session: the path of its object on the bus; empty before there is one.
-  public private(set) var name = ""
+  /// The name of the session: the path of its object on the bus; `-` before there is one.
+  public private(set) var name = "-"
 
   private let choice: Choice
   private let loop: EventLoop
