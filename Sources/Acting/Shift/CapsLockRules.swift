@@ -1,0 +1,154 @@
+import KeyboardModes
+import StateMachines
+
+/// Rules for the Caps Lock of one session, which is to be on while the state `capsLock` lasts.
+///
+/// |             | entered                | left                  | told on, off        | due, LED on, off |
+/// | ----------- | ---------------------- | --------------------- | ------------------- | ---------------- |
+/// | notOurs     | LED off: tap, awaitsOn | ignored               | ignored             | ignored          |
+/// | awaitsOn    | wanted                 | unwanted              | on: ours, or taken back | ours; late   |
+/// | late        | wanted                 | unwanted              | on: ours, or taken back | ours; notOurs |
+/// | ours        | wanted                 | LED on: tap, awaitsOff | off: notOurs       | ignored          |
+/// | awaitsOff   | wanted                 | unwanted              | off: notOurs, or tap anew | notOurs    |
+/// | settling    | wanted                 | unwanted              | ignored             | as in ours; as in awaitsOff |
+///
+/// A tap turns Caps Lock over, and the LED tells that it has. Caps Lock is ours from our tap until
+/// the LED is off: by our second tap, or by the person's own. What is ours and unwanted is taken
+/// back as soon as the LED is on, and only then. An LED that is not known tells nothing: what is
+/// ours stays so until it is known again.
+struct CapsLockRules: Rules {
+  /// What the LED of Caps Lock shows: the state of the lock `caps`.
+  typealias LED = LockRules.State
+
+  enum State: Hashable, Sendable {
+    /// Caps Lock is the person's own business.
+    case notOurs
+    /// It was tapped, and the LED is not on yet.
+    case awaitsOn(isWanted: Bool, until: Int64)
+    /// The LED did not come in time, so this layout has no Caps Lock there. A machine that is very
+    /// slow may still show it.
+    case late(isWanted: Bool, until: Int64)
+    /// It is on by our tap. It is unwanted only while the LED is unknown.
+    case ours(isWanted: Bool)
+    /// It was tapped again, and the LED is not off yet.
+    case awaitsOff(isWanted: Bool, until: Int64)
+    /// It was ours when this session, or this program, was last there. The LEDs may still be those
+    /// of another session.
+    case settling(isWanted: Bool, until: Int64)
+
+    /// When the state ends by itself, in microseconds of the boot clock.
+    var until: Int64? {
+      switch self {
+      case .notOurs, .ours: nil
+      case .awaitsOn(_, let until), .late(_, let until), .awaitsOff(_, let until),
+        .settling(_, let until):
+        until
+      }
+    }
+  }
+
+  /// An event, with what the LED shows now, and the time in microseconds of the boot clock.
+  enum Event: Hashable, Sendable {
+    /// The state `capsLock` was entered.
+    case entered(LED, at: Int64)
+    /// It was left, or counts as left.
+    case left(LED, at: Int64)
+    /// The LED has changed.
+    case told(LED, at: Int64)
+    /// The state's time is over.
+    case due(LED, at: Int64)
+  }
+
+  /// What follows from a transition.
+  enum Action: Hashable, Sendable {
+    /// Tap Caps Lock.
+    case tap
+    /// Say that Caps Lock does not answer, and no longer turn it on.
+    case giveUp
+  }
+
+  /// How long the LED may take to answer a tap.
+  static let patience: Int64 = 2_000_000
+  /// How much longer a late LED still tells of our tap. Later it tells of another key, which the
+  /// person has for Caps Lock.
+  static let lateness: Int64 = 8_000_000
+  /// How long a session that comes to the front may take to set the LEDs.
+  static let settling: Int64 = 1_000_000
+
+  /// Whether to turn Caps Lock on: not any more once it did not answer.
+  var turnsOn = true
+
+  var initial: State { .notOurs }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.notOurs, .entered(.off, let now)): turnsOn ? turnedOn(at: now) : nil
+    // The person has it on already, or there is no LED to tell.
+    case (.notOurs, .entered(.on, _)), (.notOurs, .entered(.unknown, _)): nil
+    case (.notOurs, .left), (.notOurs, .told), (.notOurs, .due): nil
+
+    case (.awaitsOn(_, let until), .entered): .awaitsOn(isWanted: true, until: until)
+    case (.awaitsOn(_, let until), .left): .awaitsOn(isWanted: false, until: until)
+    case (.late(_, let until), .entered): .late(isWanted: true, until: until)
+    case (.late(_, let until), .left): .late(isWanted: false, until: until)
+    case (.awaitsOn(let isWanted, _), .told(.on, let now)),
+      (.awaitsOn(let isWanted, _), .due(.on, let now)),
+      (.late(let isWanted, _), .told(.on, let now)), (.late(let isWanted, _), .due(.on, let now)):
+      lit(isWanted, at: now)
+    case (.awaitsOn, .told), (.late, .told): nil
+    case (.awaitsOn(let isWanted, let until), .due(.off, _)):
+      .late(isWanted: isWanted, until: until + Self.lateness)
+    case (.awaitsOn(let isWanted, _), .due(.unknown, _)): .ours(isWanted: isWanted)
+    case (.late, .due): .notOurs
+
+    case (.ours, .entered): .ours(isWanted: true)
+    case (.ours, .left(let led, let now)), (.ours(isWanted: false), .told(let led, let now)):
+      known(led, false, at: now)
+    case (.ours, .told(.off, _)): .notOurs
+    case (.ours, .told), (.ours, .due): nil
+
+    case (.awaitsOff(_, let until), .entered): .awaitsOff(isWanted: true, until: until)
+    case (.awaitsOff(_, let until), .left): .awaitsOff(isWanted: false, until: until)
+    case (.awaitsOff(let isWanted, _), .told(.off, let now)): dark(isWanted, at: now)
+    case (.awaitsOff, .told): nil
+    case (.awaitsOff, .due): .notOurs
+
+    case (.settling(_, let until), .entered): .settling(isWanted: true, until: until)
+    case (.settling(_, let until), .left): .settling(isWanted: false, until: until)
+    case (.settling, .told): nil
+    case (.settling(let isWanted, _), .due(let led, let now)): known(led, isWanted, at: now)
+    }
+  }
+
+  /// What follows from a transition.
+  func action(from: State, to: State, on event: Event) -> Action? {
+    switch (from, to, event) {
+    case (.awaitsOn, .awaitsOn, _), (.awaitsOff, .awaitsOff, _): nil
+    case (_, .awaitsOn, _), (_, .awaitsOff, _): .tap
+    case (.awaitsOn, .late, _), (.awaitsOff, .notOurs, .due(.on, _)): .giveUp
+    case (_, .notOurs, _), (_, .late, _), (_, .ours, _), (_, .settling, _): nil
+    }
+  }
+
+  private func turnedOn(at now: Int64) -> State {
+    .awaitsOn(isWanted: true, until: now + Self.patience)
+  }
+
+  /// What is ours, with its LED on: kept or taken back.
+  private func lit(_ isWanted: Bool, at now: Int64) -> State {
+    isWanted ? .ours(isWanted: true) : .awaitsOff(isWanted: false, until: now + Self.patience)
+  }
+
+  /// What was ours, with its LED off: turned on anew if it is wanted again.
+  private func dark(_ isWanted: Bool, at now: Int64) -> State {
+    isWanted && turnsOn ? turnedOn(at: now) : .notOurs
+  }
+
+  private func known(_ led: LED, _ isWanted: Bool, at now: Int64) -> State {
+    switch led {
+    case .on: lit(isWanted, at: now)
+    case .off: dark(isWanted, at: now)
+    case .unknown: .ours(isWanted: isWanted)
+    }
+  }
+}
