@@ -131,10 +131,10 @@ exec foot --override key-bindings.clipboard-paste=none sh -c {reader}
 
 _PROGRAMS = {"sway": "sway", "xorg": "Xorg"}
 
-_FOCUSED = (
-    "swaymsg --socket $XDG_RUNTIME_DIR/sway-ipc.* --type get_tree | "
-    "jq --raw-output '.. | select(.focused?) | .app_id'"
-)
+_SWAYMSG = "swaymsg --socket $XDG_RUNTIME_DIR/sway-ipc.*"
+_FOCUSED = f"{_SWAYMSG} --type get_tree | jq --raw-output '.. | select(.focused?) | .app_id'"
+# The first empty option removes those of before.
+_SETXKBMAP = "DISPLAY=:7 setxkbmap -option '' -option '{}'"
 
 _XORG = """\
 Section "Device"
@@ -209,6 +209,37 @@ class Screen:
         text = self._all()[self._read :]
         self._read += len(text)
         return text
+
+    def read_to(self, mark: str) -> str:
+        """Waits for these characters, and returns all that arrived since the last `read`."""
+        wait_until(
+            lambda: self._all().endswith(mark), f"{mark!r} on {self.kind}", ARRIVAL_SECONDS
+        )
+        return self.read(0)
+
+    @contextlib.contextmanager
+    def layout(self, option: str) -> Iterator[None]:
+        """Meanwhile the keyboard has the usual layout with this option of XKB, for Caps Lock."""
+        if self.kind == "console":
+            key = {"caps:escape": "Escape", "ctrl:nocaps": "Control"}[option]
+            self._vm.run(f"echo 'keycode 58 = {key}' | loadkeys")
+            yield
+            self._vm.run("echo 'keycode 58 = Caps_Lock' | loadkeys")
+            return
+        change = {"sway": f"{_SWAYMSG} input '*' xkb_options '{{}}'", "xorg": _SETXKBMAP}[self.kind]
+        self.session.run(change.format(option))
+        yield
+        self.session.run(change.format(""))
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Meanwhile the desktop does nothing."""
+        name = _PROGRAMS[self.kind]
+        self._vm.run(f"pkill -STOP -x {name}")
+        try:
+            yield
+        finally:
+            self._vm.run(f"pkill -CONT -x {name}")
 
     def wait_for_keyboard(self, node: str) -> None:
         """Waits until the desktop follows a keyboard."""

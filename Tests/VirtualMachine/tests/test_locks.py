@@ -140,15 +140,13 @@ def test_led_that_a_grab_hides_is_asked_for(guest: VirtualMachine) -> None:
 
 
 def test_locks_follow_the_leds_beside_keyd_with_its_grab(guest: VirtualMachine) -> None:
-    if guest.run("command -v keyd", check=False).exit_code != 0:
+    if guest.run("command -v keyd.rvaiya", check=False).exit_code != 0:
         pytest.skip("this Debian has no keyd")
+    service.reload(guest, OWN_KEYBOARDS.replace("]", ', "keyd virtual keyboard"]'))
     with keyboard(guest, "Remapped") as remapped:
         guest.run("mkdir -p /etc/keyd; printf '[ids]\\n*\\n[main]\\n' >/etc/keyd/default.conf")
-        keyd = guest.start("exec keyd")
-        guest.wait_until(
-            f"! timeout 1 evtest --grab {remapped.node} >/dev/null 2>&1 && "
-            "grep -qx 'keyd virtual keyboard' /sys/class/input/event*/device/name"
-        )
+        keyd = guest.start("exec keyd.rvaiya")
+        wait_until_followed(guest, "keyd virtual keyboard")
         watch = Watch(guest)
         for event, state in (("ledOn", "on"), ("ledOff", "off")):
             # The console gets the key from keyd, and switches the LEDs of all keyboards.
