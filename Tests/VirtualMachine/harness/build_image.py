@@ -102,7 +102,7 @@ def ensure_images(addition: str = "") -> Images:
     folder = IMAGES / (f"{_suite()}-{addition}" if addition else _suite())
     images = Images(folder / "vmlinux", folder / "initramfs.cpio", folder / "root.ext4")
     stamp = folder / "stamp"
-    wanted = _hash_of_inputs()
+    wanted = _hash_of_inputs(addition)
     with _locked(folder):
         if not stamp.exists() or stamp.read_text() != wanted:
             if problem := missing_requirements():
@@ -111,16 +111,16 @@ def ensure_images(addition: str = "") -> Images:
             for state in folder.glob("state-*"):
                 state.unlink()
             with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
-                _build(Path(work), images, _packages(addition))
+                packages = [name for path in _lists(addition) for name in _listed(path)]
+                _build(Path(work), images, packages)
             stamp.write_text(wanted)
     return images
 
 
-def _packages(addition: str) -> list[str]:
-    """The packages of the guest: those of every Debian, those of this one, and an addition."""
+def _lists(addition: str) -> list[Path]:
+    """The lists of the guest's packages: of every Debian, of this one, and of an addition."""
     own = [PARTS / f"packages-{name}.txt" for name in (_suite(), addition)]
-    lists = [PARTS / "packages.txt", *(path for path in own if path.exists())]
-    return [package for path in lists for package in _listed(path)]
+    return [PARTS / "packages.txt", *(path for path in own if path.exists())]
 
 
 def _listed(path: Path) -> list[str]:
@@ -128,9 +128,10 @@ def _listed(path: Path) -> list[str]:
     return [word for line in path.read_text().splitlines() for word in line.split("#")[0].split()]
 
 
-def _hash_of_inputs() -> str:
+def _hash_of_inputs(addition: str) -> str:
     digest = hashlib.sha256()
-    for source in [Path(__file__), *sorted(PARTS.iterdir())]:
+    others = sorted({*PARTS.iterdir()} - {*PARTS.glob("packages*.txt")})
+    for source in [Path(__file__), *_lists(addition), *others]:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()
 

@@ -133,8 +133,9 @@ _PROGRAMS = {"sway": "sway", "xorg": "Xorg"}
 
 _SWAYMSG = "swaymsg --socket $XDG_RUNTIME_DIR/sway-ipc.*"
 _FOCUSED = f"{_SWAYMSG} --type get_tree | jq --raw-output '.. | select(.focused?) | .app_id'"
-# The first empty option removes those of before.
-_SETXKBMAP = "DISPLAY=:7 setxkbmap -option '' -option '{}'"
+_SWAY_LAYOUT = _SWAYMSG + """ input '*' xkb_options '"{}"'"""
+# The first option removes those of before.
+_XORG_LAYOUT = "DISPLAY=:7 setxkbmap -option '' -option '{}'"
 
 _XORG = """\
 Section "Device"
@@ -226,7 +227,7 @@ class Screen:
             yield
             self._vm.run("echo 'keycode 58 = Caps_Lock' | loadkeys")
             return
-        change = {"sway": f"{_SWAYMSG} input '*' xkb_options '{{}}'", "xorg": _SETXKBMAP}[self.kind]
+        change = {"sway": _SWAY_LAYOUT, "xorg": _XORG_LAYOUT}[self.kind]
         self.session.run(change.format(option))
         yield
         self.session.run(change.format(""))

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -30,7 +30,7 @@ WORDS = int(os.environ.get("KEYMODED_WORDS", "40"))
 # The screens of the tests that end and stop processes.
 CRASHING = os.environ.get("KEYMODED_CRASHING", "sway").split(",")
 
-SETTINGS = "shift: { trigger: tap, timeout: 3s, used_by: any }\n"
+SETTINGS = "shift: { trigger: tap, timeout: 3s }\n"
 UNIT = "keymoded-shift.service"
 
 SHIFT_TWICE = "tap shift 30; wait 70; tap shift 30"
@@ -100,6 +100,21 @@ class Typing:
         self.person.type(text)
         assert self.shown.read(len(arrives)) == arrives
 
+    def come_back(self) -> None:
+        """Switches from another console to this screen."""
+        self.shown.session.bring_to_front()
+        self.wait_for_keyboards()
+
+    def wait_for_keyboards(self) -> None:
+        """Waits until the screen follows the keyboards of the person and of `keymodectl shift`."""
+        for node in (self.person.node, self.shift.node()):
+            self.shown.wait_for_keyboard(node)
+
+    def restart_shift(self) -> None:
+        """Restarts `keymodectl shift`, which forgets that it gave up."""
+        self.vm.run(f"systemctl restart {UNIT}")
+        self.wait_for_keyboards()
+
     def expect_nothing_left(self) -> None:
         """Asserts that letters are small again, and stay so."""
         self.shift.wait_until_up(3)
@@ -142,9 +157,8 @@ def typing(
     desktop: VirtualMachine, shown: Screen, person: Person, running: VirtualShift
 ) -> Iterator[Typing]:
     """A person who types, with Shift off before; and afterwards, unless the test has failed."""
-    for node in (person.node, running.node()):
-        shown.wait_for_keyboard(node)
     typing = Typing(desktop, shown, person, running)
+    typing.wait_for_keyboards()
     reset(typing)
     yield typing
     assert service.state(desktop)["shift"] == "off"
@@ -164,6 +178,10 @@ def reset(typing: Typing) -> None:
 
 
 # The harness
+
+# What arrives of three letters with Shift held, if another keyboard releases its Shift behind the
+# first. For sway 1.7 and 1.10 that ends Shift, also between two keyboards of a person.
+OTHER_RELEASED = {"console": "ABCd", "sway": "Abcd", "xorg": "ABCd"}
 
 
 def test_a_keyboard_with_two_keys_makes_capitals_of_what_another_types(
@@ -188,6 +206,12 @@ def test_a_keyboard_with_two_keys_makes_capitals_of_what_another_types(
             assert (CAPS in other.leds()) == is_on
             person.type("a1")
             assert shown.read(2) == typed
+        for key in ("shift", "shift_r"):
+            other.play("down shift")
+            person.play(f"down {key}; wait 30; tap a")
+            other.play("up shift")
+            person.play(f"wait 30; tap b; tap c; up {key}; tap d")
+            assert shown.read(4) == OTHER_RELEASED[shown.kind]
 
 
 # What is typed
@@ -235,7 +259,8 @@ def test_a_key_without_a_character_uses_a_tap_up(typing: Typing) -> None:
 @pytest.mark.parametrize("key", ["shift", "shift_r"])
 def test_shift_that_is_held_after_a_tap_is_held(typing: Typing, key: str) -> None:
     typing.tap_shift()
-    typing.expect(f"down {key}; wait 30; tap a; tap b; tap c; up {key}; tap d", "ABCd")
+    expected = OTHER_RELEASED[typing.shown.kind]
+    typing.expect(f"down {key}; wait 30; tap a; tap b; tap c; up {key}; tap d", expected)
 
 
 def random_words(seed: int, count: int) -> Iterator[tuple[list[KeyEvent], str]]:
@@ -281,7 +306,9 @@ def random_words(seed: int, count: int) -> Iterator[tuple[list[KeyEvent], str]]:
         )
 
 
-def test_typist_gets_each_word_right(typing: Typing, record_property: pytest.RecordProperty) -> None:
+def test_typist_gets_each_word_right(
+    typing: Typing, record_property: Callable[[str, object], None]
+) -> None:
     wrong = []
     for number, (events, text) in enumerate(random_words(33, WORDS)):
         late = typing.person.send(events)
@@ -359,7 +386,7 @@ def test_capitals_stay_with_the_session_that_has_them(typing: Typing) -> None:
     try:
         typing.shift.wait_until_up(3)
     finally:
-        typing.shown.session.bring_to_front()
+        typing.come_back()
     typing.write("a", "a")
     typing.lock()
     switch_to_console(typing.vm, EMPTY_TERMINAL)
@@ -367,15 +394,15 @@ def test_capitals_stay_with_the_session_that_has_them(typing: Typing) -> None:
     typing.person.wait_for_caps(False)
     typing.person.play("tap shift 30; wait 100; tap a")
     typing.person.wait_for_caps(False)
-    typing.shown.session.bring_to_front()
+    typing.come_back()
     typing.person.wait_for_caps(False)
+    typing.write("a", "a")
     reset(typing)
 
 
 @pytest.mark.parametrize("layout", ["caps:escape", "ctrl:nocaps"])
 def test_layout_without_caps_lock_gets_one_tap_and_one_line(typing: Typing, layout: str) -> None:
-    typing.vm.run(f"systemctl restart {UNIT}")
-    typing.shown.wait_for_keyboard(typing.shift.node())
+    typing.restart_shift()
     before = len(typing.shift.lines())
     with typing.shown.layout(layout):
         typing.person.play(SHIFT_TWICE)
@@ -387,8 +414,7 @@ def test_layout_without_caps_lock_gets_one_tap_and_one_line(typing: Typing, layo
     (line,) = typing.shift.lines()[before:]
     assert "Caps Lock" in line
     # It is left alone until the next start.
-    typing.vm.run(f"systemctl restart {UNIT}")
-    typing.shown.wait_for_keyboard(typing.shift.node())
+    typing.restart_shift()
 
 
 UNITS = ["keymoded", "keymoded-shift"]
