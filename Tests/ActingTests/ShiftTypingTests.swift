@@ -178,7 +178,8 @@ struct ShiftTypingTests {
       (.found("capsLock", .off, in: "b"), ""), (.shift("off"), ""), (.shift("capsLock"), "tap"),
       (.led(.on), ""), (.shift("off"), "tap"), (.led(.off), ""), (.locked, ""),
       // The LED is that of the other session at first.
-      (.found("off", .off), ""), (.led(.on), ""), (.at(1_000_000), "tap")),
+      (.found("off", .off), ""), (.at(500_000), ""), (.led(.on), ""), (.at(1_499_999), ""),
+      (.at(1_500_000), "tap")),
     Timeline(
       "a session that forgot its Caps Lock while it was away gets no tap",
       (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.led(.on), ""), (.locked, ""),

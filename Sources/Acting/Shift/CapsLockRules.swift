@@ -36,7 +36,8 @@ struct CapsLockRules: Rules {
     /// answered by then. The LEDs may still be those of another session.
     case settling(isWanted: Bool, isAnswered: Bool, until: Int64)
 
-    /// When the state ends by itself, in microseconds of the boot clock.
+    /// When the state ends by itself, in microseconds of the boot clock. It is `max` while the LED
+    /// is unknown.
     var until: Int64? {
       switch self {
       case .notOurs, .ours: nil
@@ -81,7 +82,7 @@ struct CapsLockRules: Rules {
   /// How much longer a late LED still tells of our tap. Later it tells of another key, which the
   /// person has for Caps Lock.
   static let lateness: Int64 = 8_000_000
-  /// How long a session that comes to the front may take to set the LEDs.
+  /// How long the LEDs have to stay as they are once a session has come to the front.
   static let settling: Int64 = 1_000_000
 
   /// Whether to turn Caps Lock on: not any more once it did not answer.
@@ -104,11 +105,14 @@ struct CapsLockRules: Rules {
       (.awaitsOn(let isWanted, _), .due(.on, let now)),
       (.late(let isWanted, _), .told(.on, let now)), (.late(let isWanted, _), .due(.on, let now)):
       lit(isWanted, at: now)
+    // It was unknown until now.
+    case (.awaitsOn(let isWanted, _), .told(.off, let now)):
+      .awaitsOn(isWanted: isWanted, until: now + Self.patience)
     case (.awaitsOn, .told), (.late, .told): nil
     case (.awaitsOn(let isWanted, let until), .due(.off, _)):
       .late(isWanted: isWanted, until: until + Self.lateness)
-    case (.awaitsOn(let isWanted, _), .due(.unknown, let now)):
-      .awaitsOn(isWanted: isWanted, until: now + Self.patience)
+    case (.awaitsOn(let isWanted, _), .due(.unknown, _)):
+      .awaitsOn(isWanted: isWanted, until: .max)
     case (.late, .due): .notOurs
 
     case (.ours, .entered): .ours(isWanted: true)
@@ -127,7 +131,12 @@ struct CapsLockRules: Rules {
       .settling(isWanted: true, isAnswered: isAnswered, until: until)
     case (.settling(_, let isAnswered, let until), .left):
       .settling(isWanted: false, isAnswered: isAnswered, until: until)
-    case (.settling, .told): nil
+    case (.settling(let isWanted, let isAnswered, _), .told(let led, let now)):
+      .settling(
+        isWanted: isWanted, isAnswered: isAnswered,
+        until: led == .unknown ? .max : now + Self.settling)
+    case (.settling(let isWanted, let isAnswered, _), .due(.unknown, _)):
+      .settling(isWanted: isWanted, isAnswered: isAnswered, until: .max)
     case (.settling(_, isAnswered: false, _), .due(.off, _)): .notOurs
     case (.settling(let isWanted, _, _), .due(let led, let now)): known(led, isWanted, at: now)
     }

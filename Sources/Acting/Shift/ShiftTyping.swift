@@ -59,6 +59,9 @@ public struct ShiftTyping: Sendable {
   /// Whether Shift is down, or a Caps Lock of the session in front is ours.
   public var isActive: Bool { pressedUntil != nil || caps.state != .notOurs }
 
+  /// Whether the daemon's next news matter at once.
+  public var isWaiting: Bool { isActive && led != .unknown || pressedUntil != nil }
+
   /// When to call ``pass(at:)``, in microseconds of the boot clock.
   public var deadline: Int64? {
     [pressedUntil, caps.state.until].compactMap { $0 }.min()
