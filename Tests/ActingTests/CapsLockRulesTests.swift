@@ -10,17 +10,32 @@ struct CapsLockRulesTests {
   private static let now: Int64 = 100_000_000
 
   /// The states, by a letter, and `+` where Caps Lock is wanted: a small letter until 7, a capital for
-  /// one that has just been entered, by a tap (`W`, `F`) or after the LED has not come (`L`).
+  /// one that has just been entered, by a tap (`W`, `F`) or after the LED has not come (`L`); `v` waits
+  /// longer, and `u` has had no answer. `m` waits for an LED that is known, and `t` a second longer.
   private static let states: [String: State] = [
     "n": .notOurs,
     "w+": .awaitsOn(isWanted: true, until: 7), "w-": .awaitsOn(isWanted: false, until: 7),
     "W+": .awaitsOn(isWanted: true, until: now + 2_000_000),
+    "v+": .awaitsOn(isWanted: true, until: now + 2_000_000),
+    "v-": .awaitsOn(isWanted: false, until: now + 2_000_000),
+    "m+": .awaitsOn(isWanted: true, until: .max), "m-": .awaitsOn(isWanted: false, until: .max),
     "l+": .late(isWanted: true, until: 7), "l-": .late(isWanted: false, until: 7),
     "L+": .late(isWanted: true, until: 8_000_007), "L-": .late(isWanted: false, until: 8_000_007),
     "o+": .ours(isWanted: true), "o-": .ours(isWanted: false),
     "f+": .awaitsOff(isWanted: true, until: 7), "f-": .awaitsOff(isWanted: false, until: 7),
     "F-": .awaitsOff(isWanted: false, until: now + 2_000_000),
-    "s+": .settling(isWanted: true, until: 7), "s-": .settling(isWanted: false, until: 7),
+    "s+": .settling(isWanted: true, isAnswered: true, until: 7),
+    "s-": .settling(isWanted: false, isAnswered: true, until: 7),
+    "u+": .settling(isWanted: true, isAnswered: false, until: 7),
+    "u-": .settling(isWanted: false, isAnswered: false, until: 7),
+    "sm": .settling(isWanted: true, isAnswered: true, until: .max),
+    "Sm": .settling(isWanted: false, isAnswered: true, until: .max),
+    "um": .settling(isWanted: true, isAnswered: false, until: .max),
+    "Um": .settling(isWanted: false, isAnswered: false, until: .max),
+    "st": .settling(isWanted: true, isAnswered: true, until: now + 1_000_000),
+    "St": .settling(isWanted: false, isAnswered: true, until: now + 1_000_000),
+    "ut": .settling(isWanted: true, isAnswered: false, until: now + 1_000_000),
+    "Ut": .settling(isWanted: false, isAnswered: false, until: now + 1_000_000),
     // It gives up.
     "x": .notOurs,
   ]
@@ -36,16 +51,18 @@ struct CapsLockRulesTests {
   /// on; `.` where the event is ignored.
   private static let table = [
     "n   .  W+ .   .  .  .   .  .  .   .  .  . ",
-    "w+  w+ w+ w+  w- w- w-  .  .  o+  o+ L+ o+",
-    "w-  w+ w+ w+  w- w- w-  .  .  F-  o- L- F-",
+    "w+  w+ w+ w+  w- w- w-  .  v+ o+  m+ L+ o+",
+    "w-  w+ w+ w+  w- w- w-  .  v- F-  m- L- F-",
     "l+  l+ l+ l+  l- l- l-  .  .  o+  n  n  o+",
     "l-  l+ l+ l+  l- l- l-  .  .  F-  n  n  F-",
     "o+  o+ o+ o+  o- n  F-  .  n  .   .  .  . ",
     "o-  o+ o+ o+  o- n  F-  o- n  F-  .  .  . ",
     "f+  f+ f+ f+  f- f- f-  .  W+ .   n  n  x ",
     "f-  f+ f+ f+  f- f- f-  .  n  .   n  n  x ",
-    "s+  s+ s+ s+  s- s- s-  .  .  .   o+ W+ o+",
-    "s-  s+ s+ s+  s- s- s-  .  .  .   o- n  F-",
+    "s+  s+ s+ s+  s- s- s-  sm st st  sm W+ o+",
+    "s-  s+ s+ s+  s- s- s-  Sm St St  Sm n  F-",
+    "u+  u+ u+ u+  u- u- u-  um ut ut  um x  o+",
+    "u-  u+ u+ u+  u- u- u-  Um Ut Ut  Um x  F-",
   ]
 
   /// The same where Caps Lock did not answer before.

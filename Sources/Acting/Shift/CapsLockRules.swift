@@ -32,17 +32,27 @@ struct CapsLockRules: Rules {
     case ours(isWanted: Bool)
     /// It was tapped again, and the LED is not off yet.
     case awaitsOff(isWanted: Bool, until: Int64)
-    /// It was ours when this session, or this program, was last there. The LEDs may still be those
-    /// of another session.
-    case settling(isWanted: Bool, until: Int64)
+    /// It was ours when this session, or this program, was last there; or it was tapped, and not
+    /// answered by then. The LEDs may still be those of another session.
+    case settling(isWanted: Bool, isAnswered: Bool, until: Int64)
 
-    /// When the state ends by itself, in microseconds of the boot clock.
+    /// When the state ends by itself, in microseconds of the boot clock. It is `max` while the LED
+    /// is unknown.
     var until: Int64? {
       switch self {
       case .notOurs, .ours: nil
       case .awaitsOn(_, let until), .late(_, let until), .awaitsOff(_, let until),
-        .settling(_, let until):
+        .settling(_, _, let until):
         until
+      }
+    }
+
+    /// Whether it is ours or may be, and the LED has answered the tap.
+    var isAnswered: Bool {
+      switch self {
+      case .notOurs, .awaitsOn, .late: false
+      case .ours, .awaitsOff: true
+      case .settling(_, let isAnswered, _): isAnswered
       }
     }
   }
@@ -72,7 +82,7 @@ struct CapsLockRules: Rules {
   /// How much longer a late LED still tells of our tap. Later it tells of another key, which the
   /// person has for Caps Lock.
   static let lateness: Int64 = 8_000_000
-  /// How long a session that comes to the front may take to set the LEDs.
+  /// How long the LEDs have to stay as they are once a session has come to the front.
   static let settling: Int64 = 1_000_000
 
   /// Whether to turn Caps Lock on: not any more once it did not answer.
@@ -95,10 +105,14 @@ struct CapsLockRules: Rules {
       (.awaitsOn(let isWanted, _), .due(.on, let now)),
       (.late(let isWanted, _), .told(.on, let now)), (.late(let isWanted, _), .due(.on, let now)):
       lit(isWanted, at: now)
+    // It was unknown until now.
+    case (.awaitsOn(let isWanted, _), .told(.off, let now)):
+      .awaitsOn(isWanted: isWanted, until: now + Self.patience)
     case (.awaitsOn, .told), (.late, .told): nil
     case (.awaitsOn(let isWanted, let until), .due(.off, _)):
       .late(isWanted: isWanted, until: until + Self.lateness)
-    case (.awaitsOn(let isWanted, _), .due(.unknown, _)): .ours(isWanted: isWanted)
+    case (.awaitsOn(let isWanted, _), .due(.unknown, _)):
+      .awaitsOn(isWanted: isWanted, until: .max)
     case (.late, .due): .notOurs
 
     case (.ours, .entered): .ours(isWanted: true)
@@ -113,10 +127,18 @@ struct CapsLockRules: Rules {
     case (.awaitsOff, .told): nil
     case (.awaitsOff, .due): .notOurs
 
-    case (.settling(_, let until), .entered): .settling(isWanted: true, until: until)
-    case (.settling(_, let until), .left): .settling(isWanted: false, until: until)
-    case (.settling, .told): nil
-    case (.settling(let isWanted, _), .due(let led, let now)): known(led, isWanted, at: now)
+    case (.settling(_, let isAnswered, let until), .entered):
+      .settling(isWanted: true, isAnswered: isAnswered, until: until)
+    case (.settling(_, let isAnswered, let until), .left):
+      .settling(isWanted: false, isAnswered: isAnswered, until: until)
+    case (.settling(let isWanted, let isAnswered, _), .told(let led, let now)):
+      .settling(
+        isWanted: isWanted, isAnswered: isAnswered,
+        until: led == .unknown ? .max : now + Self.settling)
+    case (.settling(let isWanted, let isAnswered, _), .due(.unknown, _)):
+      .settling(isWanted: isWanted, isAnswered: isAnswered, until: .max)
+    case (.settling(_, isAnswered: false, _), .due(.off, _)): .notOurs
+    case (.settling(let isWanted, _, _), .due(let led, let now)): known(led, isWanted, at: now)
     }
   }
 
@@ -125,7 +147,9 @@ struct CapsLockRules: Rules {
     switch (from, to, event) {
     case (.awaitsOn, .awaitsOn, _), (.awaitsOff, .awaitsOff, _): nil
     case (_, .awaitsOn, _), (_, .awaitsOff, _): .tap
-    case (.awaitsOn, .late, _), (.awaitsOff, .notOurs, .due(.on, _)): .giveUp
+    case (.awaitsOn, .late, _), (.awaitsOff, .notOurs, .due(.on, _)),
+      (.settling(_, isAnswered: false, _), .notOurs, _):
+      .giveUp
     case (_, .notOurs, _), (_, .late, _), (_, .ours, _), (_, .settling, _): nil
     }
   }

@@ -25,7 +25,7 @@ public final class ShiftCommand {
   private var liveness: Liveness?
   private var timer: EventSource?
   private var question: EventSource?
-  private var wasActive = false
+  private var wasWaiting = false
   private var isAway = false
   /// Ends this program after a signal, at the latest.
   private var ending: (signal: Int32, limit: EventSource)?
@@ -129,10 +129,10 @@ public final class ShiftCommand {
         remembered = typing.ours
         try memory?.write(remembered)
       }
-      if typing.isActive, !wasActive { liveness?.begin() }
+      if typing.isWaiting, !wasWaiting { liveness?.begin() }
       for action in actions { try perform(action) }
-      if !typing.isActive { liveness?.end() }
-      wasActive = typing.isActive
+      if !typing.isWaiting { liveness?.end() }
+      wasWaiting = typing.isWaiting
       if let deadline = typing.deadline {
         timer?.set(at: UInt64(clamping: deadline))
       } else {

@@ -35,8 +35,8 @@ public struct ShiftTyping: Sendable {
   private var pressedUntil: Int64?
   /// The session in front.
   private var session: String?
-  /// The other sessions whose Caps Lock is ours.
-  private var elsewhere: Set<String>
+  /// The other sessions whose Caps Lock is ours, and whether the LED has answered the tap.
+  private var elsewhere: [String: Bool] = [:]
   private var isEnding = false
 
   /// - Parameters:
@@ -46,17 +46,21 @@ public struct ShiftTyping: Sendable {
   public init(hasCapsLock: Bool, oneShot longest: Duration?, ours: Set<String> = []) {
     self.hasCapsLock = hasCapsLock
     self.longest = longest?.wholeMicroseconds
-    elsewhere = ours
+    for session in ours { elsewhere[session] = true }
   }
 
   /// The sessions whose Caps Lock is on by a tap of this program, as far as is known.
   public var ours: Set<String> {
-    guard let session, caps.state != .notOurs else { return elsewhere }
-    return elsewhere.union([session])
+    let others = Set(elsewhere.keys)
+    guard let session, caps.state != .notOurs else { return others }
+    return others.union([session])
   }
 
   /// Whether Shift is down, or a Caps Lock of the session in front is ours.
   public var isActive: Bool { pressedUntil != nil || caps.state != .notOurs }
+
+  /// Whether the daemon's next news matter at once.
+  public var isWaiting: Bool { isActive && led != .unknown || pressedUntil != nil }
 
   /// When to call ``pass(at:)``, in microseconds of the boot clock.
   public var deadline: Int64? {
@@ -80,7 +84,9 @@ public struct ShiftTyping: Sendable {
       return told + enter(states[.shift], at: now)
     case .unknown(.noDaemon): return lose(at: now)
     case .unknown(.sessionNotInFront):
-      elsewhere = ours
+      if let session = self.session, caps.state != .notOurs {
+        elsewhere[session] = caps.state.isAnswered
+      }
       (self.session, led) = (nil, .unknown)
       caps = StateMachine(caps.rules)
       return release()
@@ -109,9 +115,10 @@ public struct ShiftTyping: Sendable {
 
   private mutating func come(to session: String, at now: Int64) {
     self.session = session
-    guard elsewhere.remove(session) != nil else { return }
+    guard let isAnswered = elsewhere.removeValue(forKey: session) else { return }
+    let until = now + CapsLockRules.settling
     caps = StateMachine(
-      caps.rules, in: .settling(isWanted: false, until: now + CapsLockRules.settling))
+      caps.rules, in: .settling(isWanted: false, isAnswered: isAnswered, until: until))
   }
 
   private mutating func tell(_ led: CapsLockRules.LED, at now: Int64) -> [Action] {
