@@ -104,9 +104,13 @@ class Person:
         self._process.terminate()
         self._process.wait()
 
-    def _ask(self, events: Sequence[tuple[float, int, int, bool]]) -> dict[str, Any]:
-        sent = [(milliseconds, *event, int(value)) for milliseconds, *event, value in events]
-        reply = self._vm.ask(self._socket, json.dumps(sent, separators=(",", ":")))
+    def sees(self, name: str) -> tuple[list[str], list[int]]:
+        """The nodes of keyboards with this name, and the codes of the keys that are down on them."""
+        found = self._ask(name)
+        return found["nodes"], found["keys"]
+
+    def _ask(self, wanted: Sequence[tuple[float, int, int, bool]] | str) -> dict[str, Any]:
+        reply = self._vm.ask(self._socket, json.dumps(wanted))
         assert reply, f"{self.name} has no keyboard"
         found: dict[str, Any] = json.loads(reply)
         return found
@@ -242,11 +246,15 @@ class Screen:
         finally:
             self._vm.run(f"pkill -CONT -x {name}")
 
-    def wait_for_keyboard(self, node: str) -> None:
+    def wait_for_keyboard(self, name: str, node: str) -> None:
         """Waits until the desktop follows a keyboard."""
-        if self.kind != "console":
-            opened = f"ls -l /proc/$(pgrep -x '{_PROGRAMS[self.kind]}')/fd"
-            self._vm.wait_until(f"{opened} | grep -q '{node}$'")
+        if self.kind == "console":
+            return
+        opened = f"ls -l /proc/$(pgrep -x '{_PROGRAMS[self.kind]}')/fd"
+        self._vm.wait_until(f"{opened} | grep -q '{node}$'")
+        if self.kind == "sway":
+            names = f"{_SWAYMSG} --type get_inputs | jq --raw-output '.[].name'"
+            self.session.run(f"until {names} | grep -qx '{name}'; do sleep 0.05; done")
 
     def _all(self) -> str:
         return self._text.read_bytes().decode()

@@ -30,7 +30,7 @@ WORDS = int(os.environ.get("KEYMODED_WORDS", "40"))
 # The screens of the tests that end and stop processes.
 CRASHING = os.environ.get("KEYMODED_CRASHING", "sway").split(",")
 
-SETTINGS = "shift: { trigger: tap, timeout: 3s }\n"
+SETTINGS = "shift: { trigger: tap, timeout: 3s, used_by: any }\n"
 UNIT = "keymoded-shift.service"
 
 SHIFT_TWICE = "tap shift 30; wait 70; tap shift 30"
@@ -41,30 +41,29 @@ SPARE = "Spare keyboard"
 
 @dataclass
 class VirtualShift:
-    """The keyboard of `keymodectl shift`, by both of its options."""
+    """The keyboard of `keymodectl shift`, as a person sees it."""
 
     vm: VirtualMachine
+    person: Person
 
-    # Of each keyboard of this name, whether left Shift is down: evtest then says 10.
-    _DOWN = (
-        "for name in $(grep -lx 'keymoded Shift' /sys/class/input/event*/device/name); do "
-        "evtest --query /dev/input/$(echo $name | cut -d/ -f5) EV_KEY KEY_LEFTSHIFT; "
-        "[ $? != 10 ] || exit 0; done; exit 1"
-    )
+    NAME = "keymoded Shift"
 
     def node(self) -> str:
-        """The path of its node; empty while there is none."""
-        names = "grep -lx 'keymoded Shift' /sys/class/input/event*/device/name"
-        found = self.vm.run(f"{names} | cut -d/ -f5", check=False).stdout.strip()
-        return f"/dev/input/{found}" if found else ""
+        """Waits for its node, and returns the path."""
+        wait_until(lambda: len(self.person.sees(self.NAME)[0]) == 1, "one virtual Shift")
+        return self.person.sees(self.NAME)[0][0]
+
+    def is_down(self) -> bool:
+        """Whether left Shift is down on it."""
+        return CODES["shift"] in self.person.sees(self.NAME)[1]
 
     def wait_until_down(self) -> None:
         """Waits until Shift is down on it."""
-        self.vm.wait_until(self._DOWN, 10)
+        wait_until(self.is_down, "Shift to be down", 10)
 
-    def wait_until_up(self, seconds: float) -> None:
-        """Waits until no Shift is down on it, or fails."""
-        self.vm.wait_until(f"! ({self._DOWN})", seconds)
+    def wait_until_up(self, seconds: float = 3) -> None:
+        """Waits until Shift is up, or fails."""
+        wait_until(lambda: not self.is_down(), "Shift to be up", seconds)
 
     def lines(self) -> list[str]:
         """All that `keymodectl shift` has said."""
@@ -107,8 +106,8 @@ class Typing:
 
     def wait_for_keyboards(self) -> None:
         """Waits until the screen follows the keyboards of the person and of `keymodectl shift`."""
-        for node in (self.person.node, self.shift.node()):
-            self.shown.wait_for_keyboard(node)
+        self.shown.wait_for_keyboard(self.person.name, self.person.node)
+        self.shown.wait_for_keyboard(self.shift.NAME, self.shift.node())
 
     def restart_shift(self) -> None:
         """Restarts `keymodectl shift`, which forgets that it gave up."""
@@ -117,7 +116,7 @@ class Typing:
 
     def expect_nothing_left(self) -> None:
         """Asserts that letters are small again, and stay so."""
-        self.shift.wait_until_up(3)
+        self.shift.wait_until_up()
         self.person.wait_for_caps(False)
         self.write("a", "a")
 
@@ -148,7 +147,7 @@ def running(desktop: VirtualMachine, person: Person) -> Iterator[VirtualShift]:
     with service.configured(desktop, SETTINGS):
         service.wait_until_followed(desktop, person.name)
         desktop.run(f"systemctl start {UNIT}")
-        yield VirtualShift(desktop)
+        yield VirtualShift(desktop, person)
         desktop.run(f"systemctl stop {UNIT}")
 
 
@@ -169,7 +168,7 @@ def reset(typing: Typing) -> None:
     """Leads to the state `off`, with Caps Lock off, from whatever a test has left."""
     while (state := service.settled_state(typing.vm)["shift"]) != "off":
         typing.person.play("tap shift 30" if state == "capsLock" else "tap a")
-    typing.shift.wait_until_up(3)
+    typing.shift.wait_until_up()
     if CAPS in typing.person.leds():
         typing.person.play("tap caps_lock")
     typing.person.wait_for_caps(False)
@@ -187,10 +186,10 @@ OTHER_RELEASED = {"console": "ABCd", "sway": "Abcd", "xorg": "ABCd"}
 def test_a_keyboard_with_two_keys_makes_capitals_of_what_another_types(
     desktop: VirtualMachine, shown: Screen, person: Person
 ) -> None:
-    shown.wait_for_keyboard(person.node)
+    shown.wait_for_keyboard(person.name, person.node)
     two_keys = [CODES["shift"], CODES["caps_lock"]]
     with Person(desktop, "Two keys", two_keys, leds=(NUM, CAPS)) as other:
-        shown.wait_for_keyboard(other.node)
+        shown.wait_for_keyboard(other.name, other.node)
         properties = desktop.run(f"udevadm info {other.node} | grep ID_INPUT_").stdout.split()
         assert properties == ["E:", "ID_INPUT_KEY=1"], "no desktop needs more"
         person.type("hello 1")
@@ -343,14 +342,14 @@ def test_caps_lock_key_of_the_person_is_theirs(typing: Typing) -> None:
 def test_keyboard_that_is_unplugged_leaves_no_shift_down(typing: Typing) -> None:
     with Person(typing.vm, SPARE) as spare:
         service.wait_until_followed(typing.vm, SPARE)
-        typing.shown.wait_for_keyboard(spare.node)
+        typing.shown.wait_for_keyboard(spare.name, spare.node)
         spare.play("tap shift 30")
         typing.shift.wait_until_down()
-    typing.shift.wait_until_up(3)
+    typing.shift.wait_until_up()
     wait_until(lambda: service.state(typing.vm)["shift"] == "off", "the end of the shot", 5)
     with Person(typing.vm, SPARE) as spare:
         service.wait_until_followed(typing.vm, SPARE)
-        typing.shown.wait_for_keyboard(spare.node)
+        typing.shown.wait_for_keyboard(spare.name, spare.node)
         spare.play(SHIFT_TWICE)
         typing.person.wait_for_caps(True)
     typing.write("a", "A")
@@ -362,7 +361,7 @@ def test_locked_session_gets_no_capitals_of_a_password(typing: Typing) -> None:
     typing.tap_shift()
     desk.lock()
     try:
-        typing.shift.wait_until_up(3)
+        typing.shift.wait_until_up()
         typing.expect("tap shift 30; wait 100; tap p; wait 20; tap w", "pw")
         typing.person.play(f"{SHIFT_TWICE}; wait 100")
         typing.write("pw", "pw")
@@ -384,7 +383,7 @@ def test_capitals_stay_with_the_session_that_has_them(typing: Typing) -> None:
     typing.tap_shift()
     switch_to_console(typing.vm, EMPTY_TERMINAL)
     try:
-        typing.shift.wait_until_up(3)
+        typing.shift.wait_until_up()
     finally:
         typing.come_back()
     typing.write("a", "a")
@@ -449,7 +448,7 @@ KILL, STOP, RESTART = "kill --signal KILL", "kill --signal STOP", "restart"
 def test_nothing_is_left_when_a_process_ends(typing: Typing, unit: str, way: str) -> None:
     typing.tap_shift()
     with disturbed(typing, unit, way):
-        typing.shift.wait_until_up(3)
+        typing.shift.wait_until_up()
         typing.write("a", "a")
     reset(typing)
     typing.lock()
