@@ -25,7 +25,7 @@ struct RedactorTests {
       let found = found.map { "\($0.key.number)\($0.isDown ? "+" : "-")" }
       return "sync[\(found.joined(separator: ","))]"
     case .gone: return "gone[]"
-    case .missedRelease, .allOpened, .client, .configured: return "\(input)"
+    case .missedRelease, .allOpened, .leds, .client, .configured: return "\(input)"
     }
   }
 

@@ -222,6 +222,7 @@ extension Controller.Input {
     case .missedRelease(_, let key, let time): .missedRelease(device, key, at: time)
     case .synchronized(_, let found, let time): .synchronized(device, found, at: time)
     case .gone(_, let time): .gone(device, at: time)
+    case .leds(_, let report, let time): .leds(device, report, at: time)
     case .allOpened, .client, .configured: self
     }
   }
