@@ -46,7 +46,8 @@ extension Request<MonitorMessage> {
   ) -> Self {
     var members: [JSON.Member] = []
     if let last {
-      members = [.init("after", .integer(last.sequence)), .init("instance", .string(last.instance))]
+      members.append(.init("after", .integer(last.sequence)))
+      members.append(.init("instance", .string(last.instance)))
     }
     if let machines {
       let names = Machine.allCases.filter(machines.contains).map { JSON.string($0.rawValue) }

@@ -14,7 +14,7 @@ public struct Entering: Hashable, Sendable {
     self.modes = modes
     self.machine = change?.machine ?? machine
     event = change?.event
-    time = change?.time ?? modes.since(self.machine)
+    time = modes.since(self.machine) ?? change?.time
   }
 
   /// The command's environment variables.
