@@ -226,9 +226,7 @@ struct ModeServiceTimeTests {
     let dark = Controller.Input.leds(first, LEDReport(caps), at: nil)
     do {
       let service = TestService(Settings(), FakeKeyboards(), StateStore(memory))
-      service.take([.opened(first, held: []), lit])
-      #expect(service.controller.modes.sequence == 0, "not before all devices are open")
-      service.take([.allOpened(at: at(1))])
+      service.take([.opened(first, held: []), lit, .allOpened(at: at(1))])
       #expect(service.controller.modes.locks == LockStates(caps: .on))
     }
     let service = TestService(Settings(), FakeKeyboards(), StateStore(memory))
