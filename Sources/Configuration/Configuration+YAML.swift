@@ -18,6 +18,7 @@ extension Configuration {
       "  timeout: \(settings.shift.timeout?.written ?? "off")",
       "  trigger: \(settings.shiftTrigger.rawValue)",
       "  tap_timeout: \(settings.tapTimeout.written)",
+      "  used_by: \(settings.shiftUsedBy.rawValue)",
     ]
   }
 

@@ -6,7 +6,8 @@ public import Terminal
 
 /// The configuration of the daemon, as read from its file.
 ///
-///     shift:    { threshold: 500ms, timeout: off, trigger: press, tap_timeout: 200ms }
+///     shift:    { threshold: 500ms, timeout: off, trigger: press, tap_timeout: 200ms,
+///                 used_by: characters }
 ///     debounce: off
 ///     keyboard:
 ///       bindings:

@@ -99,7 +99,7 @@ struct ConfigurationReader {
 
   private mutating func readShift(_ node: Node) {
     let values = members(
-      of: node, "shift", known: ["threshold", "timeout", "trigger", "tap_timeout"])
+      of: node, "shift", known: ["threshold", "timeout", "trigger", "tap_timeout", "used_by"])
     let standard = ShiftRules()
     configuration.settings.shift = ShiftRules(
       threshold: values["threshold"].flatMap { duration($0) } ?? standard.threshold,
@@ -107,13 +107,11 @@ struct ConfigurationReader {
     if let timeout = values["tap_timeout"].flatMap({ duration($0) }) {
       configuration.settings.tapTimeout = timeout
     }
-    if let trigger = values["trigger"], let name = scalar(trigger) {
-      if let value = Settings.ShiftTrigger(rawValue: name) {
-        configuration.settings.shiftTrigger = value
-      } else {
-        let all = Settings.ShiftTrigger.allCases.map(\.rawValue)
-        fail("'\(name)' is none of \(listed(all))", at: trigger)
-      }
+    if let trigger: Settings.ShiftTrigger = values["trigger"].flatMap({ choice($0) }) {
+      configuration.settings.shiftTrigger = trigger
+    }
+    if let use: Settings.ShiftUse = values["used_by"].flatMap({ choice($0) }) {
+      configuration.settings.shiftUsedBy = use
     }
   }
 
@@ -183,6 +181,16 @@ extension ConfigurationReader {
     case .sequence: fail("expected one value, found a list", at: node)
     case .mapping: fail("expected one value, found a mapping", at: node)
     }
+    return nil
+  }
+
+  /// The case that a value names.
+  private mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    _ node: Node
+  ) -> Choice? {
+    guard let name = scalar(node) else { return nil }
+    if let value = Choice(rawValue: name) { return value }
+    fail("'\(name)' is none of \(listed(Choice.allCases.map(\.rawValue)))", at: node)
     return nil
   }
 

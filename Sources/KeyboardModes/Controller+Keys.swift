@@ -39,12 +39,12 @@ extension Controller {
       openShifts.forget(key)
       if !belongsToShortcut(held) { pressShift(key, at: time, wasSeen: wasSeen) }
     case .bound(let uses):
-      takeShiftBack(at: time)
+      useShift(at: time)
       keys.consume(key)
       if let event = uses.press { machines.send(event, at: time) }
       openUses.begin(uses, key, at: time, wasSeen: wasSeen)
     case .character: typeCharacter(at: time)
-    case .other: if isKey(key.code, meaning) { takeShiftBack(at: time) }
+    case .other: if isKey(key.code, meaning) { useShift(at: time) }
     case .inert: break
     }
   }
@@ -95,10 +95,14 @@ extension Controller {
     if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before, due: due) }
   }
 
-  /// Takes open presses of Shift back, because another key is pressed at `time`.
-  private mutating func takeShiftBack(at time: Time) {
-    guard let back = openShifts.takeBack(at: time) else { return }
-    machines.send(.shiftUsed(back: back), at: time)
+  /// A key that types no character is pressed at `time`: open presses of Shift are taken back, and
+  /// without any the key may use Shift up.
+  private mutating func useShift(at time: Time) {
+    if let back = openShifts.takeBack(at: time) {
+      machines.send(.shiftUsed(back: back), at: time)
+    } else if settings.shiftUsedBy == .any {
+      typeCharacter(at: time)
+    }
   }
 
   mutating func release(_ key: DeviceKey, at time: Time) {

@@ -12,7 +12,8 @@
 ///    ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
-/// 4. Any other press only takes back a Shift that is held.
+/// 4. Any other press takes back a Shift that is held. With ``Settings/ShiftUse/any`` a press that
+///    has none to take back sends `characterTyped`, and so does that of a bound chord, first.
 ///
 /// Keys do not move the locks: what the LEDs show does (``LockLEDs``).
 ///
@@ -227,9 +228,10 @@ public struct Controller: Sendable {
 
   /// Tells the machines of the locks what the LEDs show.
   private mutating func tellLocks(at time: Time) {
+    let isOpening = lockLEDs.isUntold
     lockLEDs.isUntold = false
     for lock in Lock.allCases {
-      let event = lockLEDs.event(of: lock, at: time)
+      let event = lockLEDs.event(of: lock, at: time, isOpening: isOpening)
       machines.send(settings.locks.contains(lock) ? event : .ledGone, to: lock, at: time)
     }
   }

@@ -13,10 +13,21 @@ public struct Settings: Hashable, Sendable {
     case always
   }
 
+  /// Which keys use up a Shift that is on.
+  public enum ShiftUse: String, CaseIterable, Sendable {
+    /// Those that type a character.
+    case characters
+    /// All but Shift and AltGr, so that for a program which presses Shift while it is on, no other
+    /// key stays shifted. Each sends `characterTyped`, unless it takes a press of Shift back.
+    case any
+  }
+
   /// The rules of the Shift machine.
   public var shift: ShiftRules
   /// When a press of Shift counts.
   public var shiftTrigger: ShiftTrigger
+  /// Which keys use up a Shift that is on.
+  public var shiftUsedBy: ShiftUse
   /// A key that is down for less than this was tapped. This matters for Shift with
   /// ``ShiftTrigger/tap``, and for chords with ``Use/tap``.
   public var tapTimeout: Duration
@@ -35,12 +46,13 @@ public struct Settings: Hashable, Sendable {
   /// The default settings, except for the given arguments.
   public init(
     shift: ShiftRules = ShiftRules(), shiftTrigger: ShiftTrigger = .press,
-    tapTimeout: Duration = .milliseconds(200),
+    shiftUsedBy: ShiftUse = .characters, tapTimeout: Duration = .milliseconds(200),
     keyboard: KeyboardTable = .standard, bindings: Bindings = .standard,
     debounce: Duration = .zero, pointers: Bool = true,
     locks: Set<Lock> = [.caps, .num]
   ) {
-    (self.shift, self.shiftTrigger, self.tapTimeout) = (shift, shiftTrigger, tapTimeout)
+    (self.shift, self.shiftTrigger, self.shiftUsedBy) = (shift, shiftTrigger, shiftUsedBy)
+    self.tapTimeout = tapTimeout
     (self.keyboard, self.bindings, self.debounce) = (keyboard, bindings, debounce)
     (self.pointers, self.locks) = (pointers, locks)
   }

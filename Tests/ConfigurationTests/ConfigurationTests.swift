@@ -167,7 +167,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("shift sets the threshold, the trigger and the tap timeout")
+  @Test("shift sets the threshold, the trigger, the tap timeout and what uses it up")
   func shift() throws {
     let settings = try read("shift: { threshold: 300ms, trigger: tap, tap_timeout: 0.15s }")
       .settings
@@ -178,6 +178,8 @@ struct ConfigurationTests {
     )
     #expect(try read("shift: { tap_timeout: 1s }").settings.shiftTrigger == .press)
     #expect(try read("shift: { trigger: press }").settings.shiftTrigger == .press)
+    #expect(try read("shift: { used_by: any }").settings == Settings(shiftUsedBy: .any))
+    #expect(try read("shift: { used_by: characters }").settings == Settings())
   }
 
   @Test("the timeout of Shift and debounce can be set, and are off by default")
@@ -224,6 +226,15 @@ struct ConfigurationTests {
     #expect(bindings[try chord("KEY_ESC")] == nil)
     #expect(
       bindings[try chord("KEY_COMPOSE")]?.press == .clickMoreButton, "not named, so by default")
+  }
+
+  @Test("the example of capitals has a Shift that is tapped, and that any key uses up within 3 s")
+  func capitals() throws {
+    let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
+    let file = checkout.appending(path: "examples/capitals/keymoded.yaml").path
+    let expected = Settings(
+      shift: ShiftRules(timeout: .seconds(3)), shiftTrigger: .tap, shiftUsedBy: .any)
+    #expect(try Configuration.load(file).settings == expected)
   }
 
   @Test("the example of push-to-talk records exactly while the key is down, from any state")

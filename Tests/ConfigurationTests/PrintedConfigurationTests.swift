@@ -27,8 +27,9 @@ struct PrintedConfigurationTests {
     arguments: [
       "shift: { threshold: 1us }", "shift: { threshold: 60s }", "shift: { threshold: 1234.567ms }",
       "shift: { timeout: 3s }", "shift: { timeout: 1us }", "shift: { trigger: tap }",
-      "shift: { trigger: tap, tap_timeout: 150ms }", "debounce: 5ms", "debounce: 100ms",
-      "debounce: 1us", "devices: { only: [a] }", "devices: { ignore: ['*Yubi*', 046D:C52B] }",
+      "shift: { trigger: tap, tap_timeout: 150ms }", "shift: { used_by: any }", "debounce: 5ms",
+      "debounce: 100ms", "debounce: 1us", "devices: { only: [a] }",
+      "devices: { ignore: ['*Yubi*', 046D:C52B] }",
       "leds: { capsLock: LED_CAPSL }", "leds: { 'on': [], 'off': [LED_MISC, LED_KANA] }",
       "keyboard: { bindings: { tapTextField: [] } }",
       "keyboard: { bindings: { tapTextField: [F9, Super+V, KEY_MENU, 1, N, 0x2e8, BTN_LEFT] } }",

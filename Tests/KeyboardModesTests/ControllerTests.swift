@@ -84,6 +84,14 @@ struct ControllerTests {
       tap.take(.key(second, KeyEvent(time: tap.time, key: code, action: .press)))
       try tap.play("LEFTSHIFT-")
       #expect(tap.controller.modes.shift == (means || number == 100 ? "off" : "on"), "\(number)")
+      // What takes an open Shift back uses up one that is not open, if it may.
+      for used in Settings.ShiftUse.allCases {
+        var timeline = Timeline(Settings(shiftUsedBy: used))
+        try timeline.play("LEFTSHIFT")
+        timeline.take(.key(second, KeyEvent(time: timeline.time, key: code, action: .press)))
+        #expect(
+          timeline.controller.modes.shift == (means && used == .any ? "off" : "on"), "\(number)")
+      }
     }
   }
 

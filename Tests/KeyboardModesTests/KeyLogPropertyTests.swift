@@ -171,6 +171,34 @@ struct KeyLogPropertyTests {
     }
   }
 
+  @Test(
+    "with used_by any, a press of another key leaves no Shift `on`", arguments: 0..<100)
+  func usedByAny(_ seed: Int) throws {
+    var generator = SplitMix64(seed: UInt64(seed))
+    var controller = Controller(
+      settings: try Settings(text: "used_by any, trigger tap, V tap tapTextField"))
+    let nothing = try ["LEFTSHIFT", "RIGHTSHIFT", "RIGHTALT", "BTN_TOUCH", "BTN_SOUTH"].map(key)
+    var used = 0
+    for input in try randomInputs(1000, &generator) {
+      guard case .key(_, let event) = input, event.action == .press else {
+        controller.take(input)
+        continue
+      }
+      while controller.modes.shift != "on" {
+        controller.take(.client(.shiftPressed, at: event.time))
+      }
+      let before = controller.snapshot.shift
+      controller.take(input)
+      if nothing.contains(event.key) {
+        #expect(controller.snapshot.shift == before, "\(event)")
+      } else {
+        #expect(controller.modes.shift != "on", "\(event)")
+        if !event.key.isCharacter { used += 1 }
+      }
+    }
+    #expect(used > 10)
+  }
+
   @Test("keys in batches have the same effect as one by one", arguments: 0..<200)
   func batches(_ seed: Int) throws {
     var generator = SplitMix64(seed: UInt64(seed))
@@ -179,6 +207,7 @@ struct KeyLogPropertyTests {
         timeout 700, F9 press, F9 release, F9 hold 100, A tap, LEFTSHIFT+A release, LEFTCTRL+F9 tap
         """)
     settings.shiftTrigger = [.press, .tap, .always][seed % 3]
+    settings.shiftUsedBy = seed % 4 < 2 ? .characters : .any
     if seed % 2 == 1 { settings.debounce = .milliseconds(5) }
     let keys = try ["F9", "A", "S", "LEFTSHIFT", "RIGHTSHIFT", "LEFTCTRL", "LEFT", "BTN_LEFT"]
       .map { try key($0) }

@@ -190,6 +190,7 @@ struct RedactorTests {
     ]
     var settings = try Settings(text: uses.prefix(2 + seed % 7).joined(separator: ","))
     settings.shiftTrigger = [.press, .tap, .press, .always][seed % 4]
+    settings.shiftUsedBy = seed % 8 < 4 ? .characters : .any
     settings.pointers = seed % 9 != 1
     if seed % 3 == 1 { settings.debounce = .milliseconds(20) }
     if seed % 5 == 1 { settings.shift = ShiftRules(timeout: .milliseconds(700)) }

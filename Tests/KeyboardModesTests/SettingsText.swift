@@ -34,7 +34,8 @@ private func table(
 
 extension Settings {
   /// The default settings, except for what the clauses say, which are separated by commas: `trigger tap`,
-  /// `threshold 400`, `timeout 3000`, `tap_timeout 50`, `debounce 5`, `pointers no`, `table talking`.
+  /// `used_by any`, `threshold 400`, `timeout 3000`, `tap_timeout 50`, `debounce 5`, `pointers no`,
+  /// `table talking`, `locks caps`.
   /// Times are as in a ``Timeline``.
   ///
   /// Any other clause binds a chord: `LEFTMETA+V clickSwitchButton`, `F9 hold 300 clickMoreButton`.
@@ -53,11 +54,14 @@ extension Settings {
       }
       switch first {
       case "trigger": shiftTrigger = words.first == "tap" ? .tap : .always
+      case "used_by": shiftUsedBy = .any
       case "threshold": shift = ShiftRules(threshold: try time(), timeout: shift.timeout)
       case "timeout": shift = ShiftRules(threshold: shift.threshold, timeout: try time())
       case "tap_timeout": tapTimeout = try time()
       case "debounce": debounce = try time()
       case "pointers": pointers = false
+      case "locks":
+        locks = Set(Lock.allCases.filter { words.contains($0.machine.rawValue[...]) })
       case "table": keyboard = words.first == "uses" ? usesTable : talkingTable
       default:
         let chord = try Chord(first.split(separator: "+").map { try key(String($0)) })

@@ -141,6 +141,7 @@ struct InputScript {
         threshold: thresholds[Int(flags >> 1 & 3)],
         timeout: grabs & 0x10 == 0 ? nil : .milliseconds(700)),
       shiftTrigger: flags & 1 == 1 ? .tap : more & 0x0c == 0x0c ? .always : .press,
+      shiftUsedBy: more & 0x40 == 0 ? .characters : .any,
       tapTimeout: .milliseconds(more & 0x10 == 0 ? 200 : 500),
       keyboard: Self.tables[Int(flags >> 5 & 3) % Self.tables.count], bindings: bindings,
       debounce: debounce, pointers: more & 0x20 == 0)

@@ -40,13 +40,13 @@ extension Reference {
     if Keys.modifier(key) == "shift" {
       pressShift(key, device, time, stamp, held)
     } else if !matched.isEmpty {
-      takeShiftBack(stamp)
+      useShift(stamp)
       begin(matched, key, device, time, stamp)
     } else if types {
       openShifts = []
       send(.characterTyped, stamp)
     } else if !isNothing && key != Keys.altGr {
-      takeShiftBack(stamp)
+      useShift(stamp)
     }
   }
 
@@ -115,8 +115,13 @@ extension Reference {
     }
   }
 
-  private mutating func takeShiftBack(_ stamp: Time) {
-    guard let earliest = openShifts.first(where: { !$0.isUp }) else { return }
+  /// A key goes down that types no character.
+  private mutating func useShift(_ stamp: Time) {
+    guard let earliest = openShifts.first(where: { !$0.isUp }) else {
+      guard settings.shiftUsedBy == .any else { return }
+      openShifts = []
+      return send(.characterTyped, stamp)
+    }
     openShifts = []
     let isOver = earliest.end.map { $0 <= stamp.microseconds } ?? false
     send(.shiftUsed(back: isOver ? .off : earliest.before), stamp)
