@@ -25,15 +25,9 @@ public final class StatesFollower {
   ///   - told: called from the loop with each occurrence, in order, and with an error if waiting
   ///     would not help, such as for lack of permission.
   public init(
-<<<<<<< HEAD
-    _ directory: String, on loop: EventLoop, anySession: Bool,
-    session choice: LoginSession.Choice = .own,
-    mayWait: Bool = true, told: @escaping (Result<Occurrence, ClientError>) -> Void
-=======
     _ directory: String, of machines: Set<Machine>? = nil, on loop: EventLoop, anySession: Bool,
-    mayWait: Bool = true,
+    session choice: LoginSession.Choice = .own, mayWait: Bool = true,
     told: @escaping (Result<Occurrence, ClientError>) -> Void
->>>>>>> main
   ) throws {
     // What the daemon and the session have told.
     var known = KnownStates(presence: anySession ? .inFront : nil)

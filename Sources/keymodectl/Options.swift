@@ -40,7 +40,7 @@ let options: [Option] = [
     "how long the command may take to end before it is killed, such as 500ms; by default 3s"),
   .init("--once", ["while"], "run the command a single time, and exit as it does"),
   .init("--shift", ["targets"], "for the states of Shift too, not only those of the keyboard"),
-<<<<<<< HEAD
+  .init("--locks", ["targets"], "for the states of Caps Lock and Num Lock too"),
   .init("--caps-lock", ["shift"], "turn Caps Lock on while the state of Shift is capsLock"),
   .init(
     "--one-shot", ["shift"],
@@ -50,9 +50,6 @@ let options: [Option] = [
     "--at-most", "TIME", ["shift"],
     "how long to hold Shift at most, up to 5s; by default 3s"),
   .init("--dry-run", ["shift"], "make no keyboard: print what it would do"),
-=======
-  .init("--locks", ["targets"], "for the states of Caps Lock and Num Lock too"),
->>>>>>> main
   .init(
     "--any-session", ["targets", "while"],
     "also while your session is locked, not the active one of its seat, or over the network"),

@@ -67,7 +67,7 @@ public final class ShiftCommand {
       act { typing.lose(at: $0) }
     }
     follower = try StatesFollower(
-      directory, on: run.loop, anySession: anySession, session: .ofSeat
+      directory, of: [.shift, .caps], on: run.loop, anySession: anySession, session: .ofSeat
     ) { [self] occurrence in
       switch occurrence {
       case .success(let occurrence): take(occurrence, explain)
