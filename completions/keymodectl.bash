@@ -68,7 +68,7 @@ _keymodectl() {
       while) options+=' --socket-dir --grace --once --any-session --no-wait' ;;
       wait) options+=' --socket-dir --timeout --no-wait' ;;
       graph) options+=' --socket-dir --timeout' ;;
-      targets) options+=' --socket-dir --shift --any-session' ;;
+      targets) options+=' --socket-dir --shift --locks --any-session' ;;
       shift) options+=' --socket-dir --caps-lock --one-shot --at-most --dry-run --any-session' ;;
       replay) options+=' --json' ;;
     esac
@@ -87,17 +87,17 @@ _keymodectl() {
 
   case $command in
     '' | help) COMPREPLY=($(compgen -W "$commands" -- "$cur")) ;;
-    state | graph | watch) COMPREPLY=($(compgen -W 'shift keyboard' -- "$cur")) ;;
+    state | graph | watch) COMPREPLY=($(compgen -W 'shift keyboard caps num' -- "$cur")) ;;
     wait | while)
       if [[ $cur == *=* ]]; then
         # By default Readline starts a new word after the '='.
         local machine=${cur%%=*} prefix=''
         [[ $COMP_WORDBREAKS == *=* ]] || prefix=$machine=
-        [[ $machine == shift || $machine == keyboard ]] || return
+        [[ $machine == @(shift|keyboard|caps|num) ]] || return
         _keymodectl_names "$machine" "${cur#*=}" "$prefix"
       else
         compopt -o nospace
-        COMPREPLY=($(compgen -W 'shift= keyboard=' -- "$cur"))
+        COMPREPLY=($(compgen -W 'shift= keyboard= caps= num=' -- "$cur"))
       fi
       ;;
     trigger) _keymodectl_names events "$cur" ;;

@@ -28,7 +28,7 @@ public enum Occurrence: Hashable, Sendable {
   }
 }
 
-/// The states of both machines, and which of them count.
+/// The states of the machines, and which of them count.
 ///
 /// A state that was entered while the session was not in front counts as left until the machine's
 /// next change, although it lasts: the key that entered it was typed on a locked screen, or by

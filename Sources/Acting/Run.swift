@@ -1,3 +1,4 @@
+public import KeyboardModes
 public import KeymodeClient
 public import Linux
 public import Terminal
@@ -54,10 +55,13 @@ extension EventLoop {
   /// with an error if waiting would not help.
   ///
   /// The first update comes at once or, if the daemon does not answer, within five seconds.
+  ///
+  /// - Parameter machines: the machines whose changes are told, at least one; `nil` for all.
   public func follow(
-    _ directory: String, told: @escaping (Result<Update, ClientError>) -> Void
+    _ directory: String, of machines: Set<Machine>? = nil,
+    told: @escaping (Result<Update, ClientError>) -> Void
   ) throws -> EventSource {
-    let subscription = try Subscription(to: directory)
+    let subscription = try Subscription(to: directory, of: machines)
     return try addIO(subscription.descriptor, .readable) { _ in
       do throws(ClientError) {
         for update in try subscription.advance() { told(.success(update)) }

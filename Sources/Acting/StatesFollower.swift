@@ -1,3 +1,4 @@
+public import KeyboardModes
 public import KeymodeClient
 public import Linux
 
@@ -16,15 +17,17 @@ public final class StatesFollower {
   /// Where there is no daemon, this waits for one, if it may.
   ///
   /// - Parameters:
+  ///   - machines: the machines whose changes are told, at least one; `nil` for all. The states of
+  ///     others are out of date.
   ///   - anySession: whether not to look at sessions.
   ///   - choice: which session to look at.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than fail.
   ///   - told: called from the loop with each occurrence, in order, and with an error if waiting
   ///     would not help, such as for lack of permission.
   public init(
-    _ directory: String, on loop: EventLoop, anySession: Bool,
-    session choice: LoginSession.Choice = .own,
-    mayWait: Bool = true, told: @escaping (Result<Occurrence, ClientError>) -> Void
+    _ directory: String, of machines: Set<Machine>? = nil, on loop: EventLoop, anySession: Bool,
+    session choice: LoginSession.Choice = .own, mayWait: Bool = true,
+    told: @escaping (Result<Occurrence, ClientError>) -> Void
   ) throws {
     // What the daemon and the session have told.
     var known = KnownStates(presence: anySession ? .inFront : nil)
@@ -36,7 +39,7 @@ public final class StatesFollower {
     } else {
       session = try LoginSession(choice, on: loop) { presence in tell(known.take(presence)) }
     }
-    daemon = try loop.follow(directory) { update in
+    daemon = try loop.follow(directory, of: machines) { update in
       switch update {
       case .failure(let error): told(.failure(error))
       // Told even while the session is not in front, which would hide it.

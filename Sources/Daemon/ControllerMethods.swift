@@ -81,10 +81,16 @@ final class ControllerMethods {
 
   private func monitor(_ call: Call) throws(VarlinkError) -> Answer {
     guard call.wantsMore else { throw .expectedMore }
-    try call.expectParameters(["after", "instance"])
+    try call.expectParameters(["after", "instance", "machines"])
     let after = try optional("after", of: call, \.integer)
     let instance = try optional("instance", of: call, \.string)
-    let (first, position) = try service.publisher.subscribe(after: after, instance: instance)
+    let list = try optional("machines", of: call) {
+      $0.elements { $0.string.flatMap(Machine.init(rawValue:)) }
+    }
+    if list?.isEmpty == true { throw .invalidParameter("machines") }
+    let machines = list.map(Set.init).flatMap { $0.count < Machine.allCases.count ? $0 : nil }
+    let (first, position) = try service.publisher.subscribe(
+      after: after, instance: instance, machines: machines)
     return .stream(first: first.map { Reply.message($0, continues: true) }, position)
   }
 

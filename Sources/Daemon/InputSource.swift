@@ -21,7 +21,7 @@ protocol InputSource: AnyObject {
   /// nothing happens before.
   func bootTime(settling time: Time) -> Int64
 
-  /// The devices that are followed.
+  /// The devices whose keys are followed.
   var devices: [DeviceMessage] { get }
 
   /// Why no device is followed, if none is.

@@ -61,7 +61,7 @@ final class KeyboardSource: InputSource {
   func bootTime(settling time: Time) -> Int64 { Keyboards.bootTime(settling: time) }
 
   var devices: [DeviceMessage] {
-    keyboards.devices.map { device, role in
+    keyboards.devices.filter { $0.role != .leds }.map { device, role in
       DeviceMessage(
         name: device.name, node: device.path, vendor: device.vendor, product: device.product,
         isKeyboard: role == .keyboard, isPointer: role == .pointer)

@@ -1,9 +1,13 @@
+import KeyboardModes
 import Wire
 
 /// How far a subscriber has been sent the changes.
 struct SubscriberPosition: Equatable {
   /// The number of the last change that it was sent, or was told that it missed.
   var sequence: Int64
+
+  /// The machines whose changes it is sent; `nil` for all.
+  var machines: Set<Machine>?
 
   /// The number of the last change of the partly sent message; `nil` between messages.
   var endOfMessage: Int64?
@@ -64,7 +68,12 @@ final class Publisher {
 
   /// Sends a subscriber the changes that it has not been sent, until it has to wait.
   func publish(to session: Session) {
-    while var position = session.awaitedPosition, let bytes = next(for: &position) {
+    while var position = session.awaitedPosition {
+      guard let bytes = next(for: &position) else {
+        // It may have passed over changes of other machines.
+        if position.machines != nil { session.stream(from: position) }
+        break
+      }
       session.send(bytes, reaching: position)
     }
     session.settle()
@@ -75,15 +84,16 @@ final class Publisher {
   /// The position of a new subscriber that knows the sequence `instance` up to change `after`, or
   /// nothing.
   ///
+  /// - Parameter machines: the machines whose changes it is sent; `nil` for all.
   /// - Returns: the first message and the position; no message if ``next(for:)`` makes it.
   /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of the two is given, or the
   ///   sequence has no such change.
   func subscribe(
-    after: Int64?, instance: String?
+    after: Int64?, instance: String?, machines: Set<Machine>? = nil
   ) throws(VarlinkError) -> (MonitorMessage?, SubscriberPosition) {
     let ring = engine.ring
     let state = engine.state(at: source.now)
-    let latest = SubscriberPosition(sequence: ring.latest)
+    let latest = SubscriberPosition(sequence: ring.latest, machines: machines)
     switch (after, instance) {
     case (nil, nil): break
     case (nil, .some): throw .invalidParameter("after")
@@ -93,10 +103,12 @@ final class Publisher {
       return (MonitorMessage(state: state, changes: [], missed: nil), latest)
     case (.some(let after), .some):
       guard 0...ring.latest ~= after else { throw .invalidParameter("after") }
-      guard after < ring.latest else { break }
+      var position = SubscriberPosition(sequence: after, machines: machines)
+      passOver(&position)
+      guard position.sequence < ring.latest else { break }
       // The last message has the time at which it was written, so this subscriber gets a new one.
       last = nil
-      return (nil, SubscriberPosition(sequence: after))
+      return (nil, position)
     }
     return (MonitorMessage(state: state, changes: [], missed: 0), latest)
   }
@@ -109,17 +121,30 @@ final class Publisher {
   func next(for position: inout SubscriberPosition) -> [UInt8]? {
     let latest = engine.ring.latest
     let isFirst = position.endOfMessage == nil
+    if isFirst { passOver(&position) }
     guard !isFirst || position.sequence < latest else { return nil }
     let part: Part
     if let last, last.start == position, last.latest == latest {
       part = last
     } else {
       part = write(from: position)
-      if isFirst { last = part }
+      // Others at this change mostly want all machines.
+      if isFirst, position.machines == nil { last = part }
     }
     if part.isNotice { missed += 1 }
     position = part.end
     return part.bytes
+  }
+
+  /// Moves a subscriber between messages past the changes of machines that it did not ask for, as
+  /// far as the ring still has them.
+  private func passOver(_ position: inout SubscriberPosition) {
+    let ring = engine.ring
+    guard let machines = position.machines, ring.hasAll(after: position.sequence) else { return }
+    let next = ring.changes(after: position.sequence, upTo: ring.latest).first {
+      machines.contains($0.machine)
+    }
+    position.sequence = next.map { $0.sequence - 1 } ?? ring.latest
   }
 
   /// Writes a part of a message: its start if it is the first part, changes unless the ring has
@@ -132,7 +157,7 @@ final class Publisher {
     let isFirst = start.endOfMessage == nil
     let isWhole = reached == endOfMessage
     var bytes: [UInt8] = []
-    if isFirst {
+    if isFirst, start.machines == nil {
       // Reuses the memory of the last message, unless unsent bytes share it.
       bytes = self.last?.bytes ?? []
       self.last = nil
@@ -144,7 +169,10 @@ final class Publisher {
         MonitorMessage.start(engine.state(at: source.now), &json)
       }
       if !isLost {
-        for change in ring.changes(after: start.sequence, upTo: reached) { change.write(to: &json) }
+        for change in ring.changes(after: start.sequence, upTo: reached)
+        where start.machines?.contains(change.machine) ?? true {
+          change.write(to: &json)
+        }
       }
       guard isWhole else { return }
       MonitorMessage.end(isLost ? endOfMessage - start.sequence : 0, &json)
@@ -153,7 +181,8 @@ final class Publisher {
     if isWhole { bytes.append(0) }
     return Part(
       start: start,
-      end: SubscriberPosition(sequence: reached, endOfMessage: isWhole ? nil : endOfMessage),
+      end: SubscriberPosition(
+        sequence: reached, machines: start.machines, endOfMessage: isWhole ? nil : endOfMessage),
       latest: ring.latest, isNotice: isLost, bytes: bytes)
   }
 }

@@ -228,9 +228,10 @@ public struct Controller: Sendable {
 
   /// Tells the machines of the locks what the LEDs show.
   private mutating func tellLocks(at time: Time) {
+    let isOpening = lockLEDs.isUntold
     lockLEDs.isUntold = false
     for lock in Lock.allCases {
-      let event = lockLEDs.event(of: lock, at: time)
+      let event = lockLEDs.event(of: lock, at: time, isOpening: isOpening)
       machines.send(settings.locks.contains(lock) ? event : .ledGone, to: lock, at: time)
     }
   }

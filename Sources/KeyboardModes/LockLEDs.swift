@@ -26,10 +26,8 @@ struct LockLEDs: Sendable {
 
   /// How fast the LED of a lock changes.
   fileprivate struct Pace: Sendable {
-    /// When the present second began.
-    var start: Time?
-    /// The changes in that second.
-    var changes = 0
+    /// The changes in the second before the last one, and that one: all that may count.
+    var recent: [Time] = []
     /// What the LEDs showed last.
     var shown = LockRules.Event.ledGone
     /// Until when the lock is unknown because its LED changed too fast.
@@ -62,10 +60,13 @@ struct LockLEDs: Sendable {
 
   /// What the LEDs of the devices show of `lock` at `time`. Must be called after each report and
   /// removal.
-  mutating func event(of lock: Lock, at time: Time) -> LockRules.Event {
+  ///
+  /// - Parameter isOpening: whether the devices were just opened: their LEDs may have shown this for
+  ///   long, so it is no change.
+  mutating func event(of lock: Lock, at time: Time, isOpening: Bool) -> LockRules.Event {
     switch lock {
-    case .caps: caps.event(showing: shown(.caps), at: time)
-    case .num: num.event(showing: shown(.num), at: time)
+    case .caps: caps.event(showing: shown(.caps), at: time, isOpening: isOpening)
+    case .num: num.event(showing: shown(.num), at: time, isOpening: isOpening)
     }
   }
 
@@ -78,19 +79,21 @@ struct LockLEDs: Sendable {
 extension LockLEDs.Pace {
   /// What is told at `time`, while the LEDs show this.
   fileprivate mutating func event(
-    showing now: LockRules.Event, at time: Time
+    showing now: LockRules.Event, at time: Time, isOpening: Bool
   ) -> LockRules.Event {
     if let end = hiddenUntil, end <= time { hiddenUntil = nil }
     if now != shown {
       shown = now
-      if start.map({ !time.isWithin(LockLEDs.second, of: $0) }) ?? true {
-        (start, changes) = (time, 0)
-      }
-      changes += 1
-      if hiddenUntil != nil || changes > LockLEDs.mostChanges {
-        hiddenUntil = time.advanced(by: LockLEDs.second)
-      }
+      if !isOpening { count(changeAt: time) }
     }
     return hiddenUntil == nil ? now : .ledGone
+  }
+
+  private mutating func count(changeAt time: Time) {
+    recent.removeAll { !time.isWithin(LockLEDs.second, of: $0) }
+    recent = recent.suffix(LockLEDs.mostChanges) + [time]
+    if hiddenUntil != nil || recent.count > LockLEDs.mostChanges {
+      hiddenUntil = time.advanced(by: LockLEDs.second)
+    }
   }
 }

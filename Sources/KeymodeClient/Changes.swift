@@ -1,9 +1,12 @@
+import KeyboardModes
+
 /// The updates of the daemon, as an asynchronous sequence.
 ///
 /// Each iteration is a subscription of its own. It reads only when the program asks for an update:
 /// a slow program holds the messages of one read at most, and learns how many changes it missed.
 public struct Changes: AsyncSequence, Sendable {
   let directory: String
+  let machines: Set<Machine>?
   let retryDelays: RetryDelays
 
   /// One subscription. Its connection closes when the iterator is released or its task cancelled.
@@ -52,7 +55,7 @@ public struct Changes: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator {
     Iterator(
       Result { () throws(ClientError) in
-        try Subscription(to: directory, retryDelays: retryDelays)
+        try Subscription(to: directory, of: machines, retryDelays: retryDelays)
       })
   }
 }

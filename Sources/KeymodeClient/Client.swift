@@ -1,4 +1,5 @@
 import Glibc
+public import KeyboardModes
 import Linux
 import Terminal
 public import Wire
@@ -50,7 +51,13 @@ public struct Client: Sendable {
   ///
   /// The sequence does not end by itself: where there is no daemon, it waits for one. It ends when
   /// the task is cancelled, and throws if waiting would not help, such as for lack of permission.
-  public var changes: Changes { Changes(directory: directory, retryDelays: retryDelays) }
+  public var changes: Changes { changes(of: nil) }
+
+  /// The updates from now on, of which changes are only those of these machines, at least one; `nil`
+  /// for all. Changes of other machines do not wake the program.
+  public func changes(of machines: Set<Machine>?) -> Changes {
+    Changes(directory: directory, machines: machines, retryDelays: retryDelays)
+  }
 
   /// The present states.
   ///
@@ -62,7 +69,7 @@ public struct Client: Sendable {
     try await ask(.state)
   }
 
-  /// The states, events and transitions of both machines. Throws like ``state()``.
+  /// The states, events and transitions of all machines. Throws like ``state()``.
   public func machines(
     isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> [MachineMessage] {

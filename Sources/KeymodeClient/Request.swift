@@ -1,3 +1,4 @@
+import KeyboardModes
 package import Wire
 
 /// A call of the interface, and how the parameters of its reply are read.
@@ -38,12 +39,21 @@ extension Request<TriggerMessage> {
 }
 
 extension Request<MonitorMessage> {
-  /// Subscribes to all changes from now on, or to those after the one with this number.
-  static func changes(after last: (sequence: Int64, instance: String)? = nil) -> Self {
-    let known: [JSON.Member]? = last.map {
-      [.init("after", .integer($0.sequence)), .init("instance", .string($0.instance))]
+  /// Subscribes to the changes of these machines, by default all, from now on or after the one with
+  /// this number.
+  static func changes(
+    after last: (sequence: Int64, instance: String)? = nil, of machines: Set<Machine>? = nil
+  ) -> Self {
+    var members: [JSON.Member] = []
+    if let last {
+      members.append(.init("after", .integer(last.sequence)))
+      members.append(.init("instance", .string(last.instance)))
     }
-    let call = Call(ControllerInterface.monitor, known ?? [], wantsMore: true)
+    if let machines {
+      let names = Machine.allCases.filter(machines.contains).map { JSON.string($0.rawValue) }
+      members.append(.init("machines", .array(names)))
+    }
+    let call = Call(ControllerInterface.monitor, members, wantsMore: true)
     return Self(call, on: .state, "states or changes", MonitorMessage.init)
   }
 }
@@ -69,7 +79,7 @@ extension Request<DeviceList> {
 }
 
 extension Request<[MachineMessage]> {
-  /// Asks for the states, events and transitions of both machines.
+  /// Asks for the states, events and transitions of all machines.
   package static var machines: Request<[MachineMessage]> {
     Self(call: Call(ControllerInterface.listMachines), endpoint: .state) {
       parameters throws(ClientError) in

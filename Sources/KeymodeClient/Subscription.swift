@@ -1,3 +1,4 @@
+package import KeyboardModes
 import Linux
 import Wire
 
@@ -26,6 +27,7 @@ package final class Subscription {
   private static let granting = Duration.seconds(1)
 
   private let directory: String
+  private let machines: Set<Machine>?
   private var delays: RetryDelays
   private let wakeup: Wakeup
   private var phase = Phase.away(nil, attempt: .now)
@@ -42,8 +44,12 @@ package final class Subscription {
   package var descriptor: Int32 { wakeup.descriptor }
 
   /// A subscription to the daemon that serves in `directory`.
-  package init(to directory: String, retryDelays: RetryDelays = .usual) throws(ClientError) {
-    (self.directory, delays) = (directory, retryDelays)
+  ///
+  /// - Parameter machines: the machines whose changes are received, at least one; `nil` for all.
+  package init(
+    to directory: String, of machines: Set<Machine>? = nil, retryDelays: RetryDelays = .usual
+  ) throws(ClientError) {
+    (self.directory, self.machines, delays) = (directory, machines, retryDelays)
     wakeup = try Wakeup()
     try wakeup.wait(for: nil, until: .now)
   }
@@ -136,7 +142,7 @@ package final class Subscription {
   private func subscribe(
     _ connection: Connection, deadline: SuspendingClock.Instant
   ) throws(ClientError) {
-    try connection.send(Request.changes(after: last).call)
+    try connection.send(Request.changes(after: last, of: machines).call)
     try wakeup.wait(for: connection.descriptor, until: deadline)
     phase = .asked(connection, deadline: deadline)
   }

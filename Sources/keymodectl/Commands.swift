@@ -41,24 +41,26 @@ struct Command {
 /// The commands, in the order of help.
 let commands: [Command] = [
   .init(
-    "state", "[shift|keyboard]", "print the states, or one of them",
-    "Prints the states of both machines, Shift and keyboard, or the state of one of them.",
-    ("keymodectl state", "print both states"),
+    "state", "[MACHINE]", "print the states, or one of them",
+    "Prints the states of the machines shift and keyboard, and of caps (Caps Lock) and num (Num "
+      + "Lock) where a keyboard has an LED for them; or the state of one machine.",
+    ("keymodectl state", "print the states"),
     ("test \"$(keymodectl state shift)\" = capsLock", "test one of them in a script"),
     run: state),
   .init(
-    "watch", "[shift|keyboard]",
+    "watch", "[MACHINE]",
     "show the states and every change: on a terminal as a live view, elsewhere as "
       + "lines",
-    "Shows the states and every change, of both machines or of one. On a terminal this is a live "
-      + "view, which q ends; elsewhere it is a line for each change, until the daemon ends.",
+    "Shows the states and every change, of all machines or of one: shift, keyboard, caps (Caps "
+      + "Lock) or num (Num Lock). On a terminal this is a live view, which q ends; elsewhere it is "
+      + "a line for each change, until the daemon ends.",
     ("keymodectl watch", "watch what your keys do"),
     ("keymodectl watch --format 'Shift: {shift}'", "print a line for a status bar"),
     run: watch),
   .init(
     "wait", "MACHINE=STATE...", "wait until the machines are in these states",
-    "Waits until all these machines are in these states at the same time. MACHINE is shift or "
-      + "keyboard; STATE,STATE means one of these states. 'keymodectl help' names the states.",
+    "Waits until all these machines are in these states at the same time. MACHINE is shift, "
+      + "keyboard, caps or num; STATE,STATE means one of these states. 'keymodectl help' names the states.",
     ("keymodectl wait shift=capsLock", "wait for capsLock"),
     (
       "keymodectl wait keyboard=editingText,showingPanel --timeout 5s",
@@ -85,7 +87,7 @@ let commands: [Command] = [
       + "keymode-keyboard@editingText.target. A service that has this target in both WantedBy= and "
       + "PartOf= starts and stops with it.",
     ("systemctl --user enable --now keymode-targets.service", "run it as a service"),
-    ("keymodectl targets --shift", "for Shift too, until Ctrl+C"),
+    ("keymodectl targets --shift --locks", "for all machines, until Ctrl+C"),
     run: targets),
   .init(
     "shift", "",
@@ -119,8 +121,8 @@ let commands: [Command] = [
     ("keymodectl stats --json", "print a line of JSON"),
     run: stats),
   .init(
-    "graph", "shift|keyboard", "print the diagram of a machine; needs no daemon",
-    "Prints the diagram of a machine, computed from its rules.",
+    "graph", "MACHINE", "print the diagram of a machine; needs no daemon",
+    "Prints the diagram of a machine, shift, keyboard, caps or num, computed from its rules.",
     ("keymodectl graph keyboard --format svg > keyboard.svg", "draw a picture with Graphviz"),
     ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid"),
     run: { try graph($0.operands, $0.daemon, $0.arguments) }),

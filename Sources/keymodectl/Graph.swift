@@ -8,9 +8,11 @@ import Replay
 import StateMachines
 import Terminal
 
-/// `keymodectl graph shift|keyboard`: prints the diagram of a machine, computed from its rules.
+/// `keymodectl graph MACHINE`: prints the diagram of a machine, computed from its rules.
 func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Arguments) throws -> Int32 {
-  guard operands.count == 1 else { throw UsageError("graph takes one machine: shift or keyboard") }
+  guard operands.count == 1 else {
+    throw UsageError("graph takes one machine: shift, keyboard, caps or num")
+  }
   let machine = try Machine(argument: operands[0])
   let format = arguments["--format"] ?? "dot"
   guard let language = languages[format] else {

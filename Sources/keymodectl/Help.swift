@@ -7,6 +7,7 @@ var helpText: TerminalText {
   usage: keymodectl COMMAND [OPTION]...
 
   keymoded keeps a state of Shift and a state of the keyboard; keys change them.
+  It also tells whether Caps Lock and Num Lock are on.
   keymodectl shows these states, acts on them, and replays recordings of keys.
 
   \(commands.map { entry($0.form, $0.summary) }.joined(separator: "\n"))
@@ -17,6 +18,7 @@ var helpText: TerminalText {
 
   States of shift: off on capsLock
   States of keyboard: prepareToEditText prepareToRecord editingText showingPanel
+  States of caps and num, by the LEDs of the keyboards: unknown off on
 
   Events: shiftPressed characterTyped clickSwitchButton clickMoreButton
   tapTextField tapBlankArea

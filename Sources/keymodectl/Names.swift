@@ -8,8 +8,8 @@ import Wire
 /// `keymodectl __names KIND`, for the completions of shells: prints the names of a kind, each with
 /// a tab and what it means. The daemon knows them; without one, the configuration does.
 ///
-/// The kinds are `events`, `shift` and `keyboard` for the states of these machines, and
-/// `conditions`, such as `shift=on`.
+/// The kinds are `events`, the name of a machine for its states, and `conditions`, such as
+/// `shift=on`.
 func names(_ arguments: Arguments) -> Int32 {
   let machines = machines(arguments["--socket-dir"], arguments["--config"])
   var output = Output()
@@ -32,12 +32,20 @@ private func machines(_ directory: String?, _ file: String?) -> [MachineMessage]
 }
 
 extension MachineMessage {
+  /// The events that a program may send. Only keys and LEDs cause the others.
+  var sentEvents: [String] {
+    switch Machine(rawValue: name) {
+    case .shift: ClientEvent.namesForShift
+    case .keyboard: events
+    case .caps, .num, nil: []
+    }
+  }
+
   /// The names of a kind in this machine, and what they mean.
   fileprivate func names(_ kind: String) -> [(String, String)] {
     switch kind {
     case "events":
-      let sent = name == Machine.shift.rawValue ? ClientEvent.namesForShift : events
-      return sent.map { event in
+      return sentEvents.map { event in
         let states = rows.filter { $0.event == event && $0.from != $0.to }.map(\.to).distinct
         return (event, "to \(listed(states, "or"))")
       }

@@ -28,18 +28,19 @@ let options: [Option] = [
   .init("--lines", ["watch"], "print lines on a terminal too"),
   .init(
     "--format", "TEXT", ["watch"],
-    "for a status bar: print TEXT whenever it changes; {shift} and {keyboard} in it stand for the "
-      + "states, {event}, {from} and {since} for the last change"
+    "for a status bar: print TEXT whenever it changes; {shift}, {keyboard}, {caps} and {num} in it "
+      + "stand for the states, {event}, {from} and {since} for the last change"
   ),
   .init(
     "--waybar", ["watch"],
-    "print JSON for a custom module of Waybar: the states as its classes, and a text, which "
-      + "--format sets"),
+    "print JSON for a custom module of Waybar: the states as its classes, caps-on and num-on while "
+      + "these locks are on, and a text, which --format sets"),
   .init(
     "--grace", "TIME", ["while"],
     "how long the command may take to end before it is killed, such as 500ms; by default 3s"),
   .init("--once", ["while"], "run the command a single time, and exit as it does"),
   .init("--shift", ["targets"], "for the states of Shift too, not only those of the keyboard"),
+  .init("--locks", ["targets"], "for the states of Caps Lock and Num Lock too"),
   .init("--caps-lock", ["shift"], "turn Caps Lock on while the state of Shift is capsLock"),
   .init(
     "--one-shot", ["shift"],

@@ -4,7 +4,7 @@ import KeymodeClient
 import Terminal
 import Wire
 
-/// `keymodectl state [shift|keyboard]`: prints the states, or one of them.
+/// `keymodectl state [MACHINE]`: prints the states, or one of them.
 func state(_ invocation: Invocation) throws -> Int32 {
   let operands = invocation.operands
   guard operands.count <= 1 else { throw UsageError("state takes one machine at most") }
@@ -20,6 +20,12 @@ func state(_ invocation: Invocation) throws -> Int32 {
 }
 
 extension Modes {
-  /// Both states, a line each.
-  var table: TerminalText { "shift     \(shift)\nkeyboard  \(keyboard)" }
+  /// The states, a line each, without the locks that are unknown.
+  var table: TerminalText {
+    let shown = Machine.modes + locks(.off, .on)
+    return shown.map { machine in
+      let name = machine.rawValue
+      return "\(name)\(String(repeating: " ", count: 10 - name.utf8.count))\(self[machine])"
+    }.joined(separator: "\n")
+  }
 }

@@ -1,11 +1,16 @@
 import Acting
+import KeyboardModes
 import Linux
 import Terminal
 
 /// `keymodectl targets`: keeps exactly the targets of the present states active in the user's
 /// service manager, until a signal ends it.
 func targets(_ invocation: Invocation) throws -> Int32 {
-  let keeper = try TargetKeeper(withShift: invocation.arguments.has("--shift"), tell: complain)
+  let arguments = invocation.arguments
+  let machines =
+    [.keyboard] + (arguments.has("--shift") ? [.shift] : [])
+    + (arguments.has("--locks") ? Lock.allCases.map(\.machine) : [])
+  let keeper = try TargetKeeper(of: machines, tell: complain)
   let signal = try keeper.keep(invocation.daemon.directory, anySession: invocation.anySession)
   Signals.deliver(signal)
   return ExitStatus.done

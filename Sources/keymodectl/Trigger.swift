@@ -30,9 +30,7 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
 /// The error that the machines have no such event. The daemon's configuration decides which events
 /// the keyboard has.
 private func unknownEvent(_ event: String, of machines: [MachineMessage]) -> UsageError {
-  let names = machines.flatMap { machine in
-    machine.name == Machine.shift.rawValue ? ClientEvent.namesForShift : machine.events
-  }
+  let names = machines.flatMap(\.sentEvents)
   var confusion: TerminalText = ""
   if machines.contains(where: { $0.states.contains(event) }) {
     confusion = ", which is a state"

@@ -49,8 +49,9 @@ private final class StateWait {
   ///   states.
   func result(timeout: Duration?) throws -> Int32 {
     end = timeout.map { start.advanced(by: $0) }
-    let follower = try StatesFollower(directory, on: run.loop, anySession: true) {
-      [self] occurrence in run.perform { try take(occurrence.get()) }
+    let follower = try StatesFollower(
+      directory, of: conditions.machines, on: run.loop, anySession: true
+    ) { [self] occurrence in run.perform { try take(occurrence.get()) }
     }
     if let timeout { expiry = try run.loop.call(after: timeout) { [self] in expire() } }
     return try run.untilEnd(keeping: follower)

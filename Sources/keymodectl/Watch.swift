@@ -9,10 +9,13 @@ import Wire
 /// What `keymodectl watch` was asked for.
 struct WatchRequest {
   let directory: String
-  /// The machines that are watched: both or one.
-  let machines: [Machine]
+  /// The machine that is watched; `nil` for all.
+  let machine: Machine?
   /// Whether to wait for a daemon if none runs.
   let mayWait: Bool
+
+  /// The machines that are watched.
+  var machines: [Machine] { machine.map { [$0] } ?? Machine.allCases }
 
   /// Whether a watch that has shown nothing yet waits after this error.
   func waits(after error: ClientError) -> Bool {
@@ -20,7 +23,7 @@ struct WatchRequest {
   }
 }
 
-/// `keymodectl watch [shift|keyboard]`: shows the states and every change, as lines, for a status
+/// `keymodectl watch [MACHINE]`: shows the states and every change, as lines, for a status
 /// bar, or live.
 func watch(_ invocation: Invocation) throws -> Int32 {
   let (operands, arguments) = (invocation.operands, invocation.arguments)
@@ -32,12 +35,12 @@ func watch(_ invocation: Invocation) throws -> Int32 {
     throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
   }
   let request = WatchRequest(
-    directory: invocation.daemon.directory, machines: machine.map { [$0] } ?? Machine.allCases,
-    mayWait: invocation.mayWait)
+    directory: invocation.daemon.directory, machine: machine, mayWait: invocation.mayWait)
   if arguments.has("--waybar") || arguments.isGiven("--format") {
-    let usual = request.machines.map { "{\($0)}" }.joined(separator: " ")
+    let machines = machine.map { [$0] } ?? Machine.modes
+    let usual = machines.map { "{\($0)}" }.joined(separator: " ")
     let line = StatusLine(
-      try StatusFormat(arguments["--format"] ?? usual), of: request.machines,
+      try StatusFormat(arguments["--format"] ?? usual), of: machines,
       isForWaybar: arguments.has("--waybar"))
     return try watch(request, line)
   }
@@ -45,16 +48,16 @@ func watch(_ invocation: Invocation) throws -> Int32 {
     return try WatchScreen(terminal, request).show()
   }
   let lines = WatchedLines(request, asJSON: invocation.asJSON)
-  return try untilUnread(request) { try lines.take($0) }
+  return try untilUnread(request, of: Set(request.machines)) { try lines.take($0) }
 }
 
 /// Follows the daemon until the reader of standard output has closed it. Otherwise a watch would
 /// outlive a status bar that was killed, because it may have nothing to write for hours.
 private func untilUnread(
-  _ request: WatchRequest, _ take: @escaping (Update) throws -> Void
+  _ request: WatchRequest, of machines: Set<Machine>, _ take: @escaping (Update) throws -> Void
 ) throws -> Int32 {
   let run = try Run<Int32>()
-  let daemon = try run.loop.follow(request.directory) { update in
+  let daemon = try run.loop.follow(request.directory, of: machines) { update in
     run.perform { try take(update.get()) }
   }
   // Refused for a file, which has no reader. The loop tells of a hang-up without being asked.
@@ -77,7 +80,7 @@ private final class WatchedLines {
     switch update {
     case .states(let state):
       hasStates = true
-      let line = ChangeLine.text(of: state.modes, at: state.time, for: request.machines)
+      let line = ChangeLine.text(of: state.modes, at: state.time, for: request.machine.map { [$0] })
       if !asJSON {
         output.line(line + (missed.map { " (missed \($0))" } ?? ""))
       } else if missed == nil {
@@ -85,7 +88,6 @@ private final class WatchedLines {
       }
       missed = nil
     case .change(let change):
-      guard request.machines.contains(change.machine) else { return }
       if asJSON { output.line(json: change) } else { output.line(ChangeLine.text(of: change)) }
     case .missed(let count):
       missed = ChangeLine.text(ofMissed: count)
@@ -101,7 +103,7 @@ private final class WatchedLines {
 /// A line whenever a status bar should show another text, until the bar closes it.
 private func watch(_ request: WatchRequest, _ line: StatusLine) throws -> Int32 {
   var (line, hasBegun) = (line, false)
-  return try untilUnread(request) { update in
+  return try untilUnread(request, of: line.followed) { update in
     if case .disconnected(let reason) = update {
       guard request.mayWait else { throw reason }
       if !hasBegun, request.waits(after: reason) { tellOfWaiting(reason) }

@@ -39,7 +39,7 @@ final class WatchScreen {
       try loop.addIO(input, .readable) { [self] _ in readKey(from: input) }
     }
     clock = try loop.addTimer { [self] in draw() }
-    let daemon = try loop.follow(request.directory) { [self] update in
+    let daemon = try loop.follow(request.directory, of: Set(request.machines)) { [self] update in
       run.perform { try take(update.get()) }
     }
     defer { terminal.leave() }

@@ -59,6 +59,17 @@ struct ChangeLineTests {
     #expect(
       ChangeLine.text(of: modes, at: Time(microseconds: 7)).description
         == "     0.000007  shift is on, keyboard is \u{fffd}")
+    let locked = Modes(
+      sequence: 3, shift: "on", shiftSince: nil, keyboard: "a", keyboardSince: nil,
+      locks: LockStates(caps: .on, num: .off))
+    func line(_ machines: [Machine]?) -> String {
+      String(
+        ChangeLine.text(of: locked, at: Time(microseconds: 7), for: machines).description.dropFirst(
+          15))
+    }
+    #expect(
+      line(nil) == "shift is on, keyboard is a, caps is on", "of the locks, those that are on")
+    #expect(line([.num]) == "num is off")
     #expect(ChangeLine.text(ofMissed: 12) == "12")
     #expect(ChangeLine.text(ofMissed: nil) == "some")
   }

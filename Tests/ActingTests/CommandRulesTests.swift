@@ -155,18 +155,30 @@ struct HeldConditionsTests {
 
   @Test("the environment tells of the change, or of the machine that was named first")
   func environment() {
+    let capsOn = Change(
+      sequence: 1, time: Time(microseconds: 7), machine: .caps, from: "off", to: "on",
+      event: "ledOn")
     func variables(_ entering: Entering) -> [String] {
       entering.variables.map { "\($0.name)=\($0.value)" }
     }
     #expect(
       variables(Entering(modes("on", "a", shiftSince: 50), by: change, else: .keyboard)) == [
         "KEYMODE_MACHINE=shift", "KEYMODE_STATE=on", "KEYMODE_EVENT=shiftPressed",
-        "KEYMODE_TIME=50", "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a",
+        "KEYMODE_TIME=50", "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=unknown",
+        "KEYMODE_NUM=unknown",
       ])
     #expect(
       variables(Entering(modes("on", "a"), by: nil, else: .keyboard)) == [
         "KEYMODE_MACHINE=keyboard", "KEYMODE_STATE=a", "KEYMODE_EVENT=", "KEYMODE_TIME=",
-        "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a",
+        "KEYMODE_SHIFT=on", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=unknown", "KEYMODE_NUM=unknown",
+      ])
+    let on = Modes(
+      sequence: 1, shift: "off", shiftSince: nil, keyboard: "a", keyboardSince: nil,
+      locks: LockStates(caps: .on))
+    #expect(
+      variables(Entering(on, by: capsOn, else: .keyboard)) == [
+        "KEYMODE_MACHINE=caps", "KEYMODE_STATE=on", "KEYMODE_EVENT=ledOn", "KEYMODE_TIME=7",
+        "KEYMODE_SHIFT=off", "KEYMODE_KEYBOARD=a", "KEYMODE_CAPS=on", "KEYMODE_NUM=unknown",
       ])
   }
 }

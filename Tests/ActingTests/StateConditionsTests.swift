@@ -23,6 +23,15 @@ struct StateConditionsTests {
     #expect(conditions.first.rawValue == operands[0].prefix { $0 != "=" })
   }
 
+  @Test("conditions can name locks")
+  func locks() throws {
+    let conditions = try #require(try StateConditions(["caps=on,off", "num=unknown"]))
+    #expect(conditions.machines == [.caps, .num])
+    #expect(conditions.keyboard == [], "no daemon has to be asked for their states")
+    #expect(conditions.hold { $0 == .caps ? "off" : "unknown" })
+    #expect(!conditions.hold { _ in "unknown" })
+  }
+
   @Test("no operands make no conditions")
   func none() throws { #expect(try StateConditions([]) == nil) }
 
@@ -32,7 +41,9 @@ struct StateConditionsTests {
       (["shift"], "'shift' is not MACHINE=STATE"), (["shift="], "'shift=' is not MACHINE=STATE"),
       (["shift=on,"], "'shift=on,' is not MACHINE=STATE"), (["=on"], "'=on' is not MACHINE=STATE"),
       ([""], "'' is not MACHINE=STATE"),
-      (["caps=on"], "unknown machine 'caps'; expected shift or keyboard"),
+      (["capslock=on"], "unknown machine 'capslock'; expected shift, keyboard, caps or num"),
+      (["caps=lit"], "unknown state 'lit' of caps; the states are\nunknown off on"),
+      (["num=on,1"], "unknown state '1' of num; the states are\nunknown off on"),
       (["shift=x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
       (["shift=on,x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
       (

@@ -8,13 +8,15 @@ import Wire
 @testable import Acting
 
 func states(
-  _ shift: String, _ keyboard: String, since: Int64? = nil, at time: Int64 = 0
+  _ shift: String, _ keyboard: String, since: Int64? = nil, at time: Int64 = 0,
+  _ locks: LockStates = LockStates()
 ) -> StateMessage {
   let since = since.map(Time.init(microseconds:))
   return StateMessage(
     instance: "i", time: Time(microseconds: time),
     modes: Modes(
-      sequence: 0, shift: shift, shiftSince: since, keyboard: keyboard, keyboardSince: since))
+      sequence: 0, shift: shift, shiftSince: since, keyboard: keyboard, keyboardSince: since,
+      locks: locks))
 }
 
 @Suite("Watching: status bar")
@@ -37,9 +39,10 @@ struct StatusTests {
 
   @Test(
     "a format with a single brace or an unknown placeholder is refused",
-    arguments: [("{caps}", "{{"), ("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
+    arguments: [("{capslock}", "{{"), ("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
   func badFormat(_ format: String, _ brace: String) {
-    let names = brace == "{{" ? "{shift}, {keyboard}, {event}, {from}, {since}, or " : ""
+    let names =
+      brace == "{{" ? "{shift}, {keyboard}, {caps}, {num}, {event}, {from}, {since}, or " : ""
     #expect(
       throws: UsageError(
         "invalid '\(brace.prefix(1))' in the format; use \(names)\(brace) for a brace")
@@ -95,5 +98,48 @@ struct StatusTests {
         == #"{"text":"on","alt":"on","tooltip":"shift: on\u000akeyboard: idle","#
         + #""class":["on","idle"]}"#)
     #expect(line.take(.change(change("idle", "busy", of: .keyboard))) != nil, "its class changes")
+  }
+
+  @Test("for Waybar, a lock that is on is a class, and one that is known is in the tooltip")
+  func waybarLocks() throws {
+    var line = StatusLine(try StatusFormat("{shift}"), isForWaybar: true)
+    func tail(_ text: TerminalText?) -> String? {
+      text?.description.split(separator: #""tooltip":"#).last.map(String.init)
+    }
+    #expect(
+      tail(line.take(.states(states("on", "idle", LockStates(caps: .on, num: .off)))))
+        == #""shift: on\u000akeyboard: idle\u000acaps: on\u000anum: off","#
+        + #""class":["on","idle","caps-on"]}"#)
+    #expect(
+      tail(line.take(.change(change("on", "unknown", of: .caps))))
+        == #""shift: on\u000akeyboard: idle\u000anum: off","class":["on","idle"]}"#)
+    var caps = StatusLine(try StatusFormat("{caps}"), of: [.caps], isForWaybar: true)
+    #expect(
+      caps.take(.states(states("on", "idle", LockStates(num: .on))))?.description
+        == #"{"text":"unknown","alt":"unknown","tooltip":"","class":[]}"#)
+    #expect(
+      caps.take(.change(change("unknown", "on", of: .caps)))?.description
+        == #"{"text":"on","alt":"on","tooltip":"caps: on","class":["caps-on"]}"#)
+  }
+
+  @Test(
+    "a line follows the machines that it shows",
+    arguments: [
+      ("{caps}", nil, false, [.caps]), ("{shift} {num}", nil, false, [.shift, .num]),
+      ("{caps} {event}", nil, false, [.caps, .shift, .keyboard]),
+      ("{since}", .num, false, [.num]), ("", .caps, false, [.caps]),
+      ("x", nil, false, [.shift, .keyboard]), ("{caps}", .caps, true, [.caps]),
+      ("", .num, true, [.num]), ("{num}", .caps, true, [.caps, .num]),
+      ("{shift}", .caps, true, [.shift, .keyboard, .caps, .num]),
+      ("{caps}", nil, true, [.shift, .keyboard, .caps, .num]),
+      ("{shift}", .shift, true, [.shift, .keyboard, .caps, .num]),
+    ] as [(String, Machine?, Bool, Set<Machine>)])
+  func followed(_ format: String, _ machine: Machine?, _ isForWaybar: Bool, _ all: Set<Machine>)
+    throws
+  {
+    let format = try StatusFormat(format)
+    let line = StatusLine(
+      format, of: machine.map { [$0] } ?? Machine.modes, isForWaybar: isForWaybar)
+    #expect(line.followed == all)
   }
 }

@@ -83,6 +83,45 @@ struct WatchViewTests {
       ])
   }
 
+  @Test("locks share a line, and their changes are in the first column", arguments: [80, 41])
+  func locks(_ columns: Int) {
+    var view = WatchView(directory: "d", machines: Machine.allCases)
+    let known = LockStates(caps: .off, num: .on)
+    view.take(.states(states("off", "idle", at: 15 * second, known)), at: moment(15))
+    view.take(
+      .change(change("off", "on", "ledOn", at: 20 * second, of: .caps)), at: moment(20))
+    view.take(
+      .change(change("on", "unknown", "ledGone", at: 20 * second, of: .num)), at: moment(20))
+    let lines = lines(view, columns: columns)
+    if columns == 80 {
+      #expect(
+        lines == [
+          "connected to keymoded in d", "",
+          "              shift                      keyboard",
+          "              off                        idle", "",
+          "              caps on", "",
+          "HH:MM:SS.mmm  num unknown ← ledGone", "HH:MM:SS.mmm  caps on ← ledOn",
+        ])
+    } else {
+      #expect(lines[5...] == ["caps on", "", "num unknown", "caps on"])
+    }
+    view.take(.change(change("unknown", "off", of: .num)), at: moment(20))
+    #expect(self.lines(view)[5] == "              caps on, num off")
+    #expect(view.timeToNext(at: moment(25)) == nil, "no duration of a lock is shown")
+  }
+
+  @Test("of one lock, the view has one column")
+  func oneLock() {
+    var view = WatchView(directory: "d", machines: [.num])
+    view.take(.states(states("off", "idle", LockStates(num: .off))), at: moment(15))
+    view.take(.change(change("off", "on", "ledOn", at: 20 * second, of: .num)), at: moment(20))
+    #expect(
+      lines(view) == [
+        "connected to keymoded in d", "", "              num", "              on",
+        "              for 5 s", "", "HH:MM:SS.mmm  on ← ledOn",
+      ])
+  }
+
   @Test("before the first states, the view says what to do")
   func advice() {
     var view = WatchView(directory: "d", advice: ["start one", "or not"])

@@ -22,11 +22,11 @@ struct MessageTextTests {
       instance: "a", time: Time(microseconds: 9),
       modes: Modes(
         sequence: 7, shift: "on", shiftSince: Time(microseconds: 8), keyboard: "k",
-        keyboardSince: nil))
+        keyboardSince: nil, locks: LockStates(caps: .on)), shiftTrigger: .tap)
     let ofChange = #"{"sequence":7,"time":8,"machine":"shift","from":"off","to":"on","event":"e"}"#
     let ofState =
       #"{"instance":"a","sequence":7,"time":9,"shift":"on","shiftSince":8,"keyboard":"k","#
-      + #""keyboardSince":null}"#
+      + #""keyboardSince":null,"shiftTrigger":"tap","locks":{"caps":true,"num":null}}"#
     #expect(text(of: change) == ofChange)
     #expect(text(of: state) == ofState)
     #expect(
@@ -35,6 +35,21 @@ struct MessageTextTests {
     #expect(
       text(of: MonitorMessage(state: state, changes: [], missed: nil))
         == #"{"state":\#(ofState),"changes":[],"missed":null}"#)
+  }
+
+  @Test("a state is read as it was written", arguments: Settings.ShiftTrigger.allCases)
+  func states(_ trigger: Settings.ShiftTrigger) throws {
+    for caps in LockRules.State.allCases {
+      for num in LockRules.State.allCases {
+        let state = StateMessage(
+          instance: "a", time: Time(microseconds: 9),
+          modes: Modes(
+            sequence: 7, shift: "on", shiftSince: nil, keyboard: "k",
+            keyboardSince: Time(microseconds: 8), locks: LockStates(caps: caps, num: num)),
+          shiftTrigger: trigger)
+        #expect(try StateMessage(JSON(parsing: bytes(of: state))) == state)
+      }
+    }
   }
 
   @Test(

@@ -218,6 +218,27 @@ struct ModeServiceTimeTests {
     #expect(StateStore(memory).read()?.changes.last?.event == "timedOut")
   }
 
+  @Test("a restart finds the locks as they were, and publishes nothing", arguments: [true, false])
+  func locks(_ isLit: Bool) throws {
+    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
+    let caps = Lock.caps.led
+    let lit = Controller.Input.leds(first, LEDReport(caps, on: caps), at: nil)
+    let dark = Controller.Input.leds(first, LEDReport(caps), at: nil)
+    do {
+      let service = TestService(Settings(), FakeKeyboards(), StateStore(memory))
+      service.take([.opened(first, held: []), lit, .allOpened(at: at(1))])
+      #expect(service.controller.modes.locks == LockStates(caps: .on))
+    }
+    let service = TestService(Settings(), FakeKeyboards(), StateStore(memory))
+    service.take([.opened(first, held: []), isLit ? lit : dark, .allOpened(at: at(5))])
+    #expect(service.controller.modes.locks == LockStates(caps: isLit ? .on : .off))
+    #expect(service.controller.modes.sequence == (isLit ? 1 : 2))
+    service.take([.gone(first, at: at(6))])
+    let last = try #require(StateStore(memory).read()?.changes.last)
+    #expect((last.machine, last.to, last.event) == (.caps, "unknown", "ledGone"))
+    #expect(last.time == at(6))
+  }
+
   @Test("a reload changes the deadline, and what was due by the old settings acts first")
   func reload() throws {
     let keyboards = FakeKeyboards()

@@ -29,7 +29,8 @@ struct StateStoreTests {
   private func snapshot(_ sequence: Int64) -> Controller.Snapshot {
     Controller.Snapshot(
       sequence: sequence, shift: .on(since: sequence % 2 == 0 ? nil : Time(microseconds: sequence)),
-      shiftSince: Time(microseconds: -sequence), keyboard: "showingPanel", keyboardSince: nil)
+      shiftSince: Time(microseconds: -sequence), keyboard: "showingPanel", keyboardSince: nil,
+      locks: LockStates(caps: sequence % 3 == 0 ? .on : .off, num: .unknown))
   }
 
   private func contents(_ sequence: Int64, _ changes: ClosedRange<Int64>) -> StateStore.Contents {

@@ -103,6 +103,55 @@ struct SubscriberTests {
     }
   }
 
+  @Test("a subscriber to one machine gets its changes, in parts, and passes over all others")
+  func oneMachine() throws {
+    let service = service(40)
+    let shift: [Controller.Input] = [.client(.shiftPressed, at: Time(microseconds: 0))]
+    service.take(shift)
+    change(service, 40)
+    service.take(shift)
+    change(service, 5)
+    var position = SubscriberPosition(sequence: 0, machines: [.shift])
+    var bytes: [UInt8] = []
+    repeat {
+      bytes += try #require(service.publisher.next(for: &position))
+    } while position.endOfMessage != nil
+    let message = try parameters(bytes)
+    #expect(numbers(message) == [41, 82])
+    #expect(message["state"]?["sequence"] == 87)
+    #expect(message["missed"] == 0)
+    #expect(position == SubscriberPosition(sequence: 87, machines: [.shift]))
+    change(service, 5)
+    #expect(service.publisher.next(for: &position) == nil)
+    #expect(position.sequence == 92)
+  }
+
+  @Test("of one machine, only what the ring has lost is missed")
+  func oneMachineLost() throws {
+    let service = service(0, ringCapacity: 64)
+    var position = SubscriberPosition(sequence: 0, machines: [.shift])
+    for _ in 0..<10 {
+      change(service, 64)
+      #expect(service.publisher.next(for: &position) == nil)
+    }
+    change(service, 65)
+    let message = try parameters(try #require(service.publisher.next(for: &position)))
+    #expect(numbers(message) == [])
+    #expect(message["missed"] == 65)
+  }
+
+  @Test("a subscriber to one machine takes no shared memory from those to all")
+  func sharedBesideOne() throws {
+    let service = service(3)
+    let addresses = (0..<3).map { _ in
+      var one = SubscriberPosition(sequence: 0, machines: [.keyboard])
+      #expect(service.publisher.next(for: &one)?.isEmpty == false)
+      var position = SubscriberPosition(sequence: 0)
+      return service.publisher.next(for: &position)?.withUnsafeBytes { $0.baseAddress }
+    }
+    #expect(addresses[0] != nil && Set(addresses).count == 1)
+  }
+
   @Test("subscribers at the same sequence share memory")
   func shared() throws {
     let service = service(100)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from picture import Picture
 from support.checkout import CHECKOUT, PROGRAMS
+from support.fifo_keyboard import FifoKeyboard
 from support.user_manager import UserManager
 from support.waiting import BOUND_SECONDS, NotInTimeError, wait_until
 
@@ -76,6 +77,7 @@ class Seat:
         self._mark = f"KEYMODED_SEAT={secrets.token_hex(8)}"
         self._started: list[subprocess.Popen[bytes]] = []
         self._daemon: subprocess.Popen[bytes] | None = None
+        self._keyboards = contextlib.ExitStack()
         self._manager: UserManager | None = None
         for name in ("bin", "run", "fonts"):
             (self.folder / name).mkdir(mode=0o700)
@@ -201,6 +203,19 @@ class Seat:
 
     # The daemon
 
+    def start_keymoded_with_leds(self, leds: int) -> FifoKeyboard:
+        """Starts the daemon with a keyboard that has LEDs, of which these are on."""
+        keyboard = self._keyboards.enter_context(FifoKeyboard(self.folder, leds))
+        for path in self.folder.glob("keyboard*"):
+            self._give(path)
+        self.environment.update(keyboard.environment)
+        try:
+            self.start_keymoded("--device", str(keyboard.path))
+        finally:
+            for name in keyboard.environment:
+                del self.environment[name]
+        return keyboard
+
     def start_keymoded(self, *options: str) -> None:
         """Starts the daemon, and waits until it serves."""
         settings = f"{self.folder}/keymoded.yaml"
@@ -257,6 +272,7 @@ class Seat:
         wait_until(self._has_ended, "every process to end")
         if self._manager:
             self._manager.close()
+        self._keyboards.close()
         self._home.cleanup()
 
     def _has_ended(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from seat import EXAMPLES, Seat
+from support.fifo_keyboard import FifoKeyboard
 
 SETTINGS = """
 set -g status-right '#{E:@keymoded} |'
@@ -70,7 +71,7 @@ def test_status_line_shows_each_state_at_once(status: StatusLine) -> None:
     # With a status-interval of 0, tmux redraws the line only when the example changes it.
     for events, text in [
         (("shiftPressed",), " Shift "),
-        (("shiftPressed",), " CAPS "),
+        (("shiftPressed",), " Shift lock "),
         (("tapTextField",), " editing "),
         (("clickMoreButton",), " panel "),
         (("clickSwitchButton",), " voice "),
@@ -87,7 +88,18 @@ def test_status_line_shows_each_state_at_once(status: StatusLine) -> None:
 
     # tmux would redraw the output of a #(command) once a second; these presses come faster.
     seat.trigger("shiftPressed", "shiftPressed")
-    status.wait_for_text(" CAPS ")
+    status.wait_for_text(" Shift lock ")
+
+
+def test_status_line_shows_locks_while_they_are_on(status: StatusLine) -> None:
+    first = status.wait_for(lambda line: line.rstrip().endswith("text |"), "text")
+    status.seat.kill_keymoded()
+    keyboard = status.seat.start_keymoded_with_leds(FifoKeyboard.CAPS_LOCK)
+    assert " NUM " not in status.wait_for_text(" CAPS ")
+    keyboard.show(FifoKeyboard.NUM_LOCK)
+    assert " CAPS " not in status.wait_for_text(" NUM ")
+    keyboard.show(0)
+    status.wait_for(lambda line: line == first, "the first line again")
 
 
 def test_sourcing_the_settings_again_starts_no_second_follower(status: StatusLine) -> None:

@@ -9,6 +9,7 @@ from picture import Color, Picture
 from seat import EXAMPLES, Desktop, Seat
 from support import readme
 from support.checkout import CHECKOUT
+from support.fifo_keyboard import FifoKeyboard
 
 # In pixels of the screen; its scale is 2, so this is twice the bar's own height.
 BAR_HEIGHT = 56
@@ -32,9 +33,9 @@ WALK = [
 
 def class_colors() -> dict[str, dict[str, Color]]:
     """The background of each class of each module in the style sheet."""
-    colors: dict[str, dict[str, Color]] = {"shift": {}, "keyboard": {}}
+    colors: dict[str, dict[str, Color]] = {"shift": {}, "keyboard": {}, "caps": {}, "num": {}}
     style = (EXAMPLES / "waybar/keymoded.css").read_text()
-    rule = r"#custom-keymoded-(\w+)\.(\w+) \{[^}]*background-color: #(\w{6});"
+    rule = r"#custom-keymoded-(\w+)\.([\w-]+) \{[^}]*background-color: #(\w{6});"
     for module, name, color in re.findall(rule, style):
         colors[module][name] = (int(color[:2], 16), int(color[2:4], 16), int(color[4:], 16))
     return colors
@@ -68,14 +69,14 @@ class Bar:
         seat.start("sh", "-euc", lines.replace(installed, f"{seat.folder}/examples"))
         return bar
 
-    def wait_for(self, shift: str | None, keyboard: str | None) -> Picture:
+    def wait_for(self, shift: str | None, keyboard: str | None, *locks: str) -> Picture:
         """Waits until the bar shows these classes and no other, and returns a picture of it."""
-        wanted = {"shift": shift, "keyboard": keyboard}
+        wanted = {"shift": shift, "keyboard": keyboard} | {lock: f"{lock}-on" for lock in locks}
 
         def is_shown(picture: Picture) -> bool:
             seen = picture.cut(0, 0, picture.width, BAR_HEIGHT).colors()
             return all(
-                seen[color] > PLENTY if name == wanted[module] else seen[color] == 0
+                seen[color] > PLENTY if name == wanted.get(module) else seen[color] == 0
                 for module, colors in COLORS.items()
                 for name, color in colors.items()
             )
@@ -111,7 +112,7 @@ def bar(seat: Seat) -> Bar:
 
 
 def test_each_state_has_a_different_look(bar: Bar, pictures_are_remade: bool) -> None:
-    assert len({color for colors in COLORS.values() for color in colors.values()}) == 8
+    assert len({color for colors in COLORS.values() for color in colors.values()}) == 10
     looks: dict[tuple[str, str], Picture] = {}
     for events, shift, keyboard in WALK:
         bar.seat.trigger(*events)
@@ -134,6 +135,16 @@ def test_each_state_has_a_different_look(bar: Bar, pictures_are_remade: bool) ->
     bar.seat.start_keymoded()
     bar.wait_for_same(looks["off", "prepareToEditText"])
 
+    # A keyboard with LEDs. Neither lock changes what is shown of Shift and of the keyboard.
+    bar.seat.kill_keymoded()
+    keyboard = bar.seat.start_keymoded_with_leds(FifoKeyboard.CAPS_LOCK)
+    caps = bar.wait_for("off", "prepareToEditText", "caps")
+    keyboard.show(FifoKeyboard.CAPS_LOCK | FifoKeyboard.NUM_LOCK)
+    both = bar.wait_for("off", "prepareToEditText", "caps", "num")
+    keyboard.show(0)
+    bar.wait_for_same(looks["off", "prepareToEditText"])
+    assert len({caps, both, looks["off", "prepareToEditText"]}) == 3
+
     if pictures_are_remade:
         shown = [
             looks["off", "prepareToEditText"],
@@ -141,6 +152,7 @@ def test_each_state_has_a_different_look(bar: Bar, pictures_are_remade: bool) ->
             looks["capsLock", "editingText"],
             looks["off", "prepareToRecord"],
             looks["off", "showingPanel"],
+            caps,
             disconnected,
         ]
         parts = [look.cut(look.width - 480, 0, 480, BAR_HEIGHT) for look in shown]
@@ -174,20 +186,20 @@ def test_commands_of_readme_show_a_bar(seat: Seat) -> None:
 def test_reloaded_or_killed_bar_leaves_no_process_behind(bar: Bar) -> None:
     seat = bar.seat
     look = bar.wait_for("off", "prepareToEditText")
-    watches = bar.wait_for_watches(2)
+    watches = bar.wait_for_watches(4)
     old = set(seat.processes("waybar"))
     seat.run("swaymsg", "reload")
     seat.wait_for(
         lambda: bool(set(seat.processes("waybar")) - old) and not old & set(seat.processes()),
         "the new bar",
     )
-    watches = bar.wait_for_watches(2, watches)
+    watches = bar.wait_for_watches(4, watches)
     bar.wait_for_same(look)
 
     # Waybar reloads its files on SIGUSR2.
     for number in seat.processes("waybar"):
         os.kill(number, signal.SIGUSR2)
-    bar.wait_for_watches(2, watches)
+    bar.wait_for_watches(4, watches)
     bar.wait_for_same(look)
 
     for number in seat.processes("waybar"):

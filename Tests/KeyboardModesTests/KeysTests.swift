@@ -52,12 +52,15 @@ struct KeysTests {
   }
 
   private func text(_ change: Change) -> String {
-    "\(change.event)>\(change.to)@\(change.time.microseconds)us"
+    "\(change.machine):\(change.event)>\(change.to)@\(change.time.microseconds)us"
   }
 
-  /// Whether the change is one such as `on`, `shiftPressed`, `shiftPressed>on` or `on@20`.
+  /// Whether the change is one such as `on`, `shiftPressed`, `shiftPressed>on`, `on@20` or
+  /// `shift:on`.
   private func matches(_ expected: Substring, _ change: Change) -> Bool {
-    let parts = expected.split(separator: "@")
+    let words = expected.split(separator: ":")
+    guard words.count == 1 || words[0] == change.machine.rawValue else { return false }
+    let parts = words[words.count - 1].split(separator: "@")
     let names = parts[0].split(separator: ">")
     let isNamed =
       names.count == 2
@@ -74,10 +77,13 @@ struct KeysTests {
     let change = Change(
       sequence: 1, time: Time(microseconds: 20_000), machine: .shift, from: "off", to: "on",
       event: "shiftPressed")
-    for right in ["on", "shiftPressed", "shiftPressed>on", "on@20", "shiftPressed>on@20_000us"] {
+    for right in [
+      "on", "shiftPressed", "shiftPressed>on", "on@20", "shiftPressed>on@20_000us", "shift:on@20",
+    ] {
       #expect(matches(right[...], change))
     }
-    for wrong in ["off", "on@21", "shiftPressed>off", "shiftUsed>on", "on>shiftPressed"] {
+    for wrong in ["off", "on@21", "shiftPressed>off", "shiftUsed>on", "on>shiftPressed", "caps:on"]
+    {
       #expect(!matches(wrong[...], change))
     }
   }

@@ -35,7 +35,7 @@ private func table(
 extension Settings {
   /// The default settings, except for what the clauses say, which are separated by commas: `trigger tap`,
   /// `used_by any`, `threshold 400`, `timeout 3000`, `tap_timeout 50`, `debounce 5`, `pointers no`,
-  /// `table talking`.
+  /// `table talking`, `locks caps`.
   /// Times are as in a ``Timeline``.
   ///
   /// Any other clause binds a chord: `LEFTMETA+V clickSwitchButton`, `F9 hold 300 clickMoreButton`.
@@ -60,6 +60,8 @@ extension Settings {
       case "tap_timeout": tapTimeout = try time()
       case "debounce": debounce = try time()
       case "pointers": pointers = false
+      case "locks":
+        locks = Set(Lock.allCases.filter { words.contains($0.machine.rawValue[...]) })
       case "table": keyboard = words.first == "uses" ? usesTable : talkingTable
       default:
         let chord = try Chord(first.split(separator: "+").map { try key(String($0)) })

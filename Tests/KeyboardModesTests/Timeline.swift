@@ -12,6 +12,8 @@ import Keyboards
 /// - `sync[A+,B-]` finds after a loss that A is down and B is up; `opened[A]` opens a device while A is
 ///   down. Both list keys in the order of their codes, as the kernel does. `gone[]` takes a device
 ///   away; `allOpened[]` tells that all devices are open.
+/// - `leds[caps+,num-]` is a report that the LED of Caps Lock is on and that of Num Lock off;
+///   `has[caps+,num-]` reports it of a device that is being opened.
 /// - `client[tapTextField]` is an event of a program, `reload[]` puts the ``next`` settings in force.
 /// - `restart[]` continues with another controller from the snapshot, without any device.
 ///
@@ -79,6 +81,8 @@ struct Timeline {
     case "opened":
       let held = try names.map { try key($0) }.sorted { $0.number < $1.number }
       take(.opened(device, held: held))
+    case "leds": take(.leds(device, try report(names), at: time))
+    case "has": take(.leds(device, try report(names), at: nil))
     case "gone": take(.gone(device, at: time))
     case "allOpened": take(.allOpened(at: time))
     case "client":
@@ -129,6 +133,16 @@ func key(_ name: String) throws -> KeyCode {
 func differences(_ line: String) throws -> [KeyDifference] {
   try line.split(separator: " ").map {
     KeyDifference(key: try key(String($0.dropLast())), isDown: $0.hasSuffix("+"))
+  }
+}
+
+/// A report of LEDs: `caps+` is on, `caps-` is off.
+func report(_ words: [String]) throws -> LEDReport {
+  try words.reduce(into: LEDReport()) { report, word in
+    guard let lock = Lock.allCases.first(where: { $0.machine.rawValue == word.dropLast() }) else {
+      throw UnknownWord(word: word)
+    }
+    report.update(by: LEDReport(lock.led, on: word.hasSuffix("+") ? lock.led : []))
   }
 }
 

@@ -290,7 +290,8 @@ struct CommandTests {
       ("keymodectl", "watch shift keyboard", "watch takes one machine at most"),
       (
         "keymodectl", "watch --format '{shift'",
-        "invalid '{' in the format; use {shift}, {keyboard}, {event}, {from}, {since}, or {{ for a brace"
+        "invalid '{' in the format; use {shift}, {keyboard}, {caps}, {num}, {event}, {from}, {since}, "
+          + "or {{ for a brace"
       ),
       ("keymodectl", "watch --json --waybar", "--json and --waybar cannot be used together"),
       (
@@ -330,8 +331,11 @@ struct CommandTests {
         "keymodectl", "replay --format dot x",
         "unknown format 'dot'; the formats are\nevemu libinput evtest getevent raw64 raw32"
       ),
-      ("keymodectl", "graph", "graph takes one machine: shift or keyboard"),
-      ("keymodectl", "graph caps", "unknown machine 'caps'; expected shift or keyboard"),
+      ("keymodectl", "graph", "graph takes one machine: shift, keyboard, caps or num"),
+      (
+        "keymodectl", "graph capslock",
+        "unknown machine 'capslock'; expected shift, keyboard, caps or num"
+      ),
       (
         "keymodectl", "graph shift --format png",
         "unknown format 'png'; expected dot, mermaid or svg"

@@ -105,9 +105,9 @@ struct CompletionTests {
     let found = try shell.completions(of: [
       "keymodectl state ", "keymodectl --socket-dir /tmp trigger ",
       "keymodectl graph --format ", "keymodectl record --format=", "keymodectl wait shift=",
-      "keymodectl wait keyboard=",
+      "keymodectl wait keyboard=", "keymodectl wait caps=", "keymodectl while num=",
     ])
-    #expect(found[0] == ["shift", "keyboard"])
+    #expect(found[0] == ["shift", "keyboard", "caps", "num"])
     let help = try run("keymodectl", "--help").output.components(separatedBy: "\n\n")
     let events = try #require(help.first { $0.hasPrefix("Events: ") })
     #expect(found[1] == Set(events.split(separator: /[ \n]+/).dropFirst().map(String.init)))
@@ -117,9 +117,10 @@ struct CompletionTests {
     }
     #expect(last(found[2]) == ["dot", "mermaid", "svg"])
     #expect(last(found[3]) == ["evemu", "libinput"])
-    for (words, machine) in zip(found[4...], ["shift", "keyboard"]) {
+    for (words, machine) in zip(found[4...], ["shift", "keyboard", "caps", "num"]) {
       let graph = try run("keymodectl", "graph", machine, "--format", "mermaid").output
       let states = Set(graph.matches(of: /--> ([A-Za-z]+)/).map { String($0.1) })
+      #expect(states.count >= 3)
       #expect(last(words) == states)
     }
   }
@@ -147,9 +148,13 @@ struct CompletionTests {
     let daemon = try RunningDaemon.following(
       configuration: "devices: { ignore: [\"*\"] }\nkeyboard:\n\(stickerTable)")
     #expect(try lines("events", "--socket-dir", daemon.folder.path) == own)
+    let conditions = try lines("conditions", "--socket-dir", daemon.folder.path)
+    #expect(conditions[7] == "keyboard=showingStickers\tafter clickStickerButton")
     #expect(
-      try lines("conditions", "--socket-dir", daemon.folder.path).last
-        == "keyboard=showingStickers\tafter clickStickerButton")
+      conditions[8...].prefix(3) == [
+        "caps=unknown\tafter the start or ledGone", "caps=off\tafter ledOff", "caps=on\tafter ledOn",
+      ])
+    #expect(conditions.count == 14)
   }
 
   @Test("the list of bash has descriptions, and what it inserts has none", arguments: [9, 63])

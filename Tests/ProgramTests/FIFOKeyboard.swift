@@ -10,6 +10,7 @@ final class FIFOKeyboard {
   enum Key: UInt16 {
     case y = 21
     case leftShift = 42
+    case capsLock = 58
     case f9 = 67
   }
 
@@ -22,7 +23,15 @@ final class FIFOKeyboard {
   /// What a daemon needs to take the FIFO for a keyboard.
   let environment: [String: String]
 
-  init() throws {
+  /// The LEDs of locks, by the bits of their numbers in the kernel's header.
+  struct LEDs: OptionSet {
+    let rawValue: UInt16
+    static let num = LEDs(rawValue: 1)
+    static let caps = LEDs(rawValue: 2)
+  }
+
+  /// A keyboard with the LEDs of locks, of which these are on, or without LEDs.
+  init(leds: LEDs? = nil) throws {
     folder = try TemporaryFolder()
     let library = "\(folder.path)/fifo_keyboard.so"
     let source = "\(Place.checkout)/Tests/support/fifo_keyboard.c"
@@ -31,6 +40,7 @@ final class FIFOKeyboard {
     environment = ["LD_PRELOAD": library]
     let path = "\(folder.path)/keyboard"
     try #require(mkfifo(path, 0o600) == 0)
+    if let leds { _ = try folder.write("keyboard.leds", "\(leds.rawValue)") }
     // Open for both, so that neither side's opening waits, and no end is read.
     descriptor = open(path, O_RDWR | O_CLOEXEC)
     try #require(descriptor >= 0)
@@ -45,15 +55,33 @@ final class FIFOKeyboard {
     let time: Int64
   }
 
+  /// Has exactly these LEDs on. No event tells of that, as while another program has grabbed it.
+  func showUntold(_ leds: LEDs) throws { _ = try folder.write("keyboard.leds", "\(leds.rawValue)") }
+
+  /// Has exactly these LEDs on, one set after the other, and writes all events at once.
+  func show(_ all: [LEDs], at microseconds: Int64? = nil) throws {
+    if let last = all.last { try showUntold(last) }
+    let time = microseconds ?? microsecondsSinceBoot()
+    try write(
+      all.flatMap { leds in
+        [LEDs.num, .caps].enumerated().map { number, led in
+          (type: 17, code: UInt16(number), value: leds.contains(led) ? 1 : 0, time: time)
+        }
+      })
+  }
+
   /// Writes all events at once, each with the SYN_REPORT behind it.
   func write(_ events: some Sequence<Event>) throws {
+    try write(events.map { (1, $0.key.rawValue, $0.isPress ? 1 : 0, $0.time) })
+  }
+
+  private func write(_ events: [(type: UInt16, code: UInt16, value: Int32, time: Int64)]) throws {
     var bytes: [UInt8] = []
     func add<Number: FixedWidthInteger>(_ number: Number) {
       withUnsafeBytes(of: number) { bytes += $0 }
     }
     for event in events {
-      let press: Int32 = event.isPress ? 1 : 0
-      for (type, code, value) in [(UInt16(1), event.key.rawValue, press), (0, 0, 0)] {
+      for (type, code, value) in [(event.type, event.code, event.value), (0, 0, 0)] {
         add(event.time / 1_000_000)
         add(event.time % 1_000_000)
         add(type)

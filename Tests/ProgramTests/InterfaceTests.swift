@@ -58,25 +58,27 @@ struct InterfaceTests {
   func machines() throws {
     let daemon = try RunningDaemon(configuration: "shift: { threshold: 300ms }")
     let machines = try daemon.client().result("\(controller).ListMachines")["machines"]?.array ?? []
-    #expect(machines.map { $0["name"] } == ["shift", "keyboard"])
-    #expect(machines.map { $0["initial"] } == ["off", "prepareToEditText"])
+    #expect(machines.map { $0["name"] } == ["shift", "keyboard", "caps", "num"])
+    #expect(machines.map { $0["initial"] } == ["off", "prepareToEditText", "unknown", "unknown"])
     #expect(
       machines.map { $0["states"] } == [
         ["off", "on", "capsLock"],
         ["prepareToEditText", "prepareToRecord", "editingText", "showingPanel"],
+        ["unknown", "off", "on"], ["unknown", "off", "on"],
       ])
     #expect(
       machines.map { $0["events"] } == [
         ["shiftPressed", "characterTyped", "shiftUsed"],
         ["clickSwitchButton", "clickMoreButton", "tapTextField", "tapBlankArea"],
+        ["ledOn", "ledOff", "ledGone"], ["ledOn", "ledOff", "ledGone"],
       ])
-    #expect(machines.map { $0["rows"]?.array?.count } == [11, 12])
+    #expect(machines.map { $0["rows"]?.array?.count } == [11, 12, 6, 6])
     #expect(
       machines.first?["rows"]?.array?.contains([
         "from": "on", "event": "shiftPressed", "to": "capsLock", "condition": "< 300 ms",
       ]) == true)
     #expect(
-      machines.last?["rows"]?.array?.contains([
+      machines[1]["rows"]?.array?.contains([
         "from": "prepareToEditText", "event": "clickSwitchButton", "to": "prepareToRecord",
         "condition": nil,
       ]) == true)

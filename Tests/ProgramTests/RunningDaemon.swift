@@ -46,13 +46,13 @@ final class RunningDaemon {
       sockets: sockets, errors: errors, streams: streams)
   }
 
-  /// Starts a daemon that follows no device, or this keyboard alone.
+  /// Starts a daemon that follows no device, or these keyboards alone.
   static func following(
-    _ keyboard: FIFOKeyboard? = nil, configuration: String = withoutDevices
+    _ keyboards: FIFOKeyboard..., configuration: String = withoutDevices
   ) throws -> RunningDaemon {
     try RunningDaemon(
-      TemporaryFolder(), keyboard.map { ["--device", $0.path] } ?? [], configuration,
-      environment: keyboard?.environment ?? [:])
+      TemporaryFolder(), keyboards.flatMap { ["--device", $0.path] }, configuration,
+      environment: keyboards.first?.environment ?? [:])
   }
 
   private init(

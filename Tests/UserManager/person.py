@@ -36,13 +36,18 @@ class Person(UserManager):
 
     _keyboard: FifoKeyboard | None = None
 
-    def __init__(self, configuration: str = NO_DEVICES, has_keyboard: bool = False) -> None:
+    def __init__(
+        self,
+        configuration: str = NO_DEVICES,
+        has_keyboard: bool = False,
+        leds: int | None = None,
+    ) -> None:
         super().__init__()
         try:
             self.write("keymoded.yaml", configuration)
             options = environment = ""
             if has_keyboard:
-                self._keyboard = FifoKeyboard(self.folder)
+                self._keyboard = FifoKeyboard(self.folder, leds)
                 os.chown(self._keyboard.path, NOBODY, NOBODY)
                 options = f"--device {self._keyboard.path}"
                 ((name, value),) = self._keyboard.environment.items()

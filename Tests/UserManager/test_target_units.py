@@ -9,6 +9,7 @@ import pytest
 from person import DAEMON, NO_DEVICES, Person, expect_sleep
 from support.checkout import CHECKOUT
 from support.connection import Connection
+from support.fifo_keyboard import FifoKeyboard
 from support.waiting import BOUND_SECONDS, wait_until
 
 SERVICE = "keymode-targets.service"
@@ -78,7 +79,8 @@ def follower(serving: Person) -> int:
 def test_units_are_well_formed(serving: Person) -> None:
     verified = serving.run(
         *("systemd-analyze", "--user", "verify", "--man=no"),
-        *(SERVICE, "keymode-keyboard@a.target", "keymode-shift@a.target"),
+        SERVICE,
+        *(f"keymode-{machine}@a.target" for machine in ("keyboard", "shift", "caps", "num")),
     )
     assert [line for line in verified.stderr.splitlines() if "keymode" in line] == []
 
@@ -154,6 +156,25 @@ keyboard:
         person.trigger("go")
         person.wait_for_target("a--b")
         wait_until(lambda: person.told("mine.service", "ActiveState") == "inactive", "the service")
+
+
+def test_locks_have_targets_if_they_are_asked_for() -> None:
+    with Person("", has_keyboard=True, leds=FifoKeyboard.CAPS_LOCK) as person:
+
+        def expect(*states: str) -> None:
+            right = sorted(f"keymode-{state}.target" for state in states)
+            wait_until(lambda: person.active("keymode-*@*") == right, str(right))
+
+        person.systemctl("start", SERVICE)
+        expect("keyboard@prepareToEditText")
+        write_options(person, "--locks")
+        expect("keyboard@prepareToEditText", "caps@on", "num@off")
+        person.keyboard.show(FifoKeyboard.NUM_LOCK)
+        expect("keyboard@prepareToEditText", "caps@off", "num@on")
+        person.systemctl("kill", "--signal=KILL", SERVICE)
+        expect("keyboard@prepareToEditText", "caps@off", "num@on")
+        write_options(person, "--shift")
+        expect("keyboard@prepareToEditText", "shift@off")
 
 
 @pytest.mark.parametrize("how", [("restart",), ("kill", "--signal=KILL")])

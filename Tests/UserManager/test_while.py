@@ -74,14 +74,16 @@ def test_command_starts_on_entering_with_the_state_in_its_environment_and_ends_o
     )
     # keymodectl may find the first state; it sees how the second is entered.
     enter(person)
-    wait_until(lambda: len(running.log) == 5, "the command")
+    wait_until(lambda: len(running.log) == 7, "the command")
     leave(person)
     running.wait_for_no_command()
     enter(person)
     running.wait_for_log(
+        "KEYMODE_CAPS=unknown",
         "KEYMODE_EVENT=tapTextField",
         "KEYMODE_KEYBOARD=editingText",
         "KEYMODE_MACHINE=keyboard",
+        "KEYMODE_NUM=unknown",
         "KEYMODE_SHIFT=off",
         "KEYMODE_STATE=editingText",
     )

@@ -3,12 +3,17 @@
 // Loaded into keymoded or keyd by LD_PRELOAD, this answers the questions that they and libevdev ask a
 // device. The events themselves are what a test writes into the FIFO. What makes a uinput device succeeds,
 // and makes none.
+//
+// A FIFO beside which there is a file of the same name with ".leds" has the LEDs of Num Lock and Caps Lock.
+// Which of them are on is a digit in the file: 1 for Num Lock plus 2 for Caps Lock.
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/input.h>
 #include <linux/uinput.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,6 +27,23 @@ static unsigned char down[KEY_CNT / 8];
 static void set_bit(unsigned char *bits, unsigned size, unsigned number) {
   if (number / 8 < size)
     bits[number / 8] |= 1 << number % 8;
+}
+
+// The LEDs of the device that are on; -1 if it has none.
+static int leds(int descriptor) {
+  static const char suffix[] = ".leds";
+  char link[64], path[4096 + sizeof suffix], digit = '0';
+  snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+  ssize_t length = readlink(link, path, 4096);
+  if (length < 0)
+    return -1;
+  memcpy(path + length, suffix, sizeof suffix);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0)
+    return -1;
+  syscall(SYS_read, file, &digit, 1);
+  close(file);
+  return digit - '0';
 }
 
 ssize_t read(int descriptor, void *bytes, size_t size) {
@@ -72,6 +94,15 @@ int ioctl(int descriptor, unsigned long request, ...) {
   case _IOC_NR(EVIOCGBIT(0, 0)):
     set_bit(answer, size, EV_SYN);
     set_bit(answer, size, EV_KEY);
+    if (leds(descriptor) >= 0)
+      set_bit(answer, size, EV_LED);
+    return size;
+  case _IOC_NR(EVIOCGBIT(EV_LED, 0)):
+    set_bit(answer, size, LED_NUML);
+    set_bit(answer, size, LED_CAPSL);
+    return size;
+  case _IOC_NR(EVIOCGLED(0)):
+    *(unsigned char *)answer = leds(descriptor);
     return size;
   case _IOC_NR(EVIOCGBIT(EV_KEY, 0)):
     for (unsigned key = KEY_ESC; key <= KEY_COMPOSE; key++)

@@ -10,7 +10,7 @@ from typing import Self
 
 from support.checkout import CHECKOUT
 from support.clock import boot_time
-from support.input_events import PRESS, RELEASE, key_frame
+from support.input_events import EV_LED, PRESS, RELEASE, frame, key_frame
 
 
 @functools.cache
@@ -26,13 +26,20 @@ def _library() -> Path:
 
 
 class FifoKeyboard:
-    """The FIFO `path`, which a keymoded with `environment` takes for a keyboard, by `library`."""
+    """The FIFO `path`, which a keymoded with `environment` takes for a keyboard, by `library`.
 
-    def __init__(self, folder: Path) -> None:
+    With `leds` it has those of Num Lock and Caps Lock, of which these are on: see NUM_LOCK and CAPS_LOCK.
+    """
+
+    NUM_LOCK, CAPS_LOCK = 1, 2
+
+    def __init__(self, folder: Path, leds: int | None = None) -> None:
         self.path = folder / "keyboard"
         self.library = _library()
         self.environment = {"LD_PRELOAD": str(self.library)}
         os.mkfifo(self.path)
+        if leds is not None:
+            self._leds.write_text(str(leds))
         # Open for both, so that neither side's opening waits, and no end is read.
         self.descriptor = os.open(self.path, os.O_RDWR)
 
@@ -47,6 +54,19 @@ class FifoKeyboard:
         stamp = boot_time() if microseconds is None else microseconds
         os.write(self.descriptor, key_frame(stamp, code, value))
         return stamp
+
+    @property
+    def _leds(self) -> Path:
+        """The file from which the daemon has what is on."""
+        return self.path.with_name(f"{self.path.name}.leds")
+
+    def show(self, leds: int) -> None:
+        """Has exactly these LEDs on, and writes the events of those that change."""
+        changed = int(self._leds.read_text()) ^ leds
+        self._leds.write_text(str(leds))
+        # The number of an LED is that of its bit.
+        events = [(EV_LED, led, leds >> led & 1) for led in (0, 1) if changed >> led & 1]
+        os.write(self.descriptor, frame(boot_time(), *events))
 
     def press(self, code: int, microseconds: int | None = None) -> int:
         """Writes a press and its release a millisecond later, and returns the time of the press."""

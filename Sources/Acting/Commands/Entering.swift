@@ -8,11 +8,13 @@ public struct Entering: Hashable, Sendable {
   public let machine: Machine
   /// The event that caused the change; `nil` where the states were found as they are.
   public let event: String?
+  private let time: Time?
 
   init(_ modes: Modes, by change: Change?, else machine: Machine) {
     self.modes = modes
     self.machine = change?.machine ?? machine
     event = change?.event
+    time = modes.since(self.machine) ?? change?.time
   }
 
   /// The command's environment variables.
@@ -20,9 +22,9 @@ public struct Entering: Hashable, Sendable {
     [
       ("KEYMODE_MACHINE", machine.rawValue), ("KEYMODE_STATE", modes[machine]),
       ("KEYMODE_EVENT", event ?? ""),
-      ("KEYMODE_TIME", modes.since(machine).map { "\($0.microseconds)" } ?? ""),
-      ("KEYMODE_SHIFT", modes.shift), ("KEYMODE_KEYBOARD", modes.keyboard),
+      ("KEYMODE_TIME", time.map { "\($0.microseconds)" } ?? ""),
     ]
+      + Machine.allCases.map { ("KEYMODE_\($0.rawValue.uppercased())", modes[$0]) }
   }
 }
 

@@ -3,19 +3,19 @@ import StateMachines
 
 /// Rules for the Caps Lock of one session, which is to be on while the state `capsLock` lasts.
 ///
-/// |             | entered                | left                  | told on, off        | due, LED on, off |
-/// | ----------- | ---------------------- | --------------------- | ------------------- | ---------------- |
-/// | notOurs     | LED off: tap, awaitsOn | ignored               | ignored             | ignored          |
-/// | awaitsOn    | wanted                 | unwanted              | on: ours, or taken back | ours; late   |
-/// | late        | wanted                 | unwanted              | on: ours, or taken back | ours; notOurs |
-/// | ours        | wanted                 | LED on: tap, awaitsOff | off: notOurs       | ignored          |
-/// | awaitsOff   | wanted                 | unwanted              | off: notOurs, or tap anew | notOurs    |
-/// | settling    | wanted                 | unwanted              | ignored             | as in ours; as in awaitsOff |
+/// |           | entered    | left            | LED comes on | LED goes off    | time is over            |
+/// | --------- | ---------- | --------------- | ------------ | --------------- | ----------------------- |
+/// | notOurs   | off: *tap* | ignored         | ignored      | ignored         | -                       |
+/// | awaitsOn  | wanted     | unwanted        | ours, or *tap* | waits anew    | off: late, *give up*    |
+/// | late      | wanted     | unwanted        | ours, or *tap* | ignored       | notOurs                 |
+/// | ours      | wanted     | on: *tap*       | unwanted: *tap* | notOurs      | -                       |
+/// | awaitsOff | wanted     | unwanted        | ignored      | notOurs, or *tap* | notOurs; on: *give up* |
+/// | settling  | wanted     | unwanted        | waits anew   | waits anew      | as in ours or awaitsOff |
 ///
-/// A tap turns Caps Lock over, and the LED tells that it has. Caps Lock is ours from our tap until
-/// the LED is off: by our second tap, or by the person's own. What is ours and unwanted is taken
-/// back as soon as the LED is on, and only then. An LED that is not known tells nothing: what is
-/// ours stays so until it is known again.
+/// A tap leads to `awaitsOn` or `awaitsOff`: it turns Caps Lock over, and the LED tells that it has.
+/// What is ours and unwanted is taken back as soon as the LED is on, and only then; what is wanted
+/// again is turned on once the LED is off. An LED that is unknown decides nothing, but an answer that
+/// should turn it off is not awaited for longer.
 struct CapsLockRules: Rules {
   /// What the LED of Caps Lock shows: the state of the lock `caps`.
   typealias LED = LockRules.State

@@ -27,6 +27,7 @@ public final class ShiftCommand {
   private var question: EventSource?
   private var wasWaiting = false
   private var isAway = false
+  private var status: TerminalText?
   /// Ends this program after a signal, at the latest.
   private var ending: (signal: Int32, limit: EventSource)?
 
@@ -60,12 +61,13 @@ public final class ShiftCommand {
   ) throws -> Int32 {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
     timer = try run.loop.addTimer { [self] in act { typing.pass(at: $0) } }
-    liveness = try Liveness(of: directory, on: run.loop) { [self] in
-      tell("keymoded does not answer; its states count as left")
+    liveness = try Liveness(of: directory, on: run.loop) { [self] error in
+      // That there is no daemon, the follower tells.
+      if case .noAnswer = error { tell("\(error);\nits states count as left") }
       act { typing.lose(at: $0) }
     }
     follower = try StatesFollower(
-      directory, on: run.loop, anySession: anySession, session: .ofSeat
+      directory, of: [.shift, .caps], on: run.loop, anySession: anySession, session: .ofSeat
     ) { [self] occurrence in
       switch occurrence {
       case .success(let occurrence): take(occurrence, explain)
@@ -93,7 +95,10 @@ public final class ShiftCommand {
     act { typing.take(occurrence, in: follower?.sessionName ?? "-", at: $0) }
   }
 
-  private func status(_ text: TerminalText) { ServiceManager.notify("STATUS=\(text)") }
+  private func status(_ text: TerminalText) {
+    if text != status { ServiceManager.notify("STATUS=\(text)") }
+    status = text
+  }
 
   /// Refuses to hold Shift unless the daemon waits for taps: with another trigger `on` begins while
   /// the person still holds Shift, as for a shortcut.

@@ -1,5 +1,5 @@
 import Glibc
-import KeyboardModes
+public import KeyboardModes
 import KeymodeClient
 import Linux
 public import Terminal
@@ -54,13 +54,14 @@ public final class TargetKeeper {
   /// Connects to the user's service manager.
   ///
   /// - Parameters:
-  ///   - withShift: whether the states of Shift have targets too. If not, active ones are stopped.
+  ///   - machines: the machines whose states have targets. Active targets of others are stopped.
   ///   - tell: tells the user of something that did not work.
   /// - Throws: ``SystemError`` if there is no user manager.
-  public init(withShift: Bool, tell: @escaping (TerminalText) -> Void) throws(SystemError) {
+  public init(
+    of machines: [Machine], tell: @escaping (TerminalText) -> Void
+  ) throws(SystemError) {
     run = try Run()
-    self.tell = tell
-    machines = withShift ? Machine.allCases : [.keyboard]
+    (self.machines, self.tell) = (machines, tell)
     try connect()
   }
 
@@ -74,8 +75,9 @@ public final class TargetKeeper {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] number in
       finish(.success(number))
     }
-    let follower = try StatesFollower(directory, on: run.loop, anySession: anySession) {
-      [self] occurrence in
+    let follower = try StatesFollower(
+      directory, of: Set(machines), on: run.loop, anySession: anySession
+    ) { [self] occurrence in
       switch occurrence {
       case .success(let occurrence): take(occurrence)
       case .failure(let error): finish(.failure(error))

@@ -19,11 +19,13 @@ public enum ChangeLine {
 
   /// `     1.234567  shift is off, keyboard is editingText`
   ///
-  /// - Parameter machines: the machines whose states are in the line.
+  /// - Parameter machines: the machines whose states are in the line; by default shift, keyboard and
+  ///   the locks that are on.
   public static func text(
-    of modes: Modes, at time: Time, for machines: [Machine] = Machine.allCases
+    of modes: Modes, at time: Time, for machines: [Machine]? = nil
   ) -> TerminalText {
-    let states: [String] = machines.map { "\($0.rawValue) is \(modes[$0])" }
+    let shown = machines ?? Machine.modes + modes.locks(.on)
+    let states: [String] = shown.map { "\($0.rawValue) is \(modes[$0])" }
     return "\(text(time))  \(states.joined(separator: ", "))"
   }
 

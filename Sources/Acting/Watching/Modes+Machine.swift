@@ -3,6 +3,10 @@ import Linux
 public import Terminal
 
 extension Machine {
+  /// The machines that are shown where the user names none. Every user of keymoded has them; a lock
+  /// is shown where it is named, or where its state says something.
+  public static let modes: [Machine] = [.shift, .keyboard]
+
   /// The machine that an argument names.
   ///
   /// - Throws: `UsageError` for a name that no machine has.
@@ -17,6 +21,11 @@ extension Machine {
 }
 
 extension Modes {
+  /// The locks in one of these states.
+  public func locks(_ states: LockRules.State...) -> [Machine] {
+    Lock.allCases.filter { states.contains(locks[$0]) }.map(\.machine)
+  }
+
   /// The state of one machine.
   public subscript(machine: Machine) -> String {
     switch machine {

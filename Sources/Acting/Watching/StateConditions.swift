@@ -11,13 +11,16 @@ public struct StateConditions: Hashable, Sendable {
   /// The machine that was named first.
   public let first: Machine
 
+  /// The machines that are named.
+  public var machines: Set<Machine> { Set(wanted.keys) }
+
   /// The states of the keyboard machine that are named. Only the daemon knows which ones it has.
   public var keyboard: [String] { wanted[.keyboard] ?? [] }
 
   /// Reads operands such as `shift=on,capsLock`; `nil` if there are none.
   ///
-  /// - Throws: `UsageError` for another form, an unknown machine, an unknown state of Shift, and a
-  ///   machine that is named twice.
+  /// - Throws: `UsageError` for another form, an unknown machine, an unknown state of Shift or a
+  ///   lock, and a machine that is named twice.
   public init?(_ operands: [String]) throws(UsageError) {
     var first: Machine?
     for operand in operands {
@@ -28,7 +31,11 @@ public struct StateConditions: Hashable, Sendable {
         throw UsageError("'\(operand)' is not MACHINE=STATE")
       }
       let machine = try Machine(argument: parts[0])
-      if machine == .shift { try Self.check(states, of: machine, among: ShiftRules().stateNames) }
+      switch machine {
+      case .shift: try Self.check(states, of: machine, among: ShiftRules().stateNames)
+      case .caps, .num: try Self.check(states, of: machine, among: LockRules().stateNames)
+      case .keyboard: break  // Only the daemon knows them.
+      }
       guard wanted.updateValue(states, forKey: machine) == nil else {
         throw UsageError(
           "\(machine) is named twice; \(machine)=STATE,STATE means one of these states")

@@ -10,6 +10,8 @@ public struct StatusLine: Sendable {
   private var shown = ShownStates()
   private var last: TerminalText?
   private let machines: [Machine]
+  /// The machines on whose changes the line depends.
+  public let followed: Set<Machine>
   /// The last step: its event, the state that it left, and the time of day at which it was made. Of
   /// a step before the connection only the time is known, if there was one.
   private var step: [String: String] = [:]
@@ -18,11 +20,17 @@ public struct StatusLine: Sendable {
   ///
   /// - Parameters:
   ///   - machines: the machines whose last change is shown.
-  ///   - isForWaybar: whether to print it as JSON, for a custom module of Waybar.
+  ///   - isForWaybar: whether to print it as JSON, for a custom module of Waybar. It has the states
+  ///     of all machines, or only of a lock if the line is about nothing else.
   public init(
-    _ format: StatusFormat, of machines: [Machine] = Machine.allCases, isForWaybar: Bool
+    _ format: StatusFormat, of machines: [Machine] = Machine.modes, isForWaybar: Bool
   ) {
     (self.format, self.machines, self.isForWaybar) = (format, machines, isForWaybar)
+    var followed = format.machines
+    if format.hasStep || followed.isEmpty { followed.formUnion(machines) }
+    if isForWaybar { followed.formUnion(machines) }
+    let isAboutAll = isForWaybar && !followed.isDisjoint(with: Machine.modes)
+    self.followed = isAboutAll ? Set(Machine.allCases) : followed
   }
 
   /// Takes an update that arrived at `now`.
@@ -57,10 +65,18 @@ public struct StatusLine: Sendable {
     guard isForWaybar else { return line }
     let text = line.description
     // Waybar's custom modules, with "return-type": "json". `alt` chooses among "format-icons".
-    let tooltip = Machine.allCases.compactMap { machine in
-      states[machine].map { "\(machine.rawValue): \($0)" }
+    func isLock(_ machine: Machine) -> Bool { !Machine.modes.contains(machine) }
+    let present = Machine.allCases.compactMap { machine in
+      followed.contains(machine) ? states[machine].map { (machine, $0) } : nil
     }
-    let classes = Machine.allCases.compactMap { states[$0] }
+    let tooltip = present.compactMap { machine, state -> String? in
+      state == LockRules.State.unknown.rawValue && isLock(machine)
+        ? nil : "\(machine.rawValue): \(state)"
+    }
+    let classes = present.compactMap { machine, state -> String? in
+      guard isLock(machine) else { return state }
+      return state == LockRules.State.on.rawValue ? "\(machine.rawValue)-on" : nil
+    }
     let json: JSON = [
       "text": .string(text),
       "alt": .string(states.isEmpty ? "disconnected" : text),
@@ -71,18 +87,28 @@ public struct StatusLine: Sendable {
   }
 }
 
-/// A user's text with placeholders: `{shift}` and `{keyboard}` for states, `{event}`, `{from}` and
-/// `{since}` for the last step. `{{` and `}}` are braces.
+/// A user's text with placeholders: `{shift}`, `{keyboard}`, `{caps}` and `{num}` for states,
+/// `{event}`, `{from}` and `{since}` for the last step. `{{` and `}}` are braces.
 public struct StatusFormat: Sendable {
   private enum Part: Sendable {
     case text(String)
     case value(of: String)
   }
 
-  private static let placeholders =
-    Machine.allCases.map(\.rawValue) + ["event", "from", "since"]
+  private static let stepNames = ["event", "from", "since"]
+  private static let placeholders = Machine.allCases.map(\.rawValue) + stepNames
 
   private var parts: [Part] = []
+
+  /// The machines whose states are in the text.
+  var machines: Set<Machine> { Set(names.compactMap(Machine.init(rawValue:))) }
+
+  /// Whether something of the last step is in the text.
+  var hasStep: Bool { names.contains(where: Self.stepNames.contains) }
+
+  private var names: [String] {
+    parts.compactMap { if case .value(let name) = $0 { name } else { nil } }
+  }
 
   /// Reads a format.
   ///
@@ -98,8 +124,8 @@ public struct StatusFormat: Sendable {
         guard let end = rest.firstIndex(of: "}"), Self.placeholders.contains(name) else {
           throw UsageError(
             """
-            invalid '{' in the format; use {shift}, {keyboard}, {event}, {from}, {since}, or {{ for a \
-            brace
+            invalid '{' in the format; use {shift}, {keyboard}, {caps}, {num}, {event}, {from}, {since}, \
+            or {{ for a brace
             """)
         }
         parts.append(.value(of: name))

@@ -74,7 +74,7 @@ extension WatchView {
       WatchView.line(parts, columns, isColored)
     }
     func column(_ machine: Machine) -> Int {
-      lanes.clock + (machine == machines.first ? 0 : lanes.shift)
+      lanes.clock + (machine == .keyboard && machine != machines.first ? lanes.shift : 0)
     }
     func each(_ text: (Machine) -> (String, Look)) -> TerminalText {
       line(
@@ -93,20 +93,23 @@ extension WatchView {
       each { states[$0].map { ($0, isConnected ? Look.of($0) : .faint) } ?? ("", .plain) },
       each { machine in
         (lasting(machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
-      }, "",
+      },
     ]
+    let known = locks.isEmpty ? [""] : [line([(lanes.clock, locks, .faint)]), ""]
     let history = rows.map { row in
       let clock = (0, lanes.clock > 0 ? row.clock : "", Look.faint)
       switch row.content {
       case .note(let text): return line([clock, (lanes.clock, text, .strong)])
       case .change(let change):
         let column = column(change.machine)
-        let event = (column + printable(change.to).count, " ← \(change.event)", Look.faint)
+        let isAmongOthers = !machines.contains(change.machine)
+        let state = isAmongOthers ? "\(change.machine) \(change.to)" : change.to
+        let event = (column + printable(state).count, " ← \(change.event)", Look.faint)
         return line(
-          [clock, (column, change.to, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
+          [clock, (column, state, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
       }
     }
-    return head + history
+    return head + known + history
   }
 
   /// A line of texts that begin in these columns, cut at the terminal's width.

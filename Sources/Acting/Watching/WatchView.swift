@@ -23,8 +23,10 @@ public struct WatchView {
   }
 
   private let directory: String
-  /// The machines that are shown.
+  /// The machines that have a column.
   let machines: [Machine]
+  /// The machines whose changes are shown.
+  private let followed: [Machine]
   /// What to do while no daemon has come yet.
   let advice: [TerminalText]
   private var shown = ShownStates()
@@ -37,12 +39,23 @@ public struct WatchView {
   ///
   /// - Parameters:
   ///   - directory: the folder of the daemon's sockets.
-  ///   - machines: the machines that are shown, at least one.
+  ///   - machines: the machines that are shown, at least one. A lock has a column only by itself.
   ///   - advice: lines that say what to do while no daemon has come yet.
   public init(
     directory: String, machines: [Machine] = Machine.allCases, advice: [TerminalText] = []
   ) {
-    (self.directory, self.machines, self.advice) = (directory, machines, advice)
+    (self.directory, followed, self.advice) = (directory, machines, advice)
+    let modes = machines.filter(Machine.modes.contains)
+    self.machines = modes.isEmpty ? machines : modes
+  }
+
+  /// `caps on, num off`: the locks that are known and have no column; empty if there are none.
+  var locks: String {
+    let texts = followed.filter { !machines.contains($0) }.compactMap { lock -> String? in
+      guard let state = states[lock], state != LockRules.State.unknown.rawValue else { return nil }
+      return "\(lock) \(state)"
+    }
+    return texts.joined(separator: ", ")
   }
 
   /// `connected to keymoded in /run/keymoded`
@@ -60,7 +73,7 @@ public struct WatchView {
       shown.take(state, at: now)
     case .change(let change):
       shown.take(change, at: now)
-      guard machines.contains(change.machine), let time = shown.since[change.machine] else {
+      guard followed.contains(change.machine), let time = shown.since[change.machine] else {
         return
       }
       add(Row(clock: clock(at: time, now), content: .change(change)))

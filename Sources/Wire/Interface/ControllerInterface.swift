@@ -74,7 +74,11 @@ public enum ControllerInterface {
     # they are too old or the client reads too slowly; they come after 'changes'
     # and before 'state'. It is null if the number is unknown, because the
     # sequence has a new instance.
-    method Monitor(after: ?int, instance: ?string) -> (
+    # machines: whose changes are reported, at least one of shift, keyboard, caps and
+    # num; null for all. A client is not woken by changes of other machines, and
+    # numbers that it does not receive are changes of those. 'sequence', 'after'
+    # and 'missed' count the changes of all machines.
+    method Monitor(after: ?int, instance: ?string, machines: ?[]string) -> (
       state: State,
       changes: []Change,
       missed: ?int
@@ -99,7 +103,8 @@ public enum ControllerInterface {
       rows: []Row
     )
 
-    # Returns the machines shift, keyboard, caps and num, as the present configuration defines them.
+    # Returns the machines shift, keyboard, caps and num, as the present
+    # configuration defines them.
     method ListMachines() -> (machines: []Machine)
 
     # Sends an event instead of a key: shiftPressed, characterTyped, or an event of

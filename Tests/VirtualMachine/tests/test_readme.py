@@ -99,17 +99,17 @@ def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> 
 
 
 def test_files_for_the_bar_are_where_it_looks(vm: VirtualMachine, user: Session) -> None:
-    choose, make, copy, show, follow = readme.commands("See it in a bar")
-    user.run(f"{choose} && {make} && {copy}")
+    enter, copy, show, follow = readme.commands("See it in a bar")
+    user.run(f"{enter} && {copy}")
     needed = re.findall(r"\S+\.(?:jsonc|css)", show)
-    assert needed == ["$examples/config.jsonc", "$examples/style.css"]
-    user.run(f"{choose} && test -e {' -a -e '.join(needed)}")
+    assert needed == ["config.jsonc", "style.css"]
+    user.run(f"{enter} && test -e {' -a -e '.join(needed)}")
     assert user.run("ls ~/.config/waybar").stdout.split() == ["keymoded.css", "keymoded.jsonc"]
 
     line = user.start(follow)
-    line.wait_for(r"^off prepareToEditText\n\Z")
+    line.wait_for(r"^off prepareToEditText off\n\Z")
     vm.play("tap f10")
-    line.wait_for(r"^off prepareToEditText\noff showingPanel\n\Z")
+    line.wait_for(r"^off prepareToEditText off\noff showingPanel off\n\Z")
 
 
 def test_key_of_push_to_talk_is_bound_while_it_is_held(vm: VirtualMachine, user: Session) -> None:

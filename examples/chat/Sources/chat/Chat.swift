@@ -37,6 +37,7 @@ struct Chat {
       case .keyboard:
         keyboard = change.to
         talk(change.event, at: time)
+      case .caps, .num: break  // The keyboard's own locks have made their characters already.
       }
     case .missed: break  // States follow, which have everything that this program needs.
     case .disconnected(let error):

@@ -1,0 +1,204 @@
+import Linux
+import TestSupport
+import Testing
+import Wire
+
+@Suite("Caps Lock and Num Lock, by the LEDs of keyboards")
+struct LockTests {
+  private let controller = "org.keymoded.Controller"
+
+  /// Waits until `keymodectl wait` has seen these states.
+  private func wait(_ daemon: RunningDaemon, _ conditions: String...) throws {
+    let arguments = ["wait"] + conditions + ["--timeout", "\(boundSeconds)"]
+    let ended = try run("keymodectl", arguments + ["--socket-dir", daemon.sockets])
+    try #require(ended.status == 0, "\(conditions): \(ended.errors)")
+  }
+
+  private func states(_ daemon: RunningDaemon) throws -> String { try daemon.ask("state").output }
+
+  @Test("LEDs that are on at the start are on, and their keys change nothing")
+  func lit() throws {
+    let keyboard = try FIFOKeyboard(leds: .caps)
+    let daemon = try RunningDaemon.following(keyboard, configuration: "")
+    try wait(daemon, "caps=on", "num=off")
+    #expect(try daemon.ask("state", "caps").output == "on\n")
+    #expect(try daemon.ask("state", "num").output == "off\n")
+    let all = "shift     off\nkeyboard  prepareToEditText\ncaps      on\nnum       off\n"
+    #expect(try states(daemon) == all)
+    try keyboard.tap(.capsLock)
+    try keyboard.show([[.num, .caps]])
+    try wait(daemon, "num=on")
+    #expect(try states(daemon) == all.replacing("num       off", with: "num       on"))
+  }
+
+  @Test("without LEDs, and without devices, locks are unknown and not listed")
+  func unknown() throws {
+    let keyboard = try FIFOKeyboard()
+    for daemon in [try RunningDaemon.following(), try .following(keyboard, configuration: "")] {
+      #expect(try daemon.ask("state", "caps").output == "unknown\n")
+      #expect(try states(daemon) == "shift     off\nkeyboard  prepareToEditText\n")
+      let json = try daemon.ask("state", "--json").output
+      #expect(json.hasSuffix(#""locks":{"caps":null,"num":null}}"# + "\n"))
+    }
+  }
+
+  @Test("a restart with the same LEDs publishes nothing, with other ones what has changed")
+  func restart() throws {
+    let keyboard = try FIFOKeyboard(leds: .caps)
+    let daemon = try RunningDaemon.following(keyboard, configuration: "")
+    try wait(daemon, "caps=on", "num=off")
+    let before = try daemon.client().result("\(controller).GetState")["state"]
+    #expect(before?["sequence"] == 2)
+    daemon.stop()
+    try daemon.start()
+    // Shift comes after what the start has found.
+    let subscriber = try daemon.subscriber()
+    try keyboard.tap(.leftShift)
+    #expect(try subscriber.sequences(1) == [3])
+    let after = try daemon.client().result("\(controller).GetState")["state"]
+    #expect(after?["instance"] == before?["instance"])
+    #expect(after?["locks"] == ["caps": true, "num": false])
+    daemon.kill()
+    try keyboard.showUntold(.num)
+    try daemon.start()
+    try wait(daemon, "caps=off", "num=on")
+    #expect(try daemon.client().result("\(controller).GetState")["state"]?["sequence"] == 5)
+  }
+
+  @Test("a lock is on while any of two keyboards shows it")
+  func two() throws {
+    let (first, second) = (try FIFOKeyboard(leds: .caps), try FIFOKeyboard(leds: []))
+    let daemon = try RunningDaemon.following(first, second, configuration: "")
+    try wait(daemon, "caps=on", "num=off")
+    try second.show([[.caps, .num]])
+    try wait(daemon, "caps=on", "num=on")
+    try first.show([[]])
+    try second.show([.caps])
+    try wait(daemon, "caps=on", "num=off")
+    try second.show([[]])
+    try wait(daemon, "caps=off", "num=off")
+  }
+
+  @Test("an LED whose event a grab hides is found after a press of its key")
+  func hidden() throws {
+    let keyboard = try FIFOKeyboard(leds: [])
+    let daemon = try RunningDaemon.following(keyboard, configuration: "")
+    try wait(daemon, "caps=off")
+    try keyboard.showUntold(.caps)
+    try keyboard.press(.capsLock)
+    try wait(daemon, "caps=on")
+  }
+
+  @Test("a lock that changes more than 20 times a second is unknown until it is quiet")
+  func blinking() throws {
+    let keyboard = try FIFOKeyboard(leds: [])
+    let daemon = try RunningDaemon.following(keyboard, configuration: "")
+    try wait(daemon, "caps=off")
+    let subscriber = try daemon.subscriber()
+    let start = microsecondsSinceBoot()
+    try keyboard.show((0..<40).map { $0 % 2 == 0 ? .caps : [] }, at: start)
+    var changes: [JSON] = []
+    while changes.last?["event"] != "ledOff" || changes.count < 22 {
+      changes += try subscriber.reply()["parameters"]?["changes"]?.array ?? []
+    }
+    #expect(changes.allSatisfy { $0["machine"] == "caps" })
+    let events: [JSON?] = (0..<20).map { $0 % 2 == 0 ? "ledOn" : "ledOff" }
+    #expect(changes.map { $0["event"] } == events + ["ledGone", "ledOff"])
+    #expect(changes.last?["time"] == .integer(start + 1_000_000), "without another event")
+  }
+
+  @Test("a client of some machines gets their changes alone, and is woken by no other")
+  func someMachines() throws {
+    let keyboard = try FIFOKeyboard(leds: [])
+    let daemon = try RunningDaemon.following(keyboard, configuration: "")
+    try wait(daemon, "caps=off", "num=off")
+    let client = try daemon.client()
+    try client.call("\(controller).Monitor", ["machines": ["caps"]], more: true)
+    #expect(try client.reply()["parameters"]?["state"]?["locks"]?["caps"] == false)
+    try daemon.change(1500)
+    try keyboard.show([.caps])
+    // More changes than the daemon keeps were passed over; none of this client's was missed.
+    let reply = try client.reply()["parameters"]
+    #expect(reply?["changes"]?.array?.map { $0["event"] } == ["ledOn"])
+    #expect(reply?["changes"]?.array?.map { $0["sequence"] } == [1503])
+    #expect(reply?["missed"] == 0)
+    #expect(reply?["state"]?["sequence"] == 1503)
+    #expect(try daemon.ask("stats").output.contains(/missed +0\n/))
+  }
+
+  @Test("keymodectl watch of a lock prints its changes, and those of no other machine")
+  func watch() throws {
+    let keyboard = try FIFOKeyboard(leds: [])
+    let daemon = try RunningDaemon.following(keyboard, configuration: "")
+    try wait(daemon, "caps=off", "num=off")
+    let options = ["--socket-dir", daemon.sockets]
+    let lines = try RunningProgram("keymodectl", ["watch", "caps"] + options)
+    let all = try RunningProgram("keymodectl", ["watch"] + options)
+    let bar = try RunningProgram("keymodectl", ["watch", "caps", "--waybar"] + options)
+    let text = try RunningProgram(
+      "keymodectl", ["watch", "--format", "{shift} {num} {caps}"] + options)
+    #expect(try lines.line().hasSuffix("  caps is off"))
+    #expect(try all.line().hasSuffix("  shift is off, keyboard is prepareToEditText"))
+    #expect(try text.line() == "off off off")
+    #expect(try bar.line() == #"{"text":"off","alt":"off","tooltip":"caps: off","class":[]}"#)
+    try keyboard.tap(.leftShift)
+    try keyboard.show([.caps])
+    #expect(
+      try lines.line().hasSuffix("  caps      off → on                             ledOn"))
+    #expect(try all.line().contains("  shift     off → on"))
+    #expect(try all.line().contains("  caps      off → on"))
+    #expect(try text.line() == "on off off")
+    #expect(try text.line() == "on off on")
+    #expect(
+      try bar.line() == #"{"text":"on","alt":"on","tooltip":"caps: on","class":["caps-on"]}"#)
+    let later = try RunningProgram("keymodectl", ["watch"] + options)
+    #expect(
+      try later.line().hasSuffix("  shift is on, keyboard is prepareToEditText, caps is on"))
+  }
+
+  @Test("wait knows the states of locks")
+  func conditions() throws {
+    let keyboard = try FIFOKeyboard(leds: .num)
+    let daemon = try RunningDaemon.following(keyboard, configuration: "")
+    try wait(daemon, "caps=off", "num=on,unknown", "shift=off")
+    #expect(try daemon.ask("wait", "caps=on", "--timeout", "0").status == 1)
+    let refused = try daemon.ask("wait", "caps=lit")
+    #expect(refused.status == 2)
+    #expect(refused.errors.contains("unknown state 'lit' of caps; the states are\nunknown off on"))
+  }
+
+  @Test(
+    "Monitor refuses other machines, and an empty list",
+    arguments: [["shft"], [], ["caps", "CAPS"], [1], "caps"] as [JSON])
+  func refused(_ machines: JSON) throws {
+    let client = try RunningDaemon().client()
+    try client.call("\(controller).Monitor", ["machines": machines], more: true)
+    let reply = try client.reply()
+    #expect(reply["error"] == "org.varlink.service.InvalidParameter")
+    #expect(reply["parameters"]?["parameter"] == "machines")
+  }
+
+  @Test("a client of some machines that reconnects gets their changes since")
+  func reconnected() throws {
+    let daemon = try RunningDaemon()
+    let instance = try #require(
+      try daemon.client().result("\(controller).GetState")["state"]?["instance"])
+    try daemon.trigger("shiftPressed", "tapTextField", "clickMoreButton")
+    func first(_ after: JSON, _ machines: JSON) throws -> JSON {
+      let client = try daemon.client()
+      let parameters: JSON = ["after": after, "instance": instance, "machines": machines]
+      try client.call("\(controller).Monitor", parameters, more: true)
+      return try #require(try client.reply()["parameters"])
+    }
+    let all: JSON = ["shift", "keyboard", "caps", "num"]
+    for (after, machines, numbers) in [
+      (0, all, [1, 2, 3]), (0, ["keyboard"], [2, 3]), (0, ["shift", "shift"], [1]),
+      (1, ["shift"], []), (2, ["keyboard", "num"], [3]), (3, ["keyboard"], []), (0, ["num"], []),
+    ] as [(JSON, JSON, [JSON])] {
+      let reply = try first(after, machines)
+      #expect(reply["changes"]?.array?.compactMap { $0["sequence"] } == numbers)
+      #expect(reply["missed"] == 0)
+      #expect(reply["state"]?["sequence"] == 3)
+    }
+  }
+}
