@@ -23,14 +23,15 @@ from harness.typing import (
     with_modifiers,
 )
 from harness.vm import VirtualMachine
+from support.checkout import CHECKOUT
 from support.waiting import wait_until
 
 # How many words are typed on each screen.
 WORDS = int(os.environ.get("KEYMODED_WORDS", "40"))
 # The screens of the tests that end and stop processes.
-CRASHING = os.environ.get("KEYMODED_CRASHING", "sway").split(",")
+CRASHING = os.environ.get("KEYMODED_CRASHING", "").split()
 
-SETTINGS = "shift: { trigger: tap, timeout: 3s, used_by: any }\n"
+SETTINGS = (CHECKOUT / "examples/capitals/keymoded.yaml").read_text()
 UNIT = "keymoded-shift.service"
 
 SHIFT_TWICE = "tap shift 30; wait 70; tap shift 30"
