@@ -217,7 +217,9 @@ class Screen:
     def read_to(self, mark: str) -> str:
         """Waits for these characters, and returns all that arrived since the last `read`."""
         wait_until(
-            lambda: self._all().endswith(mark), f"{mark!r} on {self.kind}", ARRIVAL_SECONDS
+            lambda: self._all()[self._read :].endswith(mark),
+            f"{mark!r} on {self.kind}",
+            ARRIVAL_SECONDS,
         )
         return self.read(0)
 
