@@ -180,7 +180,10 @@ class Screen:
                 )
             case "xorg":
                 (vm.shared / "xorg.conf").write_text(_XORG)
-                vm.run("install -D /host/xorg.conf /etc/X11/xorg.conf.d/typing.conf")
+                vm.run(
+                    "rm -f /tmp/.X11-unix/X7; "
+                    "install -D /host/xorg.conf /etc/X11/xorg.conf.d/typing.conf"
+                )
                 desk.start(
                     f"exec Xorg :7 vt{desk.terminal} -keeptty -noreset -logfile /tmp/xorg.log "
                     f"<>/dev/tty{desk.terminal}"
@@ -236,7 +239,9 @@ class Screen:
         match self.kind:
             case "console":
                 key = {"caps:escape": "Escape", "ctrl:nocaps": "Control"}.get(option, "Caps_Lock")
-                self._vm.run(f"echo 'keycode 58 = {key}' | loadkeys")
+                # In all the maps that there are: the release of Ctrl is looked up in that of Ctrl.
+                maps = "keymaps 0-2,4-5,8,12"
+                self._vm.run(f"printf '{maps}\\nkeycode 58 = {key}\\n' | loadkeys")
             case "sway":
                 self.session.run(f"""{_SWAYMSG} input '*' xkb_options '"{option}"'""")
             case "xorg":
