@@ -135,7 +135,8 @@ exec foot --override key-bindings.clipboard-paste=none sh -c {reader}
 
 _PROGRAMS = {"sway": "sway", "xorg": "Xorg"}
 
-_SWAYMSG = "swaymsg --socket $XDG_RUNTIME_DIR/sway-ipc.*"
+_SWAY_SOCKET = "$XDG_RUNTIME_DIR/sway.sock"
+_SWAYMSG = f"swaymsg --socket {_SWAY_SOCKET}"
 _FOCUSED = f"{_SWAYMSG} --type get_tree | jq --raw-output '.. | select(.focused?) | .app_id'"
 
 _XORG = """\
@@ -176,7 +177,7 @@ class Screen:
                 (vm.shared / "sway").write_text(_SWAY.format(reader=reader))
                 desk.start(
                     "WLR_BACKENDS=headless,libinput WLR_RENDERER=pixman LIBSEAT_BACKEND=logind "
-                    "WLR_LIBINPUT_NO_DEVICES=1 exec sway -c /host/sway"
+                    f"WLR_LIBINPUT_NO_DEVICES=1 SWAYSOCK={_SWAY_SOCKET} exec sway -c /host/sway"
                 )
             case "xorg":
                 (vm.shared / "xorg.conf").write_text(_XORG)
