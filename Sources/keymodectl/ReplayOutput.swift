@@ -104,8 +104,14 @@ extension ReplayStatistics {
       releases  \(releases)
       repeats   \(repeats)\(bounced)
       losses    \(losses)
-      changes   \(Machine.allCases.map { "\(changes[$0] ?? 0) of \($0)" }.joined(separator: ", "))
+      changes   \(machines.map { "\(changes[$0] ?? 0) of \($0)" }.joined(separator: ", "))
       """
+  }
+
+  /// The machines whose changes are shown: locks only if they have some, because most recordings
+  /// have no LEDs.
+  private var machines: [Machine] {
+    Machine.allCases.filter { [.shift, .keyboard].contains($0) || changes[$0] != nil }
   }
 
   /// The counts as a line of JSON, behind the file that they are of. Durations are in microseconds.
@@ -119,7 +125,7 @@ extension ReplayStatistics {
       ],
       "releases": number(releases), "repeats": number(repeats), "bounces": number(bounces),
       "losses": number(losses),
-      "changes": ["shift": number(changes[.shift]), "keyboard": number(changes[.keyboard])],
+      "changes": .object(machines.map { .init($0.rawValue, number(changes[$0])) }),
     ]
     guard let file else { return ["stats": counted] }
     return ["file": .string(file), "stats": counted]
