@@ -58,7 +58,10 @@ struct ReplayOutput: ~Copyable {
       }
     } else {
       let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
-      output.line(ChangeLine.text(of: replay.modes, at: time))
+      let modes = replay.modes
+      // Most recordings have no LEDs.
+      let machines = Machine.allCases.filter { !$0.isLock || modes[$0] != "unknown" }
+      output.line(ChangeLine.text(of: modes, at: time, for: machines))
     }
     if let statistics { output.line(statistics.text) }
   }
@@ -91,6 +94,10 @@ struct ReplayOutput: ~Copyable {
   }
 }
 
+extension Machine {
+  fileprivate var isLock: Bool { self == .caps || self == .num }
+}
+
 extension ReplayStatistics {
   /// The counts for people, a line for each kind.
   fileprivate var text: TerminalText {
@@ -111,7 +118,7 @@ extension ReplayStatistics {
   /// The machines whose changes are shown: locks only if they have some, because most recordings
   /// have no LEDs.
   private var machines: [Machine] {
-    Machine.allCases.filter { [.shift, .keyboard].contains($0) || changes[$0] != nil }
+    Machine.allCases.filter { !$0.isLock || changes[$0] != nil }
   }
 
   /// The counts as a line of JSON, behind the file that they are of. Durations are in microseconds.
