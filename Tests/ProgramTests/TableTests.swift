@@ -46,7 +46,7 @@ struct TableTests {
     #expect(back.output == "shift     off\nkeyboard  editingText\n")
     let client = try daemon.client()
     let machines = try client.result("\(controller).ListMachines")["machines"]?.array
-    let keyboard = try #require(machines?.last)
+    let keyboard = try #require(machines?.first { $0["name"] == "keyboard" })
     #expect(keyboard["states"]?.array?.last == "showingStickers")
     #expect(keyboard["events"]?.array?.last == "clickStickerButton")
     let rows = keyboard["rows"]?.array?.filter { $0["event"] == "clickStickerButton" } ?? []
