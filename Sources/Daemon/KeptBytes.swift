@@ -81,19 +81,22 @@ struct KeptBytes {
   }
 }
 
-/// FNV-1a over words of eight bytes, which is quicker than over bytes. It detects interrupted writes,
-/// not forgery.
+/// FNV-1a over words of eight bytes, which is quicker than over bytes, and over the bytes of an
+/// incomplete one. It detects interrupted writes, not forgery.
 enum Checksum {
-  /// The checksum of these bytes after those with `sum`. Only whole words count.
+  private static let prime: UInt64 = 0x100_0000_01b3
+
+  /// The checksum of these bytes after those with `sum`.
   static func of(
     _ bytes: UnsafeRawBufferPointer, after sum: UInt64 = 0xcbf2_9ce4_8422_2325
   ) -> UInt64 {
     var sum = sum
-    for offset in stride(from: 0, to: bytes.count & ~7, by: 8) {
-      sum = (sum ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* 0x100_0000_01b3
+    let end = bytes.count & ~7
+    for offset in stride(from: 0, to: end, by: 8) {
+      sum = (sum ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* prime
       // A difference in the highest bits must reach the others.
       sum ^= sum >> 32
     }
-    return sum
+    return bytes[end...].reduce(sum) { ($0 ^ UInt64($1)) &* prime }
   }
 }

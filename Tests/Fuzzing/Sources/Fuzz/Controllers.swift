@@ -31,8 +31,7 @@ private func takeAsDaemon(_ batch: Batch, _ trial: inout Trial, _ script: inout 
       return script.isUp() ? Array(keys.prefix(1)) : []
     }, taken: { after.take($0) })
   trial = after
-  // The end of a batch tells what devices showed when they were opened.
-  require(trial.isUntold || controller.snapshot == trial.controller.snapshot)
+  require(controller.snapshot == trial.controller.snapshot)
 }
 
 private struct Trial {
@@ -115,9 +114,6 @@ private struct Trial {
     }
     latest = time
   }
-
-  /// Whether devices were opened and no time has passed since.
-  var isUntold: Bool { reference.locks.isUntold }
 
   /// Time goes by.
   mutating func pass(to time: Time) {

@@ -100,11 +100,17 @@ struct Reference {
   /// The changes that time makes.
   mutating func advance(to time: Time) -> [Change] {
     changes = []
-    letPass(time)
+    perform(by: time)
     return changes
   }
 
+  /// What comes before an input of this time.
   mutating func letPass(_ time: Time) {
+    perform(by: time)
+    if locks.isUntold { tellLocks(time) }
+  }
+
+  private mutating func perform(by time: Time) {
     while let next = deadline, next <= time {
       let uses = openUses.indices.filter { due(openUses[$0]) == next.microseconds }
       // Releases come before holds, in their order.
@@ -120,7 +126,6 @@ struct Reference {
         send(.timedOut, next)
       }
     }
-    if locks.isUntold { tellLocks(time) }
   }
 
   mutating func countTap() {
