@@ -41,7 +41,8 @@ RELEASE += -Xlinker --build-id=sha1
 INSTALL_PROGRAM = install -s
 PROGRAMS = keymoded keymodectl
 PAGES = keymodectl.1 keymoded.yaml.5 keymoded.8
-UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target
+UNITS = keymoded.service keymoded-state.socket keymoded-control.socket keymoded-keyboard.target \
+  keymoded-shift.service
 USER_UNITS = keymode-targets.service keymode-focus.service \
   $(addprefix keymode-,$(addsuffix @.target,keyboard shift caps num))
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
@@ -215,7 +216,7 @@ vm-tests: build deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	$(GUEST)
+	$(GUEST) desktop
 	$(call PYTEST,guests) $(GUESTS) Tests/VirtualMachine $(addprefix --ignore ,$(PACKAGE_TESTS))
 
 # These are about Debian 13, which README names: the guest has it whatever this machine has.
@@ -264,7 +265,7 @@ install:
 	install libexec/keymode-focus "$(DESTDIR)$(libexecdir)"
 	install -m 644 $(addprefix systemd/,$(UNITS)) "$(DESTDIR)$(unitdir)"
 	install -m 644 $(addprefix systemd/user/,$(USER_UNITS)) "$(DESTDIR)$(userunitdir)"
-	sed -i 's|@bindir@|$(bindir)|; s|@libexecdir@|$(libexecdir)|' "$(DESTDIR)$(unitdir)/keymoded.service" \
+	sed -i 's|@bindir@|$(bindir)|; s|@libexecdir@|$(libexecdir)|' $(addprefix "$(DESTDIR)$(unitdir)"/,$(filter %.service,$(UNITS))) \
 	  $(addprefix "$(DESTDIR)$(userunitdir)"/,$(filter %.service,$(USER_UNITS)))
 	install -m 644 systemd/keymoded.sysusers "$(DESTDIR)$(sysusersdir)/keymoded.conf"
 	install -m 644 udev/70-keymoded.rules "$(DESTDIR)$(rulesdir)"

@@ -121,7 +121,10 @@ let package = Package(
       ]),
     tests(
       "ActingTests",
-      ["Acting", "KeyboardModes", "KeymodeClient", "Linux", "StateMachines", "Terminal", "Wire"]),
+      [
+        "Acting", "KeyboardModes", "KeymodeClient", "Linux", "StateMachines", "Terminal",
+        "TestSupport", "Wire",
+      ]),
     tests("ChatTests", ["KeyboardModes", "KeymodeClient", "Wire", "chat"]),
     tests(
       "ProgramTests",

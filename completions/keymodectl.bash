@@ -21,13 +21,13 @@ _keymodectl() {
   local cur prev words cword split
   _init_completion -s || return
 
-  local commands='state watch wait while trigger targets devices stats graph replay record keys help'
+  local commands='state watch wait while trigger targets shift devices stats graph replay record keys help'
 
   # The command is the first word that is neither an option nor the value of one.
   local command='' index
   for ((index = 1; index < cword; index++)); do
     case ${words[index]} in
-      --socket-dir | --config | --timeout | --format | --expect | --from | --until | --timeline | --output | --grace)
+      --socket-dir | --config | --timeout | --format | --expect | --from | --until | --timeline | --output | --grace | --at-most)
         ((index++)) ;;
       -*) ;;
       *)
@@ -56,7 +56,7 @@ _keymodectl() {
       COMPREPLY=($(compgen -W "$formats" -- "$cur"))
       return
       ;;
-    --timeout | --from | --until | --grace) return ;;
+    --timeout | --from | --until | --grace | --at-most) return ;;
   esac
   $split && return
 
@@ -69,6 +69,7 @@ _keymodectl() {
       wait) options+=' --socket-dir --timeout --no-wait' ;;
       graph) options+=' --socket-dir --timeout' ;;
       targets) options+=' --socket-dir --shift --locks --any-session' ;;
+      shift) options+=' --socket-dir --caps-lock --one-shot --at-most --dry-run --any-session' ;;
       replay) options+=' --json' ;;
     esac
     case $command in

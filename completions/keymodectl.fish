@@ -1,12 +1,12 @@
 # Completion of keymodectl(1) for fish.
 
-set -l commands state watch wait while trigger targets devices stats graph replay record keys help
+set -l commands state watch wait while trigger targets shift devices stats graph replay record keys help
 
 complete -c keymodectl -f
-complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while targets graph record keys help' -l json \
+complete -c keymodectl -n 'not __fish_seen_subcommand_from wait while targets shift graph record keys help' -l json \
   -d 'Print JSON lines'
 complete -c keymodectl -n 'not __fish_seen_subcommand_from replay record keys help' -l socket-dir -x -a '(__fish_complete_directories)' -d 'The directory of the sockets'
-complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while targets replay record keys help' -l timeout -x -d 'Give up after this many seconds'
+complete -c keymodectl -n 'not __fish_seen_subcommand_from watch while targets shift replay record keys help' -l timeout -x -d 'Give up after this many seconds'
 complete -c keymodectl -s V -l version -d 'Print the version'
 complete -c keymodectl -s h -l help -d 'Print help'
 
@@ -17,6 +17,7 @@ complete -c keymodectl -n $no_command -a wait -d 'Wait until the machines are in
 complete -c keymodectl -n $no_command -a while -d 'Run a command while the machines are in these states'
 complete -c keymodectl -n $no_command -a trigger -d 'Send an event instead of a key'
 complete -c keymodectl -n $no_command -a targets -d 'Let services start and stop with the states'
+complete -c keymodectl -n $no_command -a shift -d 'Let Shift type, by a virtual keyboard'
 complete -c keymodectl -n $no_command -a devices -d 'Print the devices that the daemon follows'
 complete -c keymodectl -n $no_command -a stats -d 'Print statistics of the daemon'
 complete -c keymodectl -n $no_command -a graph -d 'Print the diagram of a machine'
@@ -51,6 +52,14 @@ set -l targets '__fish_seen_subcommand_from targets'
 complete -c keymodectl -n $targets -l shift -d 'For the states of Shift too'
 complete -c keymodectl -n $targets -l locks -d 'For Caps Lock and Num Lock too'
 complete -c keymodectl -n $targets -l any-session -d 'Do not look at the session'
+
+# The word may also be a machine.
+set -l typing '__fish_seen_subcommand_from shift; and not __fish_seen_subcommand_from state graph watch'
+complete -c keymodectl -n $typing -l caps-lock -d 'Turn Caps Lock on in capsLock'
+complete -c keymodectl -n $typing -l one-shot -d 'Hold Shift in on'
+complete -c keymodectl -n $typing -l at-most -x -d 'Hold Shift at most this long'
+complete -c keymodectl -n $typing -l dry-run -d 'Print what it would do'
+complete -c keymodectl -n $typing -l any-session -d 'Do not look at the session'
 
 complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record keys' -l config -r -F \
   -d 'Use the settings of a file'

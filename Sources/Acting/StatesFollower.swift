@@ -8,6 +8,9 @@ public final class StatesFollower {
   private let daemon: EventSource
   private let session: LoginSession?
 
+  /// The name of the session, as in ``LoginSession/name``; `-` if sessions are not looked at.
+  public var sessionName: String { session?.name ?? "-" }
+
   /// Follows the states of the daemon that serves in `directory`.
   ///
   /// The first occurrence comes at once or, if the daemon does not answer, within five seconds.
@@ -17,12 +20,13 @@ public final class StatesFollower {
   ///   - machines: the machines whose changes are told, at least one; `nil` for all. The states of
   ///     others are out of date.
   ///   - anySession: whether not to look at sessions.
+  ///   - choice: which session to look at.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than fail.
   ///   - told: called from the loop with each occurrence, in order, and with an error if waiting
   ///     would not help, such as for lack of permission.
   public init(
     _ directory: String, of machines: Set<Machine>? = nil, on loop: EventLoop, anySession: Bool,
-    mayWait: Bool = true,
+    session choice: LoginSession.Choice = .own, mayWait: Bool = true,
     told: @escaping (Result<Occurrence, ClientError>) -> Void
   ) throws {
     // What the daemon and the session have told.
@@ -33,7 +37,7 @@ public final class StatesFollower {
     if anySession {
       session = nil
     } else {
-      session = try LoginSession(on: loop) { presence in tell(known.take(presence)) }
+      session = try LoginSession(choice, on: loop) { presence in tell(known.take(presence)) }
     }
     daemon = try loop.follow(directory, of: machines) { update in
       switch update {

@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -13,6 +15,7 @@
 
 #include <linux/memfd.h>
 #include <linux/sock_diag.h>
+#include <linux/uinput.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-device.h>
@@ -148,4 +151,25 @@ static inline long long keymoded_lost_messages(int fd) {
   if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, values, &size) < 0)
     return -errno;
   return size > SK_MEMINFO_DROPS * sizeof values[0] ? values[SK_MEMINFO_DROPS] : 0;
+}
+
+/* Makes a keyboard of an open /dev/uinput: with left Shift, Caps Lock, and the LEDs of Num Lock and Caps
+ * Lock. Returns 0 or -errno. */
+static inline int keymoded_make_keyboard(int uinput, unsigned short bus, unsigned short vendor,
+                                         unsigned short product, const char *name) {
+  struct uinput_setup setup = {.id = {.bustype = bus, .vendor = vendor, .product = product}};
+  strncpy(setup.name, name, sizeof setup.name - 1);
+  if (ioctl(uinput, UI_SET_EVBIT, EV_KEY) < 0 || ioctl(uinput, UI_SET_KEYBIT, KEY_LEFTSHIFT) < 0 ||
+      ioctl(uinput, UI_SET_KEYBIT, KEY_CAPSLOCK) < 0 || ioctl(uinput, UI_SET_EVBIT, EV_LED) < 0 ||
+      ioctl(uinput, UI_SET_LEDBIT, LED_NUML) < 0 || ioctl(uinput, UI_SET_LEDBIT, LED_CAPSL) < 0 ||
+      ioctl(uinput, UI_DEV_SETUP, &setup) < 0 || ioctl(uinput, UI_DEV_CREATE) < 0)
+    return -errno;
+  return 0;
+}
+
+/* Presses (1) or releases (0) a key of such a keyboard, as one report. Returns 0 or -errno. */
+static inline int keymoded_send_key(int uinput, unsigned short key, int value) {
+  struct input_event report[] = {{.type = EV_KEY, .code = key, .value = value},
+                                 {.type = EV_SYN, .code = SYN_REPORT}};
+  return write(uinput, report, sizeof report) < 0 ? -errno : 0;
 }

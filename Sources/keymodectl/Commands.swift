@@ -90,6 +90,15 @@ let commands: [Command] = [
     ("keymodectl targets --shift --locks", "for all machines, until Ctrl+C"),
     run: targets),
   .init(
+    "shift", "",
+    "let Shift type: a virtual keyboard makes the letters of other programs capitals",
+    "Lets the states of Shift type, until Ctrl+C: a virtual keyboard turns Caps Lock on while the "
+      + "state is capsLock, or holds Shift while it is on. It acts in the session that is in front, "
+      + "unless that is locked. It needs /dev/uinput, as root or keymoded-shift.service.",
+    ("sudo systemctl enable --now keymoded-shift.service", "run shift --caps-lock as a service"),
+    ("sudo keymodectl shift --caps-lock --one-shot", "both, until Ctrl+C"),
+    run: shift),
+  .init(
     "trigger", "EVENT", "send an event instead of a key",
     "Sends an event instead of a key, and prints the states after it. The exit status is 1 if the "
       + "event changed nothing. Members of the group keymoded-control may send events.",

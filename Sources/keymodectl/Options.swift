@@ -41,9 +41,19 @@ let options: [Option] = [
   .init("--once", ["while"], "run the command a single time, and exit as it does"),
   .init("--shift", ["targets"], "for the states of Shift too, not only those of the keyboard"),
   .init("--locks", ["targets"], "for the states of Caps Lock and Num Lock too"),
+  .init("--caps-lock", ["shift"], "turn Caps Lock on while the state of Shift is capsLock"),
+  .init(
+    "--one-shot", ["shift"],
+    "hold Shift while its state is on; the daemon needs 'trigger: tap' for it, and should have "
+      + "'used_by: any'"),
+  .init(
+    "--at-most", "TIME", ["shift"],
+    "how long to hold Shift at most, up to 5s; by default 3s"),
+  .init("--dry-run", ["shift"], "make no keyboard: print what it would do"),
   .init(
     "--any-session", ["targets", "while"],
     "also while your session is locked, not the active one of its seat, or over the network"),
+  .init("--any-session", ["shift"], "whichever session is in front, even one that is locked"),
   .init(
     "--format", "LANGUAGE", ["graph"],
     "dot (the default), mermaid, or svg, which Graphviz draws"),
@@ -87,7 +97,9 @@ let options: [Option] = [
     "--json", ["devices", "replay", "state", "stats", "trigger", "watch"], "print JSON lines"),
   .init(
     "--socket-dir", "DIR",
-    ["devices", "graph", "state", "stats", "targets", "trigger", "wait", "watch", "while"],
+    [
+      "devices", "graph", "shift", "state", "stats", "targets", "trigger", "wait", "watch", "while",
+    ],
     "the directory of the daemon's sockets; by default $KEYMODED_SOCKET_DIR, "
       + "$XDG_RUNTIME_DIR/keymoded or /run/keymoded"),
 ]

@@ -52,6 +52,27 @@ struct ToldSessionTests {
     }
   }
 
+  @Test(
+    "a greeter's session is in front for its own programs, and for others as if there were none",
+    arguments: [
+      ("greeter", false), ("lock-screen", false), ("user", true), ("user-early", true), (nil, true),
+    ] as [(String?, Bool)])
+  func greeter(_ kind: String?, _ isOfUser: Bool) {
+    let entry = kind.map { BusValue.entry(.string("Class"), .variant(.string($0))) }
+    let all = BusValue.array(
+      of: "{sv}", (properties(isLocked: false).elements ?? []) + [entry].compactMap { $0 })
+    let active = BusValue.array(
+      of: "{sv}", [.entry(.string("Active"), .variant(.bool(true)))])
+    for mayGreet in [true, false] {
+      var session = ToldSession(mayGreet: mayGreet)
+      #expect(session.follow(Self.path) == true)
+      let presence = mayGreet || isOfUser ? SessionPresence.inFront : .absent(.noSession)
+      #expect(session.take(all: all) == presence)
+      // A change does not tell the class again.
+      #expect(session.take(change: active) == presence)
+    }
+  }
+
   @Test("a session is locked and unlocked by changes; one before all properties tells nothing")
   func changes() {
     var session = ToldSession()

@@ -14,7 +14,7 @@ struct LivenessTests {
       in: folder.path, ScriptedDaemon.answers, withholding: .saysNothing)
     let loop = try EventLoop()
     var silences = 0
-    let liveness = try Liveness(of: folder.path, on: loop) { silences += 1 }
+    let liveness = try Liveness(of: folder.path, on: loop) { _ in silences += 1 }
     for run in 1...2 {
       liveness.begin()
       let deadline = ContinuousClock.now + .seconds(boundSeconds)

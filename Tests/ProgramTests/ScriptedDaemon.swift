@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import Wire
 
-/// A daemon with given answers to each method, on both sockets, for one client at a time.
+/// A daemon with given answers to each method, on both sockets, by default for one client at a time.
 final class ScriptedDaemon: Sendable {
   /// How the daemon withholds an answer.
   enum Manner: CaseIterable, CustomTestStringConvertible {
@@ -44,12 +44,13 @@ final class ScriptedDaemon: Sendable {
 
   /// - Parameters:
   ///   - answers: the replies to a call, without NUL, by the name of the method.
+  ///   - clients: how many clients of a socket it serves at a time.
   ///   - staysAfterMonitor: whether a connection stays open after the answers to `Monitor`.
   ///   - manner: how it withholds all answers until the test is over or 60 seconds have passed. Then it
   ///     answers, so that a program that waits without a limit ends too, but with another status.
   init(
     in folder: String, _ answers: [String: [String]], staysAfterMonitor: Bool = false,
-    withholding manner: Manner? = nil
+    clients: Int = 1, withholding manner: Manner? = nil
   ) throws {
     let isFull = manner == .letsNobodyIn
     listeners = try ["state", "control"].map { name in
@@ -64,7 +65,10 @@ final class ScriptedDaemon: Sendable {
     }
     waiting = isFull ? try ["state", "control"].flatMap { try filled("\(folder)/\($0).sock") } : []
     script = Script(answers, staysAfterMonitor, manner)
-    for listener in listeners where !isFull { script.serve(listener) }
+    for listener in listeners where !isFull {
+      for _ in 1..<clients { script.serve(dup(listener)) }
+      script.serve(listener)
+    }
   }
 
   /// A daemon on a socket that listens already.

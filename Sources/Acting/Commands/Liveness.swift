@@ -16,15 +16,15 @@ final class Liveness {
 
   private let directory: String
   private let loop: EventLoop
-  private let silent: () -> Void
+  private let silent: (ClientError) -> Void
   private var tick: EventSource?
   private var question: EventSource?
   private var isSilent = false
   private var isWatching = false
 
-  /// - Parameter silent: called from the loop if the daemon does not answer.
+  /// - Parameter silent: called from the loop if the daemon does not answer, with the reason.
   init(
-    of directory: String, on loop: EventLoop, silent: @escaping () -> Void
+    of directory: String, on loop: EventLoop, silent: @escaping (ClientError) -> Void
   ) throws(SystemError) {
     (self.directory, self.loop, self.silent) = (directory, loop, silent)
     // The sources are this object's own, and go with it.
@@ -61,9 +61,9 @@ final class Liveness {
       switch result {
       // A daemon that refuses, such as one with too many clients, does not hang.
       case .success, .failure(.refused): break
-      case .failure:
+      case .failure(let error):
         isSilent = true
-        silent()
+        silent(error)
       }
     }
   }

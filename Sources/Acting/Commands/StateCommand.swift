@@ -88,7 +88,7 @@ public final class StateCommand {
       [self] outcome in take(.ended(outcome))
     }
     self.contained = contained
-    liveness = try Liveness(of: directory, on: loop) { [self] in take(.left) }
+    liveness = try Liveness(of: directory, on: loop) { [self] _ in take(.left) }
     losses = try scope.watch(on: loop) { [self] in
       losses = []
       fail($0)

@@ -37,17 +37,29 @@ public enum SessionPresence: Hashable, Sendable {
   }
 }
 
-/// Follows the session of this process, by the D-Bus interface of systemd-logind.
+/// Follows a session, by the D-Bus interface of systemd-logind.
 ///
-/// The session is the one that the process belongs to. A unit of the user's service manager belongs
-/// to none; its session is the one that logind calls the user's display: a graphical session, if
-/// there is one.
+/// The session of this process is the one that the process belongs to. A unit of the user's service
+/// manager belongs to none; its session is the one that logind calls the user's display: a graphical
+/// session, if there is one.
 ///
 /// See `org.freedesktop.login1(5)`. The loop wakes up when a session begins, ends or changes.
 public final class LoginSession {
+  /// Which session to follow.
+  public enum Choice: Sendable {
+    /// That of this process.
+    case own
+    /// The one that is in front on the machine's first seat, `seat0`, whose ever it is. One that
+    /// comes to the front after another is told as absent first. A greeter counts as none.
+    case ofSeat
+  }
+
   /// The presence as last told.
   public private(set) var presence: SessionPresence?
+  /// The name of the session: the path of its object on the bus; `-` before there is one.
+  public private(set) var name = "-"
 
+  private let choice: Choice
   private let loop: EventLoop
   private let told: (SessionPresence) -> Void
   /// The name of the session that this process was in at first; it may move to a unit later.
@@ -58,7 +70,7 @@ public final class LoginSession {
   /// Matches that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
   private var sessionSlot: BusSlot?
-  private var session = ToldSession()
+  private var session: ToldSession
   private var retry: EventSource?
   /// The number of the last round of questions: answers to older ones are not used.
   private var round = 0
@@ -68,9 +80,10 @@ public final class LoginSession {
   ///
   /// - Throws: if the loop refuses a timer.
   public init(
-    on loop: EventLoop, told: @escaping (SessionPresence) -> Void
+    _ choice: Choice = .own, on loop: EventLoop, told: @escaping (SessionPresence) -> Void
   ) throws(SystemError) {
-    (self.loop, self.told) = (loop, told)
+    (self.choice, self.loop, self.told) = (choice, loop, told)
+    session = ToldSession(mayGreet: choice == .own)
     // `told` must not be called before the caller has this object, so the loop connects.
     retry = try loop.addTimer { [unowned self] in connect() }
     retry?.set(at: 0)
@@ -90,6 +103,12 @@ public final class LoginSession {
           if isThere { find() } else { forget() }
         },
       ]
+      if choice == .ofSeat {
+        slots.append(
+          try bus.signals(.changes(of: Login1.seat, at: Login1.seatPath, from: Login1.name)) {
+            [unowned self] _ in find()
+          })
+      }
       self.bus = bus
       find()
     } catch {
@@ -124,12 +143,25 @@ public final class LoginSession {
 
   // MARK: - Finding the session
 
-  /// Finds the session of this process, else the user's display.
+  /// Finds the session of this process, else the user's display; or the one in front on the seat.
   private func find() {
     round += 1
-    ask(Login1.call("GetSession", .string(own ?? "auto"))) { [unowned self] answer in
-      guard let values = values(in: answer) else { return }
-      if let path = values.first?.text { follow(path) } else { lose() }
+    let call =
+      switch choice {
+      case .own: Login1.call("GetSession", .string(own ?? "auto"))
+      case .ofSeat: BusCall.getAll(of: Login1.seat, at: Login1.seatPath, from: Login1.name)
+      }
+    ask(call) { [unowned self] answer in
+      guard let first = values(in: answer)?.first else { return }
+      // A seat has a name and a path of its session; without one the path is that of the root.
+      let path = choice == .own ? first.text : first["ActiveSession"]?.elements?.last?.text
+      switch path {
+      case "/"?:
+        endSession()
+        tell(.absent(.noSession))
+      case let path?: follow(path)
+      case nil: lose()
+      }
     }
   }
 
@@ -159,6 +191,8 @@ public final class LoginSession {
   private func follow(_ path: String) {
     let interface = Login1.interface("Session")
     if session.follow(path) {
+      if choice == .ofSeat { tell(.absent(.inactive)) }
+      name = path
       sessionSlot = try? bus?.signals(.changes(of: interface, at: path, from: Login1.name)) {
         [unowned self] values in
         guard values.count > 1 else { return }
@@ -181,6 +215,8 @@ public final class LoginSession {
 private enum Login1 {
   static let name = "org.freedesktop.login1"
   static let path = "/org/freedesktop/login1"
+  static let seat = interface("Seat")
+  static let seatPath = "\(path)/seat/seat0"
   /// See `sd-login(3)`, which looks at the same folder.
   static var isRunning: Bool { access("/run/systemd/seats/", F_OK) == 0 }
 

@@ -3,6 +3,8 @@ struct ToldSession {
   private struct Properties {
     var hasSeat = false
     var isActive = false
+    /// Whether it is a greeter's, or a lock screen's. Its class never changes to one of these.
+    var isGreeter = false
     /// Until logind tells otherwise, as it does in an answer with all properties.
     var isLocked = true
 
@@ -16,10 +18,13 @@ struct ToldSession {
       // The daemon follows the keyboards of this seat alone.
       if let seat = values["Seat"]?.elements?.first?.text { hasSeat = seat == "seat0" }
       if let isActive = values["Active"]?.bool { self.isActive = isActive }
+      if let kind = values["Class"]?.text { isGreeter = !kind.hasPrefix("user") }
       if let hint = values["LockedHint"], !isLockKept { isLocked = hint.bool ?? true }
     }
   }
 
+  /// Whether the session of a greeter counts like that of a user.
+  private let mayGreet: Bool
   private var path: String?
   /// `nil` until all are known.
   private var properties: Properties?
@@ -28,6 +33,8 @@ struct ToldSession {
   /// The path of the session that was locked when logind ended. The next logind does not know of
   /// the lock, so only a change unlocks the session.
   private var forgottenLock: String?
+
+  init(mayGreet: Bool = true) { self.mayGreet = mayGreet }
 
   /// Follows the session at `path`. Returns `false` if it follows that session already.
   mutating func follow(_ path: String) -> Bool {
@@ -65,6 +72,7 @@ struct ToldSession {
   private mutating func keep(_ properties: Properties) -> SessionPresence {
     self.properties = properties
     lockedPath = properties.isLocked ? path : nil
+    if properties.isGreeter, !mayGreet { return .absent(.noSession) }
     return properties.presence
   }
 }

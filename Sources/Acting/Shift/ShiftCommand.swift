@@ -1,0 +1,149 @@
+import Glibc
+public import KeymodeClient
+import Linux
+public import Terminal
+import Wire
+
+/// A virtual keyboard that acts by the states until a signal: `keymodectl shift`.
+///
+/// ``ShiftTyping`` decides; this follows the states of the session in front on `seat0`, keeps time,
+/// and remembers what is ours.
+public final class ShiftCommand {
+  /// How long the end may wait for LEDs: a tap counts once they show it.
+  private static let patience = Duration.seconds(2)
+
+  private let directory: String
+  private let perform: (ShiftTyping.Action) throws -> Void
+  private let tell: (TerminalText) -> Void
+  private let isOneShot: Bool
+
+  private let run: Run<Int32>
+  private var typing: ShiftTyping
+  private let memory: ShiftMemory?
+  private var remembered: Set<String>
+  private var follower: StatesFollower?
+  private var liveness: Liveness?
+  private var timer: EventSource?
+  private var question: EventSource?
+  private var wasWaiting = false
+  private var isAway = false
+  private var status: TerminalText?
+  /// Ends this program after a signal, at the latest.
+  private var ending: (signal: Int32, limit: EventSource)?
+
+  /// - Parameters:
+  ///   - longest: how long `on` holds Shift down at most; `nil` if it does not at all.
+  ///   - memory: what is remembered for the next process.
+  ///   - perform: does what the rules say, in order.
+  ///   - tell: receives what the user should know.
+  public init(
+    hasCapsLock: Bool, oneShot longest: Duration?, of directory: String, memory: ShiftMemory?,
+    perform: @escaping (ShiftTyping.Action) throws -> Void,
+    tell: @escaping (TerminalText) -> Void
+  ) throws(SystemError) {
+    run = try Run()
+    (self.directory, self.memory, isOneShot) = (directory, memory, longest != nil)
+    (self.perform, self.tell) = (perform, tell)
+    remembered = try memory?.read() ?? []
+    typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: longest, ours: remembered)
+  }
+
+  /// Acts until a signal ends that, and then leaves the states.
+  ///
+  /// - Parameters:
+  ///   - anySession: whether not to look at sessions.
+  ///   - explain: says why there is no daemon, and what the user can do.
+  /// - Returns: the signal.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` for one shot
+  ///   if its trigger of Shift is not `tap`, and `SystemError` if a system call fails.
+  public func serve(
+    anySession: Bool, explain: @escaping (ClientError) -> TerminalText
+  ) throws -> Int32 {
+    let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
+    timer = try run.loop.addTimer { [self] in act { typing.pass(at: $0) } }
+    liveness = try Liveness(of: directory, on: run.loop) { [self] error in
+      // That there is no daemon, the follower tells.
+      if case .noAnswer = error { tell("\(error);\nits states count as left") }
+      act { typing.lose(at: $0) }
+    }
+    follower = try StatesFollower(
+      directory, of: [.shift, .caps], on: run.loop, anySession: anySession, session: .ofSeat
+    ) { [self] occurrence in
+      switch occurrence {
+      case .success(let occurrence): take(occurrence, explain)
+      case .failure(let error): run.fail(error)
+      }
+    }
+    ServiceManager.notify("READY=1")
+    defer { (timer, liveness, follower) = (nil, nil, nil) }
+    return try run.untilEnd(keeping: signals)
+  }
+
+  private func take(_ occurrence: Occurrence, _ explain: (ClientError) -> TerminalText) {
+    switch occurrence {
+    case .states(_, let change):
+      isAway = false
+      // Found anew, or about to hold Shift: the configuration may have changed.
+      if change == nil || change?.to == "on" { checkTrigger() }
+      status("")
+    case .unknown(.noDaemon(let error)):
+      if !isAway { tell("\(explain(error));\nwaiting for it") }
+      isAway = true
+      status("no keymoded runs")
+    case .unknown(.sessionNotInFront(let reason)): status(reason.text)
+    }
+    act { typing.take(occurrence, in: follower?.sessionName ?? "-", at: $0) }
+  }
+
+  private func status(_ text: TerminalText) {
+    if text != status { ServiceManager.notify("STATUS=\(text)") }
+    status = text
+  }
+
+  /// Refuses to hold Shift unless the daemon waits for taps: with another trigger `on` begins while
+  /// the person still holds Shift, as for a shortcut.
+  private func checkTrigger() {
+    guard isOneShot else { return }
+    run.perform {
+      question = try run.loop.ask(.state, of: directory) { [self] answer in
+        // Without an answer the daemon has gone, and is asked when it is back.
+        guard case .success(let message) = answer, message.shiftTrigger != .tap else { return }
+        run.fail(
+          UsageError(
+            "--one-shot needs 'shift: { trigger: tap }' in the daemon's configuration, "
+              + "which has '\(message.shiftTrigger.rawValue)'"))
+      }
+    }
+  }
+
+  private func end(_ signal: Int32) {
+    guard ending == nil else { return run.end(signal) }
+    run.perform {
+      let limit = try run.loop.call(after: Self.patience) { [self] in run.end(signal) }
+      ending = (signal, limit)
+    }
+    act { typing.end(at: $0) }
+  }
+
+  /// Does what the rules say. What is ours is remembered before it is: a process that is killed
+  /// between cannot forget it.
+  private func act(_ decide: (Int64) -> [ShiftTyping.Action]) {
+    run.perform {
+      let actions = decide(microsecondsSinceBoot())
+      if typing.ours != remembered {
+        remembered = typing.ours
+        try memory?.write(remembered)
+      }
+      if typing.isWaiting, !wasWaiting { liveness?.begin() }
+      for action in actions { try perform(action) }
+      if !typing.isWaiting { liveness?.end() }
+      wasWaiting = typing.isWaiting
+      if let deadline = typing.deadline {
+        timer?.set(at: UInt64(clamping: deadline))
+      } else {
+        timer?.disable()
+      }
+      if let ending, !typing.isActive { run.end(ending.signal) }
+    }
+  }
+}

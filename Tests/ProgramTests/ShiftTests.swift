@@ -1,0 +1,183 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `keymodectl shift --dry-run`, which prints what the virtual keyboard would do.
+@Suite("A Shift that types", .timeLimit(.minutes(10)))
+struct ShiftTests {
+  private let memory: TemporaryFolder
+  /// What the programs tell their service manager.
+  private let manager: Int32
+
+  init() throws {
+    memory = try TemporaryFolder()
+    manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+    let manager = manager
+    try #require(withSocketAddress("\(memory.path)/notify") { bind(manager, $0, $1) } == 0)
+  }
+
+  private func shift(_ directory: String, _ arguments: String...) throws -> RunningProgram {
+    try RunningProgram(
+      "keymodectl",
+      ["shift", "--dry-run", "--any-session", "--socket-dir", directory] + arguments,
+      environment: [
+        "RUNTIME_DIRECTORY": memory.path, "NOTIFY_SOCKET": "\(memory.path)/notify",
+      ])
+  }
+
+  private func tapping() throws -> RunningDaemon {
+    try .following(
+      configuration: "devices: { ignore: [\"*\"] }\nshift: { trigger: tap, threshold: 60s }\n")
+  }
+
+  /// Waits until a program that has been started knows the states.
+  private func awaitStates() throws {
+    var (told, isReady) = ("", false)
+    while !isReady || told != "STATUS=" {
+      isReady = isReady || told == "READY=1"
+      try awaitInput(manager, "a notification")
+      var text = [UInt8](repeating: 0, count: 4096)
+      let count = recv(manager, &text, text.count, 0)
+      told = String(decoding: text.prefix(max(0, count)), as: UTF8.self)
+    }
+  }
+
+  @Test("one shot holds Shift while the state is on; a found state does not")
+  func oneShot() throws {
+    let daemon = try tapping()
+    try daemon.trigger("shiftPressed")
+    let program = try shift(daemon.sockets, "--one-shot", "--at-most", "5s")
+    try awaitStates()
+    for event in ["characterTyped", "shiftPressed", "characterTyped", "shiftPressed"] {
+      try daemon.trigger(event)
+    }
+    #expect(try program.line() == "Shift is down")
+    #expect(try program.line() == "Shift is up")
+    #expect(try program.line() == "Shift is down")
+    daemon.kill()
+    #expect(try program.line() == "Shift is up")
+    try wait(for: "the message") { program.errors.contains("waiting for it") }
+    program.terminate()
+    #expect(program.end() == SIGTERM)
+    #expect(!program.errors.contains("does not answer"))
+  }
+
+  @Test("one shot ends by itself, and when the daemon hangs or the program ends")
+  func endOfOneShot() throws {
+    let daemon = try tapping()
+    let program = try shift(daemon.sockets, "--one-shot", "--at-most", "200ms")
+    try awaitStates()
+    try daemon.trigger("shiftPressed")
+    #expect(try program.line() == "Shift is down")
+    #expect(try program.line() == "Shift is up")
+    program.terminate()
+    _ = program.end()
+    #expect(program.errors == "")
+
+    try daemon.trigger("characterTyped")
+    let next = try shift(daemon.sockets, "--one-shot", "--at-most", "5s")
+    try awaitStates()
+    try daemon.trigger("shiftPressed")
+    #expect(try next.line() == "Shift is down")
+    let start = ContinuousClock.now
+    try daemon.whileStopped {
+      let line = try next.line()
+      #expect(line == "Shift is up")
+      #expect(.now - start < .seconds(4))
+    }
+    try daemon.trigger("characterTyped")
+    try daemon.trigger("shiftPressed")
+    #expect(try next.line() == "Shift is down")
+    next.terminate()
+    #expect(try next.line() == "Shift is up")
+    #expect(next.end() == SIGTERM)
+    #expect(next.errors.contains("does not answer"))
+  }
+
+  @Test("one shot is refused where the daemon does not wait for taps")
+  func trigger() throws {
+    let daemon = try RunningDaemon.following()
+    let program = try shift(daemon.sockets, "--one-shot")
+    #expect(program.end() == 2)
+    #expect(
+      program.errors.contains(
+        "--one-shot needs 'shift: { trigger: tap }' in the daemon's configuration, "
+          + "which has 'press'"))
+  }
+
+  @Test("only one runs at a time")
+  func single() throws {
+    let daemon = try tapping()
+    let first = try shift(daemon.sockets, "--caps-lock")
+    try awaitStates()
+    let second = try shift(daemon.sockets, "--caps-lock")
+    #expect(second.end() == 1)
+    #expect(
+      second.errors
+        == "keymodectl: cannot make a virtual keyboard: another 'keymodectl shift' runs\n")
+    #expect(first.isRunning)
+  }
+
+  @Test(
+    "what it does not have is refused",
+    arguments: [
+      ([], "shift takes --caps-lock, --one-shot or both"),
+      (["--caps-lock", "--at-most", "1s"], "option '--at-most' works only with --one-shot"),
+      (["--one-shot", "--at-most", "5.000001s"], "'--at-most' takes a time of up to 5s"),
+      (["--one-shot", "--at-most", "0"], "'--at-most' takes a time of up to 5s"),
+    ] as [([String], String)])
+  func usage(_ arguments: [String], _ message: String) throws {
+    let ended = try run("keymodectl", ["shift", "--dry-run"] + arguments)
+    #expect((ended.status, ended.output) == (2, ""))
+    #expect(ended.errors == "keymodectl: \(message)\ntry 'keymodectl shift --help'\n")
+  }
+
+  /// A daemon that tells these changes after the states, of the machine, to the state.
+  private func daemon(
+    _ shift: String, capsIsOn: Bool, _ changes: [(String, String)]
+  ) throws -> (ScriptedDaemon, TemporaryFolder) {
+    let folder = try TemporaryFolder()
+    func state(_ sequence: Int) -> String {
+      #"{"instance":"i","sequence":\#(sequence),"time":1,"shift":"\#(shift)","#
+        + #""keyboard":"idle","locks":{"caps":\#(capsIsOn),"num":null}}"#
+    }
+    var answers = ScriptedDaemon.answers
+    answers["Monitor"] = [
+      #"{"parameters":{"state":\#(state(1)),"changes":[],"missed":0},"continues":true}"#
+    ]
+    for (index, (machine, to)) in changes.enumerated() {
+      let change =
+        #"{"sequence":\#(index + 2),"time":1,"machine":"\#(machine)","from":"x","to":"\#(to)","#
+        + #""event":"e"}"#
+      answers["Monitor"]?.append(
+        #"{"parameters":{"state":\#(state(index + 2)),"changes":[\#(change)],"missed":0},"#
+          + #""continues":true}"#)
+    }
+    let daemon = try ScriptedDaemon(in: folder.path, answers, staysAfterMonitor: true, clients: 2)
+    return (daemon, folder)
+  }
+
+  @Test("Caps Lock is tapped in capsLock and after it, and a killed process leaves it to the next")
+  func capsLock() throws {
+    let (first, folder) = try daemon(
+      "off", capsIsOn: false,
+      [
+        ("shift", "capsLock"), ("caps", "on"), ("shift", "off"), ("caps", "off"),
+        ("shift", "capsLock"), ("caps", "on"),
+      ])
+    let program = try shift(folder.path, "--caps-lock")
+    for _ in 1...3 { #expect(try program.line() == "Caps Lock is tapped") }
+    kill(program.number, SIGKILL)
+    _ = program.end()
+    #expect(try String(contentsOfFile: "\(memory.path)/ours", encoding: .utf8) == "-\n\0")
+    withExtendedLifetime((first, folder)) {}
+
+    let (second, other) = try daemon("capsLock", capsIsOn: true, [])
+    let next = try shift(other.path, "--caps-lock")
+    #expect(try next.line() == "Caps Lock is tapped")
+    next.terminate()
+    #expect(next.end() == SIGTERM)
+    #expect(next.errors == "")
+    withExtendedLifetime((second, other)) {}
+  }
+}
