@@ -176,7 +176,8 @@ struct ShiftTests {
     #expect(try next.line() == "Caps Lock is tapped")
     next.terminate()
     #expect(next.end() == SIGTERM)
-    #expect(next.errors == "")
+    // This daemon never tells that the LED is off.
+    #expect(next.errors.hasPrefix("keymodectl: Caps Lock does not answer its key"))
     withExtendedLifetime((second, other)) {}
   }
 }
