@@ -216,7 +216,7 @@ vm-tests: build deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	$(GUEST)
+	$(GUEST) desktop
 	$(call PYTEST,guests) $(GUESTS) Tests/VirtualMachine $(addprefix --ignore ,$(PACKAGE_TESTS))
 
 # These are about Debian 13, which README names: the guest has it whatever this machine has.

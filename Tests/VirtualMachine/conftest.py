@@ -18,11 +18,27 @@ Wrapper = Generator[None, pytest.TestReport, pytest.TestReport]
 @pytest.fixture(scope="session")
 def images() -> Images:
     """The images that a guest boots from, for tests with a guest of their own."""
+    return available_images()
+
+
+@pytest.fixture(scope="module")
+def desktop() -> Iterator[VirtualMachine]:
+    """A running guest with desktops and the programs under test, for the tests of one file.
+
+    What they start there runs on after each test.
+    """
+    with VirtualMachine(available_images("desktop")) as machine:
+        service.install(machine)
+        yield machine
+
+
+def available_images(addition: str = "") -> Images:
+    """The images with this addition; skips the test where they cannot be had."""
     if problem := missing_requirements():
         if os.environ.get("KEYMODED_REQUIRE_VM") == "1":
             pytest.fail(f"KEYMODED_REQUIRE_VM=1, but {problem}")
         pytest.skip(problem)
-    images = ensure_images()
+    images = ensure_images(addition)
     # QEMU's keyboard drops events that a slow guest does not read, and keys are typed at fixed
     # times. So QEMU and this process get a higher priority than others.
     with contextlib.suppress(PermissionError):
@@ -80,7 +96,7 @@ def _end_leftovers(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Function, call: pytest.CallInfo[None]) -> Wrapper:
     report = yield
-    machine = item.funcargs.get("vm")
+    machine = item.funcargs.get("vm", item.funcargs.get("desktop"))
     if report.when == "call" and report.failed and isinstance(machine, VirtualMachine):
         try:
             report.sections.append(("end of the guest's journal", machine.journal_tail()))

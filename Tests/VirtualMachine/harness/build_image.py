@@ -2,7 +2,8 @@
 
 They land in <checkout>/.vm, in a folder for each Debian, and are built again only when this file
 or the files in guest/image have changed. Everything comes from Debian's own mirrors, and nothing is
-installed on the host. The tests call `ensure_images()`.
+installed on the host. The tests call `ensure_images()`; with "desktop", the guest has the packages
+of packages-desktop.txt too, which would make the start of all other guests slower.
 """
 
 import contextlib
@@ -93,12 +94,15 @@ def missing_requirements() -> str:
     return "; ".join(problems)
 
 
-def ensure_images() -> Images:
-    """Returns the images, building them first where they are missing or out of date."""
-    folder = IMAGES / _suite()
+def ensure_images(addition: str = "") -> Images:
+    """Returns the images, building them first where they are missing or out of date.
+
+    `addition` names a list of packages that the guest has besides the usual ones.
+    """
+    folder = IMAGES / (f"{_suite()}-{addition}" if addition else _suite())
     images = Images(folder / "vmlinux", folder / "initramfs.cpio", folder / "root.ext4")
     stamp = folder / "stamp"
-    wanted = _hash_of_inputs()
+    wanted = _hash_of_inputs(addition)
     with _locked(folder):
         if not stamp.exists() or stamp.read_text() != wanted:
             if problem := missing_requirements():
@@ -107,15 +111,16 @@ def ensure_images() -> Images:
             for state in folder.glob("state-*"):
                 state.unlink()
             with tempfile.TemporaryDirectory(prefix="building-", dir=folder) as work:
-                _build(Path(work), images)
+                packages = [name for path in _lists(addition) for name in _listed(path)]
+                _build(Path(work), images, packages)
             stamp.write_text(wanted)
     return images
 
 
-def _packages() -> list[str]:
-    """The packages of the guest: those of every Debian, and those of this one."""
-    own = PARTS / f"packages-{_suite()}.txt"
-    return _listed(PARTS / "packages.txt") + (_listed(own) if own.exists() else [])
+def _lists(addition: str) -> list[Path]:
+    """The lists of the guest's packages: of every Debian, of this one, and of an addition."""
+    own = [PARTS / f"packages-{name}.txt" for name in (_suite(), addition)]
+    return [PARTS / "packages.txt", *(path for path in own if path.exists())]
 
 
 def _listed(path: Path) -> list[str]:
@@ -123,9 +128,10 @@ def _listed(path: Path) -> list[str]:
     return [word for line in path.read_text().splitlines() for word in line.split("#")[0].split()]
 
 
-def _hash_of_inputs() -> str:
+def _hash_of_inputs(addition: str) -> str:
     digest = hashlib.sha256()
-    for source in [Path(__file__), *sorted(PARTS.iterdir())]:
+    others = sorted({*PARTS.iterdir()} - {*PARTS.glob("packages*.txt")})
+    for source in [Path(__file__), *_lists(addition), *others]:
         digest.update(source.name.encode() + b"\0" + source.read_bytes())
     return digest.hexdigest()
 
@@ -149,14 +155,14 @@ def _output(*command: str | Path, **options: Any) -> str:
     return output.decode()
 
 
-def _build(work: Path, images: Images) -> None:
+def _build(work: Path, images: Images, packages: Sequence[str]) -> None:
     kernel = _unpack_kernel(work)
     (modules,) = (kernel / "lib/modules").iterdir()
     _output("depmod", "-b", kernel, modules.name)
     (compressed,) = (kernel / "boot").glob("vmlinuz-*")
     images.kernel.write_bytes(_extract_vmlinux(compressed.read_bytes()))
     _build_initramfs(work / "initramfs", kernel, modules.name, images.initramfs)
-    _build_root(work / "root", modules, images.root)
+    _build_root(work / "root", modules, images.root, packages)
 
 
 def _unpack_kernel(work: Path) -> Path:
@@ -211,12 +217,12 @@ def _with_dependencies(kernel: Path, version: str) -> list[Path]:
     return list(dict.fromkeys(paths))
 
 
-def _build_root(root: Path, modules: Path, image: Path) -> None:
+def _build_root(root: Path, modules: Path, image: Path, packages: Sequence[str]) -> None:
     _output(
         *MMDEBSTRAP,
         "--mode=root",
         "--variant=minbase",
-        f"--include={','.join(_packages())}",
+        f"--include={','.join(packages)}",
         '--aptopt=Apt::Install-Recommends "false"',
         *(f"--dpkgopt=path-exclude={pattern}" for pattern in UNWANTED),
         f"--customize-hook={_unpacking('libinput-tools', LIBINPUT_TOOLS)}",

@@ -84,6 +84,15 @@ class MadeDevice(VirtualKeyboard):
         )
 
 
+def switch_console_locks_off(vm: VirtualMachine) -> None:
+    """Switches the lock keys of the console off, which an earlier test may have typed.
+
+    The kernel gives each new keyboard the LEDs of the console's locks.
+    """
+    # KDSKBLED of <linux/kd.h>.
+    vm.run("python3 -c 'import fcntl; fcntl.ioctl(open(\"/dev/tty0\"), 0x4B65, 0)'")
+
+
 Made = TypeVar("Made", bound=VirtualKeyboard)
 
 

@@ -16,6 +16,7 @@ import itertools
 import shlex
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -277,4 +278,5 @@ class VirtualMachine:
 
 if __name__ == "__main__" and not missing_requirements():
     # Before the tests, so that the time that they take is their own.
-    VirtualMachine(ensure_images()).saved_state()
+    for addition in ("", *sys.argv[1:]):
+        VirtualMachine(ensure_images(addition)).saved_state()

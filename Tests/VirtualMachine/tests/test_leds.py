@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from harness import service
-from harness.keyboards import MadeDevice, followed
+from harness.keyboards import MadeDevice, followed, switch_console_locks_off
 from harness.service import PATIENT, reload, wait_until_following
 from harness.vm import VirtualMachine
 from harness.watch import Watch
@@ -27,9 +27,7 @@ def keyboard_with_leds(guest: VirtualMachine, name: str) -> MadeDevice:
 @pytest.fixture
 def reading(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with the shipped service just started, configured to switch LEDs."""
-    # The kernel sets the console's lock keys on each new keyboard, and an earlier test may have typed
-    # them: KDSKBLED of <linux/kd.h> switches them off.
-    installed.run("python3 -c 'import fcntl; fcntl.ioctl(open(\"/dev/tty0\"), 0x4B65, 0)'")
+    switch_console_locks_off(installed)
     with service.configured(installed, LEDS):
         yield installed
 
