@@ -137,9 +137,6 @@ _PROGRAMS = {"sway": "sway", "xorg": "Xorg"}
 
 _SWAYMSG = "swaymsg --socket $XDG_RUNTIME_DIR/sway-ipc.*"
 _FOCUSED = f"{_SWAYMSG} --type get_tree | jq --raw-output '.. | select(.focused?) | .app_id'"
-_SWAY_LAYOUT = _SWAYMSG + """ input '*' xkb_options '"{}"'"""
-# The first option removes those of before.
-_XORG_LAYOUT = "DISPLAY=:7 setxkbmap -option '' -option '{}'"
 
 _XORG = """\
 Section "Device"
@@ -201,8 +198,10 @@ class Screen:
         """
         terminal = (self._text.parent / "tty").read_text().strip()
         self._vm.run(f"printf '\\033[>4;2m' >{terminal}")
-        yield
-        self._vm.run(f"printf '\\033[>4;0m' >{terminal}")
+        try:
+            yield
+        finally:
+            self._vm.run(f"printf '\\033[>4;0m' >{terminal}")
 
     def read(self, count: int) -> str:
         """Waits for so many characters, and returns all that arrived since the last `read`."""
@@ -218,23 +217,31 @@ class Screen:
     def read_to(self, mark: str) -> str:
         """Waits for these characters, and returns all that arrived since the last `read`."""
         wait_until(
-            lambda: self._all().endswith(mark), f"{mark!r} on {self.kind}", ARRIVAL_SECONDS
+            lambda: self._all()[self._read :].endswith(mark),
+            f"{mark!r} on {self.kind}",
+            ARRIVAL_SECONDS,
         )
         return self.read(0)
 
     @contextlib.contextmanager
     def layout(self, option: str) -> Iterator[None]:
         """Meanwhile the keyboard has the usual layout with this option of XKB, for Caps Lock."""
-        if self.kind == "console":
-            key = {"caps:escape": "Escape", "ctrl:nocaps": "Control"}[option]
-            self._vm.run(f"echo 'keycode 58 = {key}' | loadkeys")
+        self._change_layout(option)
+        try:
             yield
-            self._vm.run("echo 'keycode 58 = Caps_Lock' | loadkeys")
-            return
-        change = {"sway": _SWAY_LAYOUT, "xorg": _XORG_LAYOUT}[self.kind]
-        self.session.run(change.format(option))
-        yield
-        self.session.run(change.format(""))
+        finally:
+            self._change_layout("")
+
+    def _change_layout(self, option: str) -> None:
+        match self.kind:
+            case "console":
+                key = {"caps:escape": "Escape", "ctrl:nocaps": "Control"}.get(option, "Caps_Lock")
+                self._vm.run(f"echo 'keycode 58 = {key}' | loadkeys")
+            case "sway":
+                self.session.run(f"""{_SWAYMSG} input '*' xkb_options '"{option}"'""")
+            case "xorg":
+                # The first option removes those of before.
+                self.session.run(f"DISPLAY=:7 setxkbmap -option '' -option '{option}'")
 
     @contextlib.contextmanager
     def stopped(self) -> Iterator[None]:

@@ -103,6 +103,8 @@ class Typing:
     def come_back(self) -> None:
         """Switches from another console to this screen."""
         self.shown.session.bring_to_front()
+        # Without a graphics card, sway looks for its keyboards again at the first key.
+        self.person.play("tap ctrl")
         self.wait_for_keyboards()
 
     def wait_for_keyboards(self) -> None:
