@@ -48,9 +48,10 @@ struct ConfigurationReader {
       }
     }
     let shown = locks.filter { configuration.leds.used.contains($0.led) }
-    if let node = list ?? leds, let lock = Lock.allCases.first(where: shown.contains) {
-      let name = lock.machine.rawValue
-      warn("the LED of '\(name)' shows a state, so this lock is unknown", at: node)
+    if let node = list ?? leds {
+      for name in Lock.allCases.filter(shown.contains).map(\.machine.rawValue) {
+        warn("the LED of '\(name)' shows a state, so this lock is unknown", at: node)
+      }
     }
     configuration.settings.locks = locks.subtracting(shown)
   }

@@ -74,17 +74,29 @@ struct KeptBytes {
   private static func checksum(
     _ head: Head, _ content: Slice<UnsafeMutableRawBufferPointer>
   ) -> UInt64 {
-    let ofHead = withUnsafeBytes(of: head) { Checksum.of($0.dropLast(8)) }
-    return Checksum.of(content, after: ofHead)
+    let ofHead = withUnsafeBytes(of: head) {
+      Checksum.of(UnsafeRawBufferPointer(rebasing: $0.dropLast(8)))
+    }
+    return Checksum.of(UnsafeRawBufferPointer(rebasing: content), after: ofHead)
   }
 }
 
-/// FNV-1a: it detects interrupted writes, not forgery.
+/// FNV-1a over words of eight bytes, which is quicker than over bytes, and over the bytes of an
+/// incomplete one. It detects interrupted writes, not forgery.
 enum Checksum {
+  private static let prime: UInt64 = 0x100_0000_01b3
+
   /// The checksum of these bytes after those with `sum`.
   static func of(
-    _ bytes: some Sequence<UInt8>, after sum: UInt64 = 0xcbf2_9ce4_8422_2325
+    _ bytes: UnsafeRawBufferPointer, after sum: UInt64 = 0xcbf2_9ce4_8422_2325
   ) -> UInt64 {
-    bytes.reduce(sum) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    var sum = sum
+    let end = bytes.count & ~7
+    for offset in stride(from: 0, to: end, by: 8) {
+      sum = (sum ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* prime
+      // A difference in the highest bits must reach the others.
+      sum ^= sum >> 32
+    }
+    return bytes[end...].reduce(sum) { ($0 ^ UInt64($1)) &* prime }
   }
 }

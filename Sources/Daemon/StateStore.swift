@@ -25,8 +25,9 @@ final class StateStore {
     let sequence: Int64
     /// How many records were ever written, which is also the number of the last one.
     let written: Int64
-    let shift, keyboard, caps, num: StoredName
+    let shift, keyboard: StoredName
     let shiftSince, keyboardSince, pressed: StoredTime
+    let caps, num: StoredLock
   }
 
   /// A release that is awaited, as it is stored.
@@ -49,7 +50,9 @@ final class StateStore {
     /// Of all fields before it.
     var checksum: UInt64 = 0
 
-    var sum: UInt64 { withUnsafeBytes(of: self) { Checksum.of($0.dropLast(8)) } }
+    var sum: UInt64 {
+      withUnsafeBytes(of: self) { Checksum.of(UnsafeRawBufferPointer(rebasing: $0.dropLast(8))) }
+    }
   }
 
   /// The version of the states and the records; must change if a field of either does.
@@ -93,9 +96,6 @@ final class StateStore {
     written = kept.written
     let shifts: [ShiftRules.State] = [.off, .on(since: kept.pressed.time), .capsLock]
     guard let shift = shifts.first(where: { $0.name == kept.shift.text }) else { return nil }
-    func lock(_ name: StoredName) -> LockRules.State {
-      name.text.flatMap(LockRules.State.init) ?? .unknown
-    }
     let releases = bytes.dropFirst(MemoryLayout<States>.stride).withUnsafeBytes { rest in
       stride(from: 0, through: rest.count - Release.size, by: Release.size).compactMap { offset in
         rest.loadUnaligned(fromByteOffset: offset, as: Release.self).awaited
@@ -113,7 +113,8 @@ final class StateStore {
     let snapshot = Controller.Snapshot(
       sequence: last, shift: shift, shiftSince: kept.shiftSince.time, keyboard: keyboard,
       keyboardSince: kept.keyboardSince.time,
-      locks: LockStates(caps: lock(kept.caps), num: lock(kept.num)), awaitedReleases: releases)
+      locks: LockStates(caps: kept.caps.state, num: kept.num.state),
+      awaitedReleases: releases)
     return Contents(instance: instance, snapshot: snapshot, changes: changes.reversed())
   }
 
@@ -135,9 +136,9 @@ final class StateStore {
       bytesOf: States(
         instance: StoredName(instance), sequence: modes.sequence, written: written,
         shift: StoredName(modes.shift), keyboard: StoredName(modes.keyboard),
-        caps: StoredName(modes.locks[.caps].rawValue), num: StoredName(modes.locks[.num].rawValue),
         shiftSince: StoredTime(modes.shiftSince), keyboardSince: StoredTime(modes.keyboardSince),
-        pressed: StoredTime(pressed)))
+        pressed: StoredTime(pressed), caps: StoredLock(modes.locks[.caps]),
+        num: StoredLock(modes.locks[.num])))
     for release in snapshot.awaitedReleases.prefix(Self.mostReleases) {
       bytes.append(
         bytesOf: Release(key: Int64(release.key.number), event: StoredName(release.event)))
@@ -202,6 +203,21 @@ private struct StoredTime: BitwiseCopyable {
   init(_ time: Time?) { microseconds = time?.microseconds ?? .min }
 
   var time: Time? { microseconds == .min ? nil : Time(microseconds: microseconds) }
+}
+
+/// The state of a lock.
+private struct StoredLock: BitwiseCopyable {
+  private let number: Int64
+
+  init(_ state: LockRules.State) {
+    switch state {
+    case .unknown: number = 0
+    case .off: number = 1
+    case .on: number = 2
+    }
+  }
+
+  var state: LockRules.State { number == 1 ? .off : number == 2 ? .on : .unknown }
 }
 
 extension [UInt8] {

@@ -8,6 +8,10 @@ public enum Machine: String, CaseIterable, Sendable {
   case caps
   /// Num Lock, ``LockRules``.
   case num
+
+  /// The machines that are no locks. They are what is shown where the user names no machine: a lock
+  /// is shown only where its state says something.
+  public static let modes: [Machine] = [.shift, .keyboard]
 }
 
 /// One transition of one machine, as programs receive it.

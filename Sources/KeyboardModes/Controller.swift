@@ -96,14 +96,14 @@ public struct Controller: Sendable {
   public mutating func take(_ events: [KeyEvent], on device: DeviceID) -> [Change] {
     machines.forgetChanges()
     for event in events {
-      passTime(to: event.time)
+      begin(at: event.time)
       process(event, of: device)
     }
     return machines.changes
   }
 
   mutating func process(_ input: Input) {
-    if let time = input.time { passTime(to: time) }
+    if let time = input.time { begin(at: time) }
     switch input {
     case .opened(let device, let held):
       keys.open(device, held)
@@ -196,10 +196,17 @@ public struct Controller: Sendable {
     return machines.changes
   }
 
+  /// Performs what comes before an input at `time`.
+  @inline(__always)
+  private mutating func begin(at time: Time) {
+    passTime(to: time)
+    if lockLEDs.isUntold { tellLocks(at: time) }
+  }
+
   /// Most events find that nothing can be due, without a call.
   @inline(__always)
   mutating func passTime(to time: Time) {
-    if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.isWaiting {
+    if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil {
       performDue(by: time)
     }
   }
@@ -217,7 +224,6 @@ public struct Controller: Sendable {
         machines.send(.timedOut, at: due)
       }
     }
-    if lockLEDs.isUntold { tellLocks(at: time) }
   }
 
   // MARK: What is sent

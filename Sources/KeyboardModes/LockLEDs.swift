@@ -38,11 +38,8 @@ struct LockLEDs: Sendable {
   private var caps = Pace()
   private var num = Pace()
 
-  /// Whether reports without a time came that have not been told.
+  /// Whether reports without a time came that have not been told: the next input with a time does.
   var isUntold = false
-
-  /// Whether a passing time may tell something.
-  var isWaiting: Bool { isUntold || due != nil }
 
   /// When the next lock that changed too fast is told again; `nil` if there is none.
   var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }

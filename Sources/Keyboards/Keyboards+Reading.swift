@@ -72,9 +72,12 @@ extension Keyboards {
     let isAlone = followed.count == 1
     if !isAlone { findReady() }
     isMoreLeft = false
+    var wasLockPressed = false
     for index in polled.indices
     where isAlone || polled[index].revents != 0 || followed[index].hasMore {
-      let outcome = read(followed[index].device, followed[index].id, at: index)
+      let outcome = Self.read(
+        followed[index].device, followed[index].id, into: &waiting, at: index,
+        asksForLEDs: &asksForLEDs, wasLockPressed: &wasLockPressed)
       switch outcome {
       case .drained: followed[index].hasMore = false
       case .more:
@@ -86,6 +89,9 @@ extension Keyboards {
         followed[index].hasMore = true
         ended.append((followed[index].id, error))
       }
+    }
+    if wasLockPressed {
+      watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
     }
     return (limit, ended)
   }
@@ -103,10 +109,6 @@ extension Keyboards {
       guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
       letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))
     }
-  }
-
-  private func askForLEDsSoon() {
-    watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
   }
 
   /// Asks for the lock LEDs of all devices: no event tells of what a grab hides.
@@ -127,7 +129,10 @@ extension Keyboards {
     }
   }
 
-  private func read(_ device: InputDevice, _ id: DeviceID, at index: Int) -> Outcome {
+  private static func read(
+    _ device: InputDevice, _ id: DeviceID, into waiting: inout FrameQueues, at index: Int,
+    asksForLEDs: inout Bool, wasLockPressed: inout Bool
+  ) -> Outcome {
     defer { waiting.endFrame(of: index) }
     var count = 0
     do {
@@ -136,7 +141,7 @@ extension Keyboards {
         case .key(let event):
           waiting.append(.key(id, event), at: event.time, of: index)
           count += 1
-          if event.key.isLock, event.action == .press { askForLEDsSoon() }
+          if event.key.isLock, event.action == .press { wasLockPressed = true }
         case .led(let report, let time):
           waiting.append(.leds(id, report, at: time), at: time, of: index)
           asksForLEDs = true
@@ -149,7 +154,7 @@ extension Keyboards {
           count += 1
         case .frameEnd:
           waiting.endFrame(of: index)
-          if count >= Self.turn { return .more }
+          if count >= turn { return .more }
         case .drained: return .drained
         case .gone: return .ended(nil)
         }

@@ -34,18 +34,15 @@ public final class VirtualKeyboard {
     return try .opening("/dev/uinput", flags: O_WRONLY)
   }
 
-  /// Presses or releases Shift.
-  public func setShift(isDown: Bool) throws(SystemError) {
-    try send(KEY_LEFTSHIFT, isDown ? 1 : 0)
-  }
+  /// Presses or releases left Shift.
+  public func setShift(isDown: Bool) throws(SystemError) { try send(KEY_LEFTSHIFT, isDown) }
 
   /// Presses and releases Caps Lock.
   public func tapCapsLock() throws(SystemError) {
-    try send(KEY_CAPSLOCK, 1)
-    try send(KEY_CAPSLOCK, 0)
+    for isDown in [true, false] { try send(KEY_CAPSLOCK, isDown) }
   }
 
-  private func send(_ key: Int32, _ value: Int32) throws(SystemError) {
-    try checked("type", keymoded_send_key(device.number, UInt16(key), value))
+  private func send(_ key: Int32, _ isDown: Bool) throws(SystemError) {
+    try checked("type", keymoded_send_key(device.number, UInt16(key), isDown ? 1 : 0))
   }
 }

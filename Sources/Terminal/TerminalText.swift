@@ -75,14 +75,15 @@ extension TerminalTextConvertible {
 /// separator and invisible character with U+FFFD. Invisible characters can reverse the direction of
 /// a text or make two different texts look the same.
 public func printable(_ text: String) -> String {
-  // Nearly every text is printable ASCII.
-  guard !text.utf8.allSatisfy({ 0x20..<0x7f ~= $0 }) else { return text }
+  guard !text.unicodeScalars.allSatisfy({ $0.isShown }) else { return text }
   return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isShown ? $0 : "\u{fffd}" }))
 }
 
 extension Unicode.Scalar {
   /// Whether the character is visible, or a space, and acts on nothing around it.
   public var isShown: Bool {
+    // Nearly every text is ASCII, and its properties take long to look up.
+    if isASCII { return 0x20..<0x7f ~= value }
     if properties.isDefaultIgnorableCodePoint { return false }
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: return false

@@ -95,8 +95,8 @@ let commands: [Command] = [
     "Lets the states of Shift type, until Ctrl+C: a virtual keyboard turns Caps Lock on while the "
       + "state is capsLock, or holds Shift while it is on. It acts in the session that is in front, "
       + "unless that is locked. It needs /dev/uinput, as root or keymoded-shift.service.",
-    ("sudo systemctl enable --now keymoded-shift.service", "run shift --caps-lock as a service"),
-    ("sudo keymodectl shift --caps-lock --one-shot", "both, until Ctrl+C"),
+    ("sudo keymodectl shift --caps-lock", "what keymoded-shift.service runs"),
+    ("keymodectl shift --caps-lock --one-shot --dry-run", "print what it would do"),
     run: shift),
   .init(
     "trigger", "EVENT", "send an event instead of a key",

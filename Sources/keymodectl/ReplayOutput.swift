@@ -58,7 +58,10 @@ struct ReplayOutput: ~Copyable {
       }
     } else {
       let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
-      output.line(ChangeLine.text(of: replay.modes, at: time))
+      let modes = replay.modes
+      // Most recordings have no LEDs.
+      let machines = Machine.allCases.filter { !$0.isLock || modes[$0] != "unknown" }
+      output.line(ChangeLine.text(of: modes, at: time, for: machines))
     }
     if let statistics { output.line(statistics.text) }
   }
@@ -91,6 +94,10 @@ struct ReplayOutput: ~Copyable {
   }
 }
 
+extension Machine {
+  fileprivate var isLock: Bool { self == .caps || self == .num }
+}
+
 extension ReplayStatistics {
   /// The counts for people, a line for each kind.
   fileprivate var text: TerminalText {
@@ -104,8 +111,14 @@ extension ReplayStatistics {
       releases  \(releases)
       repeats   \(repeats)\(bounced)
       losses    \(losses)
-      changes   \(Machine.allCases.map { "\(changes[$0] ?? 0) of \($0)" }.joined(separator: ", "))
+      changes   \(machines.map { "\(changes[$0] ?? 0) of \($0)" }.joined(separator: ", "))
       """
+  }
+
+  /// The machines whose changes are shown: locks only if they have some, because most recordings
+  /// have no LEDs.
+  private var machines: [Machine] {
+    Machine.allCases.filter { !$0.isLock || changes[$0] != nil }
   }
 
   /// The counts as a line of JSON, behind the file that they are of. Durations are in microseconds.
@@ -119,7 +132,7 @@ extension ReplayStatistics {
       ],
       "releases": number(releases), "repeats": number(repeats), "bounces": number(bounces),
       "losses": number(losses),
-      "changes": ["shift": number(changes[.shift]), "keyboard": number(changes[.keyboard])],
+      "changes": .object(machines.map { .init($0.rawValue, number(changes[$0])) }),
     ]
     guard let file else { return ["stats": counted] }
     return ["file": .string(file), "stats": counted]

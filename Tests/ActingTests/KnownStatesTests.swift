@@ -48,7 +48,7 @@ extension KnownStates {
     switch occurrence {
     case .states(let states, let change):
       // A state that does not count is "?", and a change is marked.
-      let texts = Machine.allCases.map { machine -> String in
+      let texts = Machine.modes.map { machine -> String in
         let since = machine == .shift ? states.modes.shiftSince : states.modes.keyboardSince
         return states[machine].map { $0 + (since.map { "@\($0.microseconds)" } ?? "") } ?? "?"
       }
@@ -150,5 +150,31 @@ struct KnownStatesTests {
     for (place, (input, told)) in timeline.steps.enumerated() {
       #expect(known.told(input) == told, "step \(place)")
     }
+  }
+
+  @Test("a lock that changes while the session is not in front counts after its next change")
+  func locks() {
+    var known = KnownStates(presence: .inFront)
+    func caps(_ occurrence: Occurrence?) -> String? {
+      if case .states(let states, _) = occurrence { states[.caps] ?? "?" } else { nil }
+    }
+    func change(_ sequence: Int64, _ state: String) -> Update {
+      .change(
+        Change(
+          sequence: sequence, time: Time(microseconds: sequence), machine: .caps, from: "x",
+          to: state, event: "e"))
+    }
+    let modes = Modes(
+      sequence: 1, shift: "off", shiftSince: nil, keyboard: "a", keyboardSince: nil,
+      locks: LockStates(caps: .off))
+    let message = StateMessage(instance: "i", time: Time(microseconds: 0), modes: modes)
+    #expect(caps(known.take(.states(message))) == "off")
+    #expect(caps(known.take(change(2, "on"))) == "on")
+    #expect(caps(known.take(.absent(.locked))) == nil)
+    #expect(caps(known.take(.inFront)) == "on", "as before")
+    _ = known.take(.absent(.locked))
+    #expect(caps(known.take(change(3, "off"))) == nil)
+    #expect(caps(known.take(.inFront)) == "?")
+    #expect(caps(known.take(change(4, "on"))) == "on")
   }
 }

@@ -155,6 +155,34 @@ struct ConfigurationTests {
     for text in ["leds:", "leds: {}"] { #expect(try read(text) == Configuration()) }
   }
 
+  @Test(
+    "both locks are followed unless the configuration says which, or shows a state by their LED",
+    arguments: [
+      ("", [.caps, .num], []), ("locks: [num, caps]", [.caps, .num], []), ("locks: []", [], []),
+      ("locks:", [], []), ("locks: num", [.num], []), ("locks: [caps]", [.caps], []),
+      ("leds: { capsLock: LED_SCROLLL }", [.caps, .num], []),
+      ("leds: { capsLock: LED_CAPSL }", [.num], ["1:7: caps"]),
+      ("leds: { capsLock: LED_CAPSL }\nlocks: [num]", [.num], []),
+      ("leds: { capsLock: LED_CAPSL }\nlocks: [num, caps]", [.num], ["2:8: caps"]),
+      ("locks: caps\nleds: { 'on': [LED_CAPSL] }", [], ["1:8: caps"]),
+      ("leds: { 'on': [LED_NUML, LED_CAPSL] }", [], ["1:7: caps", "1:7: num"]),
+      ("leds: { 'on': [LED_NUML, LED_CAPSL] }\nlocks: []", [], []),
+    ] as [(String, Set<Lock>, [String])])
+  func locks(_ text: String, _ locks: Set<Lock>, _ warned: [String]) throws {
+    var warnings: [String] = []
+    let configuration = try Configuration(parsing: Array(text.utf8), file: "k.yaml") {
+      warnings.append("\($0)")
+    }
+    #expect(configuration.settings.locks == locks)
+    #expect(
+      warnings
+        == warned.map { place in
+          let parts = place.split(separator: " ")
+          return "k.yaml:\(parts[0]) warning: the LED of '\(parts[1])' shows a state, "
+            + "so this lock is unknown"
+        })
+  }
+
   @Test("every LED has the kernel's name")
   func ledNames() throws {
     #expect(LEDs.allNames.count == 11)

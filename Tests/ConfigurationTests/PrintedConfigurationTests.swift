@@ -31,6 +31,7 @@ struct PrintedConfigurationTests {
       "debounce: 100ms", "debounce: 1us", "devices: { only: [a] }",
       "devices: { ignore: ['*Yubi*', 046D:C52B] }",
       "leds: { capsLock: LED_CAPSL }", "leds: { 'on': [], 'off': [LED_MISC, LED_KANA] }",
+      "locks: []", "locks: caps", "locks: [num]", "leds: { capsLock: [LED_NUML, LED_CAPSL] }",
       "keyboard: { bindings: { tapTextField: [] } }",
       "keyboard: { bindings: { tapTextField: [F9, Super+V, KEY_MENU, 1, N, 0x2e8, BTN_LEFT] } }",
       "keyboard: { bindings: { tapBlankArea: F1, clickMoreButton: Esc } }",

@@ -80,12 +80,15 @@ def recordings(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for session in range(SESSIONS):
         lines = ["# EVEMU 1.3\n", "N: a keyboard\n"]
         time = chance.randrange(1, 10**12)
+        # The LEDs of some sessions change locks, which the answer leaves out.
+        lines += ["L: 01 1\n"] if session % 3 == 1 else []
         # The first session has no changes at all.
         for _ in range(session):
             key = chance.choice([COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK, LETTER_A])
             for value in (1, 0):
                 time += chance.randrange(1, 10**7)
-                lines += [evemu_line(time, 1, key, value), evemu_line(time, 0, 0, 0)]
+                led = [evemu_line(time, 0x11, 1, value)] if session % 3 == 1 else []
+                lines += [evemu_line(time, 1, key, value), *led, evemu_line(time, 0, 0, 0)]
         for copy in range(COPIES):
             name = ["%d-%d", "more/%d-%d", '%d "%d"', "%d\n%d é", "%d\\%d"][copy % 5]
             (folder / (name % (session, copy))).write_text("".join(lines))

@@ -268,6 +268,17 @@ struct LogTests {
     #expect(
       printable("line\u{2028}bidi\u{202e}zero\u{200b}") == "line\u{fffd}bidi\u{fffd}zero\u{fffd}")
   }
+
+  @Test("of ASCII the control characters are replaced, alone and beside others")
+  func ascii() {
+    for scalar in (UInt8.min..<0x80).map(Unicode.Scalar.init) {
+      let isShown = scalar.properties.generalCategory != .control
+      #expect(scalar.isShown == isShown, "\(scalar.value)")
+      for rest in ["", " → b"] {
+        #expect(printable("\(scalar)\(rest)") == "\(isShown ? scalar : "\u{fffd}")\(rest)")
+      }
+    }
+  }
 }
 
 @Suite("Service: LEDs")

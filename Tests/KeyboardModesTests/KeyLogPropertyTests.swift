@@ -38,6 +38,10 @@ func randomInputs(
     case 55..<65:
       let bounces: [KeyEvent.Action] = [.press, .release, .press, .release, .press, .release]
       for key in some { add(key, bounces, within: 25_000) }
+    case 65..<75:
+      let leds = (0..<2).map { _ in LEDs(rawValue: .random(in: 1...3, using: &generator)) }
+      let report = LEDReport(leds[0], on: leds[0].intersection(leds[1]))
+      inputs.append(.leds(device, report, at: time))
     default: for key in some { add(key, [.press, .release]) }
     }
   }

@@ -233,7 +233,10 @@ struct ClientTests {
     let daemon = try RunningDaemon.following()
     let client = Client(directory: daemon.folder.path)
     #expect(try await client.state().modes.keyboard == "prepareToEditText")
-    #expect(try await client.machines().map(\.initial) == ["off", "prepareToEditText", "unknown", "unknown"])
+    #expect(
+      try await client.machines().map(\.initial) == [
+        "off", "prepareToEditText", "unknown", "unknown",
+      ])
     #expect(try await client.devices() == [], "the daemon follows no keyboard")
     let first = try await client.trigger("tapTextField")
     #expect((first.changed, first.state.modes.keyboard) == (true, "editingText"))

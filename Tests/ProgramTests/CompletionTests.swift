@@ -152,7 +152,8 @@ struct CompletionTests {
     #expect(conditions[7] == "keyboard=showingStickers\tafter clickStickerButton")
     #expect(
       conditions[8...].prefix(3) == [
-        "caps=unknown\tafter the start or ledGone", "caps=off\tafter ledOff", "caps=on\tafter ledOn",
+        "caps=unknown\tafter the start or ledGone", "caps=off\tafter ledOff",
+        "caps=on\tafter ledOn",
       ])
     #expect(conditions.count == 14)
   }

@@ -72,7 +72,7 @@ struct DocumentationTests {
     let blocks = page.split(separator: "```yaml\n").dropFirst().compactMap {
       $0.split(separator: "```").first.map(String.init)
     }
-    #expect(blocks.count == 6)
+    #expect(blocks.count == 8)
     let folder = try TemporaryFolder()
     for block in blocks {
       let file = try folder.write("keymoded.yaml", block)

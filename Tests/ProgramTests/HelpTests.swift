@@ -28,7 +28,7 @@ struct HelpTests {
       let examples = help.output.components(separatedBy: "\nExamples:\n").last ?? ""
       let lines = examples.split(separator: "\n").filter { !$0.hasPrefix("   ") }
       #expect(lines.count == 2, "\(name)")
-      #expect(lines.allSatisfy { $0.contains(/keymode(ctl |-)/) && $0.contains(name) })
+      #expect(lines.allSatisfy { $0.contains(/keymode(ctl |d?-)/) && $0.contains(name) })
     }
   }
 

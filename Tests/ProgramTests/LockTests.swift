@@ -171,7 +171,8 @@ struct LockTests {
     "Monitor refuses other machines, and an empty list",
     arguments: [["shft"], [], ["caps", "CAPS"], [1], "caps"] as [JSON])
   func refused(_ machines: JSON) throws {
-    let client = try RunningDaemon().client()
+    let daemon = try RunningDaemon()
+    let client = try daemon.client()
     try client.call("\(controller).Monitor", ["machines": machines], more: true)
     let reply = try client.reply()
     #expect(reply["error"] == "org.varlink.service.InvalidParameter")

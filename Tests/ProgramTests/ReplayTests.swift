@@ -342,6 +342,35 @@ struct ReplayTests {
         + #""changes":{"shift":5,"keyboard":4}}}"# + "\n")
   }
 
+  @Test("a recording with LEDs has the locks in its changes, its last states and its counts")
+  func locks() throws {
+    let recording = """
+      # EVEMU 1.3
+      L: 01 0
+      E: 1.000000 0001 002a 0001
+      E: 2.000000 0011 0001 0001
+
+      """
+    let ended = try run("keymodectl", "replay", "-", "--stats", input: recording)
+    #expect(ended.errors == "")
+    #expect(
+      ended.lines.prefix(4) == [
+        "     1.000000  caps      unknown → off                        ledOff",
+        "     1.000000  shift     off → on                             shiftPressed",
+        "     2.000000  caps      off → on                             ledOn",
+        "     2.000000  shift is on, keyboard is prepareToEditText, caps is on",
+      ])
+    #expect(ended.lines.last == "changes   1 of shift, 0 of keyboard, 2 of caps")
+    let folder = try TemporaryFolder()
+    let json = try run("keymodectl", "replay", "-", "--stats", "--json", input: recording)
+    #expect(json.output.hasSuffix(#""changes":{"shift":1,"keyboard":0,"caps":2}}}"# + "\n"))
+    let expected = try folder.write("expected", json.output)
+    let same = try run("keymodectl", "replay", "-", "--expect", expected, input: recording)
+    #expect(same.lines == ["3 changes, as expected"])
+    let other = recording.replacing("0011 0001 0001", with: "0011 0000 0001")
+    #expect(try run("keymodectl", "replay", "-", "--expect", expected, input: other).status == 1)
+  }
+
   @Test("--from and --until show a part, with the states that the events before it led to")
   func window() throws {
     let ended = try run("keymodectl", "replay", "-", "--from", "0.9", "--until", "1.2", input: chat)

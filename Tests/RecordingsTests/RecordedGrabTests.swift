@@ -140,7 +140,7 @@ struct RecordedGrabTests {
     }
   }
 
-  @Test("random keys of three keyboards under random grabs", arguments: 0..<40)
+  @Test("random keys and LEDs of three keyboards under random grabs", arguments: 0..<40)
   func random(_ seed: UInt64) throws {
     var generator = SplitMix64(seed: seed)
     let keys = try [
@@ -153,26 +153,44 @@ struct RecordedGrabTests {
     var isGrabbed = [false, false, false]
     var down = [Set<KeyCode>](repeating: [], count: 3)
     var known: [[Set<KeyCode>]] = []
-    var batches: [Batch] = []
+    var batches = [Batch(start(&generator), reached: Time(microseconds: 0))]
+    var isGone = [false, false, false]
+    known.append(down)
     for _ in 0..<200 {
       let next = now + ([1, 2, 900, 100_000].randomElement(using: &generator) ?? 1)
       var inputs: [Controller.Input] = []
       for _ in 0..<Int.random(in: 0...3, using: &generator) {
         let device = Int.random(in: 0..<3, using: &generator)
+        guard !isGone[device] else { continue }
+        let time = Time(microseconds: Int64.random(in: now + 1...next, using: &generator))
+        if Int.random(in: 0..<3, using: &generator) == 0 {
+          inputs.append(leds(device, at: time, &generator))
+          continue
+        }
         if Int.random(in: 0..<5, using: &generator) == 0 { isGrabbed[device].toggle() }
         let key = keys.randomElement(using: &generator) ?? keys[0]
         let action: KeyEvent.Action = down[device].contains(key) ? .release : .press
         if action == .press { down[device].insert(key) } else { down[device].remove(key) }
         guard !isGrabbed[device] else { continue }
-        let time = Time(microseconds: Int64.random(in: now + 1...next, using: &generator))
         inputs.append(
           .key(DeviceID(order: device), KeyEvent(time: time, key: key, action: action)))
       }
+      inputs = inOrder(inputs)
       now = next
+      // What is asked for, and the end of a device, come behind all that has been read.
+      let device = Int.random(in: 0..<60, using: &generator)
+      if device < 3, !isGone[device] {
+        now += 1
+        isGone[device] = device > 0 && Bool.random(using: &generator)
+        let time = Time(microseconds: now)
+        inputs.append(
+          isGone[device]
+            ? .gone(DeviceID(order: device), at: time) : leds(device, at: time, &generator))
+      }
       known.append(down)
       batches.append(
         Batch(
-          inOrder(inputs), reached: Time(microseconds: now),
+          inputs, reached: Time(microseconds: now),
           settled: Time(microseconds: now - 1000)))
     }
     try expectSameChanges(batches, devices: 3, settings) { index, keys, device in
@@ -180,12 +198,32 @@ struct RecordedGrabTests {
     }
   }
 
+  /// Two devices are opened with LEDs. The first of them has an event at the same time: a recording
+  /// tells the LEDs at the time of its first event.
+  private func start(_ generator: inout SplitMix64) -> [Controller.Input] {
+    let time = Time(microseconds: 0)
+    let opened = (0..<2).map { leds($0, at: nil, &generator) }
+    return opened + [.allOpened(at: time), leds(0, at: time, &generator)]
+  }
+
+  private func leds(
+    _ device: Int, at time: Time?, _ generator: inout SplitMix64
+  ) -> Controller.Input {
+    let led = Bool.random(using: &generator) ? Lock.caps.led : Lock.num.led
+    let report = LEDReport(led, on: .random(using: &generator) ? led : [])
+    return .leds(DeviceID(order: device), report, at: time)
+  }
+
   /// The order in which the daemon reads inputs of several devices.
   private func inOrder(_ inputs: [Controller.Input]) -> [Controller.Input] {
-    inputs.sorted { first, second in
-      guard case .key(let device, let event) = first, case .key(let other, let later) = second
-      else { return false }
-      return (event.time, device) < (later.time, other)
+    func place(_ input: Controller.Input) -> (Int64, Int) {
+      let device = input.device?.order ?? 0
+      return switch input {
+      case .key(_, let event): (event.time.microseconds, device)
+      case .leds(_, _, let time): (time?.microseconds ?? 0, device)
+      default: (0, device)
+      }
     }
+    return inputs.sorted { place($0) < place($1) }
   }
 }

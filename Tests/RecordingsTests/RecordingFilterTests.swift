@@ -51,6 +51,19 @@ struct RecordingFilterTests {
       ])
   }
 
+  @Test("redacted, LEDs stay, and the key of a lock has the code of any such key")
+  func locks() throws {
+    var filter = try filter(showsKeyCodes: false)
+    let report = LEDReport(Lock.caps.led, on: Lock.caps.led)
+    let leds = [nil, Time(microseconds: 2)].map { Controller.Input.leds(device, report, at: $0) }
+    let written = try filter.take(
+      Batch([leds[0], key("KEY_CAPSLOCK", .press, at: 1), leds[1]])
+    ) { _, _ in [] }
+    #expect(written.count == 3)
+    #expect([written.first, written.last] == leds)
+    #expect(try written[1] != key("KEY_CAPSLOCK", .press, at: 1))
+  }
+
   @Test("a release that a grab hid is written before the press that depends on it")
   func missedRelease() throws {
     var filter = try filter(showsKeyCodes: true)

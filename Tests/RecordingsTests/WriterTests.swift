@@ -32,9 +32,11 @@ struct WriterTests {
   private func inputs() throws -> [Controller.Input] {
     [
       .opened(device, held: [try key(29), try key(30)]),
+      .leds(device, LEDReport([caps, num], on: caps), at: nil),
       .key(device, try event(1_500_000, 42, .press)),
       .key(device, try event(1_500_000, 30, .release)),
       .key(device, try event(1_733_001, 0x249, .autorepeat)),
+      .leds(device, LEDReport([caps, num], on: num), at: Time(microseconds: 1_800_000)),
       .synchronized(
         device, [.init(key: try key(42), isDown: false), .init(key: try key(46), isDown: true)],
         at: Time(microseconds: 12_000_000)),
@@ -44,6 +46,8 @@ struct WriterTests {
   }
 
   private let now = Time(microseconds: 14_000_020)
+  private let caps = Lock.caps.led
+  private let num = Lock.num.led
 
   @Test("an evemu recording looks like one of evemu-record, with notes in comments")
   func evemu() throws {
@@ -76,10 +80,13 @@ struct WriterTests {
         E: 1.500000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +0ms
         E: 1.733001 0001 0249 0002\t# EV_KEY / KEY_EMOJI_PICKER     2
         E: 1.733001 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +233ms
+        E: 1.800000 0011 0001 0000\t# EV_LED / LED_CAPSL            0
+        E: 1.800000 0011 0000 0001\t# EV_LED / LED_NUML             1
+        E: 1.800000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +66ms
         # keymoded: lost
         E: 12.000000 0001 002a 0000\t# EV_KEY / KEY_LEFTSHIFT        0
         E: 12.000000 0001 002e 0001\t# EV_KEY / KEY_C                1
-        E: 12.000000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +10266ms
+        E: 12.000000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +10200ms
         # keymoded: lost
         E: 13.000000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +1000ms
         # keymoded: gone 14.000020
@@ -117,6 +124,8 @@ struct WriterTests {
           quirks: []
           events:
           - keymoded: {held: [29, 30]}
+          - keymoded: {lit: [1]}
+          - keymoded: {unlit: [0]}
           - evdev:
             - [  1, 500000,   1,  42,       1] # EV_KEY / KEY_LEFTSHIFT        1
             - [  1, 500000,   1,  30,       0] # EV_KEY / KEY_A                0
@@ -124,11 +133,15 @@ struct WriterTests {
           - evdev:
             - [  1, 733001,   1, 585,       2] # EV_KEY / KEY_EMOJI_PICKER     2
             - [  1, 733001,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +233ms
+          - evdev:
+            - [  1, 800000,  17,   1,       0] # EV_LED / LED_CAPSL            0
+            - [  1, 800000,  17,   0,       1] # EV_LED / LED_NUML             1
+            - [  1, 800000,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +66ms
           - keymoded: lost
           - evdev:
             - [ 12,      0,   1,  42,       0] # EV_KEY / KEY_LEFTSHIFT        0
             - [ 12,      0,   1,  46,       1] # EV_KEY / KEY_C                1
-            - [ 12,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +10266ms
+            - [ 12,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +10200ms
           - keymoded: lost
           - evdev:
             - [ 13,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +1000ms
@@ -169,11 +182,18 @@ struct WriterTests {
         .map { evemu.text(of: $0) }
       let outcome = try read(EvemuWriter.header(keyboard, remarks: []) + lines.joined())
       #expect(outcome.error == nil)
-      #expect(outcome.inputs == own.map { $0.input.of(DeviceID(order: 0)).inEvemu })
+      // The header has the LEDs, and not as the device had them when it was opened.
+      let written = own.compactMap { $0.input.of(DeviceID(order: 0)).inEvemu }
+      #expect(outcome.inputs == headerLEDs + written)
     }
     let outcome = try read(text)
     #expect(outcome.error == nil)
     #expect(outcome.inputs == taken.map(\.input))
+  }
+
+  /// What the header of ``keyboard`` tells of its LEDs.
+  private var headerLEDs: [Controller.Input] {
+    [.leds(device, LEDReport(num), at: nil), .leds(device, LEDReport(caps, on: caps), at: nil)]
   }
 
   private func randomInputs(
@@ -184,6 +204,10 @@ struct WriterTests {
     var now: Int64 = .random(in: 0...10_000_000_000, using: &generator)
     for device in devices {
       inputs.append((Time(microseconds: now), .opened(device, held: [try randomKey()])))
+      let leds = [[], caps, num, [caps, num]][Int.random(in: 0..<4, using: &generator)]
+      guard !leds.isEmpty else { continue }
+      let report = LEDReport(leds, on: .random(using: &generator) ? leds : [])
+      inputs.append((Time(microseconds: now), .leds(device, report, at: nil)))
     }
     for _ in 0..<200 {
       now += .random(in: 1...3_000_000, using: &generator)
@@ -198,6 +222,10 @@ struct WriterTests {
         inputs.append((time, .synchronized(device, found, at: time)))
       case 1: inputs.append((time, .gone(device, at: time)))
       case 2: inputs.append((time, .missedRelease(device, try randomKey(), at: time)))
+      case 3, 4:
+        let led = Bool.random(using: &generator) ? caps : num
+        let report = LEDReport(led, on: .random(using: &generator) ? led : [])
+        inputs.append((time, .leds(device, report, at: time)))
       default:
         let event = KeyEvent(time: time, key: try randomKey(), action: action)
         inputs.append((time, .key(device, event)))
@@ -208,10 +236,15 @@ struct WriterTests {
 }
 
 extension Controller.Input {
-  /// As evemu's format has it, which needs no note for a release that a grab hid.
-  fileprivate var inEvemu: Controller.Input {
-    guard case .missedRelease(let device, let key, let time) = self else { return self }
-    return .key(device, KeyEvent(time: time, key: key, action: .release))
+  /// As evemu's format has it, which needs no note for a release that a grab hid; `nil` for what
+  /// its header has.
+  fileprivate var inEvemu: Controller.Input? {
+    switch self {
+    case .missedRelease(let device, let key, let time):
+      .key(device, KeyEvent(time: time, key: key, action: .release))
+    case .leds(_, _, nil): nil
+    default: self
+    }
   }
 
   /// The same input, of another device.

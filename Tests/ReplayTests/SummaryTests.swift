@@ -28,6 +28,58 @@ struct SummaryTests {
     #expect(counted.duration == 2_600_000)
   }
 
+  /// Shift, and Caps Lock beside it: `on` from the start, off at 2 s and on at 3 s.
+  private static let locks = """
+    # EVEMU 1.3
+    L: 00 0
+    L: 01 1
+    E: 1.000000 0001 002a 0001
+    E: 2.000000 0011 0001 0000
+    E: 3.000000 0011 0001 0001
+
+    """
+
+  @Test("the changes of locks are counted too, and the picture has no lane for them")
+  func locks() throws {
+    let replayed = try replay(files: [Self.locks], collecting: true)
+    let counted = try #require(replayed.replay.statistics)
+    #expect(counted.changes == [.shift: 1, .caps: 3, .num: 1])
+    #expect((counted.devices.count, counted.duration) == (1, 2_000_000))
+    let picture = try #require(replayed.replay.timeline).svg(title: "a title")
+    #expect(picture.contains("Shift changed 1 time and ended in on."))
+    #expect(!picture.contains("caps ") && !picture.contains("Caps Lock"))
+  }
+
+  @Test("LEDs at the start are told at the first time, and a window has what they are then")
+  func locksInWindow() throws {
+    let whole = try replay(files: [Self.locks])
+    #expect(
+      whole.changes.map { "\($0.machine) \($0.to)" } == [
+        "caps on", "num off", "shift on", "caps off", "caps on",
+      ])
+    #expect(whole.changes.prefix(3).allSatisfy { $0.time == second(1) })
+    #expect(whole.replay.modes.locks == LockStates(caps: .on, num: .off))
+    for (from, until, numbers) in [
+      (1, 1, [1, 2, 3]), (1.5, nil, [4, 5]), (2, 2.5, [4]), (nil, 0.5, []), (3, 9, [5]),
+    ] as [(Double?, Double?, [Int64])] {
+      let part = try replay(files: [Self.locks], from: from, until: until)
+      #expect(part.numbers == numbers)
+    }
+    let none = try replay(files: [Self.locks], settings: Settings(locks: []))
+    #expect(none.changes.map(\.machine) == [.shift])
+    let onlyHeader = try replay(files: ["# EVEMU 1.3\nL: 01 1\n"])
+    #expect(onlyHeader.changes.isEmpty, "no time tells them")
+  }
+
+  @Test("two recordings that disagree about an LED are on while either is")
+  func twoRecordings() throws {
+    let other = "# EVEMU 1.3\nL: 01 0\nE: 2.500000 0011 0001 0001\nE: 4.000000 0011 0001 0000\n"
+    let both = try replay(files: [Self.locks, other])
+    let caps = both.changes.filter { $0.machine == .caps }
+    #expect(caps.map(\.to) == ["on", "off", "on"])
+    #expect(caps.map(\.time) == [second(1), second(2), second(2.5)])
+  }
+
   @Test("the statistics end with the window, but include what is before it")
   func window() throws {
     let late = try statistics(events, from: 2)

@@ -26,8 +26,7 @@ public final class ShiftCommand {
   private var timer: EventSource?
   private var question: EventSource?
   private var wasWaiting = false
-  private var isAway = false
-  private var status: TerminalText?
+  private var shown: TerminalText?
   /// Ends this program after a signal, at the latest.
   private var ending: (signal: Int32, limit: EventSource)?
 
@@ -82,28 +81,25 @@ public final class ShiftCommand {
   private func take(_ occurrence: Occurrence, _ explain: (ClientError) -> TerminalText) {
     switch occurrence {
     case .states(_, let change):
-      isAway = false
       // Found anew, or about to hold Shift: the configuration may have changed.
-      if change == nil || change?.to == "on" { checkTrigger() }
-      status("")
-    case .unknown(.noDaemon(let error)):
-      if !isAway { tell("\(explain(error));\nwaiting for it") }
-      isAway = true
-      status("no keymoded runs")
-    case .unknown(.sessionNotInFront(let reason)): status(reason.text)
+      if isOneShot, change == nil || change?.to == "on" { checkTrigger() }
+      show("")
+    case .unknown(let reason):
+      if case .noDaemon(let error) = reason { tell("\(explain(error));\nwaiting for it") }
+      show(reason.text)
     }
     act { typing.take(occurrence, in: follower?.sessionName ?? "-", at: $0) }
   }
 
-  private func status(_ text: TerminalText) {
-    if text != status { ServiceManager.notify("STATUS=\(text)") }
-    status = text
+  /// Shows why nothing is typed in the status of the service.
+  private func show(_ reason: TerminalText) {
+    if reason != shown { ServiceManager.notify("STATUS=\(reason)") }
+    shown = reason
   }
 
   /// Refuses to hold Shift unless the daemon waits for taps: with another trigger `on` begins while
   /// the person still holds Shift, as for a shortcut.
   private func checkTrigger() {
-    guard isOneShot else { return }
     run.perform {
       question = try run.loop.ask(.state, of: directory) { [self] answer in
         // Without an answer the daemon has gone, and is asked when it is back.

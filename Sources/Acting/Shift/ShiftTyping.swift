@@ -1,20 +1,19 @@
 import KeyboardModes
-import StateMachines
 
 /// What a virtual keyboard does so that the states of Shift type: left Shift is down while the state
-/// is `on`, for one shot, and Caps Lock is on while it is `capsLock`.
+/// is `on`, for one shot, and ``CapsLock`` is on while it is `capsLock`.
 ///
-/// | what is known                                    | Shift            | Caps Lock             |
-/// | ------------------------------------------------ | ---------------- | --------------------- |
-/// | a change to `on`                                  | down, for a time | `left`                |
-/// | a change to `capsLock`                            | up               | `entered`             |
-/// | a change to another state of Shift                | up               | `left`                |
-/// | a change of another machine                       | as it is         | told its LED          |
-/// | the states as they are, without a change          | up               | `left`                |
-/// | no daemon, a silent one, or the program ends      | up               | `left`                |
-/// | no session in front, or one that is locked        | up               | kept for that session |
+/// | what is known                                | Shift            | Caps Lock                    |
+/// | -------------------------------------------- | ---------------- | ---------------------------- |
+/// | a change to `on`                             | down, for a time | unwanted                     |
+/// | a change to `capsLock`                       | up               | wanted                       |
+/// | a change to another state of Shift           | up               | unwanted                     |
+/// | a change of another machine                  | as it is         | as it is                     |
+/// | the states as they are, without a change     | up               | unwanted                     |
+/// | no daemon, a silent one, or the program ends | up               | unwanted                     |
+/// | no session in front, or one that is locked   | up               | left alone until it is back  |
 ///
-/// So a state that is only found never acts. ``CapsLockRules`` have the events of Caps Lock.
+/// So a state that is only found never acts.
 public struct ShiftTyping: Sendable {
   /// What to do, in this order.
   public enum Action: Hashable, Sendable {
@@ -28,9 +27,7 @@ public struct ShiftTyping: Sendable {
 
   private let hasCapsLock: Bool
   private let longest: Int64?
-
-  private var caps = StateMachine(CapsLockRules())
-  private var led = CapsLockRules.LED.unknown
+  private var caps = CapsLock()
   /// When Shift is released at the latest; `nil` while it is up.
   private var pressedUntil: Int64?
   /// The session in front.
@@ -52,20 +49,19 @@ public struct ShiftTyping: Sendable {
   /// The sessions whose Caps Lock is on by a tap of this program, as far as is known.
   public var ours: Set<String> {
     let others = Set(elsewhere.keys)
-    guard let session, caps.state != .notOurs else { return others }
-    return others.union([session])
+    return caps.phase == .notOurs ? others : others.union(session.map { [$0] } ?? [])
   }
 
-  /// Whether Shift is down, or a Caps Lock of the session in front is ours.
-  public var isActive: Bool { pressedUntil != nil || caps.state != .notOurs }
+  /// Whether Shift is down, or the Caps Lock of the session in front is ours.
+  public var isActive: Bool { pressedUntil != nil || caps.phase != .notOurs }
 
-  /// Whether the daemon's next news matter at once.
-  public var isWaiting: Bool { isActive && led != .unknown || pressedUntil != nil }
+  /// Whether it matters that the daemon tells its news at once.
+  public var isWaiting: Bool {
+    pressedUntil != nil || caps.phase != .notOurs && caps.led != .unknown
+  }
 
   /// When to call ``pass(at:)``, in microseconds of the boot clock.
-  public var deadline: Int64? {
-    [pressedUntil, caps.state.until].compactMap { $0 }.min()
-  }
+  public var deadline: Int64? { [pressedUntil, caps.until].compactMap { $0 }.min() }
 
   /// Takes what has become known.
   ///
@@ -78,86 +74,62 @@ public struct ShiftTyping: Sendable {
     switch occurrence {
     case .states(let states, let change):
       if session != self.session { come(to: session, at: now) }
-      let told = tell(states.modes.locks[.caps], at: now)
-      guard let change else { return told + leave(at: now) }
-      guard change.machine == .shift else { return told }
-      return told + enter(states[.shift], at: now)
+      let told = actions(caps.tell(states.modes.locks[.caps], at: now))
+      if let change, change.machine != .shift { return told }
+      return told + enter(change == nil ? nil : states[.shift], at: now)
     case .unknown(.noDaemon): return lose(at: now)
     case .unknown(.sessionNotInFront):
-      if let session = self.session, caps.state != .notOurs {
-        elsewhere[session] = caps.state.isAnswered
+      if let session = self.session, caps.phase != .notOurs {
+        elsewhere[session] = ![.awaitsOn, .late, .settling(isAnswered: false)].contains(caps.phase)
       }
-      (self.session, led) = (nil, .unknown)
-      caps = StateMachine(caps.rules)
+      self.session = nil
+      caps = CapsLock(turnsOn: caps.turnsOn)
       return release()
     }
   }
 
   /// The daemon does not tell of changes any more: its states count as left.
   public mutating func lose(at now: Int64) -> [Action] {
-    defer { led = .unknown }
-    return leave(at: now)
+    enter(nil, at: now) + actions(caps.tell(.unknown, at: now))
   }
 
   /// Leaves all states for good.
   public mutating func end(at now: Int64) -> [Action] {
     isEnding = true
-    return leave(at: now)
+    return enter(nil, at: now)
   }
 
   /// Does what is due by now.
   public mutating func pass(at now: Int64) -> [Action] {
-    var actions: [Action] = []
-    if let pressedUntil, pressedUntil <= now { actions += release() }
-    if let until = caps.state.until, until <= now { actions += send(.due(led, at: now)) }
-    return actions
+    let isOver = pressedUntil.map { $0 <= now } ?? false
+    return (isOver ? release() : []) + actions(caps.pass(at: now))
   }
 
   private mutating func come(to session: String, at now: Int64) {
     self.session = session
     guard let isAnswered = elsewhere.removeValue(forKey: session) else { return }
-    let until = now + CapsLockRules.settling
-    caps = StateMachine(
-      caps.rules, in: .settling(isWanted: false, isAnswered: isAnswered, until: until))
+    (caps.phase, caps.until) = (.settling(isAnswered: isAnswered), now + CapsLock.settling)
   }
 
-  private mutating func tell(_ led: CapsLockRules.LED, at now: Int64) -> [Action] {
-    guard led != self.led else { return [] }
-    self.led = led
-    return send(.told(led, at: now))
-  }
-
+  /// Takes the state of Shift that a change led to; `nil` if all states count as left.
   private mutating func enter(_ state: String?, at now: Int64) -> [Action] {
-    switch state {
-    case "on" where longest != nil && !isEnding:
-      let left = send(.left(led, at: now))
-      pressedUntil = now + (longest ?? 0)
-      return left + [.press]
-    case "capsLock" where hasCapsLock && !isEnding:
-      return release() + send(.entered(led, at: now))
-    default: return leave(at: now)
-    }
-  }
-
-  private mutating func leave(at now: Int64) -> [Action] {
-    release() + send(.left(led, at: now))
+    let isWanted = state == "capsLock" && hasCapsLock && !isEnding
+    let left = release() + actions(caps.want(isWanted, at: now))
+    guard state == "on", let longest, !isEnding else { return left }
+    pressedUntil = now + longest
+    return left + [.press]
   }
 
   private mutating func release() -> [Action] {
-    guard pressedUntil != nil else { return [] }
-    pressedUntil = nil
-    return [.release]
+    defer { pressedUntil = nil }
+    return pressedUntil == nil ? [] : [.release]
   }
 
-  private mutating func send(_ event: CapsLockRules.Event) -> [Action] {
-    guard let step = caps.take(event),
-      let action = caps.rules.action(from: step.from, to: step.to, on: event)
-    else { return [] }
+  private func actions(_ action: CapsLock.Action?) -> [Action] {
     switch action {
-    case .tap: return [.tapCapsLock]
-    case .giveUp:
-      caps = StateMachine(CapsLockRules(turnsOn: false), in: caps.state)
-      return [.giveUpCapsLock]
+    case .tap: [.tapCapsLock]
+    case .giveUp: [.giveUpCapsLock]
+    case nil: []
     }
   }
 }

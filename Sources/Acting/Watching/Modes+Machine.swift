@@ -3,10 +3,6 @@ import Linux
 public import Terminal
 
 extension Machine {
-  /// The machines that are shown where the user names none. Every user of keymoded has them; a lock
-  /// is shown where it is named, or where its state says something.
-  public static let modes: [Machine] = [.shift, .keyboard]
-
   /// The machine that an argument names.
   ///
   /// - Throws: `UsageError` for a name that no machine has.

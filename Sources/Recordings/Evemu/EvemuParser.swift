@@ -5,18 +5,21 @@ import KeyboardModes
 ///     # EVEMU 1.3
 ///     N: AT Translated Set 2 keyboard
 ///     I: 0011 0001 0001 ab41
+///     L: 01 1
 ///     E: 0.000001 0001 002a 0001	# EV_KEY / KEY_LEFTSHIFT        1
 ///
-/// Only the `E:` lines matter here: seconds and six digits of microseconds, type and code in
-/// hexadecimal, the value in decimal. They are the same in all versions. The description of the
-/// device is skipped. Sources: README.md and src/evemu.c of freedesktop.org's evemu.
+/// The `E:` lines are the events: seconds and six digits of microseconds, type and code in
+/// hexadecimal, the value in decimal. They are the same in all versions. Of the description of the
+/// device, the `I:` line matters, which has its ids, and the `L:` lines: the number of an LED in
+/// hexadecimal, and whether it was on. Sources: README.md and src/evemu.c of freedesktop.org's
+/// evemu.
 struct EvemuParser: EntryParser {
   static let beginnings: StaticString = "#ENIPBALS"
 
   private(set) var isRecognized = false
   var warning: Warning?
 
-  /// The length of the last key event's value, by which a value that was cut off can be recognized.
+  /// The length of the last key or LED event's value, by which a value that was cut off can be recognized.
   private var valueWidth = 0
 
   mutating func parse(
@@ -27,7 +30,7 @@ struct EvemuParser: EntryParser {
     }
     if line.first == UInt8(ascii: "#") { return try parseComment(line) }
     if line.count >= 2, line[1] == UInt8(ascii: ":"), "NIPBALS".utf8.contains(line[0]) {
-      try checkHeader(line)
+      return try parseHeader(line)
     } else if line.contains(where: { $0 != .space && $0 != .tab }) {
       throw LineFault(
         line.begins(with: "R: ") || line.begins(with: "D: ")
@@ -50,7 +53,7 @@ struct EvemuParser: EntryParser {
     let before = fields.count
     let value = try fields.value(orEndAt: UInt8(ascii: "#"))
     let width = before - fields.count
-    if type == InputEvent.key {
+    if type == InputEvent.key || type == InputEvent.led {
       guard isComplete || fields.hasMore || width >= valueWidth else {
         throw LineFault("the value of the event is cut off")
       }
@@ -107,8 +110,12 @@ struct EvemuParser: EntryParser {
       message: "evemu version \(version) is newer than 1.3; reading it as 1.3", isOfLine: true)
   }
 
-  /// Skips a line of the description, unless it is an event whose first letter is damaged.
-  private mutating func checkHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) {
+  /// Parses a line of the description, most of which are skipped.
+  ///
+  /// - Throws: if it is an event whose first letter is damaged.
+  private mutating func parseHeader(
+    _ line: UnsafeRawBufferPointer
+  ) throws(LineFault) -> Entry? {
     var fields = Fields(line, from: 2)
     let isName = line[0] == UInt8(ascii: "N")
     // /proc/bus/input/devices has lines with the same letters, but with words in them.
@@ -117,6 +124,18 @@ struct EvemuParser: EntryParser {
       throw LineFault("neither an evemu event nor a header line")
     }
     isRecognized = isRecognized || isName || number != nil
+    guard let number, line[0] == UInt8(ascii: "L") || line[0] == UInt8(ascii: "I") else {
+      return nil
+    }
+    if line[0] == UInt8(ascii: "L") {
+      let value = try fields.value(orEndAt: UInt8(ascii: "#"))
+      return LEDReport(number: number, value: value).map { .leds($0, device: 0) }
+    }
+    guard let vendor: UInt16 = fields.hexadecimal(digits: 1...4),
+      let product: UInt16 = fields.hexadecimal(digits: 1...4),
+      VirtualShift.has(bus: number, vendor: vendor, product: product)
+    else { return nil }
+    return .virtualShift(device: 0)
   }
 
   private func hexadecimal(

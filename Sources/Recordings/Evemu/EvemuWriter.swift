@@ -30,7 +30,7 @@ public struct EvemuWriter: RecordingWriter {
       let text = numbers.map { "\($0)" }.joined(separator: " ")
       lines.append("A: \(right(axis.code, 2, radix: 16, "0")) \(text)")
     }
-    lines += states("L", 0x11, device.ledsOn, device)
+    lines += states("L", InputEvent.led, device.ledsOn, device)
     lines += states("S", 0x05, device.switchesOn, device)
     return lines.joined(separator: "\n") + "\n"
   }
@@ -60,7 +60,8 @@ public struct EvemuWriter: RecordingWriter {
       return "\(Note.mark)\(Note.held) \(codes)\n"
     case .lost: return "\(Note.mark)\(Note.lost)\n" + events(report)
     // The recording has one device, so the order of the lines is enough.
-    case .keys, .missedRelease: return events(report)
+    case .keys, .missedRelease, .leds: return events(report)
+    case .ledsAtOpening: return ""  // The header has them.
     case .gone: return "\(Note.mark)\(Note.gone) \(Self.text(of: report.time))\n"
     }
   }

@@ -45,7 +45,8 @@ struct EvtestParser: EntryParser {
     guard fields.skip(to: "code ") else { throw LineFault("an event without a code") }
     let code = try number(&fields, "code")
     guard fields.skip(to: ", value ") else { throw LineFault("an event without a value") }
-    guard type == InputEvent.key || type == InputEvent.synchronization else {
+    guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
+    else {
       // The values of scan codes are hexadecimal, and those of other types do not matter.
       _ = try fields.next("value")
       return nil

@@ -40,7 +40,8 @@ struct GeteventParser: EntryParser {
     guard let time else { return try parseOther(line, fields, isComplete: isComplete) }
     guard let type = type(&fields) else { throw Self.unknown }
     isRecognized = true
-    guard type == InputEvent.key || type == InputEvent.synchronization else {
+    guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
+    else {
       guard fields.next() != nil, fields.next() != nil else { throw Self.unknown }
       return nil
     }
@@ -145,17 +146,23 @@ struct GeteventParser: EntryParser {
     guard let name = fields.next() else { return nil }
     if name.equals("EV_KEY") { return InputEvent.key }
     if name.equals("EV_SYN") { return InputEvent.synchronization }
+    if name.equals("EV_LED") { return InputEvent.led }
     // Events of other types are ignored.
     return name.begins(with: "EV_") ? .max : nil
   }
 
-  /// The code of an event; `nil` if its key has a name that only Android knows.
+  /// The code of an event; `nil` if its key has a name that only Android knows, or if it is an LED
+  /// of no lock.
   private mutating func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
       if let code = keyNames.code(of: name) { return code }
       if name.begins(with: "KEY_") || name.begins(with: "BTN_") { return nil }
+    } else if type == InputEvent.led {
+      if name.equals("LED_NUML") { return 0 }
+      if name.equals("LED_CAPSL") { return 1 }
+      if name.begins(with: "LED_") { return nil }
     } else {
       if name.equals("SYN_REPORT") { return InputEvent.report }
       if name.equals("SYN_DROPPED") { return InputEvent.dropped }

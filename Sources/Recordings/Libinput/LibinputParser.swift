@@ -16,7 +16,7 @@ import KeyboardModes
 ///
 /// Each device has a list of entries. An entry called `evdev` is a report; its events are
 /// seconds, microseconds, type, code and value, all decimal. Other entries and the descriptions
-/// of devices are skipped, as the format asks of readers. The beginning of each line says what it
+/// of devices, except for their ids, are skipped, as the format asks of readers. The beginning of each line says what it
 /// is, so a fragment of a recording is read too. Source: tools/libinput-record.man of
 /// freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
@@ -78,7 +78,7 @@ struct LibinputParser: EntryParser {
       }
       place = .otherEntry
     } else if place == .description {
-      try parseDescription(line)
+      return try parseDescription(line)
     }
     return nil
   }
@@ -91,7 +91,9 @@ struct LibinputParser: EntryParser {
     place = kind
   }
 
-  private mutating func parseDescription(_ line: UnsafeRawBufferPointer) throws(LineFault) {
+  private mutating func parseDescription(
+    _ line: UnsafeRawBufferPointer
+  ) throws(LineFault) -> Entry? {
     var fields = Fields(line)
     if fields.skip("version:") {
       let version = fields.next().map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -104,7 +106,22 @@ struct LibinputParser: EntryParser {
     } else {
       fields.skipSpace()
       if fields.skip("events:") { try refuseMore(&fields) }
+      if fields.skip("id: ["), Self.isVirtualShift(fields) {
+        return .virtualShift(device: try presentDevice())
+      }
     }
+    return nil
+  }
+
+  /// Whether a device with these ids is the virtual keyboard of `keymodectl shift`.
+  private static func isVirtualShift(_ ids: Fields) -> Bool {
+    var list = NumberList(ids, "ids")
+    var numbers: [UInt16] = []
+    while numbers.count < 3, let number = try? list.next() {
+      numbers.append(UInt16(truncatingIfNeeded: number))
+    }
+    return numbers.count == 3
+      && VirtualShift.has(bus: numbers[0], vendor: numbers[1], product: numbers[2])
   }
 
   /// - Throws: if events are in the same line as the name of their list.
@@ -127,9 +144,10 @@ struct LibinputParser: EntryParser {
     if event.type == InputEvent.miscellaneous, event.code == InputEvent.scanCode {
       hasScanCodeOfA = event.value == 30
     }
-    guard event.type == InputEvent.key || event.type == InputEvent.synchronization else {
-      return nil
-    }
+    guard
+      event.type == InputEvent.key || event.type == InputEvent.led
+        || event.type == InputEvent.synchronization
+    else { return nil }
     if event.type == InputEvent.key { checkObfuscation(event.code, line) }
     event.device = try presentDevice()
     return .event(event)
@@ -183,6 +201,13 @@ struct LibinputParser: EntryParser {
     guard let word = fields.next() else { return nil }
     if word.elementsEqual(Note.lost.utf8) { return .lost(device: try presentDevice()) }
     if word.elementsEqual(Note.missed.utf8) { return .missed(device: try presentDevice()) }
+    if word.elementsEqual("{\(Note.lit):".utf8) {
+      let leds = try parseLEDs(&fields)
+      return .leds(LEDReport(leds, on: leds), device: try presentDevice())
+    }
+    if word.elementsEqual("{\(Note.unlit):".utf8) {
+      return .leds(LEDReport(try parseLEDs(&fields)), device: try presentDevice())
+    }
     if word.elementsEqual("{\(Note.held):".utf8) {
       _ = fields.skip(" [")
       var list = NumberList(fields, "list of held keys")
@@ -201,6 +226,18 @@ struct LibinputParser: EntryParser {
     let time = try Time(seconds: list.number(), microseconds: list.number())
     try list.end()
     return .gone(device: try presentDevice(), at: time)
+  }
+
+  /// Parses the numbers of LEDs; those of no lock are skipped.
+  private func parseLEDs(_ fields: inout Fields) throws(LineFault) -> LEDs {
+    _ = fields.skip(" [")
+    var list = NumberList(fields, "list of LEDs")
+    var leds = LEDs()
+    while let number = try list.next() {
+      leds.formUnion(
+        UInt16(exactly: number).flatMap { LEDReport(number: $0, value: 1) }?.known ?? [])
+    }
+    return leds
   }
 }
 

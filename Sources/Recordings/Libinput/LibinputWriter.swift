@@ -45,11 +45,17 @@ public struct LibinputWriter: RecordingWriter {
     case .held(let keys): return "  - keymoded: {\(Note.held): \(Self.list(keys.map(\.number)))}\n"
     case .lost: return "  - keymoded: \(Note.lost)\n" + events(report)
     case .missedRelease: return "  - keymoded: \(Note.missed)\n" + events(report)
-    case .keys: return events(report)
+    case .keys, .leds: return events(report)
+    case .ledsAtOpening(let leds):
+      return note(Note.lit, leds.on) + note(Note.unlit, leds.known.subtracting(leds.on))
     case .gone:
       let time = report.time.microseconds
       return "  - keymoded: {\(Note.gone): \(Self.list([time / 1_000_000, time % 1_000_000]))}\n"
     }
+  }
+
+  private func note(_ word: String, _ leds: LEDs) -> String {
+    leds.isEmpty ? "" : "  - keymoded: {\(word): \(Self.list(leds.numbers))}\n"
   }
 
   private mutating func events(_ report: Report) -> String {

@@ -7,6 +7,10 @@ enum Entry {
   case event(InputEvent)
   /// These keys were down when the device was opened.
   case held([KeyCode], device: Int)
+  /// These LEDs were on or off when the device was opened.
+  case leds(LEDReport, device: Int)
+  /// The device is the virtual keyboard that presses Shift for the user.
+  case virtualShift(device: Int)
   /// Events of the device were lost; its next report has the differences that were found then.
   case lost(device: Int)
   /// The next report of the device is a release that a grab hid.
@@ -28,6 +32,9 @@ enum Note {
   /// Only in libinput's format: evemu's has one device, so the order of its lines is enough.
   static let missed = "missed"
   static let gone = "gone"
+  /// Only in libinput's format: evemu's has lines for LEDs.
+  static let lit = "lit"
+  static let unlit = "unlit"
 }
 
 /// One event of any type, as the kernel reports it: `struct input_event`.
@@ -47,6 +54,17 @@ struct InputEvent: Hashable {
   static let report: UInt16 = 0
   static let dropped: UInt16 = 3
   static let scanCode: UInt16 = 4
+  static let led: UInt16 = 0x11
+}
+
+extension LEDReport {
+  /// What a recording says of the LED with this number, which is on unless `value` is 0; `nil` if
+  /// it is the LED of no lock.
+  init?(number: UInt16, value: Int32) {
+    let led = LEDs(number: number)
+    guard Lock.allCases.contains(where: { $0.led == led }) else { return nil }
+    self.init(led, on: value == 0 ? [] : led)
+  }
 }
 
 /// Parses the lines of a text format, or the records of a binary one.
@@ -69,7 +87,7 @@ protocol EntryParser {
   /// Parses one line or record.
   ///
   /// - Parameter isComplete: whether a line end follows the line, or the record has its full size.
-  /// - Returns: what the line says of key events, if anything.
+  /// - Returns: what the line says of keys and LEDs, if anything.
   mutating func parse(
     _ line: UnsafeRawBufferPointer, isComplete: Bool
   ) throws(LineFault) -> Entry?

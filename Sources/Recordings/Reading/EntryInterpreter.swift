@@ -5,7 +5,7 @@ struct EntryInterpreter {
   private let file: Int
   private let files: Int
   private var devices: [DeviceEvents] = []
-  /// The time of the last key event.
+  /// The time of the last key or LED event.
   private var last = Time(microseconds: 0)
 
   /// The interpreter of file `file` of `files`: the numbers of their devices interleave.
@@ -23,7 +23,13 @@ struct EntryInterpreter {
     switch entry {
     case .event(let event): return try take(event)
     case .held(let keys, let device):
-      return RecordedInput(time: nil, input: .opened(id(device), held: keys))
+      let held = devices[grown(to: device)].isVirtualShift ? [] : keys
+      return RecordedInput(time: nil, input: .opened(id(device), held: held))
+    case .leds(let report, let device):
+      return RecordedInput(time: nil, input: .leds(id(device), report, at: nil))
+    case .virtualShift(let device):
+      devices[grown(to: device)].isVirtualShift = true
+      return nil
     case .lost(let device):
       devices[grown(to: device)].differences = []
       return nil
@@ -51,6 +57,12 @@ struct EntryInterpreter {
       return nil
     case (InputEvent.synchronization, InputEvent.report):
       return isOrdinary ? nil : devices[device].endReport(at: event.time)
+    case (InputEvent.led, _):
+      guard let report = LEDReport(number: event.code, value: event.value),
+        !devices[device].isSkipping
+      else { return nil }
+      last = event.time
+      return RecordedInput(time: event.time, input: .leds(id(device), report, at: event.time))
     default: return nil
     }
   }
@@ -80,12 +92,15 @@ private struct DeviceEvents {
   /// Whether the report is a release that a grab hid.
   var isMissed = false
 
-  /// Whether the next event can be taken as it is.
-  var isOrdinary: Bool { !isSkipping && !isMissed && differences == nil }
+  /// Whether its keys are ignored, because no person presses them.
+  var isVirtualShift = false
+
+  /// Whether the next key event can be taken as it is.
+  var isOrdinary: Bool { !isSkipping && !isMissed && !isVirtualShift && differences == nil }
 
   /// What `key` completes, if it completes anything.
   mutating func take(_ key: KeyEvent) throws(LineFault) -> RecordedInput? {
-    guard !isSkipping else { return nil }
+    guard !isSkipping, !isVirtualShift else { return nil }
     if isMissed, key.action == .release {
       return RecordedInput(time: key.time, input: .missedRelease(id, key.key, at: key.time))
     }

@@ -57,7 +57,7 @@ public final class Recorder {
     signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP]) { [loop] _ in loop.stop() }
     try open()
     let format = try format()
-    if format == .evemu, devices.descriptions.count > 1 { leaveOutPointers() }
+    if format == .evemu, devices.descriptions.count > 1 { leaveOutOthers() }
     let output = try request.output.map(AppendedFile.init(creating:)) ?? .standardOutput()
     notify(announcement)
     let file = try RecordingFile(output, format, devices.descriptions, remarks: request.remarks)
@@ -92,11 +92,13 @@ public final class Recorder {
     return .libinput
   }
 
-  /// Closes the pointers: the format holds one device, which is a keyboard.
-  private func leaveOutPointers() {
+  /// Closes the pointers, and the virtual keyboard: the format holds one device.
+  private func leaveOutOthers() {
+    let hasPointers = keyboards.devices.contains { $0.role == .pointer }
     for id in keyboards.releaseOthers() { devices.remove(id) }
     read()
     early.removeAll { $0.device.map { devices.index(of: $0) == nil } ?? false }
+    guard hasPointers else { return }
     notify(
       "without the buttons of pointers, because evemu's format holds one device; "
         + "--format libinput has them")
@@ -104,8 +106,10 @@ public final class Recorder {
 
   private var announcement: TerminalText {
     let pointers = keyboards.devices.count { $0.role == .pointer }
+    let virtual = keyboards.devices.count { $0.role == .leds }
     let counts = [
-      (devices.descriptions.count - pointers, "keyboard"), (pointers, "pointer"),
+      (devices.descriptions.count - pointers - virtual, "keyboard"), (pointers, "pointer"),
+      (virtual, "virtual keyboard"),
     ]
     let recorded = counts.filter { $0.0 > 0 }.map { count, name in
       count == 1 ? "1 \(name)" : "\(count) \(name)s"

@@ -6,8 +6,12 @@ public struct Report: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
     /// These keys were down when the device was opened.
     case held([KeyCode])
+    /// These LEDs were on or off when the device was opened.
+    case ledsAtOpening(LEDReport)
     /// Key events with the same time.
     case keys([KeyEvent])
+    /// LEDs went on or off.
+    case leds(LEDReport)
     /// The kernel says that the key is up; a grab hid its release.
     case missedRelease(KeyCode)
     /// Events were lost, and then these differences were found.
@@ -49,7 +53,12 @@ public struct Report: Hashable, Sendable {
         reports.append(Report(device: device, time: time, content: .lost(found)))
       case .gone(let device, let time):
         reports.append(Report(device: device, time: time, content: .gone))
-      case .allOpened, .leds, .client, .configured: continue
+      case .leds(let device, let leds, let time):
+        reports.append(
+          Report(
+            device: device, time: time ?? now,
+            content: time == nil ? .ledsAtOpening(leds) : .leds(leds)))
+      case .allOpened, .client, .configured: continue
       }
     }
     return reports
@@ -57,17 +66,29 @@ public struct Report: Hashable, Sendable {
 
   /// The events of the report, with the `SYN_REPORT` that ends it.
   var events: [InputEvent] {
-    let keys: [(code: UInt16, value: Int32)] =
+    let events: [InputEvent] =
       switch content {
-      case .keys(let events): events.map { ($0.key.number, $0.action.rawValue) }
-      case .missedRelease(let key): [(key.number, 0)]
-      case .lost(let found): found.map { ($0.key.number, $0.isDown ? 1 : 0) }
-      case .held, .gone: []
+      case .keys(let events): events.map { key($0.key, $0.action.rawValue) }
+      case .missedRelease(let key): [self.key(key, 0)]
+      case .lost(let found): found.map { key($0.key, $0.isDown ? 1 : 0) }
+      case .leds(let report): leds(report)
+      case .held, .ledsAtOpening, .gone: []
       }
-    return keys.map {
-      InputEvent(time: time, type: InputEvent.key, code: $0.code, value: $0.value)
-    } + [
-      InputEvent(time: time, type: InputEvent.synchronization, code: InputEvent.report, value: 0)
-    ]
+    return events + [event(InputEvent.synchronization, InputEvent.report, 0)]
+  }
+
+  private func key(_ key: KeyCode, _ value: Int32) -> InputEvent {
+    event(InputEvent.key, key.number, value)
+  }
+
+  /// In the order of the locks, in which the controller tells them.
+  private func leds(_ report: LEDReport) -> [InputEvent] {
+    Lock.allCases.map(\.led).filter(report.known.contains).flatMap(\.numbers).map {
+      event(InputEvent.led, $0, report.on.contains(LEDs(number: $0)) ? 1 : 0)
+    }
+  }
+
+  private func event(_ type: UInt16, _ code: UInt16, _ value: Int32) -> InputEvent {
+    InputEvent(time: time, type: type, code: code, value: value)
   }
 }

@@ -39,23 +39,24 @@ public struct JSONWriter: ~Copyable {
   /// Writes a member of the present object, whatever its name.
   public mutating func member(escaping name: String, _ value: some JSONWritable) {
     string(name)
-    endName()
+    append(colon)
+    needsComma = false
     value.write(to: &self)
   }
 
   /// Writes the name of a member, which must need no escapes. The value is next.
   public mutating func name(_ name: StaticString) {
     beginValue()
-    append(quote)
-    for byte in UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount) {
-      append(byte)
-    }
-    append(quote)
-    endName()
-  }
-
-  private mutating func endName() {
-    append(UInt8(ascii: ":"))
+    let length = name.utf8CodeUnitCount
+    // One check of the room for all of it: each message has many names. None is as long as the
+    // window.
+    if size - count < length + 3 { empty() }
+    let place = window + count
+    place[0] = quote
+    (place + 1).update(from: name.utf8Start, count: length)
+    place[length + 1] = quote
+    place[length + 2] = colon
+    count += length + 3
     needsComma = false
   }
 
@@ -165,6 +166,7 @@ public struct JSONWriter: ~Copyable {
 }
 
 private let quote = UInt8(ascii: "\"")
+private let colon = UInt8(ascii: ":")
 private let backslash = UInt8(ascii: "\\")
 
 extension [UInt8] {

@@ -57,12 +57,16 @@ private struct Trial {
 
   mutating func take(_ input: Controller.Input) {
     resumeIfDue()
-    latest = input.time ?? latest
+    if let time = input.time { reach(time) }
     let expected = reference.take(input)
     require(controller.take(input) == expected, "not what the rules say of \(input)")
     require(controller.modes.sequence == reference.sequence)
     require(controller.snapshot.shift == reference.shift)
     require(controller.snapshot.modes.keyboard == reference.keyboard)
+    for lock in Lock.allCases {
+      let name = lock.machine.rawValue
+      require(controller.modes.locks[lock].rawValue == reference.locks.all[name]?.state)
+    }
     require(controller.deadline == reference.deadline)
     require((controller.nextCheck != nil) == !reference.openUses.isEmpty)
     require(controller.snapshot.awaitedReleases == reference.allAwaited)
@@ -103,9 +107,17 @@ private struct Trial {
     redacted?.take(input)
   }
 
+  private mutating func reach(_ time: Time) {
+    // One that was resumed does not know when LEDs changed before, and time may step back to it.
+    if time < latest, reference.locks.all.values.contains(where: { !$0.changes.isEmpty }) {
+      resumed = nil
+    }
+    latest = time
+  }
+
   /// Time goes by.
   mutating func pass(to time: Time) {
-    latest = time
+    reach(time)
     let expected = reference.advance(to: time)
     require(controller.advance(to: time) == expected, "not what the rules say of time")
     if var resumed {
@@ -120,7 +132,7 @@ private struct Trial {
   mutating func restart(_ present: [DeviceID], at time: Time) {
     // Recordings do not span it.
     (redacted, resumed, resumeAfter) = (nil, nil, Int.max)
-    let held = reference.down
+    let (held, leds, locks) = (reference.down, reference.locks.leds, reference.locks)
     let snapshot = controller.snapshot
     controller = Controller(settings: reference.settings)
     let changes = controller.resume(snapshot, changedLast: nil, at: time)
@@ -129,8 +141,15 @@ private struct Trial {
     for device in present {
       let keys = held[device, default: [:]].keys.sorted().compactMap { KeyCode($0) }
       take(.opened(device, held: keys))
+      if let report = LEDReport(leds[device]) { take(.leds(device, report, at: nil)) }
     }
     take(.allOpened(at: time))
+    let isSame = leds.keys.allSatisfy(present.contains) && !locks.isUntold
+    if isSame, locks.all.values.allSatisfy({ $0.hidden == nil }) {
+      require(
+        !reference.changes.contains { $0.machine == .caps || $0.machine == .num },
+        "a restart with the same LEDs is silent")
+    }
     require(reference.inherited.isEmpty)
     require(
       controller.snapshot.awaitedReleases.allSatisfy { awaited in
@@ -143,7 +162,9 @@ private struct Trial {
     resumeAfter -= 1
     // Where time steps back, what is due may have to wait for the next input.
     let isDue = reference.deadline.map { $0 <= latest } ?? false
-    guard resumed == nil, resumeAfter < 0, reference.isTold, !isDue else { return }
+    guard resumed == nil, resumeAfter < 0, reference.isTold, !isDue,
+      reference.locks.isSettled(at: latest.microseconds, reference)
+    else { return }
     var next = Controller(settings: reference.settings)
     let changes = next.resume(
       controller.snapshot, changedLast: nil, at: Time(microseconds: 0))
@@ -151,6 +172,9 @@ private struct Trial {
     for (device, keys) in reference.down.sorted(by: { $0.key < $1.key }) {
       let held = keys.keys.sorted().compactMap { KeyCode($0) }
       require(next.take(.opened(device, held: held)).isEmpty)
+    }
+    for (device, leds) in reference.locks.leds.sorted(by: { $0.key < $1.key }) {
+      if let report = LEDReport(leds) { require(next.take(.leds(device, report, at: nil)).isEmpty) }
     }
     require(next.take(.allOpened(at: latest)).isEmpty)
     require(next.snapshot == controller.snapshot, "\(next.snapshot) is not \(controller.snapshot)")
@@ -214,7 +238,20 @@ extension Controller.Input {
     case .missedRelease(_, _, let time), .synchronized(_, _, let time), .client(_, let time),
       .configured(_, let time), .gone(_, let time), .allOpened(let time):
       time
+    case .leds(_, _, let time): time
     case .opened: nil
+    }
+  }
+}
+
+extension LEDReport {
+  /// A report of LEDs by the names of their locks; `nil` if there are none.
+  fileprivate init?(_ leds: [String: Bool]?) {
+    guard let leds, !leds.isEmpty else { return nil }
+    self.init()
+    for lock in Lock.allCases {
+      guard let isOn = leds[lock.machine.rawValue] else { continue }
+      update(by: LEDReport(lock.led, on: isOn ? lock.led : []))
     }
   }
 }

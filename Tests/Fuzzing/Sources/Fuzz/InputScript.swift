@@ -144,7 +144,8 @@ struct InputScript {
       shiftUsedBy: more & 0x40 == 0 ? .characters : .any,
       tapTimeout: .milliseconds(more & 0x10 == 0 ? 200 : 500),
       keyboard: Self.tables[Int(flags >> 5 & 3) % Self.tables.count], bindings: bindings,
-      debounce: debounce, pointers: more & 0x20 == 0)
+      debounce: debounce, pointers: more & 0x20 == 0,
+      locks: more & 0xc0 == 0xc0 ? [] : more & 0xc0 == 0x80 ? [.num] : [.caps, .num])
   }
 
   /// Whether the kernel says that a modifier which another program grabbed is up.
@@ -177,7 +178,11 @@ struct InputScript {
     switch kind {
     case 0...5: return .key(device, KeyEvent(time: now, key: key(which), action: .press))
     case 6...8: return .key(device, KeyEvent(time: now, key: key(which), action: .release))
-    case 9...10: return .key(device, KeyEvent(time: now, key: key(which), action: .autorepeat))
+    case 9: return .key(device, KeyEvent(time: now, key: key(which), action: .autorepeat))
+    case 10:
+      let report = LEDReport(
+        LEDs(rawValue: UInt16(which & 3)), on: LEDs(rawValue: UInt16(which >> 2 & which & 3)))
+      return .leds(device, report, at: which & 0xf0 == 0xf0 ? nil : now)
     case 11:
       return .opened(device, held: (0..<which % 4).map { _ in key(choices.byte()) })
     case 12:

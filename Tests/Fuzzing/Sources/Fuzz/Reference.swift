@@ -52,6 +52,7 @@ struct Reference {
   var releaseCount = 0
   /// What another daemon awaited: a key, and the name of the event of its release.
   var inherited: [(key: UInt16, event: String)] = []
+  var locks = ReferenceLocks()
   private var shiftSince: Int64 = 0
   var changes: [Change] = []
 
@@ -92,23 +93,32 @@ struct Reference {
 
   /// What the controller has to say is due.
   var deadline: Time? {
-    ([due.tap, due.shift] + openUses.map(due)).compactMap { $0 }.min().map(Time.init(microseconds:))
+    ([due.tap, due.shift, dueOfLocks] + openUses.map(due)).compactMap { $0 }.min().map(
+      Time.init(microseconds:))
   }
 
   /// The changes that time makes.
   mutating func advance(to time: Time) -> [Change] {
     changes = []
-    letPass(time)
+    perform(by: time)
     return changes
   }
 
+  /// What comes before an input of this time.
   mutating func letPass(_ time: Time) {
+    perform(by: time)
+    if locks.isUntold { tellLocks(time) }
+  }
+
+  private mutating func perform(by time: Time) {
     while let next = deadline, next <= time {
       let uses = openUses.indices.filter { due(openUses[$0]) == next.microseconds }
       // Releases come before holds, in their order.
       let order = openUses.map { $0.released == nil ? Int.max : $0.order }
       if let place = uses.min(by: { order[$0] < order[$1] }) {
         actOnUse(place, next)
+      } else if dueOfLocks == next.microseconds {
+        tellLocks(next)
       } else if tap?.released != nil {
         countTap()
       } else {
@@ -143,6 +153,7 @@ struct Reference {
       add(.keyboard, keyboard, initial, "configured", time)
       keyboard = initial
     }
+    tellLocks(time)
     return changes
   }
 
@@ -150,6 +161,7 @@ struct Reference {
   mutating func restart() {
     inherited = awaited + inherited
     (down, releases, openUses, openShifts, tap) = ([:], [:], [], [], nil)
+    locks = ReferenceLocks(all: locks.all.mapValues { ReferenceLocks.One(state: $0.state) })
   }
 
   /// The changes that `input` makes.
@@ -188,10 +200,17 @@ struct Reference {
       openShifts.removeAll { $0.device == device }
       down[device] = nil
       releases[device] = nil
+      locks.leds[device] = nil
+      tellLocks(time)
+    case .leds(let device, let report, let time):
+      if let time { letPass(time) }
+      locks.report(report, device)
+      if let time { tellLocks(time) } else { locks.isUntold = true }
     case .allOpened(let time):
       letPass(time)
       for (_, event) in inherited { send(named: event, time) }
       inherited = []
+      tellLocks(time)
     case .client(let event, let time):
       letPass(time)
       countTap()
@@ -246,7 +265,7 @@ struct Reference {
     if let event = settings.keyboard.event(named: name) { send(event, time) }
   }
 
-  private mutating func add(
+  mutating func add(
     _ machine: Machine, _ from: String, _ to: String, _ event: String, _ time: Time
   ) {
     sequence += 1

@@ -45,13 +45,15 @@ private func sealStates(_ copy: UnsafeMutableRawBufferPointer) {
   copy.storeBytes(of: StateStore.layout, as: UInt64.self)
   let count = copy.load(fromByteOffset: 16, as: UInt64.self)
   guard count <= UInt64(copy.count - 32) else { return }
-  let sum = Checksum.of(copy[32...].prefix(Int(count)), after: Checksum.of(copy[..<24]))
+  let sum = Checksum.of(
+    UnsafeRawBufferPointer(rebasing: copy[32...].prefix(Int(count))),
+    after: Checksum.of(UnsafeRawBufferPointer(rebasing: copy[..<24])))
   copy.storeBytes(of: sum, toByteOffset: 24, as: UInt64.self)
 }
 
 /// A record ends with its checksum.
 private func sealRecord(_ record: UnsafeMutableRawBufferPointer) {
-  let sum = Checksum.of(record.dropLast(8))
+  let sum = Checksum.of(UnsafeRawBufferPointer(rebasing: record.dropLast(8)))
   record.storeBytes(of: sum, toByteOffset: record.count - 8, as: UInt64.self)
 }
 

@@ -1,0 +1,116 @@
+import KeyboardModes
+
+/// The Caps Lock of the session in front, which is to be on while the state `capsLock` lasts.
+///
+/// | phase     | LED on                   | LED off                      | time is over            |
+/// | --------- | ------------------------ | ---------------------------- | ----------------------- |
+/// | notOurs   | -                        | `capsLock` is entered: *tap* | -                       |
+/// | awaitsOn  | ours; if unwanted, *tap* | -                            | LED off: late, *give up* |
+/// | late      | ours; if unwanted, *tap* | -                            | notOurs                 |
+/// | ours      | if unwanted, *tap*       | notOurs: the person did it   | -                       |
+/// | awaitsOff | -                        | notOurs; if wanted, *tap*    | notOurs; LED on: *give up* |
+/// | settling  | -                        | -                            | as in ours or awaitsOff |
+///
+/// A tap turns Caps Lock over, and leads to `awaitsOn` or `awaitsOff` until the LED has answered.
+/// Without a known LED nothing is tapped and, except in `awaitsOff`, time does not run out.
+struct CapsLock: Sendable {
+  enum Phase: Hashable, Sendable {
+    /// Caps Lock is the person's own business.
+    case notOurs
+    /// It was tapped, and the LED is not on yet.
+    case awaitsOn
+    /// The LED did not come in time: this layout has no Caps Lock there, or the machine is slow.
+    case late
+    /// It is on by our tap.
+    case ours
+    /// It was tapped again, and the LED is not off yet.
+    case awaitsOff
+    /// It was ours when the session, or this program, was last there, or was tapped and not
+    /// answered by then. The LEDs may still be those of another session.
+    case settling(isAnswered: Bool)
+  }
+
+  /// What to do: tap Caps Lock, or say that it does not answer, and no longer turn it on.
+  enum Action: Hashable, Sendable {
+    case tap, giveUp
+  }
+
+  /// How long the LED may take to answer, in microseconds.
+  static let patience: Int64 = 2_000_000
+  /// How much longer an LED still answers our tap. Later it is that of a key which the person has
+  /// for Caps Lock.
+  static let lateness: Int64 = 8_000_000
+  /// How long the LEDs have to stay as they are once a session has come to the front.
+  static let settling: Int64 = 1_000_000
+
+  var phase = Phase.notOurs
+  /// Whether `capsLock` was entered, and lasts.
+  var isWanted = false
+  /// What the LED shows: the state of the lock `caps`.
+  var led = LockRules.State.unknown
+  /// When the phase ends by itself, in microseconds of the boot clock.
+  var until: Int64?
+  /// Whether to turn Caps Lock on: not any more once it did not answer.
+  var turnsOn = true
+
+  /// Takes that `capsLock` was entered, or left.
+  mutating func want(_ isWanted: Bool, at now: Int64) -> Action? {
+    self.isWanted = isWanted
+    if phase == .notOurs, isWanted, led == .off, turnsOn { return tap(.awaitsOn, at: now) }
+    return answer(at: now)
+  }
+
+  /// Takes what the LED shows.
+  mutating func tell(_ led: LockRules.State, at now: Int64) -> Action? {
+    guard led != self.led else { return nil }
+    self.led = led
+    switch phase {
+    case .awaitsOn where led == .off: until = now + Self.patience  // it was unknown
+    case .settling: until = led == .unknown ? nil : now + Self.settling
+    case .notOurs, .awaitsOn, .late, .ours, .awaitsOff: break
+    }
+    return answer(at: now)
+  }
+
+  /// Ends the phase, if that is due.
+  mutating func pass(at now: Int64) -> Action? {
+    guard let until, until <= now else { return nil }
+    switch (phase, led) {
+    case (.awaitsOn, .unknown), (.settling, .unknown):
+      self.until = nil
+      return nil
+    case (.awaitsOn, .off):
+      (phase, self.until, turnsOn) = (.late, until + Self.lateness, false)
+      return .giveUp
+    case (.awaitsOff, .on), (.settling(isAnswered: false), .off):
+      (phase, self.until, turnsOn) = (.notOurs, nil, false)
+      return .giveUp
+    case (.settling, .on), (.settling, .off):
+      (phase, self.until) = (led == .on ? .ours : .awaitsOff, nil)
+      return answer(at: now)
+    case (.late, _), (.awaitsOff, _), (.awaitsOn, .on), (.ours, _), (.notOurs, _):
+      (phase, self.until) = (.notOurs, nil)
+      return nil
+    }
+  }
+
+  /// Does what follows from the LED.
+  private mutating func answer(at now: Int64) -> Action? {
+    switch (phase, led) {
+    case (.awaitsOn, .on), (.late, .on), (.ours, .on):
+      (phase, until) = (.ours, nil)
+      return isWanted ? nil : tap(.awaitsOff, at: now)
+    case (.awaitsOff, .off) where isWanted && turnsOn: return tap(.awaitsOn, at: now)
+    case (.ours, .off), (.awaitsOff, .off):
+      (phase, until) = (.notOurs, nil)
+      return nil
+    case (.awaitsOn, _), (.late, _), (.ours, _), (.awaitsOff, _), (.settling, _), (.notOurs, _):
+      return nil
+    }
+  }
+
+  private mutating func tap(_ next: Phase, at now: Int64) -> Action {
+    (phase, until) = (next, now + Self.patience)
+    return .tap
+  }
+}
