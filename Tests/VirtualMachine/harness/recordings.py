@@ -4,8 +4,8 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import dropwhile, pairwise
 from pathlib import Path
 
 from support.checkout import PROGRAMS
@@ -31,15 +31,23 @@ def replay(recording: Path, *options: str | Path) -> subprocess.CompletedProcess
 
 
 def changes_in(recording: Path, *options: str | Path) -> list[Change]:
-    """The changes of a recording, which must not have faults."""
+    """The changes of a recording, which must not have faults.
+
+    Without the locks at its start, which the daemon that was running then knew before.
+    """
     replayed = replay(recording, *options)
     assert (replayed.returncode, replayed.stderr) == (0, "")
-    return changes_of(replayed.stdout)
+    return numbered(dropwhile(lambda change: change["from"] == "unknown", changes_of(replayed.stdout)))
 
 
 def changes_of(lines: str) -> list[Change]:
     """The changes that `--json` printed."""
     return [json.loads(line) for line in lines.splitlines()]
+
+
+def numbered(changes: Iterable[Change]) -> list[Change]:
+    """The changes, numbered from 1."""
+    return [{**change, "sequence": number} for number, change in enumerate(changes, 1)]
 
 
 def without_times(changes: list[Change]) -> list[Change]:

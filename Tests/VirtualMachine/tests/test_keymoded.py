@@ -78,7 +78,7 @@ def test_option_device_follows_only_the_named_devices(guest: VirtualMachine) -> 
     keyboard.send("COMPOSE+", "COMPOSE-")
     # By now the daemon would have read Insert, if it followed that keyboard.
     state = guest.run(f"keymodectl trigger shiftPressed {service.BY_HAND}").stdout
-    assert state == "shift     on\nkeyboard  showingPanel\n"
+    assert state == "shift     on\nkeyboard  showingPanel\ncaps      off\nnum       off\n"
     assert daemon.stderr == (
         "keymoded: serving in /run/own\n"
         "keymoded: following 'Named keyboard'\n"

@@ -48,4 +48,4 @@ def test_reload_releases_the_pointers_and_follows_them_again(
     assert USB_MOUSE_NAME in service.pointers(guest)
     guest.play("tap shift; wait 80; up btn_left; wait 80; tap shift")
     (change,) = watch.changes(1)
-    assert (change["sequence"], change["to"]) == (3, "on")
+    assert (change["sequence"], change["to"]) == (5, "on")

@@ -43,9 +43,10 @@ def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
 def test_key_that_the_kernel_repeats_talks_while_it_is_held(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     with usb_keyboard(guest):
+        before = settled(guest)
         guest.play("down f9; wait 900; up f9; wait 60")
         assert watch.states(2) == [TALKING, SILENT]
-        assert settled(guest)["sequence"] == 2
+        assert settled(guest)["sequence"] == before["sequence"] + 2
 
 
 def test_unplugging_the_keyboard_ends_talking_within_a_second(guest: VirtualMachine) -> None:
@@ -108,11 +109,12 @@ def test_hidden_release_is_found_though_the_daemon_may_no_longer_open_the_keyboa
 def test_key_held_through_a_grab_talks_until_its_release_and_a_press_during_one_means_nothing(
     guest: VirtualMachine,
 ) -> None:
+    before = service.settled_state(guest)
     with grabbed(guest) as grabber:
         guest.play("down f9; wait 60")
         assert grabber.read_lines(1)[0].endswith(f"{F9} {PRESS}")
     guest.play("up f9; wait 60")
-    assert service.settled_state(guest)["sequence"] == 0
+    assert service.settled_state(guest)["sequence"] == before["sequence"]
 
     before = talk(guest)
     with grabbed(guest):
