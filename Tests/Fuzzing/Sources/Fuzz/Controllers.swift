@@ -58,6 +58,7 @@ private struct Trial {
   mutating func take(_ input: Controller.Input) {
     resumeIfDue()
     if let time = input.time { reach(time) }
+    let wasUntold = reference.locks.isUntold
     let expected = reference.take(input)
     require(controller.take(input) == expected, "not what the rules say of \(input)")
     require(controller.modes.sequence == reference.sequence)
@@ -81,9 +82,12 @@ private struct Trial {
       var copied: [Change] = []
       // What has no effect is not written, but time goes by.
       if let time = input.time { copied += redacted.advance(to: time) }
-      copied += redactor.redact(input).map { redacted.take($0) } ?? []
-      require(copied == expected, "redacted, \(input) makes \(copied), not \(expected)")
-      self.redacted = redacted
+      let written = redactor.redact(input)
+      copied += written.map { redacted.take($0) } ?? []
+      // What opened devices show is news with the next input that is written, so later than here.
+      let isLater = wasUntold && input.time != nil && written == nil
+      require(isLater || copied == expected, "redacted, \(input) makes \(copied), not \(expected)")
+      self.redacted = isLater ? nil : redacted
     }
   }
 
