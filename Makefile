@@ -47,12 +47,13 @@ USER_UNITS = keymode-targets.service keymode-focus.service \
   $(addprefix keymode-,$(addsuffix @.target,keyboard shift caps num))
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
 GUESTS = -n 2 --dist loadfile
-# The tests in guests that take the package or its examples.
-PACKAGE_TESTS = $(addprefix Tests/VirtualMachine/tests/, \
-  test_package.py test_kiosk.py test_clients_page.py test_autopkgtest.py)
+# The tests in guests that take the package or its examples, or the desktops of Debian 13.
+PACKAGE_TESTS = $(addprefix Tests/VirtualMachine/tests/, test_package.py test_kiosk.py \
+  test_clients_page.py test_autopkgtest.py test_typed_shift.py)
 # The tests of what differs between systemd 252 and 257.
 UNIT_TESTS = $(addprefix Tests/VirtualMachine/tests/, \
-  test_units.py test_restart.py::test_stop_forgets_the_states_only_before_systemd_254)
+  test_units.py test_restart.py::test_stop_forgets_the_states_only_before_systemd_254 \
+  test_locks.py::test_locks_follow_the_leds_beside_keyd_with_its_grab)
 # Notes for scripts/test-times how long a build or a run of tests takes: $(BUILDING) PART COMMAND.
 BUILDING = scripts/timed build
 TESTING = scripts/timed test
@@ -216,7 +217,7 @@ vm-tests: build deb
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	$(GUEST) desktop
+	$(GUEST)
 	$(call PYTEST,guests) $(GUESTS) Tests/VirtualMachine $(addprefix --ignore ,$(PACKAGE_TESTS))
 
 # These are about Debian 13, which README names: the guest has it whatever this machine has.
@@ -226,7 +227,7 @@ package-tests: deb dist-tests source-package
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
-	$(GUEST)
+	$(GUEST) desktop
 	$(call PYTEST,guests-package) $(GUESTS) $(PACKAGE_TESTS) $(UNIT_TESTS)
 
 recordings: build

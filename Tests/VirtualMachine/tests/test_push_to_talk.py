@@ -43,7 +43,7 @@ def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
 def test_key_that_the_kernel_repeats_talks_while_it_is_held(guest: VirtualMachine) -> None:
     watch = Watch(guest)
     with usb_keyboard(guest):
-        before = settled(guest)
+        before = service.settled_state(guest)
         guest.play("down f9; wait 900; up f9; wait 60")
         assert watch.states(2) == [TALKING, SILENT]
         assert settled(guest)["sequence"] == before["sequence"] + 2
