@@ -60,7 +60,7 @@ struct ReplayOutput: ~Copyable {
       let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
       let modes = replay.modes
       // Most recordings have no LEDs.
-      let machines = Machine.allCases.filter { !$0.isLock || modes[$0] != "unknown" }
+      let machines = Machine.modes + modes.locks(.off, .on)
       output.line(ChangeLine.text(of: modes, at: time, for: machines))
     }
     if let statistics { output.line(statistics.text) }
@@ -94,10 +94,6 @@ struct ReplayOutput: ~Copyable {
   }
 }
 
-extension Machine {
-  fileprivate var isLock: Bool { self == .caps || self == .num }
-}
-
 extension ReplayStatistics {
   /// The counts for people, a line for each kind.
   fileprivate var text: TerminalText {
@@ -118,7 +114,7 @@ extension ReplayStatistics {
   /// The machines whose changes are shown: locks only if they have some, because most recordings
   /// have no LEDs.
   private var machines: [Machine] {
-    Machine.allCases.filter { !$0.isLock || changes[$0] != nil }
+    Machine.modes + Lock.allCases.map(\.machine).filter { changes[$0] != nil }
   }
 
   /// The counts as a line of JSON, behind the file that they are of. Durations are in microseconds.

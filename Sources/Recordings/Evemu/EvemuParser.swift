@@ -19,7 +19,8 @@ struct EvemuParser: EntryParser {
   private(set) var isRecognized = false
   var warning: Warning?
 
-  /// The length of the last key or LED event's value, by which a value that was cut off can be recognized.
+  /// The length of the value of the last event of a key or an LED, by which a value that was cut off
+  /// can be recognized.
   private var valueWidth = 0
 
   mutating func parse(

@@ -15,10 +15,10 @@ import KeyboardModes
 ///         - [  0,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
 ///
 /// Each device has a list of entries. An entry called `evdev` is a report; its events are
-/// seconds, microseconds, type, code and value, all decimal. Other entries and the descriptions
-/// of devices, except for their ids, are skipped, as the format asks of readers. The beginning of each line says what it
-/// is, so a fragment of a recording is read too. Source: tools/libinput-record.man of
-/// freedesktop.org's libinput.
+/// seconds, microseconds, type, code and value, all decimal. Other entries are skipped, as the format
+/// asks of readers, and so are the descriptions of devices, except for their ids. The beginning of
+/// each line says what it is, so a fragment of a recording is read too. Source:
+/// tools/libinput-record.man of freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
   static let beginnings: StaticString = "#-n"
 

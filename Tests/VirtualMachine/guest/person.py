@@ -4,9 +4,9 @@
 
 CODES are the further parameters of `uinput.Keyboard`, as JSON. Prints the node of the keyboard, which
 exists until the program ends. A connection to SOCKET brings a JSON array with a NUL behind it, of
-events: when in milliseconds, type, code, value. The reply comes once all are sent: by how many
-milliseconds the latest was late, and the LEDs that are lit then. Or it brings a string, the name of
-other keyboards: the reply has their nodes, and the keys that are down on them.
+events: when in milliseconds, type, code, value. The program replies once it has sent all of them: by how
+many milliseconds the latest was late, and which LEDs are on. Or the connection brings a string, the name
+of other keyboards: the program replies with their nodes, and the keys that are down on them.
 """
 
 import contextlib
