@@ -18,7 +18,8 @@ struct KeptBytes {
   private let layout: UInt64
   private let memory: SharedMemory
   private let copies: [UnsafeMutableRawBufferPointer]
-  private var generation: UInt64 = 0
+  /// The number of the copy that was written last, and its generation.
+  private var (last, generation): (Int, UInt64) = (0, 0)
 
   /// The size of the memory for at most `count` bytes: a whole number of cache lines for each copy.
   static func size(for count: Int) -> Int { 2 * ((MemoryLayout<Head>.size + count + 63) & ~63) }
@@ -37,18 +38,24 @@ struct KeptBytes {
 
   /// The bytes that were written last; `nil` if there are none.
   mutating func read() -> [UInt8]? {
-    let intact = copies.compactMap { copy in read(copy).map { ($0, copy) } }
-    guard let (head, copy) = intact.max(by: { $0.0.generation < $1.0.generation }) else {
-      return nil
+    let head: Head
+    // A write has the generation after that of the other copy; 0 comes after the greatest one.
+    switch (read(copies[0]), read(copies[1])) {
+    case (let first?, let second?) where second.generation != first.generation &+ 1:
+      (last, head) = (0, first)
+    case (_, let second?): (last, head) = (1, second)
+    case (let first?, nil): (last, head) = (0, first)
+    case (nil, nil): return nil
     }
     generation = head.generation
-    return Array(Self.content(of: copy, head))
+    return Array(Self.content(of: copies[last], head))
   }
 
   /// Keeps these bytes instead of the ones before.
   mutating func write(_ bytes: [UInt8]) {
-    generation += 1
-    let copy = copies[Int(generation % 2)]
+    generation &+= 1
+    last = 1 - last
+    let copy = copies[last]
     var head = Head(layout: layout, generation: generation, count: UInt64(bytes.count))
     UnsafeMutableRawBufferPointer(rebasing: copy[MemoryLayout<Head>.size...]).copyBytes(from: bytes)
     head.checksum = Self.checksum(head, Self.content(of: copy, head))
@@ -57,9 +64,7 @@ struct KeptBytes {
 
   private func read(_ copy: UnsafeMutableRawBufferPointer) -> Head? {
     let head = copy.load(as: Head.self)
-    // The next write needs a greater generation.
-    guard head.layout == layout, head.generation < .max,
-      head.count <= UInt64(copy.count - MemoryLayout<Head>.size),
+    guard head.layout == layout, head.count <= UInt64(copy.count - MemoryLayout<Head>.size),
       head.checksum == Self.checksum(head, Self.content(of: copy, head))
     else { return nil }
     return head

@@ -65,9 +65,9 @@ struct KeptBytesTests {
   }
 
   @Test(
-    "bytes with another layout, an impossible count or the last generation are not read",
+    "bytes with another layout or an impossible count are not read",
     arguments: [
-      (0, 1), (8, .max), (16, UInt64(limit + 64)), (16, .max), (16, 1 << 63),
+      (0, 1), (16, UInt64(limit + 64)), (16, .max), (16, 1 << 63),
     ] as [(Int, UInt64)])
   func impossible(_ field: Int, _ value: UInt64) {
     write(bytes(1))
@@ -75,5 +75,22 @@ struct KeptBytesTests {
       memory.bytes.storeBytes(of: value, toByteOffset: copy + field, as: UInt64.self)
     }
     #expect(read() == nil)
+  }
+
+  @Test("writes go on after the greatest generation", arguments: [.max, .max - 1, 0] as [UInt64])
+  func generations(_ generation: UInt64) {
+    write(bytes(1))
+    // The first write is to the second copy. Its checksum becomes right again.
+    let copy = UnsafeMutableRawBufferPointer(rebasing: memory.bytes[(memory.bytes.count / 2)...])
+    copy.storeBytes(of: generation, toByteOffset: 8, as: UInt64.self)
+    let sum = Checksum.of(
+      UnsafeRawBufferPointer(rebasing: copy[32..<42]),
+      after: Checksum.of(UnsafeRawBufferPointer(rebasing: copy[..<24])))
+    copy.storeBytes(of: sum, toByteOffset: 24, as: UInt64.self)
+    #expect(read() == bytes(1))
+    for number in 2...4 {
+      write(bytes(number))
+      #expect(read() == bytes(number))
+    }
   }
 }
