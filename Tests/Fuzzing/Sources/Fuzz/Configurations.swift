@@ -45,6 +45,7 @@ private func isPrintable(_ text: String) -> Bool {
 
 /// How many characters each line has, where lines end as YAML 1.1 says.
 private func lineLengths(_ bytes: [UInt8]) -> [Int] {
+  let isUTF8 = String(validating: bytes, as: UTF8.self) != nil
   var lengths = [0]
   var place = 0
   func follows(_ sequence: [UInt8]) -> Bool { bytes[place...].starts(with: sequence) }
@@ -56,8 +57,8 @@ private func lineLengths(_ bytes: [UInt8]) -> [Int] {
       lengths.append(0)
       place += lineBreak.count
     } else {
-      // The bytes that go on a character are none of their own.
-      if bytes[place] & 0xc0 != 0x80 { lengths[lengths.count - 1] += 1 }
+      // The bytes that go on a character are none of their own, unless there is none to go on.
+      if !isUTF8 || bytes[place] & 0xc0 != 0x80 { lengths[lengths.count - 1] += 1 }
       place += 1
     }
   }
