@@ -27,6 +27,8 @@ UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
 
 # Stops the service, and drops what systemd 254 and later store for the next daemon.
 STOP = "systemctl stop keymoded; systemctl clean --what=fdstore keymoded 2>/dev/null || true"
+# KDSKBLED, of linux/kd.h, turns off all locks of the console in front.
+LOCKS_OFF = """perl -e 'open(TTY, "+<", "/dev/tty0") && ioctl(TTY, 0x4b65, 0) or die $!'"""
 # Is there while the service runs, or ends.
 CGROUP = "/sys/fs/cgroup/system.slice/keymoded.service"
 
@@ -132,11 +134,14 @@ def start(vm: VirtualMachine) -> None:
 
 @contextlib.contextmanager
 def cleared_away(vm: VirtualMachine) -> Iterator[None]:
-    """Stops the service at the end, but not its sockets, and removes its configuration."""
+    """Stops the service at the end, but not its sockets, and removes its configuration.
+
+    The locks of the console, which tests toggle by typing all keys, are off then.
+    """
     try:
         yield
     finally:
-        vm.run(f"rm -rf {CONFIGURATION}; {STOP}")
+        vm.run(f"rm -rf {CONFIGURATION}; {STOP}; {LOCKS_OFF}")
 
 
 @contextlib.contextmanager
