@@ -18,8 +18,10 @@ struct KeptBytes {
   private let layout: UInt64
   private let memory: SharedMemory
   private let copies: [UnsafeMutableRawBufferPointer]
-  /// The number of the copy that was written last, and its generation.
-  private var (last, generation): (Int, UInt64) = (0, 0)
+  /// Which copy was written last.
+  private var last = 0
+  /// The generation of that copy.
+  private var generation: UInt64 = 0
 
   /// The size of the memory for at most `count` bytes: a whole number of cache lines for each copy.
   static func size(for count: Int) -> Int { 2 * ((MemoryLayout<Head>.size + count + 63) & ~63) }

@@ -65,9 +65,9 @@ struct KeptBytesTests {
   }
 
   @Test(
-    "bytes with another layout or an impossible count are not read",
+    "bytes whose layout, generation or count was changed are not read",
     arguments: [
-      (0, 1), (16, UInt64(limit + 64)), (16, .max), (16, 1 << 63),
+      (0, 1), (8, .max), (16, UInt64(limit + 64)), (16, .max), (16, 1 << 63),
     ] as [(Int, UInt64)])
   func impossible(_ field: Int, _ value: UInt64) {
     write(bytes(1))
