@@ -10,6 +10,7 @@ userunitdir = $(PREFIX)/lib/systemd/user
 sysusersdir = $(PREFIX)/lib/sysusers.d
 rulesdir    = $(PREFIX)/lib/udev/rules.d
 mandir      = $(PREFIX)/share/man
+recipedir   = $(PREFIX)/share/keymoded/recipes
 bashdir     = $(PREFIX)/share/bash-completion/completions
 fishdir     = $(PREFIX)/share/fish/vendor_completions.d
 # The daemon reads its configuration there, whatever the prefix.
@@ -273,7 +274,8 @@ install:
 	for page in $(PAGES); do \
 	  install -m 644 man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
 	done
-	install -d "$(DESTDIR)$(confdir)"
+	install -d "$(DESTDIR)$(recipedir)" "$(DESTDIR)$(confdir)/keymoded.yaml.d"
+	install -m 644 recipes/*.yaml "$(DESTDIR)$(recipedir)"
 	test -e "$(DESTDIR)$(confdir)/keymoded.yaml" || \
 	  install -m 644 etc/keymoded.yaml "$(DESTDIR)$(confdir)"
 	install -d "$(DESTDIR)$(bashdir)" "$(DESTDIR)$(fishdir)" "$(DESTDIR)$(zshdir)"
@@ -296,6 +298,9 @@ uninstall:
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
 	! cmp -s etc/keymoded.yaml "$(DESTDIR)$(confdir)/keymoded.yaml" || \
 	  $(RM) "$(DESTDIR)$(confdir)/keymoded.yaml"
+	$(RM) -r "$(DESTDIR)$(PREFIX)/share/keymoded"
+	! test -d "$(DESTDIR)$(confdir)/keymoded.yaml.d" || \
+	  rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(confdir)/keymoded.yaml.d"
 
 # The source archive of this version: the tracked files as they are, with the time of the last commit.
 # debian/ is not in it, because Debian's source package has its own, which is often newer.
