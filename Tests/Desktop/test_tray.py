@@ -85,7 +85,7 @@ class Tray:
         return self.seat.start(".local/bin/keymoded-tray")
 
     def wait_for(self, icon: str) -> Picture:
-        """Waits until both bars show this icon and no other; returns the ends of the bars, stacked."""
+        """Waits until both bars show this icon and no other; returns their ends."""
 
         def ends(picture: Picture) -> list[Picture]:
             left = picture.width - 40
@@ -109,10 +109,10 @@ class Tray:
         return self.seat.run("gdbus", "call", "--session", *to, *values)
 
     def _registered(self) -> str:
-        watcher = ("--dest", "org.kde.StatusNotifierWatcher", "--object-path", "/StatusNotifierWatcher")
-        method = ("--method", "org.freedesktop.DBus.Properties.Get")
-        name = ("org.kde.StatusNotifierWatcher", "RegisteredStatusNotifierItems")
-        return self.seat.run("gdbus", "call", "--session", *watcher, *method, *name)
+        watcher = "org.kde.StatusNotifierWatcher"
+        to = ("--dest", watcher, "--object-path", "/StatusNotifierWatcher")
+        get = ("--method", "org.freedesktop.DBus.Properties.Get", watcher)
+        return self.seat.run("gdbus", "call", "--session", *to, *get, "RegisteredStatusNotifierItems")
 
     @property
     def title(self) -> str:
@@ -236,8 +236,9 @@ def test_user_who_may_not_read_the_states_is_told(seat: Seat) -> None:
 def luminance(color: Color) -> float:
     """The relative luminance of WCAG 2."""
     parts = [part / 255 for part in color]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    # Every part is above the darkest ones, for which the definition has another formula.
+    red, green, blue = (((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 @pytest.mark.parametrize("name", COLORS)
