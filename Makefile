@@ -70,7 +70,7 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
   user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \
   sanitize fuzz adversary soak bench bench-vm recordings pictures \
-  build programs install uninstall dist dist-tests source-package deb debian clean
+  build programs install uninstall dist dist-tests source-package deb debian release clean
 
 help:
 	@echo 'make run        install missing packages, build, and run it here'
@@ -91,6 +91,7 @@ help:
 	@echo 'make deb        build the Debian package into .deb'
 	@echo 'make dist       make the source archive of a release, in .dist'
 	@echo 'make debian     make the source package, and build it in a clean Debian 13'
+	@echo 'make release    both packages, the archive and their checksums, as a folder for apt, in .release'
 	@echo 'make clean      remove everything built, and the tools of the tests'
 
 run:
@@ -225,7 +226,7 @@ vm-tests: build deb
 
 # These are about Debian 13, which README names: the guest has it whatever this machine has.
 package-tests: export KEYMODED_VM_SUITE = trixie
-package-tests: deb dist-tests source-package
+package-tests: dist-tests release
 	$(TESTING) package lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
@@ -336,6 +337,14 @@ source-package: dist
 	$(RM) -r .dist/$(ARCHIVE)
 	lintian --allow-root --pedantic --fail-on error,warning,pedantic .dist/*_source.changes
 
+# What a maintainer publishes: a folder from which apt installs as it is.
+release: deb source-package
+	$(RM) -r .release
+	install -d .release
+	cp .deb/*.deb .dist/*.tar.xz .dist/*.dsc .release
+	cd .release && dpkg-scanpackages . >Packages && dpkg-scansources . >Sources
+	cd .release && sha256sum * >SHA256SUMS
+
 # Builds the source package as Debian does, in a clean Debian 13 without network. Needs root.
 debian: source-package
 	@scripts/install-packages fresh-test
@@ -357,6 +366,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .dist .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
+	$(RM) -r .build .deb .dist .release .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper* debian/.home

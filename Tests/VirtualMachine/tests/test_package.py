@@ -17,9 +17,20 @@ from harness.watch import Watch, press_twice
 from support.checkout import CHECKOUT
 from support.push_to_talk import PUSH_TO_TALK
 
-# Without a terminal, dpkg fails if it asks a question about the configuration. The guest's dpkg
-# leaves out manual pages and documents; this package is installed with them.
-INSTALL = "dpkg --path-include='*' --install /host/keymoded.deb </dev/null"
+# apt reads this folder, and no other: the guest has no network. Without a terminal, dpkg fails if it
+# asks a question about the configuration. The guest's dpkg leaves out manual pages and documents; this
+# package is installed with them.
+LIST = "/etc/apt/sources.list.d/keymoded.list"
+INSTALL = f"""
+set -e
+echo 'deb [trusted=yes] file:/host/release ./' >{LIST}
+alone="-o Dir::Etc::sourcelist={LIST} -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root"
+apt-get update --quiet $alone
+apt-get install --quiet --yes --no-install-recommends $alone -o Dpkg::Options::='--path-include=*' \
+  keymoded </dev/null
+rm -r {LIST} /var/lib/apt/lists/*
+apt-get clean
+"""
 
 # Half a minute is usual.
 INSTALL_SECONDS = 900
@@ -40,9 +51,11 @@ def files_before(vm: VirtualMachine) -> set[str]:
 
 @pytest.fixture(scope="module")
 def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
-    """The guest, with the package of `make deb`, installed after its keyboard was plugged in."""
-    (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
-    shutil.copy(package, vm.shared / "keymoded.deb")
+    """The guest, with keymoded as apt installs it from the folder of `make release`.
+
+    Its keyboard was plugged in before.
+    """
+    shutil.copytree(CHECKOUT / ".release", vm.shared / "release")
     vm.run(INSTALL, timeout=INSTALL_SECONDS)
     service.add_people(vm)
     return vm
