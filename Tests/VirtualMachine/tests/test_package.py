@@ -17,9 +17,10 @@ from harness.watch import Watch, press_twice
 from support.checkout import CHECKOUT
 from support.push_to_talk import PUSH_TO_TALK
 
-# apt reads this folder, and no other: the guest has no network. Without a terminal, dpkg fails if it
-# asks a question about the configuration. The guest's dpkg leaves out manual pages and documents; this
-# package is installed with them.
+# Without a terminal, dpkg fails if it asks a question about the configuration. The guest's dpkg
+# leaves out manual pages and documents; this package is installed with them.
+UPGRADE = "dpkg --path-include='*' --install /host/release/keymoded_*.deb </dev/null"
+# apt reads the folder of the release, and no other: the guest has no network.
 LIST = "/etc/apt/sources.list.d/keymoded.list"
 INSTALL = f"""
 set -e
@@ -123,7 +124,7 @@ def test_upgrade_refuses_no_client_and_loses_nothing(guest: VirtualMachine) -> N
     connects = "socat -u OPEN:/dev/null UNIX-CONNECT:/run/keymoded/state.sock"
     asking = guest.start(f"while {connects}; do sleep 0.05; done")
 
-    guest.run(INSTALL, timeout=INSTALL_SECONDS)
+    guest.run(UPGRADE, timeout=INSTALL_SECONDS)
     assert asking.exit_code is None, asking.stderr
     asking.kill()
     assert main_pid(guest) not in (0, pid)
@@ -132,7 +133,7 @@ def test_upgrade_refuses_no_client_and_loses_nothing(guest: VirtualMachine) -> N
     assert "the stored states are invalid" not in "\n".join(service.log(guest))
 
     assert guest.run(f"cat {CONFIGURATION}").stdout == PUSH_TO_TALK
-    assert guest.run("ls /etc/keymoded").stdout == "keymoded.yaml\n"
+    assert guest.run("ls /etc/keymoded").stdout == "keymoded.yaml\nkeymoded.yaml.d\n"
     wait_until_following(guest, 1)
     guest.play("up f9")
     expect_one_stop(guest, talking)
@@ -185,14 +186,14 @@ def test_configuration_outlives_removal_and_installation_and_purging_leaves_noth
 
     # An administrator who does not wait until dpkg has configured the package.
     meanwhile = "shift: { threshold: 600ms }\n"
-    unpack = INSTALL.replace("--install", "--unpack")
+    unpack = UPGRADE.replace("--install", "--unpack")
     installed.run(f"{unpack}; printf '{meanwhile}' >{CONFIGURATION}", timeout=INSTALL_SECONDS)
     installed.run("dpkg --configure keymoded </dev/null", timeout=INSTALL_SECONDS)
     assert installed.run(f"cat {CONFIGURATION}; ls /etc/keymoded").stdout == (
-        f"{meanwhile}keymoded.yaml\n"
+        f"{meanwhile}keymoded.yaml\nkeymoded.yaml.d\n"
     )
     wait_until_following(installed, 1)
 
-    installed.run(f"rm {CONFIGURATION}")
+    installed.run(f"rm {CONFIGURATION}; cp /usr/share/keymoded/recipes/*.yaml {CONFIGURATION}.d")
     installed.run("dpkg --purge keymoded", timeout=INSTALL_SECONDS)
     assert service.files(installed) == files_before
