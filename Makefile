@@ -10,6 +10,7 @@ userunitdir = $(PREFIX)/lib/systemd/user
 sysusersdir = $(PREFIX)/lib/sysusers.d
 rulesdir    = $(PREFIX)/lib/udev/rules.d
 mandir      = $(PREFIX)/share/man
+recipedir   = $(PREFIX)/share/keymoded/recipes
 bashdir     = $(PREFIX)/share/bash-completion/completions
 fishdir     = $(PREFIX)/share/fish/vendor_completions.d
 # The daemon reads its configuration there, whatever the prefix.
@@ -69,7 +70,7 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
   user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \
   sanitize fuzz adversary soak bench bench-vm recordings pictures \
-  build programs install uninstall dist dist-tests source-package deb debian clean
+  build programs install uninstall dist dist-tests source-package deb debian release clean
 
 help:
 	@echo 'make run        install missing packages, build, and run it here'
@@ -90,9 +91,12 @@ help:
 	@echo 'make deb        build the Debian package into .deb'
 	@echo 'make dist       make the source archive of a release, in .dist'
 	@echo 'make debian     make the source package, and build it in a clean Debian 13'
+	@echo 'make release    both packages, the archive and their checksums, as a folder for apt, in .release'
 	@echo 'make clean      remove everything built, and the tools of the tests'
 
-run: build
+run:
+	@test -x .build/release/keymoded || echo 'This installs what is missing, of at most 0.6 GB to fetch and 3.3 GB on the disk, and builds: some 4 minutes on two processors.'
+	@$(MAKE) --no-print-directory build
 	@scripts/run
 
 # These run the tests, and print then how long each part took, also if some failed.
@@ -222,7 +226,7 @@ vm-tests: build deb
 
 # These are about Debian 13, which README names: the guest has it whatever this machine has.
 package-tests: export KEYMODED_VM_SUITE = trixie
-package-tests: deb dist-tests source-package
+package-tests: dist-tests release
 	$(TESTING) package lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
 	@scripts/install-packages test
 	@scripts/install-packages virtual-machine
@@ -273,7 +277,8 @@ install:
 	for page in $(PAGES); do \
 	  install -m 644 man/$$page "$(DESTDIR)$(mandir)/man$${page##*.}" || exit; \
 	done
-	install -d "$(DESTDIR)$(confdir)"
+	install -d "$(DESTDIR)$(recipedir)" "$(DESTDIR)$(confdir)/keymoded.yaml.d"
+	install -m 644 recipes/*.yaml "$(DESTDIR)$(recipedir)"
 	test -e "$(DESTDIR)$(confdir)/keymoded.yaml" || \
 	  install -m 644 etc/keymoded.yaml "$(DESTDIR)$(confdir)"
 	install -d "$(DESTDIR)$(bashdir)" "$(DESTDIR)$(fishdir)" "$(DESTDIR)$(zshdir)"
@@ -296,6 +301,9 @@ uninstall:
 	$(RM) "$(DESTDIR)$(sysusersdir)/keymoded.conf" "$(DESTDIR)$(rulesdir)/70-keymoded.rules"
 	! cmp -s etc/keymoded.yaml "$(DESTDIR)$(confdir)/keymoded.yaml" || \
 	  $(RM) "$(DESTDIR)$(confdir)/keymoded.yaml"
+	$(RM) -r "$(DESTDIR)$(PREFIX)/share/keymoded"
+	! test -d "$(DESTDIR)$(confdir)/keymoded.yaml.d" || \
+	  rmdir --ignore-fail-on-non-empty "$(DESTDIR)$(confdir)/keymoded.yaml.d"
 
 # The source archive of this version: the tracked files as they are, with the time of the last commit.
 # debian/ is not in it, because Debian's source package has its own, which is often newer.
@@ -329,6 +337,14 @@ source-package: dist
 	$(RM) -r .dist/$(ARCHIVE)
 	lintian --allow-root --pedantic --fail-on error,warning,pedantic .dist/*_source.changes
 
+# What a maintainer publishes: a folder from which apt installs as it is.
+release: deb source-package
+	$(RM) -r .release
+	install -d .release
+	cp .deb/*.deb .dist/*.tar.xz .dist/*.dsc .release
+	cd .release && dpkg-scanpackages . >Packages && dpkg-scansources . >Sources
+	cd .release && sha256sum * >SHA256SUMS
+
 # Builds the source package as Debian does, in a clean Debian 13 without network. Needs root.
 debian: source-package
 	@scripts/install-packages fresh-test
@@ -350,6 +366,6 @@ deb:
 	  --changes-option=-u.deb --changes-file=.deb/keymoded.changes
 
 clean:
-	$(RM) -r .build .deb .dist .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
+	$(RM) -r .build .deb .dist .release .tools .vm Tests/Fuzzing/.build examples/chat/.build examples/follow/.build
 	$(RM) -r debian/.debhelper debian/keymoded debian/debhelper-build-stamp debian/files \
 	  debian/*.substvars debian/*.debhelper* debian/.home

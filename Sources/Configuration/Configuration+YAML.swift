@@ -1,15 +1,34 @@
 import KeyboardModes
 import Keyboards
 import Linux
-import Terminal
+public import Terminal
 
 extension Configuration {
   /// The configuration as YAML, with every setting. ``init(parsing:file:warn:)`` reads it as an
   /// equal configuration.
-  public var yaml: String {
-    let lines = [shiftLines, keyboardLines, deviceLines, debounceLines, ledLines, lockLines]
-      .joined()
-    return lines.map { "\($0)\n" }.joined()
+  public var yaml: String { lines.map { "\($0)\n" }.joined() }
+
+  /// The lines of the configuration of these files, as ``yaml`` has them. Those of settings that the
+  /// files have end in comments with the names of their files.
+  ///
+  /// - Parameter warn: receives the warnings; see ``init(merging:warn:)``.
+  public static func annotatedYAML(
+    merging files: [ConfigurationText], warn: (TerminalText) -> Void
+  ) throws(ConfigurationErrors) -> [String] {
+    let (configuration, root) = try read(files, warn: warn)
+    var path: [String] = []
+    return configuration.lines.map { line in
+      let name = line.drop { $0 == " " }.prefix { $0 != ":" }
+      let depth = (line.utf8.count - line.drop { $0 == " " }.utf8.count) / 2
+      path = path.prefix(depth) + [String(name.filter { $0 != "\"" })]
+      let origins = path.reduce(root) { $0?[$1] }?.origins ?? []
+      let names = origins.map { printable(files[$0].name) }
+      return names.isEmpty ? line : "\(line)  # \(names.joined(separator: ", "))"
+    }
+  }
+
+  private var lines: [String] {
+    shiftLines + keyboardLines + deviceLines + debounceLines + ledLines + lockLines
   }
 
   private var shiftLines: [String] {
@@ -94,6 +113,17 @@ extension Configuration {
     guard line.count > 80 else { return [line] }
     let indentation = String(key.prefix { $0 == " " })
     return [key] + texts.map { "\(indentation)  - \($0)" }
+  }
+}
+
+extension Node {
+  /// The files that a setting is from; none for a group of settings.
+  fileprivate var origins: [Int] {
+    switch content {
+    case .mapping: []
+    case .scalar: [mark.file]
+    case .sequence(let nodes): nodes.isEmpty ? [mark.file] : Set(nodes.map(\.mark.file)).sorted()
+    }
   }
 }
 

@@ -27,71 +27,58 @@ public struct Configuration: Hashable, Sendable {
   /// Where the service looks for its file.
   public static let systemPath = "/etc/keymoded/keymoded.yaml"
 
-  /// The largest file that is read, in bytes.
-  public static let sizeLimit = 1 << 20
-
   /// The defaults, which are in force without a file.
   public init() {}
 
-  /// Reads the file at `path`. If `path` is `nil`, reads the file at ``systemPath``; without that
-  /// file, the defaults apply. Throws why the file cannot be read, or the errors in it.
+  /// Reads the file at `path` and its drop-ins; see ``ConfigurationText/all(of:mayWait:)``. Throws
+  /// why a file cannot be read, or the errors in the files.
   ///
-  /// - Parameters:
-  ///   - mayWait: whether to read a pipe, and wait for its writer.
-  ///   - warn: receives the warnings about a valid file; see ``init(parsing:file:warn:)``.
+  /// - Parameter warn: receives the warnings about valid files; see ``init(merging:warn:)``.
   public static func load(
     _ path: String?, mayWait: Bool = false, warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) -> Configuration {
-    let text = try text(of: path, mayWait: mayWait) ?? []
-    return try Configuration(parsing: text, file: path ?? systemPath, warn: warn)
+    try Configuration(merging: try ConfigurationText.all(of: path, mayWait: mayWait), warn: warn)
   }
 
-  /// The text of the file at `path`. If `path` is `nil`, the text of the file at ``systemPath``;
-  /// `nil` if that file does not exist. Throws why the file cannot be read, that it is no regular
-  /// file unless the caller `mayWait`, or that it is larger than ``sizeLimit``.
-  public static func text(
-    of path: String?, mayWait: Bool = false
-  ) throws(ConfigurationErrors) -> [UInt8]? {
-    let file = path ?? systemPath
-    let bytes: [UInt8]?
-    do throws(SystemError) {
-      bytes = try contents(of: file, limit: sizeLimit, mayWait: mayWait)
-    } catch {
-      // Only a missing file means the defaults, not one that cannot be read.
-      if path == nil, [ENOENT, ENOTDIR].contains(error.code) { return nil }
-      let isOther = error.code == ENOTSUP
-      throw ConfigurationErrors(
-        file: file,
-        isOther
-          ? "not a regular file; write the configuration into a file and name that one"
-          : error.reason)
-    }
-    guard let bytes else {
-      throw ConfigurationErrors(file: file, "larger than 1 MiB, the limit for a configuration")
-    }
-    return bytes
-  }
-
-  /// Parses the text of a file, and throws the errors in it, which have the name `file`.
-  ///
-  /// - Parameter warn: receives a line for each warning, with the same name, unless there are
-  ///   errors: for settings that are valid, but probably not what the user meant.
+  /// Parses the text of one file, and throws the errors in it, which have the name `file`.
   public init(
     parsing bytes: [UInt8], file: String, warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) {
-    let root: Node?
-    do {
-      root = try Node.document(parsing: bytes)
-    } catch {
-      throw ConfigurationErrors(file: file, at: error.mark, error.message)
+    try self.init(merging: [ConfigurationText(name: file, bytes: bytes)], warn: warn)
+  }
+
+  /// Merges files, and throws the errors in them.
+  ///
+  /// - Parameter warn: receives a line for each warning, unless there are errors: for settings that
+  ///   are valid, but probably not what the user meant.
+  public init(
+    merging files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
+  ) throws(ConfigurationErrors) {
+    self = try Self.read(files, warn: warn).configuration
+  }
+
+  /// The files' configuration and, unless they are all empty, the YAML that they are together.
+  static func read(
+    _ files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
+  ) throws(ConfigurationErrors) -> (configuration: Configuration, root: Node?) {
+    var reader = ConfigurationReader(names: files.map(\.name))
+    var root: Node?
+    for (number, file) in files.enumerated() {
+      do throws(YAMLError) {
+        guard let later = try Node.document(parsing: file.bytes, file: number) else { continue }
+        root = root?.merged(with: later) ?? later
+      } catch {
+        reader.fail(error.message, at: error.mark)
+      }
     }
-    var reader = ConfigurationReader()
-    if let root { reader.read(root) }
-    guard reader.faults.isEmpty else { throw ConfigurationErrors(file: file, reader.faults) }
-    self = reader.configuration
+    // Where a file is missing, what depends on it is no error.
+    if let root, reader.faults.isEmpty { reader.read(root) }
+    guard reader.faults.isEmpty else { throw ConfigurationErrors(files, reader.faults) }
     for warning in reader.warnings.first(ConfigurationErrors.limit) {
       let mark = warning.mark
+      let file = files[mark.file].name
       warn("\(file):\(mark.line):\(mark.column): warning: \(warning.message())")
     }
+    return (reader.configuration, root)
   }
 }

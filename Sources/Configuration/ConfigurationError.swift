@@ -1,6 +1,6 @@
 public import Terminal
 
-/// An error in a configuration file, with its position.
+/// An error in a configuration, with its position.
 public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
   /// The file, as the user named it.
   public let file: String
@@ -8,6 +8,8 @@ public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
   public let mark: Mark?
   /// What is wrong, in words.
   public let message: String
+  /// The line of the file, and a mark below its wrong part; `nil` where it cannot be shown.
+  let excerpt: TerminalText?
 
   /// `keymoded.yaml:3:14: unknown key …`
   public var text: TerminalText {
@@ -16,37 +18,63 @@ public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
   }
 }
 
-/// The errors in a configuration file, in the order of the file; never empty.
+/// The errors in a configuration, in the order of its files; never empty.
 public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
-  /// How many errors of one file are reported; the rest are only counted.
+  /// How many errors are reported; the rest are only counted.
   public static let limit = 20
 
-  /// The first errors of the file, at most ``limit``.
+  /// The first errors, at most ``limit``.
   public let errors: [ConfigurationError]
   /// How many errors there are besides these.
   public let omitted: Int
 
-  init(file: String, at mark: Mark? = nil, _ message: String) {
-    errors = [ConfigurationError(file: file, mark: mark, message: message)]
+  init(file: String, _ message: String) {
+    errors = [ConfigurationError(file: file, mark: nil, message: message, excerpt: nil)]
     omitted = 0
   }
 
-  init(file: String, _ faults: [Fault]) {
+  init(_ files: [ConfigurationText], _ faults: [Fault]) {
+    var texts: [Int: [Substring]] = [:]
     errors = faults.first(Self.limit).map { fault in
-      ConfigurationError(file: file, mark: fault.mark, message: fault.message())
+      let (mark, file) = (fault.mark, files[fault.mark.file])
+      let text = texts[mark.file] ?? splitLines(of: file.bytes[...])
+      texts[mark.file] = text
+      return ConfigurationError(
+        file: file.name, mark: mark, message: fault.message(), excerpt: mark.excerpt(of: text))
     }
     omitted = faults.count - errors.count
   }
 
   /// A line for each error, and one that counts those that were omitted.
-  public var lines: [TerminalText] {
-    let told = errors.map(\.text)
-    guard omitted > 0, let file = errors.first?.file else { return told }
-    return told + ["\(file): \(omitted) more error\(omitted == 1 ? "" : "s")"]
+  public var lines: [TerminalText] { errors.map(\.text) + rest }
+
+  /// The errors, each with the line of its file and a mark below the wrong part.
+  public var text: TerminalText {
+    let told = errors.flatMap { [$0.text, $0.excerpt].compactMap(\.self) }
+    return (told + rest).joined(separator: "\n")
   }
 
-  /// The ``lines``, with a line end between them.
-  public var text: TerminalText { lines.joined(separator: "\n") }
+  private var rest: [TerminalText] {
+    guard omitted > 0, let file = errors.first?.file else { return [] }
+    return ["\(file): \(omitted) more error\(omitted == 1 ? "" : "s")"]
+  }
+}
+
+extension Mark {
+  /// The longest line that is shown: it should fit into a terminal.
+  private static let longestLine = 120
+
+  /// The line, and a mark below this part of it; `nil` for a line that is empty, too long, or has
+  /// characters that may be wider or narrower than others.
+  fileprivate func excerpt(of lines: [Substring]) -> TerminalText? {
+    guard lines.indices.contains(line - 1) else { return nil }
+    let text = lines[line - 1]
+    guard !text.isEmpty, text.utf8.count <= Self.longestLine,
+      text.unicodeScalars.allSatisfy({ $0.isASCII && $0.isShown })
+    else { return nil }
+    let space = String(repeating: " ", count: column - 1)
+    return "  \(String(text))\n  \(space)^\(String(repeating: "~", count: length - 1))"
+  }
 }
 
 /// A fault in a file, and its message. A file can have as many faults as values, so the message,

@@ -23,23 +23,33 @@ extension ConfigurationReader {
       lists[table.name(ofEvent: $0)].map { $0.content != .scalar("") } ?? false
     }
     for event in named { configuration.settings.bindings.unbind(event) }
-    var bound: [(chord: Chord, use: Use, event: KeyboardTable.Event, node: Node)] = []
-    for event in named {
-      for node in lists[table.name(ofEvent: event)].map({ elements(of: $0) }) ?? [] {
-        guard let (chord, use) = bind(node, to: event, named: named) else { continue }
-        bound.append((chord, use, event, node))
-      }
+    var bound: [Bound] = []
+    let wanted = named.flatMap { event in
+      (lists[table.name(ofEvent: event)]?.elements ?? []).map { (event, $0) }
+    }
+    // Of two bindings of a chord, the later one is the error.
+    for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
+      guard let (chord, use) = bind(node, to: event, after: bound) else { continue }
+      bound.append(Bound(chord: chord, use: use, event: event, mark: node.mark))
     }
     // Whether a warning is due depends on all bindings.
-    for (chord, use, event, node) in bound {
-      warnOfCounterpart(of: chord, at: node)
-      if use == .release { warnOfPress(of: chord, alsoSending: event, at: node) }
+    for binding in bound {
+      warnOfCounterpart(of: binding)
+      if binding.use == .release { warnOfPress(by: binding) }
     }
+  }
+
+  /// A binding of the files.
+  private struct Bound {
+    let chord: Chord
+    let use: Use
+    let event: KeyboardTable.Event
+    let mark: Mark
   }
 
   /// Binds the chord of `node`, and returns it with its use; `nil` after an error.
   private mutating func bind(
-    _ node: Node, to event: KeyboardTable.Event, named: [KeyboardTable.Event]
+    _ node: Node, to event: KeyboardTable.Event, after bound: [Bound]
   ) -> (Chord, Use)? {
     guard let text = scalar(node), let (chord, use) = binding(text, at: node) else { return nil }
     guard let other = configuration.settings.bindings.bind(chord, use, to: event) else {
@@ -48,8 +58,9 @@ extension ConfigurationReader {
     let name = configuration.settings.keyboard.name(ofEvent: other)
     if other == event {
       fail("'\(text)' is already in this list", at: node)
-    } else if named.contains(other) {
-      fail("'\(text)' is already bound to \(name)", at: node)
+    } else if let earlier = bound.first(where: { $0.chord == chord && $0.event == other }) {
+      let place = place(of: earlier.mark, seenFrom: node.mark)
+      fail("'\(text)' is already bound to \(name) \(place)", at: node)
     } else {
       fail(
         "by default '\(text)' is bound to \(name); "
@@ -61,26 +72,24 @@ extension ConfigurationReader {
 
   /// Warns if a key is bound that most keyboards lack, and the key of the same label is not bound
   /// to the same event.
-  private mutating func warnOfCounterpart(of chord: Chord, at node: Node) {
-    let bindings = configuration.settings.bindings
+  private mutating func warnOfCounterpart(of binding: Bound) {
+    let (bindings, chord) = (configuration.settings.bindings, binding.chord)
     guard let (label, key) = chord.key.counterpart else { return }
     if bindings[chord.with(key)] == bindings[chord] { return }
     let names = [key, chord.key].map { eventCodeName(1, $0.number) ?? "" }
-    warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: node)
+    warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: binding.mark)
   }
 
   /// Warns if the press and the release of a chord send the same event. Such an event enters a
   /// state and leaves it; if another key leaves the state before the release, the release enters
   /// it again.
-  private mutating func warnOfPress(
-    of chord: Chord, alsoSending event: KeyboardTable.Event, at node: Node
-  ) {
-    let events = configuration.settings.bindings[chord]?.events ?? []
-    guard events.contains(where: { $0.use == .press && $0.event == event }) else { return }
-    let name = configuration.settings.keyboard.name(ofEvent: event)
+  private mutating func warnOfPress(by binding: Bound) {
+    let events = configuration.settings.bindings[binding.chord]?.events ?? []
+    guard events.contains(where: { $0.use == .press && $0.event == binding.event }) else { return }
+    let name = configuration.settings.keyboard.name(ofEvent: binding.event)
     warn(
       "the press sends \(name), too: if another key changes the state meanwhile, the release may "
-        + "begin what it should end; use two events", at: node)
+        + "begin what it should end; use two events", at: binding.mark)
   }
 
   /// A chord, and how it is used.
@@ -106,7 +115,7 @@ extension ConfigurationReader {
       return nil
     }
     if chord.switchesConsole {
-      warn("'\(text)' also switches to another console or session", at: node)
+      warn("'\(text)' also switches to another console or session", at: node.mark)
     }
     return (chord, use)
   }

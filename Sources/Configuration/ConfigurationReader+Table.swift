@@ -87,8 +87,8 @@ extension ConfigurationReader {
   ) -> [Name] {
     var names: [Name] = shipped.map { ($0, nil) }
     let isShipped = Set(shipped)
-    var seen = isShipped
-    for node in list.map({ elements(of: $0) }) ?? [] {
+    var files: [String: Int] = [:]
+    for node in list?.elements ?? [] {
       guard let text = scalar(node) else { continue }
       guard isName(text) else {
         fail(
@@ -101,15 +101,17 @@ extension ConfigurationReader {
       } else if taken.contains(text) {
         fail(
           "'\(text)' is \(what == "state" ? "a state" : "an event") of the Shift machine", at: node)
-      } else if seen.contains(text) {
+      } else if isShipped.contains(text) || files[text] == node.mark.file {
         let place = isShipped.contains(text) ? "the shipped table" : "this list"
         fail("'\(text)' is already in \(place)", at: node)
+      } else if files.updateValue(node.mark.file, forKey: text) != nil {
+        // Two files may add the same name.
+        continue
       } else if names.count == KeyboardTable.most {
         fail("there are more than \(KeyboardTable.most) \(what)s", at: node)
         break
       } else {
         names.append((text, node))
-        seen.insert(text)
       }
     }
     return names

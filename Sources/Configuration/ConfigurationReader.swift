@@ -8,16 +8,30 @@ import Terminal
 /// This takes time linear in the size of the file, whatever is in it: the watchdog kills a daemon
 /// that takes long over a bad file.
 struct ConfigurationReader {
+  /// The names of the files.
+  let names: [String]
   var configuration = Configuration()
   private(set) var faults: [Fault] = []
   private(set) var warnings: [Fault] = []
 
+  init(names: [String]) { self.names = names }
+
   mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
-    faults.append(Fault(mark: node.mark, message: message))
+    fail(message(), at: node.mark)
   }
 
-  mutating func warn(_ message: @autoclosure @escaping () -> String, at node: Node) {
-    warnings.append(Fault(mark: node.mark, message: message))
+  mutating func fail(_ message: @autoclosure @escaping () -> String, at mark: Mark) {
+    faults.append(Fault(mark: mark, message: message))
+  }
+
+  /// Where `mark` is, for an error at `place`: `in line 3`, or `in b.yaml:3:20`.
+  func place(of mark: Mark, seenFrom place: Mark) -> String {
+    mark.file == place.file
+      ? "in line \(mark.line)" : "in \(names[mark.file]):\(mark.line):\(mark.column)"
+  }
+
+  mutating func warn(_ message: @autoclosure @escaping () -> String, at mark: Mark) {
+    warnings.append(Fault(mark: mark, message: message))
   }
 
   mutating func read(_ root: Node) {
@@ -38,7 +52,7 @@ struct ConfigurationReader {
     var locks = Set(Lock.allCases)
     if let list {
       locks = []
-      for node in elements(of: list) {
+      for node in list.elements {
         guard let name = scalar(node) else { continue }
         guard let lock = Lock.allCases.first(where: { $0.machine.rawValue == name }) else {
           fail("'\(name)' is neither caps nor num", at: node)
@@ -50,7 +64,7 @@ struct ConfigurationReader {
     let shown = locks.filter { configuration.leds.used.contains($0.led) }
     if let node = list ?? leds {
       for name in Lock.allCases.filter(shown.contains).map(\.machine.rawValue) {
-        warn("the LED of '\(name)' shows a state, so this lock is unknown", at: node)
+        warn("the LED of '\(name)' shows a state, so this lock is unknown", at: node.mark)
       }
     }
     configuration.settings.locks = locks.subtracting(shown)
@@ -66,8 +80,8 @@ struct ConfigurationReader {
   /// Reads a list of patterns: names of devices, or `vendor:product`.
   private mutating func patterns(_ list: Node) -> [DeviceRules.Pattern] {
     var patterns: [DeviceRules.Pattern] = []
-    var seen: Set<DeviceRules.Pattern> = []
-    for node in elements(of: list) {
+    var files: [DeviceRules.Pattern: Int] = [:]
+    for node in list.elements {
       guard let text = scalar(node) else { continue }
       guard !text.isEmpty, !text.utf8.contains(0) else {
         fail(
@@ -81,11 +95,10 @@ struct ConfigurationReader {
           at: node)
         continue
       }
-      if seen.insert(pattern).inserted {
-        patterns.append(pattern)
-      } else {
-        fail("'\(text)' is already in this list", at: node)
-      }
+      // Two files may ignore the same device.
+      let file = files.updateValue(node.mark.file, forKey: pattern)
+      if file == nil { patterns.append(pattern) }
+      if file == node.mark.file { fail("'\(text)' is already in this list", at: node) }
     }
     return patterns
   }
@@ -124,7 +137,7 @@ struct ConfigurationReader {
     for state in states {
       guard let list = lists[state] else { continue }
       var ofState: LEDs = []
-      for node in elements(of: list) {
+      for node in list.elements {
         guard let text = scalar(node), let led = led(text, at: node) else { continue }
         if ofState.contains(led) { fail("'\(text)' is already in this list", at: node) }
         ofState.formUnion(led)
@@ -148,7 +161,9 @@ extension ConfigurationReader {
   ) -> [String: Node] {
     guard case .mapping(let pairs) = node.content else {
       // A name without a value, such as `shift:`, is not an error.
-      if node.content != .scalar("") {
+      if let name = node.text.flatMap({ nameWithoutSpace($0[...]) }) {
+        fail(missingSpace(after: name), at: node)
+      } else if node.content != .scalar("") {
         let keys = known.isEmpty ? "" : "; its possible \(kind)s are \(listed(known))"
         fail("\(what) must be a mapping\(keys)", at: node)
       }
@@ -159,21 +174,12 @@ extension ConfigurationReader {
     for (key, value) in pairs.map({ ($0.key, $0.value) }) {
       guard let name = scalar(key) else { continue }
       if !isKnown.contains(name) {
-        fail("unknown \(kind) '\(name)'; \(suggestion(for: name, among: known))", at: key)
+        fail(unknownName(name, kind, among: known), at: key)
       } else if values.updateValue(value, forKey: name) != nil {
         fail("duplicate \(kind) '\(name)'", at: key)
       }
     }
     return values
-  }
-
-  /// The values of a list; a single value is a list of one.
-  func elements(of node: Node) -> [Node] {
-    switch node.content {
-    case .sequence(let nodes): nodes
-    case .scalar(""): []
-    case .scalar, .mapping: [node]
-    }
   }
 
   mutating func scalar(_ node: Node) -> String? {

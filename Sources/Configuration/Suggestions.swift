@@ -3,6 +3,26 @@ import Keyboards
 import Linux
 import Terminal
 
+/// The message about an unknown name of a setting, an event or a state: where it belongs, the most
+/// similar name, or all names.
+func unknownName(_ name: String, _ kind: String, among known: [String]) -> String {
+  if let name = nameWithoutSpace(name[...]) { return missingSpace(after: name) }
+  if kind == "setting", let home = homes.first(where: { $0.names.contains(name) })?.section {
+    return "'\(name)' belongs below '\(home)', indented deeper than that"
+  }
+  let mayBeOwn = kind != "setting" && nearest(to: name, among: known) == nil
+  return "unknown \(kind) '\(name)'; \(suggestion(for: name, among: known))"
+    + (mayBeOwn ? "; your own \(kind)s belong into keyboard.table.\(kind)s" : "")
+}
+
+/// The names below each section, for those that stand elsewhere.
+private let homes: [(section: String, names: [String])] = [
+  ("shift", ["threshold", "timeout", "trigger", "tap_timeout", "used_by"]),
+  ("keyboard", ["bindings", "table"]), ("devices", ["only", "ignore", "pointers"]),
+  ("bindings", KeyboardTable.standard.eventNames),
+  ("table", ["replaces", "initial", "states", "events", "rows"]),
+]
+
 /// A hint about an unknown name of an LED: the most similar name, or all names.
 func ledSuggestion(for name: String) -> String {
   let known = LEDs.allNames
@@ -51,12 +71,18 @@ func spacedKeySuggestion(for chord: ChordText) -> String {
   return "; did you mean \(key.shortName)?"
 }
 
+/// Modifiers by the names that keyboards of Macs have for them.
+private let otherModifiers = [
+  "cmd": "Super", "command": "Super", "opt": "Alt", "option": "Alt",
+]
+
 /// A hint to append to the error about an unknown key; empty without a similar name.
 private func keySuggestion(for name: String) -> String {
   let (digits, radix) = name.hasPrefix("0x") ? (name.dropFirst(2), 16) : (name[...], 10)
   if let number = UInt16(digits, radix: radix) {
     return KeyCode(number).map { "; key number \(name) is \($0.shortName)" } ?? ""
   }
+  if let own = otherModifiers[name.lowercased()] { return "; did you mean \(own)?" }
   let known = KeyCode.isKernelName(name) ? KeyCode.allNames : KeyCode.allShortNames
   return nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
 }

@@ -1,6 +1,6 @@
 import Configuration
 
-/// The configuration file, and which configuration is in force.
+/// The configuration file with its drop-ins, and which configuration is in force.
 ///
 /// A service starts even with a bad file: otherwise a typing error would lose the states at a
 /// restart. It then uses the last good configuration, or the defaults if none was kept.
@@ -24,12 +24,15 @@ final class ConfigurationFile {
     }
   }
 
-  /// The layout of the kept bytes, which are the text of the file.
+  /// The layout of the kept bytes, which are the configuration as it is printed.
   static let keptLayout: UInt64 = 0x6b65_796d_6366_0001
 
-  /// The size of the memory for the text of the last good configuration. The kernel allocates only
-  /// the pages that are written.
-  static let keptSize = KeptBytes.size(for: Configuration.sizeLimit)
+  /// The largest configuration that is kept. What is printed may be larger than the files.
+  private static let keptLimit = 4 * ConfigurationText.sizeLimit
+
+  /// The size of the memory for the last good configuration. The kernel allocates only the pages
+  /// that are written.
+  static let keptSize = KeptBytes.size(for: keptLimit)
 
   private let path: String?
   private var lastGood: KeptBytes?
@@ -40,8 +43,7 @@ final class ConfigurationFile {
 
   /// - Parameters:
   ///   - path: the file; the system's if `nil`.
-  ///   - lastGood: keeps the text of the last good configuration of a service; `nil` for any other
-  ///     daemon.
+  ///   - lastGood: keeps the last good configuration of a service; `nil` for any other daemon.
   init(_ path: String?, keptIn lastGood: KeptBytes?) {
     self.path = path
     self.lastGood = lastGood
@@ -76,10 +78,11 @@ final class ConfigurationFile {
   }
 
   private func read() throws(ConfigurationErrors) -> Configuration {
-    let text = try Configuration.text(of: path) ?? []
-    let configuration = try Configuration(
-      parsing: text, file: path ?? Configuration.systemPath, warn: { Log.warning("\($0)") })
-    if lastGood?.read() != text { lastGood?.write(text) }
+    let configuration = try Configuration.load(path) { Log.warning("\($0)") }
+    let printed = Array(configuration.yaml.utf8)
+    // What is too large is not kept, and nothing older either.
+    let kept = printed.count <= Self.keptLimit ? printed : []
+    if lastGood?.read() != kept { lastGood?.write(kept) }
     return configuration
   }
 

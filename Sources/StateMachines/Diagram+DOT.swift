@@ -1,12 +1,21 @@
 extension Diagram {
   /// The diagram in the DOT language of Graphviz.
+  ///
+  /// A label is a node on the way of its arrow. Graphviz would place the label of an edge beside the
+  /// edge, where the label may be as near to another one.
   public var dot: String {
-    // The node at which the initial arrow begins, with a name that no state has.
-    var point = "initial"
-    while states.contains(point) { point += "_" }
+    var names = Set(states)
+    // A node that is no state, with a name that no other node has.
+    func node(_ name: String) -> String {
+      let isTaken = !names.insert(name).inserted
+      return isTaken ? node("\(name)_") : name
+    }
+    let point = node("initial")
     var lines = [
       "digraph {",
       "  rankdir=LR",
+      "  nodesep=0.2",
+      "  ranksep=0.3",
       "  node [shape=box, style=rounded, fontname=\"sans-serif\"]",
       "  edge [fontname=\"sans-serif\", fontsize=11]",
       "  \(quoted(point)) [shape=point, width=0.15]",
@@ -18,13 +27,30 @@ extension Diagram {
     }
     lines.append("  \(quoted(point)) -> \(quoted(initial))")
     for edge in edges {
-      // Empty lines around a label keep Graphviz from drawing an arrow at its letters. At the end
-      // it needs a space to count.
-      let label = (["\\n"] + edge.labels.map { "\(escaped($0))\\n" } + [" "]).joined()
-      lines.append("  \(quoted(edge.from)) -> \(quoted(edge.to)) [label=\"\(label)\"]")
+      let (from, to) = (quoted(edge.from), quoted(edge.to))
+      let text = edge.labels.map(escaped).joined(separator: "\\n")
+      if edge.from == edge.to {
+        // Empty lines around the label keep Graphviz from drawing an arrow at its letters. At the
+        // end it needs a space to count.
+        lines.append("  \(from) -> \(to) [label=\"\\n\(text)\\n \"]")
+        continue
+      }
+      let label = quoted(node("\(edge.from) -> \(edge.to)"))
+      lines.append("  \(label) [label=\"\(text)\", \(Self.labelStyle)]")
+      // Graphviz draws an edge from left to right. An arrow that leads back is drawn from its end, so
+      // that its label is between the states too.
+      lines +=
+        place(of: edge.from) < place(of: edge.to)
+        ? ["  \(from) -> \(label) [dir=none]", "  \(label) -> \(to)"]
+        : ["  \(to) -> \(label) [dir=back]", "  \(label) -> \(from) [dir=none]"]
     }
     return (lines + ["}"]).joined(separator: "\n") + "\n"
   }
+
+  private static let labelStyle =
+    "shape=plaintext, style=\"\", fontsize=11, width=0, height=0, margin=\"0.06,0.03\""
+
+  private func place(of state: String) -> Int { states.firstIndex(of: state) ?? states.count }
 
   private func attributes(of state: String) -> [String] {
     var attributes: [String] = []

@@ -18,7 +18,7 @@ public enum DurationFault: Error {
 }
 
 extension Duration {
-  /// The duration written as a decimal number and a unit, `s`, `ms` or `us`; exact to the
+  /// The duration written as a decimal number and a unit, `h`, `m`, `s`, `ms` or `us`; exact to the
   /// microsecond, and less than 10¹² of its unit.
   public init(
     written text: String,
@@ -27,6 +27,8 @@ extension Duration {
     let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
     let scale: Int64
     switch text[number.endIndex...] {
+    case "h": scale = 3_600_000_000
+    case "m": scale = 60_000_000
     case "s": scale = 1_000_000
     case "ms": scale = 1000
     case "us": scale = 1
@@ -36,7 +38,8 @@ extension Duration {
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw .noTime }
     guard parts[0].count <= 12, let whole = Int64(parts[0]) else { throw .outside }
-    var microseconds = whole * scale
+    var (microseconds, isTooLong) = whole.multipliedReportingOverflow(by: scale)
+    guard !isTooLong else { throw .outside }
     if parts.count == 2 {
       guard parts[1].count <= 6, let digits = Int64(parts[1]) else { throw .tooFine }
       let divisor = (0..<parts[1].count).reduce(Int64(1)) { power, _ in power * 10 }
@@ -56,7 +59,7 @@ extension Duration {
   }
 }
 
-/// The microseconds of a time such as `500ms`, `12.5s`, `250us` or, in seconds, `12.5`.
+/// The microseconds of a time such as `500ms`, `12.5s`, `2h` or, in seconds, `12.5`.
 ///
 /// - Throws: `UsageError` for any other text, and for a time finer than a microsecond.
 public func microseconds(of text: String) throws(UsageError) -> Int64 {

@@ -30,8 +30,8 @@ struct Command {
   /// - Throws: `UsageError` with the most similar name, if there is no such command.
   init(named name: String) throws(UsageError) {
     guard let command = commands.first(where: { $0.name == name }) else {
-      let meant = otherNames[name] ?? nearest(to: name, among: commands.map(\.name))
-      let hint = meant.map { "; did you mean '\($0)'?" }
+      let similar = nearest(to: name, among: commands.map(\.name)).map { "'\($0)'" }
+      let hint = (otherNames[name] ?? similar).map { "; did you mean \($0)?" }
       throw UsageError("unknown command '\(name)'\(hint ?? "")")
     }
     self = command
@@ -158,5 +158,7 @@ let commands: [Command] = [
 
 /// What other programs call a command, and what it is called here.
 private let otherNames = [
-  "listen": "watch", "monitor": "watch", "send": "trigger", "status": "state",
+  "listen": "'watch'", "monitor": "'watch'", "send": "'trigger'", "status": "'state'",
+  "list": "'state' or 'devices'", "config": "'keymoded --print-config'",
+  "version": "'keymodectl --version'",
 ]

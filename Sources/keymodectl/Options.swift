@@ -107,11 +107,20 @@ let options: [Option] = [
 extension Arguments {
   /// The arguments of this program.
   static func ofThisProgram() throws(UsageError) -> Arguments {
-    try Arguments(
-      commandLine(),
-      flags: Set(options.filter { $0.value == nil }.map(\.name) + ["--help", "--version"]),
-      options: Set(options.filter { $0.value != nil }.map(\.name)),
-      short: ["-h": "--help", "-V": "--version"])
+    let arguments = commandLine()
+    do throws(UsageError) {
+      return try Arguments(
+        arguments,
+        flags: Set(options.filter { $0.value == nil }.map(\.name) + ["--help", "--version"]),
+        options: Set(options.filter { $0.value != nil }.map(\.name)),
+        short: ["-h": "--help", "-V": "--version"])
+    } catch {
+      // It may be an option of the command.
+      guard arguments.first?.text == "while", !arguments.contains(where: { $0.text == "--" }) else {
+        throw error
+      }
+      throw UsageError("\(error)\nwrite '--' before the command that while runs")
+    }
   }
 
   /// Refuses options that the command does not have, files that are named `-`, and operands

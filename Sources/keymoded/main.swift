@@ -12,9 +12,11 @@ let help: TerminalText = """
   Gives a keyboard the modes of a phone's chat program, and publishes their
   changes on a socket. keymodectl shows them. Usually keymoded.service runs it.
 
-    --config FILE       read FILE instead of \(Configuration.systemPath)
+    --config FILE       read FILE instead of \(Configuration.systemPath), and then
+                        FILE.d/*.yaml
     --check             only check the configuration, and print its errors
-    --print-config      only print the configuration, every setting of it
+    --print-config      only print the configuration: every setting, and which
+                        file it is from
     --device PATH       follow this device instead of all keyboards; may be
                         repeated
     --recording FILE    play a recording instead of devices
@@ -54,24 +56,24 @@ func run() throws {
   try daemon.run(socketDirectory: arguments["--socket-dir"])
 }
 
-/// Prints whether the configuration is valid. Its warnings go to standard error, as its errors do.
+/// Prints of each file whether it is valid. The warnings go to standard error, as the errors do.
 func check(_ path: String?) throws(ConfigurationErrors) {
-  let file = path ?? Configuration.systemPath
-  guard let text = try Configuration.text(of: path) else {
-    return Output.print("\(file): not there; defaults apply")
-  }
-  _ = try Configuration(parsing: text, file: file) { writeToStandardError("\($0)\n") }
-  Output.print("\(file): OK")
+  let files = try ConfigurationText.all(of: path)
+  _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }
+  var output = Output()
+  let main = path ?? Configuration.systemPath
+  if files.first?.name != main { output.line("\(main): not there; defaults apply") }
+  for file in files { output.line("\(file.name): OK") }
+  output.flush()
 }
 
-/// Prints the configuration as YAML.
+/// Prints the configuration as YAML, with the file of each setting in a comment.
 func printConfiguration(_ path: String?) throws(ConfigurationErrors) {
-  let configuration = try Configuration.load(path) { writeToStandardError("\($0)\n") }
+  let files = try ConfigurationText.all(of: path)
+  let lines = try Configuration.annotatedYAML(merging: files) { writeToStandardError("\($0)\n") }
   var output = Output()
   // The YAML escapes everything that a terminal would act on.
-  for line in configuration.yaml.split(separator: "\n") {
-    output.line { $0.append(contentsOf: line.utf8) }
-  }
+  for line in lines { output.line { $0.append(contentsOf: line.utf8) } }
   output.flush()
 }
 

@@ -69,7 +69,7 @@ struct BadConfiguration: CustomTestStringConvertible {
       _ = try Configuration(parsing: bytes, file: "\(name).yaml")
       return ""
     } catch {
-      return "\(error)\n"
+      return error.lines.map { "\($0)\n" }.joined()
     }
   }
 }

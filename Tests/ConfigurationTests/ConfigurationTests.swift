@@ -256,19 +256,19 @@ struct ConfigurationTests {
       bindings[try chord("KEY_COMPOSE")]?.press == .clickMoreButton, "not named, so by default")
   }
 
-  @Test("the example of capitals has a Shift that is tapped, and that any key uses up within 3 s")
+  @Test("the recipe for capitals has a Shift that is tapped, and that any key uses up within 3 s")
   func capitals() throws {
     let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
-    let file = checkout.appending(path: "examples/capitals/keymoded.yaml").path
+    let file = checkout.appending(path: "recipes/capitals.yaml").path
     let expected = Settings(
       shift: ShiftRules(timeout: .seconds(3)), shiftTrigger: .tap, shiftUsedBy: .any)
     #expect(try Configuration.load(file).settings == expected)
   }
 
-  @Test("the example of push-to-talk records exactly while the key is down, from any state")
+  @Test("the recipe for push-to-talk records exactly while the key is down, from any state")
   func pushToTalk() throws {
     let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
-    let file = checkout.appending(path: "examples/push-to-talk/keymoded.yaml").path
+    let file = checkout.appending(path: "recipes/push-to-talk.yaml").path
     let settings = try Configuration.load(file).settings
     let (f9, device) = (try #require(KeyCode(name: "KEY_F9")), DeviceID(order: 0))
     for (state, before) in [

@@ -16,7 +16,7 @@ private func said(of bytes: [UInt8]) -> [String] {
     _ = try Configuration(parsing: bytes, file: "k.yaml")
     return []
   } catch {
-    return "\(error)".components(separatedBy: "\n")
+    return error.lines.map { "\($0)" }
   }
 }
 
@@ -26,7 +26,7 @@ private func filled(_ start: String, _ end: String, with part: (Int) -> String) 
   var number = 0
   while true {
     let next = part(number)
-    guard text.utf8.count + next.utf8.count + end.utf8.count <= Configuration.sizeLimit else {
+    guard text.utf8.count + next.utf8.count + end.utf8.count <= ConfigurationText.sizeLimit else {
       return text + end
     }
     text += next
@@ -72,7 +72,7 @@ struct ManyErrorsTests {
         return "fault"
       }
     }
-    let errors = ConfigurationErrors(file: "k.yaml", faults)
+    let errors = ConfigurationErrors([ConfigurationText(name: "k.yaml", bytes: [])], faults)
     #expect(errors.errors.compactMap(\.mark?.line) == Array(1...20))
     #expect(errors.omitted == 980)
     #expect(made == 20)
@@ -183,7 +183,7 @@ struct LargeConfigurationTests {
     ])
   func size(_ start: String, _ name: String, _ end: String, _ isGood: Bool) throws {
     let text = filled(start, end) { "\(name)\(String($0, radix: 16))," }
-    #expect(text.utf8.count > Configuration.sizeLimit - 32)
+    #expect(text.utf8.count > ConfigurationText.sizeLimit - 32)
     let lines = said(of: text)
     #expect(lines.count == (isGood ? 0 : 21))
     if !isGood {

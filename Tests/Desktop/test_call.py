@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from seat import EXAMPLES, Seat, kill
 from sound import Sound, real_time
+from support.checkout import CHECKOUT
 from support.time_stamps import in_time
 from support.user_manager import require_root
 from support.waiting import BOUND_SECONDS, wait_until
@@ -94,7 +95,7 @@ class Call:
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
         seat.install("call")
-        settings = (EXAMPLES / "push-to-talk/keymoded.yaml").read_text()
+        settings = (CHECKOUT / "recipes/push-to-talk.yaml").read_text()
         seat.write("keymoded.yaml", settings + 'devices: { ignore: ["*"] }\n')
         seat.start_keymoded()
         self.sound = Sound(seat)

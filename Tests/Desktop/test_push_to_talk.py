@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from seat import EXAMPLES, Desktop, Seat, kill
+from seat import CHECKOUT, EXAMPLES, Desktop, Seat, kill
 from sound import Sound, real_time, recorded_seconds
 from support import readme
 from support.input_events import A, F9, PRESS, RELEASE, evemu_key_frame
@@ -40,7 +40,7 @@ class Talk:
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
         seat.install("push-to-talk")
-        settings = (EXAMPLES / "push-to-talk/keymoded.yaml").read_text()
+        settings = (CHECKOUT / "recipes/push-to-talk.yaml").read_text()
         seat.write("keymoded.yaml", settings + 'devices: { ignore: ["*"] }\n')
         seat.kill_keymoded()
         self.sound = Sound(seat)

@@ -12,6 +12,7 @@ INSTALLED = [
         "on-screen-keyboard",
         ["on-screen-keyboard", "squeekboard-follow"],
     ),
+    ("tray/README.md", "keymoded-tray", ["keymoded-tray"]),
 ]
 
 

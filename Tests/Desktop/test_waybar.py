@@ -62,7 +62,7 @@ class Bar:
         """The bar that the commands of README start on a desktop without one."""
         bar = cls.__new__(cls)
         bar._start_desktop(seat)
-        *copying, show, _ = readme.commands("See it in a bar")
+        *copying, show, _ = readme.commands("See it")
         lines = "\n".join([*copying, f"exec {show}"])
         installed = "/usr/share/doc/keymoded/examples"
         assert installed in lines

@@ -184,7 +184,7 @@ struct ChatTests {
     let daemon = try RunningDaemon.following(
       keyboard,
       configuration: String(
-        contentsOfFile: "\(Place.checkout)/examples/push-to-talk/keymoded.yaml", encoding: .utf8))
+        contentsOfFile: "\(Place.checkout)/recipes/push-to-talk.yaml", encoding: .utf8))
     let screen = try chatting(daemon)
     try see(screen, rest)
     try screen.wait("the key") { $0.contains("\n  F9             talk while you hold it\n") }

@@ -340,6 +340,12 @@ struct CommandTests {
         "keymodectl", "graph shift --format png",
         "unknown format 'png'; expected dot, mermaid or svg"
       ),
+      (
+        "keymodectl", "while shift=on pw-record --rate 48000",
+        "unknown option '--rate'; did you mean '--grace'?\n"
+          + "write '--' before the command that while runs"
+      ),
+      ("keymodectl", "while --rate 1 -- true", "unknown option '--rate'; did you mean '--grace'?"),
       ("keymoded", "now", "unexpected argument 'now'"),
       ("keymoded", "--speed 2", "--speed needs --recording"),
       ("keymoded", "--check --recording x", "--check and --recording cannot be used together"),

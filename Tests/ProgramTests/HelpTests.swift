@@ -56,12 +56,13 @@ struct HelpTests {
   @Test(
     "an unknown command gets the most similar one, or the one that has this name elsewhere",
     arguments: [
-      ("wahtch", "watch"), ("status", "state"), ("monitor", "watch"), ("listen", "watch"),
-      ("send", "trigger"), ("xyz", nil),
+      ("wahtch", "'watch'"), ("status", "'state'"), ("monitor", "'watch'"), ("listen", "'watch'"),
+      ("send", "'trigger'"), ("list", "'state' or 'devices'"), ("xyz", nil),
+      ("config", "'keymoded --print-config'"), ("version", "'keymodectl --version'"),
     ] as [(String, String?)], [false, true])
   func unknownCommands(_ example: (name: String, meant: String?), _ asksForHelp: Bool) throws {
     let ended = try run("keymodectl", (asksForHelp ? ["help"] : []) + [example.name])
-    let hint = example.meant.map { "; did you mean '\($0)'?" } ?? ""
+    let hint = example.meant.map { "; did you mean \($0)?" } ?? ""
     #expect((ended.status, ended.output) == (2, ""))
     let message = "unknown command '\(example.name)'\(hint)\ntry 'keymodectl --help'\n"
     #expect(ended.errors == "keymodectl: \(message)")

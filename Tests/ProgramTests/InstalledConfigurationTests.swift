@@ -15,7 +15,7 @@ struct Installation {
       "/bin/sh", "-c",
       """
       set -e; cd '\(Place.checkout)'
-      cp -r Makefile completions etc libexec man systemd udev '\(folder.path)'; cd '\(folder.path)'
+      cp -r Makefile completions etc libexec man recipes systemd udev '\(folder.path)'; cd '\(folder.path)'
       mkdir -p .build/release
       cp /bin/true .build/release/keymoded; cp /bin/true .build/release/keymodectl
       act() { make --silent "$1" PREFIX=\(prefix) DESTDIR="$PWD/root"; }
@@ -45,7 +45,8 @@ struct InstalledConfigurationTests {
     // With all of its comments it is valid too.
     let uncommented = lines.map { isSetting($0) ? $0.dropFirst() : $0 }.joined(separator: "\n")
     let whole = try folder.write("whole.yaml", uncommented)
-    #expect(try run("keymoded", "--print-config", "--config", whole).output == settings)
+    let printed = try run("keymoded", "--print-config", "--config", whole).output
+    #expect(printed.replacing("  # \(whole)", with: "") == settings)
     #expect(lines.allSatisfy { $0.count <= 100 })
   }
 

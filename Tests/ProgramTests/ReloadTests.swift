@@ -91,6 +91,44 @@ struct ReloadTests {
       try daemon.client(\.controlSocket).result("\(controller).GetStatistics")["reloads"] == 2)
   }
 
+  @Test("drop-ins are read again, too, and a bad start goes on with all files together")
+  func dropIns() throws {
+    let daemon = try RunningDaemon.following(configuration: RunningDaemon.withoutDevices)
+    let folder = "\(daemon.folder.path)/keymoded.yaml.d"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    for name in ["panel", "push-to-talk"] {
+      try FileManager.default.copyItem(
+        atPath: "\(Place.checkout)/recipes/\(name).yaml", toPath: "\(folder)/\(name).yaml")
+    }
+    try hangUp(daemon, until: "the configuration was read again")
+    try daemon.trigger("startTalking")
+    #expect(try daemon.ask("state", "keyboard").output == "prepareToRecord\n")
+    _ = try daemon.folder.write("keymoded.yaml.d/z.yaml", "shift: { timeout: 3 }\n")
+    try hangUp(daemon, until: "keeping the present configuration")
+    // systemd has been told of both reloads before the next start.
+    for _ in 0..<2 { while try daemon.notification() != "READY=1" {} }
+    let message = "\(folder)/z.yaml:1:19: '3' has no unit; add s, ms or us"
+    #expect(daemon.log.contains("\(message)\n"))
+    daemon.kill()
+    try daemon.start()
+    #expect(daemon.log.contains("the configuration is invalid; the last good one applies\n"))
+    try daemon.trigger("stopTalking")
+    #expect(try daemon.ask("state", "keyboard").output == "editingText\n")
+    let checked = try run("keymoded", "--check", "--config", "\(daemon.folder.path)/keymoded.yaml")
+    #expect(checked.status == 4)
+    #expect(
+      checked.errors == """
+        \(message)
+          shift: { timeout: 3 }
+                            ^
+
+        """)
+    try FileManager.default.removeItem(atPath: "\(folder)/z.yaml")
+    let good = try run("keymoded", "--check", "--config", "\(daemon.folder.path)/keymoded.yaml")
+    let files = ["", ".d/panel.yaml", ".d/push-to-talk.yaml"]
+    #expect(good.lines == files.map { "\(daemon.folder.path)/keymoded.yaml\($0): OK" })
+  }
+
   @Test("keymoded --check reports what is wrong with a configuration")
   func check() throws {
     let folder = try TemporaryFolder()
@@ -103,7 +141,11 @@ struct ReloadTests {
     #expect(
       ended.errors == """
         \(bad):1:21: '1' has no unit; add s, ms or us
+          shift: { threshold: 1 }
+                              ^
         \(bad):2:10: devices must be a mapping; its possible settings are only, ignore and pointers
+          devices: 7
+                   ^
 
         """)
     let missing = try run("keymoded", "--check", "--config", "/nowhere")
@@ -132,7 +174,7 @@ struct ReloadTests {
       "\(file):1:39: warning: the key Menu of PC keyboards sends KEY_COMPOSE, not KEY_MENU\n"
     #expect(daemon.log.contains(warning))
     for (option, output) in [
-      ("--check", "\(file): OK\n"), ("--print-config", "tapTextField: [KEY_MENU]\n"),
+      ("--check", "\(file): OK\n"), ("--print-config", "tapTextField: [KEY_MENU]  # \(file)\n"),
     ] {
       let ended = try run("keymoded", option, "--config", file)
       #expect((ended.status, ended.errors) == (0, warning))

@@ -75,7 +75,8 @@ struct ArgumentsTests {
     "a time is a number with a unit, or seconds, exact to the microsecond",
     arguments: [
       ("5s", 5_000_000), ("500ms", 500_000), ("2.5ms", 2500), ("0.001ms", 1), ("250us", 250),
-      ("0.000001s", 1), ("999999999999us", 999_999_999_999),
+      ("0.000001s", 1), ("999999999999us", 999_999_999_999), ("1m", 60_000_000),
+      ("1.5h", 5_400_000_000), ("305h", 1_098_000_000_000),
       ("0", 0), ("12.5", 12_500_000), ("1.000001", 1_000_001), ("007.1", 7_100_000),
       ("999999999999.999999", 999_999_999_999_999_999),
     ] as [(String, Int64)])
@@ -87,8 +88,8 @@ struct ArgumentsTests {
     "a time in any other form is refused",
     arguments: [
       "", ".", "1.", ".5", "-1", "+1", "1e3", "1.1234567", "1000000000000", "1.2.3", "٣", "s", "ms",
-      "5m",
-      "5 s", "5S", "1.5us", "1.0001ms", "5min", ".5s", "1.s", "5sms",
+      "5d", "999999999999h", "999999999999.9m", "5 s", "5S", "1.5us", "1.0001ms", "5min", ".5s",
+      "1.s", "5sms",
     ])
   func badSeconds(_ text: String) {
     #expect(throws: UsageError("'\(text)' is not a time such as 500ms, 2.5s or, in seconds, 2.5")) {

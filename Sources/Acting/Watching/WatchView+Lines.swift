@@ -104,7 +104,7 @@ extension WatchView {
         let column = column(change.machine)
         let isAmongOthers = !machines.contains(change.machine)
         let state = isAmongOthers ? "\(change.machine) \(change.to)" : change.to
-        let event = (column + printable(state).count, " ← \(change.event)", Look.faint)
+        let event = (column + printable(state).count, " \(arrows.left) \(change.event)", Look.faint)
         return line(
           [clock, (column, state, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
       }

@@ -10,11 +10,14 @@ struct Parser: ~Copyable {
   private static let noTags = "tags are not supported"
 
   private let parser: UnsafeMutablePointer<yaml_parser_t>
+  private let file: Int
   private var depth = 0
   private var hasDocument = false
 
-  /// Parses `text`, which has to stay in memory as long as the parser.
-  init(_ text: UnsafeBufferPointer<UInt8>) {
+  /// Parses the text of the file with this number; `text` has to stay in memory as long as the
+  /// parser.
+  init(_ text: UnsafeBufferPointer<UInt8>, file: Int) {
+    self.file = file
     parser = .allocate(capacity: 1)
     yaml_parser_initialize(parser)
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
@@ -50,7 +53,8 @@ struct Parser: ~Copyable {
         throw YAMLError("this text is longer than \(Node.maximumText) bytes", at: mark)
       }
       let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
-      return Node(content: .scalar(String(decoding: bytes, as: UTF8.self)), mark: mark)
+      let text = String(decoding: bytes, as: UTF8.self)
+      return Node(content: .scalar(text), mark: mark.reaching(to: self.mark(event.end_mark)))
     case YAML_SEQUENCE_START_EVENT:
       let list = event.data.sequence_start
       try refuse(anchor: list.anchor, tag: list.tag, at: mark)
@@ -80,10 +84,10 @@ struct Parser: ~Copyable {
 
   /// Throws if a line is a `%TAG` directive: libyaml compares each of them with all before it,
   /// which takes very long if there are many.
-  static func refuseTagDirectives(in text: [UInt8]) throws(YAMLError) {
+  static func refuseTagDirectives(in text: [UInt8], file: Int) throws(YAMLError) {
     let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     guard let index = lines.firstIndex(where: { $0.starts(with: "%TAG".utf8) }) else { return }
-    throw YAMLError(noTags, at: Mark(line: index + 1, column: 1))
+    throw YAMLError(noTags, at: Mark(file: file, line: index + 1, column: 1))
   }
 
   /// Throws if a value has an anchor or a tag, or is nested too deep.
@@ -117,7 +121,15 @@ struct Parser: ~Copyable {
   }
 
   private func mark(_ mark: yaml_mark_t) -> Mark {
-    Mark(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+    Mark(file: file, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+  }
+}
+
+extension Mark {
+  /// This position with the length of a text that ends at `end`, if that is in the same line.
+  fileprivate func reaching(to end: Mark) -> Mark {
+    guard end.line == line, end.column > column else { return self }
+    return Mark(file: file, line: line, column: column, length: end.column - column)
   }
 }
 

@@ -14,15 +14,19 @@ struct YAMLError: Error, Hashable {
   }
 }
 
-/// A position in a document: line and column as editors count them, from 1.
+/// A position in the files of a configuration: line and column as editors count them, from 1.
 public struct Mark: Hashable, Comparable, Sendable {
+  /// Which of the files it is in, from 0.
+  var file = 0
   /// The line, from 1.
   public let line: Int
   /// The column in characters, from 1.
   public let column: Int
+  /// How many characters it is about.
+  var length = 1
 
-  /// Whether `lhs` comes first in the document.
+  /// Whether `lhs` comes first in the files.
   public static func < (lhs: Mark, rhs: Mark) -> Bool {
-    (lhs.line, lhs.column) < (rhs.line, rhs.column)
+    (lhs.file, lhs.line, lhs.column) < (rhs.file, rhs.line, rhs.column)
   }
 }

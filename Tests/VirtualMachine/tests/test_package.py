@@ -19,7 +19,19 @@ from support.push_to_talk import PUSH_TO_TALK
 
 # Without a terminal, dpkg fails if it asks a question about the configuration. The guest's dpkg
 # leaves out manual pages and documents; this package is installed with them.
-INSTALL = "dpkg --path-include='*' --install /host/keymoded.deb </dev/null"
+UPGRADE = "dpkg --path-include='*' --install /host/release/keymoded_*.deb </dev/null"
+# apt reads the folder of the release, and no other: the guest has no network.
+LIST = "/etc/apt/sources.list.d/keymoded.list"
+INSTALL = f"""
+set -e
+echo 'deb [trusted=yes] file:/host/release ./' >{LIST}
+alone="-o Dir::Etc::sourcelist={LIST} -o Dir::Etc::sourceparts=- -o APT::Sandbox::User=root"
+apt-get update --quiet $alone
+apt-get install --quiet --yes --no-install-recommends $alone -o Dpkg::Options::='--path-include=*' \
+  keymoded </dev/null
+rm -r {LIST} /var/lib/apt/lists/*
+apt-get clean
+"""
 
 # Half a minute is usual.
 INSTALL_SECONDS = 900
@@ -40,9 +52,11 @@ def files_before(vm: VirtualMachine) -> set[str]:
 
 @pytest.fixture(scope="module")
 def installed(vm: VirtualMachine, files_before: set[str]) -> VirtualMachine:
-    """The guest, with the package of `make deb`, installed after its keyboard was plugged in."""
-    (package,) = (CHECKOUT / ".deb").glob("keymoded_*.deb")
-    shutil.copy(package, vm.shared / "keymoded.deb")
+    """The guest, with keymoded as apt installs it from the folder of `make release`.
+
+    Its keyboard was plugged in before.
+    """
+    shutil.copytree(CHECKOUT / ".release", vm.shared / "release")
     vm.run(INSTALL, timeout=INSTALL_SECONDS)
     service.add_people(vm)
     return vm
@@ -110,7 +124,7 @@ def test_upgrade_refuses_no_client_and_loses_nothing(guest: VirtualMachine) -> N
     connects = "socat -u OPEN:/dev/null UNIX-CONNECT:/run/keymoded/state.sock"
     asking = guest.start(f"while {connects}; do sleep 0.05; done")
 
-    guest.run(INSTALL, timeout=INSTALL_SECONDS)
+    guest.run(UPGRADE, timeout=INSTALL_SECONDS)
     assert asking.exit_code is None, asking.stderr
     asking.kill()
     assert main_pid(guest) not in (0, pid)
@@ -119,7 +133,7 @@ def test_upgrade_refuses_no_client_and_loses_nothing(guest: VirtualMachine) -> N
     assert "the stored states are invalid" not in "\n".join(service.log(guest))
 
     assert guest.run(f"cat {CONFIGURATION}").stdout == PUSH_TO_TALK
-    assert guest.run("ls /etc/keymoded").stdout == "keymoded.yaml\n"
+    assert guest.run("ls /etc/keymoded").stdout == "keymoded.yaml\nkeymoded.yaml.d\n"
     wait_until_following(guest, 1)
     guest.play("up f9")
     expect_one_stop(guest, talking)
@@ -172,14 +186,14 @@ def test_configuration_outlives_removal_and_installation_and_purging_leaves_noth
 
     # An administrator who does not wait until dpkg has configured the package.
     meanwhile = "shift: { threshold: 600ms }\n"
-    unpack = INSTALL.replace("--install", "--unpack")
+    unpack = UPGRADE.replace("--install", "--unpack")
     installed.run(f"{unpack}; printf '{meanwhile}' >{CONFIGURATION}", timeout=INSTALL_SECONDS)
     installed.run("dpkg --configure keymoded </dev/null", timeout=INSTALL_SECONDS)
     assert installed.run(f"cat {CONFIGURATION}; ls /etc/keymoded").stdout == (
-        f"{meanwhile}keymoded.yaml\n"
+        f"{meanwhile}keymoded.yaml\nkeymoded.yaml.d\n"
     )
     wait_until_following(installed, 1)
 
-    installed.run(f"rm {CONFIGURATION}")
+    installed.run(f"rm {CONFIGURATION}; cp /usr/share/keymoded/recipes/*.yaml {CONFIGURATION}.d")
     installed.run("dpkg --purge keymoded", timeout=INSTALL_SECONDS)
     assert service.files(installed) == files_before

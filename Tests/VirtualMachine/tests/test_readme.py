@@ -65,9 +65,9 @@ def test_every_command_is_below_a_heading_that_is_tested() -> None:
     assert readme.headings_with_commands() == [
         "Try it",
         "Install",
-        "Bind a key",
-        "See it in a bar",
         "Push-to-talk",
+        "A key of your own",
+        "See it",
     ]
 
 
@@ -85,8 +85,19 @@ def test_package_is_installed_by_two_commands(vm: VirtualMachine, user: Session)
     assert "keymoded is already the newest version" in there.stdout
 
 
+def test_key_of_push_to_talk_is_bound_while_it_is_held(vm: VirtualMachine, user: Session) -> None:
+    # Tests/Desktop runs the last command.
+    configure, apply, _ = readme.commands("Push-to-talk")
+    user.run(configure)
+    user.run(apply)
+    vm.play("down f9")
+    user.run("keymodectl wait keyboard=prepareToRecord --timeout 60")
+    vm.play("up f9")
+    user.run("keymodectl wait keyboard=editingText --timeout 60")
+
+
 def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> None:
-    commands = readme.commands("Bind a key")
+    commands = readme.commands("A key of your own")
     configure, apply, wait = commands
     user.run(configure)
     user.run(apply)
@@ -96,10 +107,16 @@ def test_key_is_bound_and_shows_the_panel(vm: VirtualMachine, user: Session) -> 
     assert panel.wait().stdout == commands[wait]
     vm.play("tap f10")
     user.run("keymodectl wait keyboard=prepareToEditText --timeout 60")
+    # The key of push-to-talk is still bound.
+    vm.play("down f9")
+    user.run("keymodectl wait keyboard=prepareToRecord --timeout 60")
+    vm.play("up f9")
+    vm.play("tap esc")
+    user.run("keymodectl wait keyboard=prepareToEditText --timeout 60")
 
 
 def test_files_for_the_bar_are_where_it_looks(vm: VirtualMachine, user: Session) -> None:
-    enter, copy, show, follow = readme.commands("See it in a bar")
+    enter, copy, show, follow = readme.commands("See it")
     user.run(f"{enter} && {copy}")
     needed = re.findall(r"\S+\.(?:jsonc|css)", show)
     assert needed == ["config.jsonc", "style.css"]
@@ -110,17 +127,6 @@ def test_files_for_the_bar_are_where_it_looks(vm: VirtualMachine, user: Session)
     line.wait_for(r"^off prepareToEditText off\n\Z")
     vm.play("tap f10")
     line.wait_for(r"^off prepareToEditText off\noff showingPanel off\n\Z")
-
-
-def test_key_of_push_to_talk_is_bound_while_it_is_held(vm: VirtualMachine, user: Session) -> None:
-    # Tests/Desktop runs the last command.
-    configure, apply, _ = readme.commands("Push-to-talk")
-    user.run(configure)
-    user.run(apply)
-    vm.play("down f9")
-    user.run("keymodectl wait keyboard=prepareToRecord --timeout 60")
-    vm.play("up f9")
-    user.run("keymodectl wait keyboard=editingText --timeout 60")
 
 
 def test_removal_leaves_nothing_behind(vm: VirtualMachine, user: Session) -> None:

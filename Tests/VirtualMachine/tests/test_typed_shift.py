@@ -31,7 +31,7 @@ WORDS = int(os.environ.get("KEYMODED_WORDS", "40"))
 # The screens of the tests that end and stop processes.
 CRASHING = os.environ.get("KEYMODED_CRASHING", "").split()
 
-SETTINGS = (CHECKOUT / "examples/capitals/keymoded.yaml").read_text()
+SETTINGS = (CHECKOUT / "recipes/capitals.yaml").read_text()
 UNIT = "keymoded-shift.service"
 
 SHIFT_TWICE = "tap shift 30; wait 70; tap shift 30"

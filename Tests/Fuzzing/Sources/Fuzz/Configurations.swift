@@ -2,7 +2,7 @@ import Configuration
 import KeyboardModes
 import Terminal
 
-/// Reads `bytes` as a configuration, twice, and puts it into force.
+/// Reads `bytes` as a configuration, twice, and puts it into force. A line `%` begins a drop-in.
 func attemptConfiguration(_ bytes: [UInt8]) {
   let (first, second) = (read(bytes), read(bytes))
   require(first == second, "reading it again gives something else")
@@ -16,23 +16,39 @@ func attemptConfiguration(_ bytes: [UInt8]) {
 }
 
 private func read(_ bytes: [UInt8]) -> Result<Configuration, ConfigurationErrors> {
-  Result { () throws(ConfigurationErrors) in try Configuration(parsing: bytes, file: "f.yaml") }
+  Result { () throws(ConfigurationErrors) in try Configuration(merging: files(bytes)) }
+}
+
+/// The file and its drop-ins, `0`, `1` and so on.
+private func files(_ bytes: [UInt8]) -> [ConfigurationText] {
+  var texts: [[UInt8]] = [[]]
+  for line in bytes.split(separator: 10, omittingEmptySubsequences: false) {
+    if line.elementsEqual("%".utf8) {
+      texts.append([])
+    } else {
+      texts[texts.count - 1] += Array(line) + [10]
+    }
+  }
+  return texts.enumerated().map { ConfigurationText(name: "\($0)", bytes: $1) }
 }
 
 private func check(_ errors: [ConfigurationError], in bytes: [UInt8]) {
   require(!errors.isEmpty, "it is refused, and nobody knows why")
-  let lengths = lineLengths(bytes)
-  var last = (1, 1)
+  let lengths = files(bytes).map { lineLengths($0.bytes) }
+  var last = (0, 1, 1)
   for error in errors {
-    guard let mark = error.mark else { fatalError("an error without a place: \(error)") }
-    require((mark.line, mark.column) >= last, "an error that is not in its place: \(error)")
-    last = (mark.line, mark.column)
+    guard let mark = error.mark, let file = Int(error.file) else {
+      fatalError("an error without a place: \(error)")
+    }
+    require((file, mark.line, mark.column) >= last, "an error that is not in its place: \(error)")
+    last = (file, mark.line, mark.column)
+    let lengths = lengths[file]
     require(
       mark.line >= 1 && mark.line <= lengths.count && mark.column >= 1
         && mark.column <= lengths[mark.line - 1] + 1, "a place beyond the text: \(error)")
     require(!error.message.isEmpty && isPrintable("\(error)"), "\(error) is not one line")
     require(
-      "\(error)" == "f.yaml:\(mark.line):\(mark.column): \(printable(error.message))")
+      "\(error)" == "\(file):\(mark.line):\(mark.column): \(printable(error.message))")
   }
 }
 

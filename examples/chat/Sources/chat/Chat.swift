@@ -146,7 +146,7 @@ struct Chat {
       ? ["  F9             talk while you hold it"]
       : [
         "  Scroll Lock    talk; press it again to send",
-        "                 (examples/push-to-talk/keymoded.yaml: hold F9 instead)",
+        "                 (recipes/push-to-talk.yaml: hold F9 instead)",
       ]
     return [
       "A chat with nobody. Unless you have bound others, these are the keys:",

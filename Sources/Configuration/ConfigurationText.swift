@@ -1,0 +1,90 @@
+import Glibc
+import Linux
+import Terminal
+
+/// A file of a configuration.
+public struct ConfigurationText: Hashable, Sendable {
+  /// The name, as the user gave it.
+  public let name: String
+  /// The text.
+  public let bytes: [UInt8]
+
+  /// The largest size of a configuration, in bytes: that of all files together.
+  public static let sizeLimit = 1 << 20
+
+  /// How many drop-ins a file may have.
+  public static let mostDropIns = 100
+
+  /// The file with this name and text.
+  public init(name: String, bytes: [UInt8]) {
+    self.name = name
+    self.bytes = bytes
+  }
+
+  /// The file at `path`, and its drop-ins: the files `*.yaml` in the folder `PATH.d`, in the order
+  /// of their names.
+  ///
+  /// If `path` is `nil`, the files at ``Configuration/systemPath``, of which each may be missing.
+  /// Throws why a file cannot be read, that it is no regular file unless the caller `mayWait`, or
+  /// that the files are too many or larger than ``sizeLimit``.
+  public static func all(
+    of path: String?, mayWait: Bool = false
+  ) throws(ConfigurationErrors) -> [ConfigurationText] {
+    let main = path ?? Configuration.systemPath
+    var files: [ConfigurationText] = []
+    // Only a missing file means the defaults, not one that cannot be read.
+    if let file = try read(main, mayWait, isOptional: path == nil) { files.append(file) }
+    var room = sizeLimit - (files.first?.bytes.count ?? 0)
+    for dropIn in try dropIns(of: main) {
+      guard let file = try read(dropIn, false, isOptional: true) else { continue }
+      room -= file.bytes.count
+      guard room >= 0 else {
+        throw ConfigurationErrors(
+          file: dropIn, "with this file, the configuration is larger than 1 MiB, the limit")
+      }
+      files.append(file)
+    }
+    return files
+  }
+
+  /// The paths of the drop-ins of a file, in the order of their bytes.
+  private static func dropIns(of main: String) throws(ConfigurationErrors) -> [String] {
+    let folder = "\(main).d"
+    let names: [String]
+    do throws(SystemError) {
+      names = try Linux.names(inFolder: folder)
+    } catch {
+      if [ENOENT, ENOTDIR].contains(error.code) { return [] }
+      throw ConfigurationErrors(file: folder, error.reason)
+    }
+    let dropIns = names.filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted {
+      $0.utf8.lexicographicallyPrecedes($1.utf8)
+    }
+    guard dropIns.count <= mostDropIns else {
+      throw ConfigurationErrors(
+        file: folder, "\(dropIns.count) files; at most \(mostDropIns) are read")
+    }
+    return dropIns.map { "\(folder)/\($0)" }
+  }
+
+  /// Reads a file; `nil` if it `isOptional` and missing.
+  private static func read(
+    _ file: String, _ mayWait: Bool, isOptional: Bool
+  ) throws(ConfigurationErrors) -> ConfigurationText? {
+    let bytes: [UInt8]?
+    do throws(SystemError) {
+      bytes = try contents(of: file, limit: sizeLimit, mayWait: mayWait)
+    } catch {
+      if isOptional, [ENOENT, ENOTDIR].contains(error.code) { return nil }
+      throw ConfigurationErrors(
+        file: file,
+        error.code == ENOTSUP
+          ? "not a regular file; write the configuration into a file and name that one"
+          : error.reason)
+    }
+    guard let bytes else {
+      throw ConfigurationErrors(file: file, "larger than 1 MiB, the limit for a configuration")
+    }
+    return ConfigurationText(name: file, bytes: bytes)
+  }
+}

@@ -1,0 +1,291 @@
+import Foundation
+import KeyboardModes
+import Keyboards
+import TestSupport
+import Testing
+
+@testable import Configuration
+
+/// The configuration of files with the names a.yaml, b.yaml and so on.
+private func read(_ texts: String...) throws -> Configuration {
+  try Configuration(merging: files(texts))
+}
+
+private func files(_ texts: [String]) -> [ConfigurationText] {
+  zip("abcdefg", texts).map { ConfigurationText(name: "\($0).yaml", bytes: Array($1.utf8)) }
+}
+
+/// The messages about the files, without their excerpts.
+private func said(of texts: String...) -> [String] {
+  do {
+    _ = try Configuration(merging: files(texts))
+    return []
+  } catch {
+    return error.lines.map { "\($0)" }
+  }
+}
+
+private let recipes = URL(fileURLWithPath: #filePath)
+  .appendingPathComponent("../../../recipes").standardized.path
+
+@Suite("Drop-ins")
+struct DropInTests {
+  @Test(
+    "files are merged: mappings by their names, and the last file decides all other values",
+    arguments: [
+      (
+        ["shift: {threshold: 1s, timeout: 3s}", "shift: {timeout: 4s}"],
+        "shift: {threshold: 1s, timeout: 4s}"
+      ),
+      (["debounce: 5ms", "", "# nothing", "debounce: 6ms"], "debounce: 6ms"),
+      (["debounce: 5ms", "debounce: off"], ""),
+      // A name without a value changes nothing.
+      (["shift: {timeout: 3s}", "shift:\nkeyboard:"], "shift: {timeout: 3s}"),
+      (["shift: {timeout: 3s}", "shift: {timeout: }"], "shift: {timeout: 3s}"),
+      (["shift:", "shift: {timeout: 3s}"], "shift: {timeout: 3s}"),
+      // The keys of an event are replaced as a whole.
+      (
+        [
+          "keyboard: {bindings: {tapTextField: [F1, F2], tapBlankArea: F3}}",
+          "keyboard: {bindings: {tapTextField: [F4]}}",
+        ],
+        "keyboard: {bindings: {tapTextField: F4, tapBlankArea: F3}}"
+      ),
+      (
+        ["keyboard: {bindings: {tapTextField: [F1]}}", "keyboard: {bindings: {tapTextField: []}}"],
+        "keyboard: {bindings: {tapTextField: []}}"
+      ),
+      (
+        [
+          "keyboard: {bindings: {tapTextField: F1}}",
+          "keyboard: {bindings: {tapTextField: F2, tapBlankArea: F1}}",
+        ],
+        "keyboard: {bindings: {tapTextField: F2, tapBlankArea: F1}}"
+      ),
+      (["locks: [caps]", "locks: [num]"], "locks: [num]"),
+      (
+        ["leds: {capsLock: LED_CAPSL, 'on': LED_MISC}", "leds: {capsLock: []}"],
+        "leds: {capsLock: [], 'on': LED_MISC}"
+      ),
+      (
+        ["devices: {only: [a, b]}", "devices: {only: c, pointers: no}"],
+        "devices: {only: c, pointers: no}"
+      ),
+      // No later file lets in what an earlier one ignores.
+      (
+        ["devices: {ignore: [a, 046d:c52b]}", "devices: {ignore: [b, 046D:C52B]}"],
+        "devices: {ignore: [a, 046d:c52b, b]}"
+      ),
+      (["devices: {ignore: a}", "devices: {ignore: []}"], "devices: {ignore: [a]}"),
+      // Tables grow; only one that replaces the shipped table drops earlier rows.
+      (
+        [
+          "keyboard: {table: {events: [e, f], rows: {editingText: {e: showingPanel, f: showingPanel}}}}",
+          "keyboard: {table: {states: s, events: [g, f], rows: {editingText: {f: s}, s: {g: editingText}}}}",
+        ],
+        """
+        keyboard: {table: {states: s, events: [e, f, g], rows:
+          {editingText: {e: showingPanel, f: s}, s: {g: editingText}}}}
+        """
+      ),
+      (
+        [
+          "keyboard: {table: {states: s, events: e, rows: {editingText: {e: s}}}, bindings: {}}",
+          "keyboard: {table: {replaces: true, initial: t, states: t, events: f, rows: {t: {f: t}}}}",
+        ],
+        "keyboard: {table: {replaces: true, initial: t, states: t, events: f, rows: {t: {f: t}}}}"
+      ),
+      (
+        [
+          "keyboard: {table: {replaces: true, initial: t, states: t, events: f, rows: {t: {f: t}}}}",
+          "keyboard: {table: {states: u, events: g, rows: {t: {g: u}}}}",
+        ],
+        """
+        keyboard: {table: {replaces: true, initial: t, states: [t, u], events: [f, g],
+                           rows: {t: {f: t, g: u}}}}
+        """
+      ),
+    ] as [([String], String)])
+  func merged(_ texts: [String], _ whole: String) throws {
+    let merged = try Configuration(merging: files(texts))
+    #expect(try merged == read(whole))
+    // What is printed of the files is the same configuration.
+    let lines = try Configuration.annotatedYAML(merging: files(texts)) { _ in }
+    #expect(try read(lines.joined(separator: "\n")) == merged)
+  }
+
+  @Test("each error names its own file, and one about two places names both")
+  func errors() {
+    #expect(
+      said(of: "debounce: 1", "shift: 7", "locks: x\nlock: y") == [
+        "a.yaml:1:11: '1' has no unit; add s, ms or us",
+        "b.yaml:1:8: shift must be a mapping; its possible settings are threshold, timeout, "
+          + "trigger, tap_timeout and used_by",
+        "c.yaml:1:8: 'x' is neither caps nor num",
+        "c.yaml:2:1: unknown setting 'lock'; did you mean 'locks'?",
+      ])
+    // Before anything is merged, each file has to be YAML.
+    #expect(
+      said(of: "shift: {", "nothing: 1", "%TAG ! a\n", "a: *b").map { $0.prefix(8) }
+        == ["a.yaml:1", "c.yaml:1", "d.yaml:1"])
+    #expect(
+      said(
+        of: "keyboard: {bindings: {tapTextField: F1}}",
+        "keyboard: {bindings:\n  {tapBlankArea: [F2, F1],\n  clickMoreButton: [F2]}}")
+        == [
+          "b.yaml:2:23: 'F1' is already bound to tapTextField in a.yaml:1:37",
+          "b.yaml:3:21: 'F2' is already bound to tapBlankArea in line 2",
+        ])
+    // A name that occurs twice in one file is an error, in whichever of them.
+    for texts in [("debounce: 1ms\ndebounce: 2ms", ""), ("", "debounce: 1ms\ndebounce: 2ms")] {
+      #expect(
+        said(of: texts.0, texts.1).map { $0.dropFirst(6) } == [":2:1: duplicate setting 'debounce'"]
+      )
+    }
+    #expect(
+      said(of: "debounce: 5ms", "debounce: 1ms\ndebounce: 2ms")
+        == ["b.yaml:2:1: duplicate setting 'debounce'"])
+    #expect(
+      said(of: "devices: {ignore: a}", "devices: {ignore: [b, a, b]}")
+        == ["b.yaml:1:26: 'b' is already in this list"])
+  }
+
+  @Test("--print-config tells of each setting that is not a default which files it is from")
+  func origins() throws {
+    let lines = try Configuration.annotatedYAML(
+      merging: files([
+        "shift: {timeout: 3s, trigger: tap}\ndevices: {ignore: [x]}", "shift: {trigger: press}",
+        "devices: {ignore: [z]}\nkeyboard: {bindings: {tapBlankArea: []}}\nleds: {'on': LED_MISC}",
+      ])
+    ) { _ in }
+    #expect(
+      lines == [
+        "shift:", "  threshold: 500ms", "  timeout: 3s  # a.yaml", "  trigger: press  # b.yaml",
+        "  tap_timeout: 200ms", "  used_by: characters", "keyboard:", "  bindings:",
+        "    clickSwitchButton: [Scroll_Lock, Dictate]",
+        "    clickMoreButton: [Menu, Emoji_Picker]",
+        "    tapTextField: [Insert]", "    tapBlankArea: []  # c.yaml", "devices:", "  only: []",
+        "  ignore: [x, z]  # a.yaml, c.yaml", "  pointers: yes", "debounce: off", "leds:",
+        "  \"on\": [LED_MISC]  # c.yaml", "locks: [caps, num]",
+      ])
+  }
+
+  @Test("FILE.d/*.yaml are read after FILE, in the order of their names")
+  func folder() throws {
+    let folder = try TemporaryFolder()
+    let main = try folder.write("k.yaml", "debounce: 1ms")
+    #expect(try Configuration.load(main).settings.debounce == .milliseconds(1))
+    try FileManager.default.createDirectory(
+      atPath: "\(main).d", withIntermediateDirectories: false)
+    #expect(try Configuration.load(main).settings.debounce == .milliseconds(1))
+    for (name, text) in [
+      ("b.yaml", "debounce: 3ms"), ("10.yaml", "shift: {timeout: 1s}"), ("B.yaml", "debounce: 2ms"),
+      ("c.yml", "no"), ("d.yaml~", "no"), (".e.yaml", "no"), ("README", "no"),
+    ] { _ = try folder.write("k.yaml.d/\(name)", text) }
+    #expect(
+      try ConfigurationText.all(of: main).map(\.name)
+        == [main] + ["10", "B", "b"].map { "\(main).d/\($0).yaml" })
+    let settings = try Configuration.load(main).settings
+    #expect((settings.debounce, settings.shift.timeout) == (.milliseconds(3), .seconds(1)))
+    // A folder is no file, and a file that leads nowhere is none.
+    try FileManager.default.createDirectory(
+      atPath: "\(main).d/f.yaml", withIntermediateDirectories: false)
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(main).d/g.yaml", withDestinationPath: "/nowhere")
+    let other = "not a regular file; write the configuration into a file and name that one"
+    #expect(error(main) == "\(main).d/f.yaml: \(other)")
+    try FileManager.default.removeItem(atPath: "\(main).d/f.yaml")
+    #expect(error(main) == nil)
+  }
+
+  @Test("too many drop-ins, or too large ones, are refused")
+  func limits() throws {
+    let folder = try TemporaryFolder()
+    let main = try folder.write("k.yaml", "#" + String(repeating: "x", count: 600_000))
+    try FileManager.default.createDirectory(
+      atPath: "\(main).d", withIntermediateDirectories: false)
+    for number in 1...100 { _ = try folder.write("k.yaml.d/\(number).yaml", "") }
+    #expect(error(main) == nil)
+    _ = try folder.write("k.yaml.d/101.yaml", "")
+    #expect(error(main) == "\(main).d: 101 files; at most 100 are read")
+    try FileManager.default.removeItem(atPath: "\(main).d/101.yaml")
+    _ = try folder.write("k.yaml.d/50.yaml", "#" + String(repeating: "x", count: 500_000))
+    #expect(
+      error(main)
+        == "\(main).d/50.yaml: with this file, the configuration is larger than 1 MiB, the limit")
+  }
+
+  /// The error about a file and its drop-ins.
+  private func error(_ path: String) -> String? {
+    do {
+      _ = try Configuration.load(path)
+      return nil
+    } catch {
+      return "\(error)"
+    }
+  }
+
+  @Test("every recipe is valid alone and with any others, in any order, and each keeps its keys")
+  func recipesCombine() throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: recipes).sorted()
+    #expect(names == ["capitals.yaml", "panel.yaml", "push-to-talk.yaml"])
+    let texts = try names.map {
+      ConfigurationText(
+        name: $0, bytes: Array(try Data(contentsOf: URL(filePath: "\(recipes)/\($0)"))))
+    }
+    let orders = texts.indices.reduce([[]] as [[Int]]) { orders, _ in
+      orders
+        + orders.flatMap { order in
+          texts.indices.filter { !order.contains($0) }.map { order + [$0] }
+        }
+    }
+    let expected: [String: (Settings) -> Bool] = [
+      "capitals.yaml": { $0.shiftUsedBy == .any && $0.shiftTrigger == .tap },
+      "panel.yaml": { self.event("KEY_F10", $0) == "clickMoreButton" },
+      "push-to-talk.yaml": { self.event("KEY_F9", $0) == "startTalking" },
+    ]
+    for order in Set(orders) {
+      var warnings: [String] = []
+      let files = order.map { texts[$0] }
+      let settings = try Configuration(merging: files) { warnings.append("\($0)") }.settings
+      #expect(warnings.isEmpty)
+      for (name, holds) in expected {
+        #expect(
+          holds(settings) == files.contains { $0.name == name }, "\(name) in \(files.map(\.name))")
+      }
+    }
+    #expect(Set(orders).count == 16)
+  }
+
+  /// The event that a press of a key sends.
+  private func event(_ key: String, _ settings: Settings) -> String? {
+    let chord = KeyCode(name: key).flatMap { try? Chord([$0]) }
+    let press = chord.flatMap { settings.bindings[$0]?.press }
+    return press.map { settings.keyboard.name(ofEvent: $0) }
+  }
+}
+
+@Suite("Excerpts")
+struct ExcerptTests {
+  @Test(
+    "an error shows the line of the file, and marks the wrong part below it",
+    arguments: [
+      ("shift:\n  timeout: 3\n", ["    timeout: 3", "             ^"]),
+      ("locks: [caps, F9 up]\r\n", ["  locks: [caps, F9 up]", "                ^~~~~"]),
+      ("shift: { timeout: '1' }", ["  shift: { timeout: '1' }", "                    ^~~"]),
+      ("shift: {", ["  shift: {", "          ^"]),
+      ("shift:\n  [timeout,\n  trigger]", ["    [timeout,", "    ^"]),
+    ])
+  func shown(_ text: String, _ shown: [String]) throws {
+    let error = try #require(throws: ConfigurationErrors.self) { try read(text) }
+    #expect("\(error)".components(separatedBy: "\n").dropFirst() == shown[...])
+  }
+
+  @Test(
+    "a line that is too long, or whose characters may be wide or invisible, is not shown",
+    arguments: ["ö: 1", "a\u{a0}: 1", "\(String(repeating: "x", count: 118)): 1", "'\t': 1"])
+  func notShown(_ text: String) {
+    #expect(throws: ConfigurationErrors.self) { try read(text) }
+    do { _ = try read(text) } catch { #expect(!"\(error)".contains("\n")) }
+  }
+}
