@@ -141,17 +141,27 @@ class Seat:
         self._started.append(process)
         return process
 
+    @property
+    def manager(self) -> UserManager:
+        """The person's service manager, which starts when it is first needed."""
+        if not self._manager:
+            self._manager = UserManager()
+            (self.folder / "run/systemd").symlink_to(self._manager.runtime / "systemd")
+        return self._manager
+
+    @property
+    def _managed(self) -> dict[str, str]:
+        """What the programs of the manager have in their environment besides the others."""
+        return {"KEYMODED_SOCKET_DIR": f"{self.folder}/run/keymoded"}
+
     def start_managed(self, *command: str) -> subprocess.Popen[bytes]:
         """Starts a program where the person has a service manager, as `keymodectl while` needs it.
 
         What else runs here has none: a manager would take the real-time priority from PipeWire.
         """
-        if not self._manager:
-            self._manager = UserManager()
-            (self.folder / "run/systemd").symlink_to(self._manager.runtime / "systemd")
-        own = {**self.environment, "KEYMODED_SOCKET_DIR": f"{self.folder}/run/keymoded"}
+        own = {**self.environment, **self._managed}
         with open(self.folder / "log", "ab") as log:
-            process: subprocess.Popen[bytes] = self._manager.start(
+            process: subprocess.Popen[bytes] = self.manager.start(
                 *("env", "--chdir", str(self.folder), *command),
                 environment=own,
                 stdout=log,
@@ -160,6 +170,19 @@ class Seat:
             )
         self._started.append(process)
         return process
+
+    def start_unit(self, name: str) -> None:
+        """Has the service manager start a unit that is installed in the home."""
+        unit = (self.folder / ".config/systemd/user" / name).read_text()
+        # The manager has a home of its own, and looks for programs in /usr alone.
+        unit = unit.replace("%h/", f"{self.folder}/")
+        unit = unit.replace("=keymodectl ", f"={self.folder}/bin/keymodectl ")
+        variables = {**self.environment, **self._managed}.items()
+        lines = "".join(f'Environment="{name}={value}"\n' for name, value in variables)
+        self.manager.write_unit(name, unit)
+        self.manager.write_unit(f"{name}.d/environment.conf", f"[Service]\n{lines}")
+        self.manager.systemctl("daemon-reload")
+        self.manager.systemctl("start", name)
 
     def run(self, *command: str, folder: str = ".") -> str:
         """Runs a program as the person to its end, and returns what it printed."""

@@ -1,4 +1,4 @@
-"""PipeWire with a microphone that records silence, and the recordings made with it."""
+"""PipeWire with a microphone that records silence or a tone, and the recordings made with it."""
 
 import contextlib
 import os
@@ -15,6 +15,7 @@ context.properties = { core.daemon = true core.name = pipewire-0 }
 context.spa-libs = {
   audio.convert.* = audioconvert/libspa-audioconvert
   support.* = support/libspa-support
+  audiotestsrc = audiotestsrc/libspa-audiotestsrc
 }
 context.modules = [
   { name = libpipewire-module-protocol-native }
@@ -34,6 +35,17 @@ context.objects = [
       node.name = microphone
       media.class = Audio/Source/Virtual
       audio.position = MONO
+      # As high as those of a real one, whose clock is that of all that is linked to it.
+      priority.session = 2000
+      priority.driver = 2000
+    } }
+  # What the microphone can hear. With a clock of its own it would run out of buffers. WirePlumber
+  # takes it for another microphone.
+  { factory = adapter
+    args = {
+      factory.name = audiotestsrc
+      node.name = tone
+      node.param.Props = { live = false }
     } }
 ]
 """
@@ -59,12 +71,29 @@ class Sound:
 
     def __init__(self, seat: Seat) -> None:
         self.seat = seat
-        settings = seat.write("pipewire.conf", SETTINGS)
+        # Here, PipeWire reads the parts that are installed beside it, too.
+        seat.write(".config/pipewire/pipewire.conf", SETTINGS)
         seat.start_bus()
-        seat.start("pipewire", "-c", str(settings))
+        self.start()
+
+    def start(self) -> None:
+        """Starts both, also again."""
+        seat = self.seat
+        (seat.folder / "run/pipewire-0").unlink(missing_ok=True)
+        seat.start("pipewire")
         seat.wait_for((seat.folder / "run/pipewire-0").exists, "PipeWire")
         seat.start("wireplumber")
         seat.wait_for(lambda: "WirePlumber" in seat.run("pw-cli", "ls", "Client"), "WirePlumber")
+
+    def play_tone(self) -> None:
+        """Has the microphone record a tone instead of silence."""
+
+        def ports() -> list[str]:
+            listed = self.seat.run("pw-link", "--output")
+            return [port for port in listed.splitlines() if port.startswith("tone:")]
+
+        self.seat.wait_for(lambda: bool(ports()), "the tone")
+        self.seat.run("pw-link", ports()[0], "microphone:input_MONO")
 
     def open_microphones(self) -> int:
         """How many programs record."""

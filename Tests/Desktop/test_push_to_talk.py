@@ -177,6 +177,19 @@ def test_commands_outlive_the_state_and_run_in_order(talk: Talk) -> None:
     seat.wait_for(lambda: not list(kept.iterdir()), "the recordings to be removed")
 
 
+def test_unit_of_the_example_starts_and_records(talk: Talk) -> None:
+    talk.seat.start_keymoded()
+    heard = talk.seat.folder / "done/heard"
+    program = talk.seat.write("bin/whisper-cli", f"#!/bin/sh\ntouch {heard}\n")
+    program.chmod(0o755)
+    talk.seat.start_unit("push-to-talk.service")
+    talk.hold()
+    talk.wait_for_sound()
+    talk.seat.trigger("stopTalking")
+    assert talk.wait_until_closed() < 1
+    talk.seat.wait_for(heard.exists, "the command")
+
+
 def test_recording_stays_if_its_command_fails(talk: Talk) -> None:
     talk.seat.start_keymoded()
     talk.start("false")

@@ -44,8 +44,8 @@ class PushToTalk(Talker):
         if unit:
             output = f"--property=StandardOutput=append:{self._output}"
             started = ["systemd-run", "--user", "--quiet", "--collect", f"--unit={unit}", output]
-            # As in the units of docs/actions.md.
-            watched = ["--property=NotifyAccess=main", "--property=WatchdogSignal=SIGKILL"]
+            # As in the unit of docs/actions.md.
+            watched = ["--property=Type=notify", "--property=WatchdogSignal=SIGKILL"]
             environment = f"--setenv=PATH={person.environment['PATH']}"
             folder = f"--working-directory={person.folder}"
             person.run(*started, *watched, environment, folder, "sh", "-c", command)

@@ -80,6 +80,8 @@ public final class StateCommand {
       case .failure(let error): fail(error)
       }
     }
+    // Also before the scope: its job waits until the unit that this process is in has started.
+    ServiceManager.notify("READY=1")
     let scope = try CommandScope(grace: grace)
     let signals = try loop.addSignals(
       (Self.ending + [SIGTSTP]).filter { !Signals.isIgnored($0) } + Self.passed
@@ -97,7 +99,6 @@ public final class StateCommand {
       contained.close()
       scope.close()
     }
-    ServiceManager.notify("READY=1")
     return try run.untilEnd(keeping: follower, signals)
   }
 
