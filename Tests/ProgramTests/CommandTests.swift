@@ -283,8 +283,8 @@ struct CommandTests {
         "unknown state 'capslok' of shift; did you mean 'capsLock'?"
       ),
       (
-        "keymodectl", "while shift=on --grace 3m -- true",
-        "'3m' is not a time such as 500ms, 2.5s or, in seconds, 2.5"
+        "keymodectl", "while shift=on --grace 3d -- true",
+        "'3d' is not a time such as 500ms, 2.5s or, in seconds, 2.5"
       ),
       ("keymodectl", "state shift keyboard", "state takes one machine at most"),
       ("keymodectl", "watch shift keyboard", "watch takes one machine at most"),
