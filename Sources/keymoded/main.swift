@@ -9,8 +9,9 @@ import Wire
 let help: TerminalText = """
   usage: keymoded [OPTION]...
 
-  Gives a keyboard the modes of a phone's chat program, and publishes their
-  changes on a socket. keymodectl shows them. Usually keymoded.service runs it.
+  Keeps the states that a phone's chat program has, for physical keyboards, and
+  publishes their changes on a socket. keymodectl shows them. Usually
+  keymoded.service runs it.
 
     --config FILE       read FILE instead of \(Configuration.systemPath), and then
                         FILE.d/*.yaml

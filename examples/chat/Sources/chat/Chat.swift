@@ -91,7 +91,7 @@ struct Chat {
     return nil
   }
 
-  /// Each character counts for Shift, also one that this mode ignores.
+  /// Each character counts for Shift, also one that this state ignores.
   private mutating func type(_ text: String, at time: Int64) {
     let letter = capitals.typed(text, at: time)
     if keyboard == "editingText" {
@@ -108,7 +108,7 @@ struct Chat {
   }
 
   /// The lines on the screen, as many as it has rows: messages, then two with the input area for the
-  /// present mode.
+  /// present state.
   func lines(_ size: (rows: Int, columns: Int)) -> [String] {
     let mark = ["on": "⇧ ", "capsLock": "⇪ "][shift] ?? ""
     let start = "\(mark)> "

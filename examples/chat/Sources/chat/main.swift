@@ -1,4 +1,4 @@
-// A chat program without a network. It shows how a program follows the modes of the keyboard; README.md
+// A chat program without a network. It shows how a program follows the states of the keyboard; README.md
 // says how to run it, and where to begin reading.
 
 import KeymodeClient
@@ -29,8 +29,8 @@ Task {
     }
   } catch { arrivals.yield(.keymoded(.disconnected(error))) }
 }
-// The chat sends taps to keymoded, and changes its mode only when keymoded reports the change. So all
-// programs show the same mode, whichever program or keyboard changes it. The loop below never waits for
+// The chat sends taps to keymoded, and changes its state only when keymoded reports the change. So all
+// programs show the same state, whichever program or keyboard changes it. The loop below never waits for
 // an answer: a daemon that hangs does not stop the typing.
 Task {
   for await event in taps {
