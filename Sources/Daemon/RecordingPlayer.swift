@@ -55,7 +55,10 @@ final class RecordingPlayer: InputSource {
 
   func read(into batch: inout Batch) {
     batch.inputs.removeAll(keepingCapacity: true)
-    if !hasBegun { batch.inputs.append(.allOpened(at: reached)) }
+    if !hasBegun {
+      batch.inputs.append(.allOpened(at: reached))
+      tellIfEnded()
+    }
     hasBegun = true
     play(into: &batch.inputs)
     batch.reached = now
@@ -91,11 +94,15 @@ final class RecordingPlayer: InputSource {
     do {
       if rest.isEmpty, let batch = try recording.next() { rest = batch.inputs[...] }
       upcoming = rest.popFirst()
-      if upcoming == nil { Log.info("the recording has ended; its states are still served") }
+      tellIfEnded()
     } catch {
       // It was valid when it was opened, so another program changed it.
       Log.warning("\(error)")
       upcoming = nil
     }
+  }
+
+  private func tellIfEnded() {
+    if upcoming == nil { Log.info("the recording has ended; its states are still served") }
   }
 }
