@@ -65,7 +65,7 @@ GUEST = PYTHONPATH=Tests:Tests/VirtualMachine $(BUILDING) guests .tools/venv/bin
 # The version of everything is in this file. A test compares the other files that have it.
 VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/Wire/Interface/Version.swift)
 ARCHIVE = keymoded-$(VERSION)
-SOURCES = Package.swift Sources Tests examples/chat examples/follow
+SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/machines
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
   user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \

@@ -2,8 +2,8 @@
 
 A part is a module here with `measure(programs, runs)`, which returns the value of each program in each
 round. Without any, all are measured but `guest`, which needs a virtual machine. What was measured
-goes into results/PART.csv, and from there into the table of docs/performance.md that stands between
-the lines `<!-- table PART -->` and `<!-- end -->`.
+goes into results/PART.csv, and from there into the table that stands between the lines
+`<!-- table PART -->` and `<!-- end -->` of docs/performance.md or docs/state-machines.md.
 
 With --redraw, nothing is measured: the tables are written again. With --check, nothing is written: it
 fails if a table differs from the results.
@@ -22,8 +22,8 @@ import figures
 from support.checkout import CHECKOUT
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = CHECKOUT / "docs/performance.md"
-PARTS = ("daemon", "start", "replay", "native", "commands")
+PAGES = (CHECKOUT / "docs/performance.md", CHECKOUT / "docs/state-machines.md")
+PARTS = ("daemon", "start", "replay", "native", "commands", "machines")
 
 
 def main() -> None:
@@ -42,11 +42,12 @@ def main() -> None:
                 measure(name, options.programs, options.runs)
             except PermissionError as error:
                 left_out.append(f"{name}: left out: {error}")
-    text = PAGE.read_text(encoding="utf-8")
-    if (filled := with_tables(text)) != text:
-        if options.check:
-            sys.exit(f"{PAGE} differs from Benchmarks/results; run scripts/bench --redraw")
-        PAGE.write_text(filled, encoding="utf-8")
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if (filled := with_tables(text)) != text:
+            if options.check:
+                sys.exit(f"{page} differs from Benchmarks/results; run scripts/bench --redraw")
+            page.write_text(filled, encoding="utf-8")
     if left_out:
         sys.exit("\n".join(left_out))
 

@@ -62,7 +62,7 @@ extension ConfigurationReader {
         fail(
           "\(first.event) already leads from \(first.state) to \(first.next); to change shipped "
             + "rows, write a whole table with 'replaces: true'", at: nodes[second] ?? node)
-      case .unknownEvent, .unknownFinalState, .sameName, .repeatedEvent, .unreachableState:
+      case .unknownEvent, .unknownFinalState, .sameName, .repeatedEvent, .unreachableState, .noRow:
         fail("\(fault)", at: node)
       }
     }

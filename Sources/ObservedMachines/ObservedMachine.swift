@@ -1,40 +1,45 @@
 public import StateMachines
 
-/// A state machine with observers, for driving a screen, a device or another machine.
+/// A state machine with callbacks, for driving a screen, a device or another machine.
 ///
 /// It is not `Sendable`: an actor, or the main actor, owns it, and every callback is called in the
-/// isolation in which ``send(_:result:action:)`` is called. To watch it from elsewhere, hand out
+/// isolation in which ``send(_:action:result:)`` is called. To watch it from elsewhere, hand out
 /// ``states`` or ``changes(keepingNewest:)``.
 ///
 /// For each event that changes the state, in this order:
 ///
-/// 1. the observers' `willExit` and the actions of `leaving`
-/// 2. the actions of ``before(_:)`` and ``before(_:on:_:)``
+/// 1. the callbacks of `leaving`
+/// 2. the callbacks of `before`
 /// 3. the sender's own action
 /// 4. the state is assigned
-/// 5. the actions of ``after(_:)`` and ``after(_:on:_:)``
-/// 6. the observers' `didEnter` and the actions of `entering`
+/// 5. the callbacks of `after`
+/// 6. the callbacks of `entering`
 /// 7. the sender's result
 ///
 /// Within one number, callbacks are called in the order of their registration. A sequence tells of
-/// 1, 4 and 6 after those callbacks. An ignored event calls only the sender's result. A step
-/// between two states of the same name changes a payload, not the state: no state is left or
-/// entered, so 1 and 6 do not happen.
+/// 1, 4 and 6 after those callbacks. An event that changes nothing calls only the sender's result. A
+/// step between two states of the same name changes a payload, not the state: 1 and 6 do not
+/// happen, unless the rules say that the step re-enters.
 ///
 /// A callback that the machine keeps must not retain the machine: capture the machine `weak` or
 /// `unowned`.
 ///
 /// An event sent by a callback is queued until the step is over, so that every callback sees one
-/// step at a time. An observer added during a step sees the next one.
+/// step at a time. A callback added during a step sees the next one.
 public final class ObservedMachine<R: Rules>: RunningMachine {
-  /// One step of the machine.
+  /// One step of the machine, which every callback receives.
   public struct Step: Sendable {
-    /// The state that was left.
+    /// The state before the step.
     public let from: R.State
-    /// The state that was entered.
+    /// The state after the step.
     public let to: R.State
-    /// The event that caused the step.
-    public let event: R.Event
+    /// The event that caused the step; `nil` only where ``ObservedMachine/start()`` tells that the
+    /// first state, which is `from` and `to`, is entered.
+    public let event: R.Event?
+
+    @usableFromInline init(from: R.State, to: R.State, event: R.Event?) {
+      (self.from, self.to, self.event) = (from, to, event)
+    }
   }
 
   /// What an event did.
@@ -43,6 +48,8 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     case changed(Step)
     /// The state ignored it.
     case ignored
+    /// It was refused, because the machine is in a final state.
+    case ended
     /// It was sent by a callback, and will be handled after the present step. Its sender's result
     /// tells what it did then.
     case queued
@@ -51,109 +58,151 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   /// The rules in force.
   public let rules: R
 
+  // Inlinable code may use these properties, but not a setter that is private. Exclusivity need not be
+  // checked while the program runs: each access is over before anything else is called.
+  @exclusivity(unchecked) @usableFromInline var current: R.State
+
   /// The state that the machine is in.
-  public private(set) var state: R.State
+  @inlinable public var state: R.State { current }
 
-  var exits = Registrations<(Step) -> Void>()
-  var befores = Registrations<(Step) -> Void>()
-  var afters = Registrations<(Step) -> Void>()
-  var entries = Registrations<(R.State, Step?) -> Void>()
-  var stateReaders = Readers<R.State>()
-  var changeReaders = Readers<Changes<R>.Numbered>()
-  /// How many changes have been told.
-  private(set) var changeCount = 0
-
-  private var queue: [() -> Void] = []
-  private var isBusy = false
-  private var hasBegun = false
-
-  /// A machine in the initial state of `rules`, without observers.
-  public convenience init(_ rules: R) { self.init(rules, in: rules.initial) }
-
-  /// A machine in `state`, without observers, to continue from where another machine stopped.
-  public init(_ rules: R, in state: R.State) {
-    self.rules = rules
-    self.state = state
+  @usableFromInline
+  enum Mode {
+    /// Neither an event nor ``start()`` has come.
+    case new
+    /// Nobody watches the machine, so nothing has to be told of a step.
+    case unwatched
+    case watched
+    /// A step is under way.
+    case busy
+    /// The machine is in a final state.
+    case ended
   }
 
-  deinit { finish() }
+  @exclusivity(unchecked) @usableFromInline var mode = Mode.new
+  @exclusivity(unchecked) @usableFromInline var hooks = Hooks<R>(
+    exits: [], befores: [], afters: [], entries: [])
+  @exclusivity(unchecked) @usableFromInline var queue: [() -> Void] = []
+  /// The name of the present state, if it is known.
+  @exclusivity(unchecked) @usableFromInline var name: String?
+  @usableFromInline let stateNames = KnownNames<R.State>()
+  @usableFromInline let eventNames = KnownNames<R.Event>()
 
-  /// Tells the observers that the present state is entered. Call it once, before the first event;
+  /// Whether a sequence is read.
+  @exclusivity(unchecked) @usableFromInline var isRead = false
+  var readers = Readers<R>()
+
+  /// A machine in the initial state of `rules`, without callbacks.
+  public convenience init(_ rules: R) { self.init(rules, in: rules.initial) }
+
+  /// A machine in `state`, without callbacks, to continue from where another machine stopped.
+  public init(_ rules: R, in state: R.State) {
+    self.rules = rules
+    current = state
+  }
+
+  deinit { readers.finish() }
+
+  /// Tells the callbacks that the present state is entered. Call it once, before the first event;
   /// without it, nothing tells of the first state. A machine that has begun ignores the call.
   public func start() {
-    guard !hasBegun else { return }
-    perform { didEnter(state, after: nil, telling: (entries, changeReaders.count)) }
+    guard mode == .new else { return }
+    mode = .busy
+    let step = Step(from: current, to: current, event: nil)
+    var named = NamedStep(step, of: self, from: nil)
+    enter(&named, hooks.entries)
+    settle()
   }
 
   /// Sends an event.
   ///
   /// - Parameters:
-  ///   - result: is called last, with the step, or `nil` if the state ignored the event.
   ///   - action: is called with the step, if there is one, before the state is assigned.
+  ///   - result: is called last, with what the event did.
   /// - Returns: what the event did; ``Outcome/queued`` if a callback of this machine sent it.
-  @discardableResult
+  @discardableResult @inlinable
   public func send(
-    _ event: R.Event, result: @escaping (Step?) -> Void = { _ in },
-    action: @escaping (Step) -> Void = { _ in }
+    _ event: R.Event, action: ((Step) -> Void)? = nil, result: ((Outcome) -> Void)? = nil
   ) -> Outcome {
-    guard !isBusy else {
-      queue.append { [unowned self] in result(take(event, action)) }
+    guard mode == .unwatched, action == nil, result == nil else {
+      return sendWatched(event, action, result)
+    }
+    guard let next = rules.next(current, on: event) else { return .ignored }
+    let step = Step(from: current, to: next, event: event)
+    current = next
+    if rules.isFinal(next) { end() }
+    return .changed(step)
+  }
+
+  @inlinable
+  func sendWatched(
+    _ event: R.Event, _ action: ((Step) -> Void)?, _ result: ((Outcome) -> Void)?
+  ) -> Outcome {
+    switch mode {
+    case .busy:
+      queue.append { [unowned self] in
+        let outcome = take(event, action)
+        result?(outcome)
+      }
       return .queued
+    case .new where rules.isFinal(current): end()
+    case .new, .unwatched, .watched: mode = .busy
+    case .ended: break
     }
-    var step: Step?
-    perform {
-      step = take(event, action)
-      result(step)
-    }
-    return step.map(Outcome.changed) ?? .ignored
+    let outcome = take(event, action)
+    result?(outcome)
+    settle()
+    return outcome
   }
 
-  /// Does `work`, then handles the events that were sent meanwhile.
-  private func perform(_ work: () -> Void) {
-    (isBusy, hasBegun) = (true, true)
-    defer { isBusy = false }
-    work()
+  /// Handles the events that were sent during a step.
+  @inlinable
+  func settle() {
     while !queue.isEmpty { queue.removeFirst()() }
+    guard mode == .busy else { return }
+    mode = isRead || !hooks.isEmpty ? .watched : .unwatched
+    if mode == .unwatched { name = nil }
   }
 
-  private func take(_ event: R.Event, _ action: (Step) -> Void) -> Step? {
-    guard let next = rules.next(state, on: event) else { return nil }
-    let step = Step(from: state, to: next, event: event)
-    let isMove = rules.name(of: step.from) != rules.name(of: step.to)
-    // Copies, because an observer added during the step would see only half of it.
-    let (exits, befores, afters, entries) = (exits, befores, afters, entries)
-    let readers = changeReaders.count
-    if isMove {
-      exits.forEach { $0(step) }
-      tell(.willExit(step), readers)
-    }
-    befores.forEach { $0(step) }
-    action(step)
-    state = step.to
-    stateReaders.tell(state)
-    afters.forEach { $0(step) }
-    if isMove { didEnter(step.to, after: step, telling: (entries, readers)) }
-    return step
+  @inlinable
+  func take(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
+    guard mode != .ended else { return .ended }
+    guard let next = rules.next(current, on: event) else { return .ignored }
+    let step = Step(from: current, to: next, event: event)
+    var named = NamedStep(step, of: self, from: name)
+    // Copies, because a callback added during the step would see only half of it.
+    let hooks = hooks
+    named.call(hooks.exits, isLeft: true)
+    if isRead, named.isMove() { tell(.leaving, step) }
+    named.call(hooks.befores, isLeft: true)
+    action?(step)
+    current = next
+    if isRead { tellState() }
+    named.call(hooks.afters, isLeft: true)
+    enter(&named, hooks.entries)
+    name = named.to
+    return .changed(step)
   }
 
-  private func didEnter(
-    _ state: R.State, after step: Step?,
-    telling watchers: (entries: Registrations<(R.State, Step?) -> Void>, readers: Int)
-  ) {
-    watchers.entries.forEach { $0(state, step) }
-    tell(.didEnter(state, after: step), watchers.readers)
-    if rules.isFinal(state) { finish() }
+  @inlinable
+  func enter(_ named: inout NamedStep<R>, _ entries: [Hook<R>]) {
+    named.call(entries, isLeft: false)
+    if isRead, named.isMove() { tell(.entering, named.step) }
+    if rules.isFinal(current) { end() }
   }
 
-  /// Tells the first `readers` readers of a change.
-  private func tell(_ change: Changes<R>.Element, _ readers: Int) {
-    changeReaders.tell(.init(number: changeCount, change: change), first: readers)
-    changeCount += 1
+  /// Notes that the machine is in a final state.
+  @usableFromInline
+  func end() {
+    mode = .ended
+    readers.finish()
   }
 
-  private func finish() {
-    stateReaders.finish()
-    changeReaders.finish()
+  /// Adds a callback to a list, and forgets those whose registration has ended.
+  func add(_ hook: Hook<R>, to list: WritableKeyPath<Hooks<R>, [Hook<R>]>) -> Registration {
+    hooks[keyPath: list].removeAll { $0.action == nil }
+    hooks[keyPath: list].append(hook)
+    if mode == .unwatched { mode = .watched }
+    return hook
   }
 }
 

@@ -75,6 +75,7 @@ struct DrawnArrows<R: DrawableRules> {
     let possible = [nil] + conditions + [conditions.joined(separator: ", ")]
     return arrows.first {
       ($0.from, $0.to, $0.event) == names && possible.contains($0.condition)
+        && $0.reenters == (names.0 == names.1 && rules.reenters(from, on: sample.event))
     }
   }
 }

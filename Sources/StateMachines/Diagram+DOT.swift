@@ -44,6 +44,11 @@ extension Diagram {
         ? ["  \(from) -> \(label) [dir=none]", "  \(label) -> \(to)"]
         : ["  \(to) -> \(label) [dir=back]", "  \(label) -> \(from) [dir=none]"]
     }
+    if !finalStates.isEmpty {
+      let end = quoted(node("final"))
+      lines.append("  \(end) [shape=doublecircle, style=filled, label=\"\", width=0.1]")
+      lines += finalStates.map { "  \(quoted($0)) -> \(end)" }
+    }
     return (lines + ["}"]).joined(separator: "\n") + "\n"
   }
 
@@ -57,7 +62,7 @@ extension Diagram {
     if state == current {
       attributes.append("style=\"rounded,filled\", fillcolor=\"\(Self.currentColor)\"")
     }
-    if finalStates.contains(state) { attributes.append("peripheries=2") }
+    if acceptingStates.contains(state) { attributes.append("peripheries=2") }
     return attributes
   }
 

@@ -16,6 +16,11 @@ extension Diagram {
       lines.append("  \(node(edge.from)) --> \(node(edge.to)): \(labels)")
     }
     for state in finalStates { lines.append("  \(node(state)) --> [*]") }
+    if !acceptingStates.isEmpty {
+      // Mermaid draws no double lines.
+      lines.append("  classDef accepting stroke-width:4px")
+      lines.append("  class \(acceptingStates.map(node).joined(separator: ",")) accepting")
+    }
     if let current, states.contains(current) {
       lines.append("  classDef current fill:\(Self.currentColor),color:#000")
       lines.append("  class \(node(current)) current")

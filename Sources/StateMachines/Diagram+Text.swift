@@ -6,8 +6,9 @@ extension Diagram {
     let states = states.map { state in
       let leaving = edges.filter { $0.from == state }
         .map { "\($0.labels.joined(separator: " or ")) leads to \($0.to)" }
+      let accepting = acceptingStates.contains(state) ? ", which is accepting" : ""
       let arrows = leaving.isEmpty ? "no event leads away" : leaving.joined(separator: "; ")
-      return "In \(state), \(arrows)."
+      return "In \(state)\(accepting), \(arrows)."
     }
     let now = current.map { ["It is in \($0) now."] } ?? []
     return ([initial] + states + now).joined(separator: " ")

@@ -17,14 +17,21 @@ public struct Diagram: Hashable, Sendable {
     /// The condition on the payloads of the state and of the event; `nil` if they do not affect the
     /// transition.
     public let condition: String?
+    /// Whether the state, which is the same before and after the event, is left and entered again.
+    public let reenters: Bool
 
     /// The arrow of `event` from one state to another, under `condition`.
-    public init(from: String, to: String, event: String, condition: String? = nil) {
-      (self.from, self.to, self.event, self.condition) = (from, to, event, condition)
+    public init(
+      from: String, to: String, event: String, condition: String? = nil, reenters: Bool = false
+    ) {
+      (self.from, self.to, self.event) = (from, to, event)
+      (self.condition, self.reenters) = (condition, reenters)
     }
 
-    /// The event, and its condition in brackets: `shiftPressed [< 500 ms]`.
-    public var label: String { condition.map { "\(event) [\($0)]" } ?? event }
+    /// The event, its condition in brackets, and whether it re-enters: `shiftPressed [< 500 ms]`.
+    public var label: String {
+      event + (condition.map { " [\($0)]" } ?? "") + (reenters ? " (re-enters)" : "")
+    }
   }
 
   /// The names of the states.
@@ -35,6 +42,8 @@ public struct Diagram: Hashable, Sendable {
   public let arrows: [Arrow]
   /// The names of the states in which the machine is meant to end, in the order of ``states``.
   public let finalStates: [String]
+  /// The names of the states in which the machine accepts, in the order of ``states``.
+  public let acceptingStates: [String]
   /// The name of the state to highlight, if any.
   public var current: String?
 
@@ -43,10 +52,16 @@ public struct Diagram: Hashable, Sendable {
 
   /// The diagram of a machine that another program described.
   ///
-  /// - Parameter finalStates: in any order; names that are not among `states` are ignored.
-  public init(states: [String], initial: String, arrows: [Arrow], finalStates: [String] = []) {
+  /// - Parameters:
+  ///   - finalStates: in any order; names that are not among `states` are ignored.
+  ///   - acceptingStates: likewise.
+  public init(
+    states: [String], initial: String, arrows: [Arrow], finalStates: [String] = [],
+    acceptingStates: [String] = []
+  ) {
     (self.states, self.initial, self.arrows) = (states, initial, arrows)
     self.finalStates = states.filter(finalStates.contains)
+    self.acceptingStates = states.filter(acceptingStates.contains)
   }
 
   /// The diagram of a machine's rules, with its present state highlighted.
@@ -56,11 +71,11 @@ public struct Diagram: Hashable, Sendable {
 
   /// The diagram of `rules`, with the state of the name `current` highlighted, if there is one.
   public init<R: DrawableRules>(of rules: R, current: String? = nil) {
-    states = rules.stateNames
-    initial = rules.name(of: rules.initial)
-    arrows = states.flatMap(rules.arrows(fromStatesNamed:))
-    let final = Set(rules.finalStates.map(rules.name))
-    finalStates = states.filter(final.contains)
+    self.init(
+      states: rules.stateNames, initial: rules.name(of: rules.initial),
+      arrows: rules.stateNames.flatMap(rules.arrows(fromStatesNamed:)),
+      finalStates: rules.finalStates.map(rules.name),
+      acceptingStates: rules.acceptingStates.map(rules.name))
     self.current = current
   }
 
@@ -103,7 +118,8 @@ extension DrawableRules {
         arrows.append(
           Diagram.Arrow(
             from: name, to: to, event: event,
-            condition: conditions.isEmpty ? nil : conditions.joined(separator: ", ")))
+            condition: conditions.isEmpty ? nil : conditions.joined(separator: ", "),
+            reenters: to == name && reenters(state, on: sample.event)))
       }
     }
     return arrows.withoutRepetitions

@@ -9,11 +9,16 @@ public protocol DrawableRules<State, Event>: Rules {
   /// can decide what an event does.
   var states: [State] { get }
 
-  /// The states in which the machine is meant to end: F of the automaton (Q, Σ, δ, q₀, F). No event
-  /// leaves them. By default there are none.
+  /// The states in which the machine ends. No event leaves them. By default there are none.
   ///
   /// One state of each name is enough.
   var finalStates: [State] { get }
+
+  /// The states in which the machine accepts what it was sent: F of the automaton (Q, Σ, δ, q₀, F).
+  /// Events may leave them. By default there are none.
+  ///
+  /// One state of each name is enough.
+  var acceptingStates: [State] { get }
 
   /// Every event, with a payload for each different effect.
   var samples: [Sample<Event>] { get }
@@ -50,12 +55,17 @@ extension DrawableRules where Event: CaseIterable {
 
 extension DrawableRules {
   /// No states.
+  @inlinable
   public var finalStates: [State] { [] }
 
+  /// No states.
+  public var acceptingStates: [State] { [] }
+
   /// Whether a state has the same name as one of ``finalStates``.
+  @inlinable
   public func isFinal(_ state: State) -> Bool {
-    let name = name(of: state)
-    return finalStates.contains { self.name(of: $0) == name }
+    let states = finalStates
+    return !states.isEmpty && states.map(name).contains(name(of: state))
   }
 
   /// None.
@@ -67,11 +77,12 @@ extension DrawableRules {
   /// The names of the events, each once, in their order.
   public var eventNames: [String] { samples.map { name(ofEvent: $0.event) }.withoutRepetitions }
 
-  /// The names of states that are initial or final, or that an event leads to, but that are missing
+  /// The names of states that are initial, final or accepting, or that an event leads to, but that are missing
   /// from ``states``. Should be empty.
   public var unknownStates: [String] {
     let named =
-      [name(of: initial)] + finalStates.map(name) + Diagram(of: self).arrows.map(\.to)
+      [name(of: initial)] + (finalStates + acceptingStates).map(name)
+      + Diagram(of: self).arrows.map(\.to)
     return named.filter { !stateNames.contains($0) }.withoutRepetitions
   }
 

@@ -37,11 +37,16 @@ public protocol Rules<State, Event>: Sendable {
   /// The name of a state, without its payload. By default the name of the enumeration's case, or
   /// the value's description if it has one of its own.
   ///
-  /// A step between two states of one name changes a payload, not the state.
+  /// A step between two states of one name changes a payload, not the state; see
+  /// ``reenters(_:on:)``.
   func name(of state: State) -> String
 
   /// The name of an event, without its payload. The default is that of ``name(of:)``.
   func name(ofEvent event: Event) -> String
+
+  /// Whether the step of `event` in `state`, where it leads to a state of the same name, leaves the
+  /// state and enters it again, as if its work had to begin anew. By default no step does.
+  func reenters(_ state: State, on event: Event) -> Bool
 
   /// Whether the machine has come to its end in `state`, judged by its name. By default it never
   /// has.
@@ -50,16 +55,24 @@ public protocol Rules<State, Event>: Sendable {
 
 extension Rules {
   /// The name of the enumeration's case, or the value's description.
+  @inlinable
   public func name(of state: State) -> String { caseName(state) }
 
   /// The name of the enumeration's case, or the value's description.
+  @inlinable
   public func name(ofEvent event: Event) -> String { caseName(event) }
 
   /// Never.
+  @inlinable
+  public func reenters(_ state: State, on event: Event) -> Bool { false }
+
+  /// Never.
+  @inlinable
   public func isFinal(_ state: State) -> Bool { false }
 }
 
 /// The name of an enumeration's case without its payload, or the description of anything else.
+@usableFromInline
 func caseName(_ value: some Any) -> String {
   let mirror = Mirror(reflecting: value)
   guard mirror.displayStyle == .enum, let label = mirror.children.first?.label else {

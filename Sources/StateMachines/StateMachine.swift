@@ -79,13 +79,17 @@ extension RunningMachine {
 }
 
 extension RunningMachine where R: DrawableRules {
-  /// The names of the states to which an event can lead from the present state, judged by its name,
-  /// in the order of the rules.
+  /// Whether the machine accepts what it was sent so far.
+  public var isAccepting: Bool { rules.acceptingStates.map(rules.name).contains(stateName) }
+
+  /// The names of the states to which a sample of an event leads from the present state with its
+  /// payload, in the order of the rules.
   public var nextStates: [String] {
-    let next = Set(rules.arrows(fromStatesNamed: stateName).map(\.to))
+    let next = Set(rules.samples.compactMap { rules.next(state, on: $0.event).map(rules.name) })
     return rules.stateNames.filter(next.contains)
   }
 
-  /// Whether an event can lead from the present state to `state`, both judged by their names.
+  /// Whether a sample of an event leads from the present state with its payload to a state with the
+  /// name of `state`.
   public func canEnter(_ state: R.State) -> Bool { nextStates.contains(rules.name(of: state)) }
 }

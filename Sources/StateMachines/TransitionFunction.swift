@@ -17,23 +17,37 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// The states in which the machine comes to its end.
   public let finalStates: [State]
 
-  private let function: @Sendable (State, Event) -> State?
+  /// The accepting states.
+  public let acceptingStates: [State]
 
-  /// Rules with this initial state, these final states, and with `next` as their transition
-  /// function, which must always return the same for the same arguments.
+  @usableFromInline let function: @Sendable (State, Event) -> State?
+  private let isReentry: @Sendable (State, Event) -> Bool
+
+  /// Rules with these states, and with `next` as their transition function, which must always
+  /// return the same for the same arguments.
+  ///
+  /// - Parameter reenters: which events enter their state again; by default none.
   public init(
-    initial: State, finalStates: [State] = [], next: @escaping @Sendable (State, Event) -> State?
+    initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
+    reenters: @escaping @Sendable (State, Event) -> Bool = { _, _ in false },
+    next: @escaping @Sendable (State, Event) -> State?
   ) {
-    self.initial = initial
-    self.finalStates = finalStates
-    function = next
+    (self.initial, self.finalStates) = (initial, finalStates)
+    self.acceptingStates = acceptingStates
+    (function, isReentry) = (next, reenters)
   }
 
   /// What the closure returns.
+  @inlinable
   public func next(_ state: State, on event: Event) -> State? { function(state, event) }
 
+  /// What the closure for it returns.
+  public func reenters(_ state: State, on event: Event) -> Bool { isReentry(state, event) }
+
   /// Whether a state with the name of `state` is among ``finalStates``.
-  public func isFinal(_ state: State) -> Bool { finalStates.map(name).contains(name(of: state)) }
+  public func isFinal(_ state: State) -> Bool {
+    !finalStates.isEmpty && finalStates.map(name).contains(name(of: state))
+  }
 }
 
 extension TransitionFunction: DrawableRules where State: CaseIterable, Event: CaseIterable {}

@@ -7,7 +7,7 @@
 /// Use a table if the rows come from outside or are clearer than code. Otherwise prefer a `switch`,
 /// which the compiler checks.
 public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Sendable>:
-  DrawableRules, Equatable
+  Tabular, Equatable
 {
   /// The next state for one event in one state.
   public struct Row: Hashable, Sendable {
@@ -17,10 +17,12 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     public let event: Event
     /// The state after the event.
     public let next: State
+    /// Whether the row, if it leads to its own state, leaves the state and enters it again.
+    public let reenters: Bool
 
     /// The row with these parts.
-    public init(_ state: State, _ event: Event, _ next: State) {
-      (self.state, self.event, self.next) = (state, event, next)
+    public init(_ state: State, _ event: Event, _ next: State, reenters: Bool = false) {
+      (self.state, self.event, self.next, self.reenters) = (state, event, next, reenters)
     }
   }
 
@@ -36,16 +38,34 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     case sameName(State, State)
     /// The initial state is not among the table's.
     case unknownInitialState(State)
-    /// A final state is not among the table's.
+    /// A final or an accepting state is not among the table's.
     case unknownFinalState(State)
     /// No sequence of events leads to this state.
     case unreachableState(State)
     /// The event is listed twice.
     case repeatedEvent(Event)
+    /// A callback is for this pair, for which the table has no row.
+    case noRow(State, Event)
   }
 
-  private struct Pair: Hashable, Sendable {
-    let state: State, event: Event
+  // What is synthesized could not be inlined where the table is used.
+  @usableFromInline
+  struct Pair: Hashable, Sendable {
+    @usableFromInline let state: State
+    @usableFromInline let event: Event
+
+    @inlinable init(_ state: State, _ event: Event) { (self.state, self.event) = (state, event) }
+
+    @inlinable
+    static func == (one: Pair, other: Pair) -> Bool {
+      one.state == other.state && one.event == other.event
+    }
+
+    @inlinable
+    func hash(into hasher: inout Hasher) {
+      state.hash(into: &hasher)
+      event.hash(into: &hasher)
+    }
   }
 
   /// Every state, in the given order.
@@ -54,11 +74,13 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public let initial: State
   /// The states in which the machine comes to its end.
   public let finalStates: [State]
+  /// The accepting states.
+  public let acceptingStates: [State]
   /// Every event, in the given order; by default in that of the rows.
   public let events: [Event]
   /// The rows, in the given order.
   public let rows: [Row]
-  private let nextStates: [Pair: State]
+  @usableFromInline let nextStates: [Pair: State]
 
   /// A table of `rows`.
   ///
@@ -68,19 +90,21 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// - Throws: the first fault that is found. A table without faults is deterministic, and all its
   ///   states are known and reachable.
   public init(
-    states: [State], initial: State, finalStates: [State] = [], events: [Event]? = nil,
-    rows: [Row], allowsUnreachable: Bool = false
+    states: [State], initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
+    events: [Event]? = nil, rows: [Row], allowsUnreachable: Bool = false
   ) throws(Fault) {
     let faults = Self.faults(
-      states: states, initial: initial, finalStates: finalStates, events: events, rows: rows)
+      states: states, initial: initial, finalStates: finalStates + acceptingStates, events: events,
+      rows: rows)
     if let fault = faults.first { throw fault }
     self.states = states
     self.initial = initial
     self.finalStates = finalStates
+    self.acceptingStates = acceptingStates
     self.events = events ?? rows.map(\.event).withoutRepetitions
     self.rows = rows
     nextStates = Dictionary(
-      uniqueKeysWithValues: rows.map { (Pair(state: $0.state, event: $0.event), $0.next) })
+      uniqueKeysWithValues: rows.map { (Pair($0.state, $0.event), $0.next) })
     guard !allowsUnreachable, let name = unreachableStates.first,
       let state = states.first(where: { self.name(of: $0) == name })
     else { return }
@@ -89,10 +113,11 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
 
   /// A table of rows written as tuples. Throws the first fault that is found.
   public init(
-    states: [State], initial: State, finalStates: [State] = [], rows: [(State, Event, State)]
+    states: [State], initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
+    rows: [(State, Event, State)]
   ) throws(Fault) {
     try self.init(
-      states: states, initial: initial, finalStates: finalStates,
+      states: states, initial: initial, finalStates: finalStates, acceptingStates: acceptingStates,
       rows: rows.map { Row($0.0, $0.1, $0.2) })
   }
 
@@ -122,8 +147,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
         faults.append(.unknownState(state, in: row))
       } else if events != nil, !knownEvents.contains(row.event) {
         faults.append(.unknownEvent(row.event, in: row))
-      } else if let other = first.updateValue(row, forKey: Pair(state: row.state, event: row.event))
-      {
+      } else if let other = first.updateValue(row, forKey: Pair(row.state, row.event)) {
         faults.append(.twoRows(other, row))
       }
     }
@@ -131,9 +155,19 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   }
 
   /// The state in the row of this pair, or `nil` where there is no such row.
+  @inlinable
   public func next(_ state: State, on event: Event) -> State? {
-    nextStates[Pair(state: state, event: event)]
+    nextStates[Pair(state, event)]
   }
+
+  /// Whether the row of this pair says so.
+  public func reenters(_ state: State, on event: Event) -> Bool {
+    rows.contains { $0.reenters && $0.state == state && $0.event == event }
+  }
+
+  /// Whether the state is among ``finalStates``.
+  @inlinable
+  public func isFinal(_ state: State) -> Bool { finalStates.contains(state) }
 
   /// The description of the state. In a table, states with different payloads are different states.
   public func name(of state: State) -> String { String(describing: state) }
@@ -144,3 +178,6 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   /// Every event of the table.
   public var samples: [Sample<Event>] { events.map { Sample($0) } }
 }
+
+/// Rules that are a ``TransitionTable``: that a row is missing is a fault as soon as it is named.
+public protocol Tabular: DrawableRules where State: Hashable, Event: Hashable {}

@@ -30,20 +30,19 @@ struct ObservedMachineTests {
     let machine = ObservedMachine(Turnstile())
     var log: [String] = []
     let note = { [unowned machine] (what: String) in log.append("\(what) in \(machine.state)") }
-    machine.after { note("after \($0.from) → \($0.to) on \($0.event)") }
-    machine.observe(
-      willExit: { note("willExit \($0)") }, didEnter: { note("didEnter \($0)") })
-    machine.observe(willExit: { _ in note("second willExit") })
-    machine.before { note("before \($0.from) → \($0.to) on \($0.event)") }
+    machine.after { note("after \($0.from) → \($0.to) on \($0.event == .coin ? "coin" : "?")") }
+    machine.entering { note("entering \($0.to)") }
+    machine.leaving { note("leaving \($0.from)") }
+    machine.leaving { _ in note("second leaving") }
+    machine.before { note("before \($0.from) → \($0.to) on \($0.event == .coin ? "coin" : "?")") }
     machine.send(
-      .coin,
-      result: { note($0 == nil ? "ignored" : "result") },
-      action: { note("action \($0.from) → \($0.to)") })
+      .coin, action: { note("action \($0.from) → \($0.to)") },
+      result: { outcome in if case .changed = outcome { note("result") } })
     #expect(
       log == [
-        "willExit locked in locked", "second willExit in locked",
+        "leaving locked in locked", "second leaving in locked",
         "before locked → unlocked on coin in locked", "action locked → unlocked in locked",
-        "after locked → unlocked on coin in unlocked", "didEnter unlocked in unlocked",
+        "after locked → unlocked on coin in unlocked", "entering unlocked in unlocked",
         "result in unlocked",
       ])
   }
@@ -51,16 +50,14 @@ struct ObservedMachineTests {
   @Test("only the sender hears of an ignored event")
   func ignored() {
     let machine = ObservedMachine(Turnstile())
-    machine.observe(
-      willExit: { _ in Issue.record("left") }, didEnter: { _ in Issue.record("entered") })
+    machine.leaving { _ in Issue.record("left") }
+    machine.entering { _ in Issue.record("entered") }
     machine.before { _ in Issue.record("before") }
     machine.after { _ in Issue.record("after") }
     var results = 0
     machine.send(
-      .push,
-      result: { step in
-        if step == nil { results += 1 }
-      }, action: { _ in Issue.record("action") })
+      .push, action: { _ in Issue.record("action") },
+      result: { outcome in if case .ignored = outcome { results += 1 } })
     #expect(results == 1)
     #expect(machine.state == .locked)
     #expect(!machine.accepts(.push) && machine.accepts(.coin))
@@ -70,8 +67,8 @@ struct ObservedMachineTests {
   func payload() {
     let machine = ObservedMachine(Counter())
     var log: [String] = []
-    machine.observe(
-      willExit: { log.append("willExit \($0)") }, didEnter: { log.append("didEnter \($0)") })
+    machine.leaving { log.append("leaving \($0.from)") }
+    machine.entering { log.append("entering \($0.to)") }
     machine.before { log.append("before \($0.to)") }
     machine.after { log.append("after \($0.to)") }
     machine.send(.counted)
@@ -79,8 +76,8 @@ struct ObservedMachineTests {
     machine.send(.ended)
     #expect(
       log == [
-        "before counting(1)", "after counting(1)", "willExit counting(1)", "before done",
-        "after done", "didEnter done",
+        "before counting(1)", "after counting(1)", "leaving counting(1)", "before done",
+        "after done", "entering done",
       ])
   }
 
@@ -90,26 +87,18 @@ struct ObservedMachineTests {
     var log: [String] = []
     let first = machine.before { [unowned machine] step in
       guard step.event == .coin, log.isEmpty else { return }
-      machine.send(.push) { _ in
-        log.append("push sent by before")
-      }
-      machine.send(.coin) { _ in
-        log.append("coin sent by before")
-      }
+      machine.send(.push, result: { _ in log.append("push sent by before") })
+      machine.send(.coin, result: { _ in log.append("coin sent by before") })
       #expect(machine.state == .locked, "nothing happens yet")
     }
-    machine.observe(didEnter: { [unowned machine] state in
+    machine.entering { [unowned machine] step in
       guard log.isEmpty else { return }
-      machine.send(.push) { _ in
-        log.append("push sent by didEnter")
-      }
-      #expect(state == machine.state)
-    })
-    machine.send(.coin) { _ in
-      log.append("first")
+      machine.send(.push, result: { _ in log.append("push sent by entering") })
+      #expect(step.to == machine.state)
     }
+    machine.send(.coin, result: { _ in log.append("first") })
     #expect(
-      log == ["first", "push sent by before", "coin sent by before", "push sent by didEnter"])
+      log == ["first", "push sent by before", "coin sent by before", "push sent by entering"])
     #expect(machine.state == .locked)
     first.end()
   }
@@ -123,9 +112,9 @@ struct ObservedMachineTests {
     later = machine.before { _ in calls += 1 }
     machine.send(.coin)
     #expect(calls == 0)
-    let observer = machine.observe(willExit: { _ in calls += 1 }, didEnter: { _ in calls += 1 })
+    let observers = [machine.leaving { _ in calls += 1 }, machine.entering { _ in calls += 1 }]
     machine.send(.push)
-    observer.end()
+    for observer in observers { observer.end() }
     machine.send(.coin)
     #expect(calls == 2)
   }
@@ -135,8 +124,8 @@ struct ObservedMachineTests {
     let machine = ObservedMachine(Turnstile())
     var log: [String] = []
     let first = machine.before { [unowned machine] _ in
-      machine.observe(
-        willExit: { log.append("exit \($0)") }, didEnter: { log.append("enter \($0)") })
+      machine.leaving { log.append("exit \($0.from)") }
+      machine.entering { log.append("enter \($0.to)") }
       machine.before { _ in log.append("before") }
       machine.after { _ in log.append("after") }
     }
@@ -155,7 +144,7 @@ struct ObservedMachineTests {
     let hasOwner = { [weak owner] in owner != nil }
     let hasMachine = { [weak machine] in machine != nil }
     // A reference cycle by mistake, which lasts until the registration ends.
-    let kept = machine?.observe(didEnter: { [machine, owner] _ in _ = (machine, owner) })
+    let kept = machine?.entering { [machine, owner] _ in _ = (machine, owner) }
     owner = nil
     machine = nil
     #expect(hasMachine() && hasOwner())
@@ -170,6 +159,9 @@ struct ObservedMachineTests {
     machine.send(.coin)
     #expect(machine.nextStates == ["locked"])
     #expect(machine.canEnter(.locked) && !machine.canEnter(.unlocked))
+    // The payload decides: from no articles, none can be deleted.
+    #expect(!ObservedMachine(NewsList(), in: .articles([])).canEnter(.empty))
+    #expect(StateMachine(NewsList(), in: .articles([Article(title: "one")])).canEnter(.empty))
     #expect(Diagram(of: machine).mermaid.contains("class unlocked current"))
   }
 }

@@ -50,11 +50,11 @@ func expectDiagram(_ diagram: Diagram, _ name: String) throws {
   let drawn = try svg(of: diagram)
   #expect(drawn.status == 0, "\(drawn.errors)")
   #expect(drawn.errors == "")
-  // Each state is one node, as is the start of the initial arrow, and the label of each other arrow
-  // that leads to another state.
+  // Each state is one node, as is the start of the initial arrow, the end of the final ones, and the
+  // label of each other arrow that leads to another state.
   let nodes = drawn.output.components(separatedBy: "class=\"node\"").count - 1
   let labels = Set(diagram.arrows.filter { $0.from != $0.to }.map { [$0.from, $0.to] })
-  #expect(nodes == diagram.states.count + 1 + labels.count)
+  #expect(nodes == diagram.states.count + (diagram.finalStates.isEmpty ? 1 : 2) + labels.count)
 }
 
 /// The diagram as SVG, drawn by Graphviz.

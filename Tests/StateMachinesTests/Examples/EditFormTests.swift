@@ -114,11 +114,11 @@ struct EditFormTests {
   private func run(_ form: ObservedMachine<some Rules<EditForm.State, EditForm.Event>>) {
     let label = ResultLabel(of: form)
     var results: [EditForm.Result] = [.success, .fail(SavingError.full)]
-    form.entering(.saving) { [unowned form] _, _ in
+    form.entering(.saving) { [unowned form] _ in
       form.send(.finishSave(results.removeFirst()))
     }
     var entered: [String] = []
-    form.observe(didEnter: { entered.append(form.rules.name(of: $0)) })
+    form.entering { entered.append(form.rules.name(of: $0.to)) }
 
     for event in [.save, .confirm(false), .save, .confirm(true)] as [EditForm.Event] {
       form.send(event)

@@ -87,6 +87,21 @@ struct FridgeTests {
     try expectSound(BetterFridge(), diagram: "better-fridge")
   }
 
+  @Test("the exercise, a fridge with a door, has three states and four events: twelve pairs")
+  func twelve() {
+    let (states, events) =
+      ([.idle, .cooling, .doorOpened], [.becameWarm, .becameCold, .doorOpened, .doorClosed])
+      as ([BetterFridge.State], [BetterFridge.Event])
+    let pairs = states.flatMap { state in
+      events.map { BetterFridge().next(state, on: $0).map { "\($0)" } ?? "/" }
+    }
+    #expect(
+      pairs == [
+        "cooling", "/", "doorOpened", "/", "/", "idle", "doorOpened", "/", "/", "/", "/", "idle",
+      ])
+    #expect(pairs.count == 12 && Set(pairs).subtracting(["/"]).isSubset(of: states.map { "\($0)" }))
+  }
+
   @Test("the better fridge has all transitions of the first")
   func agreement() {
     let lines = Set(table(of: BetterFridge()).split(separator: "\n"))

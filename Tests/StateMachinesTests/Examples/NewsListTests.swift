@@ -33,10 +33,12 @@ struct NewsList: DrawableRules {
     }
   }
 
-  /// One article fewer; empty after the last one; ignored if there is no such article.
+  /// One article fewer, the first of those that are equal; empty after the last one; ignored if
+  /// there is no such article.
   private func deleting(_ article: Article, from articles: [Article]) -> State? {
-    guard articles.contains(article) else { return nil }
-    let others = articles.filter { $0 != article }
+    guard let position = articles.firstIndex(of: article) else { return nil }
+    var others = articles
+    others.remove(at: position)
     return others.isEmpty ? .empty : .articles(others)
   }
 }
@@ -88,12 +90,12 @@ final class NewsScreen {
   ) {
     machine = ObservedMachine(NewsList(), in: state)
 
-    machine.entering(.empty) { [unowned self] _, _ in
+    machine.entering(.empty) { [unowned self] _ in
       placeholder = View(["No news"], buttons: [("Refresh", .refreshed)])
     }
     machine.leaving(.empty) { [unowned self] _ in placeholder = nil }
 
-    machine.entering(.loading) { [unowned self] _, _ in
+    machine.entering(.loading) { [unowned self] _ in
       spinner = View(["Loading"])
       Task { [weak self] in
         do {
@@ -174,6 +176,15 @@ struct NewsListTests {
       ])
     try expectSound(NewsList(), diagram: "news-list")
     #expect(NewsList().next(.articles([one]), on: .deleted(two)) == nil, "it is not in the list")
+  }
+
+  @Test("articles that are equal are deleted one by one")
+  func equalArticles() throws {
+    let list = NewsList()
+    let once = try #require(list.next(.articles([one, two, one]), on: .deleted(one)))
+    #expect("\(once)" == "\(NewsList.State.articles([two, one]))")
+    let twice = try #require(list.next(once, on: .deleted(one)))
+    #expect("\(twice)" == "\(NewsList.State.articles([two]))")
   }
 
   @Test("the news list is sound")

@@ -33,7 +33,7 @@ final class Gait {
 func roleOfObjects(say: @escaping (String) -> Void) -> ObservedMachine<Role> {
   let role = ObservedMachine(Role())
   for (state, gait) in [(Role.State.walk, Gait("walk", say: say)), (.run, Gait("run", say: say))] {
-    role.entering(state) { _, _ in gait.enter() }
+    role.entering(state) { _ in gait.enter() }
     role.leaving(state) { _ in gait.exit() }
   }
   return role

@@ -77,9 +77,32 @@ final class UserCheckinInteractor {
     }
   }
 
+  /// As in the source: the service is called even where the machine ignores the event.
   func logout() async {
     await auth.logOut()
     machine.send(.logout)
+  }
+
+  /// Asks the machine first, as `loadCheckins()` does: then the two cannot differ.
+  func logoutIfAccepted() async {
+    guard case .changed = machine.send(.logout) else { return }
+    await auth.logOut()
+  }
+}
+
+/// The version with users to the letter: it drops every failure but a missing authorization.
+private struct FailureDroppingUserList: DrawableRules {
+  let list = UserCheckinList()
+  var initial: UserCheckinList.State { list.initial }
+  var states: [UserCheckinList.State] { list.states }
+  var samples: [Sample<UserCheckinList.Event>] { list.samples }
+
+  func next(_ state: UserCheckinList.State, on event: UserCheckinList.Event) -> UserCheckinList
+    .State?
+  {
+    let next = list.next(state, on: event)
+    guard case .error? = next else { return next }
+    return nil
   }
 }
 
@@ -98,6 +121,32 @@ struct UserCheckinListTests {
         "list([here]) + logout → loggedOut", "loggedOut + loadingStarted → loading",
       ])
     try expectSound(UserCheckinList(), diagram: "check-in-list-with-users")
+  }
+
+  @Test("to the letter, no error can be reached in the second version either")
+  func literal() {
+    let rules = FailureDroppingUserList()
+    #expect(rules.soundnessFaults == [.unreachableState("error")])
+    #expect(
+      Set(table(of: UserCheckinList()).split(separator: "\n"))
+        .subtracting(table(of: rules).split(separator: "\n"))
+        == ["loading + failed(offline) → error(offline)"])
+  }
+
+  @Test(
+    "logout during loading calls the service although the machine ignores it, unless it is asked")
+  func logoutDuringLoading() async {
+    for (asks, calls) in [(false, 1), (true, 0)] {
+      let backend = Backend()
+      let interactor = UserCheckinInteractor(backend, backend)
+      interactor.machine.send(.loadingStarted)
+      if asks { await interactor.logoutIfAccepted() } else { await interactor.logout() }
+      #expect(interactor.machine.stateName == "loading")
+      backend.loggedOut.finish()
+      var logouts = 0
+      for await _ in backend.logouts { logouts += 1 }
+      #expect(logouts == calls)
+    }
   }
 
   @Test("the versions differ in exactly one pair that the first has")
@@ -135,9 +184,9 @@ struct UserCheckinListTests {
     let backend = Backend()
     let interactor = UserCheckinInteractor(backend, backend)
     var entered: [String] = []
-    interactor.machine.observe(didEnter: { [rules = UserCheckinList()] state in
-      entered.append(rules.name(of: state))
-    })
+    interactor.machine.entering { [rules = UserCheckinList()] step in
+      entered.append(rules.name(of: step.to))
+    }
     let answers: [Backend.Answer] = [
       .failure(ProviderError.noAuth), .failure(ProviderError.offline),
       .success([Checkin(place: "here")]),

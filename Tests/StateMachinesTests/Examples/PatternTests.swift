@@ -1,0 +1,82 @@
+import StateMachines
+import Testing
+
+/// Two machines at once, as one value: a keyboard, and its Shift.
+private struct KeyboardWithShift: Rules {
+  struct State { var keyboard: Keyboard, shift: Shift }
+  enum Keyboard { case letters, emoji }
+  enum Shift { case off, on }
+  enum Event { case emojiPressed, shiftPressed, characterTyped }
+
+  var initial: State { State(keyboard: .letters, shift: .off) }
+
+  func next(_ state: State, on event: Event) -> State? {
+    let keyboard = next(state.keyboard, on: event)
+    let shift = next(state.shift, on: event)
+    if keyboard == nil, shift == nil { return nil }
+    return State(keyboard: keyboard ?? state.keyboard, shift: shift ?? state.shift)
+  }
+
+  private func next(_ keyboard: Keyboard, on event: Event) -> Keyboard? {
+    switch (keyboard, event) {
+    case (.letters, .emojiPressed): .emoji
+    case (.emoji, .emojiPressed): .letters
+    case (_, .shiftPressed), (_, .characterTyped): nil
+    }
+  }
+
+  private func next(_ shift: Shift, on event: Event) -> Shift? {
+    switch (shift, event) {
+    case (.off, .shiftPressed): .on
+    case (.on, .shiftPressed), (.on, .characterTyped): .off
+    case (.off, .characterTyped), (_, .emojiPressed): nil
+    }
+  }
+}
+
+/// A phase within a phase: a call, which has phases of its own while it is connected.
+private struct Call: Rules {
+  enum State: Equatable { case ringing, connected(Talk), ended }
+  enum Talk { case talking, muted }
+  enum Event { case answered, muteToggled, hungUp }
+
+  var initial: State { .ringing }
+
+  func next(_ state: State, on event: Event) -> State? {
+    switch (state, event) {
+    case (.ringing, .answered): .connected(.talking)
+    case (.connected(.talking), .muteToggled): .connected(.muted)
+    case (.connected(.muted), .muteToggled): .connected(.talking)
+    // One row leaves the outer phase, whichever inner one it is in.
+    case (.ringing, .hungUp), (.connected, .hungUp): .ended
+    case (.ringing, .muteToggled), (.connected, .answered): nil
+    case (.ended, .answered), (.ended, .muteToggled), (.ended, .hungUp): nil
+    }
+  }
+}
+
+@Suite("Example: patterns")
+struct PatternTests {
+  @Test("an event reaches both machines, and is ignored only if both ignore it")
+  func parallel() {
+    var machine = StateMachine(KeyboardWithShift())
+    machine.take(.shiftPressed)
+    machine.take(.emojiPressed)
+    #expect(machine.state.keyboard == .emoji && machine.state.shift == .on)
+    machine.take(.characterTyped)
+    #expect(machine.state.keyboard == .emoji && machine.state.shift == .off)
+    #expect(machine.take(.characterTyped) == nil)
+  }
+
+  @Test("an inner phase changes within its outer one, which leaves it wherever it is")
+  func nested() {
+    for toggles in 0...2 {
+      var machine = StateMachine(Call())
+      machine.take(.answered)
+      for _ in 0..<toggles { machine.take(.muteToggled) }
+      #expect(machine.state == .connected(toggles == 1 ? .muted : .talking))
+      machine.take(.hungUp)
+      #expect(machine.state == .ended)
+    }
+  }
+}

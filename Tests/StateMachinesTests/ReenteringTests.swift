@@ -1,0 +1,142 @@
+import ObservedMachines
+import StateMachineTesting
+import StateMachines
+import Testing
+
+@Suite("Re-entering")
+struct ReenteringTests {
+  @Test("a step that re-enters leaves and enters its state; other changes of a payload do not")
+  func hooks() {
+    let machine = ObservedMachine(Download())
+    var log: [String] = []
+    machine.leaving(.downloading(attempt: 0)) { log.append("leaving \($0.from.attempt ?? 0)") }
+    machine.entering(\.attempt) { attempt, _ in log.append("entering \(attempt)") }
+    machine.entering { log.append("state \($0.to.attempt ?? 0)") }
+    for event in [.started, .progressed, .failed] as [Download.Event] { machine.send(event) }
+    #expect(
+      log == [
+        "entering 1", "state 1", "leaving 1", "entering 2", "state 2",
+      ])
+  }
+
+  @Test("changes tell of it, and the diagram shows it")
+  func changes() async throws {
+    var machine: ObservedMachine<Download>? = ObservedMachine(Download())
+    let changes = try #require(machine?.changes())
+    for event in [.started, .progressed, .failed] as [Download.Event] { machine?.send(event) }
+    machine = nil
+    var told: [String] = []
+    for await change in changes { told.append("\(change.kind) \(change.state.attempt ?? 0)") }
+    #expect(told == ["leaving 0", "entering 1", "leaving 1", "entering 2"])
+    let arrows = Diagram(of: Download()).arrows
+    #expect(arrows.filter(\.reenters).map(\.label) == ["failed [tries left] (re-enters)"])
+    #expect(arrows.contains { $0.from == $0.to && $0.event == "progressed" && !$0.reenters })
+  }
+
+  @Test("a table and a closure say it for a row")
+  func tablesAndClosures() throws {
+    let table = try TransitionTable(
+      states: ["a", "b"], initial: "a",
+      rows: [
+        .init("a", "again", "a", reenters: true), .init("a", "same", "a"), .init("a", "go", "b"),
+        .init("b", "go", "a"),
+      ])
+    expectOneEntry(ObservedMachine(table))
+    #expect(table.soundnessFaults == [] && table.shortestPaths().faults == [])
+    expectOneEntry(
+      ObservedMachine(
+        TransitionFunction(initial: "a", reenters: { $1 == "again" }) { state, _ in state }))
+  }
+
+  private func expectOneEntry(_ machine: ObservedMachine<some Rules<String, String>>) {
+    var entered: [String?] = []
+    machine.entering("a") { entered.append($0.event) }
+    for event in ["again", "same"] { machine.send(event) }
+    #expect(entered == ["again"])
+  }
+
+  @Test("the check finds a step that enters nothing, where callbacks wait for it")
+  func unnoticed() {
+    let hasty = ObservedMachine(Hasty())
+    hasty.entering(\.attempt) { _, _ in }
+    #expect(
+      hasty.hookFaults.map(\.description) == [
+        "failed changes only the payload of 'downloading', so it is not entered again; if it should "
+          + "be, say so in 'reenters', otherwise use 'after'"
+      ])
+    hasty.after(.downloading(attempt: 0), on: .failed) { _ in }
+    #expect(hasty.hookFaults == [])
+
+    let machine = ObservedMachine(Hasty())
+    machine.entering { _ in }
+    #expect(machine.hookFaults == [], "what is for every state may be a log")
+  }
+
+  @Test("the check finds callbacks that nothing calls, until their registration ends")
+  func neverCalled() {
+    let machine = ObservedMachine(Hasty())
+    let registrations = [
+      machine.before(.idle, on: .failed) { _ in }, machine.after(.done, on: .started) { _ in },
+      machine.leaving(.done) { _ in },
+      machine.leaving({ $0.attempt == 9 ? $0 : nil }) { _, _ in },
+    ]
+    machine.entering(.idle) { _ in }  // by start()
+    #expect(
+      machine.hookFaults.map(\.description) == [
+        "nothing calls leaving(done)", "nothing calls leaving(a payload)",
+        "nothing calls before(idle, on: failed)", "nothing calls after(done, on: started)",
+      ])
+    for registration in registrations { registration.end() }
+    #expect(machine.hookFaults == [])
+  }
+}
+
+/// A download whose retries forget that they re-enter, and that has no progress.
+private struct Hasty: DrawableRules {
+  let rules = Download()
+  var initial: Download.State { .idle }
+  func next(_ state: Download.State, on event: Download.Event) -> Download.State? {
+    if case .progressed = event { nil } else { rules.next(state, on: event) }
+  }
+  var states: [Download.State] { rules.states }
+  var samples: [Sample<Download.Event>] { rules.samples }
+  var finalStates: [Download.State] { rules.finalStates }
+  func condition(of state: Download.State) -> String? { rules.condition(of: state) }
+}
+
+@Suite("Rows that act")
+struct ActingRowTests {
+  private typealias Fault = TransitionTable<String, String>.Fault
+
+  @Test("the rows of a table carry their own actions")
+  func rows() throws {
+    var log: [String] = []
+    let gate = try ObservedMachine(
+      states: ["locked", "unlocked"], initial: "locked",
+      rows: [
+        .init("locked", "coin", "unlocked", before: { log.append("before \($0.to)") }),
+        .init("unlocked", "push", "locked", after: { log.append("after \($0.from)") }),
+      ])
+    for event in ["coin", "coin", "push"] { gate.send(event) }
+    #expect(log == ["before unlocked", "after unlocked"])
+    #expect(throws: Fault.twoRows(.init("a", "go", "a"), .init("a", "go", "a"))) {
+      try ObservedMachine(
+        states: ["a"], initial: "a", rows: [.init("a", "go", "a"), .init("a", "go", "a")])
+    }
+  }
+
+  @Test("a callback for a row that the table does not have is an error at once")
+  func noRow() throws {
+    let gate = try ObservedMachine(
+      states: ["locked", "unlocked"], initial: "locked",
+      rows: [.init("locked", "coin", "unlocked"), .init("unlocked", "push", "locked")])
+    #expect(throws: Fault.noRow("locked", "push")) {
+      try gate.before("locked", on: "push") { _ in }
+    }
+    #expect(throws: Fault.noRow("locked", "kick")) { try gate.after("locked", on: "kick") { _ in } }
+    var calls = 0
+    try gate.after("locked", on: "coin") { _ in calls += 1 }
+    gate.send("coin")
+    #expect(calls == 1)
+  }
+}
