@@ -74,7 +74,7 @@ struct BlockedFilesTests {
     kill(daemon.process.processIdentifier, SIGHUP)
     try expectToGoOn(daemon) {
       read()
-      return text.contains(": standard error was full; lines of this log that were lost: 2\n")
+      return text.contains(": standard error was full; lines of this log that were lost: 3\n")
     }
   }
 }
