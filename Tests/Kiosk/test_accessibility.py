@@ -79,11 +79,17 @@ def test_each_state_is_read_aloud(kiosk: Kiosk, page: Tab) -> None:
 
 
 def test_buttons_say_what_they_lead_to(kiosk: Kiosk, page: Tab) -> None:
-    names = "return [document.querySelector('#switch').ariaLabel, document.querySelector('#more').ariaExpanded]"
-    assert page.run(names) == ["Speak", "false"]
+    names = """
+    return [...document.querySelectorAll('#input button')].filter((one) => one.getClientRects().length)
+      .map((one) => [one.ariaLabel, one.ariaExpanded, one.disabled, one.ariaKeyShortcuts]);
+    """
+    more, speak = ["Emoji and pictures", "false", False, None], ["Speak", None, False, None]
+    assert page.run(names) == [more, speak, ["Send", None, True, "Enter"]]
     kiosk.keyboard.press(SCROLLLOCK)
     page.wait_for(is_state("keyboard", "prepareToRecord"))
-    assert page.run(names) == ["Type", "false"]
+    send = ["Send", None, False, "Enter"]
+    assert page.run(names) == [["Discard", None, False, "Escape"], send]
     kiosk.keyboard.press(COMPOSE)
     page.wait_for(is_state("keyboard", "showingPanel"))
-    assert page.run(names) == ["Speak", "true"]
+    more[1] = "true"
+    assert page.run(names) == [more, speak, ["Send", None, True, "Enter"]]

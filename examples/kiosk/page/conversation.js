@@ -17,8 +17,8 @@ export function addPicture(name) {
   add('own picture', picture(name));
 }
 
-/** Adds a voice message of so many seconds. */
-export function addVoice(blob, seconds) {
+/** Adds a voice message. */
+export function addVoice({ blob, seconds }) {
   const sound = new Audio(URL.createObjectURL(blob));
   const play = document.createElement('button');
   play.type = 'button';
@@ -30,7 +30,7 @@ export function addVoice(blob, seconds) {
 }
 
 /** Adds what others wrote. */
-export function addForeignText(words) {
+function addForeignText(words) {
   add('foreign', paragraph(words));
 }
 
@@ -54,14 +54,27 @@ function add(kind, content) {
   message.append(content);
   list.append(message);
   if (list.children.length > KEPT) forget(list.firstElementChild);
-  message.scrollIntoView({ block: 'end' });
+  list.closest('main').scrollTop = 0;
   return message;
+}
+
+/** Forgets all messages, and begins anew. */
+export function clear() {
+  [...list.children].forEach(forget);
+  text.welcome.forEach(addForeignText);
+}
+
+/** Whether a voice message is heard. */
+export function isPlaying() {
+  return [...list.children].some(({ sound }) => sound && !sound.paused);
 }
 
 function forget(message) {
   if (message.sound) {
     message.sound.pause();
     URL.revokeObjectURL(message.sound.src);
+    message.sound.removeAttribute('src');
+    message.sound.load();
   }
   message.remove();
 }

@@ -6,7 +6,7 @@ const RETRY = 500;
 const PATIENCE = 1000;
 
 /**
- * Dispatches `states` with what the bridge sent: the present `state`, the `changes` that led to it, and
+ * Dispatches `settings` with those of the bridge; `states` with what the bridge sent: the present `state`, the `changes` that led to it, and
  * how many were `missed` (null: some); and `lost` with the reason: 'daemon', 'bridge' or 'refused'.
  */
 export class Keymode extends EventTarget {
@@ -30,6 +30,7 @@ export class Keymode extends EventTarget {
       this.#seen = lastEventId;
       this.#tell('states', JSON.parse(data));
     };
+    source.addEventListener('settings', ({ data }) => this.#tell('settings', JSON.parse(data)));
     source.addEventListener('away', () => this.#tell('lost', 'daemon'));
     source.onerror = async () => {
       this.#tell('lost', 'bridge');
@@ -48,10 +49,10 @@ export class Keymode extends EventTarget {
     this.connect();
   }
 
-  /** Sends an event, and returns whether keymoded took it. Its effect comes as a change. */
+  /** Sends an event, and returns the state after it; null if keymoded did not take it. */
   async trigger(event) {
-    const request = { method: 'POST', body: JSON.stringify({ event }) };
-    return (await this.#fetch('/trigger', request))?.ok ?? false;
+    const response = await this.#fetch('/trigger', { method: 'POST', body: JSON.stringify({ event }) });
+    return response?.ok ? ((await response.json().catch(() => null))?.state ?? null) : null;
   }
 
   /** The state now, and the boot time as `now`; null if no answer comes within `timeout` milliseconds. */
