@@ -61,6 +61,7 @@ class Bridge:
                     "PYTHONPATH": str(self._folder),
                     "XDG_RUNTIME_DIR": str(self._folder),
                     "KEYMODED_SOCKET_DIR": str(self._sockets),
+                    "STATE_DIRECTORY": str(self.state),
                     **ready.environment,
                 },
                 stdout=log,
@@ -78,6 +79,11 @@ class Bridge:
         """Ends the bridge, and closes its port."""
         self.kill()
         self._listener.close()
+
+    @property
+    def state(self) -> Path:
+        """The folder of the messages that wait."""
+        return self._folder / "state"
 
     @property
     def entrance(self) -> Path:

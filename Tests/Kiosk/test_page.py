@@ -177,7 +177,7 @@ def test_a_message_is_sent_by_enter_and_by_a_finger(kiosk: Kiosk, any_page: Tab)
     any_page.touch("#send")
     any_page.touch("#send")
     messages = any_page.run(
-        "return [...document.querySelectorAll('.own')].map((li) => li.innerText)"
+        "return [...document.querySelectorAll('.own p')].map((one) => one.innerText)"
     )
     assert messages == ["hi", "日本語"]
     assert kiosk.states()["keyboard"] == "editingText"

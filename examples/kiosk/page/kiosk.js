@@ -5,9 +5,12 @@
 
 import { Capitals } from './capitals.js';
 import { BootClock } from './clock.js';
-import { addPicture, addText, addVoice, clear, isPlaying, minutes } from './conversation.js';
+import { addPicture, addText, addVoice, clear, isPlaying } from './conversation.js';
+import { Delivery } from './delivery.js';
+import * as fallback from './fallback.js';
 import { Keymode } from './keymode.js';
 import * as panel from './panel.js';
+import { minutes } from './player.js';
 import { holdable } from './press.js';
 import { Visit } from './visit.js';
 import { Voice } from './voice.js';
@@ -15,6 +18,8 @@ import { text, translate } from './words.js';
 
 /** The events that end a voice message and send it; others that end it drop it. */
 const KEEPING = ['clickSwitchButton', 'stopTalking'];
+/** Milliseconds without the bridge after which the kiosk is out of order. */
+const PATIENCE = 10_000;
 /** Milliseconds for which a discarded message can be brought back. */
 const UNDO = 5000;
 /** Milliseconds between two questions whether daemon and bridge live, and for each answer. */
@@ -29,13 +34,14 @@ const field = byId('field');
  * and then a `draft`.
  */
 const model = {
-  connection: 'connecting', keyboard: null, shift: null, sequence: 0,
+  connection: 'connecting', outage: '', reason: '', keyboard: null, shift: null, sequence: 0,
   voice: 'idle', discarded: null, draft: null, notice: '',
 };
 
 export const keymode = new Keymode(location.hash.slice(1));
 export const voice = new Voice();
 export const clock = new BootClock();
+const delivery = new Delivery(keymode);
 const capitals = new Capitals();
 const visit = new Visit(() => ['opening', 'recording'].includes(voice.phase) || isPlaying());
 
@@ -51,7 +57,7 @@ keymode.addEventListener('states', ({ detail: { state, changes, missed, now } })
   const { keyboard, shift, sequence } = state;
   if (changes.length > 0) sending = null;
   // Nothing is recorded by chance: only a change that the page has seen opens the microphone.
-  const isKnown = missed === 0 && model.keyboard !== null;
+  const isKnown = missed === 0 && model.connection === 'connected';
   const isEntered = changes.some((change) => change.to === 'prepareToRecord' && change.sequence > discardedUntil);
   if (keyboard !== 'prepareToRecord' || missed !== 0) voice.drop();
   else if (isKnown && isEntered && isAttended()) startRecording();
@@ -59,17 +65,33 @@ keymode.addEventListener('states', ({ detail: { state, changes, missed, now } })
   // A key that only keymoded sees, or what an earlier page has left.
   if (!isResting && (keyboard !== 'prepareToEditText' || shift !== 'off')) visit.goOn();
   const notice = isOpening && keyboard !== 'prepareToRecord' ? text.tooShort : '';
-  draw({ connection: 'connected', keyboard, shift, sequence, notice });
+  clearTimeout(outageGrows);
+  draw({ connection: 'connected', outage: '', keyboard, shift, sequence, notice });
 });
 
-keymode.addEventListener('settings', ({ detail: { idle } }) => {
+keymode.addEventListener('settings', ({ detail: { idle, delivers } }) => {
   visit.idle = idle;
+  isDelivering = delivers;
 });
 
-keymode.addEventListener('lost', ({ detail: reason }) => {
-  voice.drop();
-  discardedUntil = -1;
-  draw({ connection: reason, keyboard: null, shift: null, notice: '' });
+let outageGrows;
+
+/** It comes again and again until the connection is back. Meanwhile fingers do what they can. */
+keymode.addEventListener('lost', ({ detail: { connection, reason } }) => {
+  const isNew = model.connection === 'connected' || model.connection === 'connecting';
+  if (isNew) {
+    voice.drop();
+    discardedUntil = -1;
+    sending = null;
+    draw({ keyboard: fallback.begin(model.keyboard), shift: null, notice: '' });
+  }
+  if (isNew || connection !== model.connection) clearTimeout(outageGrows);
+  if (connection === 'bridge' && connection !== model.connection) {
+    outageGrows = setTimeout(() => draw({ outage: 'all' }), PATIENCE);
+  }
+  const isAll = connection === 'refused' || (connection === 'bridge' && model.outage === 'all');
+  const outage = isAll ? 'all' : 'fingers';
+  draw({ connection, reason, outage });
 });
 
 // The person types and touches.
@@ -82,14 +104,27 @@ let sending = null;
  * expects it any more; unless it `waits`, because it ends something.
  */
 async function send(event, waits = false) {
+  if (model.connection !== 'connected') return actAlone(event);
   if (sending && !waits) return model;
   while (sending) await sending;
   const own = keymode.trigger(event);
   sending = own;
   const state = await own;
   if (sending === own) sending = null;
-  if (!state) draw({ notice: text.notSent });
+  if (!state) draw({ outage: 'keys', reason: keymode.complaint });
   return state ?? model;
+}
+
+/** Does without keymoded what an event of a finger means. */
+function actAlone(event) {
+  const { keyboard } = model;
+  if (keyboard === null) return model;
+  const next = fallback.next(keyboard, event);
+  if (next === keyboard) return model;
+  if (keyboard === 'prepareToRecord') leaveRecording({ event, sequence: Infinity });
+  draw({ keyboard: next });
+  if (next === 'prepareToRecord' && isAttended()) startRecording();
+  return model;
 }
 
 byId('more').onclick = () => send('clickMoreButton');
@@ -116,7 +151,8 @@ document.onkeydown = (event) => {
 byId('input').onsubmit = (event) => {
   event.preventDefault();
   if (isSpeaking()) return endVoice(true);
-  if (field.value.trim()) addText(field.value.trim());
+  const words = field.value.trim();
+  if (words) deliver(addText(words), { text: words });
   field.value = '';
   places.clear();
   edited();
@@ -134,7 +170,22 @@ function edited() {
 panel.fill((emoji) => {
   insert(emoji);
   places.clear();
-}, addPicture);
+}, (name) => deliver(addPicture(name), { picture: name }));
+
+/** Whether the operator has a program for the messages. */
+let isDelivering = false;
+
+/** Hands what the visitor has sent to the operator's program; `tell` shows what becomes of it. */
+function deliver(tell, content) {
+  const time = new Date().toISOString();
+  const make = (id) => JSON.stringify({ id, time, ...content });
+  if (isDelivering) delivery.send('application/json', make, tell);
+}
+
+function sendVoice(message) {
+  const tell = addVoice(message);
+  if (isDelivering) delivery.send(message.blob.type, () => message.blob, tell);
+}
 
 // The next visitor finds nothing of this one.
 
@@ -167,6 +218,7 @@ visit.addEventListener('asking', ({ detail: left }) => {
 
 visit.addEventListener('ended', () => {
   voice.forget();
+  delivery.forget();
   clearTimeout(undoEnds);
   field.value = '';
   places.clear();
@@ -257,6 +309,7 @@ function startRecording() {
   voice.start();
   let told = 0;
   const own = setInterval(async () => {
+    if (model.connection !== 'connected') return;
     // `/state` has told of a change that the stream has not delivered: the stream hangs.
     const isStale = told > model.sequence;
     const answer = await keymode.state(ANSWER);
@@ -285,7 +338,7 @@ async function endVoice(isSent, answer = model) {
   const { draft } = model;
   if (draft) {
     draw({ draft: null });
-    return isSent ? addVoice(draft) : discard(draft);
+    return isSent ? sendVoice(draft) : discard(draft);
   }
   let state = answer.sequence > model.sequence ? answer : model;
   if (isSent) {
@@ -300,7 +353,7 @@ async function endVoice(isSent, answer = model) {
   for (let tries = 0; tries < 3 && state.keyboard === 'prepareToRecord'; tries += 1) {
     state = await send('clickSwitchButton', true);
   }
-  discardedUntil = state.sequence;
+  discardedUntil = model.connection === 'connected' ? state.sequence : -1;
 }
 
 let undoEnds;
@@ -340,7 +393,7 @@ voice.addEventListener('phase', () => {
   draw({ voice: voice.phase });
 });
 voice.addEventListener('progress', ({ detail: { level, seconds } }) => drawProgress(level, seconds));
-voice.addEventListener('recorded', ({ detail }) => addVoice(detail));
+voice.addEventListener('recorded', ({ detail }) => sendVoice(detail));
 voice.addEventListener('dropped', ({ detail }) => discard(detail));
 
 // What the person sees.
@@ -348,12 +401,12 @@ voice.addEventListener('dropped', ({ detail }) => discard(detail));
 function draw(news) {
   const before = model.keyboard;
   Object.assign(model, news);
-  const { connection, keyboard, shift, notice, discarded } = model;
+  const { connection, outage, keyboard, shift, notice, discarded } = model;
   const isRecording = keyboard === 'prepareToRecord';
   const { draft } = model;
   const phase = draft ? 'draft' : model.voice;
   const input = isSpeaking() ? 'voice' : 'text';
-  Object.assign(document.documentElement.dataset, { connection, keyboard, shift, voice: phase, input });
+  Object.assign(document.documentElement.dataset, { connection, outage, keyboard, shift, voice: phase, input });
   const isHeld = 'hold' in document.documentElement.dataset;
   field.readOnly = keyboard !== 'editingText';
   field.hidden = isSpeaking();
@@ -361,6 +414,9 @@ function draw(news) {
   byId('voice-text').textContent = isHeld && phase === 'recording' ? text.slide : text.voice[phase];
   if (phase !== 'recording') drawProgress(0, draft?.seconds ?? 0);
   byId('undo').hidden = discarded === null;
+  byId('outage').hidden = outage === '';
+  byId('outage-text').textContent = text.outage[outage] ?? '';
+  byId('outage-reason').textContent = model.reason;
   byId('panel').hidden = keyboard !== 'showingPanel';
   byId('more').ariaExpanded = keyboard === 'showingPanel';
   byId('more').hidden = isSpeaking();
@@ -370,7 +426,7 @@ function draw(news) {
   byId('shift').ariaLabel = text.shift[shift ?? 'off'];
   const state = isSpeaking() ? text.voice[phase] : text.keyboard[keyboard];
   const parts = [notice || (discarded && text.discarded) || state, shift !== 'off' && text.shift[shift]];
-  say(text.connection[connection] ?? parts.filter(Boolean).join(' · '));
+  say(connection === 'connecting' ? text.connecting : parts.filter(Boolean).join(' · '));
   if (keyboard === before) return;
   if (keyboard === 'editingText') field.focus();
   else field.blur();

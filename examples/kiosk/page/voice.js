@@ -100,7 +100,8 @@ class Recording {
     this.#recorder = new MediaRecorder(stream, { audioBitsPerSecond: RATE });
     this.#recorder.ondataavailable = ({ data }) => parts.push(data);
     this.#recorder.onstop = () => {
-      const blob = new Blob(parts, { type: this.#recorder.mimeType });
+      // Firefox forgets the type of a recorder that has stopped.
+      const blob = new Blob(parts, { type: parts[0]?.type || this.#recorder.mimeType });
       if (this.#begun !== undefined) this.onend?.({ blob, seconds: this.#seconds, levels: this.#levels });
     };
     this.#meter = new Meter(stream);

@@ -25,6 +25,9 @@ export const words = {
     slide: 'Slide to cancel',
     tooShort: 'Hold longer, or tap and speak',
     play: 'Play',
+    pause: 'Pause',
+    position: 'Position',
+    delivery: { waiting: 'Waiting', sent: 'Sent', failed: 'Not sent' },
     messages: 'Messages',
     voiceMessage: 'Voice message',
     voice: {
@@ -41,13 +44,8 @@ export const words = {
       editingText: 'Type a message',
       showingPanel: 'Choose an emoji or a picture',
     },
-    connection: {
-      connecting: 'Looking for the keyboard…',
-      bridge: 'The page has lost its connection',
-      daemon: 'No keyboard service',
-      refused: 'Please open this page by the kiosk’s file',
-    },
-    notSent: 'The keyboard service did not accept this',
+    connecting: 'One moment…',
+    outage: { fingers: 'Please use the touch screen', keys: 'Please use the keyboard', all: 'Out of order' },
     welcome: ['Hello! How can we help?', 'Press Shift twice for capitals, or speak to us.'],
     pictures: { sun: 'Sun', mountain: 'Mountain', cup: 'Cup', boat: 'Boat' },
   },
@@ -72,6 +70,9 @@ export const words = {
     slide: 'Wischen verwirft',
     tooShort: 'Länger halten, oder tippen und sprechen',
     play: 'Abspielen',
+    pause: 'Anhalten',
+    position: 'Position',
+    delivery: { waiting: 'Wartet', sent: 'Gesendet', failed: 'Nicht gesendet' },
     messages: 'Nachrichten',
     voiceMessage: 'Sprachnachricht',
     voice: {
@@ -88,13 +89,8 @@ export const words = {
       editingText: 'Bitte schreiben',
       showingPanel: 'Bitte ein Emoji oder Bild wählen',
     },
-    connection: {
-      connecting: 'Suche die Tastatur …',
-      bridge: 'Die Seite hat keine Verbindung',
-      daemon: 'Kein Tastaturdienst',
-      refused: 'Bitte öffnen Sie die Seite über die Datei des Kiosks',
-    },
-    notSent: 'Der Tastaturdienst hat das nicht angenommen',
+    connecting: 'Einen Moment …',
+    outage: { fingers: 'Bitte den Touchscreen benutzen', keys: 'Bitte die Tastatur benutzen', all: 'Außer Betrieb' },
     welcome: [
       'Guten Tag! Wie können wir helfen?',
       'Drücken Sie zweimal die Umschalttaste für Großbuchstaben, oder sprechen Sie mit uns.',
@@ -103,7 +99,9 @@ export const words = {
   },
 };
 
-const language = navigator.languages.map((tag) => tag.split('-')[0]).find((tag) => tag in words) ?? 'en';
+/** The first language of the browser that this page speaks, as the browser names it, for dates and times. */
+export const locale = navigator.languages.find((tag) => tag.split('-')[0] in words) ?? 'en';
+const language = locale.split('-')[0];
 
 /** The words of the first language of the browser that this page speaks. */
 export const text = words[language];
