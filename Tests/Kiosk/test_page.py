@@ -206,6 +206,30 @@ def test_the_panel_is_chosen_from_by_arrow_keys_and_fingers(kiosk: Kiosk, any_pa
     assert kiosk.states()["keyboard"] == "showingPanel"
 
 
+# The words that are cut where they are shown: beside the bin, beside a finger, and in the header.
+CUT = """
+const { text } = await import('/words.js');
+const root = document.documentElement;
+const [bar, words, status] = ['voice', 'voice-text', 'status'].map((id) => document.getElementById(id));
+const cut = [];
+const show = (place, box, phrase) => {
+  place.textContent = phrase;
+  if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) cut.push(phrase);
+};
+for (const [phase, phrase] of Object.entries(text.voice)) {
+  root.dataset.voice = phase;
+  show(words, bar, phrase);
+}
+root.dataset.voice = 'recording';
+root.dataset.hold = '';
+document.getElementById('discard').hidden = true;
+document.getElementById('switch').hidden = false;
+show(words, bar, text.slide);
+const phrases = [text.tooShort, text.discarded, ...Object.values(text.voice), ...Object.values(text.keyboard)];
+for (const phrase of phrases) show(status, status, phrase);
+return cut;
+"""
+
 # Chromium asks nobody, Firefox has no device.
 DENIED = ["--use-fake-device-for-media-stream", "--deny-permission-prompts"]
 
@@ -221,6 +245,8 @@ def test_it_speaks_german(kiosk: Kiosk, tmp_path: Path, start) -> None:
         assert page.run(placeholder) == "Nachricht"
         kiosk.keyboard.press(SCROLLLOCK)
         page.wait_for("document.querySelector('#status').textContent.startsWith('Das Mikrofon')")
+        page.resize(320, 568)
+        assert page.run(CUT) == []
 
 
 def test_every_word_is_in_both_languages(page: Tab) -> None:

@@ -43,7 +43,7 @@ export const voice = new Voice();
 export const clock = new BootClock();
 const delivery = new Delivery(keymode);
 const capitals = new Capitals();
-const visit = new Visit(() => ['opening', 'recording'].includes(voice.phase) || isPlaying());
+export const visit = new Visit(() => ['opening', 'recording'].includes(voice.phase) || isPlaying());
 
 // keymoded reports.
 

@@ -22,25 +22,26 @@ export class Visit extends EventTarget {
   /** Somebody is there. */
   goOn() {
     clearTimeout(this.#timer);
-    if (this.isAsking) this.#ask(null);
+    if (this.isAsking) this.ask(null);
     if (this.idle > 0) this.#timer = setTimeout(() => this.#count(Math.min(COUNTDOWN, this.idle)), this.idle * 1000);
   }
 
   /** Ends the visit at once. */
   end() {
     clearTimeout(this.#timer);
-    if (this.isAsking) this.#ask(null);
+    if (this.isAsking) this.ask(null);
     this.dispatchEvent(new Event('ended'));
   }
 
   #count(left) {
     if (this.#isBusy()) return this.goOn();
     if (left <= 0) return this.end();
-    this.#ask(left);
+    this.ask(left);
     this.#timer = setTimeout(() => this.#count(left - 1), 1000);
   }
 
-  #ask(left) {
+  /** Asks, or no longer. */
+  ask(left) {
     this.isAsking = left !== null;
     this.dispatchEvent(new CustomEvent('asking', { detail: left }));
   }
