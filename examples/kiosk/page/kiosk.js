@@ -111,7 +111,7 @@ async function send(event, waits = false) {
   sending = own;
   const state = await own;
   if (sending === own) sending = null;
-  if (!state) draw({ outage: 'keys', reason: keymode.complaint });
+  if (!state && model.connection === 'connected') draw({ outage: 'keys', reason: keymode.complaint });
   return state ?? model;
 }
 
@@ -128,7 +128,7 @@ function actAlone(event) {
 }
 
 byId('more').onclick = () => send('clickMoreButton');
-byId('conversation').onclick = ({ target }) => target.closest('button') ?? send('tapBlankArea');
+byId('conversation').onclick = ({ target }) => target.closest('button, input') ?? send('tapBlankArea');
 field.onclick = () => model.keyboard === 'editingText' || send('tapTextField');
 // Only keymoded's state gives the field the focus, or the Tab key, which means the same as a touch.
 field.onmousedown = (event) => model.keyboard === 'editingText' || event.preventDefault();
@@ -138,7 +138,7 @@ document.oncontextmenu = (event) => event.preventDefault();
 // A held Enter presses a button once.
 document.onkeydown = (event) => {
   const { key, repeat, target, shiftKey, ctrlKey } = event;
-  const isOnButton = target.closest('button') !== null;
+  const isOnButton = target.closest('button, input') !== null;
   if (repeat && isOnButton) event.preventDefault();
   if (repeat || event.isComposing) return;
   if (key === 'Enter' && !isOnButton && !shiftKey) byId('input').requestSubmit();
