@@ -17,7 +17,7 @@ MOST = 200  # Messages.
 MOST_BYTES = 64 << 20
 ANSWER_BYTES = 4096
 PATIENCE_SECONDS = 60  # For the program.
-LONGEST_PAUSE_SECONDS = 30
+PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 30  # It doubles.
 NEVER = os.EX_DATAERR  # The program's status for a message that it will never take.
 NAME = re.compile(r"(?P<number>\d{1,9})_(?P<id>[0-9a-f-]{36})_(?P<type>[\w.+-]+)@(?P<subtype>[\w.+-]+)")
 
@@ -77,7 +77,7 @@ class Outbox:
 
     async def run(self) -> None:
         """Delivers for as long as the bridge lives."""
-        pause = 1
+        pause = PAUSE_SECONDS
         while True:
             self.added.clear()
             if not (waiting := self.waiting()):
@@ -90,7 +90,7 @@ class Outbox:
                 if len(self.results) > MOST:
                     del self.results[next(iter(self.results))]
                 (self.folder / name[0]).unlink(missing_ok=True)
-                pause = 1
+                pause = PAUSE_SECONDS
                 continue
             print(f"delivery: {status}; again in {pause} s", file=sys.stderr, flush=True)
             await asyncio.sleep(pause)
