@@ -265,8 +265,8 @@ def chromium(folder: Path, language: str = "en", options: Sequence[str] = MICROP
     return Browser(process, Session(created["capabilities"]["webSocketUrl"]))
 
 
-def firefox(folder: Path, language: str = "en", options: Sequence[str] = ()) -> Browser:
-    """Starts Firefox."""
+def firefox(folder: Path, language: str = "en", options: Sequence[str] = MICROPHONE) -> Browser:
+    """Starts Firefox, of whose options only MICROPHONE is known."""
     profile = folder / "firefox"
     profile.mkdir()
     preferences = {
@@ -275,6 +275,8 @@ def firefox(folder: Path, language: str = "en", options: Sequence[str] = ()) -> 
         "app.update.auto": False,
         "browser.shell.checkDefaultBrowser": False,
         "remote.active-protocols": 1,
+        "media.navigator.streams.fake": options is MICROPHONE,
+        "media.navigator.permission.disabled": options is MICROPHONE,
     }
     lines = (
         f"user_pref({json.dumps(name)}, {json.dumps(value)});"
@@ -282,7 +284,7 @@ def firefox(folder: Path, language: str = "en", options: Sequence[str] = ()) -> 
     )
     (profile / "user.js").write_text("\n".join(lines) + "\n")
     command = ["firefox-esr", "--headless", "--no-remote", "--profile", str(profile)]
-    command += ["--remote-debugging-port", "0", *options]
+    command += ["--remote-debugging-port", "0"]
     process, found = _start(
         command, folder, language, r"WebDriver BiDi listening on ws://127.0.0.1:(\d+)"
     )

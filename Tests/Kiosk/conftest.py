@@ -67,7 +67,7 @@ def chromium(browsers: Browsers) -> browser.Browser:
 
 @pytest.fixture
 def firefox(browsers: Browsers) -> browser.Browser:
-    """Firefox, which has no microphone here."""
+    """Firefox, with a microphone that hums."""
     return browsers.running("firefox")
 
 

@@ -45,7 +45,7 @@ class EventStream:
 
     def next(self) -> Event:
         """The next event; raises ConnectionError at the end of the connection."""
-        event = next_event(self._response)
-        if event is None:
-            raise ConnectionError("the bridge has ended the stream")
-        return event
+        while event := next_event(self._response):
+            if event.kind != "settings":
+                return event
+        raise ConnectionError("the bridge has ended the stream")

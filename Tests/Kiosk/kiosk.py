@@ -33,8 +33,9 @@ return Math.round((window.keys[0] - clock.pageTime(0)) * 1000);
 class Bridge:
     """The bridge as systemd runs it: its port stays open when it ends."""
 
-    def __init__(self, folder: Path, sockets: Path) -> None:
+    def __init__(self, folder: Path, sockets: Path, *options: str | Path) -> None:
         self._folder = folder
+        self._options = options
         self._sockets = sockets
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=128)
         self.port: int = self._listener.getsockname()[1]
@@ -51,7 +52,7 @@ class Bridge:
         (self._folder / "notify").unlink(missing_ok=True)
         with ReadinessSocket(self._folder) as ready, open(self._folder / "bridge.log", "ab") as log:
             self.process = start_with_sockets(
-                [EXAMPLE / "keymode-kiosk"],
+                [EXAMPLE / "keymode-kiosk", *self._options],
                 {"http": self._listener.fileno()},
                 {
                     # Debian's Python, which has Debian's aiohttp.
@@ -60,6 +61,7 @@ class Bridge:
                     "PYTHONPATH": str(self._folder),
                     "XDG_RUNTIME_DIR": str(self._folder),
                     "KEYMODED_SOCKET_DIR": str(self._sockets),
+                    "STATE_DIRECTORY": str(self.state),
                     **ready.environment,
                 },
                 stdout=log,
@@ -77,6 +79,11 @@ class Bridge:
         """Ends the bridge, and closes its port."""
         self.kill()
         self._listener.close()
+
+    @property
+    def state(self) -> Path:
+        """The folder of the messages that wait."""
+        return self._folder / "state"
 
     @property
     def entrance(self) -> Path:
@@ -128,7 +135,8 @@ class Bridge:
 class Kiosk:
     """All of it, in a folder."""
 
-    def __init__(self, folder: Path, settings: str = "") -> None:
+    def __init__(self, folder: Path, settings: str = "", *options: str | Path) -> None:
+        """Starts it with this configuration of keymoded, and these options of the bridge."""
         for name in ("daemon", "bridge"):
             (folder / name).mkdir(mode=0o700)
         with ExitStack() as opened:
@@ -140,7 +148,7 @@ class Kiosk:
                 environment=self.keyboard.environment,
             )
             opened.callback(self.daemon.close)
-            self.bridge = Bridge(folder / "bridge", folder / "daemon")
+            self.bridge = Bridge(folder / "bridge", folder / "daemon", *options)
             opened.callback(self.bridge.close)
             self.control_socket = self.daemon.control_socket
             self._opened = opened.pop_all()

@@ -29,12 +29,17 @@ def test_axe_finds_no_violation(kiosk: Kiosk, page: Tab, state: str, scheme: str
         kiosk.keyboard.press(key)
     page.wait_for(is_state("keyboard", state))
     page.wait_for(is_state("shift", "on"))
+    audit(page)
+
+
+def audit(page: Tab) -> None:
+    """Asserts that axe-core finds nothing in the page as it is."""
     violations, checks = page.run(
         AXE.read_text()
         + """
         const { violations, passes } = await axe.run({ rules: { "target-size": { enabled: true } } });
         return [
-          violations.map(({ id, nodes }) => [id, nodes.map((node) => node.failureSummary)]),
+          violations.map(({ id, nodes }) => [id, nodes.map((node) => [node.html, node.failureSummary])]),
           passes.map(({ id }) => id),
         ];
         """
@@ -42,6 +47,48 @@ def test_axe_finds_no_violation(kiosk: Kiosk, page: Tab, state: str, scheme: str
     assert violations == []
     # It has looked at what people see, and at what they hear.
     assert {"color-contrast", "button-name", "target-size"} <= set(checks)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_from_the_first_message_to_the_last_question(
+    kiosk: Kiosk, page: Tab, scheme: str
+) -> None:
+    page.devtools(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+    )
+    kiosk.keyboard.press(INSERT)
+    page.wait_for(is_state("keyboard", "editingText"))
+    page.type("hi\ue007text")
+    # What becomes of messages.
+    page.run("""
+    const { addText } = await import('/conversation.js');
+    for (const state of ['waiting', 'sent', 'failed']) addText(state)({ state, answer: 'Thank you' });
+    """)
+    audit(page)
+    for end in ("#send", "#discard"):
+        kiosk.keyboard.press(SCROLLLOCK)
+        page.wait_for("document.documentElement.dataset.voice === 'recording'")
+        page.touch(end)
+        page.wait_for(is_state("keyboard", "editingText"))
+    page.wait_for("!document.querySelector('#undo').hidden")
+    audit(page)
+    page.touch("#undo-button")
+    page.wait_for(is_state("voice", "draft"))
+    audit(page)
+    page.run("(await import('/kiosk.js')).visit.ask(10)")
+    page.wait_for("document.querySelector('dialog').open")
+    audit(page)
+    page.type("x")
+    page.wait_for("!document.querySelector('dialog').open")
+    kiosk.daemon.kill()
+    page.wait_for(is_state("outage", "fingers"))
+    audit(page)
+    kiosk.bridge.kill()
+    kiosk.bridge.entrance.unlink()
+    kiosk.bridge.start()
+    page.wait_for(is_state("outage", "all"))
+    # The buttons that are left are those of the messages.
+    audit(page)
 
 
 def test_each_state_is_read_aloud(kiosk: Kiosk, page: Tab) -> None:
@@ -79,11 +126,17 @@ def test_each_state_is_read_aloud(kiosk: Kiosk, page: Tab) -> None:
 
 
 def test_buttons_say_what_they_lead_to(kiosk: Kiosk, page: Tab) -> None:
-    names = "return [document.querySelector('#switch').ariaLabel, document.querySelector('#more').ariaExpanded]"
-    assert page.run(names) == ["Speak", "false"]
+    names = """
+    return [...document.querySelectorAll('#input button')].filter((one) => one.getClientRects().length)
+      .map((one) => [one.ariaLabel, one.ariaExpanded, one.disabled, one.ariaKeyShortcuts]);
+    """
+    more, speak = ["Emoji and pictures", "false", False, None], ["Speak", None, False, None]
+    assert page.run(names) == [more, speak, ["Send", None, True, "Enter"]]
     kiosk.keyboard.press(SCROLLLOCK)
     page.wait_for(is_state("keyboard", "prepareToRecord"))
-    assert page.run(names) == ["Type", "false"]
+    send = ["Send", None, False, "Enter"]
+    assert page.run(names) == [["Discard", None, False, "Escape"], send]
     kiosk.keyboard.press(COMPOSE)
     page.wait_for(is_state("keyboard", "showingPanel"))
-    assert page.run(names) == ["Speak", "true"]
+    more[1] = "true"
+    assert page.run(names) == [more, speak, ["Send", None, True, "Enter"]]

@@ -7,6 +7,7 @@ from kiosk import Kiosk
 
 from support.connection import Connection
 from support.input_events import COMPOSE, ESC
+from support.waiting import wait_until
 
 # Counts what the page is told, from the state that it shows on.
 COUNT = """
@@ -19,6 +20,12 @@ keymode.addEventListener('states', ({ detail }) => {
   if (detail.missed === null) window.unknown += 1;
   else window.missed += detail.missed;
 });
+"""
+# What a visitor is told, what the operator is told, and how many buttons look alive.
+OUTAGE = """
+const text = (id) => document.getElementById(id).textContent;
+const buttons = [...document.querySelectorAll('button')].filter((one) => one.getClientRects().length);
+return [text('outage-text'), text('outage-reason'), buttons.length];
 """
 COUNTED = "return [window.seen, window.missed, window.unknown]"
 
@@ -43,11 +50,33 @@ def test_no_daemon_is_shown_and_mended_without_a_reload(kiosk: Kiosk, any_page: 
     any_page.run("window.isTheSame = true")
     kiosk.daemon.kill()
     any_page.wait_for("document.documentElement.dataset.connection === 'daemon'")
-    assert any_page.run(
-        "return [document.querySelector('#status').textContent, document.documentElement.dataset.keyboard]"
-    ) == ["No keyboard service", "null"]
+    assert any_page.run(OUTAGE)[0] == "Please use the touch screen"
+    # Its reason is for the operator, here and in the journal.
+    any_page.wait_for("document.querySelector('#outage-reason').textContent.includes('ended the connection')")
+    line = "state.sock of keymoded: it has ended the connection"
+    wait_until(lambda: line in kiosk.bridge.log, "the journal")
+    # Fingers go on: they type, choose, and speak.
+    any_page.touch("#field")
+    any_page.wait_for(is_state("keyboard", "editingText"))
+    any_page.type("hi\ue007")
+    any_page.touch("#more")
+    any_page.touch("#pictures button")
+    any_page.touch("#switch")
+    any_page.wait_for("document.documentElement.dataset.voice === 'recording'")
+    any_page.touch("#send")
+    any_page.wait_for("document.querySelectorAll('.voice').length === 1")
+    any_page.touch("#switch")
+    any_page.wait_for("document.documentElement.dataset.voice === 'recording'")
+    any_page.touch("#discard")
+    any_page.wait_for("!document.querySelector('#undo').hidden")
+    any_page.touch("#done")
+    any_page.wait_for(is_state("keyboard", "prepareToEditText"))
+    assert any_page.run("return document.querySelectorAll('.own').length") == 0
     kiosk.daemon.start()
     any_page.wait_for("document.documentElement.dataset.connection === 'connected'")
+    assert any_page.run("return document.querySelector('#outage').hidden")
+    wait_until(lambda: kiosk.bridge.log[-1] == "keymoded is there again", "the journal")
+    assert kiosk.bridge.log.count(line) == 1
     kiosk.keyboard.press(COMPOSE)
     any_page.wait_for(is_state("keyboard", "showingPanel"))
     assert any_page.run("return window.isTheSame")
@@ -72,18 +101,41 @@ def test_capitals_that_began_without_the_page_count(
     assert page.run("return document.getElementById('field').value") == "AB"
 
 
-def test_a_page_with_an_old_token_says_how_to_mend_it(kiosk: Kiosk, page: Tab) -> None:
+def test_a_page_with_an_old_token_is_out_of_order_and_says_how_to_mend_it(
+    kiosk: Kiosk, page: Tab
+) -> None:
     kiosk.bridge.kill()
     kiosk.bridge.entrance.unlink()
     kiosk.bridge.start()
     page.wait_for("document.documentElement.dataset.connection === 'refused'")
-    assert "file" in page.run("return document.querySelector('#status').textContent")
+    what, reason, buttons = page.run(OUTAGE)
+    assert (what, buttons) == ("Out of order", 0)
+    assert "keymode-kiosk.html" in reason
+
+
+def test_without_a_bridge_fingers_go_on_for_a_while(kiosk: Kiosk, any_page: Tab) -> None:
+    # Ten seconds take as long as two.
+    any_page.run("const own = setTimeout; window.setTimeout = (call, wait) => own(call, wait === 10_000 ? 2000 : wait)")
+    kiosk.bridge.kill()
+    any_page.wait_for("document.documentElement.dataset.connection === 'bridge'")
+    assert any_page.run(OUTAGE)[0] == "Please use the touch screen"
+    any_page.touch("#field")
+    any_page.wait_for(is_state("keyboard", "editingText"))
+    any_page.wait_for("document.documentElement.dataset.outage === 'all'")
+    assert any_page.run(OUTAGE) == ["Out of order", "keymode-kiosk.service does not answer", 0]
+    kiosk.bridge.start()
+    any_page.wait_for("document.documentElement.dataset.connection === 'connected'")
+    assert any_page.run("return document.querySelector('#outage').hidden")
 
 
 def test_a_trigger_that_fails_is_said(kiosk: Kiosk, tmp_path: Path, page: Tab) -> None:
     (tmp_path / "daemon/control.sock").unlink()
     page.touch("#more")
-    page.wait_for("document.querySelector('#status').textContent.includes('did not accept')")
+    page.wait_for("!document.querySelector('#outage').hidden")
+    what, reason, _ = page.run(OUTAGE)
+    assert what == "Please use the keyboard"
+    assert reason == "control.sock of keymoded: No such file or directory"
+    kiosk.keyboard.press(ESC)
     assert kiosk.states()["sequence"] == 0
 
 

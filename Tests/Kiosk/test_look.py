@@ -51,7 +51,7 @@ def test_each_state_has_a_different_look(kiosk: Kiosk, page: Tab, tmp_path: Path
     page.type("i")
     kiosk.keyboard.press(B, page.run(FIRST_KEY))
     page.wait_for(is_state("shift", "off"))
-    page.type("s there a room for two?\ue007")
+    page.type("s there a room for two? 😊\ue007")
     kiosk.keyboard.press(ESC)
     look("prepareToEditText")
 
@@ -69,6 +69,8 @@ def test_each_state_has_a_different_look(kiosk: Kiosk, page: Tab, tmp_path: Path
     page.wait_for("document.querySelector('#level').value > 0.2")
     look("prepareToRecord")
 
+    kiosk.keyboard.press(SCROLLLOCK)
+    page.wait_for("document.querySelectorAll('.voice').length === 1")
     kiosk.keyboard.press(COMPOSE)
     look("showingPanel")
 

@@ -38,7 +38,7 @@ TOUCHES = [
     ("#more", "showingPanel"),
     ("#field", "editingText"),
     ("#switch", "prepareToRecord"),
-    ("#switch", "editingText"),
+    ("#send", "editingText"),
     ("#more", "showingPanel"),
     ("#more", "prepareToEditText"),
     ("#more", "showingPanel"),
@@ -112,7 +112,7 @@ def test_a_touch_and_keys_that_mean_nothing_change_nothing(kiosk: Kiosk, any_pag
 
 
 def test_the_tab_key_means_the_same_as_a_touch(kiosk: Kiosk, any_page: Tab) -> None:
-    any_page.run("document.querySelector('#switch').focus()")
+    any_page.run("document.querySelector('#more').focus()")
     any_page.type("\ue004")
     any_page.wait_for(is_state("keyboard", "editingText"))
     assert parts(any_page)["focus"]
@@ -177,7 +177,7 @@ def test_a_message_is_sent_by_enter_and_by_a_finger(kiosk: Kiosk, any_page: Tab)
     any_page.touch("#send")
     any_page.touch("#send")
     messages = any_page.run(
-        "return [...document.querySelectorAll('.own')].map((li) => li.innerText)"
+        "return [...document.querySelectorAll('.own p')].map((one) => one.innerText)"
     )
     assert messages == ["hi", "日本語"]
     assert kiosk.states()["keyboard"] == "editingText"
@@ -206,15 +206,47 @@ def test_the_panel_is_chosen_from_by_arrow_keys_and_fingers(kiosk: Kiosk, any_pa
     assert kiosk.states()["keyboard"] == "showingPanel"
 
 
+# The words that are cut where they are shown: beside the bin, beside a finger, and in the header.
+CUT = """
+const { text } = await import('/words.js');
+const root = document.documentElement;
+const [bar, words, status] = ['voice', 'voice-text', 'status'].map((id) => document.getElementById(id));
+const cut = [];
+const show = (place, box, phrase) => {
+  place.textContent = phrase;
+  if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) cut.push(phrase);
+};
+for (const [phase, phrase] of Object.entries(text.voice)) {
+  root.dataset.voice = phase;
+  show(words, bar, phrase);
+}
+root.dataset.voice = 'recording';
+root.dataset.hold = '';
+document.getElementById('discard').hidden = true;
+document.getElementById('switch').hidden = false;
+show(words, bar, text.slide);
+const phrases = [text.tooShort, text.discarded, ...Object.values(text.voice), ...Object.values(text.keyboard)];
+for (const phrase of phrases) show(status, status, phrase);
+return cut;
+"""
+
+# Chromium asks nobody, Firefox has no device.
+DENIED = ["--use-fake-device-for-media-stream", "--deny-permission-prompts"]
+
+
 @pytest.mark.parametrize("start", [chromium, firefox])
 def test_it_speaks_german(kiosk: Kiosk, tmp_path: Path, start) -> None:
-    with start(tmp_path, language="de") as browser:
+    with start(tmp_path, language="de", options=DENIED) as browser:
         page = kiosk.open(browser)
         assert page.run(
             "return [document.documentElement.lang, document.querySelector('#status').textContent]"
         ) == ["de", "Bereit"]
         placeholder = "return document.getElementById('field').placeholder"
         assert page.run(placeholder) == "Nachricht"
+        kiosk.keyboard.press(SCROLLLOCK)
+        page.wait_for("document.querySelector('#status').textContent.startsWith('Das Mikrofon')")
+        page.resize(320, 568)
+        assert page.run(CUT) == []
 
 
 def test_every_word_is_in_both_languages(page: Tab) -> None:
@@ -244,8 +276,12 @@ def test_each_state_fits_and_nothing_moves(kiosk: Kiosk, page: Tab, size: tuple[
     page.resize(*size)
     page.run("""
     window.shifts = [];
-    new PerformanceObserver((list) => window.shifts.push(...list.getEntries().map((each) => each.value)))
-      .observe({ type: 'layout-shift' });
+    // The messages make room for the panel, and for the words of Undo.
+    const named = (node) => node?.id || node?.nodeName;
+    const isMessage = ({ node }) => document.querySelector('#conversation').contains(node);
+    new PerformanceObserver((list) => window.shifts.push(
+      ...list.getEntries().flatMap(({ sources }) => sources.filter((one) => !isMessage(one)).map(({ node }) => named(node))),
+    )).observe({ type: 'layout-shift' });
     """)
     # With Shift on, the line of words is longest.
     for key, state in [*JOURNEY, (LEFTSHIFT, None), *JOURNEY]:
@@ -253,7 +289,7 @@ def test_each_state_fits_and_nothing_moves(kiosk: Kiosk, page: Tab, size: tuple[
         page.wait_for(is_state("keyboard", state) if state else is_state("shift", "on"))
         outside = page.run("""
         await drawn();
-        const shown = [...document.querySelectorAll('button, input, meter, time, header, footer')]
+        const shown = [...document.querySelectorAll('button, textarea, meter, time, header, footer')]
           .filter((one) => one.getClientRects().length);
         return [
           document.documentElement.scrollWidth > innerWidth, document.documentElement.scrollHeight > innerHeight,
@@ -270,7 +306,8 @@ def test_each_state_fits_and_nothing_moves(kiosk: Kiosk, page: Tab, size: tuple[
 def test_fingers_have_room(page: Tab) -> None:
     page.resize(320, 568)
     sizes = page.run(
-        "document.querySelector('#panel').hidden = false;"
+        "for (const one of document.querySelectorAll('[hidden]')) one.hidden = false;"
+        "document.querySelector('dialog').showModal();"
         "return [...document.querySelectorAll('button')].map((one) => [one.offsetWidth, one.offsetHeight])"
     )
     assert all(width >= 44 and height >= 44 for width, height in sizes)

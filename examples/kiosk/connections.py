@@ -6,6 +6,7 @@ import os
 import socket
 import struct
 import sys
+from collections.abc import Coroutine
 from contextlib import suppress
 from functools import partial
 
@@ -85,7 +86,7 @@ class Connection(web.RequestHandler):
             self.head += data
             if self.head.find(b"\r\n\r\n", 0, LONGEST) < 0:
                 return self.end() if len(self.head) >= LONGEST else None
-            data, self.head = bytes(self.head[:LONGEST]), None  # No body of the page is as long.
+            data, self.head = bytes(self.head), None
             self.transport.pause_reading()  # A body is read only after the token.
         super().data_received(data)
 
@@ -108,8 +109,8 @@ class Connection(web.RequestHandler):
             self.transport.abort()
 
 
-async def serve(application: web.Application, listener: Listener) -> None:
-    """Serves until a signal raises `web.GracefulExit`."""
+async def serve(application: web.Application, listener: Listener, *others: Coroutine) -> None:
+    """Serves until a signal raises `web.GracefulExit`, or one of the others fails."""
     logging.getLogger("aiohttp").setLevel(logging.CRITICAL)  # It would log bytes of bad requests.
     runner, loop = web.AppRunner(application, handle_signals=True), asyncio.get_running_loop()
     await runner.setup()
@@ -118,4 +119,4 @@ async def serve(application: web.Application, listener: Listener) -> None:
     options["lingering_time"] = 1  # Seconds in which aiohttp keeps what waits for an unread body.
     factory = partial(Connection, runner.server, **options)
     server = await loop.create_server(factory, sock=listener, backlog=128)
-    await server.serve_forever()
+    await asyncio.gather(server.serve_forever(), *others)

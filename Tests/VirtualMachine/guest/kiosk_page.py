@@ -42,6 +42,8 @@ def follow(last: str = "") -> None:
     response = connection.getresponse()
     assert response.status == 200, response.read()
     while event := next_event(response):
+        if event.kind == "settings":
+            continue
         told = {"event": event.kind, "id": event.identity, "data": event.data}
         print(json.dumps(told), flush=True)
 

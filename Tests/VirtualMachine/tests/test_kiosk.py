@@ -118,6 +118,9 @@ def test_units_are_well_formed(guest: VirtualMachine, desk: Session) -> None:
     shown = systemctl(guest, f"status --no-pager --full {SERVICE} {SOCKET}").stdout
     for complaint in ("ignoring", "not supported", "Failed", "cannot"):
         assert complaint not in shown
+    # Where it is depends on the version of systemd.
+    state = "stat --format %a ~/.config/keymode-kiosk ~/.local/state/keymode-kiosk 2>/dev/null"
+    assert desk.run(state, check=False).stdout == "700\n"
 
 
 def test_killed_bridge_comes_back_with_its_token_and_port(

@@ -1,37 +1,31 @@
-// The messages. A program of yours would send them to somebody: see `add`.
+// The messages, with their times and what became of them.
 
-import { text } from './words.js';
+import { player } from './player.js';
+import { locale, text } from './words.js';
 
 /** More messages than this are forgotten, so that a kiosk can run for months. */
 const KEPT = 100;
 
 const list = document.querySelector('#messages');
+let lastDay = '';
+
+// Each of these returns what tells the visitor of the message's `state`, and of the `answer` to it.
 
 /** Adds what the person at the keyboard wrote. */
 export function addText(words) {
-  add('own', paragraph(words));
+  return add('own', paragraph(words));
 }
 
 /** Adds one of the panel's pictures, by its name. */
 export function addPicture(name) {
-  add('own picture', picture(name));
+  return add('own picture', picture(name));
 }
 
-/** Adds a voice message of so many seconds. */
-export function addVoice(blob, seconds) {
-  const sound = new Audio(URL.createObjectURL(blob));
-  const play = document.createElement('button');
-  play.type = 'button';
-  play.className = 'play';
-  play.ariaLabel = `${text.play}: ${text.voiceMessage}, ${minutes(seconds)}`;
-  play.textContent = `▶ ${minutes(seconds)}`;
-  play.onclick = () => (sound.paused ? sound.play() : sound.pause());
-  add('own voice', play).sound = sound;
-}
-
-/** Adds what others wrote. */
-export function addForeignText(words) {
-  add('foreign', paragraph(words));
+/** Adds a voice message. */
+export function addVoice(message) {
+  const heard = player(message);
+  heard.sound.onplay = () => sounds().forEach((sound) => sound === heard.sound || sound.pause());
+  return add('own voice', heard);
 }
 
 /** An image of one of the panel's pictures. */
@@ -42,26 +36,58 @@ export function picture(name) {
   return image;
 }
 
-/** A time such as 0:07. */
-export function minutes(seconds) {
-  const whole = Math.floor(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+/** Forgets all messages, and begins anew. */
+export function clear() {
+  [...list.children].forEach(forget);
+  lastDay = '';
+  for (const words of text.welcome) append('foreign', paragraph(words));
+}
+
+/** Whether a voice message is heard. */
+export function isPlaying() {
+  return sounds().some((sound) => !sound.paused);
+}
+
+function sounds() {
+  return [...list.querySelectorAll('.player')].map(({ sound }) => sound);
 }
 
 function add(kind, content) {
+  const now = new Date();
+  const day = now.toLocaleDateString(locale, { weekday: 'long', day: 'numeric', month: 'long' });
+  if (day !== lastDay) append('day', day);
+  lastDay = day;
+  const time = document.createElement('time');
+  time.dateTime = now.toISOString();
+  time.textContent = now.toLocaleTimeString(locale, { hour: 'numeric', minute: '2-digit' });
+  const state = document.createElement('span');
+  const about = document.createElement('small');
+  about.append(time, state);
+  const message = append(kind, content, about);
+  return ({ state: news, answer }) => {
+    message.dataset.state = news;
+    state.textContent = ` · ${text.delivery[news]}`;
+    if (answer) add('foreign', paragraph(answer));
+  };
+}
+
+function append(kind, ...content) {
   const message = document.createElement('li');
   message.className = kind;
-  message.append(content);
+  message.append(...content);
   list.append(message);
   if (list.children.length > KEPT) forget(list.firstElementChild);
-  message.scrollIntoView({ block: 'end' });
+  list.closest('main').scrollTop = 0;
   return message;
 }
 
 function forget(message) {
-  if (message.sound) {
-    message.sound.pause();
-    URL.revokeObjectURL(message.sound.src);
+  const sound = message.querySelector('.player')?.sound;
+  if (sound) {
+    sound.pause();
+    URL.revokeObjectURL(sound.src);
+    sound.removeAttribute('src');
+    sound.load();
   }
   message.remove();
 }

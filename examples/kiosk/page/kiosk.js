@@ -5,14 +5,23 @@
 
 import { Capitals } from './capitals.js';
 import { BootClock } from './clock.js';
-import { addForeignText, addPicture, addText, addVoice, minutes } from './conversation.js';
+import { addPicture, addText, addVoice, clear, isPlaying } from './conversation.js';
+import { Delivery } from './delivery.js';
+import * as fallback from './fallback.js';
 import { Keymode } from './keymode.js';
 import * as panel from './panel.js';
+import { minutes } from './player.js';
+import { holdable } from './press.js';
+import { Visit } from './visit.js';
 import { Voice } from './voice.js';
 import { text, translate } from './words.js';
 
 /** The events that end a voice message and send it; others that end it drop it. */
 const KEEPING = ['clickSwitchButton', 'stopTalking'];
+/** Milliseconds without the bridge after which the kiosk is out of order. */
+const PATIENCE = 10_000;
+/** Milliseconds for which a discarded message can be brought back. */
+const UNDO = 5000;
 /** Milliseconds between two questions whether daemon and bridge live, and for each answer. */
 const CHECK = 300;
 const ANSWER = 400;
@@ -20,54 +29,106 @@ const ANSWER = 400;
 const byId = (id) => document.getElementById(id);
 const field = byId('field');
 
-/** What is drawn. A keyboard or Shift of null is unknown. */
-const model = { connection: 'connecting', keyboard: null, shift: null, sequence: 0, voice: 'idle', notice: '' };
+/**
+ * What is drawn. A keyboard or Shift of null is unknown. A voice message is `discarded` while Undo can bring it back,
+ * and then a `draft`.
+ */
+const model = {
+  connection: 'connecting', outage: '', reason: '', keyboard: null, shift: null, sequence: 0,
+  voice: 'idle', discarded: null, draft: null, notice: '',
+};
 
 export const keymode = new Keymode(location.hash.slice(1));
 export const voice = new Voice();
 export const clock = new BootClock();
+const delivery = new Delivery(keymode);
 const capitals = new Capitals();
+export const visit = new Visit(() => ['opening', 'recording'].includes(voice.phase) || isPlaying());
 
 // keymoded reports.
 
 keymode.addEventListener('states', ({ detail: { state, changes, missed, now } }) => {
   if (clock.received(now)) clock.measure(() => keymode.state());
+  const isOpening = voice.phase === 'opening';
   for (const change of changes) {
     if (change.machine === 'shift') correct(capitals.changed(clock.pageTime(change.time), change));
-    else if (change.from === 'prepareToRecord') leaveRecording(change.event);
+    else if (change.from === 'prepareToRecord') leaveRecording(change);
   }
   const { keyboard, shift, sequence } = state;
+  if (changes.length > 0) sending = null;
   // Nothing is recorded by chance: only a change that the page has seen opens the microphone.
-  const isKnown = missed === 0 && model.keyboard !== null;
-  const isEntered = changes.some((change) => change.to === 'prepareToRecord');
+  const isKnown = missed === 0 && model.connection === 'connected';
+  const isEntered = changes.some((change) => change.to === 'prepareToRecord' && change.sequence > discardedUntil);
   if (keyboard !== 'prepareToRecord' || missed !== 0) voice.drop();
   else if (isKnown && isEntered && isAttended()) startRecording();
   if (!isKnown) capitals.begin(shift);
-  const notice = missed === 0 ? '' : text.missed;
-  draw({ connection: 'connected', keyboard, shift, sequence, notice });
+  // A key that only keymoded sees, or what an earlier page has left.
+  if (!isResting && (keyboard !== 'prepareToEditText' || shift !== 'off')) visit.goOn();
+  const notice = isOpening && keyboard !== 'prepareToRecord' ? text.tooShort : '';
+  clearTimeout(outageGrows);
+  draw({ connection: 'connected', outage: '', keyboard, shift, sequence, notice });
 });
 
-keymode.addEventListener('lost', ({ detail: reason }) => {
-  voice.drop();
-  draw({ connection: reason, keyboard: null, shift: null, notice: '' });
+keymode.addEventListener('settings', ({ detail: { idle, delivers } }) => {
+  visit.idle = idle;
+  isDelivering = delivers;
+});
+
+let outageGrows;
+
+/** It comes again and again until the connection is back. Meanwhile fingers do what they can. */
+keymode.addEventListener('lost', ({ detail: { connection, reason } }) => {
+  const isNew = model.connection === 'connected' || model.connection === 'connecting';
+  if (isNew) {
+    voice.drop();
+    discardedUntil = -1;
+    sending = null;
+    draw({ keyboard: fallback.begin(model.keyboard), shift: null, notice: '' });
+  }
+  if (isNew || connection !== model.connection) clearTimeout(outageGrows);
+  if (connection === 'bridge' && connection !== model.connection) {
+    outageGrows = setTimeout(() => draw({ outage: 'all' }), PATIENCE);
+  }
+  const isAll = connection === 'refused' || (connection === 'bridge' && model.outage === 'all');
+  const outage = isAll ? 'all' : 'fingers';
+  draw({ connection, reason, outage });
 });
 
 // The person types and touches.
 
-let isSending = false;
+/** The event that keymoded has not answered, and that has not acted. */
+let sending = null;
 
-/** Sends an event, but none behind one that waits: it would act when nobody expects it any more. */
-async function send(event) {
-  if (isSending) return;
-  isSending = true;
-  const isTaken = await keymode.trigger(event);
-  isSending = false;
-  if (!isTaken) draw({ notice: text.notSent });
+/**
+ * Sends an event, and returns the state after it. None is sent behind one that waits, as it would act when nobody
+ * expects it any more; unless it `waits`, because it ends something.
+ */
+async function send(event, waits = false) {
+  if (model.connection !== 'connected') return actAlone(event);
+  if (sending && !waits) return model;
+  while (sending) await sending;
+  const own = keymode.trigger(event);
+  sending = own;
+  const state = await own;
+  if (sending === own) sending = null;
+  if (!state && model.connection === 'connected') draw({ outage: 'keys', reason: keymode.complaint });
+  return state ?? model;
 }
 
-byId('switch').onclick = () => send('clickSwitchButton');
+/** Does without keymoded what an event of a finger means. */
+function actAlone(event) {
+  const { keyboard } = model;
+  if (keyboard === null) return model;
+  const next = fallback.next(keyboard, event);
+  if (next === keyboard) return model;
+  if (keyboard === 'prepareToRecord') leaveRecording({ event, sequence: Infinity });
+  draw({ keyboard: next });
+  if (next === 'prepareToRecord' && isAttended()) startRecording();
+  return model;
+}
+
 byId('more').onclick = () => send('clickMoreButton');
-byId('conversation').onclick = ({ target }) => target.closest('button') ?? send('tapBlankArea');
+byId('conversation').onclick = ({ target }) => target.closest('button, input') ?? send('tapBlankArea');
 field.onclick = () => model.keyboard === 'editingText' || send('tapTextField');
 // Only keymoded's state gives the field the focus, or the Tab key, which means the same as a touch.
 field.onmousedown = (event) => model.keyboard === 'editingText' || event.preventDefault();
@@ -76,20 +137,120 @@ field.onfocus = () => model.keyboard === 'editingText' || send('tapTextField');
 document.oncontextmenu = (event) => event.preventDefault();
 // A held Enter presses a button once.
 document.onkeydown = (event) => {
-  if (event.repeat && event.target.closest('button')) event.preventDefault();
+  const { key, repeat, target, shiftKey, ctrlKey } = event;
+  const isOnButton = target.closest('button, input') !== null;
+  if (repeat && isOnButton) event.preventDefault();
+  if (repeat || event.isComposing) return;
+  if (key === 'Enter' && !isOnButton && !shiftKey) byId('input').requestSubmit();
+  else if (key === 'Escape' && isSpeaking()) endVoice(false);
+  else if (key === 'z' && ctrlKey && model.discarded) undo();
+  else return;
+  event.preventDefault();
 };
 
 byId('input').onsubmit = (event) => {
   event.preventDefault();
-  if (field.value.trim()) addText(field.value.trim());
+  if (isSpeaking()) return endVoice(true);
+  const words = field.value.trim();
+  if (words) deliver(addText(words), { text: words });
   field.value = '';
   places.clear();
+  edited();
 };
+
+field.oninput = edited;
+
+/** Gives the field the height of its text, and Send its look. */
+function edited() {
+  field.style.height = '';
+  field.style.height = `${field.scrollHeight + 2}px`;
+  draw({});
+}
 
 panel.fill((emoji) => {
   insert(emoji);
   places.clear();
-}, addPicture);
+}, (name) => deliver(addPicture(name), { picture: name }));
+
+/** Whether the operator has a program for the messages. */
+let isDelivering = false;
+
+/** Hands what the visitor has sent to the operator's program; `tell` shows what becomes of it. */
+function deliver(tell, content) {
+  const time = new Date().toISOString();
+  const make = (id) => JSON.stringify({ id, time, ...content });
+  if (isDelivering) delivery.send('application/json', make, tell);
+}
+
+function sendVoice(message) {
+  const tell = addVoice(message);
+  if (isDelivering) delivery.send(message.blob.type, () => message.blob, tell);
+}
+
+// The next visitor finds nothing of this one.
+
+for (const kind of ['pointerdown', 'wheel', 'keydown']) {
+  window.addEventListener(kind, (event) => {
+    const isAnswer = event.target instanceof Element && event.target.closest('#asking-done');
+    if (visit.isAsking && (isAnswer || event.key === 'Tab')) return;
+    // What only says that somebody is there does nothing else.
+    if (visit.isAsking && kind === 'keydown') {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+    visit.goOn();
+  }, { capture: true, passive: kind === 'wheel' });
+}
+byId('done').onclick = () => visit.end();
+byId('asking-done').onclick = () => visit.end();
+byId('asking').oncancel = () => visit.goOn();
+
+// The clipboard outlives the visit.
+for (const kind of ['copy', 'cut', 'paste', 'dragstart', 'drop']) {
+  document.addEventListener(kind, (event) => event.preventDefault());
+}
+
+visit.addEventListener('asking', ({ detail: left }) => {
+  if (left === null) return byId('asking').close();
+  byId('asking-left').textContent = `${left} s`;
+  if (!byId('asking').open) byId('asking').showModal();
+});
+
+visit.addEventListener('ended', () => {
+  voice.forget();
+  delivery.forget();
+  clearTimeout(undoEnds);
+  field.value = '';
+  places.clear();
+  getSelection().removeAllRanges();
+  clear();
+  for (const each of [byId('conversation'), byId('panel')]) each.scrollTop = 0;
+  draw({ discarded: null, draft: null, notice: '' });
+  edited();
+  rest();
+});
+
+/** What leads each state nearer to rest. */
+const REST = {
+  __proto__: null,
+  prepareToRecord: 'clickSwitchButton',
+  editingText: 'tapBlankArea',
+  showingPanel: 'tapBlankArea',
+  on: 'characterTyped',
+  capsLock: 'shiftPressed',
+};
+
+let isResting = false;
+
+async function rest() {
+  isResting = true;
+  let state = model;
+  for (let tries = 0; tries < 6; tries += 1) {
+    const event = REST[state.keyboard] ?? REST[state.shift];
+    if (event) state = await send(event, true);
+  }
+  isResting = false;
+}
 
 // Shift for one letter, and capitals.
 
@@ -121,6 +282,7 @@ function upperCase(letter) {
 
 function insert(characters) {
   field.setRangeText(characters, field.selectionStart, field.selectionEnd, 'end');
+  edited();
 }
 
 /** Mends letters that were typed before the change of Shift that concerns them arrived. */
@@ -143,9 +305,11 @@ function isAttended() {
 }
 
 function startRecording() {
+  draw({ discarded: null, draft: null });
   voice.start();
   let told = 0;
   const own = setInterval(async () => {
+    if (model.connection !== 'connected') return;
     // `/state` has told of a change that the stream has not delivered: the stream hangs.
     const isStale = told > model.sequence;
     const answer = await keymode.state(ANSWER);
@@ -156,10 +320,67 @@ function startRecording() {
   check = own;
 }
 
-function leaveRecording(event) {
-  if (KEEPING.includes(event)) voice.finish();
+/** The changes up to this one belong to a message that was discarded. */
+let discardedUntil = -1;
+
+function leaveRecording({ event, sequence }) {
+  if (KEEPING.includes(event) && sequence > discardedUntil) voice.finish();
   else voice.drop();
 }
+
+/** Whether the input area has a voice message in place of the field. */
+function isSpeaking() {
+  return model.keyboard === 'prepareToRecord' || model.draft !== null;
+}
+
+/** Sends the voice message, or discards it at once. */
+async function endVoice(isSent, answer = model) {
+  const { draft } = model;
+  if (draft) {
+    draw({ draft: null });
+    return isSent ? sendVoice(draft) : discard(draft);
+  }
+  let state = answer.sequence > model.sequence ? answer : model;
+  if (isSent) {
+    const isLeft = state.keyboard !== 'prepareToRecord' || state.sequence <= discardedUntil;
+    return isLeft || send('clickSwitchButton', true);
+  }
+  voice.drop();
+  discardedUntil = Infinity;
+  // A key may have left the state by itself, as Esc does in some tables, and the event that leaves it enters it
+  // again. keymoded looks at the keys before it acts.
+  state = await send('tapBlankArea', true);
+  for (let tries = 0; tries < 3 && state.keyboard === 'prepareToRecord'; tries += 1) {
+    state = await send('clickSwitchButton', true);
+  }
+  discardedUntil = model.connection === 'connected' ? state.sequence : -1;
+}
+
+let undoEnds;
+
+/** Forgets a message in a moment, and lets Undo bring it back until then. */
+function discard(message) {
+  clearTimeout(undoEnds);
+  undoEnds = setTimeout(() => draw({ discarded: null }), UNDO);
+  draw({ discarded: message });
+}
+
+function undo() {
+  draw({ draft: model.discarded, discarded: null });
+}
+
+let pressed;
+
+holdable(byId('switch'), {
+  press: () => {
+    pressed = send('clickSwitchButton');
+  },
+  tap: () => draw({}),
+  release: async () => endVoice(true, await pressed),
+  cancel: async () => endVoice(false, await pressed),
+});
+byId('discard').onclick = () => endVoice(false);
+byId('undo-button').onclick = undo;
 
 window.addEventListener('blur', () => voice.drop());
 document.addEventListener('visibilitychange', () => isAttended() || voice.drop());
@@ -172,28 +393,40 @@ voice.addEventListener('phase', () => {
   draw({ voice: voice.phase });
 });
 voice.addEventListener('progress', ({ detail: { level, seconds } }) => drawProgress(level, seconds));
-voice.addEventListener('recorded', ({ detail: { blob, seconds } }) => addVoice(blob, seconds));
+voice.addEventListener('recorded', ({ detail }) => sendVoice(detail));
+voice.addEventListener('dropped', ({ detail }) => discard(detail));
 
 // What the person sees.
 
 function draw(news) {
   const before = model.keyboard;
   Object.assign(model, news);
-  const { connection, keyboard, shift, notice } = model;
-  Object.assign(document.documentElement.dataset, { connection, keyboard, shift, voice: model.voice });
+  const { connection, outage, keyboard, shift, notice, discarded } = model;
   const isRecording = keyboard === 'prepareToRecord';
+  const { draft } = model;
+  const phase = draft ? 'draft' : model.voice;
+  const input = isSpeaking() ? 'voice' : 'text';
+  Object.assign(document.documentElement.dataset, { connection, outage, keyboard, shift, voice: phase, input });
+  const isHeld = 'hold' in document.documentElement.dataset;
   field.readOnly = keyboard !== 'editingText';
-  field.hidden = isRecording;
-  byId('voice').hidden = !isRecording;
-  byId('voice-text').textContent = text.voice[model.voice];
-  if (model.voice !== 'recording') drawProgress(0, 0);
+  field.hidden = isSpeaking();
+  byId('voice').hidden = !isSpeaking();
+  byId('voice-text').textContent = isHeld && phase === 'recording' ? text.slide : text.voice[phase];
+  if (phase !== 'recording') drawProgress(0, draft?.seconds ?? 0);
+  byId('undo').hidden = discarded === null;
+  byId('outage').hidden = outage === '';
+  byId('outage-text').textContent = text.outage[outage] ?? '';
+  byId('outage-reason').textContent = model.reason;
   byId('panel').hidden = keyboard !== 'showingPanel';
   byId('more').ariaExpanded = keyboard === 'showingPanel';
-  byId('switch').ariaLabel = isRecording ? text.type : text.speak;
+  byId('more').hidden = isSpeaking();
+  byId('switch').hidden = isSpeaking() && !isHeld;
+  byId('discard').hidden = !isSpeaking() || isHeld;
+  byId('send').disabled = isRecording ? !['opening', 'recording'].includes(phase) : !draft && !field.value.trim();
   byId('shift').ariaLabel = text.shift[shift ?? 'off'];
-  const state = isRecording ? text.voice[model.voice] : text.keyboard[keyboard];
-  const parts = [notice || state, shift !== 'off' && text.shift[shift]];
-  say(text.connection[connection] ?? parts.filter(Boolean).join(' · '));
+  const state = isSpeaking() ? text.voice[phase] : text.keyboard[keyboard];
+  const parts = [notice || (discarded && text.discarded) || state, shift !== 'off' && text.shift[shift]];
+  say(connection === 'connecting' ? text.connecting : parts.filter(Boolean).join(' · '));
   if (keyboard === before) return;
   if (keyboard === 'editingText') field.focus();
   else field.blur();
@@ -216,6 +449,6 @@ function say(newWords) {
 }
 
 translate(document);
-text.welcome.forEach(addForeignText);
+clear();
 draw({});
 keymode.connect();

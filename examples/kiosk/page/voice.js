@@ -4,10 +4,13 @@
 const INTERVAL = 60;
 /** Seconds after which a message ends by itself. */
 const LONGEST = 300;
+/** Bits per second of sound: enough for speech, and five minutes are about a megabyte. */
+const RATE = 32_000;
 
 /**
  * Records one message at a time. Dispatches `phase` when `phase` changes, `progress` with the `level`
- * (0 to 1) and the `seconds` so far, and `recorded` with the `blob` and its `seconds`.
+ * (0 to 1) and the `seconds` so far, `recorded` with a message that is kept, and `dropped` with one that
+ * is not, which may still be undone. A message has its `blob`, its `seconds`, and the `levels` in it.
  */
 export class Voice extends EventTarget {
   /** `idle`, `opening` the microphone, `recording`, or `failed` because it cannot be used. */
@@ -40,8 +43,14 @@ export class Voice extends EventTarget {
     this.#end('idle');
   }
 
-  /** Ends the recording. */
+  /** Ends the recording: `dropped` follows if there was a word. */
   drop() {
+    if (this.#recording) this.#recording.onend = (message) => this.#tell('dropped', message);
+    this.#end('idle');
+  }
+
+  /** Ends the recording, of which nothing is left. */
+  forget() {
     if (this.#recording) this.#recording.onend = null;
     this.#end('idle');
   }
@@ -78,6 +87,7 @@ class Recording {
   #meter;
   #timer;
   #begun;
+  #levels = [];
   #isClosed = false;
 
   /** Opens the microphone, and records; throws where that fails. */
@@ -87,11 +97,12 @@ class Recording {
     // Opening takes a while, and the state can be left before.
     if (this.#isClosed) return this.close();
     const parts = [];
-    this.#recorder = new MediaRecorder(stream);
+    this.#recorder = new MediaRecorder(stream, { audioBitsPerSecond: RATE });
     this.#recorder.ondataavailable = ({ data }) => parts.push(data);
     this.#recorder.onstop = () => {
-      const blob = new Blob(parts, { type: this.#recorder.mimeType });
-      if (this.#begun !== undefined) this.onend?.({ blob, seconds: this.#seconds });
+      // Firefox forgets the type of a recorder that has stopped.
+      const blob = new Blob(parts, { type: parts[0]?.type || this.#recorder.mimeType });
+      if (this.#begun !== undefined) this.onend?.({ blob, seconds: this.#seconds, levels: this.#levels });
     };
     this.#meter = new Meter(stream);
     await new Promise((started) => {
@@ -100,7 +111,11 @@ class Recording {
     });
     if (this.#isClosed) return;
     this.#begun = performance.now();
-    this.#timer = setInterval(() => this.onprogress?.({ level: this.#meter.level, seconds: this.#seconds }), INTERVAL);
+    this.#timer = setInterval(() => {
+      const { level } = this.#meter;
+      this.#levels.push(level);
+      this.onprogress?.({ level, seconds: this.#seconds });
+    }, INTERVAL);
   }
 
   /** Closes the microphone, whatever is open by now. */

@@ -1,0 +1,153 @@
+"""The messages in the conversation: emoji in colour, times and days, and voice messages that play."""
+
+import pytest
+from browser import Tab, is_state
+from kiosk import Kiosk
+
+from support.input_events import INSERT
+
+# A voice message of three seconds, of which the second half is louder: the page adds it as if recorded.
+ADD_VOICE = """
+const { addVoice } = await import('/conversation.js');
+const rate = 8000, seconds = 3, samples = new Int16Array(rate * seconds);
+for (let at = 0; at < samples.length; at += 1) samples[at] = 8000 * Math.sin(at / 4);
+const header = new DataView(new ArrayBuffer(44));
+const text = (at, words) => [...words].forEach((one, each) => header.setUint8(at + each, one.charCodeAt(0)));
+text(0, 'RIFF'); text(8, 'WAVEfmt '); text(36, 'data');
+header.setUint32(4, 36 + samples.byteLength, true);
+header.setUint32(16, 16, true); header.setUint16(20, 1, true); header.setUint16(22, 1, true);
+header.setUint32(24, rate, true); header.setUint32(28, rate * 2, true);
+header.setUint16(32, 2, true); header.setUint16(34, 16, true);
+header.setUint32(40, samples.byteLength, true);
+const levels = Array.from({ length: 50 }, (_, at) => (at < 25 ? 0.2 : 0.9));
+addVoice({ blob: new Blob([header, samples], { type: 'audio/wav' }), seconds, levels });
+"""
+
+
+def test_a_voice_message_shows_its_waveform_and_is_sought(any_page: Tab) -> None:
+    any_page.run(ADD_VOICE)
+    shown = """
+    const player = document.querySelector('.player');
+    const bars = player.querySelector('path[d*="v"]:not(button path)').getAttribute('d');
+    const heights = [...bars.matchAll(/v([\\d.]+)/g)].map((found) => Number(found[1]));
+    return [heights.slice(0, 3), heights.slice(-3), heights.length, player.querySelector('time').textContent];
+    """
+    assert any_page.run(shown) == [[20, 20, 20], [90, 90, 90], 32, "0:03"]
+    # By a key, as on every slider.
+    sought = any_page.run("""
+    const { sound } = document.querySelector('.player');
+    const seek = document.querySelector('.player input');
+    const moved = new Promise((done) => sound.addEventListener('seeked', done, { once: true }));
+    seek.value = 1.5;
+    seek.dispatchEvent(new Event('input'));
+    await moved;
+    return [sound.currentTime, seek.getAttribute('aria-valuetext'),
+      document.querySelector('.wave').style.getPropertyValue('--played')];
+    """)
+    assert sought == [1.5, "0:01", "50%"]
+
+
+def test_one_message_is_heard_at_a_time_and_shows_how_far(page: Tab) -> None:
+    """In Chromium alone: Firefox needs a loudspeaker."""
+    page.run(ADD_VOICE)
+    page.touch(".player button")
+    page.wait_for("document.querySelector('.player button').ariaLabel.startsWith('Pause')")
+    page.wait_for("document.querySelector('.player time').textContent === '0:01'")
+    page.touch(".player button")
+    page.wait_for("document.querySelector('.player button').ariaLabel.startsWith('Play')")
+    page.run(ADD_VOICE)
+    both = "const [one, other] = [...document.querySelectorAll('.player')].map(({ sound }) => sound);"
+    assert page.run(
+        both
+        + """
+        await one.play();
+        const paused = new Promise((done) => one.addEventListener('pause', done));
+        await other.play();
+        await paused;
+        return [one.paused, other.paused];
+        """
+    ) == [True, False]
+
+
+def test_what_was_recorded_can_be_sought(kiosk: Kiosk, any_page: Tab) -> None:
+    any_page.touch("#switch")
+    any_page.wait_for("document.querySelector('#voice-time').textContent === '0:02'")
+    any_page.touch("#send")
+    any_page.wait_for("document.querySelectorAll('.voice').length === 1")
+    at = any_page.run("""
+    const { sound } = document.querySelector('.player');
+    const seek = document.querySelector('.player input');
+    if (sound.readyState < 1) await new Promise((done) => sound.addEventListener('loadedmetadata', done));
+    const moved = new Promise((done) => sound.addEventListener('seeked', done, { once: true }));
+    seek.value = 1;
+    seek.dispatchEvent(new Event('input'));
+    await moved;
+    return sound.currentTime;
+    """)
+    assert at == pytest.approx(1, abs=0.1)
+
+
+def test_messages_have_times_and_days(any_page: Tab) -> None:
+    found = any_page.run("""
+    const { addText, clear } = await import('/conversation.js');
+    const Own = Date;
+    const at = (time) => { window.Date = class extends Own { constructor() { super(time); } }; };
+    at('2026-03-01T23:59:00'); addText('one'); addText('two');
+    at('2026-03-02T00:01:00'); addText('three');
+    window.Date = Own;
+    const found = [...document.querySelectorAll('#messages > :not(.foreign)')].map((one) => one.innerText.replaceAll('\u202f', ' ').split('\\n').filter(Boolean));
+    clear();
+    return [found, document.querySelectorAll('#messages > :not(.foreign)').length];
+    """)
+    night, morning = "11:59 PM", "12:01 AM"
+    assert found == [
+        [["Sunday, March 1"], ["one", night], ["two", night], ["Monday, March 2"], ["three", morning]],
+        0,
+    ]
+
+
+# Draws an emoji as the page does, and returns how many of its pixels have a colour.
+COLOURED = """
+const style = getComputedStyle(document.querySelector(given[0]));
+const canvas = new OffscreenCanvas(64, 64).getContext('2d');
+await document.fonts.load(`40px ${style.fontFamily}`, '😀');
+canvas.font = `40px ${style.fontFamily}`;
+canvas.fillText(given[1], 5, 50);
+const { data } = canvas.getImageData(0, 0, 64, 64);
+let coloured = 0;
+for (let at = 0; at < data.length; at += 4) {
+  if (Math.abs(data[at] - data[at + 2]) > 40) coloured += 1;
+}
+return [coloured > 100, Math.round(canvas.measureText('1').width) < 30];
+"""
+
+
+def test_emoji_have_colours_where_they_are_typed_sent_and_chosen(
+    kiosk: Kiosk, any_page: Tab
+) -> None:
+    kiosk.keyboard.press(INSERT)
+    any_page.wait_for(is_state("keyboard", "editingText"))
+    any_page.type("😀\ue007")
+    for place in ("#field", "#messages .own p", "#emoji button"):
+        for emoji in ("😀", "❤️", "☕"):
+            # A digit is no emoji.
+            assert any_page.run(COLOURED, place, emoji) == [True, True]
+
+
+def test_the_field_grows_to_five_lines_and_shrinks(kiosk: Kiosk, any_page: Tab) -> None:
+    height = "return document.getElementById('field').offsetHeight"
+    kiosk.keyboard.press(INSERT)
+    any_page.wait_for(is_state("keyboard", "editingText"))
+    heights = [any_page.run(height)]
+    shift = "\ue008"
+    actions = [("keyDown", shift), ("keyDown", "\ue007"), ("keyUp", "\ue007"), ("keyUp", shift)]
+    for _ in range(6):
+        any_page.perform({"type": "key", "id": "keys", "actions": [{"type": kind, "value": key} for kind, key in actions]})
+        any_page.type("x")
+        heights.append(any_page.run(height))
+    assert heights[:5] == sorted(set(heights[:5]))
+    assert heights[5] == heights[6]
+    assert heights[4] <= heights[5] < heights[4] + 12
+    any_page.type("\ue007")
+    assert any_page.run(height) == heights[0]
+    assert any_page.run("return document.querySelector('.own p').textContent.split('\\n').length") == 6

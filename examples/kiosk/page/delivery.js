@@ -1,0 +1,75 @@
+// Messages on their way to the operator's program.
+
+/** Milliseconds between two tries to hand a message over, and between two questions what became of it. */
+const AGAIN = 1000;
+const ASK = 300;
+/** More messages than this do not wait for the bridge. */
+const MOST = 20;
+
+/**
+ * Hands messages to the bridge, in their order, which keeps them until the operator's program has taken them.
+ * Each is told of its `state`, 'waiting', 'sent' or 'failed', and of the program's `answer`.
+ */
+export class Delivery {
+  #keymode;
+  /** Those that the bridge does not have yet: they outlive the visit. */
+  #own = [];
+  /** What tells the visitor of a message that the bridge has, by its ID. */
+  #handed = new Map();
+  #isHanding = false;
+  #isAsking = false;
+
+  constructor(keymode) {
+    this.#keymode = keymode;
+  }
+
+  /** Sends the body that `make` returns for an ID. */
+  send(kind, make, tell) {
+    if (this.#own.length >= MOST) return tell({ state: 'failed' });
+    const identity = crypto.randomUUID();
+    this.#own.push({ identity, kind, body: make(identity), tell });
+    tell({ state: 'waiting' });
+    this.#hand();
+  }
+
+  /** Tells nobody of any message any more. */
+  forget() {
+    this.#handed.clear();
+    for (const message of this.#own) message.tell = null;
+  }
+
+  async #hand() {
+    if (this.#isHanding) return;
+    this.#isHanding = true;
+    while (this.#own.length > 0) {
+      const message = this.#own[0];
+      const status = await this.#keymode.hand(message.identity, message.kind, message.body);
+      const isRefused = status >= 400 && status < 500 && status !== 403;
+      if (status !== 202 && !isRefused) {
+        await new Promise((done) => setTimeout(done, AGAIN));
+        continue;
+      }
+      this.#own.shift();
+      if (isRefused) message.tell?.({ state: 'failed' });
+      else if (message.tell) this.#handed.set(message.identity, message.tell);
+      this.#ask();
+    }
+    this.#isHanding = false;
+  }
+
+  async #ask() {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    while (this.#handed.size > 0) {
+      const results = await this.#keymode.results([...this.#handed.keys()]);
+      for (const [identity, result] of Object.entries(results ?? {})) {
+        const tell = this.#handed.get(identity);
+        if (result.state === 'waiting') continue;
+        this.#handed.delete(identity);
+        tell?.(result);
+      }
+      if (this.#handed.size > 0) await new Promise((done) => setTimeout(done, ASK));
+    }
+    this.#isAsking = false;
+  }
+}
