@@ -143,7 +143,7 @@ def cleared_away(vm: VirtualMachine) -> Iterator[None]:
     try:
         yield
     finally:
-        vm.run(f"rm -rf {CONFIGURATION}; {STOP}; {LOCKS_OFF}")
+        vm.run(f"rm -rf {CONFIGURATION} {CONFIGURATION}.d/*; {STOP}; {LOCKS_OFF}")
 
 
 @contextlib.contextmanager

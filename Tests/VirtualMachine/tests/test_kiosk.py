@@ -186,7 +186,7 @@ def test_commands_of_the_page_install_its_keys(guest: VirtualMachine, desk: Sess
     # Root runs this in the home of alice, as she would with sudo.
     install = commands("reload keymoded").replace("sudo ", "").replace("~", "~alice")
     # The package has the folder.
-    guest.run(f"install -d /etc/keymoded; {install}")
+    guest.run(f"install -d /etc/keymoded/keymoded.yaml.d; {install}")
     guest.wait_until("keymodectl stats | grep -Eq '^reloads +[1-9]'")
     stream = follow(guest)
     event(stream)
