@@ -68,12 +68,12 @@ extension Mark {
   /// characters that may be wider or narrower than others.
   fileprivate func excerpt(of lines: [Substring]) -> TerminalText? {
     guard lines.indices.contains(line - 1) else { return nil }
-    let text = lines[line - 1]
+    let text = lines[line - 1].replacing("\t", with: " ")
     guard !text.isEmpty, text.utf8.count <= Self.longestLine,
       text.unicodeScalars.allSatisfy({ $0.isASCII && $0.isShown })
     else { return nil }
     let space = String(repeating: " ", count: column - 1)
-    return "  \(String(text))\n  \(space)^\(String(repeating: "~", count: length - 1))"
+    return "  \(text)\n  \(space)^\(String(repeating: "~", count: length - 1))"
   }
 }
 

@@ -35,7 +35,7 @@ extension ConfigurationReader {
     // Whether a warning is due depends on all bindings.
     for binding in bound {
       warnOfCounterpart(of: binding)
-      if binding.use == .release { warnOfPress(by: binding) }
+      if binding.use == .release { warnOfRelease(by: binding) }
     }
   }
 
@@ -80,16 +80,20 @@ extension ConfigurationReader {
     warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: binding.mark)
   }
 
-  /// Warns if the press and the release of a chord send the same event. Such an event enters a
-  /// state and leaves it; if another key leaves the state before the release, the release enters
-  /// it again.
-  private mutating func warnOfPress(by binding: Bound) {
+  /// Warns if nothing is bound to a chord but its release: perhaps the key was changed in one of two
+  /// places. Warns too if the press and the release of a chord send the same event. Such an event
+  /// enters a state and leaves it; if another key leaves the state before the release, the release
+  /// enters it again.
+  private mutating func warnOfRelease(by binding: Bound) {
     let events = configuration.settings.bindings[binding.chord]?.events ?? []
-    guard events.contains(where: { $0.use == .press && $0.event == binding.event }) else { return }
     let name = configuration.settings.keyboard.name(ofEvent: binding.event)
-    warn(
-      "the press sends \(name), too: if another key changes the state meanwhile, the release may "
-        + "begin what it should end; use two events", at: binding.mark)
+    if events.allSatisfy({ $0.use == .release }) {
+      warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
+    } else if events.contains(where: { $0.use == .press && $0.event == binding.event }) {
+      warn(
+        "the press sends \(name), too: if another key changes the state meanwhile, the release may "
+          + "begin what it should end; use two events", at: binding.mark)
+    }
   }
 
   /// A chord, and how it is used.
@@ -100,13 +104,13 @@ extension ConfigurationReader {
     for (index, name) in names.enumerated() {
       // A name with a space in it was probably meant to be one.
       let isLast = index == names.count - 1
-      let whole = isLast && !parts.rest.isEmpty ? "\(name) \(parts.rest)" : name
+      let whole = isLast && !parts.rest.isEmpty && !parts.hasUse ? "\(name) \(parts.rest)" : name
       guard !name.isEmpty else {
         fail(names.count == 1 ? "the key name is empty" : "a key is missing beside a '+'", at: node)
         return nil
       }
       guard let key = KeyCode(writtenAs: name) else {
-        fail(unknownKey(whole), at: node)
+        fail(unknownKey(whole), at: node.mark(of: whole))
         return nil
       }
       keys.append(key)
@@ -128,7 +132,7 @@ extension ConfigurationReader {
     case ["release"]: return .release
     case ["tap"]: return .tap
     case ["hold"]:
-      fail("'hold' needs a time, as in 'hold 300ms'", at: node)
+      fail("'hold' needs a time, as in 'hold 300ms'", at: node.mark(of: parts.rest))
       return nil
     case _ where words.count == 2 && words[0] == "hold":
       return duration(words[1], at: node).map { .hold($0) }
@@ -137,7 +141,7 @@ extension ConfigurationReader {
       fail(
         "unexpected '\(parts.rest)' after the chord"
           + (suggestion.isEmpty ? "; expected press, release, tap or hold TIME" : suggestion),
-        at: node)
+        at: node.mark(of: parts.rest))
       return nil
     }
   }

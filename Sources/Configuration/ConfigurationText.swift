@@ -24,7 +24,7 @@ public struct ConfigurationText: Hashable, Sendable {
   /// The file at `path`, and its drop-ins: the files `*.yaml` in the folder `PATH.d`, in the order
   /// of their names.
   ///
-  /// If `path` is `nil`, the files at ``Configuration/systemPath``, of which each may be missing.
+  /// If `path` is `nil`, the file at ``Configuration/systemPath``, which may be missing.
   /// Throws why a file cannot be read, that it is no regular file unless the caller `mayWait`, or
   /// that the files are too many or larger than ``sizeLimit``.
   public static func all(
@@ -36,7 +36,7 @@ public struct ConfigurationText: Hashable, Sendable {
     if let file = try read(main, mayWait, isOptional: path == nil) { files.append(file) }
     var room = sizeLimit - (files.first?.bytes.count ?? 0)
     for dropIn in try dropIns(of: main) {
-      guard let file = try read(dropIn, false, isOptional: true) else { continue }
+      guard let file = try read(dropIn, false, isOptional: false) else { continue }
       room -= file.bytes.count
       guard room >= 0 else {
         throw ConfigurationErrors(
@@ -54,7 +54,7 @@ public struct ConfigurationText: Hashable, Sendable {
     do throws(SystemError) {
       names = try Linux.names(inFolder: folder)
     } catch {
-      if [ENOENT, ENOTDIR].contains(error.code) { return [] }
+      if error.code == ENOENT { return [] }
       throw ConfigurationErrors(file: folder, error.reason)
     }
     let dropIns = names.filter { $0.hasSuffix(".yaml") && !$0.hasPrefix(".") }.sorted {

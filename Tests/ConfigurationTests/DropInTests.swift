@@ -187,7 +187,7 @@ struct DropInTests {
         == [main] + ["10", "B", "b"].map { "\(main).d/\($0).yaml" })
     let settings = try Configuration.load(main).settings
     #expect((settings.debounce, settings.shift.timeout) == (.milliseconds(3), .seconds(1)))
-    // A folder is no file, and a file that leads nowhere is none.
+    // A folder is no file, nor is a link that leads nowhere, nor is a file a folder.
     try FileManager.default.createDirectory(
       atPath: "\(main).d/f.yaml", withIntermediateDirectories: false)
     try FileManager.default.createSymbolicLink(
@@ -195,7 +195,10 @@ struct DropInTests {
     let other = "not a regular file; write the configuration into a file and name that one"
     #expect(error(main) == "\(main).d/f.yaml: \(other)")
     try FileManager.default.removeItem(atPath: "\(main).d/f.yaml")
-    #expect(error(main) == nil)
+    #expect(error(main) == "\(main).d/g.yaml: No such file or directory")
+    try FileManager.default.removeItem(atPath: "\(main).d")
+    _ = try folder.write("k.yaml.d", "")
+    #expect(error(main) == "\(main).d: Not a directory")
   }
 
   @Test("too many drop-ins, or too large ones, are refused")
@@ -274,6 +277,21 @@ struct ExcerptTests {
       ("locks: [caps, F9 up]\r\n", ["  locks: [caps, F9 up]", "                ^~~~~"]),
       ("shift: { timeout: '1' }", ["  shift: { timeout: '1' }", "                    ^~~"]),
       ("shift: {", ["  shift: {", "          ^"]),
+      ("shift:\n\ttimeout: 1s", ["   timeout: 1s", "  ^"]),
+      (
+        "keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
+        [
+          "  keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
+          "\(String(repeating: " ", count: 46))^~~",
+        ]
+      ),
+      (
+        "keyboard: {bindings: {tapTextField: 'F9 relase'}}",
+        [
+          "  keyboard: {bindings: {tapTextField: 'F9 relase'}}",
+          "\(String(repeating: " ", count: 42))^~~~~~",
+        ]
+      ),
       ("shift:\n  [timeout,\n  trigger]", ["    [timeout,", "    ^"]),
     ])
   func shown(_ text: String, _ shown: [String]) throws {
@@ -283,7 +301,7 @@ struct ExcerptTests {
 
   @Test(
     "a line that is too long, or whose characters may be wide or invisible, is not shown",
-    arguments: ["ö: 1", "a\u{a0}: 1", "\(String(repeating: "x", count: 118)): 1", "'\t': 1"])
+    arguments: ["ö: 1", "a\u{a0}: 1", "\(String(repeating: "x", count: 118)): 1", "'\u{a0}': 1"])
   func notShown(_ text: String) {
     #expect(throws: ConfigurationErrors.self) { try read(text) }
     do { _ = try read(text) } catch { #expect(!"\(error)".contains("\n")) }

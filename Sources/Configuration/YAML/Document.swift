@@ -44,6 +44,9 @@ extension YAMLError {
     {
       return YAMLError("a tab is not allowed here; indent with spaces", at: mark)
     }
+    if message.mentions("scanning an alias") {
+      return YAMLError(YAMLError.noAliases, at: mark)
+    }
     if let explained = explained(by: lines) { return explained }
     // libyaml reports errors at the end of the text in an empty last line, also if there is none.
     let isAtEnd = mark.line >= lines.count && lines.last?.isEmpty != false

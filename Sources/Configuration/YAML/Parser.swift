@@ -67,7 +67,7 @@ struct Parser: ~Copyable {
         Node.Pair(key: parts[$0], value: parts[$0 + 1])
       }
       return Node(content: .mapping(pairs), mark: mark)
-    case YAML_ALIAS_EVENT: throw YAMLError("aliases are not supported", at: mark)
+    case YAML_ALIAS_EVENT: throw YAMLError(YAMLError.noAliases, at: mark)
     case YAML_STREAM_START_EVENT, YAML_DOCUMENT_END_EVENT: return try next()
     default: return nil
     }

@@ -7,6 +7,8 @@ struct YAMLError: Error, Hashable {
   /// The offset in bytes, if the exact line and column are not known. Then `mark` is before it.
   let byte: Int?
 
+  static let noAliases = "a text that begins with '*' needs quotes: there are no aliases"
+
   init(_ message: String, at mark: Mark, byte: Int? = nil) {
     self.mark = mark
     self.message = message

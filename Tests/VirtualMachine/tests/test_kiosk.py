@@ -191,9 +191,9 @@ def test_commands_of_the_page_install_its_keys(guest: VirtualMachine, desk: Sess
     stream = follow(guest)
     event(stream)
     for script, state in (
-        ("down f8", "prepareToRecord"),
-        ("up f8", "editingText"),
-        ("tap f9", "showingPanel"),
+        ("down f9", "prepareToRecord"),
+        ("up f9", "editingText"),
+        ("tap f10", "showingPanel"),
     ):
         guest.play(script)
         assert states(stream) == [state]
