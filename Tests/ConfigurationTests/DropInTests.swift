@@ -282,7 +282,7 @@ struct ExcerptTests {
         "keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
         [
           "  keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
-          "\(String(repeating: " ", count: 46))^~~",
+          "\(String(repeating: " ", count: 45))^~~",
         ]
       ),
       (
