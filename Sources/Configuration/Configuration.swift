@@ -62,16 +62,16 @@ public struct Configuration: Hashable, Sendable {
     _ files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) -> (configuration: Configuration, root: Node?) {
     var reader = ConfigurationReader(names: files.map(\.name))
-    var root: Node?
+    var roots: [Node] = []
     for (number, file) in files.enumerated() {
       do throws(YAMLError) {
-        guard let later = try Node.document(parsing: file.bytes, file: number) else { continue }
-        root = root?.merged(with: later) ?? later
+        if let root = try Node.document(parsing: file.bytes, file: number) { roots.append(root) }
       } catch {
         reader.fail(error.message, at: error.mark)
       }
     }
-    // Where a file is missing, what depends on it is no error.
+    let root = Node.merged(roots)
+    // What depends on a file that is no YAML would be an error, too.
     if let root, reader.faults.isEmpty { reader.read(root) }
     guard reader.faults.isEmpty else { throw ConfigurationErrors(files, reader.faults) }
     for warning in reader.warnings.first(ConfigurationErrors.limit) {

@@ -56,7 +56,8 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
 
   private var rest: [TerminalText] {
     guard omitted > 0, let file = errors.first?.file else { return [] }
-    return ["\(file): \(omitted) more error\(omitted == 1 ? "" : "s")"]
+    let place: TerminalText = errors.last?.file == file ? "\(file): " : ""
+    return ["\(place)\(omitted) more error\(omitted == 1 ? "" : "s")"]
   }
 }
 

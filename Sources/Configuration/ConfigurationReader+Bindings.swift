@@ -24,13 +24,15 @@ extension ConfigurationReader {
     }
     for event in named { configuration.settings.bindings.unbind(event) }
     var bound: [Bound] = []
+    var marks: [Slot: Mark] = [:]
     let wanted = named.flatMap { event in
       (lists[table.name(ofEvent: event)]?.elements ?? []).map { (event, $0) }
     }
     // Of two bindings of a chord, the later one is the error.
     for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
-      guard let (chord, use) = bind(node, to: event, after: bound) else { continue }
+      guard let (chord, use) = bind(node, to: event, after: marks) else { continue }
       bound.append(Bound(chord: chord, use: use, event: event, mark: node.mark))
+      marks[Slot(chord, use)] = node.mark
     }
     // Whether a warning is due depends on all bindings.
     for binding in bound {
@@ -47,9 +49,22 @@ extension ConfigurationReader {
     let mark: Mark
   }
 
+  /// What can be bound once: a use of a chord, whatever the duration of a hold.
+  private struct Slot: Hashable {
+    let chord: Chord
+    let use: Use
+
+    init(_ chord: Chord, _ use: Use) {
+      self.chord = chord
+      if case .hold = use { self.use = .hold(.zero) } else { self.use = use }
+    }
+  }
+
   /// Binds the chord of `node`, and returns it with its use; `nil` after an error.
+  ///
+  /// - Parameter marks: where the files bind what is bound before.
   private mutating func bind(
-    _ node: Node, to event: KeyboardTable.Event, after bound: [Bound]
+    _ node: Node, to event: KeyboardTable.Event, after marks: [Slot: Mark]
   ) -> (Chord, Use)? {
     guard let text = scalar(node), let (chord, use) = binding(text, at: node) else { return nil }
     guard let other = configuration.settings.bindings.bind(chord, use, to: event) else {
@@ -58,8 +73,8 @@ extension ConfigurationReader {
     let name = configuration.settings.keyboard.name(ofEvent: other)
     if other == event {
       fail("'\(text)' is already in this list", at: node)
-    } else if let earlier = bound.first(where: { $0.chord == chord && $0.event == other }) {
-      let place = place(of: earlier.mark, seenFrom: node.mark)
+    } else if let earlier = marks[Slot(chord, use)] {
+      let place = place(of: earlier, seenFrom: node.mark)
       fail("'\(text)' is already bound to \(name) \(place)", at: node)
     } else {
       fail(

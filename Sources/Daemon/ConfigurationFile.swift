@@ -56,7 +56,8 @@ final class ConfigurationFile {
     } catch {
       guard lastGood != nil else { throw error }
       log(error)
-      let last = lastGood?.read().flatMap { try? Configuration(parsing: $0, file: "") }
+      let kept = lastGood?.read().flatMap { $0.isEmpty ? nil : $0 }
+      let last = kept.flatMap { try? Configuration(parsing: $0, file: "") }
       inForce = last == nil ? .defaults : .lastGood
       if let warning = inForce.warning { Log.warning(warning) }
       return last ?? Configuration()

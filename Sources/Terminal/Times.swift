@@ -38,8 +38,9 @@ extension Duration {
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw .noTime }
     guard parts[0].count <= 12, let whole = Int64(parts[0]) else { throw .outside }
-    var (microseconds, isTooLong) = whole.multipliedReportingOverflow(by: scale)
-    guard !isTooLong else { throw .outside }
+    // A fraction is less than the unit.
+    guard whole < Int64.max / scale else { throw .outside }
+    var microseconds = whole * scale
     if parts.count == 2 {
       guard parts[1].count <= 6, let digits = Int64(parts[1]) else { throw .tooFine }
       let divisor = (0..<parts[1].count).reduce(Int64(1)) { power, _ in power * 10 }

@@ -150,6 +150,38 @@ struct DropInTests {
         == ["b.yaml:1:26: 'b' is already in this list"])
   }
 
+  @Test(
+    "an error names the place of the same use of a chord, and further errors are not of one file")
+  func places() {
+    #expect(
+      said(
+        of: """
+          keyboard:
+            bindings:
+              tapTextField: [F9 release, F9 hold 1s,
+                F9]
+              tapBlankArea: [F9, F9 hold 2s]
+          """) == [
+          "a.yaml:5:20: 'F9' is already bound to tapTextField in line 4",
+          "a.yaml:5:24: 'F9 hold 2s' is already bound to tapTextField in line 3",
+        ])
+    let many = (1...30).map { "x\($0): 1\n" }.joined()
+    #expect(said(of: many, "y: 1").last == "a.yaml: 11 more errors")
+    #expect(said(of: "y: 1", many).last == "11 more errors")
+  }
+
+  @Test("a name that is in very many files takes no longer than in one")
+  func manyFiles() throws {
+    let name = (0..<100_000).map { "a\($0)" }.joined(separator: ",")
+    let texts = ["{\(name)}"] + Array(repeating: "{a1}", count: 100)
+    let files = texts.map { ConfigurationText(name: "k.yaml", bytes: Array($0.utf8)) }
+    let clock = ContinuousClock()
+    let alone = clock.measure { _ = try? Configuration(merging: [files[0]]) }
+    let together = clock.measure { _ = try? Configuration(merging: files) }
+    // With a copy of all names for each file it takes some twenty times as long.
+    #expect(together < alone * 5)
+  }
+
   @Test("--print-config tells of each setting that is not a default which files it is from")
   func origins() throws {
     let lines = try Configuration.annotatedYAML(

@@ -3,34 +3,49 @@ extension Node {
   /// The lists to which a later file adds; it replaces all others.
   private static let united = ["keyboard.table.states", "keyboard.table.events", "devices.ignore"]
 
-  /// This value with that of a later file.
+  /// The values of several files as one.
   ///
   /// Mappings are merged, and any other value is replaced, unless the later one is empty. A table
   /// that replaces the shipped one replaces earlier files' tables, too. A key that occurs twice in
   /// one file also occurs twice in the result, so that it is found to be an error.
   ///
-  /// - Parameter path: the names that lead to this value, such as `keyboard.table`.
-  func merged(with later: Node, at path: String = "") -> Node {
-    if later.content == .scalar("") { return self }
-    if Self.united.contains(path) {
-      return Node(content: .sequence(elements + later.elements), mark: later.mark)
+  /// - Parameters:
+  ///   - files: the values in the order of their files.
+  ///   - path: the names that lead to this value, such as `keyboard.table`.
+  static func merged(_ files: [Node], at path: String = "") -> Node? {
+    guard let last = files.last(where: { $0.content != .scalar("") }) else { return files.last }
+    if united.contains(path) {
+      return Node(content: .sequence(files.flatMap(\.elements)), mark: last.mark)
     }
-    guard case .mapping(var pairs) = content, case .mapping(let added) = later.content,
-      path != "keyboard.table" || !later.replacesTable
-    else { return later }
-    var places = Dictionary(
-      pairs.enumerated().compactMap { place, pair in pair.key.text.map { ($0, place) } },
-      uniquingKeysWith: { first, _ in first })
-    for pair in added {
-      guard let name = pair.key.text, let place = places.removeValue(forKey: name) else {
-        pairs.append(pair)
-        continue
+    guard case .mapping = last.content else { return last }
+    // All at once, so that the time does not grow with the number of files.
+    var merged: [(key: Node, values: [Node])] = []
+    var places: [String: (place: Int, file: Int)] = [:]
+    for (file, node) in files.enumerated() where node.content != .scalar("") {
+      var pairs: [Pair] = []
+      if case .mapping(let own) = node.content { pairs = own }
+      if node.content != .mapping(pairs) || path == "keyboard.table" && node.replacesTable {
+        (merged, places) = ([], [:])
       }
-      let value = pairs[place].value.merged(
-        with: pair.value, at: path.isEmpty ? name : "\(path).\(name)")
-      pairs[place] = Pair(key: pair.key, value: value)
+      for pair in pairs { add(pair, of: file) }
     }
-    return Node(content: .mapping(pairs), mark: later.mark)
+    let pairs = merged.compactMap { key, values in
+      Node.merged(values, at: path.isEmpty ? key.text ?? "" : "\(path).\(key.text ?? "")")
+        .map { Pair(key: key, value: $0) }
+    }
+    return Node(content: .mapping(pairs), mark: last.mark)
+
+    func add(_ pair: Pair, of file: Int) {
+      if let name = pair.key.text {
+        if let (place, other) = places[name], other != file {
+          merged[place] = (pair.key, merged[place].values + [pair.value])
+          places[name] = (place, file)
+          return
+        }
+        places[name] = places[name] ?? (merged.count, file)
+      }
+      merged.append((pair.key, [pair.value]))
+    }
   }
 
   private var replacesTable: Bool {
