@@ -242,6 +242,7 @@ def test_the_folder_is_bounded(delivering: Kiosk, operator: Operator) -> None:
     for number in range(200):
         (delivering.bridge.state / f"{number}_{uuid.uuid4()}_audio@webm").write_bytes(b"x")
     assert put(delivering, text("one")) == 507
+    assert "PUT refused: no room: too many wait" in delivering.bridge.log
     for path in queue(delivering)[1:]:
         path.unlink()
     with open(queue(delivering)[0], "wb") as large:
