@@ -129,9 +129,9 @@ def test_a_message_that_cannot_be_deleted_is_not_delivered_again(
         first, second = identities(2)
         async with operator.run() as box:
             await box.add(first, "application/json", b"{}")
-            await until(lambda: operator.calls == [first], "the first delivery")
+            await until(lambda: first in box.results, "the first delivery")
             await box.add(second, "application/json", b"{}")
-            await until(lambda: len(operator.calls) == 2, "the second delivery")
+            await until(lambda: second in box.results, "the second delivery")
             assert operator.calls == [first, second]
             await until(lambda: len(list(operator.folder.glob("1_*"))) == 2, "two that stay")
             await until(lambda: "Is a directory; again in" in errors(), "the reason")
