@@ -315,6 +315,8 @@ def test_a_microphone_that_is_unplugged_is_said(kiosk: Kiosk, speaking: Tab) -> 
     assert speaking.run(STATUS).endswith(" · Voice message discarded")
     speaking.touch("#undo-button")
     speaking.wait_for(is_state("voice", "draft"))
+    speaking.touch("#send")
+    speaking.wait_for("document.querySelectorAll('.voice').length === 1")
 
 
 def test_a_message_without_end_ends_by_itself(kiosk: Kiosk, page: Tab) -> None:

@@ -434,7 +434,7 @@ function draw(news) {
   byId('more').hidden = isSpeaking();
   byId('switch').hidden = isSpeaking() && !isHeld;
   byId('discard').hidden = !isSpeaking() || isHeld;
-  byId('send').disabled = isRecording ? !['opening', 'recording'].includes(phase) : !draft && !field.value.trim();
+  byId('send').disabled = !draft && (isRecording ? !['opening', 'recording'].includes(phase) : !field.value.trim());
   byId('shift').ariaLabel = text.shift[shift ?? 'off'];
   const state = isSpeaking() ? text.voice[phase] : text.keyboard[keyboard];
   const said = notice || (discarded && text.discarded);
