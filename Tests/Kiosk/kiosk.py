@@ -47,12 +47,13 @@ class Bridge:
             self.close()
             raise
 
-    def start(self) -> None:
-        """Starts the bridge, and waits until it is ready."""
+    def start(self, without: str | None = None) -> None:
+        """Starts the bridge, and waits until it is ready; `without` an option, and what follows it."""
+        end = self._options.index(without) if without else len(self._options)
         (self._folder / "notify").unlink(missing_ok=True)
         with ReadinessSocket(self._folder) as ready, open(self._folder / "bridge.log", "ab") as log:
             self.process = start_with_sockets(
-                [EXAMPLE / "keymode-kiosk", *self._options],
+                [EXAMPLE / "keymode-kiosk", *self._options[:end]],
                 {"http": self._listener.fileno()},
                 {
                     # Debian's Python, which has Debian's aiohttp.

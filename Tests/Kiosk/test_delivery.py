@@ -220,6 +220,105 @@ def test_killing_the_bridge_and_the_page_loses_nothing(
     wait_until(lambda: queue(delivering) == [], "the end of the queue")
 
 
+@pytest.fixture
+def chromium_page(delivering: Kiosk, browsers: Browsers) -> Tab:
+    """Its page in Chromium."""
+    return delivering.open(browsers.running("chromium"))
+
+
+SENT = {
+    "that waits for keymoded": """
+    const { keymode, visit } = await import('/kiosk.js');
+    keymode.trigger = () => new Promise(() => {});
+    document.querySelector('#send').click();
+    visit.end();
+    """,
+    "whose recorder has not stopped": """
+    const { visit, voice } = await import('/kiosk.js');
+    voice.finish();
+    visit.end();
+    """,
+}
+
+
+@pytest.mark.parametrize("end", SENT.values(), ids=SENT.keys())
+def test_a_voice_message_sent_just_before_the_end_arrives_unseen(
+    delivering: Kiosk, operator: Operator, chromium_page: Tab, end: str
+) -> None:
+    delivering.keyboard.press(SCROLLLOCK)
+    chromium_page.wait_for(is_state("voice", "recording"))
+    chromium_page.wait_for("document.querySelector('#voice-time').textContent === '0:01'")
+    chromium_page.run(end)
+    wait_until(lambda: len(operator.got) == 1, "the message")
+    assert operator.got[0].startswith(b"\x1aE\xdf\xa3")
+    assert chromium_page.run("return document.querySelectorAll('.voice, [data-state]').length") == 0
+
+
+def hand_over(kiosk: Kiosk, operator: Operator, page: Tab) -> None:
+    """Has a message wait for the program, of which the page has asked once."""
+    operator.be("broken")
+    kiosk.keyboard.press(INSERT)
+    page.wait_for(is_state("keyboard", "editingText"))
+    page.type("one\ue007")
+    page.run("""
+    const hasAsked = () => performance.getEntriesByType('resource').some(({ name }) => name.includes('/messages?'));
+    while (!hasAsked()) await new Promise((done) => setTimeout(done, 20));
+    """)
+    assert len(queue(kiosk)) == 1
+
+
+def test_nothing_is_said_of_a_message_that_the_bridge_does_not_know(
+    delivering: Kiosk, operator: Operator, chromium_page: Tab
+) -> None:
+    hand_over(delivering, operator, chromium_page)
+    delivering.bridge.kill()
+    # As if the program had refused it, and the bridge had ended before the page asked.
+    queue(delivering)[0].unlink()
+    delivering.bridge.start()
+    chromium_page.wait_for(is_shown("unknown"))
+    assert chromium_page.run("return document.querySelector('[data-state] small span').textContent") == ""
+
+
+def test_without_a_program_any_more_nothing_is_asked(
+    delivering: Kiosk, operator: Operator, chromium_page: Tab
+) -> None:
+    hand_over(delivering, operator, chromium_page)
+    delivering.bridge.kill()
+    delivering.bridge.start(without="--deliver")
+    chromium_page.wait_for(is_shown("unknown"))
+
+
+def test_with_an_old_token_nothing_is_tried_again(
+    delivering: Kiosk, operator: Operator, chromium_page: Tab
+) -> None:
+    hand_over(delivering, operator, chromium_page)
+    # Notes how long the page waits after an answer that refused it.
+    chromium_page.run("""
+    const ask = window.fetch;
+    window.waits = [];
+    window.fetch = async (path, options) => {
+      const response = await ask(path, options);
+      if (path.startsWith('/messages') && response.status === 403) {
+        const own = window.setTimeout;
+        window.setTimeout = (call, wait) => { window.waits.push(wait); return own(call, wait); };
+        own(() => {
+          window.setTimeout = own;
+          document.documentElement.dataset[options.method ?? 'GET'] = 'refused';
+        });
+      }
+      return response;
+    };
+    """)
+    delivering.bridge.kill()
+    chromium_page.type("two\ue007")
+    chromium_page.wait_for(is_shown("waiting", 2))
+    delivering.bridge.entrance.unlink()
+    delivering.bridge.start()
+    chromium_page.wait_for(is_state("GET", "refused"))
+    chromium_page.wait_for(is_state("PUT", "refused"))
+    assert not {300, 1000} & set(chromium_page.run("return window.waits"))
+
+
 def test_only_its_user_reads_the_messages_and_repeats_are_one(
     delivering: Kiosk, operator: Operator
 ) -> None:
@@ -242,6 +341,7 @@ def test_the_folder_is_bounded(delivering: Kiosk, operator: Operator) -> None:
     for number in range(200):
         (delivering.bridge.state / f"{number}_{uuid.uuid4()}_audio@webm").write_bytes(b"x")
     assert put(delivering, text("one")) == 507
+    assert "PUT refused: no room: too many wait" in delivering.bridge.log
     for path in queue(delivering)[1:]:
         path.unlink()
     with open(queue(delivering)[0], "wb") as large:

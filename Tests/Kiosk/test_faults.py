@@ -1,10 +1,13 @@
 """The kiosk when parts of it end or stop."""
 
+import re
+import subprocess
 from pathlib import Path
 
 from browser import Browser, Tab, is_state
 from kiosk import Kiosk
 
+from support.checkout import PROGRAMS
 from support.connection import Connection
 from support.input_events import COMPOSE, ESC
 from support.waiting import wait_until
@@ -147,3 +150,25 @@ def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:
     front.wait_for("document.querySelector('#voice-text').textContent === 'Speak now'")
     phase = "return (await import('/kiosk.js')).voice.phase"
     assert [behind.run(phase), front.run(phase)] == ["idle", "recording"]
+
+
+def test_fingers_alone_do_what_the_default_table_says(page: Tab) -> None:
+    command = [PROGRAMS / "keymodectl", "graph", "keyboard", "--format", "mermaid"]
+    diagram = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    rows = {
+        (state, event): to
+        for state, to, events in re.findall(r"(\w+) --> (\w+): (\S+)", diagram)
+        for event in events.split("<br/>")
+    }
+    states, events = (sorted(set(names)) for names in zip(*rows, strict=True))
+    assert (len(states), len(events)) == (4, 4)
+    found = page.run(
+        """
+        const { next } = await import('/fallback.js');
+        const [states, events] = given;
+        return states.map((state) => events.map((event) => next(state, event)));
+        """,
+        states,
+        events,
+    )
+    assert found == [[rows.get((state, event), state) for event in events] for state in states]

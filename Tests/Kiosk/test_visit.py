@@ -7,7 +7,7 @@ import pytest
 from browser import Tab, is_state
 from conftest import SETTINGS, Browsers
 from kiosk import Kiosk
-from test_voice import LISTEN
+from test_voice import CLOSED, LISTEN, NOW
 
 from support.input_events import COMPOSE, INSERT, LEFTSHIFT, SCROLLLOCK
 from support.waiting import wait_until
@@ -168,3 +168,49 @@ def test_zero_asks_never(tmp_path: Path, browsers: Browsers) -> None:
         page.run("const own = setTimeout; window.waits = []; window.setTimeout = (call, wait) => { window.waits.push(wait); return own(call, wait); };")
         page.touch("#conversation")
         assert page.run("return window.waits") == []
+
+
+@pytest.fixture
+def short_page(tmp_path: Path, browsers: Browsers) -> Iterator[tuple[Kiosk, Tab]]:
+    """A kiosk that asks soon, and its page in Chromium."""
+    with Kiosk(tmp_path, SETTINGS, "--idle", str(IDLE)) as kiosk:
+        yield kiosk, kiosk.open(browsers.running("chromium"))
+
+
+def test_a_microphone_that_never_opens_does_not_hold_up_the_end(short_page: tuple[Kiosk, Tab]) -> None:
+    kiosk, page = short_page
+    page.run("navigator.mediaDevices.getUserMedia = () => new Promise(() => {})")
+    kiosk.keyboard.press(SCROLLLOCK)
+    page.wait_for(is_state("voice", "opening"))
+    page.wait_for(ASKED)
+    page.wait_for(is_state("voice", "idle"))
+    page.wait_for(is_state("keyboard", "prepareToEditText"))
+
+
+def test_a_message_that_stalls_does_not_hold_up_the_end(short_page: tuple[Kiosk, Tab]) -> None:
+    kiosk, page = short_page
+    kiosk.keyboard.press(SCROLLLOCK)
+    page.wait_for(is_state("voice", "recording"))
+    page.touch("#send")
+    page.wait_for("document.querySelectorAll('.voice').length === 1")
+    page.run("const { sound } = document.querySelector('.player'); sound.playbackRate = 0; await sound.play()")
+    page.wait_for(ASKED)
+    page.wait_for("document.querySelectorAll('.voice').length === 0")
+
+
+def test_what_was_discarded_just_before_the_end_cannot_be_brought_back(kiosk: Kiosk, page: Tab) -> None:
+    page.run(LISTEN)
+    kiosk.keyboard.press(SCROLLLOCK)
+    page.wait_for(is_state("voice", "recording"))
+    ended = page.run(NOW)
+    page.run("const { visit, voice } = await import('/kiosk.js'); voice.drop(); visit.end();")
+    assert page.run(CLOSED, ended) != "still open"
+    assert page.run("return document.querySelector('#undo').hidden")
+
+
+def test_a_screen_reader_lets_the_visit_go_on(page: Tab) -> None:
+    page.run("(await import('/kiosk.js')).visit.ask(10)")
+    page.wait_for(ASKED)
+    # It sends neither a key nor a touch.
+    page.run("document.querySelector('#asking-go-on').click()")
+    page.wait_for(NOT_ASKED)

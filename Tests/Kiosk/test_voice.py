@@ -252,6 +252,14 @@ def test_a_page_that_finds_the_state_does_not_record(kiosk: Kiosk, chromium: Bro
 FAULTS = {
     "no recorder": "window.MediaRecorder = class { constructor() { throw new Error('none'); } };",
     "a recorder that does not start": "window.MediaRecorder.prototype.start = () => { throw new Error('no'); };",
+    "a recorder that ends before it has begun": """
+    Object.defineProperty(window.MediaRecorder.prototype, 'onstart', { set() {} });
+    const { start } = window.MediaRecorder.prototype;
+    window.MediaRecorder.prototype.start = function () {
+      start.call(this);
+      for (const track of this.stream.getTracks()) track.stop();
+    };
+    """,
     "no loudness": "window.AudioContext = class { constructor() { throw new Error('none'); } };",
 }
 
@@ -303,6 +311,12 @@ def test_a_microphone_that_is_unplugged_is_said(kiosk: Kiosk, speaking: Tab) -> 
     lost = speaking.run("for (const track of window.tracks) track.stop(); return performance.now()")
     speaking.wait_for(MICROPHONE_FAILED)
     assert_dropped(speaking, lost)
+    # What was said until then can still be sent.
+    assert speaking.run(STATUS).endswith(" · Voice message discarded")
+    speaking.touch("#undo-button")
+    speaking.wait_for(is_state("voice", "draft"))
+    speaking.touch("#send")
+    speaking.wait_for("document.querySelectorAll('.voice').length === 1")
 
 
 def test_a_message_without_end_ends_by_itself(kiosk: Kiosk, page: Tab) -> None:

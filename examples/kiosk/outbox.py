@@ -10,11 +10,11 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
-MOST = 200  # Messages.
-MOST_BYTES = 64 << 20
+MOST, MOST_BYTES = 200, 64 << 20  # Messages, and bytes of all.
 ANSWER_BYTES = 4096
 PATIENCE_SECONDS = 60  # For the program.
 PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.25, 30  # It doubles.
@@ -33,10 +33,11 @@ class Outbox:
         self.folder, self.command = folder, command
         self.results: dict[str, dict[str, str]] = {}
         self.added, self.lock = asyncio.Event(), asyncio.Lock()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
-        for unfinished in folder.glob("*.new"):
-            unfinished.unlink()
+        with suppress(OSError):  # run() tells what is wrong with the folder.
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder.chmod(0o700)
+            for unfinished in folder.glob("*.new"):
+                unfinished.unlink()
 
     def waiting(self) -> list[re.Match[str]]:
         """The names of the messages, the oldest first."""
@@ -55,64 +56,65 @@ class Outbox:
             return
         size = sum((self.folder / name[0]).stat().st_size for name in waiting) + len(content)
         if len(waiting) >= MOST or size > MOST_BYTES:
-            raise Full
+            raise Full("too many wait")
         number = int(waiting[-1]["number"]) + 1 if waiting else 1
-        path = self.folder / f"{number}_{identity}_{kind.replace('/', '@')}"
         new = self.folder / f"{identity}.new"
-        with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        new.rename(path)
-        folder = os.open(self.folder, os.O_RDONLY)
-        os.fsync(folder)  # Its name outlives a loss of power, too.
-        os.close(folder)
+        try:
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            new.rename(self.folder / f"{number}_{identity}_{kind.replace('/', '@')}")
+        finally:
+            new.unlink(missing_ok=True)  # It is there only if something failed.
+        with ExitStack() as opened:
+            opened.callback(os.close, folder := os.open(self.folder, os.O_RDONLY))
+            os.fsync(folder)  # Its name outlives a loss of power, too.
 
-
-    def state(self, identity: str) -> dict[str, str]:
-        """`waiting`, `sent` with the program's answer, or `failed`. What is not known any more was taken."""
-        if any(name["id"] == identity for name in self.waiting()):
-            return {"state": "waiting"}
-        return self.results.get(identity, {"state": "sent"})
+    def states(self, identities: Sequence[str]) -> dict[str, dict[str, str]]:
+        """Of each message `waiting`, `sent` or `failed` with the program's answer, or `unknown` after a restart."""
+        results = {name["id"]: {"state": "waiting"} for name in self.waiting()} | self.results
+        return {each: results.get(each, {"state": "unknown"}) for each in identities}
 
     async def run(self) -> None:
         """Delivers for as long as the bridge lives."""
         pause = PAUSE_SECONDS
         while True:
             self.added.clear()
-            if not (waiting := self.waiting()):
+            try:
+                waiting = self.waiting()
+                fresh = [name for name in waiting if name["id"] not in self.results]
+                problem = await self.deliver(fresh[0]) if fresh else None
+                for name in [each for each in waiting if each["id"] in self.results]:  # Also an earlier one.
+                    (self.folder / name[0]).unlink(missing_ok=True)
+            except OSError as error:
+                problem = f"{error.filename or self.command[0]}: {error.strerror}"
+            if problem is not None:
+                print(f"delivery: {problem}; again in {pause} s", file=sys.stderr, flush=True)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+                continue
+            pause = PAUSE_SECONDS
+            if not waiting:
                 await self.added.wait()
-                continue
-            name = waiting[0]
-            status, answer = await self.deliver(name)
-            if status in {0, NEVER}:
-                self.results[name["id"]] = {"state": "failed" if status else "sent", "answer": answer}
-                if len(self.results) > MOST:
-                    del self.results[next(iter(self.results))]
-                (self.folder / name[0]).unlink(missing_ok=True)
-                pause = PAUSE_SECONDS
-                continue
-            print(f"delivery: {status}; again in {pause} s", file=sys.stderr, flush=True)
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
-    async def deliver(self, name: re.Match[str]) -> tuple[int | str, str]:
-        """Runs the program, and returns its status, or what is wrong with it, and its answer."""
+    async def deliver(self, name: re.Match[str]) -> int | str | None:
+        """Runs the program, and notes its answer; returns what is wrong, or its status, unless it took the message."""
         given = {"KIOSK_MESSAGE": name["id"], "KIOSK_TYPE": f"{name['type']}/{name['subtype']}"}
-        options = {"stdout": asyncio.subprocess.PIPE, "env": os.environ | given, "start_new_session": True}
-        try:
-            with open(self.folder / name[0], "rb") as content:
-                process = await asyncio.create_subprocess_exec(*self.command, stdin=content, **options)
-        except OSError as error:
-            return f"{self.command[0]}: {error.strerror}", ""
-        answer = b""
-        try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                while part := await process.stdout.read(ANSWER_BYTES):
-                    answer = (answer + part)[:ANSWER_BYTES]
-                return await process.wait(), answer.decode(errors="replace").strip()
-        except TimeoutError:
-            return f"no end within {PATIENCE_SECONDS} s", ""
-        finally:
-            with suppress(ProcessLookupError):  # Nothing that it started goes on.
-                os.killpg(process.pid, signal.SIGKILL)
+        # Not a pipe, whose end comes only when every process has closed it.
+        with open(self.folder / name[0], "rb") as content, TemporaryFile() as output:
+            options = {"stdin": content, "stdout": output, "env": os.environ | given, "start_new_session": True}
+            process = await asyncio.create_subprocess_exec(*self.command, **options)
+            try:
+                status = await asyncio.wait_for(process.wait(), PATIENCE_SECONDS)
+            except TimeoutError:
+                return f"no end within {PATIENCE_SECONDS} s"
+            finally:
+                with suppress(ProcessLookupError):  # Nothing that it started goes on.
+                    os.killpg(process.pid, signal.SIGKILL)
+            answer = os.pread(output.fileno(), ANSWER_BYTES, 0).decode(errors="replace").strip()
+        if status not in {0, NEVER}:
+            return status
+        result = {"state": "failed" if status else "sent", "answer": answer}
+        self.results = dict([*self.results.items(), (name["id"], result)][-MOST:])
+        return None

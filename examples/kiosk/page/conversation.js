@@ -5,9 +5,13 @@ import { locale, text } from './words.js';
 
 /** More messages than this are forgotten, so that a kiosk can run for months. */
 const KEPT = 100;
+/** Milliseconds without progress after which a message does not play any more, as where the sound device hangs. */
+const STALLED = 2000;
 
 const list = document.querySelector('#messages');
 let lastDay = '';
+/** When a voice message has progressed. */
+let lastHeard = 0;
 
 // Each of these returns what tells the visitor of the message's `state`, and of the `answer` to it.
 
@@ -25,6 +29,9 @@ export function addPicture(name) {
 export function addVoice(message) {
   const heard = player(message);
   heard.sound.onplay = () => sounds().forEach((sound) => sound === heard.sound || sound.pause());
+  heard.sound.ontimeupdate = () => {
+    lastHeard = performance.now();
+  };
   return add('own voice', heard);
 }
 
@@ -45,7 +52,7 @@ export function clear() {
 
 /** Whether a voice message is heard. */
 export function isPlaying() {
-  return sounds().some((sound) => !sound.paused);
+  return sounds().some((sound) => !sound.paused) && performance.now() - lastHeard < STALLED;
 }
 
 function sounds() {
@@ -66,7 +73,8 @@ function add(kind, content) {
   const message = append(kind, content, about);
   return ({ state: news, answer }) => {
     message.dataset.state = news;
-    state.textContent = ` · ${text.delivery[news]}`;
+    // Nothing is said of one that the bridge does not know any more.
+    state.textContent = news in text.delivery ? ` · ${text.delivery[news]}` : '';
     if (answer) add('foreign', paragraph(answer));
   };
 }

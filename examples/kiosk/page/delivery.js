@@ -8,7 +8,7 @@ const MOST = 20;
 
 /**
  * Hands messages to the bridge, in their order, which keeps them until the operator's program has taken them.
- * Each is told of its `state`, 'waiting', 'sent' or 'failed', and of the program's `answer`.
+ * Each is told of its `state`, 'waiting', 'sent', 'failed' or 'unknown', and of the program's `answer`.
  */
 export class Delivery {
   #keymode;
@@ -23,12 +23,12 @@ export class Delivery {
     this.#keymode = keymode;
   }
 
-  /** Sends the body that `make` returns for an ID. */
+  /** Sends the body that `make` returns for an ID; `tell` is null if nobody is told. */
   send(kind, make, tell) {
-    if (this.#own.length >= MOST) return tell({ state: 'failed' });
+    if (this.#own.length >= MOST) return tell?.({ state: 'failed' });
     const identity = crypto.randomUUID();
     this.#own.push({ identity, kind, body: make(identity), tell });
-    tell({ state: 'waiting' });
+    tell?.({ state: 'waiting' });
     this.#hand();
   }
 
@@ -44,7 +44,9 @@ export class Delivery {
     while (this.#own.length > 0) {
       const message = this.#own[0];
       const status = await this.#keymode.hand(message.identity, message.kind, message.body);
-      const isRefused = status >= 400 && status < 500 && status !== 403;
+      // Only a page that is opened anew has another token.
+      if (status === 403) return;
+      const isRefused = status >= 400 && status < 500;
       if (status !== 202 && !isRefused) {
         await new Promise((done) => setTimeout(done, AGAIN));
         continue;

@@ -13,9 +13,9 @@ const REASONS = {
 };
 
 /**
- * Dispatches `settings` with those of the bridge; `states` with what the bridge sent: the present `state`, the `changes` that led to it, and
- * how many were `missed` (null: some); and `lost` with what is lost as `connection`, 'daemon', 'bridge' or
- * 'refused', and a `reason` for the operator.
+ * Dispatches `settings` with those of the bridge; `states` with what the bridge sent: the present `state`, the
+ * `changes` that led to it, and how many were `missed` (null: some); and `lost` with what is lost as `connection`,
+ * 'daemon', 'bridge' or 'refused', and a `reason` for the operator.
  */
 export class Keymode extends EventTarget {
   #token;
@@ -76,6 +76,10 @@ export class Keymode extends EventTarget {
   /** What became of messages, by their IDs; null if no answer comes. */
   async results(identities) {
     const response = await this.#fetch(`/messages?ids=${identities.join()}`);
+    // The token is old, or the bridge has no program any more.
+    if (response?.status === 403 || response?.status === 404) {
+      return Object.fromEntries(identities.map((identity) => [identity, { state: 'unknown' }]));
+    }
     return response?.ok ? await response.json().catch(() => null) : null;
   }
 

@@ -43,7 +43,7 @@ export const voice = new Voice();
 export const clock = new BootClock();
 const delivery = new Delivery(keymode);
 const capitals = new Capitals();
-export const visit = new Visit(() => ['opening', 'recording'].includes(voice.phase) || isPlaying());
+export const visit = new Visit(() => voice.phase === 'recording' || isPlaying());
 
 // keymoded reports.
 
@@ -183,7 +183,7 @@ function deliver(tell, content) {
 }
 
 function sendVoice(message) {
-  const tell = addVoice(message);
+  const tell = message.isForgotten ? null : addVoice(message);
   if (isDelivering) delivery.send(message.blob.type, () => message.blob, tell);
 }
 
@@ -203,6 +203,8 @@ for (const kind of ['pointerdown', 'wheel', 'keydown']) {
 }
 byId('done').onclick = () => visit.end();
 byId('asking-done').onclick = () => visit.end();
+// A screen reader clicks without a pointer or key.
+byId('asking-go-on').onclick = () => visit.goOn();
 byId('asking').oncancel = () => visit.goOn();
 
 // The clipboard outlives the visit.
@@ -217,6 +219,9 @@ visit.addEventListener('asking', ({ detail: left }) => {
 });
 
 visit.addEventListener('ended', () => {
+  // Sent, but keymoded has not answered.
+  if (isSending) voice.finish();
+  isSending = false;
   voice.forget();
   delivery.forget();
   clearTimeout(undoEnds);
@@ -333,6 +338,9 @@ function isSpeaking() {
   return model.keyboard === 'prepareToRecord' || model.draft !== null;
 }
 
+/** The visitor has sent the voice message, which ends as soon as keymoded says so. */
+let isSending = false;
+
 /** Sends the voice message, or discards it at once. */
 async function endVoice(isSent, answer = model) {
   const { draft } = model;
@@ -343,7 +351,11 @@ async function endVoice(isSent, answer = model) {
   let state = answer.sequence > model.sequence ? answer : model;
   if (isSent) {
     const isLeft = state.keyboard !== 'prepareToRecord' || state.sequence <= discardedUntil;
-    return isLeft || send('clickSwitchButton', true);
+    if (isLeft) return;
+    isSending = true;
+    await send('clickSwitchButton', true);
+    isSending = false;
+    return;
   }
   voice.drop();
   discardedUntil = Infinity;
@@ -422,10 +434,11 @@ function draw(news) {
   byId('more').hidden = isSpeaking();
   byId('switch').hidden = isSpeaking() && !isHeld;
   byId('discard').hidden = !isSpeaking() || isHeld;
-  byId('send').disabled = isRecording ? !['opening', 'recording'].includes(phase) : !draft && !field.value.trim();
+  byId('send').disabled = !draft && (isRecording ? !['opening', 'recording'].includes(phase) : !field.value.trim());
   byId('shift').ariaLabel = text.shift[shift ?? 'off'];
   const state = isSpeaking() ? text.voice[phase] : text.keyboard[keyboard];
-  const parts = [notice || (discarded && text.discarded) || state, shift !== 'off' && text.shift[shift]];
+  const said = notice || (discarded && text.discarded);
+  const parts = [(!said || phase === 'failed') && state, said, shift !== 'off' && text.shift[shift]];
   say(connection === 'connecting' ? text.connecting : parts.filter(Boolean).join(' · '));
   if (keyboard === before) return;
   if (keyboard === 'editingText') field.focus();

@@ -10,12 +10,15 @@ const RATE = 32_000;
 /**
  * Records one message at a time. Dispatches `phase` when `phase` changes, `progress` with the `level`
  * (0 to 1) and the `seconds` so far, `recorded` with a message that is kept, and `dropped` with one that
- * is not, which may still be undone. A message has its `blob`, its `seconds`, and the `levels` in it.
+ * is not, which may still be undone. A message has its `blob`, its `seconds`, and the `levels` in it; a kept one
+ * `isForgotten` if `forget` came before its end.
  */
 export class Voice extends EventTarget {
   /** `idle`, `opening` the microphone, `recording`, or `failed` because it cannot be used. */
   phase = 'idle';
   #recording = null;
+  /** A recorder stops later than it is told to: by then, the visit may have ended. */
+  #forgotten = 0;
 
   /** Opens the microphone, and records. */
   async start() {
@@ -28,7 +31,10 @@ export class Voice extends EventTarget {
       if (progress.seconds >= LONGEST) this.finish();
     };
     // It ended by itself: the microphone was unplugged, or its permission taken away.
-    recording.onend = () => this.#fail(recording);
+    recording.onend = (message) => {
+      this.#fail(recording);
+      if (message) this.#tell('dropped', message);
+    };
     try {
       await recording.begin();
       if (this.#recording === recording) this.#enter('recording');
@@ -39,19 +45,17 @@ export class Voice extends EventTarget {
 
   /** Ends the recording and keeps it: `recorded` follows. */
   finish() {
-    if (this.#recording) this.#recording.onend = (message) => this.#tell('recorded', message);
-    this.#end('idle');
+    this.#end('idle', (message, isForgotten) => this.#tell('recorded', { ...message, isForgotten }));
   }
 
   /** Ends the recording: `dropped` follows if there was a word. */
   drop() {
-    if (this.#recording) this.#recording.onend = (message) => this.#tell('dropped', message);
-    this.#end('idle');
+    this.#end('idle', (message, isForgotten) => isForgotten || this.#tell('dropped', message));
   }
 
-  /** Ends the recording, of which nothing is left. */
+  /** Ends the recording, of which nothing is left, nor of those that were dropped. */
   forget() {
-    if (this.#recording) this.#recording.onend = null;
+    this.#forgotten += 1;
     this.#end('idle');
   }
 
@@ -59,9 +63,12 @@ export class Voice extends EventTarget {
     if (this.#recording === recording) this.#end('failed');
   }
 
-  #end(phase) {
+  /** Ends the recording; `take` gets its message. */
+  #end(phase, take = () => {}) {
     const recording = this.#recording;
+    const before = this.#forgotten;
     this.#recording = null;
+    if (recording) recording.onend = (message) => message && take(message, this.#forgotten > before);
     recording?.close();
     this.#enter(phase);
   }
@@ -79,7 +86,7 @@ export class Voice extends EventTarget {
 
 /** One message, from asking for the microphone to closing it. */
 class Recording {
-  /** Called while it records, and at its end with the message. */
+  /** Called while it records, and at its end with the message, which is null if nothing was recorded. */
   onprogress = null;
   onend = null;
   #tracks = [];
@@ -102,7 +109,8 @@ class Recording {
     this.#recorder.onstop = () => {
       // Firefox forgets the type of a recorder that has stopped.
       const blob = new Blob(parts, { type: parts[0]?.type || this.#recorder.mimeType });
-      if (this.#begun !== undefined) this.onend?.({ blob, seconds: this.#seconds, levels: this.#levels });
+      const isBegun = this.#begun !== undefined;
+      this.onend?.(isBegun ? { blob, seconds: this.#seconds, levels: this.#levels } : null);
     };
     this.#meter = new Meter(stream);
     await new Promise((started) => {
