@@ -69,6 +69,22 @@ def test_one_message_is_heard_at_a_time_and_shows_how_far(page: Tab) -> None:
     ) == [True, False]
 
 
+def test_the_field_has_the_focus_whatever_a_finger_touches_while_text_is_edited(any_page: Tab) -> None:
+    any_page.touch("#field")
+    any_page.wait_for(is_state("keyboard", "editingText"))
+    sent = "[...document.querySelectorAll('.own p')].map((one) => one.textContent).join()"
+    for number, word in enumerate(["one", "two", "three"]):
+        any_page.type(word)
+        any_page.touch("#send")
+        any_page.wait_for(f"{sent} === '{','.join(['one', 'two', 'three'][: number + 1])}'")
+    any_page.touch("header h1")
+    any_page.type("four")
+    any_page.wait_for("document.querySelector('#field').value === 'four'")
+    # The keys of who uses no finger lead elsewhere as always.
+    any_page.type("\ue004")
+    assert any_page.run("return document.activeElement.id") != "field"
+
+
 def test_what_was_recorded_can_be_sought(kiosk: Kiosk, any_page: Tab) -> None:
     any_page.touch("#switch")
     any_page.wait_for("document.querySelector('#voice-time').textContent === '0:02'")

@@ -131,7 +131,7 @@ def test_the_microphone_is_held_to_talk_and_slid_to_cancel(
     text = "return document.querySelector('#voice-text').textContent"
     assert any_page.run(text) == "Slide to cancel"
     # The hold is what is measured, so nothing can be waited for.
-    time.sleep(0.5)
+    time.sleep(1.1)
     if end == "release":
         finger(any_page, UP)
         any_page.wait_for("document.querySelectorAll('.voice').length === 1")
@@ -149,6 +149,18 @@ def test_the_microphone_is_held_to_talk_and_slid_to_cancel(
     assert is_ended(any_page, 1 if end == "release" else 0)
     assert kiosk.states()["keyboard"] == "editingText"
     assert any_page.run("return 'hold' in document.documentElement.dataset") is False
+
+
+def test_a_slow_tap_sends_no_empty_message(kiosk: Kiosk, any_page: Tab) -> None:
+    any_page.run(LISTEN)
+    press_microphone(any_page)
+    time.sleep(0.6)
+    finger(any_page, UP)
+    any_page.wait_for("!document.querySelector('#discard').hidden")
+    assert kiosk.states()["keyboard"] == "prepareToRecord"
+    assert any_page.run("return document.querySelectorAll('.voice').length") == 0
+    any_page.touch("#discard")
+    any_page.wait_for(DISCARDED)
 
 
 def test_a_tap_on_the_microphone_leaves_the_hands_free(kiosk: Kiosk, any_page: Tab) -> None:

@@ -205,6 +205,10 @@ byId('done').onclick = () => visit.end();
 byId('asking-done').onclick = () => visit.end();
 // A screen reader clicks without a pointer or key.
 byId('asking-go-on').onclick = () => visit.goOn();
+// What a finger touches while text is edited takes the focus from the field, and the next letters would be lost.
+document.addEventListener('click', ({ detail }) => {
+  if (detail > 0 && model.keyboard === 'editingText' && !field.hidden) field.focus();
+});
 byId('asking').oncancel = () => visit.goOn();
 
 // The clipboard outlives the visit.
@@ -412,6 +416,7 @@ voice.addEventListener('dropped', ({ detail }) => discard(detail));
 
 function draw(news) {
   const before = model.keyboard;
+  const wasHidden = field.hidden;
   Object.assign(model, news);
   const { connection, outage, keyboard, shift, notice, discarded } = model;
   const isRecording = keyboard === 'prepareToRecord';
@@ -440,7 +445,7 @@ function draw(news) {
   const said = notice || (discarded && text.discarded);
   const parts = [(!said || phase === 'failed') && state, said, shift !== 'off' && text.shift[shift]];
   say(connection === 'connecting' ? text.connecting : parts.filter(Boolean).join(' · '));
-  if (keyboard === before) return;
+  if (keyboard === before && field.hidden === wasHidden) return;
   if (keyboard === 'editingText') field.focus();
   else field.blur();
   if (keyboard === 'showingPanel') panel.focusFirst();

@@ -1,7 +1,7 @@
 // A finger on the microphone: a touch, or a hold with a slide to cancel.
 
-/** Milliseconds after which a press is a hold: its end sends. */
-const HOLD = 400;
+/** Milliseconds after which a press is a hold: its end sends. A slow tap is shorter, and so is a message of nothing. */
+const HOLD = 1000;
 /** CSS pixels to the left after which a hold is cancelled. */
 const SLIDE = 72;
 
