@@ -19,8 +19,7 @@ extension Configuration {
     var path: [String] = []
     return configuration.lines.map { line in
       let name = line.drop { $0 == " " }.prefix { $0 != ":" }
-      let depth = (line.utf8.count - line.drop { $0 == " " }.utf8.count) / 2
-      path = path.prefix(depth) + [String(name.filter { $0 != "\"" })]
+      path = path.prefix(line.indentation / 2) + [String(name.filter { $0 != "\"" })]
       let origins = path.reduce(root) { $0?[$1] }?.origins ?? []
       let names = origins.map { printable(files[$0].name) }
       return names.isEmpty ? line : "\(line)  # \(names.joined(separator: ", "))"
@@ -111,8 +110,8 @@ extension Configuration {
     let texts = texts.map(scalar)
     let line = "\(key) [\(texts.joined(separator: ", "))]"
     guard line.count > 80 else { return [line] }
-    let indentation = String(key.prefix { $0 == " " })
-    return [key] + texts.map { "\(indentation)  - \($0)" }
+    let indentation = String(repeating: " ", count: key.indentation + 2)
+    return [key] + texts.map { "\(indentation)- \($0)" }
   }
 }
 

@@ -20,7 +20,7 @@ extension ConfigurationReader {
     let lists = members(of: bindings, "bindings", known: table.eventNames, each: "event")
     // An event without a value keeps its default keys; an empty list removes them.
     let named = table.events.filter {
-      lists[table.name(ofEvent: $0)].map { $0.content != .scalar("") } ?? false
+      lists[table.name(ofEvent: $0)].map { !$0.isEmpty } ?? false
     }
     for event in named { configuration.settings.bindings.unbind(event) }
     var bound: [Bound] = []

@@ -163,7 +163,7 @@ extension ConfigurationReader {
       // A name without a value, such as `shift:`, is not an error.
       if let name = node.text.flatMap({ nameWithoutSpace($0[...]) }) {
         fail(missingSpace(after: name), at: node)
-      } else if node.content != .scalar("") {
+      } else if !node.isEmpty {
         let keys = known.isEmpty ? "" : "; its possible \(kind)s are \(listed(known))"
         fail("\(what) must be a mapping\(keys)", at: node)
       }
@@ -207,7 +207,7 @@ extension ConfigurationReader {
     if !["yes", "no", "true", "false"].contains(text) {
       fail("'\(text)' is not yes, no, true or false", at: node)
     }
-    return ["yes", "true"].contains(text)
+    return node.isYes
   }
 
   /// Whether a time is turned off: `off`, `0`, or no value.

@@ -33,10 +33,10 @@ public struct ConfigurationText: Hashable, Sendable {
     let main = path ?? Configuration.systemPath
     var files: [ConfigurationText] = []
     // Only a missing file means the defaults, not one that cannot be read.
-    if let file = try read(main, mayWait, isOptional: path == nil) { files.append(file) }
+    if path != nil || !isMissing(main) { files.append(try read(main, mayWait: mayWait)) }
     var room = sizeLimit - (files.first?.bytes.count ?? 0)
     for dropIn in try dropIns(of: main) {
-      guard let file = try read(dropIn, false, isOptional: false) else { continue }
+      let file = try read(dropIn, mayWait: false)
       room -= file.bytes.count
       guard room >= 0 else {
         throw ConfigurationErrors(
@@ -67,15 +67,17 @@ public struct ConfigurationText: Hashable, Sendable {
     return dropIns.map { "\(folder)/\($0)" }
   }
 
-  /// Reads a file; `nil` if it `isOptional` and missing.
+  private static func isMissing(_ file: String) -> Bool {
+    access(file, F_OK) != 0 && [ENOENT, ENOTDIR].contains(errno)
+  }
+
   private static func read(
-    _ file: String, _ mayWait: Bool, isOptional: Bool
-  ) throws(ConfigurationErrors) -> ConfigurationText? {
+    _ file: String, mayWait: Bool
+  ) throws(ConfigurationErrors) -> ConfigurationText {
     let bytes: [UInt8]?
     do throws(SystemError) {
       bytes = try contents(of: file, limit: sizeLimit, mayWait: mayWait)
     } catch {
-      if isOptional, [ENOENT, ENOTDIR].contains(error.code) { return nil }
       throw ConfigurationErrors(
         file: file,
         error.code == ENOTSUP

@@ -26,12 +26,14 @@ extension ObservedMachine where R: DrawableRules {
     let arrows = Diagram(of: rules).arrows
     let start = Diagram.Arrow(from: "", to: rules.name(of: rules.initial), event: "")
     let lists = [
-      ("leaving", hooks.exits, arrows), ("before", hooks.befores, arrows),
-      ("after", hooks.afters, arrows), ("entering", hooks.entries, [start] + arrows),
+      ("leaving", hooks.exits, arrows, isLeft: true),
+      ("before", hooks.befores, arrows, isLeft: true),
+      ("after", hooks.afters, arrows, isLeft: true),
+      ("entering", hooks.entries, [start] + arrows, isLeft: false),
     ]
-    let idle = lists.flatMap { verb, hooks, arrows in
+    let idle = lists.flatMap { verb, hooks, arrows, isLeft in
       hooks.filter { hook in
-        hook.action != nil && !arrows.contains { calls(hook, $0, isLeft: verb != "entering") }
+        hook.action != nil && !arrows.contains { calls(hook, $0, isLeft: isLeft) }
       }.map { HookFault.neverCalled("\(verb)(\(words($0)))") }
     }
     // Callbacks for every state are for what is common to all of them, such as a log.

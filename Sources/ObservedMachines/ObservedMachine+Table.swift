@@ -39,8 +39,7 @@ extension ObservedMachine where R: Tabular {
   public func before(
     _ state: R.State, on event: R.Event, _ action: @escaping (Step) -> Void
   ) throws(TransitionTable<R.State, R.Event>.Fault) -> Registration {
-    guard rules.next(state, on: event) != nil else { throw .noRow(state, event) }
-    return add(hook(state, event, action), to: \.befores)
+    add(try rowHook(state, event, action), to: \.befores)
   }
 
   /// Calls `action` after each step of one row. Throws if the table has no such row.
@@ -48,7 +47,13 @@ extension ObservedMachine where R: Tabular {
   public func after(
     _ state: R.State, on event: R.Event, _ action: @escaping (Step) -> Void
   ) throws(TransitionTable<R.State, R.Event>.Fault) -> Registration {
+    add(try rowHook(state, event, action), to: \.afters)
+  }
+
+  private func rowHook(
+    _ state: R.State, _ event: R.Event, _ action: @escaping (Step) -> Void
+  ) throws(TransitionTable<R.State, R.Event>.Fault) -> Hook<R> {
     guard rules.next(state, on: event) != nil else { throw .noRow(state, event) }
-    return add(hook(state, event, action), to: \.afters)
+    return hook(state, event, action)
   }
 }

@@ -69,8 +69,9 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   enum Mode {
     /// Neither an event nor ``start()`` has come.
     case new
-    /// Nobody watches the machine, so nothing has to be told of a step.
+    /// No callback is registered, and no sequence is read.
     case unwatched
+    /// A callback is registered, or a sequence is read.
     case watched
     /// A step is under way.
     case busy

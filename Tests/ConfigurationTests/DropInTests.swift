@@ -151,7 +151,8 @@ struct DropInTests {
   }
 
   @Test(
-    "an error names the place of the same use of a chord, and further errors are not of one file")
+    "an error about a chord names the line that binds the same use, and a count names a file if all are in it"
+  )
   func places() {
     #expect(
       said(

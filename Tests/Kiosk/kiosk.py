@@ -9,10 +9,11 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Self
 
-from browser import Browser, Tab
+from browser import Browser, Tab, is_state
 
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
+from support.input_events import SCROLLLOCK
 from support.local_daemon import LocalDaemon
 from support.passed_sockets import start_with_sockets
 from support.readiness import ReadinessSocket
@@ -166,6 +167,12 @@ class Kiosk:
         tab.open(self.bridge.entrance.as_uri(), leads_to=self.bridge.origin)
         tab.wait_for("document.documentElement.dataset.connection === 'connected'")
         return tab
+
+    def speak(self, page: Tab, end: str) -> None:
+        """Records a voice message by a key, and ends it by a touch on the arrow or the bin."""
+        self.keyboard.press(SCROLLLOCK)
+        page.wait_for(is_state("voice", "recording"))
+        page.touch(end)
 
     def states(self, seconds: float = 60) -> dict[str, Any]:
         """What the bridge says of the states."""

@@ -129,9 +129,7 @@ def test_texts_pictures_and_voice_messages_arrive_and_are_answered(
     page.wait_for(is_state("keyboard", "editingText"))
     page.type("hi 😀\ue007")
     page.wait_for(is_shown("sent"))
-    delivering.keyboard.press(SCROLLLOCK)
-    page.wait_for("document.documentElement.dataset.voice === 'recording'")
-    page.touch("#send")
+    delivering.speak(page, "#send")
     page.wait_for(is_shown("sent", 2))
     delivering.keyboard.press(COMPOSE)
     page.wait_for(is_state("keyboard", "showingPanel"))
@@ -395,9 +393,7 @@ def test_the_echo_of_the_example_answers(tmp_path: Path, browsers: Browsers) -> 
         page.wait_for(is_state("keyboard", "editingText"))
         page.type("hi\ue007")
         page.wait_for(is_shown("sent"))
-        kiosk.keyboard.press(SCROLLLOCK)
-        page.wait_for("document.documentElement.dataset.voice === 'recording'")
-        page.touch("#send")
+        kiosk.speak(page, "#send")
         page.wait_for(is_shown("sent", 2))
         first, second = page.run(
             "return [...document.querySelectorAll('.foreign p')].slice(2).map((one) => one.textContent)"

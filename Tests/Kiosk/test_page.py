@@ -230,7 +230,7 @@ for (const phrase of phrases) show(status, status, phrase);
 return cut;
 """
 
-# Chromium asks nobody, Firefox has no device.
+# No microphone can be used: Chromium denies it without asking, and Firefox finds none.
 DENIED = ["--use-fake-device-for-media-stream", "--deny-permission-prompts"]
 
 

@@ -111,9 +111,7 @@ def test_after_five_seconds_nothing_of_it_is_left(kiosk: Kiosk, page: Tab) -> No
     const { voice } = await import('/kiosk.js');
     voice.addEventListener('dropped', ({ detail }) => { window.dropped = new WeakRef(detail.blob); });
     """)
-    kiosk.keyboard.press(SCROLLLOCK)
-    page.wait_for("document.documentElement.dataset.voice === 'recording'")
-    page.touch("#discard")
+    kiosk.speak(page, "#discard")
     page.wait_for(is_state("input", "text"))
     page.wait_for("document.querySelector('#undo').hidden")
     assert 5000 in page.run("return window.waits")

@@ -64,9 +64,7 @@ def visit(kiosk: Kiosk, page: Tab) -> None:
     page.run(NOTE)
     page.run(LISTEN)
     for end in ("#send", "#discard"):
-        kiosk.keyboard.press(SCROLLLOCK)
-        page.wait_for("document.documentElement.dataset.voice === 'recording'")
-        page.touch(end)
+        kiosk.speak(page, end)
         page.wait_for(is_state("keyboard", "editingText"))
     page.wait_for("document.querySelectorAll('.voice').length === 1")
     # Messages that fill the screen, of which it shows the first.
@@ -132,7 +130,7 @@ def test_a_key_or_touch_lets_the_visit_go_on(kiosk: Kiosk, any_page: Tab) -> Non
         page.wait_for(ASKED)
         sign()
         page.wait_for(NOT_ASKED)
-        # It only said that somebody is there.
+        # The sign that somebody is there did nothing else.
         assert page.run(left) == ["hi", 0]
     page.run("(await import('/kiosk.js')).visit.ask(10)")
     # By Tab and Enter, too.

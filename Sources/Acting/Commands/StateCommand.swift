@@ -80,7 +80,7 @@ public final class StateCommand {
       case .failure(let error): fail(error)
       }
     }
-    // Also before the scope: its job waits until the unit that this process is in has started.
+    // Before it asks for the scope: systemd makes that only after the unit of this process has started.
     ServiceManager.notify("READY=1")
     let scope = try CommandScope(grace: grace)
     let signals = try loop.addSignals(

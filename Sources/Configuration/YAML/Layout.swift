@@ -52,12 +52,12 @@ func nameWithoutSpace(_ text: Substring) -> Substring? {
   return name
 }
 
-extension Substring {
+extension StringProtocol {
   /// How many spaces it begins with.
-  fileprivate var indentation: Int { prefix { $0 == " " }.count }
+  var indentation: Int { prefix { $0 == " " }.count }
 
   fileprivate var isBlankOrComment: Bool {
-    let text = drop { $0 == " " }
-    return text.isEmpty || text.first == "#"
+    let first = first { $0 != " " }
+    return first == nil || first == "#"
   }
 }

@@ -13,7 +13,7 @@ extension Node {
   ///   - files: the values in the order of their files.
   ///   - path: the names that lead to this value, such as `keyboard.table`.
   static func merged(_ files: [Node], at path: String = "") -> Node? {
-    guard let last = files.last(where: { $0.content != .scalar("") }) else { return files.last }
+    guard let last = files.last(where: { !$0.isEmpty }) else { return files.last }
     if united.contains(path) {
       return Node(content: .sequence(files.flatMap(\.elements)), mark: last.mark)
     }
@@ -21,12 +21,12 @@ extension Node {
     // All at once, so that the time does not grow with the number of files.
     var merged: [(key: Node, values: [Node])] = []
     var places: [String: (place: Int, file: Int)] = [:]
-    for (file, node) in files.enumerated() where node.content != .scalar("") {
-      var pairs: [Pair] = []
-      if case .mapping(let own) = node.content { pairs = own }
-      if node.content != .mapping(pairs) || path == "keyboard.table" && node.replacesTable {
+    for (file, node) in files.enumerated() where !node.isEmpty {
+      guard case .mapping(let pairs) = node.content else {
         (merged, places) = ([], [:])
+        continue
       }
+      if path == "keyboard.table", node["replaces"]?.isYes == true { (merged, places) = ([], [:]) }
       for pair in pairs { add(pair, of: file) }
     }
     let pairs = merged.compactMap { key, values in
@@ -47,10 +47,6 @@ extension Node {
       merged.append((pair.key, [pair.value]))
     }
   }
-
-  private var replacesTable: Bool {
-    ["yes", "true"].contains(self["replaces"]?.text)
-  }
 }
 
 extension Node {
@@ -59,6 +55,12 @@ extension Node {
     guard case .scalar(let text) = content else { return nil }
     return text
   }
+
+  /// Whether a name has no value, as in `shift:`.
+  var isEmpty: Bool { text == "" }
+
+  /// Whether the value is `yes` or `true`.
+  var isYes: Bool { text == "yes" || text == "true" }
 
   /// The values of a list; a single value is a list of one.
   var elements: [Node] {
