@@ -136,6 +136,21 @@ struct DropInTests {
           "b.yaml:2:23: 'F1' is already bound to tapTextField in a.yaml:1:37",
           "b.yaml:3:21: 'F2' is already bound to tapBlankArea in line 2",
         ])
+    // Where there should be names below a name, a later file hides no other value.
+    let (right, wrong) = (
+      "keyboard: {bindings: {tapTextField: F1}}", "keyboard:\n  bindings:\n    a:[F9]"
+    )
+    let told = ":3:5: a space is missing after 'a:'"
+    #expect(said(of: wrong, right) == ["a.yaml\(told)"])
+    #expect(said(of: right, wrong) == ["b.yaml\(told)"])
+    #expect(said(of: right, wrong, right) == ["b.yaml\(told)"])
+    #expect(said(of: "7", right).map { $0.prefix(11) } == ["a.yaml:1:1:"])
+    #expect(
+      said(
+        of: "keyboard: {table: {rows: {editingText: 7}}}",
+        "keyboard: {table: {rows: {editingText: {}}}}"
+      ).count == 1)
+    #expect(said(of: "debounce: 5ms", "debounce: {x: 1}").map { $0.prefix(12) } == ["b.yaml:1:11:"])
     // A name that occurs twice in one file is an error, in whichever of them.
     for texts in [("debounce: 1ms\ndebounce: 2ms", ""), ("", "debounce: 1ms\ndebounce: 2ms")] {
       #expect(

@@ -3,11 +3,17 @@ extension Node {
   /// The lists to which a later file adds; it replaces all others.
   private static let united = ["keyboard.table.states", "keyboard.table.events", "devices.ignore"]
 
+  /// Below these are names, each of which is merged by itself; `*` is any state.
+  private static let groups = [
+    "", "shift", "keyboard", "keyboard.bindings", "keyboard.table", "keyboard.table.rows",
+    "keyboard.table.rows.*", "devices", "leds",
+  ]
+
   /// The values of several files as one.
   ///
-  /// Mappings are merged, and any other value is replaced, unless the later one is empty. A table
-  /// that replaces the shipped one replaces earlier files' tables, too. A key that occurs twice in
-  /// one file also occurs twice in the result, so that it is found to be an error.
+  /// Groups of names are merged, and any other value is replaced, unless the later one is empty. A
+  /// table that replaces the shipped one replaces earlier files' tables, too. What is an error in one
+  /// file is in the result, too: a key that occurs twice, or another value in place of a group.
   ///
   /// - Parameters:
   ///   - files: the values in the order of their files.
@@ -17,20 +23,18 @@ extension Node {
     if united.contains(path) {
       return Node(content: .sequence(files.flatMap(\.elements)), mark: last.mark)
     }
-    guard case .mapping = last.content else { return last }
+    guard groups.contains(path) else { return last }
     // All at once, so that the time does not grow with the number of files.
     var merged: [(key: Node, values: [Node])] = []
     var places: [String: (place: Int, file: Int)] = [:]
     for (file, node) in files.enumerated() where !node.isEmpty {
-      guard case .mapping(let pairs) = node.content else {
-        (merged, places) = ([], [:])
-        continue
-      }
+      guard case .mapping(let pairs) = node.content else { return node }
       if path == "keyboard.table", node["replaces"]?.isYes == true { (merged, places) = ([], [:]) }
       for pair in pairs { add(pair, of: file) }
     }
     let pairs = merged.compactMap { key, values in
-      Node.merged(values, at: path.isEmpty ? key.text ?? "" : "\(path).\(key.text ?? "")")
+      let name = path == "keyboard.table.rows" ? "*" : key.text ?? ""
+      return Node.merged(values, at: path.isEmpty ? name : "\(path).\(name)")
         .map { Pair(key: key, value: $0) }
     }
     return Node(content: .mapping(pairs), mark: last.mark)
