@@ -41,7 +41,7 @@ class RunningWhile:
         any_session: bool = True,
         is_awaited: bool = True,
     ) -> None:
-        """Starts it with these arguments, and waits until it has a scope for its command or has ended.
+        """Starts it with these arguments, and waits until it has a unit for its command or has ended.
 
         With `shell` the command is a script for editingText. `under` is a program that executes
         keymodectl in its place.
@@ -51,25 +51,25 @@ class RunningWhile:
         session = ["--any-session"] if any_session else []
         if shell:
             arguments = (*arguments, "keyboard=editingText", "--", "sh", "-c", shell)
-        before = set(self._scopes())
+        before = set(self._units())
         with open(self.folder / "errors", "wb") as errors:
             self.process = person.start(
                 *("env", "--chdir", str(self.folder), *under),
                 *("keymodectl", "while", *session, *arguments),
                 stderr=errors,
             )
-        self.scope: Path | None = None
+        self.unit: Path | None = None
         if is_awaited:
-            wait_until(lambda: self._found_scope(before) or self.has_ended, "the command's scope")
+            wait_until(lambda: self._found_unit(before) or self.has_ended, "the command's unit")
 
-    def _scopes(self) -> list[Path]:
+    def _units(self) -> list[Path]:
         slices = self.person.cgroup / MANAGER / "app.slice"
-        return list(slices.glob("keymode-while-*-command.scope"))
+        return list(slices.glob("keymode-while-*-command.service"))
 
-    def _found_scope(self, before: set[Path]) -> bool:
-        found = [scope for scope in self._scopes() if scope not in before and processes(scope)]
+    def _found_unit(self, before: set[Path]) -> bool:
+        found = [unit for unit in self._units() if unit not in before and processes(unit)]
         if found:
-            self.scope = found[0]
+            self.unit = found[0]
         return bool(found)
 
     @property
@@ -90,27 +90,27 @@ class RunningWhile:
     @property
     def number(self) -> int:
         """The PID of keymodectl."""
-        assert self.scope
+        assert self.unit
         (number,) = processes(self._own_scope)
         return number
 
     @property
     def _own_scope(self) -> Path:
-        return Path(str(self.scope).replace("-command.scope", ".scope"))
+        return Path(str(self.unit).replace("-command.service", ".scope"))
 
     @property
     def keeper(self) -> int:
-        """The PID of what keeps the scope."""
-        assert self.scope
-        (number,) = map(int, (self.scope / "cgroup.procs").read_text().split())
+        """The PID of what keeps the unit."""
+        assert self.unit
+        (number,) = map(int, (self.unit / "cgroup.procs").read_text().split())
         return number
 
     @property
     def command(self) -> set[int]:
         """The PIDs of the command."""
-        if not self.scope:
+        if not self.unit:
             return set()
-        return {pid for run in self.scope.glob("run-*") for pid in processes(run)}
+        return {pid for run in self.unit.glob("run-*") for pid in processes(run)}
 
     def named(self, name: str) -> set[int]:
         """The PIDs of the command that have this name."""
@@ -130,7 +130,11 @@ class RunningWhile:
     def wait_for_nothing(self) -> None:
         """Waits until neither keymodectl nor anything that it has started is left."""
         self.process.wait(BOUND_SECONDS)
-        wait_until(lambda: not self._scopes(), "the end of the scope")
+        try:
+            wait_until(lambda: not self._units(), "the end of the unit")
+        except AssertionError as error:
+            left = {unit: processes(unit) for unit in self._units()}
+            raise AssertionError(f"{left} are left") from error
 
     def end(self) -> int:
         """Waits for the end of keymodectl, and returns its exit status, or a shell's for a signal."""

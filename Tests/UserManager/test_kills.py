@@ -44,8 +44,8 @@ def test_nothing_is_left(told: AttackTable, kill: Callable[[Person], None]) -> N
             running = RunningWhile(person, *HOPPERS)
             person.trigger("tapTextField")
             running.wait_for_log("up")
-            assert running.scope
-            run = running.scope / "run-1"
+            assert running.unit
+            run = running.unit / "run-1"
             begin = time.monotonic()
             kill(person)
             wait_until(lambda run=run: not processes(run), "the end")
@@ -66,7 +66,7 @@ def test_nothing_is_left(told: AttackTable, kill: Callable[[Person], None]) -> N
     tell(told, kill.__name__.replace("_", " "), delays)
 
 
-VICTIMS = ["keymodectl", "the keeper", "both", "the scope"]
+VICTIMS = ["keymodectl", "the keeper", "both", "the unit"]
 
 
 def test_random_kills_while_states_change_leave_nothing(told: AttackTable) -> None:
@@ -87,9 +87,9 @@ def test_random_kills_while_states_change_leave_nothing(told: AttackTable) -> No
                 if victim in (name, "both"):
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(number, signal.SIGKILL)
-            if victim == "the scope":
-                assert running.scope
-                person.systemctl("stop", running.scope.name, check=False)
+            if victim == "the unit":
+                assert running.unit
+                person.systemctl("stop", running.unit.name, check=False)
             running.wait_for_nothing()
             delays.append(time.monotonic() - begin)
     tell(told, "random kills", delays)

@@ -207,7 +207,7 @@ def test_idle_keymodectl_in_a_unit_has_no_watchdog_and_one_that_hangs_is_killed(
         talker = PushToTalk(talking, "stubborn descendant", "speech.service")
         # An idle keymodectl has no watchdog; it may be stopped as long as one likes.
         pid = talking.main_pid("speech.service")
-        wait_until(lambda: talking.active("keymode-while-*-command.scope"), "the scope")
+        wait_until(lambda: talking.active("keymode-while-*-command.service"), "the unit")
         talking.stop(pid)
         time.sleep(1.5)
         talking.kill("CONT", pid)

@@ -283,19 +283,32 @@ def family(person: Person, start: Start) -> RunningWhile:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, "stop"])
-def test_end_of_the_keeper_or_its_scope_leaves_nothing_and_keymodectl_says_so(
+def test_end_of_the_keeper_or_its_unit_leaves_nothing_and_keymodectl_says_so(
     family: RunningWhile, how: int | str
 ) -> None:
-    assert family.scope
+    assert family.unit
     if isinstance(how, int):
         os.kill(family.keeper, how)
     else:
-        family.person.systemctl("stop", family.scope.name)
+        family.person.systemctl("stop", family.unit.name)
     assert family.end() == 1
     assert family.errors == (
-        "keymodectl: systemd's scope of the command was stopped; so was the command"
+        "keymodectl: systemd's unit of the command was stopped; so was the command"
     )
     family.wait_for_nothing()
+
+
+def test_what_systemd_misses_is_killed_by_the_kernel(person: Person, start: Start) -> None:
+    drop_in = "keymode-while-.service.d/test.conf"
+    person.write_unit(drop_in, "[Service]\nKillMode=none\n")
+    try:
+        running = start("--grace", "100ms", shell=FAMILY)
+        enter(person)
+        wait_until(lambda: len(running.named("sleep")) == 3, "the family")
+        running.signal(signal.SIGKILL)
+        running.wait_for_nothing()
+    finally:
+        person.write_unit(drop_in, "")
 
 
 def test_command_that_stops_its_keeper_does_not_outlive_keymodectl(family: RunningWhile) -> None:
@@ -336,8 +349,8 @@ def test_command_ends_also_where_no_more_files_may_be_open(person: Person, start
     running = start(
         "--grace", "100ms", shell="setsid sleep 1000 & echo up >>log; exec sleep 1000", until="up"
     )
-    assert running.scope
-    pid = running.scope.name.split("-")[2]  # In the namespace.
+    assert running.unit
+    pid = running.unit.name.split("-")[2]  # In the namespace.
     person.run("prlimit", f"--pid={pid}", "--nofile=5")
     leave(person)
     running.wait_for_no_command()
@@ -394,7 +407,7 @@ def test_orphans_of_the_caller_are_not_adopted(person: Person, start: Start) -> 
     wait_until(lambda: running.command, "the command")
     time.sleep(0.3)
     children = Path(f"/proc/{running.number}/task/{running.number}/children").read_text().split()
-    assert len(children) == 2, "the keeper and the command"
+    assert len(children) == 1, "the command"
 
 
 def test_command_under_a_tracer_that_hangs_starts_again(person: Person, start: Start) -> None:

@@ -25,7 +25,7 @@ public enum CommandOutcome: Hashable, Sendable {
 /// has started.
 final class ContainedCommand {
   private let command: [String]
-  private let scope: CommandScope
+  private let unit: CommandUnit
   private let loop: EventLoop
   private let told: (CommandOutcome) -> Void
 
@@ -40,17 +40,17 @@ final class ContainedCommand {
   private var groupChanges: EventSource?
   private var deadline: EventSource?
 
-  /// A command that runs in `scope`. The loop calls `told` with what became of each run that
+  /// A command that runs in `unit`. The loop calls `told` with what became of each run that
   /// has begun.
   init(
-    _ command: [String], in scope: CommandScope, grace: Duration, on loop: EventLoop,
+    _ command: [String], in unit: CommandUnit, grace: Duration, on loop: EventLoop,
     told: @escaping (CommandOutcome) -> Void
   ) throws(SystemError) {
-    (self.command, self.scope, self.loop, self.told) = (command, scope, loop, told)
+    (self.command, self.unit, self.loop, self.told) = (command, unit, loop, told)
     machine = StateMachine(RunRules(grace: grace.wholeMicroseconds))
     deadline = try loop.addTimer { [unowned self] in
       take(.deadlineCame)
-      // The kernel tells of an empty group up to 10 ms late; never, if the scope's end removed
+      // The kernel tells of an empty group up to 10 ms late; never, if the unit's end removed
       // it first.
       look()
       if machine.state == .killing { deadline?.set(after: .milliseconds(100)) }
@@ -64,7 +64,7 @@ final class ContainedCommand {
   func start(adding variables: [(name: String, value: String)]) -> Int32? {
     for (name, value) in variables { setenv(name, value, 1) }
     do throws(SystemError) {
-      let group = try scope.group()
+      let group = try unit.group()
       groupChanges = try loop.addIO(group.changes, .exceptional) { [unowned self] _ in look() }
       let first = try ChildProcess(running: command, in: group)
       (self.group, self.first) = (group, first)

@@ -8,7 +8,7 @@ import Wire
 /// A command that runs while states last: `keymodectl while`.
 ///
 /// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
-/// command, which runs in a ``CommandScope``.
+/// command, which runs in a ``CommandUnit``.
 public final class StateCommand {
   private let command: [String]
   private let conditions: StateConditions
@@ -64,14 +64,14 @@ public final class StateCommand {
   ///   - grace: how long the command may take to end.
   ///   - anySession: whether not to look at sessions.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
-  /// - Throws: if systemd cannot make a scope for the command, `UsageError` if the daemon lacks a
+  /// - Throws: if systemd cannot make a unit for the command, `UsageError` if the daemon lacks a
   ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
   ///   system call fails.
   public func result(
     grace: Duration, anySession: Bool, mayWait: Bool
   ) throws -> CommandRules.Result {
     let loop = run.loop
-    // Before the scope: making it may move this process out of its session.
+    // Before the unit: making it may move this process out of its session.
     let follower = try StatesFollower(
       directory, on: loop, anySession: anySession, mayWait: mayWait
     ) { [self] occurrence in
@@ -80,25 +80,22 @@ public final class StateCommand {
       case .failure(let error): fail(error)
       }
     }
-    // Before it asks for the scope: systemd makes that only after the unit of this process has started.
+    // Before it asks for the unit: a manager that waits for this process starts no other.
     ServiceManager.notify("READY=1")
-    let scope = try CommandScope(grace: grace)
+    let unit = try CommandUnit(grace: grace)
     let signals = try loop.addSignals(
       (Self.ending + [SIGTSTP]).filter { !Signals.isIgnored($0) } + Self.passed
     ) { [self] in heed($0) }
-    let contained = try ContainedCommand(command, in: scope, grace: grace, on: loop) {
+    let contained = try ContainedCommand(command, in: unit, grace: grace, on: loop) {
       [self] outcome in take(.ended(outcome))
     }
     self.contained = contained
     liveness = try Liveness(of: directory, on: loop) { [self] _ in take(.left) }
-    losses = try scope.watch(on: loop) { [self] in
+    losses = try unit.watch(on: loop) { [self] in
       losses = []
       fail($0)
     }
-    defer {
-      contained.close()
-      scope.close()
-    }
+    defer { contained.close() }
     return try run.untilEnd(keeping: follower, signals)
   }
 

@@ -44,6 +44,7 @@ struct BusMessage: ~Copyable {
     case .bool(let isTrue): try append("b", CInt(isTrue ? 1 : 0))
     case .uint32(let number): try append("u", number)
     case .uint64(let number): try append("t", number)
+    case .descriptor(let number): try append("h", number)
     case .string(let text):
       let type = Unicode.Scalar("s").character
       try write(text.withCString { sd_bus_message_append_basic(handle, type, $0) })

@@ -3,6 +3,8 @@ public indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
   case uint32(UInt32)
   case uint64(UInt64)
+  /// A descriptor to pass on; the other side gets one of its own.
+  case descriptor(Int32)
   /// A string or, in what is received, the path of an object.
   case string(String)
   /// The elements all have the type that the signature names.
@@ -20,6 +22,7 @@ public indirect enum BusValue: Hashable, Sendable {
     case .bool: "b"
     case .uint32: "u"
     case .uint64: "t"
+    case .descriptor: "h"
     case .string: "s"
     case .array(let element, _): "a\(element)"
     case .structure(let members): "(\(members.map(\.signature).joined()))"
@@ -39,7 +42,7 @@ public indirect enum BusValue: Hashable, Sendable {
   public var elements: [BusValue]? {
     switch self {
     case .array(_, let elements), .structure(let elements): elements
-    case .bool, .uint32, .uint64, .string, .entry, .variant, .other: nil
+    case .bool, .uint32, .uint64, .descriptor, .string, .entry, .variant, .other: nil
     }
   }
 

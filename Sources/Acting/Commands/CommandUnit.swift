@@ -1,0 +1,164 @@
+import Glibc
+import Linux
+import Terminal
+
+/// Where a command of this process runs: `keymode-while-PID-command.service`, a unit of systemd.
+///
+/// The unit is bound to the one that this process is in: that of the service that this process
+/// belongs to, or else `keymode-while-PID.scope`, into which this process moves itself. Its own
+/// process, the keeper, waits for the end of a pipe that only this process can write to. So when
+/// this process ends, whatever ended it, systemd ends the command, even where the service lives on:
+/// by SIGTERM, after the grace by SIGKILL, and at last by the kernel's `cgroup.kill`. Systemd kills
+/// one process after the other, and may miss one of a command that starts processes all the time.
+/// Nothing that the command starts can leave the unit by chance.
+///
+/// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
+final class CommandUnit {
+  /// The path of the unit's control group.
+  private let path: String
+  private var lastRun = 0
+
+  /// The end of the pipe.
+  private let pipe: FileDescriptor
+  private let keeper: ForeignProcess
+  private let manager: ForeignProcess?
+
+  /// Makes the unit. Returns once the manager has made it.
+  ///
+  /// - Parameter grace: how long the command may take to end.
+  /// - Throws: ``NoCommandUnit``.
+  init(grace: Duration) throws {
+    // Root uses the system's manager, even in a terminal of another user, which is in a unit of
+    // hers. In a unit of root's own user manager, it uses that one.
+    let userUnit = ServiceManager.userUnit
+    let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
+    let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
+    let isInService = unit?.hasSuffix(".service") == true
+    let address: Bus.Address = isOfUser ? .userManager : .systemManager
+    let own = "keymode-while-\(getpid())"
+    do {
+      if !isInService {
+        let number = BusValue.array(of: "u", [.uint32(UInt32(bitPattern: getpid()))])
+        _ = try startUnit("\(own).scope", [("PIDs", number)], by: address)
+      }
+      let bound = BusValue.array(of: "s", [.string(isInService ? unit ?? "" : "\(own).scope")])
+      var ends: [Int32] = [-1, -1]
+      try retrying("make", "a pipe") { Glibc.pipe(&ends) }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      defer { close(ends[0]) }
+      pipe = FileDescriptor(owning: ends[1])
+      let started = try startUnit(
+        "\(own)-command.service",
+        [
+          ("Type", .string("exec")), ("ExecStart", Self.command(["/bin/cat"])),
+          ("StandardInputFileDescriptor", .descriptor(ends[0])),
+          ("StandardOutput", .string("null")),
+          ("ExecStopPost", Self.command(["/bin/sh", "-c", Self.killAll])),
+          ("BindsTo", bound), ("After", bound),
+          ("TimeoutStopUSec", .uint64(UInt64(clamping: grace.wholeMicroseconds))),
+          ("Delegate", .bool(true)), ("OOMPolicy", .string("continue")),
+        ], by: address)
+      keeper = try ForeignProcess(started.process)
+      path = try ControlGroup.path(of: started.process)
+      // An error that each run would have is better told now.
+      _ = try ControlGroup(at: "\(path)/run-0")
+      manager = try started.manager.map { process in try ForeignProcess(process.number) }
+    } catch let error as any TerminalTextConvertible {
+      throw NoCommandUnit(
+        text: """
+          no command can be started, because systemd could not end it: \(error.text);
+          'loginctl enable-linger' starts a service manager for a user without a session, and \
+          'keymodectl watch --json' needs none
+          """)
+    }
+  }
+
+  /// Kills what is in the control groups of the runs. This shell may be in an inner group, too.
+  private static let killAll = """
+    unit=$$(grep ^0:: /proc/self/cgroup); unit=/sys/fs/cgroup$${unit#0::}
+    for run in "$${unit%/.control}"/run-*/cgroup.kill; do test ! -w "$$run" || echo 1 >"$$run"; done
+    """
+
+  /// A command as systemd has it: the program, its arguments, and not to ignore its failure.
+  private static func command(_ arguments: [String]) -> BusValue {
+    let list = BusValue.array(of: "s", arguments.map(BusValue.string))
+    return .array(
+      of: "(sasb)", [.structure([.string(arguments.first ?? ""), list, .bool(false)])])
+  }
+
+  /// Makes a control group for a run of the command. Throws where the unit has ended.
+  func group() throws(SystemError) -> ControlGroup {
+    lastRun += 1
+    return try ControlGroup(at: "\(path)/run-\(lastRun)")
+  }
+
+  /// Calls `lost`, from the loop, if the unit or its manager has ended; until the sources are
+  /// released.
+  func watch(
+    on loop: EventLoop, lost: @escaping (NoCommandUnit) -> Void
+  ) throws(SystemError) -> [EventSource] {
+    let stopped = NoCommandUnit(
+      text: "systemd's unit of the command was stopped; so was the command")
+    let ended = NoCommandUnit(text: "the service manager has ended; so has the command")
+    var sources = [try loop.addIO(keeper.descriptor, .readable) { _ in lost(stopped) }]
+    if let manager {
+      sources.append(try loop.addIO(manager.descriptor, .readable) { _ in lost(ended) })
+    }
+    return sources
+  }
+}
+
+/// Why no command can run, or run on.
+struct NoCommandUnit: Error, TerminalTextConvertible {
+  let text: TerminalText
+}
+
+/// Has a service manager start a new unit, and waits until it has.
+///
+/// - Returns: the unit's process, and the manager's.
+private func startUnit(
+  _ name: String, _ properties: [(name: String, value: BusValue)], by address: Bus.Address
+) throws -> (process: Int32, manager: PeerProcess?) {
+  let run = try Run<Int32>()
+  var job: String?
+  var calls: SystemdManager?
+  let manager = try SystemdManager(address, on: run.loop) { end in
+    guard end.job == job else { return }
+    guard end.result == "done" else {
+      return run.fail(NoCommandUnit(text: "the job for its unit ended as '\(end.result)'"))
+    }
+    calls?.call("GetUnitProcesses", [.string(name)]) { answer in
+      // Each process is its control group, its number and its command line.
+      guard case .success(let values) = answer,
+        case .uint32(let number) = values.first?.elements?.first?.elements?.dropFirst().first
+      else { return run.fail(NoCommandUnit(text: "its unit has no process")) }
+      run.end(Int32(bitPattern: number))
+    }
+  } lost: {
+    run.fail(SystemError("make a unit", code: ECONNRESET))
+  }
+  calls = manager
+  defer { calls = nil }
+  let late = try run.loop.call(after: .seconds(10)) {
+    run.fail(SystemError("make a unit", code: ETIMEDOUT))
+  }
+  let all =
+    properties + [
+      ("Description", .string("keymodectl while")),
+      ("CollectMode", .string("inactive-or-failed")),
+    ]
+  let arguments = all.map { BusValue.structure([.string($0.name), .variant($0.value)]) }
+  manager.call(
+    "StartTransientUnit",
+    [
+      .string(name), .string("replace"), .array(of: "(sv)", arguments),
+      .array(of: "(sa(sv))", []),
+    ]
+  ) { answer in
+    switch answer {
+    case .success(let values): job = values.first?.text
+    case .failure(let error): run.fail(error)
+    }
+  }
+  return (try run.untilEnd(keeping: manager, late), manager.process)
+}
