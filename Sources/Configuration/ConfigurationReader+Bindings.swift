@@ -66,6 +66,10 @@ extension ConfigurationReader {
   private mutating func bind(
     _ node: Node, to event: KeyboardTable.Event, after marks: [Slot: Mark]
   ) -> (Chord, Use)? {
+    if case .mapping = node.content {
+      fail("write the key and its use as one text, such as 'F9 release'", at: node)
+      return nil
+    }
     guard let text = scalar(node), let (chord, use) = binding(text, at: node) else { return nil }
     guard let other = configuration.settings.bindings.bind(chord, use, to: event) else {
       return (chord, use)

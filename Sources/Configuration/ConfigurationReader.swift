@@ -163,6 +163,8 @@ extension ConfigurationReader {
       // A name without a value, such as `shift:`, is not an error.
       if let name = node.text.flatMap({ nameWithoutSpace($0[...]) }) {
         fail(missingSpace(after: name), at: node)
+      } else if node.text?.mentions("=") == true {
+        fail("a name and its value are joined by ': ', not by '='", at: node)
       } else if !node.isEmpty {
         let keys = known.isEmpty ? "" : "; its possible \(kind)s are \(listed(known))"
         fail("\(what) must be a mapping\(keys)", at: node)

@@ -35,13 +35,14 @@ func ledSuggestion(for name: String) -> String {
 func unknownKey(_ name: String) -> String {
   guard name.count != 1 else {
     let key = KeyCode(character: Character(name))
-    let hint =
-      key.map { "did you mean \(named($0))?" }
-      ?? "'keymodectl keys' shows the name of a key that you press"
-    return "'\(name)' is a character, not the name of a key; \(hint)"
+    let hint = key.map { "; did you mean \(named($0))?" } ?? keyViewer
+    return "'\(name)' is a character, not the name of a key\(hint)"
   }
   return "unknown key name '\(name)'\(joinedChord(name) ?? keySuggestion(for: name))"
 }
+
+/// A hint to append to the error about a key that has no similar name.
+private let keyViewer = "; 'keymodectl keys' shows the name of a key that you press"
 
 /// The short name of a key, with the kernel's name after one that differs in more than case, such
 /// as `Period (KEY_DOT)`: people look for either.
@@ -66,7 +67,9 @@ private func joinedChord(_ text: String) -> String? {
 func spacedKeySuggestion(for chord: ChordText) -> String {
   let words = [chord.names.last ?? "", chord.rest].joined(separator: "_")
   guard let key = KeyCode(writtenAs: words.split(separator: " ").joined(separator: "_")) else {
-    return joinedChord((chord.names + [chord.rest]).joined(separator: " ")) ?? ""
+    let text = (chord.names + [chord.rest]).joined(separator: " ")
+    if let joined = joinedChord(text) { return joined }
+    return KeyCode(writtenAs: chord.rest) == nil ? "" : "; separate the keys by ','"
   }
   return "; did you mean \(key.shortName)?"
 }
@@ -76,7 +79,7 @@ private let otherModifiers = [
   "cmd": "Super", "command": "Super", "opt": "Alt", "option": "Alt",
 ]
 
-/// A hint to append to the error about an unknown key; empty without a similar name.
+/// A hint to append to the error about an unknown key.
 private func keySuggestion(for name: String) -> String {
   let (digits, radix) = name.hasPrefix("0x") ? (name.dropFirst(2), 16) : (name[...], 10)
   if let number = UInt16(digits, radix: radix) {
@@ -84,5 +87,6 @@ private func keySuggestion(for name: String) -> String {
   }
   if let own = otherModifiers[name.lowercased()] { return "; did you mean \(own)?" }
   let known = KeyCode.isKernelName(name) ? KeyCode.allNames : KeyCode.allShortNames
-  return nearest(to: name, among: known).map { "; did you mean \($0)?" } ?? ""
+  if let similar = nearest(to: name, among: known) { return "; did you mean \(similar)?" }
+  return name.contains(",") ? "; a list needs brackets: [\(name)]" : keyViewer
 }

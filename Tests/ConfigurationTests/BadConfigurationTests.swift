@@ -39,8 +39,7 @@ struct BadConfiguration: CustomTestStringConvertible {
     .init(
       "brace-open-without-line-end", Array("shift: {\n  threshold: 500ms".utf8),
       """
-      brace-open-without-line-end.yaml:2:19: did not find expected ',' or '}' while parsing a flow \
-      mapping that begins in line 1; the text ends here
+      brace-open-without-line-end.yaml:1:8: a ',' or the '}' of this mapping is missing
 
       """),
     .init(

@@ -110,15 +110,26 @@ struct Parser: ~Copyable {
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
         at: mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
     }
-    // The start of an open bracket or quote helps more than the line where its end is missing.
     let mark = mark(parser.pointee.problem_mark)
     let start = self.mark(parser.pointee.context_mark)
-    guard let context = parser.pointee.context, start < mark else {
+    guard let context = parser.pointee.context.map({ String(cString: $0) }), start < mark else {
       return YAMLError(message, at: mark)
     }
-    return YAMLError(
-      "\(message) \(String(cString: context)) that begins in line \(start.line)", at: mark)
+    // Where something begins helps more than where its end is missing.
+    if message.mentions("expected ','") || message.mentions("end of stream"),
+      let missing = Self.ends.first(where: { context.mentions($0.of) })?.end
+    {
+      return YAMLError("\(missing) is missing", at: start)
+    }
+    return YAMLError("\(message) \(context) that begins in line \(start.line)", at: mark)
   }
+
+  /// What ends that which libyaml calls so.
+  private static let ends = [
+    (of: "flow sequence", end: "a ',' or the ']' of this list"),
+    (of: "flow mapping", end: "a ',' or the '}' of this mapping"),
+    (of: "quoted scalar", end: "the closing quote of this text"),
+  ]
 
   private func mark(_ mark: yaml_mark_t) -> Mark {
     Mark(file: file, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
