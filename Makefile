@@ -35,6 +35,9 @@ RELEASE += $(addprefix -Xlinker ,-z now) $(addprefix -Xswiftc ,-Xfrontend -enabl
 RELEASE += $(addprefix -Xswiftc -Xfrontend -Xswiftc , \
   -disable-incremental-llvm-codegen -no-clang-module-breadcrumbs) \
   -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.'
+# What a key runs stands together; `make order` writes the list.
+RELEASE += -Xswiftc -Xfrontend -Xswiftc -function-sections \
+  $(addprefix -Xlinker ,--symbol-ordering-file=Benchmarks/functions --no-warn-symbol-ordering)
 # The identifier that connects a stripped program with its debugging information; some linkers make
 # none by default.
 RELEASE += -Xlinker --build-id=sha1
@@ -69,7 +72,7 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/m
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
   user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \
-  sanitize fuzz adversary soak bench bench-vm recordings pictures \
+  sanitize fuzz adversary soak bench bench-vm order recordings pictures \
   build programs install uninstall dist dist-tests source-package deb debian release clean
 
 help:
@@ -82,6 +85,7 @@ help:
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
 	@echo 'make bench      measure keymoded beside other programs, among them keyd; as root'
 	@echo 'make bench-vm   measure from a key to a client, in a virtual machine, beside keyd'
+	@echo 'make order      list the functions that a key runs, for the linker'
 	@echo 'make fuzz       fuzz ten targets with input from outside, ten minutes each'
 	@echo 'make build      build the programs into .build/release'
 	@echo 'make install    install the built programs; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
@@ -243,6 +247,11 @@ recordings: build
 bench: build
 	scripts/bench
 
+# For the linker; needed again only after many changes of what a key runs.
+order: build
+	@scripts/install-packages bench
+	PYTHONPATH=Tests python3 Benchmarks/order.py
+
 # The time from a key to a client can only be measured with keyboards, so in a virtual machine.
 bench-vm: build
 	@scripts/install-packages test
@@ -258,6 +267,8 @@ programs:
 	@install -d $(CXX_RUNTIME)
 	@swift=$$(readlink -f "$$(command -v $(SWIFT))") && \
 	  ln -sf "$$("$${swift%/*}/clang" -print-file-name=libstdc++.a)" $(CXX_RUNTIME) || echo 'libstdc++ is linked as a shared library'
+	@for name in $(PROGRAMS); do \
+	  test .build/release/$$name -nt Benchmarks/functions || $(RM) .build/release/$$name; done
 	$(SWIFT) build $(RELEASE)
 
 # Builds nothing, so that root never runs the compiler: run `make build` first.

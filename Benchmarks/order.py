@@ -1,0 +1,97 @@
+"""Writes `functions`: those that a key runs in the daemon, in the order in which they call each other.
+
+The linker puts these next to each other (see the Makefile). Since the last key, the processor's caches
+have lost the daemon, so a key waits for each page and line of memory that it needs.
+
+A list from older sources or another compiler does no harm: the linker passes over names that it does
+not find.
+"""
+
+import re
+import subprocess
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from support.checkout import CHECKOUT
+from support.input_events import ESC, INSERT, PRESS, RELEASE
+from typed_on import CHANGING, typed_on
+
+PROGRAM = CHECKOUT / ".build/release/keymoded"
+FUNCTIONS = Path(__file__).parent / "functions"
+# Changes of both machines.
+KEYS = [*CHANGING, (INSERT, PRESS), (INSERT, RELEASE), (ESC, PRESS), (ESC, RELEASE)]
+
+
+def main() -> None:
+    """Writes the list."""
+    names = [name for each in in_order(calls(profile())) for name in same_address(each)]
+    FUNCTIONS.write_text("".join(f"{name}\n" for name in dict.fromkeys(names)), encoding="utf-8")
+
+
+def profile() -> str:
+    """What callgrind says about some keys, after others that have run what runs only once."""
+    with tempfile.TemporaryDirectory() as folder:
+        output = f"--callgrind-out-file={folder}/out"
+        options = ["--tool=callgrind", "-q", "--dump-instr=yes", "--demangle=no", output]
+        with typed_on(PROGRAM, "valgrind", *options) as daemon:
+            for order in ("--zero", "--dump"):
+                daemon.type(KEYS, 10)
+                command = ["callgrind_control", order, str(daemon.process.pid)]
+                subprocess.run(command, check=True, capture_output=True)
+            # The order is obeyed at the next instructions.
+            daemon.type(KEYS, 1)
+        return Path(folder, "out.1").read_text(encoding="utf-8")
+
+
+def calls(text: str) -> dict[str, list[str]]:
+    """The functions that each function calls, by the places of the calls in it."""
+    names: dict[str, str] = {}
+    found: dict[str, list[str]] = defaultdict(list)
+    function = called = ""
+    for line in text.splitlines():
+        # A name stands only beside the first use of its number.
+        if match := re.fullmatch(r"(c?)fn=\((\d+)\)(?: (.*))?", line):
+            if match[3]:
+                names[match[2]] = match[3].split("'")[0]
+            if match[1]:
+                called = names[match[2]]
+            else:
+                function = names[match[2]]
+                found[function] += []
+        elif line.startswith("calls="):
+            found[function].append(called)
+    return found
+
+
+def in_order(calls: dict[str, list[str]]) -> list[str]:
+    """Each function once, before those that it calls."""
+    called = {name for each in calls.values() for name in each}
+    waiting = [*reversed(calls), *(name for name in calls if name not in called)]
+    ordered: dict[str, None] = {}
+    while waiting:
+        name = waiting.pop()
+        if name not in ordered:
+            ordered[name] = None
+            waiting += reversed(calls.get(name, []))
+    return list(ordered)
+
+
+def _addresses() -> dict[str, str]:
+    lines = subprocess.run(
+        ["nm", "--defined-only", PROGRAM], check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    return {name: address for address, _, name in (line.split(" ", 2) for line in lines)}
+
+
+ADDRESSES = _addresses()
+
+
+def same_address(name: str) -> list[str]:
+    """All names of a function of the program; none for that of a library."""
+    address = ADDRESSES.get(name)
+    return [other for other, place in ADDRESSES.items() if address and place == address]
+
+
+if __name__ == "__main__":
+    main()
