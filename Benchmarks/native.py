@@ -20,10 +20,15 @@ from pressing import Pressing, busy
 from support.fifo_keyboard import FifoKeyboard
 
 NAMES = ("keymoded", "keyd", "relay")
-# How many programs never rest meanwhile.
-LOADS = {"both processors idle": 0, "one of two processors busy": 1}
-# Presses for each program in each round, and the microseconds before each.
-SAMPLES, PAUSE = 150, 15_000
+# How many programs never rest meanwhile, and the microseconds before each press.
+LOADS = {
+    "idle, a key each 15 ms": (0, 15_000),
+    "idle, each 2 ms": (0, 2_000),
+    "one of two processors busy, each 15 ms": (1, 15_000),
+    "busy, each 2 ms": (1, 2_000),
+}
+# Presses for each program in each round.
+SAMPLES = 150
 # As in keymoded's unit; keyd takes -20 itself.
 PRIORITY = ["nice", "-n", "-15"]
 
@@ -50,10 +55,10 @@ def measure(programs: Path, runs: int) -> Rounds:
         pressing = Pressing(Path(compiled(folder, "latency")), NAMES, fifos)
         undo.callback(pressing.end)
         pressing.connect(started(programs, folder, fifos, keyboard, undo))
-        for load, loops in LOADS.items():
+        for load, (loops, pause) in LOADS.items():
             with busy(loops):
-                found |= pressing.measure(load, runs, SAMPLES, PAUSE)
-    return with_ratio(found, "keymoded", "keyd")
+                found |= pressing.measure(load, runs, SAMPLES, pause)
+    return with_ratio(with_ratio(found, "keymoded", "keyd"), "keymoded", "relay")
 
 
 def unpacked_keyd(folder: Path, keyboard: FifoKeyboard) -> Path:
