@@ -69,7 +69,7 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/m
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
   user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \
-  sanitize fuzz adversary soak bench bench-vm recordings pictures \
+  sanitize fuzz adversary soak bench bench-vm pictures \
   build programs install uninstall dist dist-tests source-package deb debian release clean
 
 help:
@@ -86,7 +86,6 @@ help:
 	@echo 'make build      build the programs into .build/release'
 	@echo 'make install    install the built programs; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove the installed files'
-	@echo 'make recordings record typing and chords in a virtual machine, for the tests of replay'
 	@echo 'make pictures   take the pictures of the README again'
 	@echo 'make deb        build the Debian package into .deb'
 	@echo 'make dist       make the source archive of a release, in .dist'
@@ -233,12 +232,6 @@ package-tests: dist-tests release
 	@scripts/install-python-tools
 	$(GUEST) desktop
 	$(call PYTEST,guests-package) $(GUESTS) $(PACKAGE_TESTS) $(UNIT_TESTS)
-
-recordings: build
-	@scripts/install-packages test
-	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
-	@scripts/install-python-tools
-	PYTHONPATH=Tests:Tests/VirtualMachine .tools/venv/bin/python -m harness.record_session
 
 bench: build
 	scripts/bench

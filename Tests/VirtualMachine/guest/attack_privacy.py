@@ -122,27 +122,8 @@ def limits(daemon: Daemon) -> str:
     return Path(daemon.process.folder, "limits").read_text()
 
 
-def idle(daemon: Daemon, count: int) -> str:
-    """Checks that only the watchdog wakes the daemon while keyboards are idle."""
-    with daemon.following("Idle keyboard", "Other idle keyboard") as (first, second):
-        daemon.changes()
-        first.tap(B)
-        second.tap(B)
-        daemon.expect()
-        # udev may still have messages about the new keyboards.
-        settle()
-        return f"seconds, {daemon.expect_asleep(count)}"
-
-
-def expect_woken(daemon: Daemon, pointer: Keyboard) -> None:
-    """Checks that a button wakes the daemon."""
-    before = daemon.process.switches()
-    pointer.tap(BTN_LEFT)
-    wait_until(lambda: daemon.process.switches() != before, "a button to be read")
-
-
 def moving(daemon: Daemon, count: int) -> str:
-    """Checks that neither motion, a wheel nor touches wake the daemon, but a button does."""
+    """Checks that only the watchdog and buttons wake the daemon, not motion, a wheel or touches."""
     buttons = (BTN_LEFT, BTN_RIGHT)
     touches = (BTN_LEFT, BTN_TOOL_FINGER, BTN_TOUCH)
     with (
@@ -172,7 +153,9 @@ def moving(daemon: Daemon, count: int) -> str:
         outcome = daemon.expect_asleep(count, move)
         assert BTN_TOUCH in touched, "other programs get the touches"
         for pointer in (mouse, touchpad):
-            expect_woken(daemon, pointer)
+            before = daemon.process.switches()
+            pointer.tap(BTN_LEFT)
+            wait_until(lambda: daemon.process.switches() != before, "a button to be read")  # noqa: B023
         daemon.expect()
         touchpad.release(BTN_TOUCH, BTN_TOOL_FINGER)
     names = {"Moving mouse", "Touched touchpad"}
