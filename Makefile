@@ -186,13 +186,11 @@ pictures: build
 
 # The attacks of `make test`, each for longer or more often, and a table of their results.
 adversary: export KEYMODED_ATTACK_SECONDS = 20
-adversary: export KEYMODED_DELAY_FACTOR = 3
 adversary: export KEYMODED_SOAK_SECONDS = 3600
 adversary: export KEYMODED_IDLE_SECONDS = 60
 adversary: export KEYMODED_PLUGS = 500
 adversary: export KEYMODED_ATTACKS = 5
 adversary: export KEYMODED_SLEEPS = 5
-adversary: export KEYMODED_SEARCH_SECONDS = 180
 adversary: export KEYMODED_KILLS = 50
 adversary: build
 	@scripts/install-packages test kiosk

@@ -4,9 +4,7 @@ import contextlib
 import itertools
 import os
 import signal
-import subprocess
 from pathlib import Path
-from typing import Any
 
 from person import Person
 from support.user_manager import MANAGER
@@ -39,7 +37,6 @@ class RunningWhile:
         shell: str = "",
         under: tuple[str, ...] = (),
         any_session: bool = True,
-        is_awaited: bool = True,
     ) -> None:
         """Starts it with these arguments, and waits until it has a scope for its command or has ended.
 
@@ -59,8 +56,7 @@ class RunningWhile:
                 stderr=errors,
             )
         self.scope: Path | None = None
-        if is_awaited:
-            wait_until(lambda: self._found_scope(before) or self.has_ended, "the command's scope")
+        wait_until(lambda: self._found_scope(before) or self.has_ended, "the command's scope")
 
     def _scopes(self) -> list[Path]:
         slices = self.person.cgroup / MANAGER / "app.slice"
@@ -168,8 +164,3 @@ def process_name(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
     except OSError:
         return ""
-
-
-def completed(person: Person, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Runs `keymodectl while` to its end."""
-    return person.run("keymodectl", "while", "--any-session", *arguments, check=False, **options)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from person import DAEMON, Person, expect_sleep, sleeps
+from person import DAEMON, Person
 from support.clock import boot_time
 from support.input_events import F9, PRESS, RELEASE
 from support.push_to_talk import PUSH_TO_TALK
@@ -91,19 +91,6 @@ def test_recorder_runs_exactly_while_the_key_is_held(talking: Person) -> None:
     talker.wait_for_end()
     talker.expect_silence()
     talker.record()
-
-
-def test_daemon_wakes_four_times_a_second_while_a_release_is_awaited(talking: Person) -> None:
-    process = talking.proc / str(daemon(talking))
-    talking.keyboard.send(F9, PRESS)
-    wait_until(lambda: talking.state()["keyboard"] == TALKING, TALKING)
-    begin, before = time.monotonic(), sleeps(process)
-    time.sleep(10)
-    rate = (sleeps(process) - before) / (time.monotonic() - begin)
-    assert 2 < rate <= 4.5
-    talking.keyboard.send(F9, RELEASE)
-    wait_until(lambda: talking.state()["keyboard"] != TALKING, "the end of talking")
-    expect_sleep(process)
 
 
 def kill(*names: str) -> Callable[[Person], None]:

@@ -17,6 +17,7 @@ from support.input_events import (
     BTN_TOUCH,
     EV_ABS,
     EV_KEY,
+    EV_LED,
     EV_REL,
     LEFTCTRL,
     LEFTSHIFT,
@@ -31,6 +32,8 @@ from uinput import Keyboard
 # Letters in an order that does not occur in other text.
 MARKED = {"Q": 16, "J": 36, "X": 45, "V": 47, "Z": 44, "K": 37, "W": 17, "Y": 21}
 CODES = [*MARKED.values()]
+
+LED_SCROLLL = 2
 
 READING = ("GetState", "ListMachines", "org.varlink.service.GetInfo")
 ALL_METHODS = (*READING, "ListDevices", "GetStatistics")
@@ -123,14 +126,15 @@ def limits(daemon: Daemon) -> str:
 
 
 def moving(daemon: Daemon, count: int) -> str:
-    """Checks that only the watchdog and buttons wake the daemon, not motion, a wheel or touches."""
+    """Checks that only the watchdog and buttons wake the daemon, not motion, touches or LEDs."""
     buttons = (BTN_LEFT, BTN_RIGHT)
     touches = (BTN_LEFT, BTN_TOOL_FINGER, BTN_TOUCH)
     with (
         Keyboard("Moving mouse", buttons, relative=(REL_X, REL_Y, REL_WHEEL)) as mouse,
         Keyboard("Touched touchpad", touches, absolute=(ABS_X, ABS_Y)) as touchpad,
+        Keyboard("Blinking keyboard", leds=(LED_SCROLLL,)) as keyboard,
     ):
-        daemon.wait_until_followed(mouse, touchpad)
+        daemon.wait_until_followed(mouse, touchpad, keyboard)
         daemon.expect()
         # udev may still have messages about the new devices.
         settle()
@@ -149,6 +153,7 @@ def moving(daemon: Daemon, count: int) -> str:
                 (EV_ABS, ABS_X, step % 1000),
                 (EV_ABS, ABS_Y, step % 999),
             )
+            keyboard.send_frame((EV_LED, LED_SCROLLL, step % 2))
 
         outcome = daemon.expect_asleep(count, move)
         assert BTN_TOUCH in touched, "other programs get the touches"
@@ -158,6 +163,6 @@ def moving(daemon: Daemon, count: int) -> str:
             wait_until(lambda: daemon.process.switches() != before, "a button to be read")  # noqa: B023
         daemon.expect()
         touchpad.release(BTN_TOUCH, BTN_TOOL_FINGER)
-    names = {"Moving mouse", "Touched touchpad"}
-    wait_until(lambda: not names & {*daemon.devices()}, "the pointers to be gone")
+    names = {"Moving mouse", "Touched touchpad", "Blinking keyboard"}
+    wait_until(lambda: not names & {*daemon.devices()}, "the devices to be gone")
     return f"seconds, {next(steps)} motions, {outcome}"
