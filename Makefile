@@ -82,7 +82,7 @@ help:
 	@echo 'make sanitize   run the Swift tests with the address and the thread sanitizer'
 	@echo 'make bench      measure keymoded beside other programs, among them keyd; as root'
 	@echo 'make bench-vm   measure from a key to a client, in a virtual machine, beside keyd'
-	@echo 'make fuzz       fuzz ten targets with input from outside, ten minutes each'
+	@echo 'make fuzz       fuzz nine targets with input from outside, ten minutes each'
 	@echo 'make build      build the programs into .build/release'
 	@echo 'make install    install the built programs; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove the installed files'
@@ -135,7 +135,7 @@ fuzz-tests:
 	@scripts/install-packages build
 	$(BUILDING) fuzz scripts/fuzz build
 	$(TESTING) fuzz scripts/fuzz runs 5000 varlink=200 configuration=2000 controller=2000 \
-	  evemu libinput evtest getevent raw64 raw32 wire
+	  evemu libinput evtest getevent raw64 raw32
 
 fuzz:
 	@scripts/install-packages build
