@@ -37,6 +37,7 @@ class RunningWhile:
         shell: str = "",
         under: tuple[str, ...] = (),
         any_session: bool = True,
+        is_awaited: bool = True,
     ) -> None:
         """Starts it with these arguments, and waits until it has a scope for its command or has ended.
 
@@ -56,7 +57,8 @@ class RunningWhile:
                 stderr=errors,
             )
         self.scope: Path | None = None
-        wait_until(lambda: self._found_scope(before) or self.has_ended, "the command's scope")
+        if is_awaited:
+            wait_until(lambda: self._found_scope(before) or self.has_ended, "the command's scope")
 
     def _scopes(self) -> list[Path]:
         slices = self.person.cgroup / MANAGER / "app.slice"

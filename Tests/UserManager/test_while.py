@@ -276,6 +276,27 @@ def test_without_a_daemon_keymodectl_says_so_once_and_waits_for_one(
     assert running.errors.endswith("\nwaiting for it")
 
 
+def test_command_ends_also_where_no_more_files_may_be_open(person: Person, start: Start) -> None:
+    running = start(
+        "--grace", "100ms", shell="setsid sleep 1000 & echo up >>log; exec sleep 1000", until="up"
+    )
+    assert running.scope
+    pid = running.scope.name.split("-")[2]  # In the namespace.
+    person.run("prlimit", f"--pid={pid}", "--nofile=5")
+    leave(person)
+    running.wait_for_no_command()
+
+
+def test_orphans_of_the_caller_are_not_adopted(person: Person, start: Start) -> None:
+    script = 'for _ in $(seq 20); do (sleep 0.1 &); done; exec keymodectl "$@"'
+    running = start(shell="exec sleep 1000", under=("sh", "-c", script))
+    enter(person)
+    wait_until(lambda: running.command, "the command")
+    time.sleep(0.3)
+    children = Path(f"/proc/{running.number}/task/{running.number}/children").read_text().split()
+    assert len(children) == 2, "the keeper and the command"
+
+
 # Signals and statuses
 
 
