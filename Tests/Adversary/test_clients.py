@@ -29,7 +29,6 @@ SECONDS = float(os.environ.get("KEYMODED_ATTACK_SECONDS", "3"))
 # The machine delays processes now and then; a fault of the daemon shows in every attempt.
 ATTEMPTS = 5
 
-# A worst delay this much greater than the bystander's is a fault of the daemon.
 LATEST_US = 1_000_000
 
 # How much longer than SECONDS an attack may take: with SCHED_IDLE it gets little time on a busy
@@ -60,23 +59,11 @@ class Watched:
         assert_gapless(noted)
         return max(late for _, late in noted)
 
-
-@dataclass
-class Scene:
-    """The daemon under attack, and a bystander that does the same and is not attacked.
-
-    A delay of both comes from the machine, of which an attack takes all that it can get.
-    """
-
-    target: Watched
-    bystander: Watched
-
-    def watch_attack(self, name: str) -> tuple[int, int, int]:
-        """Attacks for a while, in another process; returns how often, and the worst delays of both."""
-        both = (self.target, self.bystander)
-        begin = [watched.innocent.mark() for watched in both]
+    def worst_under(self, name: str) -> tuple[int, int]:
+        """Attacks for a while, in another process; returns how often, and the worst delay."""
+        begin = self.innocent.mark()
         ended = subprocess.run(
-            [sys.executable, attacks.__file__, name, self.target.folder, str(SECONDS)],
+            [sys.executable, attacks.__file__, name, self.folder, str(SECONDS)],
             env=ENVIRONMENT,
             capture_output=True,
             text=True,
@@ -84,7 +71,7 @@ class Scene:
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
-        return int(ended.stdout), *map(Watched.worst_delay, both, begin)
+        return int(ended.stdout), self.worst_delay(begin)
 
 
 def assert_gapless(noted: list[tuple[int, int]]) -> None:
@@ -111,37 +98,30 @@ def followed(folder: Path, recording: Path, files: int | None = None) -> Iterato
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    """Two daemons that make 200 changes a second, of which one is attacked."""
-    recording = tmp_path_factory.mktemp("recording") / "recording.evemu"
-    write_recording(recording, LONGEST)
-    with (
-        followed(tmp_path_factory.mktemp("target"), recording) as target,
-        followed(tmp_path_factory.mktemp("bystander"), recording) as bystander,
-    ):
-        yield Scene(target, bystander)
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """A daemon that makes 200 changes a second."""
+    folder = tmp_path_factory.mktemp("target")
+    write_recording(folder / "recording.evemu", LONGEST)
+    with followed(folder, folder / "recording.evemu") as watched:
+        yield watched
         # From the first change to the last, over all attacks.
-        assert_gapless(target.innocent.all())
-        assert target.daemon.close() == 0
+        assert_gapless(watched.innocent.all())
+        assert watched.daemon.close() == 0
 
 
 @pytest.mark.parametrize("name", attacks.ATTACKS)
 def test_innocent_subscriber_gets_every_change_in_time(
-    scene: Scene, name: str, told: AttackTable
+    watched: Watched, name: str, told: AttackTable
 ) -> None:
     for _ in range(ATTEMPTS):
-        count, worst, beside = scene.watch_attack(name)
+        count, worst = watched.worst_under(name)
         assert count > 0
-        if worst < beside + LATEST_US:
+        if worst < LATEST_US:
             break
-    told(
-        name.replace("_", " "),
-        count,
-        f"{scene.target.process.resident_kib()} KiB",
-        delay=f"{worst / 1000:.1f} ms, {beside / 1000:.1f} ms beside it",
-    )
-    assert worst < beside + LATEST_US
-    wait_until(lambda: scene.target.daemon.clients() == 1, "the attackers to be gone")
+    memory = f"{watched.process.resident_kib()} KiB"
+    told(name.replace("_", " "), count, memory, delay=f"{worst / 1000:.1f} ms")
+    assert worst < LATEST_US
+    wait_until(lambda: watched.daemon.clients() == 1, "the attackers to be gone")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees how many descriptors are taken")

@@ -180,14 +180,6 @@ def test_program_that_hangs_does_not_keep_the_focus(desktop: Accessibility) -> N
     desktop.stays(EDITING)
 
 
-def test_program_that_dies_does_not_keep_the_focus(desktop: Accessibility) -> None:
-    program = Program(desktop, "3.0", "window")
-    program.focus("window", "entry")
-    desktop.wait_for(EDITING)
-    program.process.kill()
-    desktop.stays(PREPARING)
-
-
 def test_program_that_never_answers_delays_no_other(desktop: Accessibility) -> None:
     program = Program(desktop, "3.0", "window")
     program.focus("window", "button")
