@@ -341,8 +341,11 @@ GLib.MainLoop().run()
 """
 
 
-def test_field_counts_once_the_session_is_in_front(accessibility: Accessibility) -> None:
-    seat, absent = accessibility.seat, "seat0 Active LockedHint"
+@pytest.mark.parametrize("absent", ["seat0 Active LockedHint", "seat0", "seat1 Active"])
+def test_field_counts_once_the_session_is_in_front(
+    accessibility: Accessibility, absent: str
+) -> None:
+    seat = accessibility.seat
     # One bus for everything.
     seat.environment["DBUS_SYSTEM_BUS_ADDRESS"] = seat.environment["DBUS_SESSION_BUS_ADDRESS"]
     seat.write("session", absent)

@@ -150,9 +150,18 @@ def test_upgrade_leaves_a_stopped_service_stopped(guest: VirtualMachine) -> None
     guest.run("systemctl enable --quiet keymoded.service")
 
 
-def test_pictures_of_the_pages_are_in_the_package_and_examples_are_no_archives(
-    installed: VirtualMachine,
-) -> None:
+def test_kiosk_can_be_copied_and_its_links_lead_to_files(installed: VirtualMachine) -> None:
+    page = (CHECKOUT / "examples/kiosk/README.md").read_text()
+    links = re.findall(r"\]\(([^):]+)\)", page)
+    assert "../../docs/pictures/kiosk.png" in links
+    inside = " && ".join(f"test -e {link}" for link in links)
+    folder = "/usr/share/doc/keymoded/examples/kiosk"
+    installed.run(f"cd {folder} && test -x keymode-kiosk && {inside}")
+    compressed = installed.run(f"find {folder} -name '*.gz'").stdout
+    assert compressed == ""
+
+
+def test_pictures_of_the_pages_are_in_the_package(installed: VirtualMachine) -> None:
     pages = [CHECKOUT / "README.md", *(CHECKOUT / "docs").glob("*.md")]
     pictures = [
         page.parent.relative_to(CHECKOUT) / link
@@ -162,8 +171,7 @@ def test_pictures_of_the_pages_are_in_the_package_and_examples_are_no_archives(
     assert len(pictures) > 5
     assert any(picture.suffix == ".svg" for picture in pictures)
     there = " && ".join(f"test -s {picture}" for picture in pictures)
-    installed.run(f"cd /usr/share/doc/keymoded && test -x examples/kiosk/keymode-kiosk && {there}")
-    assert installed.run("find /usr/share/doc/keymoded/examples -name '*.gz'").stdout == ""
+    installed.run(f"cd /usr/share/doc/keymoded && {there}")
 
 
 def test_configuration_outlives_removal_and_installation_and_purging_leaves_nothing(
