@@ -72,7 +72,7 @@ SOURCES = Package.swift Sources Tests examples/chat examples/follow Benchmarks/m
 
 .PHONY: help run test check all-tests checks fresh-test lint unit-tests examples fuzz-tests client-tests \
   user-tests desktop-tests diagram-tests kiosk-tests corpus-tests vm-tests package-tests \
-  sanitize fuzz adversary soak bench bench-vm order recordings pictures \
+  sanitize fuzz adversary soak bench bench-vm order pictures \
   build programs install uninstall dist dist-tests source-package deb debian release clean
 
 help:
@@ -90,7 +90,6 @@ help:
 	@echo 'make build      build the programs into .build/release'
 	@echo 'make install    install the built programs; PREFIX=$(PREFIX), DESTDIR=$(DESTDIR)'
 	@echo 'make uninstall  remove the installed files'
-	@echo 'make recordings record typing and chords in a virtual machine, for the tests of replay'
 	@echo 'make pictures   take the pictures of the README again'
 	@echo 'make deb        build the Debian package into .deb'
 	@echo 'make dist       make the source archive of a release, in .dist'
@@ -191,13 +190,11 @@ pictures: build
 
 # The attacks of `make test`, each for longer or more often, and a table of their results.
 adversary: export KEYMODED_ATTACK_SECONDS = 20
-adversary: export KEYMODED_DELAY_FACTOR = 3
 adversary: export KEYMODED_SOAK_SECONDS = 3600
 adversary: export KEYMODED_IDLE_SECONDS = 60
 adversary: export KEYMODED_PLUGS = 500
 adversary: export KEYMODED_ATTACKS = 5
 adversary: export KEYMODED_SLEEPS = 5
-adversary: export KEYMODED_SEARCH_SECONDS = 180
 adversary: export KEYMODED_KILLS = 50
 adversary: build
 	@scripts/install-packages test kiosk
@@ -237,12 +234,6 @@ package-tests: dist-tests release
 	@scripts/install-python-tools
 	$(GUEST) desktop
 	$(call PYTEST,guests-package) $(GUESTS) $(PACKAGE_TESTS) $(UNIT_TESTS)
-
-recordings: build
-	@scripts/install-packages test
-	@KEYMODED_REQUIRE_VM=1 scripts/install-packages virtual-machine
-	@scripts/install-python-tools
-	PYTHONPATH=Tests:Tests/VirtualMachine .tools/venv/bin/python -m harness.record_session
 
 bench: build
 	scripts/bench

@@ -11,7 +11,6 @@ import os
 import random
 import select
 import signal
-import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -27,13 +26,6 @@ Attack = Iterator[int]
 MOST_CLIENTS = 495
 
 BUSY = f'{{"error":"{INTERFACE}.TooManyClients","parameters":{{}}}}'.encode()
-
-
-def come_and_go(target: Target) -> Attack:
-    """Connects and hangs up as fast as it can."""
-    for _ in target.rounds():
-        Connection(target.state).close()
-        yield 1
 
 
 def take_all_connections(target: Target) -> Attack:
@@ -55,15 +47,6 @@ def take_all_connections(target: Target) -> Attack:
             control.call("GetState")
         for client in held:
             client.close()
-
-
-def never_read(target: Target) -> Attack:
-    """Subscribes with as many clients as the daemon serves, and reads nothing."""
-    clients = [silent_socket(target.state) for _ in range(MOST_CLIENTS)]
-    for client in clients:
-        client.send(MONITOR)
-    yield len(clients)
-    target.wait()
 
 
 def half_never_read(target: Target) -> Attack:
@@ -89,60 +72,21 @@ def half_never_read(target: Target) -> Attack:
                 assert before is None or not fault(parameters, before), fault(parameters, before)
 
 
-def one_byte_at_a_time(target: Target) -> Attack:
-    """Sends calls byte by byte, on many connections in turn."""
-    clients = [Connection(target.state) for _ in range(100)]
-    for _ in target.rounds():
-        for byte in GET_STATE:
-            for client in clients:
-                client.send(bytes([byte]))
-        for client in clients:
-            client.reply()
-        yield len(clients)
-
-
 def ask_many_at_once(target: Target) -> Attack:
-    """Sends as many calls as fit without waiting for replies, but reads those."""
-    return _ask(target, reading=True)
-
-
-def ask_and_never_read(target: Target) -> Attack:
-    """Sends as many calls as fit, and reads nothing; then does the same on new connections."""
-    return _ask(target, reading=False)
-
-
-def _ask(target: Target, reading: bool) -> Attack:
+    """Sends as many calls as fit; half of the clients read replies. Then again, on new connections."""
     calls = GET_STATE * 200
     for _ in target.rounds():
         clients = [silent_socket(target.state) for _ in range(100)]
         for _ in target.rounds(1):
-            for client in clients:
+            for number, client in enumerate(clients):
                 with contextlib.suppress(BlockingIOError):
                     # A call may be cut, but then the rest of it is next on this connection.
                     yield client.send(calls) // len(GET_STATE)
-                if reading:
+                if number % 2:
                     with contextlib.suppress(BlockingIOError):
                         client.recv(1 << 20)
         for client in clients:
             client.close()
-
-
-def close_one_half(target: Target) -> Attack:
-    """Closes the sending side after a call, or the receiving side before one."""
-    for _ in target.rounds():
-        sending = [Connection(target.state) for _ in range(50)]
-        for number, client in enumerate(sending):
-            client.send(GET_STATE if number % 2 else MONITOR)
-            client.socket.shutdown(socket.SHUT_WR)
-        receiving = [Connection(target.state) for _ in range(50)]
-        for client in receiving:
-            client.socket.shutdown(socket.SHUT_RD)
-            client.send(GET_STATE)
-        for client in sending:
-            client.reply()
-        for client in [*sending, *receiving]:
-            client.close()
-        yield len(sending) + len(receiving)
 
 
 def die_in_the_middle(target: Target) -> Attack:
@@ -157,29 +101,6 @@ def die_in_the_middle(target: Target) -> Attack:
             os.kill(os.getpid(), signal.SIGKILL)
         os.waitpid(child, 0)
         yield 1
-
-
-def talk_nonsense(target: Target) -> Attack:
-    """Sends messages that are not valid calls, or that the daemon cannot answer."""
-    nonsense = [
-        b"\0",
-        b"{\0",
-        b"[" * 10_000 + b"\0",
-        b'{"method":"\xff"}\0',
-        b'{"method":7}\0',
-        b'{"method":"x","parameters":{"a":9223372036854775808}}\0',
-        b"A" * 65_537 + b"\0",
-        b'{"method":"a.b"}\0',
-        GET_STATE[:-1] + b" " * 60_000,
-    ]
-    for _ in target.rounds():
-        for message in nonsense:
-            with (
-                Connection(target.state) as client,
-                contextlib.suppress(BrokenPipeError, ConnectionResetError),
-            ):
-                client.send(message)
-        yield len(nonsense)
 
 
 def send_long_messages(target: Target) -> Attack:
@@ -211,16 +132,10 @@ def resume_from_long_ago(target: Target) -> Attack:
 ATTACKS: dict[str, Callable[[Target], Attack]] = {
     attack.__name__: attack
     for attack in (
-        come_and_go,
         take_all_connections,
-        never_read,
         half_never_read,
-        one_byte_at_a_time,
         ask_many_at_once,
-        ask_and_never_read,
-        close_one_half,
         die_in_the_middle,
-        talk_nonsense,
         send_long_messages,
         resume_from_long_ago,
     )

@@ -26,22 +26,17 @@ pytestmark = pytest.mark.attack
 # How long each attack lasts.
 SECONDS = float(os.environ.get("KEYMODED_ATTACK_SECONDS", "3"))
 
-# The limit of the worst delay under attack, as a multiple of the worst without one. Only `make
-# adversary` sets it: a machine that runs other things delays processes as well.
-FACTOR = float(os.environ.get("KEYMODED_DELAY_FACTOR", "inf"))
-
 # The machine delays processes now and then; a fault of the daemon shows in every attempt.
 ATTEMPTS = 5
 
-# A worst delay this much greater than the bystander's is a fault of the daemon with any FACTOR.
 LATEST_US = 1_000_000
 
 # How much longer than SECONDS an attack may take: with SCHED_IDLE it gets little time on a busy
 # machine.
 PATIENCE_SECONDS = 120
 
-# More than all attacks and the quiet between them take, if each needs every attempt.
-LONGEST = 60 + len(attacks.ATTACKS) * (ATTEMPTS * (2 * SECONDS + 2) + PATIENCE_SECONDS)
+# More than all attacks take, if each needs every attempt.
+LONGEST = 60 + len(attacks.ATTACKS) * (ATTEMPTS * (SECONDS + 2) + PATIENCE_SECONDS)
 
 
 @dataclass
@@ -64,33 +59,11 @@ class Watched:
         assert_gapless(noted)
         return max(late for _, late in noted)
 
-
-@dataclass
-class Scene:
-    """The daemon under attack, and a bystander that does the same and is not attacked.
-
-    A delay of both comes from the machine, of which an attack takes all that it can get.
-    """
-
-    target: Watched
-    bystander: Watched
-    quiet: int = 0
-    unharmed: int = 0
-    # The bystander's worst delay during the latest attack alone.
-    beside: int = 0
-
-    def watch_in_quiet(self) -> None:
-        """Notes the worst delay of changes while no attack runs."""
-        begin = self.target.innocent.mark()
-        time.sleep(SECONDS)
-        self.quiet = max(self.quiet, self.target.worst_delay(begin))
-
-    def watch_attack(self, name: str) -> tuple[int, int]:
+    def worst_under(self, name: str) -> tuple[int, int]:
         """Attacks for a while, in another process; returns how often, and the worst delay."""
-        both = (self.target, self.bystander)
-        begin = [watched.innocent.mark() for watched in both]
+        begin = self.innocent.mark()
         ended = subprocess.run(
-            [sys.executable, attacks.__file__, name, self.target.folder, str(SECONDS)],
+            [sys.executable, attacks.__file__, name, self.folder, str(SECONDS)],
             env=ENVIRONMENT,
             capture_output=True,
             text=True,
@@ -98,14 +71,7 @@ class Scene:
             check=False,
         )
         assert ended.returncode == 0, ended.stderr
-        worst, self.beside = map(Watched.worst_delay, both, begin)
-        self.unharmed = max(self.unharmed, self.beside)
-        return int(ended.stdout), worst
-
-    def accepts(self, worst: int) -> bool:
-        """Whether this delay, in microseconds, is not due to the attack."""
-        usual = max(self.quiet, self.unharmed)
-        return worst <= FACTOR * usual and worst < self.beside + LATEST_US
+        return int(ended.stdout), self.worst_delay(begin)
 
 
 def assert_gapless(noted: list[tuple[int, int]]) -> None:
@@ -132,44 +98,30 @@ def followed(folder: Path, recording: Path, files: int | None = None) -> Iterato
 
 
 @pytest.fixture(scope="module")
-def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
-    """Two daemons that make 200 changes a second, of which one is attacked."""
-    recording = tmp_path_factory.mktemp("recording") / "recording.evemu"
-    write_recording(recording, LONGEST)
-    with (
-        followed(tmp_path_factory.mktemp("target"), recording) as target,
-        followed(tmp_path_factory.mktemp("bystander"), recording) as bystander,
-    ):
-        scene = Scene(target, bystander)
-        scene.watch_in_quiet()
-        yield scene
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """A daemon that makes 200 changes a second."""
+    folder = tmp_path_factory.mktemp("target")
+    write_recording(folder / "recording.evemu", LONGEST)
+    with followed(folder, folder / "recording.evemu") as watched:
+        yield watched
         # From the first change to the last, over all attacks.
-        assert_gapless(target.innocent.all())
-        assert target.daemon.close() == 0
+        assert_gapless(watched.innocent.all())
+        assert watched.daemon.close() == 0
 
 
 @pytest.mark.parametrize("name", attacks.ATTACKS)
 def test_innocent_subscriber_gets_every_change_in_time(
-    scene: Scene, name: str, told: AttackTable
+    watched: Watched, name: str, told: AttackTable
 ) -> None:
-    worst, attempt = 0, 0
-    while attempt == 0 or (not scene.accepts(worst) and attempt < ATTEMPTS):
-        # The maximum grows with the number of attempts, so the quiet is watched as often.
-        if attempt > 0:
-            scene.watch_in_quiet()
-        attempt += 1
-        count, worst = scene.watch_attack(name)
+    for _ in range(ATTEMPTS):
+        count, worst = watched.worst_under(name)
         assert count > 0
-    told(
-        name.replace("_", " "),
-        count,
-        f"{'served' if scene.accepts(worst) else 'late'}, {scene.target.process.resident_kib()} KiB",
-        delay=f"{worst / 1000:.1f} ms, {worst / scene.quiet:.1f} of quiet, "
-        f"{worst / scene.unharmed:.1f} of the bystander"
-        + (f", attempt {attempt}" if attempt > 1 else ""),
-    )
-    assert scene.accepts(worst)
-    wait_until(lambda: scene.target.daemon.clients() == 1, "the attackers to be gone")
+        if worst < LATEST_US:
+            break
+    memory = f"{watched.process.resident_kib()} KiB"
+    told(name.replace("_", " "), count, memory, delay=f"{worst / 1000:.1f} ms")
+    assert worst < LATEST_US
+    wait_until(lambda: watched.daemon.clients() == 1, "the attackers to be gone")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees how many descriptors are taken")

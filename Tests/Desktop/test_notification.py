@@ -73,15 +73,12 @@ def test_notification_is_shown_while_shift_is_locked(notifications: Notification
     notifications.wait_for("Shift is locked")
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_ending_the_example_closes_its_notification(
-    notifications: Notifications, end: signal.Signals
-) -> None:
+def test_ending_the_example_closes_its_notification(notifications: Notifications) -> None:
     seat = notifications.seat
     seat.trigger("shiftPressed", "shiftPressed")
     notifications.wait_for("Shift is locked")
     # As systemd and a terminal do: a signal to all processes of the example at once.
-    os.killpg(notifications.example.pid, end)
+    os.killpg(notifications.example.pid, signal.SIGINT)
     notifications.wait_for()
     notifications.example.wait(BOUND_SECONDS)
     seat.wait_for(

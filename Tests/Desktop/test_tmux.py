@@ -102,17 +102,6 @@ def test_status_line_shows_locks_while_they_are_on(status: StatusLine) -> None:
     status.wait_for(lambda line: line == first, "the first line again")
 
 
-def test_sourcing_the_settings_again_starts_no_second_follower(status: StatusLine) -> None:
-    status.wait_for(lambda line: line.rstrip().endswith("text |"), "text")
-    before = status.seat.processes("keymodectl")
-    assert len(before) == 1
-    status.inner("source-file", f"{status.seat.folder}/.tmux.conf")
-    status.inner("source-file", f"{status.seat.folder}/.tmux.conf")
-    status.seat.trigger("tapTextField")
-    status.wait_for_text(" editing ")
-    assert status.seat.processes("keymodectl") == before
-
-
 @pytest.mark.parametrize("how", ["kill-server", "detached and killed"])
 def test_example_ends_with_tmux(status: StatusLine, how: str) -> None:
     status.wait_for(lambda line: line.rstrip().endswith("text |"), "text")

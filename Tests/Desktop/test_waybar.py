@@ -160,22 +160,6 @@ def test_each_state_has_a_different_look(bar: Bar, pictures_are_remade: bool) ->
         picture.write_png(CHECKOUT / "docs/pictures/waybar.png")
 
 
-def test_fonts_have_a_glyph_for_each_sign(seat: Seat) -> None:
-    text = (EXAMPLES / "waybar/keymoded.jsonc").read_text()
-    signs = {sign for sign in text if ord(sign) > 127}
-    assert len(signs) >= 8
-    for sign in signs:
-        assert "DejaVuSans.ttf" in seat.run("fc-list", f":charset={ord(sign):x}", "file"), sign
-
-
-def test_bar_started_before_the_daemon_shows_the_states_later(seat: Seat) -> None:
-    seat.kill_keymoded()
-    bar = Bar(seat)
-    bar.wait_for(None, "disconnected")
-    seat.start_keymoded()
-    bar.wait_for("off", "prepareToEditText")
-
-
 def test_commands_of_readme_show_a_bar(seat: Seat) -> None:
     bar = Bar.of_readme(seat)
     bar.wait_for("off", "prepareToEditText")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import Wire
 
-/// Recordings of a real kernel, which `make recordings` makes: the same typing in four of them, and in
+/// Recordings of a real kernel: the same typing by four programs at once, and in
 /// one chords on a keyboard and a mouse.
 @Suite("Genuine recordings")
 struct GenuineRecordingsTests {

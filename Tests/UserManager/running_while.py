@@ -4,9 +4,7 @@ import contextlib
 import itertools
 import os
 import signal
-import subprocess
 from pathlib import Path
-from typing import Any
 
 from person import Person
 from support.user_manager import MANAGER
@@ -172,8 +170,3 @@ def process_name(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text().rstrip("\n")
     except OSError:
         return ""
-
-
-def completed(person: Person, *arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Runs `keymodectl while` to its end."""
-    return person.run("keymodectl", "while", "--any-session", *arguments, check=False, **options)

@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from person import DAEMON, NO_DEVICES, Person, expect_sleep
+from person import DAEMON, Person, expect_sleep
 from support.checkout import CHECKOUT
 from support.connection import Connection
 from support.fifo_keyboard import FifoKeyboard
@@ -129,35 +129,6 @@ def test_thousand_changes_leave_exactly_the_right_targets(serving: Person) -> No
     assert serving.active("keymode-*@*") == []
 
 
-def test_states_of_a_table_of_the_user_are_instances_unchanged() -> None:
-    table = """
-keyboard:
-  table:
-    states: [my_State-2, a--b]
-    events: [go]
-    rows:
-      prepareToEditText: { go: my_State-2 }
-      my_State-2: { go: a--b }
-"""
-    follower = (
-        "[Unit]\nPartOf=keymode-keyboard@my_State-2.target\n"
-        "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=true\n"
-        "[Install]\nWantedBy=keymode-keyboard@my_State-2.target\n"
-    )
-    with Person(NO_DEVICES + table) as person:
-        person.write_unit("mine.service", follower)
-        person.systemctl("daemon-reload")
-        person.systemctl("enable", "mine.service")
-        person.systemctl("start", SERVICE)
-        person.wait_for_target("prepareToEditText")
-        person.trigger("go")
-        person.wait_for_target("my_State-2")
-        assert person.told("mine.service", "ActiveState") == "active"
-        person.trigger("go")
-        person.wait_for_target("a--b")
-        wait_until(lambda: person.told("mine.service", "ActiveState") == "inactive", "the service")
-
-
 def test_locks_have_targets_if_they_are_asked_for() -> None:
     with Person("", has_keyboard=True, leds=FifoKeyboard.CAPS_LOCK) as person:
 
@@ -177,15 +148,14 @@ def test_locks_have_targets_if_they_are_asked_for() -> None:
         expect("keyboard@prepareToEditText", "shift@off")
 
 
-@pytest.mark.parametrize("how", [("restart",), ("kill", "--signal=KILL")])
 def test_documented_service_runs_while_the_state_lasts_also_without_a_daemon_for_a_while(
-    serving: Person, follower: int, how: tuple[str, ...]
+    serving: Person, follower: int
 ) -> None:
     before, daemon, pid = jobs(serving), serving.main_pid(DAEMON), serving.main_pid(SERVICE)
     # For a stopped program the daemon is back as soon as it notices its end, however long a start
     # takes on this machine.
     serving.stop(pid)
-    serving.systemctl(*how, DAEMON)
+    serving.systemctl("kill", "--signal=KILL", DAEMON)
     wait_until(lambda: serving.main_pid(DAEMON) not in (0, daemon), "the next daemon")
     serving.wait("keymodectl", "state")
     serving.kill("CONT", pid)

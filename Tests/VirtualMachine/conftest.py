@@ -64,7 +64,7 @@ def installed(vm: VirtualMachine) -> VirtualMachine:
 def guest(installed: VirtualMachine) -> Iterator[VirtualMachine]:
     """The guest, with a service just started without a configuration; removes both at the end."""
     with service.cleared_away(installed):
-        service.start(installed)
+        service.restart(installed)
         yield installed
 
 

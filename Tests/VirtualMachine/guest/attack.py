@@ -8,12 +8,11 @@ import sys
 from pathlib import Path
 
 import attack_devices
-import attack_oddities
 import attack_privacy
 import attack_time
 from daemon import Daemon
 
-MODULES = (attack_devices, attack_oddities, attack_privacy, attack_time)
+MODULES = (attack_devices, attack_privacy, attack_time)
 
 if __name__ == "__main__":
     name, count = sys.argv[1], int(sys.argv[2])

@@ -1,17 +1,12 @@
-"""Two keyboards, a stopped daemon, a clock that jumps: the kernel's timestamps decide."""
+"""A stopped daemon, a clock that jumps, a suspend: the kernel's timestamps decide."""
 
-import contextlib
-import functools
 import os
-import random
 import signal
-import threading
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from daemon import Daemon, expect_no_stuck_key, settle, turn_shift_off, use
-from support.input_events import LEFTCTRL, LEFTSHIFT, RIGHTSHIFT, A, B
+from support.input_events import LEFTCTRL, LEFTSHIFT, PRESS
 from support.waiting import wait_until
 from uinput import Keyboard
 
@@ -20,134 +15,12 @@ SLEEP_THRESHOLD = 3.0
 MOST_TRIES = 20
 
 
-def shift_changes(events: Iterable[tuple[int, int, int]]) -> list[tuple[int, str]]:
-    """The changes of the Shift machine from off on these key events: times and states."""
-    changes: list[tuple[int, str]] = []
-    state, since = "off", 0
-    for stamp, code, value in sorted(events, key=lambda event: event[0]):
-        before = state
-        match state, code in (LEFTSHIFT, RIGHTSHIFT), value:
-            case "off", True, 1:
-                state, since = "on", stamp
-            case "on", True, 1:
-                state = "capsLock" if stamp - since < THRESHOLD else "off"
-            case ("capsLock", True, 1) | ("on", False, 1 | 2):
-                state = "off"
-        if state != before:
-            changes.append((stamp, state))
-    return changes
+def stopped(daemon: Daemon, count: int) -> str:
+    """Presses Shift on two keyboards, in time for capsLock and too late.
 
-
-def expect_by_stamps(daemon: Daemon, *keyboards: Keyboard) -> list[str]:
-    """Checks that the changes are those that follow from the kernel's timestamps."""
-    events = [event for keyboard in keyboards for event in keyboard.stamps()]
-    expected = shift_changes(events)
-    changes = daemon.changes()
-    assert [(change["time"], change["to"]) for change in changes] == expected, (events, changes)
-    assert daemon.state()["shift"] == (expected[-1][1] if expected else "off")
-    return [state for _, state in expected]
-
-
-def double_presses(
-    daemon: Daemon,
-    pairs: Iterable[tuple[Keyboard, Keyboard]],
-    press: Callable[[Keyboard, Keyboard, float], None],
-) -> list[str]:
-    """Presses Shift on one keyboard of each pair and then on the other, in time and too late.
-
-    The changes are checked by the kernel's timestamps. A busy guest may press too late for
+    Meanwhile the daemon is stopped and the wall clock jumps. A busy guest may press too late for
     capsLock; then the presses are repeated.
     """
-    states = []
-    for seconds, wanted in ((0.3, "capsLock"), (0.7, "off")):
-        for first, second in pairs:
-            for _ in range(MOST_TRIES):
-                press(first, second, seconds)
-                both = {first, second}
-                _, state = expect_by_stamps(daemon, *both)
-                turn_shift_off(daemon, first)
-                first.stamps()
-                if state == wanted:
-                    break
-            assert state == wanted, f"{MOST_TRIES} times"
-            states.append(state)
-    return states
-
-
-# Time
-
-
-class Interrupter(threading.Thread):
-    """Stops the daemon for short, random times, as a busy machine would."""
-
-    def __init__(self, daemon: Daemon) -> None:
-        super().__init__(daemon=True)
-        self._pid = daemon.process.pid
-        self._source = random.Random(1)
-        self._ending = threading.Event()
-
-    def __enter__(self) -> None:
-        self.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._ending.set()
-        self.join()
-
-    def run(self) -> None:
-        while not self._ending.wait(self._source.uniform(0, 0.002)):
-            os.kill(self._pid, signal.SIGSTOP)
-            self._ending.wait(self._source.uniform(0, 0.004))
-            os.kill(self._pid, signal.SIGCONT)
-
-
-def interleave(daemon: Daemon, count: int) -> str:
-    """Types Shift and letters on two keyboards, with and without stopping the daemon."""
-    source = random.Random(count)
-    total = 0
-    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
-        left.observe()
-        right.observe()
-        for number in range(count):
-            with Interrupter(daemon) if number % 2 else contextlib.nullcontext():
-                for _ in range(8):
-                    keyboard = source.choice((left, right))
-                    keyboard.tap(source.choice((LEFTSHIFT, LEFTSHIFT, RIGHTSHIFT, A, B)))
-                    time.sleep(source.choice((0, 0, 0.0005, 0.003)))
-                total += len(expect_by_stamps(daemon, left, right))
-            turn_shift_off(daemon, left)
-            left.stamps()
-        double_presses(daemon, ((left, right), (right, left)), tap_twice)
-        expect_no_stuck_key(daemon, left)
-    return f"{total} changes, each at the time and of the kind that the kernel's stamps say"
-
-
-def tap_twice(first: Keyboard, second: Keyboard, seconds: float) -> None:
-    first.tap(LEFTSHIFT)
-    time.sleep(seconds)
-    second.tap(RIGHTSHIFT)
-
-
-def stopped(daemon: Daemon, count: int) -> str:
-    """Presses Shift twice while the daemon is stopped for 2 s."""
-
-    def tap(first: Keyboard, second: Keyboard, seconds: float) -> None:
-        end = time.monotonic() + 2
-        with daemon.stopped():
-            tap_twice(first, second, seconds)
-            time.sleep(max(0.0, end - time.monotonic()))
-
-    outcomes = []
-    with daemon.following("Left keyboard", "Right keyboard") as (left, right):
-        left.observe()
-        right.observe()
-        for _ in range(count):
-            outcomes += double_presses(daemon, ((left, left), (left, right)), tap)
-        expect_no_stuck_key(daemon, left)
-    return f"{outcomes.count('capsLock')} capsLock and {outcomes.count('off')} off, by the kernel"
-
-
-def clock(daemon: Daemon, count: int) -> str:
-    """Sets the wall clock by hours between two presses of Shift, and back before the next two."""
     jumps = 0
     real, steady = time.time(), time.monotonic()
 
@@ -157,23 +30,39 @@ def clock(daemon: Daemon, count: int) -> str:
         time.clock_settime(time.CLOCK_REALTIME, now + hours * 3600)
         jumps += 1
 
-    def tap(hours: int, first: Keyboard, second: Keyboard, seconds: float) -> None:
-        set_ahead(0)
-        first.tap(LEFTSHIFT)
-        set_ahead(hours)
-        time.sleep(seconds)
-        second.tap(LEFTSHIFT)
+    def press(first: Keyboard, second: Keyboard, seconds: float, hours: int) -> str:
+        with daemon.stopped():
+            first.tap(LEFTSHIFT)
+            set_ahead(hours)
+            time.sleep(seconds)
+            second.tap(LEFTSHIFT)
+            set_ahead(0)
+        times = [
+            stamp
+            for keyboard in (first, second)
+            for stamp, _, value in keyboard.stamps()
+            if value == PRESS
+        ]
+        state = "capsLock" if times[1] - times[0] < THRESHOLD else "off"
+        changes = [(change["time"], change["to"]) for change in daemon.changes()]
+        assert changes == [(times[0], "on"), (times[1], state)], (times, changes)
+        turn_shift_off(daemon, first)
+        first.stamps()
+        return state
 
     with daemon.following("Left keyboard", "Right keyboard") as (left, right):
         left.observe()
         right.observe()
         try:
             for hours in (5, -5, 24 * 365) * count:
-                double_presses(daemon, ((left, right),), functools.partial(tap, hours))
+                for seconds, wanted in ((0.3, "capsLock"), (0.7, "off")):
+                    pair = (left, right) if hours > 0 else (right, left)
+                    tries = (press(*pair, seconds, hours) == wanted for _ in range(MOST_TRIES))
+                    assert any(tries), f"{MOST_TRIES} times"
         finally:
             set_ahead(0)
         expect_no_stuck_key(daemon, left)
-    return f"{jumps} jumps, forward and back, without effect on any press"
+    return f"{jumps} jumps of the clock, without effect on any press"
 
 
 def suspend(daemon: Daemon, count: int) -> str:

@@ -17,9 +17,6 @@ from uinput import Keyboard
 SOCKETS = Path("/run/keymoded")
 STATE, CONTROL = SOCKETS / "state.sock", SOCKETS / "control.sock"
 
-# The machines that keys move.
-MODES = ("shift", "keyboard")
-
 
 class Daemon:
     """The running daemon, with a subscription to all its changes from now on."""
@@ -53,9 +50,6 @@ class Daemon:
         nodes = {keyboard.node for keyboard in keyboards}
         wait_until(lambda: nodes <= self.nodes(), "the keyboards to be followed")
 
-    def wait_until_named(self, name: str) -> None:
-        wait_until(lambda: name in self.devices(), f"{name} to be followed")
-
     def nodes(self) -> set[str]:
         """The nodes of the devices that are followed."""
         return {device["node"] for device in self.control.call("ListDevices")["devices"]}
@@ -83,15 +77,10 @@ class Daemon:
         changes: list[Message] = []
         while self._sequence < answer["state"]["sequence"]:
             changes += self._next_changes()
-        # An LED, and so its lock, may change later than the key was pressed.
-        late = [change for reply in self._stream.arrived() for change in self._taken(reply)]
-        assert not {*MODES} & {change["machine"] for change in late}, "more than the state knows of"
-        return changes + late
+        return changes
 
     def _next_changes(self) -> list[Message]:
-        return self._taken(self._stream.reply())
-
-    def _taken(self, reply: Message) -> list[Message]:
+        reply = self._stream.reply()
         assert reply["missed"] == 0, reply
         changes: list[Message] = reply["changes"]
         for change in changes:
@@ -106,11 +95,8 @@ class Daemon:
         return [change["to"] for change in self.changes()]
 
     def expect(self, *states: str) -> None:
-        """Checks the states of the changes since the last call, and that GetState has the last.
-
-        Locks do not count: what is typed may be the kernel's own keys for them.
-        """
-        changes = [change for change in self.changes() if change["machine"] in MODES]
+        """Checks the states of the changes since the last call, and that GetState has the last."""
+        changes = self.changes()
         assert [change["to"] for change in changes] == [*states], (states, changes)
         now = self.state()
         last = {change["machine"]: change["to"] for change in changes}

@@ -8,7 +8,7 @@ import fcntl
 import os
 import struct
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -36,12 +36,8 @@ UI_SET_PROPBIT = 0x4004556E
 UI_ABS_SETUP = 0x401C5504
 UI_GET_SYSNAME = 0x8040552C  # with room for 64 bytes
 
-# In the order of their numbers.
-LED_NAMES = ("NUML", "CAPSL", "SCROLLL", "COMPOSE", "KANA", "SLEEP", "SUSPEND", "MUTE", "MISC")
-
 # The keys that make udev see a full keyboard.
 KEYBOARD_KEYS = (*range(1, 128),)
-LAST_KEY = 0x2FF
 LONGEST_NAME = 79
 
 
@@ -132,15 +128,6 @@ class Keyboard:
             for seconds, micros, kind, code, value in EVENT.iter_unpack(data)
             if kind == EV_KEY
         ]
-
-    def leds_switched(self) -> Iterator[tuple[int, bool]]:
-        """Waits for each LED that any program switches; yields its number and state."""
-        while True:
-            for _, _, kind, code, value in EVENT.iter_unpack(
-                os.read(self._descriptor, EVENT.size * 64)
-            ):
-                if kind == EV_LED:
-                    yield code, value != 0
 
     def remove(self) -> None:
         """Removes the device. Further calls do nothing."""

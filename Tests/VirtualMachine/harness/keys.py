@@ -7,8 +7,8 @@ or a button of the mouse (btn_left, btn_middle, btn_right, btn_side, btn_extra):
     up K                       release
     tap K [MS=40]              press and release after MS
     wait MS                    let time pass
-    hold K MS [DELAY PERIOD]   press for MS, repeating as a PS/2 keyboard does by itself
-                               (DELAY 250 ms before the first repeat, then each PERIOD 33 ms)
+    hold K MS                  press for MS, repeating as a PS/2 keyboard does by itself
+                               (250 ms before the first repeat, then each 33 ms)
 """
 
 import re
@@ -42,14 +42,14 @@ class _Schedule:
             self.now_ms = max(self.now_ms, self.events[-1].at_ms + SMALLEST_GAP_MS)
         self.events.append(KeyEvent(self.now_ms, key, is_down))
 
-    def hold(self, key: str, length_ms: float, delay_ms: float, period_ms: float) -> None:
+    def hold(self, key: str, length_ms: float, delay_ms: float = 250) -> None:
         self.add(key, True)
         end_ms = self.now_ms + length_ms
         repeat_ms = self.now_ms + delay_ms
         while repeat_ms < end_ms:
             self.now_ms = repeat_ms
             self.add(key, True)
-            repeat_ms += period_ms
+            repeat_ms += 33
         self.now_ms = end_ms
         self.add(key, False)
 
@@ -66,13 +66,11 @@ def parse(script: str) -> list[KeyEvent]:
             case ["up", key]:
                 schedule.add(key, False)
             case ["tap", key]:
-                schedule.hold(key, 40, 250, 33)
+                schedule.hold(key, 40)
             case ["tap", key, length]:
-                schedule.hold(key, float(length), float("inf"), 33)
+                schedule.hold(key, float(length), float("inf"))
             case ["hold", key, length]:
-                schedule.hold(key, float(length), 250, 33)
-            case ["hold", key, length, delay, period]:
-                schedule.hold(key, float(length), float(delay), float(period))
+                schedule.hold(key, float(length))
             case ["wait", length]:
                 schedule.now_ms += float(length)
             case _:

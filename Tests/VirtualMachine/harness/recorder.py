@@ -16,17 +16,7 @@ MARKER = "tap meta_r 20"
 It has no effect on keymoded, and a redacted recording has it, as it has all modifiers.
 """
 
-_KEY_LINE = re.compile(r"^E: (\d+\.\d+) 0001 \w+ \w+\t# EV_KEY / (\w+) +(\d)$", re.MULTILINE)
 _names = itertools.count(1)
-
-
-@dataclass(frozen=True)
-class RecordedKey:
-    """One key event: value is 1 for a press, 0 for a release, 2 for a repeat."""
-
-    seconds: float
-    key: str
-    value: int
 
 
 @dataclass(frozen=True)
@@ -182,25 +172,6 @@ class Recorder:
 
     def _wait_until(self, condition: Callable[[], bool]) -> None:
         self.process.wait_until(lambda _: condition(), "what is to be recorded")
-
-
-class KeyRecorder(Recorder):
-    """evemu-record, for tests that look at the key events themselves."""
-
-    def __init__(self, vm: VirtualMachine, device: str) -> None:
-        super().__init__(vm, EVEMU, device)
-
-    def events(self) -> list[RecordedKey]:
-        """All key events so far. Times count from the first event of the recording."""
-        return [
-            RecordedKey(float(seconds), key, int(value))
-            for seconds, key, value in _KEY_LINE.findall(self.recording().decode())
-        ]
-
-    def wait_for_events(self, count: int) -> list[RecordedKey]:
-        """Waits for at least `count` key events, and returns all that there are."""
-        self._wait_until(lambda: len(self.events()) >= count)
-        return self.events()
 
 
 def record(vm: VirtualMachine, script: str, tools: Sequence[Tool] = ALL) -> list[Recorder]:

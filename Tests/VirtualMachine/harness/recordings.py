@@ -4,17 +4,14 @@ import json
 import random
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
-from itertools import dropwhile, pairwise
+from collections.abc import Iterable
+from itertools import dropwhile
 from pathlib import Path
 
 from support.checkout import PROGRAMS
 from support.input_events import EV_KEY
 
-from harness import keys
 from harness.watch import Change
-
-THRESHOLD_MS = 500
 
 # Type, code and value of an event in a recording.
 Event = tuple[int, int, int]
@@ -102,25 +99,3 @@ def typing(source: random.Random, count: int) -> str:
         *("down shift; tap insert 20; up shift", "hold esc 350"),
     ]
     return "; ".join(f"{source.choice(steps)}; wait {source.randint(10, 60)}" for _ in range(count))
-
-
-def typing_to_be_played(seed: int, count: int) -> str:
-    """Random typing with the same changes when it is played again a little slower or faster.
-
-    The distance of two presses of Shift is never within 80 ms of the threshold.
-    """
-    for script in _scripts(seed, count):
-        presses = [
-            event.at_ms
-            for event in keys.parse(script)
-            if event.is_down and event.key in ("shift", "shift_r")
-        ]
-        if all(abs(second - first - THRESHOLD_MS) > 80 for first, second in pairwise(presses)):
-            return script
-    raise AssertionError("there are always more scripts")
-
-
-def _scripts(seed: int, count: int) -> Iterator[str]:
-    source = random.Random(seed)
-    while True:
-        yield typing(source, count)

@@ -29,8 +29,6 @@ UNITS = "keymoded-state.socket keymoded-control.socket keymoded.service"
 STOP = "systemctl stop keymoded; systemctl clean --what=fdstore keymoded 2>/dev/null || true"
 # KDSKBLED, of linux/kd.h, turns off all locks of the console in front.
 LOCKS_OFF = """perl -e 'open(TTY, "+<", "/dev/tty0") && ioctl(TTY, 0x4b65, 0) or die $!'"""
-# Is there while the service runs, or ends.
-CGROUP = "/sys/fs/cgroup/system.slice/keymoded.service"
 
 MAIN_PID = "systemctl show --value --property MainPID keymoded"
 STATUS = "systemctl show --value --property StatusText keymoded"
@@ -127,13 +125,6 @@ def restart(vm: VirtualMachine) -> None:
     wait_until(lambda: keyboards(vm) > 0, "a keyboard to be followed")
 
 
-def start(vm: VirtualMachine) -> None:
-    """The same where the service was stopped by `cleared_away`; nearly every test begins with this."""
-    # One command without a program that is not needed, because each takes time.
-    vm.run(f"[ ! -d {CGROUP} ] || {{ {STOP}; }}; systemctl start {UNITS}")
-    wait_until(lambda: keyboards(vm) > 0, "a keyboard to be followed")
-
-
 @contextlib.contextmanager
 def cleared_away(vm: VirtualMachine) -> Iterator[None]:
     """Stops the service at the end, but not its sockets, and removes its configuration.
@@ -207,43 +198,29 @@ def as_user(user: str, command: str, *groups: str) -> str:
     return f"exec setpriv --reuid {user} --regid {user} {member} {command}"
 
 
-@contextlib.contextmanager
-def stopped(vm: VirtualMachine) -> Iterator[None]:
-    """Stops the daemon with SIGSTOP, and continues it at the end."""
-    vm.run(
-        """
-        systemctl kill --signal STOP keymoded
-        until grep -q '^State:.T' /proc/$(pgrep -x keymoded)/status; do sleep 0.05; done
-        """
-    )
-    try:
-        yield
-    finally:
-        vm.run("systemctl kill --signal CONT keymoded")
-
-
 def main_pid(vm: VirtualMachine) -> int:
     """The PID of the service's process; 0 if there is none."""
     return int(vm.run(MAIN_PID).stdout)
 
 
-def kill(vm: VirtualMachine, signal: str = "KILL") -> None:
-    """Ends the daemon by a signal, and waits until the next one is ready."""
+def kill(vm: VirtualMachine, signal: str = "KILL", unit: str = "keymoded") -> None:
+    """Ends the process of a unit by a signal, and waits until the next one is ready."""
+    pid = MAIN_PID.replace("keymoded", unit)
     vm.run(
         f"""
-        before=$({MAIN_PID})
+        before=$({pid})
         kill -{signal} "$before"
-        until [ "$({MAIN_PID})" != "$before" ] && systemctl --quiet is-active keymoded; do
+        until [ "$({pid})" != "$before" ] && systemctl --quiet is-active {unit}; do
           sleep 0.05
         done
         """
     )
 
 
-def settled_state(vm: VirtualMachine) -> dict[str, Any]:
-    """The states after all typed keys have acted: the reply to an event that is ignored."""
-    ignored = answer(vm, "Trigger", event="tapBlankArea")
-    assert not ignored["changed"], "only for a keyboard that shows nothing"
+def settled_state(vm: VirtualMachine, event: str = "tapBlankArea") -> dict[str, Any]:
+    """The states after all typed keys have acted: the reply to an event that is ignored now."""
+    ignored = answer(vm, "Trigger", event=event)
+    assert not ignored["changed"], f"{event} is not ignored in this state"
     settled: dict[str, Any] = ignored["state"]
     return settled
 
@@ -265,7 +242,7 @@ def systemd_version(vm: VirtualMachine) -> int:
 
 
 def program(vm: VirtualMachine, name: str) -> str:
-    """The command line that runs a program of ../guest, or greed.py of Tests/Adversary.
+    """The command line that runs a program of ../guest.
 
     The first call copies all of them into /host, with the modules that they import.
     """
@@ -274,7 +251,6 @@ def program(vm: VirtualMachine, name: str) -> str:
         tests, ignored = CHECKOUT / "Tests", shutil.ignore_patterns("image", "__pycache__")
         shutil.copytree(tests / "VirtualMachine/guest", programs, ignore=ignored)
         shutil.copytree(tests / "support", programs / "support", ignore=ignored)
-        shutil.copy(tests / "Adversary/greed.py", programs)
     return f"python3 /host/{programs.name}/{name}.py"
 
 

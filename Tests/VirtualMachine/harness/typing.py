@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Self
 
 from harness import keys
-from harness.service import program
+from harness.service import program, wait_until_followed
 from harness.sessions import SESSION_TERMINAL, USER, Session, switch_to_console
 from harness.vm import VirtualMachine
 from support.input_events import EV_KEY, EV_LED
@@ -34,8 +34,8 @@ NUM, CAPS, SCROLL = 0, 1, 2
 # The codes of the keys by the names that QEMU has for them, as in keys.py.
 _ROWS = {2: "1234567890", 16: "qwertyuiop", 30: "asdfghjkl", 44: "zxcvbnm"}
 CODES = {name: first + i for first, row in _ROWS.items() for i, name in enumerate(row)} | {
-    "esc": 1, "num_lock": 69, "scroll_lock": 70, "tab": 15, "ret": 28, "ctrl": 29, "shift": 42, "shift_r": 54, "alt": 56,
-    "spc": 57, "caps_lock": 58, "dot": 52, "alt_r": 100, "left": 105, "delete": 111,
+    "esc": 1, "tab": 15, "ret": 28, "ctrl": 29, "shift": 42, "shift_r": 54, "spc": 57, "caps_lock": 58, "dot": 52,
+    "f9": 67, "scroll_lock": 70, "insert": 110, "delete": 111, "meta_r": 126, "compose": 127,
 }  # fmt: skip
 
 _NAMES = {" ": "spc", "\n": "ret", "\t": "tab", ".": "dot"}
@@ -47,19 +47,21 @@ def taps(text: str, gap_ms: float = 40) -> str:
 
 
 class Person:
-    """A keyboard of uinput, with three LEDs, and who types on it."""
+    """A keyboard of uinput, with three LEDs, and who types on it.
+
+    `codes` are further parameters of uinput.Keyboard in ../guest: keys, leds, absolute, properties.
+    """
 
     def __init__(
         self,
         vm: VirtualMachine,
         name: str = "A person",
-        codes: Iterable[int] = range(1, 128),
-        leds: Sequence[int] = (NUM, CAPS, SCROLL),
+        **codes: Sequence[int],
     ) -> None:
         self._vm = vm
         self.name = name
         self._socket = f"/run/{name.replace(' ', '-')}.sock"
-        parameters = shlex.quote(json.dumps({"keys": [*codes], "leds": [*leds]}))
+        parameters = shlex.quote(json.dumps({"leds": [NUM, CAPS, SCROLL], **codes}))
         vm.run(f"rm -f {self._socket}")
         self._process = vm.start(f"exec {program(vm, 'person')} {self._socket} '{name}' {parameters}")
         self.node = self._process.wait_for(rf"^{name}: (/dev/input/event\d+)$")[1]
@@ -95,6 +97,10 @@ class Person:
         lit: list[int] = self._ask([])["leds"]
         return lit
 
+    def wait_for_leds(self, *leds: int) -> None:
+        """Waits until exactly these LEDs are lit."""
+        wait_until(lambda: self.leds() == [*leds], f"the LEDs {leds}", 20)
+
     def wait_for_caps(self, is_on: bool) -> None:
         """Waits until the Caps Lock LED shows this."""
         wait_until(lambda: (CAPS in self.leds()) == is_on, f"Caps Lock's LED to be {is_on}", 20)
@@ -114,6 +120,14 @@ class Person:
         assert reply, f"{self.name} has no keyboard"
         found: dict[str, Any] = json.loads(reply)
         return found
+
+
+@contextlib.contextmanager
+def followed(vm: VirtualMachine, name: str, **codes: Sequence[int]) -> Iterator[Person]:
+    """A keyboard that the daemon follows."""
+    with Person(vm, name, **codes) as person:
+        wait_until_followed(vm, name)
+        yield person
 
 
 SHIFT, CTRL = 1, 4
@@ -248,16 +262,6 @@ class Screen:
             case "xorg":
                 # The first option removes those of before.
                 self.session.run(f"DISPLAY=:7 setxkbmap -option '' -option '{option}'")
-
-    @contextlib.contextmanager
-    def stopped(self) -> Iterator[None]:
-        """Meanwhile the desktop does nothing."""
-        name = _PROGRAMS[self.kind]
-        self._vm.run(f"pkill -STOP -x {name}")
-        try:
-            yield
-        finally:
-            self._vm.run(f"pkill -CONT -x {name}")
 
     def wait_for_keyboard(self, name: str, node: str) -> None:
         """Waits until the desktop follows a keyboard."""

@@ -41,25 +41,16 @@ COUNTED = "trigger: always"
 
 ATTACKS = [
     Attack("overflow", 20 * TIMES, shift=COUNTED),
-    Attack("flood", 20_000 * TIMES, shift=COUNTED),
-    Attack("unplug_held", 10 * TIMES, shift=COUNTED),
     Attack("unplug_behind", 2 * TIMES, shift="timeout: 2s"),
     Attack("plug", PLUGS),
-    Attack("many", 200),
     Attack("many_while_stopped", 200),
-    Attack("late_permission", 5 * TIMES),
     Attack("grab", 5 * TIMES),
-    Attack("grab_and_loss", 5 * TIMES),
-    Attack("odd_keys", 2),
     Attack("odd_names", 1),
-    Attack("interleave", 60),
-    Attack("stopped", 1),
     # Short for a watchdog, but long enough for a busy host; the attack must take longer than that.
-    Attack("clock", 5, unit="WatchdogSec=10s"),
+    Attack("stopped", 5, unit="WatchdogSec=10s"),
     # What only the watchdog may wake it from.
-    Attack("idle", IDLE_SECONDS, unit="WatchdogSec=30s"),
-    Attack("idle", IDLE_SECONDS, unit="WatchdogSec=0"),
-    Attack("moving", IDLE_SECONDS),
+    Attack("moving", IDLE_SECONDS, unit="WatchdogSec=30s"),
+    Attack("moving", IDLE_SECONDS, unit="WatchdogSec=0"),
     # Text that changes no state is visible nowhere.
     Attack("privacy", 50),
 ]

@@ -56,6 +56,16 @@ def test_shell_example_with_socat_and_jq_works(guest: VirtualMachine) -> None:
     follower.wait_for(r"^off\non\noff\n\Z")
 
 
+def test_python_example_without_a_package_prints_the_states_and_their_changes(
+    guest: VirtualMachine,
+) -> None:
+    script = share(guest, "plain.py", example("python"))
+    follower = guest.start(as_user("reader", f"python3 -u {script}"))
+    follower.wait_for(r"^off prepareToEditText\n\Z")
+    guest.play("tap shift")
+    follower.wait_for(r"\non prepareToEditText\n  shift is now on\n\Z")
+
+
 def test_python_example_follows_changes_across_a_restart(guest: VirtualMachine) -> None:
     shutil.copytree(Path(varlink.__file__).parent, guest.shared / "varlink", dirs_exist_ok=True)
     script = share(guest, "example.py", example("python", 1))

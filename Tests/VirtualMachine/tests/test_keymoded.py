@@ -4,7 +4,6 @@ import json
 import re
 
 from harness import service
-from harness.keyboards import VirtualKeyboard
 from harness.service import as_user, wait_until_followed
 from harness.vm import USB_KEYBOARD_NAME, VirtualMachine
 from harness.watch import Watch, press_twice
@@ -68,47 +67,6 @@ def test_groups_decide_who_may_read_and_who_may_trigger(guest: VirtualMachine) -
 
     guest.run(as_user("controller", "keymodectl trigger tapTextField"))
     assert guest.run(as_user("controller", "keymodectl state keyboard")).stdout == "editingText\n"
-
-
-def test_option_device_follows_only_the_named_devices(guest: VirtualMachine) -> None:
-    guest.run(f"systemctl stop {service.UNITS}")
-    keyboard = VirtualKeyboard(guest, "Named keyboard")
-    daemon = service.start_by_hand(guest, f"--device {keyboard.path} --device /dev/input/none")
-    guest.play("tap insert")
-    keyboard.send("COMPOSE+", "COMPOSE-")
-    # By now the daemon would have read Insert, if it followed that keyboard.
-    state = guest.run(f"keymodectl trigger shiftPressed {service.BY_HAND}").stdout
-    assert state == "shift     on\nkeyboard  showingPanel\ncaps      off\nnum       off\n"
-    assert daemon.stderr == (
-        "keymoded: serving in /run/own\n"
-        "keymoded: following 'Named keyboard'\n"
-        "keymoded: cannot open '/dev/input/none': No such file or directory\n"
-    )
-    keyboard.remove()
-    daemon.terminate()
-    assert daemon.wait().exit_code == 0
-
-
-def test_keymoded_of_a_user_says_that_it_takes_clients_from_the_service(
-    guest: VirtualMachine,
-) -> None:
-    guest.run("install -d -o controller -m 700 /run/controller")
-    runtime = "env XDG_RUNTIME_DIR=/run/controller"
-    own = guest.start(as_user("controller", f"{runtime} keymoded --device /dev/input/none"))
-    guest.wait_until("test -S /run/controller/keymoded/control.sock")
-    guest.play("tap insert")
-    guest.run("keymodectl wait keyboard=editingText --timeout 60s")
-    states = [
-        guest.run(as_user("controller", f"{variables} keymodectl state keyboard")).stdout
-        for variables in (runtime, "env")
-    ]
-    assert states == ["prepareToEditText\n", "editingText\n"]
-    own.terminate()
-    assert own.wait().stderr.startswith(
-        "keymoded: serving in /run/controller/keymoded\n"
-        "keymoded: clients that this user starts now connect to this keymoded, not to the service\n"
-    )
-    guest.run("rm -r /run/controller")
 
 
 def test_plugged_keyboard_starts_the_service_only_if_enabled(installed: VirtualMachine) -> None:

@@ -127,15 +127,3 @@ def test_files_for_the_bar_are_where_it_looks(vm: VirtualMachine, user: Session)
     line.wait_for(r"^off prepareToEditText off\n\Z")
     vm.play("tap f10")
     line.wait_for(r"^off prepareToEditText off\noff showingPanel off\n\Z")
-
-
-def test_removal_leaves_nothing_behind(vm: VirtualMachine, user: Session) -> None:
-    text = (CHECKOUT / "README.md").read_text()
-    assert "`sudo apt purge keymoded`" in text
-    # apt asks a person who removes a package.
-    vm.run(user.command_line("sudo apt purge --yes keymoded"), timeout=INSTALL_SECONDS)
-    assert service.remains(vm) == []
-    left = "find / -xdev -iname '*keymoded*' -not -path '/home/*' -not -path '/var/log/*'"
-    found = vm.run(left, check=False).stdout.splitlines()
-    # Files that were copied by hand, and apt's.
-    assert [path for path in found if not path.startswith("/tmp/")] == []

@@ -4,12 +4,10 @@ import contextlib
 import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-import pytest
 from harness import recorder, service
 from harness.guest_process import GuestProcess
-from harness.keyboards import followed_keyboard
 from harness.recorder import MARKER, Recorder, record
 from harness.recordings import (
     assert_same_but_for_time_base,
@@ -20,10 +18,10 @@ from harness.recordings import (
     numbered,
     replay,
     typing,
-    typing_to_be_played,
     without_times,
 )
 from harness.service import wait_until_following
+from harness.typing import followed
 from harness.vm import PS2_KEYBOARD, VirtualMachine
 from harness.watch import Change, Watch
 from support.input_events import BTN_LEFT, EV_KEY, EV_SYN, LEFTMETA, V
@@ -101,13 +99,16 @@ def recorded_bounces(guest: VirtualMachine, seed: int) -> int:
         f"{step}; wait {source.randint(10, 60)}" for step in source.sample(STEPS, len(STEPS))
     )
     watch = Watch(guest)
-    # evemu's format has no second device.
-    recorders = [Recorder(guest, tool, "") for tool in recorder.CONFIGURED[2:]]
+    redacted, *recorders = [Recorder(guest, tool, "") for tool in recorder.CONFIGURED[1:]]
     guest.move(5, 5)
     guest.play(f"{script}; {END}; {MARKER}")
     for recording in recorders:
         recording.wait_for_marker()
         assert recording.stop().exit_code == 0
+    # evemu's format has no second device.
+    redacted.wait_for_marker()
+    assert "without the buttons of pointers" in redacted.stop().stderr
+    assert BTN_LEFT not in codes_in(redacted.recording())
     live = numbered(watch.rest(guest)[:-1])
     assert {"startTalking", "stopTalking", "tapTextField", "shiftUsed", "timedOut"} <= {
         change["event"] for change in live
@@ -125,71 +126,22 @@ def recorded_bounces(guest: VirtualMachine, seed: int) -> int:
     return int(counts[0])
 
 
-def test_evemu_recording_leaves_the_pointers_out_and_says_so(
-    guest: VirtualMachine, mouse: str
-) -> None:
-    recording = Recorder(guest, recorder.REDACTED, "")
-    guest.play(f"tap btn_left; wait 80; tap shift; wait 80; {MARKER}")
-    recording.wait_for_marker()
-    ended = recording.stop()
-    assert ended.exit_code == 0
-    without, begins = ended.stderr.splitlines()[:2]
-    assert without == (
-        "keymodectl: without the buttons of pointers, because evemu's format holds one device; "
-        "--format libinput has them"
-    )
-    assert begins.startswith("keymodectl: recording 1 keyboard to ")
-    assert BTN_LEFT not in codes_in(recording.recording())
-    assert [change["to"] for change in changes_in(recording.path)] == ["on"]
-
-
-def test_recording_of_keymodectl_plays_on_a_uinput_keyboard(guest: VirtualMachine) -> None:
-    tools = (recorder.KEYMODECTL, recorder.REDACTED)
-    recorders = record(guest, typing_to_be_played(1, 15), tools)
-    for recording in recorders:
-        replayed = without_times(changes_in(recording.path))
-        for _ in range(service.MOST_TRIES):
-            live = played(guest, recording)
-            # A slow host may play a second Shift too late.
-            if without_times(live) == replayed:
-                break
-        assert len(live) > 5
-        assert without_times(live) == replayed
-
-
-def played(guest: VirtualMachine, recording: Recorder) -> list[Change]:
-    """The daemon's changes on a recording that is played on a keyboard of uinput.
-
-    Checks that they follow from the kernel's timestamps, with a recording of the played keys.
-    """
-    service.restart(guest)
-    with followed_keyboard(guest, "Played keyboard", like=recording.file) as keyboard:
-        watch = Watch(guest)
-        again = Recorder(guest, recorder.KEYMODECTL, keyboard.path)
-        keyboard.play(recording.file)
-        again.wait_for_marker()
-        again.stop()
-        live = numbered(watch.rest(guest)[:-1])
-    assert changes_in(again.path) == live
-    return live
-
-
 def test_recording_of_two_keyboards_plays_with_libinput_replay(guest: VirtualMachine) -> None:
     service.reload(guest, service.PATIENT)
     tools = (recorder.LIBINPUT, recorder.KEYMODECTL_YAML)
     used = ("--config", guest.shared / "keymoded.yaml")
-    with followed_keyboard(guest, "Second keyboard") as second:
+    with followed(guest, "Second keyboard") as second:
         watch = Watch(guest)
-        recorders = [Recorder(guest, tool, PS2_KEYBOARD, second.path) for tool in tools]
+        recorders = [Recorder(guest, tool, PS2_KEYBOARD, second.node) for tool in tools]
         guest.play("tap shift 40; wait 160; tap shift 40; wait 60; tap insert; wait 60")
-        second.send("LEFTSHIFT+", "LEFTSHIFT-", "LEFTCTRL+")
+        second.play("tap shift; down ctrl")
         # libinput replay plays each device in a process of its own, whose time starts when it does:
         # the second device's events come late, so later events of the first have to wait.
         # Compose means nothing while Ctrl is held.
         guest.play("wait 1500; tap compose; wait 60")
-        second.send("LEFTCTRL-")
+        second.play("up ctrl")
         guest.play("wait 1500; tap shift; wait 60")
-        second.send("A+", "A-", "COMPOSE+", "COMPOSE-")
+        second.play("tap a; tap compose")
         guest.play(f"wait 1500; tap esc; wait 60; {MARKER}")
         # The second keyboard sent all its events before the marker.
         for recording in recorders:
@@ -236,37 +188,6 @@ def played_by_libinput(vm: VirtualMachine, recording: Recorder, devices: int) ->
     wait_until_following(vm, 1)
 
 
-def test_recording_of_two_keyboards_has_a_release_that_a_grab_hid_where_it_took_effect(
-    guest: VirtualMachine,
-) -> None:
-    tools = (recorder.KEYMODECTL_YAML, recorder.REDACTED_YAML)
-    with (
-        followed_keyboard(guest, "Typing keyboard") as typed,
-        followed_keyboard(guest, "Grabbed keyboard") as grabbed,
-    ):
-        watch = Watch(guest)
-        recorders = [Recorder(guest, tool, grabbed.path, typed.path) for tool in tools]
-        typed.send("LEFTSHIFT+", "LEFTSHIFT-")
-        grabbed.send("LEFTCTRL+")
-        grab = guest.start(f"exec stdbuf -oL evtest --grab {grabbed.path}")
-        grab.wait_for("Testing")
-        grabbed.send("LEFTCTRL-")
-        grab.wait_for(r"KEY_LEFTCTRL\), value 0")
-        grab.terminate()
-        grab.wait()
-        typed.send("A+", "A-", "RIGHTMETA+", "RIGHTMETA-")
-        # Of several devices, only the events of the first are written at once.
-        grabbed.send("RIGHTMETA+", "RIGHTMETA-")
-        for recording in recorders:
-            recording.wait_for_marker()
-            recording.stop()
-        live = numbered(watch.rest(guest)[:-1])
-    assert [change["to"] for change in live] == ["on", "off"]
-    for recording in recorders:
-        assert "keymoded: missed" in recording.recording().decode()
-        assert changes_in(recording.path) == live
-
-
 # The keys that the test types, by QEMU's and by the kernel's names. The two pairs of letters
 # overlap, one released in order and one crosswise. The test does not type the first codes, KEY_1
 # and so on, which a redacted recording has instead of letters.
@@ -311,17 +232,19 @@ def assert_nothing_typed(recording: bytes) -> None:
     assert "MSC" not in recording.decode().rpartition("events:")[2]
 
 
-@pytest.mark.parametrize("end", [GuestProcess.interrupt, GuestProcess.terminate])
 def test_recording_is_private_and_complete_after_any_signal_and_has_the_modifiers_of_its_start(
-    installed: VirtualMachine, end: Callable[[GuestProcess], None]
+    installed: VirtualMachine,
 ) -> None:
-    tools = (recorder.KEYMODECTL, recorder.REDACTED, recorder.REDACTED_YAML)
+    ends = {
+        recorder.REDACTED: GuestProcess.interrupt,
+        recorder.REDACTED_YAML: GuestProcess.terminate,
+    }
     installed.play("down ctrl; wait 20")
-    recorders = [Recorder(installed, tool) for tool in tools]
+    recorders = [Recorder(installed, tool) for tool in ends]
     installed.play(f"tap insert; wait 20; up ctrl; wait 20; tap insert; wait 20; {MARKER}")
     for recording in recorders:
         recording.wait_for_marker()
-        end(recording.process)
+        ends[recording.tool](recording.process)
         assert recording.process.wait().exit_code == 0
         assert recording.path.stat().st_mode & 0o777 == 0o600
         assert recording.recording().endswith(b"\n")

@@ -2,8 +2,8 @@
 
 import pytest
 from harness import service
-from harness.keyboards import VirtualKeyboard, followed_keyboard
 from harness.service import CONFIGURATION, configure
+from harness.typing import Person, followed
 from harness.vm import VirtualMachine
 from harness.watch import Watch
 
@@ -31,12 +31,13 @@ def test_device_that_a_udev_rule_excludes_is_not_followed(guest: VirtualMachine,
         udevadm control --reload
         """
     )
-    private = VirtualKeyboard(guest, "Private keyboard")
     # Once the later keyboard is followed, the daemon has decided about the first.
-    with followed_keyboard(guest, "Other keyboard") as other:
+    with (
+        Person(guest, "Private keyboard") as private,
+        followed(guest, "Other keyboard") as other,
+    ):
         watch = Watch(guest)
-        private.send("SCROLLLOCK+", "SCROLLLOCK-")
-        other.send("INSERT+", "INSERT-")
+        private.play("tap scroll_lock")
+        other.play("tap insert")
         assert watch.states(1) == ["editingText"]
-    private.remove()
     guest.run("rm /run/udev/rules.d/99-private.rules; udevadm control --reload")

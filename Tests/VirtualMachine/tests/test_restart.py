@@ -67,21 +67,3 @@ def test_first_client_starts_the_service_once_also_with_a_bad_configuration(
         service.state(guest)
     assert guest.run("systemctl show --value --property NRestarts keymoded").stdout == "0\n"
     assert service.answer(guest, "GetStatistics")["configuration"] == "defaults"
-
-
-def test_damaged_stored_states_are_dropped_with_a_log_line(guest: VirtualMachine) -> None:
-    change_some_states(guest)
-    before = service.state(guest)
-    # Damages the heads of both copies of the states; the second copy begins at byte 448.
-    guest.run(
-        f"""
-        memory=$(find /proc/$({service.MAIN_PID})/fd -lname '/memfd:keymoded-states*')
-        printf x | dd of=$memory bs=1 seek=20 conv=notrunc status=none
-        printf x | dd of=$memory bs=1 seek=468 conv=notrunc status=none
-        systemctl restart keymoded
-        """
-    )
-    after = service.state(guest)
-    assert after["instance"] != before["instance"]
-    assert (after["sequence"], after["shift"]) == (2, "off"), "the locks are off"
-    assert "the stored states are invalid; starting with the initial states" in service.log(guest)

@@ -1,4 +1,4 @@
-"""Login sessions: what the harness assumes about them, and what follows them.
+"""What follows login sessions.
 
 Only what needs logind, or the service under PID 1: Tests/UserManager has the other rules of
 `keymodectl targets` and `keymodectl while`.
@@ -16,7 +16,6 @@ from harness.sessions import (
     Session,
     UserUnit,
     as_user,
-    escaped,
     microseconds,
     session,
     switch_to_console,
@@ -29,35 +28,6 @@ from support.time_stamps import NAME, Talker, in_time
 
 TARGETS = "keymode-targets.service"
 SECOND_US = 1_000_000
-
-
-def test_session_is_on_the_seat_and_in_front_and_commands_run_inside_it(
-    installed: VirtualMachine,
-) -> None:
-    with session(installed) as desk:
-        properties = desk.properties()
-        names = ("Seat", "VTNr", "Class", "Type", "Active", "LockedHint")
-        assert [properties[name] for name in names] == ["seat0", "7", "user", "tty", "yes", "no"]
-        switch_to_console(installed, EMPTY_TERMINAL)
-        installed.wait_until(f"loginctl show-session {desk.id} | grep -x Active=no")
-        desk.bring_to_front()
-        desk.lock()
-        assert desk.properties()["LockedHint"] == "yes"
-        desk.unlock()
-        asked = desk.run(
-            """
-            id -un; pwd; echo $XDG_SESSION_ID
-            busctl --json=short call org.freedesktop.login1 /org/freedesktop/login1 \
-              org.freedesktop.login1.Manager GetSessionByPID u $$ | jq -r '.data[0]'
-            systemctl --user is-system-running --wait
-            """
-        )
-        path = f"/org/freedesktop/login1/session/{escaped(desk.id)}"
-        assert asked.stdout.splitlines() == ["alice", "/home/alice", desk.id, path, "running"]
-        process = desk.start("exec sleep 600")
-        desk.close()
-        assert process.wait().exit_code == 137
-    assert installed.run(f"loginctl show-session {desk.id}", check=False).exit_code != 0
 
 
 # What acts while a session is in front

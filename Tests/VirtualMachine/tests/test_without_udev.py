@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 from harness import service
-from harness.keyboards import MadeDevice, VirtualKeyboard
 from harness.service import BY_HAND, start_by_hand
+from harness.typing import Person
 from harness.vm import PS2_KEYBOARD, VirtualMachine
 from support.input_events import (
     ABS_X,
@@ -17,7 +17,6 @@ from support.input_events import (
     BTN_LEFT,
     BTN_TOOL_FINGER,
     BTN_TOUCH,
-    DICTATE,
 )
 
 # INPUT_PROP_POINTER and INPUT_PROP_BUTTONPAD; INPUT_PROP_DIRECT.
@@ -52,7 +51,7 @@ def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards_or_po
     touches = [BTN_LEFT, BTN_TOOL_FINGER, BTN_TOUCH]
     pad = {"properties": PAD, "keys": touches, "absolute": [ABS_X, ABS_Y]}
     screen = {"properties": SCREEN, "keys": [BTN_TOUCH], "absolute": [ABS_X, ABS_Y]}
-    touched = [MadeDevice(guest, "Touchpad", **pad), MadeDevice(guest, "Touchscreen", **screen)]
+    touched = [Person(guest, "Touchpad", **pad), Person(guest, "Touchscreen", **screen)]
     guest.run("udevadm settle")
 
     def udev_says(properties: str) -> list[str]:
@@ -77,7 +76,7 @@ def test_daemon_without_udev_follows_the_devices_that_udev_calls_keyboards_or_po
     guest.play("tap insert")
     guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
     for device in touched:
-        device.remove()
+        device.unplug()
     guest.unplug("unmarked")
 
 
@@ -92,47 +91,7 @@ def test_node_is_opened_once_its_permissions_allow_it(guest: VirtualMachine) -> 
     guest.run(f"chmod 660 {node}")
     wait_until_followed(guest, "AT Translated Set 2 keyboard")
     # udev sets the permissions of this node shortly after its creation.
-    keyboard = VirtualKeyboard(guest, "New keyboard")
-    wait_until_followed(guest, "New keyboard")
-    keyboard.send("SCROLLLOCK+", "SCROLLLOCK-")
-    guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 100 {BY_HAND}")
-    keyboard.remove()
-
-
-def test_keyboard_that_reuses_a_node_is_followed(guest: VirtualMachine) -> None:
-    start_by_hand(guest)
-    keyboard = VirtualKeyboard(guest, "First keyboard")
-    wait_until_followed(guest, "First keyboard")
-    # The daemon is stopped, so it reads the removal and the new node together.
-    guest.run("pkill -STOP -x keymoded")
-    keyboard.remove()
-    second = VirtualKeyboard(guest, "Second keyboard")
-    assert second.path == keyboard.path
-    guest.run("pkill -CONT -x keymoded")
-    wait_until_followed(guest, "Second keyboard")
-    assert "First keyboard" not in devices(guest)
-    second.send("INSERT+", "INSERT-")
-    guest.run(f"keymodectl wait keyboard=editingText --timeout 100 {BY_HAND}")
-    second.remove()
-
-
-def test_device_with_a_single_key_is_followed_while_the_key_is_bound(guest: VirtualMachine) -> None:
-    configuration = guest.shared / "reloaded.yaml"
-    configuration.write_text("")
-    key = MadeDevice(guest, "Dictation key", keys=[DICTATE])
-    start_by_hand(guest, "--config /host/reloaded.yaml")
-    before = devices(guest)
-    assert before["Dictation key"] == "keys"
-    configuration.write_text(
-        "keyboard: { bindings: { clickSwitchButton: KEY_F5 } }\ndevices: { ignore: 'AT *' }\n"
-    )
-    guest.run("pkill -HUP -x keymoded")
-    wait_until_followed(guest, "Dictation key", is_followed=False)
-    wait_until_followed(guest, "AT Translated Set 2 keyboard", is_followed=False)
-    configuration.write_text("")
-    guest.run("pkill -HUP -x keymoded")
-    wait_until_followed(guest, "Dictation key")
-    assert devices(guest) == before
-    key.send("DICTATE+", "DICTATE-")
-    guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 100 {BY_HAND}")
-    key.remove()
+    with Person(guest, "New keyboard") as keyboard:
+        wait_until_followed(guest, "New keyboard")
+        keyboard.play("tap scroll_lock")
+        guest.run(f"keymodectl wait keyboard=prepareToRecord --timeout 100 {BY_HAND}")
