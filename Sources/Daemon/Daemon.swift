@@ -87,22 +87,21 @@ public final class Daemon {
   /// Applies the configuration as it is now. A bad one is refused, and the old one stays.
   private func reload() {
     ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds())")
-    defer { ServiceManager.notify("READY=1") }
-    defer {
-      status.warning = file.inForce.warning
-      // Parsing takes several times the size of the file, and runs code that nothing else runs.
-      releaseFreeMemory()
-      unmapCode()
+    if let configuration = file.reload() {
+      do throws(SystemError) {
+        try service.apply(configuration)
+      } catch {
+        Log.warning("\(error)")
+      }
+      Log.info("the configuration was read again")
+    } else {
+      Log.warning("keeping the present configuration")
     }
-    guard let configuration = file.reload() else {
-      return Log.warning("keeping the present configuration")
-    }
-    do throws(SystemError) {
-      try service.apply(configuration)
-    } catch {
-      Log.warning("\(error)")
-    }
-    Log.info("the configuration was read again")
+    status.warning = file.inForce.warning
+    // Parsing takes several times the size of the file, and runs code that nothing else runs.
+    releaseFreeMemory()
+    unmapCode()
+    ServiceManager.notify("READY=1")
   }
 
   private func listen(_ directory: String?) throws {

@@ -34,7 +34,7 @@ final class ModeService {
 
   /// Begins to follow the source.
   func start(on loop: EventLoop) throws(SystemError) {
-    // Unowned: this object owns the alarm and the source, and outlives every call.
+    // Unowned: this object owns the alarm and the source, which call nothing once it is gone.
     let alarm = try loop.addTimer { [unowned self] in
       alarmTime = nil
       advance()
@@ -91,14 +91,12 @@ final class ModeService {
     source.show(LEDOrder(on, of: rules.used))
   }
 
-  @discardableResult
-  private func process(_ batch: Batch) -> Bool {
+  private func process(_ batch: Batch) {
     let hasChanges = engine.process(batch) { source.keysUp(among: $0, on: $1) }
     // Clients first: all else can be a little later.
     if hasChanges { publisher.publish() }
     setAlarm()
     if hasChanges, !leds.used.isEmpty, leds.on(in: engine.modes) != on { show(leds) }
-    return hasChanges
   }
 
   /// Sets the alarm, if its real time has changed: to set it costs more than most keys do.

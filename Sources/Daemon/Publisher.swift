@@ -62,6 +62,7 @@ final class Publisher {
   func publish() {
     for session in subscribers {
       publish(to: session)
+      // The server removes it from this list later.
       if session.isClosed { session.hangUp() }
     }
   }

@@ -63,6 +63,7 @@ final class Server {
         }
       }
     }
+    // A subscriber gets what is new; any session decides what it waits for next.
     publisher.publish(to: session)
     if session.isClosed { letGo(session) }
   }

@@ -13,7 +13,7 @@ struct DeviceKeys: Sendable {
   /// The keys that are down.
   private(set) var down = KeySet()
 
-  /// The keys that are down and whose press sent a keyboard event. Their autorepeat is ignored.
+  /// The keys that are down and whose press completed a bound chord. Their autorepeat is ignored.
   fileprivate var consumed = KeySet()
 
   /// A release that may turn out to be part of a bounce.
@@ -32,6 +32,7 @@ struct DeviceKeys: Sendable {
 
   init(device: DeviceID) { self.device = device }
 
+  /// Presses `key`, whatever it was before.
   mutating func press(_ key: KeyCode) {
     down.insert(key)
     consumed.remove(key)
@@ -39,7 +40,7 @@ struct DeviceKeys: Sendable {
     if !releases.isEmpty { releases.removeAll { $0.key == key } }
   }
 
-  /// The same, but returns `nil` if the press is a bounce, which undoes the release of the key.
+  /// Presses `key`. If the press is a bounce, undoes the key's release and returns `nil`.
   ///
   /// - Returns: the modifiers held on this device by other keys.
   mutating func press(_ key: KeyCode, at time: Time, _ debounce: Duration?) -> Modifiers? {
@@ -111,7 +112,7 @@ struct DeviceKeys: Sendable {
 /// undoes the release: it is not a new press, and the key is in the same state as if it had been
 /// down throughout. So held keys, chords and autorepeat never have to wait.
 ///
-/// Only for a tap of Shift, and for a chord with such a ``Use``, does a release cause a change, and
+/// Only for a tap of Shift, and for a chord with a tap or a release, does a release cause a change, and
 /// a change cannot be undone. So it counts `d` later, or before the next press of another key; a
 /// tap of Shift also before any other input that may change a state. It keeps its own time.
 struct HeldKeys: Sendable {
@@ -152,7 +153,7 @@ struct HeldKeys: Sendable {
     devices[index(of: key.device)].release(key.code, at: time, debounce)
   }
 
-  /// Makes `key`, which is down, one whose press sent a keyboard event.
+  /// Makes `key`, which is down, one whose press completed a bound chord.
   mutating func consume(_ key: DeviceKey) {
     devices[index(of: key.device)].consumed.insert(key.code)
   }
@@ -172,7 +173,7 @@ struct HeldKeys: Sendable {
     devices.contains { $0.device == key.device && $0.down.contains(key.code) }
   }
 
-  /// Whether `key` is down and its press sent a keyboard event.
+  /// Whether `key` is down and its press completed a bound chord.
   func isConsumed(_ key: DeviceKey) -> Bool {
     devices.contains { $0.device == key.device && $0.consumed.contains(key.code) }
   }

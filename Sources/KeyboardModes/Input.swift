@@ -14,12 +14,12 @@ extension Controller {
     case synchronized(DeviceID, [KeyDifference], at: Time)
     /// A device went away; `at` is when that was noticed. Only its own held keys are released.
     case gone(DeviceID, at: Time)
-    /// All devices that are present at the start are open: a key that another daemon knew to be
+    /// All devices that are present at the start are open: a key that the previous daemon knew to be
     /// down, and that none of them holds, is up.
     case allOpened(at: Time)
     /// These lock LEDs of a device are on or off, as it reported or as the kernel answered. Without
-    /// a time, it is a report of a device that is being opened, and the next input that has a time
-    /// tells it.
+    /// a time, it is a report of a device that is being opened, and takes effect with the next input
+    /// that has a time.
     case leds(DeviceID, LEDReport, at: Time?)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
@@ -31,7 +31,7 @@ extension Controller {
     /// This case is indirect because it is large and rare among many stored inputs.
     indirect case configured(Settings, at: Time)
 
-    /// The device of this input; `nil` for a client event and for settings.
+    /// The device of this input; `nil` for what belongs to none.
     public var device: DeviceID? {
       switch self {
       case .opened(let device, _), .key(let device, _), .missedRelease(let device, _, _),
@@ -41,7 +41,7 @@ extension Controller {
       }
     }
 
-    /// When it happened; `nil` for what was down at opening.
+    /// When it happened; `nil` for what was found at opening.
     var time: Time? {
       switch self {
       case .key(_, let event): event.time
@@ -72,8 +72,8 @@ public struct Batch: Sendable {
   /// The inputs, in the order in which they take effect.
   public var inputs: [Controller.Input]
 
-  /// Everything that had happened by this time and was known has been handed over. Inputs of later
-  /// batches are later than anything else that is done at this time.
+  /// Everything that had happened by this time and was known has been handed over. What is done at
+  /// this time, such as a program's event, comes before all inputs of later batches.
   public var reached: Time
 
   /// Nothing of this time or earlier can be handed over any more, so a deadline up to

@@ -26,7 +26,7 @@ struct LockLEDs: Sendable {
 
   /// How fast the LED of a lock changes.
   fileprivate struct Pace: Sendable {
-    /// The changes in the second before the last one, and that one: all that may count.
+    /// The times of the last change and of those less than a second before it.
     var recent: [Time] = []
     /// What the LEDs showed last.
     var shown = LockRules.Event.ledGone

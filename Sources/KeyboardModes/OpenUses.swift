@@ -227,8 +227,8 @@ struct OpenUses: Sendable {
   /// The daemon before this one awaited these releases.
   mutating func inherit(_ releases: [AwaitedRelease]) { inherited = releases }
 
-  /// A device was opened while these keys were down. A release that another daemon awaited belongs
-  /// to the first device that holds the key.
+  /// A device was opened while these keys were down. A release that the previous daemon awaited
+  /// belongs to the first device that holds the key; a tap or a hold has come to nothing.
   ///
   /// - Returns: the keys whose release is awaited now.
   mutating func adopt(
@@ -244,6 +244,7 @@ struct OpenUses: Sendable {
         _ = release.bind(.release, to: event)
         adopted.append(DeviceKey(device, code))
         uses.append(OpenUse(release, DeviceKey(device, code), pressed: nil))
+        // Asked at the next batch.
         nextCheck = Time(microseconds: .min)
       }
     }
@@ -251,7 +252,7 @@ struct OpenUses: Sendable {
     return adopted
   }
 
-  /// All present devices are open: whatever key another daemon awaited and none of them holds
+  /// All present devices are open: whatever key the previous daemon awaited and none of them holds
   /// is up.
   mutating func releaseInherited(at time: Time, _ table: KeyboardTable) -> [TimedEvent] {
     guard !inherited.isEmpty else { return [] }

@@ -8,7 +8,7 @@ public enum PressMeaning: Hashable, Sendable {
   case character
   /// Nothing; but a Shift that is held belongs to it, as in a shortcut.
   case other
-  /// Nothing at all: AltGr, and codes that are not keys.
+  /// No event: the key is AltGr, or the code is not that of a key.
   case inert
 }
 

@@ -17,7 +17,7 @@ public struct Settings: Hashable, Sendable {
   public enum ShiftUse: String, CaseIterable, Sendable {
     /// Those that type a character.
     case characters
-    /// All but Shift and AltGr, so that for a program which presses Shift while it is on, no other
+    /// All but Shift, AltGr and what is no key, so that for a program which presses Shift while it is on, no other
     /// key stays shifted. Each sends `characterTyped`, unless it takes a press of Shift back.
     case any
   }

@@ -41,8 +41,8 @@ public final class Keyboards {
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
   var waiting = FrameQueues()
 
-  /// Inputs that the next ``read(into:)`` hands over first: of devices that came or went since
-  /// the last.
+  /// The inputs of the next batch: first of devices that came or went since the last one, and then
+  /// what is read.
   var pending: [Controller.Input] = []
   private var reports: [Report] = []
 

@@ -53,8 +53,8 @@ public struct StateMachine<R: Rules>: RunningMachine, Sendable {
 
 extension StateMachine.Transition: Equatable where R.State: Equatable {}
 
-/// Something that is in one state of its rules, such as a ``StateMachine``: what it can be asked.
-/// None of the answers changes anything.
+/// What a machine, such as a ``StateMachine``, can answer about its present state. No answer changes
+/// anything.
 public protocol RunningMachine<R> {
   /// The type of the rules.
   associatedtype R: Rules
@@ -74,7 +74,7 @@ extension RunningMachine {
   /// The name of the present state, without its payload.
   public var stateName: String { rules.name(of: state) }
 
-  /// Whether the machine has come to its end.
+  /// Whether the present state is final.
   public var isFinal: Bool { rules.isFinal(state) }
 }
 
@@ -82,14 +82,13 @@ extension RunningMachine where R: DrawableRules {
   /// Whether the machine accepts what it was sent so far.
   public var isAccepting: Bool { rules.acceptingStates.map(rules.name).contains(stateName) }
 
-  /// The names of the states to which a sample of an event leads from the present state with its
-  /// payload, in the order of the rules.
+  /// The names of the states that the samples of events reach from the present state, whose own
+  /// payload counts; in the order of the rules.
   public var nextStates: [String] {
     let next = Set(rules.samples.compactMap { rules.next(state, on: $0.event).map(rules.name) })
     return rules.stateNames.filter(next.contains)
   }
 
-  /// Whether a sample of an event leads from the present state with its payload to a state with the
-  /// name of `state`.
+  /// Whether ``nextStates`` has the name of `state`.
   public func canEnter(_ state: R.State) -> Bool { nextStates.contains(rules.name(of: state)) }
 }

@@ -8,8 +8,8 @@
 ///       }
 ///     }
 ///
-/// Where states and events are `CaseIterable`, it can be drawn and checked. Where they have
-/// payloads, that takes rules of a type of their own; see ``DrawableRules``.
+/// Where states and events are `CaseIterable`, it can be drawn and checked. To draw states or events
+/// with payloads, write a type that conforms to ``DrawableRules``.
 public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// The state that a new machine is in.
   public let initial: State
@@ -26,7 +26,8 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// Rules with these states, and with `next` as their transition function, which must always
   /// return the same for the same arguments.
   ///
-  /// - Parameter reenters: which events enter their state again; by default none.
+  /// - Parameter reenters: whether an event that keeps the state is a transition nevertheless; by
+  ///   default none is.
   public init(
     initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
     reenters: @escaping @Sendable (State, Event) -> Bool = { _, _ in false },

@@ -17,7 +17,7 @@ public import Terminal
 ///
 /// Whenever something changed, the service manager is asked what is active and under way, and gets
 /// the orders that lead from there to what is wanted. A target is started once all others of its
-/// machine have stopped, so no two are active at once, and what became wanted and unwanted
+/// machine have stopped, so no two are active at once, and the target of a state that ends
 /// meanwhile is never started. Each order is given once: a target that cannot be started, or that
 /// another program stopped, is left alone until its state is entered again.
 public final class TargetKeeper {
@@ -233,8 +233,8 @@ public final class TargetKeeper {
     tell("cannot \(verb) \(order.unit.name): \(reason)")
   }
 
-  /// Ends this program, if it is to end and has given its last orders. Without a manager no target
-  /// is active.
+  /// Ends this program, if it is to end and its last order is answered. A manager that is lost has no
+  /// targets any more.
   private func endIfSettled() {
     guard let ending, let manager,
       manager.isLost || !isChanged && manager.unanswered == 0

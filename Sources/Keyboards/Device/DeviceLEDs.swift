@@ -6,10 +6,9 @@ public import Terminal
 
 /// The LEDs of a device that is followed.
 ///
-/// They are set through a second descriptor, which is open for writing only while some of them are
-/// in use, because that may be refused. The descriptor that keys are read from is not reopened, so
-/// that no key is lost when LEDs come into use or go out of use. On both descriptors, LED events
-/// are masked.
+/// They are set through a descriptor of their own, which is open for writing only while some of them
+/// are in use, because that may be refused. On it all events are masked. The descriptor that keys are
+/// read from is not reopened, so that no key is lost when LEDs come into use or go out of use.
 public final class DeviceLEDs {
   private let device: InputDevice
   private let all: LEDs

@@ -41,7 +41,7 @@ public final class InputDevice {
   /// The LEDs that were on when it was opened.
   let ledsAtOpening: LEDs
 
-  /// A second descriptor, on which all events are masked; opened when first needed.
+  /// A descriptor to ask by, on which all events are masked; opened when first needed.
   private var observer: FileDescriptor?
 
   /// Opens the device at `path`. Throws if it cannot be opened or is not an evdev node.

@@ -7,7 +7,7 @@ public enum SessionPresence: Hashable, Sendable {
   /// The user's session is the active one of a seat, and not locked; or the machine has no
   /// sessions, because it has no systemd-logind.
   case inFront
-  /// It is not, for this reason.
+  /// The user's session is not in front, for this reason.
   case absent(Reason)
 
   /// Why a session is not in front.

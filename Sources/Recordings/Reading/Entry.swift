@@ -92,8 +92,8 @@ protocol EntryParser {
     _ line: UnsafeRawBufferPointer, isComplete: Bool
   ) throws(LineFault) -> Entry?
 
-  /// The next inputs of a recording in this format. It is a part of the protocol, so that the
-  /// compiler makes the loop over the lines for each parser, and calls nothing through the protocol
+  /// The next inputs of a recording in this format. Parsers do not implement it: it is a part of the
+  /// protocol so that the compiler makes the loop over the lines for each parser, and calls nothing through the protocol
   /// in it.
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch?
 }

@@ -90,7 +90,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     self = first.format
   }
 
-  /// The only format that has such a line, if any has.
+  /// The format that has such a line, if any has; no two have the same.
   private static func claiming(_ line: UnsafeRawBufferPointer) -> RecordingFormat? {
     if EvemuParser().recognizes(line) { return .evemu }
     if LibinputParser().recognizes(line) { return .libinput }

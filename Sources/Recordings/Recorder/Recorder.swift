@@ -162,7 +162,7 @@ public final class Recorder {
     switch report {
     case .followed: break
     case .gone(let id, let device), .released(let id, let device):
-      // A pointer may have been left out.
+      // A format for one device has no pointers; that one is gone is no loss.
       if devices.index(of: id) != nil { lose("'\(device.name)' is gone") }
     case .failed(let error):
       guard file == nil else { return lose(error.text) }

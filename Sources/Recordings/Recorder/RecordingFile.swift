@@ -1,7 +1,7 @@
 import Keyboards
 import Terminal
 
-/// A recording that is being written. At any time a file of its own holds complete reports only.
+/// A recording that is being written. If it is a file and no pipe, it always has whole reports only.
 ///
 /// In libinput's format each device has a list of reports. That of the first device is written
 /// into the recording at once; those of the other devices stay in memory until ``finish()``
@@ -45,8 +45,8 @@ final class RecordingFile {
     sections[section].reports.append(sections[section].writer.text(of: report))
   }
 
-  /// Writes the added reports of the first device. If that fails, a file of its own keeps none
-  /// of them.
+  /// Writes the added reports of the first device. If that fails, a file, unlike a pipe, has
+  /// none of them.
   func flush() throws(SystemError) {
     guard let reports = sections.first?.reports, !reports.isEmpty else { return }
     try output.append(reports.joined())
