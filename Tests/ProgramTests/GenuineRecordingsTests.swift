@@ -7,7 +7,7 @@ import Wire
 /// one chords on a keyboard and a mouse.
 @Suite("Genuine recordings")
 struct GenuineRecordingsTests {
-  private static let folder = "\(Place.checkout)/Tests/RecordingsTests/Recordings"
+  private static let folder = "\(checkout)/Tests/RecordingsTests/Recordings"
 
   private func changes(_ lines: String) throws -> [JSON] {
     try lines.split(separator: "\n").map { try JSON(parsing: Array($0.utf8)) }
