@@ -110,9 +110,7 @@ let package = Package(
       "ConfigurationTests",
       ["Configuration", "KeyboardModes", "Keyboards", "Linux", "Terminal", "TestSupport"],
       goldenFiles: ["Bad.txt"]),
-    tests(
-      "ReplayTests", ["KeyboardModes", "Recordings", "Replay", "TestSupport"],
-      goldenFiles: ["Pictures"]),
+    tests("ReplayTests", ["KeyboardModes", "Recordings", "Replay", "TestSupport"]),
     tests(
       "DaemonTests",
       [

@@ -111,44 +111,6 @@ struct ShiftTypingTests {
       (.found("on", .off), "release"), (.found("capsLock", .off), ""), (.keyboard, ""),
       (.found("capsLock", .on), ""), (.shift("off"), "")),
     Timeline(
-      "the person's own Caps Lock is left alone",
-      (.found("off", .on), ""), (.shift("capsLock"), ""), (.led(.off), ""), (.led(.on), ""),
-      (.shift("off"), ""), (.shift("capsLock"), ""), (.shift("off"), "")),
-    Timeline(
-      "Caps Lock that the person turned off is not ours any more",
-      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.led(.on), ""), (.led(.off), ""),
-      (.led(.on), ""), (.shift("off"), "")),
-    Timeline(
-      "Caps Lock without an LED is left alone",
-      (.found("off", .unknown), ""), (.shift("capsLock"), ""), (.shift("off"), "")),
-    Timeline(
-      "what is left before the LED comes is taken back once it has come",
-      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.shift("off"), ""),
-      (.at(1_999_999), ""), (.led(.on), "tap"), (.led(.off), "")),
-    Timeline(
-      "what is entered anew before the LED is off is turned on then",
-      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.led(.on), ""),
-      (.shift("off"), "tap"), (.shift("capsLock"), ""), (.led(.off), "tap"), (.led(.on), "")),
-    Timeline(
-      "a layout without Caps Lock gets one tap",
-      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.at(1_999_999), ""),
-      (.at(2_000_000), "give up"), (.shift("off"), ""), (.shift("capsLock"), ""),
-      (.at(9_999_999), ""), (.at(10_000_000), ""), (.led(.on), ""), (.shift("off"), "")),
-    Timeline(
-      "a late LED is still ours, and Caps Lock is taken back, once",
-      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.at(2_000_000), "give up"),
-      (.at(9_999_999), ""), (.led(.on), ""), (.shift("off"), "tap"), (.led(.off), ""),
-      (.shift("capsLock"), "")),
-    Timeline(
-      "a Caps Lock that does not go off is given up",
-      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.led(.on), ""),
-      (.shift("off"), "tap"), (.at(2_000_000), "give up"), (.shift("capsLock"), ""),
-      (.led(.off), ""), (.shift("off"), ""), (.shift("capsLock"), "")),
-    Timeline(
-      "while the LED is unknown, what is ours waits",
-      (.found("off", .off), ""), (.shift("capsLock"), "tap"), (.led(.on), ""), (.led(.unknown), ""),
-      (.shift("off"), ""), (.at(9_000_000), ""), (.led(.on), "tap")),
-    Timeline(
       "without a daemon Shift is up, and what is ours is taken back",
       (.found("off", .off), ""), (.shift("on"), "press"), (.away, "release"),
       (.found("on", .off), ""), (.shift("capsLock"), "tap"), (.led(.on), ""), (.away, "tap"),

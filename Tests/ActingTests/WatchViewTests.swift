@@ -110,18 +110,6 @@ struct WatchViewTests {
     #expect(view.timeToNext(at: moment(25)) == nil, "no duration of a lock is shown")
   }
 
-  @Test("of one lock, the view has one column")
-  func oneLock() {
-    var view = WatchView(directory: "d", machines: [.num])
-    view.take(.states(states("off", "idle", LockStates(num: .off))), at: moment(15))
-    view.take(.change(change("off", "on", "ledOn", at: 20 * second, of: .num)), at: moment(20))
-    #expect(
-      lines(view) == [
-        "connected to keymoded in d", "", "              num", "              on",
-        "              for 5 s", "", "HH:MM:SS.mmm  on ← ledOn",
-      ])
-  }
-
   @Test("before the first states, the view says what to do")
   func advice() {
     var view = WatchView(directory: "d", advice: ["start one", "or not"])
@@ -192,6 +180,15 @@ struct WatchViewTests {
     var view = view()
     view.take(.change(change("on", "off", at: 9000 * second)), at: moment(25))
     #expect(lines(view)[4] == "              for 0 s                    for 15 s")
+  }
+
+  @Test("times that keymoded does not send are shown, too", arguments: [.min, .max] as [Int64])
+  func extremes(_ time: Int64) {
+    var view = WatchView(directory: "d")
+    view.take(.states(states("off", "x", since: time, at: -1 - time)), at: moment(20))
+    view.take(.change(change("off", "on", at: time)), at: moment(20))
+    #expect(lines(view).contains { $0.contains("on") })
+    _ = view.timeToNext(at: moment(25))
   }
 
   @Test("the history is bounded")

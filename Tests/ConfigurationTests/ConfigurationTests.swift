@@ -258,18 +258,14 @@ struct ConfigurationTests {
 
   @Test("the recipe for capitals has a Shift that is tapped, and that any key uses up within 3 s")
   func capitals() throws {
-    let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
-    let file = checkout.appending(path: "recipes/capitals.yaml").path
     let expected = Settings(
       shift: ShiftRules(timeout: .seconds(3)), shiftTrigger: .tap, shiftUsedBy: .any)
-    #expect(try Configuration.load(file).settings == expected)
+    #expect(try Configuration.load("\(checkout)/recipes/capitals.yaml").settings == expected)
   }
 
   @Test("the recipe for push-to-talk records exactly while the key is down, from any state")
   func pushToTalk() throws {
-    let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
-    let file = checkout.appending(path: "recipes/push-to-talk.yaml").path
-    let settings = try Configuration.load(file).settings
+    let settings = try Configuration.load("\(checkout)/recipes/push-to-talk.yaml").settings
     let (f9, device) = (try #require(KeyCode(name: "KEY_F9")), DeviceID(order: 0))
     for (state, before) in [
       ("prepareToEditText", nil), ("editingText", "KEY_INSERT"), ("showingPanel", "KEY_COMPOSE"),
@@ -336,9 +332,7 @@ struct ConfigurationTests {
 
   @Test("keymoded.yaml(5) has valid examples, the first with all defaults")
   func manual() throws {
-    let checkout = URL(fileURLWithPath: #filePath).appendingPathComponent("../../..").standardized
-    let page = try String(
-      contentsOf: checkout.appending(path: "man/keymoded.yaml.5"), encoding: .utf8)
+    let page = try String(contentsOfFile: "\(checkout)/man/keymoded.yaml.5", encoding: .utf8)
     let parts = page.split(separator: ".Bd -literal -offset indent\n")
     let blocks = parts.dropFirst().compactMap { $0.split(separator: ".Ed").first.map(String.init) }
     for block in blocks { _ = try read(block) }

@@ -25,9 +25,6 @@ private func said(of texts: String...) -> [String] {
   }
 }
 
-private let recipes = URL(fileURLWithPath: #filePath)
-  .appendingPathComponent("../../../recipes").standardized.path
-
 @Suite("Drop-ins")
 struct DropInTests {
   @Test(
@@ -186,18 +183,6 @@ struct DropInTests {
     #expect(said(of: "y: 1", many).last == "11 more errors")
   }
 
-  @Test("a name that is in very many files takes no longer than in one")
-  func manyFiles() throws {
-    let name = (0..<100_000).map { "a\($0)" }.joined(separator: ",")
-    let texts = ["{\(name)}"] + Array(repeating: "{a1}", count: 100)
-    let files = texts.map { ConfigurationText(name: "k.yaml", bytes: Array($0.utf8)) }
-    let clock = ContinuousClock()
-    let alone = clock.measure { _ = try? Configuration(merging: [files[0]]) }
-    let together = clock.measure { _ = try? Configuration(merging: files) }
-    // With a copy of all names for each file it takes some twenty times as long.
-    #expect(together < alone * 5)
-  }
-
   @Test("--print-config tells of each setting that is not a default which files it is from")
   func origins() throws {
     let lines = try Configuration.annotatedYAML(
@@ -278,6 +263,7 @@ struct DropInTests {
 
   @Test("every recipe is valid alone and with any others, in any order, and each keeps its keys")
   func recipesCombine() throws {
+    let recipes = "\(checkout)/recipes"
     let names = try FileManager.default.contentsOfDirectory(atPath: recipes).sorted()
     #expect(names == ["capitals.yaml", "panel.yaml", "push-to-talk.yaml"])
     let texts = try names.map {

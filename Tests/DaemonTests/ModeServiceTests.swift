@@ -42,23 +42,6 @@ struct ModeServiceTests {
     service.take([try input(first, 900, c, .press)])
     #expect(keyboards.asked == 2, "nothing is held any more")
   }
-
-  @Test("a modifier is held for a press that precedes its release in the same wakeup")
-  func sameWakeup() throws {
-    func final(_ batches: [[Controller.Input]]) -> String {
-      let keyboards = FakeKeyboards()
-      keyboards.up = [KeyCode(ctrl)].compactMap { $0 }
-      let service = TestService(Settings(), keyboards)
-      for batch in batches { service.take(batch) }
-      return service.controller.modes.shift
-    }
-    let inputs = [
-      try input(first, 0, shift, .press), try input(first, 10, shift, .release),
-      try input(second, 100, ctrl, .press), try input(first, 200, c, .press),
-      try input(second, 300, ctrl, .release),
-    ]
-    #expect(final([inputs]) == "on", "Ctrl+C, and so no character")
-  }
 }
 
 @Suite("Service: deadlines")
@@ -200,45 +183,6 @@ struct ModeServiceTimeTests {
     #expect(service.controller.modes.shiftSince == at(2999), "used in time")
   }
 
-  @Test("a deadline survives a restart")
-  func restart() throws {
-    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
-    let keyboards = FakeKeyboards()
-    do {
-      let service = TestService(settings, keyboards, StateStore(memory))
-      service.take([try input(first, 100, 42, .press)])
-    }
-    let service = TestService(settings, keyboards, StateStore(memory))
-    service.service.advance()
-    #expect(service.wakeTime == at(3100))
-    keyboards.now = at(10_000)
-    service.awake()
-    #expect(service.controller.modes.sequence == 2)
-    #expect(service.controller.modes.shiftSince == at(3100))
-    #expect(StateStore(memory).read()?.changes.last?.event == "timedOut")
-  }
-
-  @Test("a restart finds the locks as they were, and publishes nothing", arguments: [true, false])
-  func locks(_ isLit: Bool) throws {
-    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
-    let caps = Lock.caps.led
-    let lit = Controller.Input.leds(first, LEDReport(caps, on: caps), at: nil)
-    let dark = Controller.Input.leds(first, LEDReport(caps), at: nil)
-    do {
-      let service = TestService(Settings(), FakeKeyboards(), StateStore(memory))
-      service.take([.opened(first, held: []), lit, .allOpened(at: at(1))])
-      #expect(service.controller.modes.locks == LockStates(caps: .on))
-    }
-    let service = TestService(Settings(), FakeKeyboards(), StateStore(memory))
-    service.take([.opened(first, held: []), isLit ? lit : dark, .allOpened(at: at(5))])
-    #expect(service.controller.modes.locks == LockStates(caps: isLit ? .on : .off))
-    #expect(service.controller.modes.sequence == (isLit ? 1 : 2))
-    service.take([.gone(first, at: at(6))])
-    let last = try #require(StateStore(memory).read()?.changes.last)
-    #expect((last.machine, last.to, last.event) == (.caps, "unknown", "ledGone"))
-    #expect(last.time == at(6))
-  }
-
   @Test("a reload changes the deadline, and what was due by the old settings acts first")
   func reload() throws {
     let keyboards = FakeKeyboards()
@@ -329,16 +273,5 @@ struct ModeServiceLEDTests {
     #expect(keyboards.leds.last == LEDOrder(capsLock, of: capsLock))
     try service.apply(Settings())
     #expect(keyboards.leds.last == LEDOrder([], of: []))
-  }
-
-  @Test("LEDs show the states that the previous daemon left")
-  func resumed() throws {
-    let memory = try SharedMemory(name: "test", size: StateStore.size(capacity: 1024))
-    let before = TestService(Settings(), FakeKeyboards(), StateStore(memory))
-    before.take([try input(first, 0, insert, .press)])
-    let keyboards = FakeKeyboards()
-    let service = TestService(Settings(), keyboards, StateStore(memory))
-    service.service.show(LEDRules(["editingText": misc]))
-    #expect(keyboards.leds == [LEDOrder(misc, of: misc)])
   }
 }

@@ -261,20 +261,4 @@ struct RestartTests {
           from: "editingText", to: "idle", event: "configured"),
       ])
   }
-
-  @Test("the threshold applies to a Shift that was pressed before the restart")
-  func shiftGoesOn() throws {
-    let pressed = Controller.Snapshot(
-      sequence: 1, shift: .on(since: Time(microseconds: 1_000_000)),
-      shiftSince: Time(microseconds: 1_000_000), keyboard: "editingText", keyboardSince: nil)
-    for (time, state) in [(1_499_999, "capsLock"), (1_500_000, "off")] {
-      let begin = Time(microseconds: 1_000_000)
-      var controller = Controller()
-      #expect(controller.resume(pressed, changedLast: begin, at: begin) == [])
-      let changes = controller.take(
-        .client(.shiftPressed, at: Time(microseconds: Int64(time))))
-      #expect(changes.map(\.to) == [state])
-      #expect(changes.map(\.sequence) == [2])
-    }
-  }
 }

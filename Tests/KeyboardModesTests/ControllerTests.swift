@@ -11,38 +11,6 @@ private func at(_ milliseconds: Int64) -> Time { Time(microseconds: milliseconds
 /// its changes.
 @Suite("Controller")
 struct ControllerTests {
-  @Test("a change has its sequence, time, machine, states and event")
-  func change() throws {
-    var timeline = Timeline()
-    try timeline.play("7us LEFTSHIFT 1 A")
-    #expect(
-      timeline.changes == [
-        Change(
-          sequence: 1, time: Time(microseconds: 7), machine: .shift, from: "off", to: "on",
-          event: "shiftPressed"),
-        Change(
-          sequence: 2, time: Time(microseconds: 1007), machine: .shift, from: "on", to: "off",
-          event: "characterTyped"),
-      ])
-    let modes = Modes(
-      sequence: 2, shift: "off", shiftSince: Time(microseconds: 1007),
-      keyboard: "prepareToEditText", keyboardSince: nil)
-    #expect(timeline.controller.modes == modes)
-    timeline.configure(Settings(shift: ShiftRules(threshold: .seconds(2))))
-    #expect(timeline.controller.modes == modes)
-  }
-
-  @Test("each call returns its own changes, and a caller can keep them")
-  func returned() throws {
-    var controller = Controller()
-    let pressed = controller.take(.client(.shiftPressed, at: at(1)))
-    let typed = controller.take(.client(.characterTyped, at: at(2)))
-    #expect(pressed.map(\.to) == ["on"])
-    #expect(typed.map(\.to) == ["off"])
-    #expect(controller.take(.client(.characterTyped, at: at(3))) == [])
-    #expect(controller.advance(to: at(9)) == [])
-  }
-
   // MARK: Tables of keys
 
   @Test("every character key types a character, and no other key does")
@@ -188,12 +156,6 @@ struct ControllerTests {
     var timeline = Timeline(Settings(shift: ShiftRules(timeout: .seconds(3))))
     timeline.take(.client(.shiftPressed, at: Time(microseconds: .max - 1)))
     #expect(timeline.controller.deadline == nil)
-  }
-
-  @Test("an unknown name is not a client event")
-  func unknownClientEvent() {
-    #expect(ClientEvent(name: "vcDidTapped") == nil)
-    #expect(ClientEvent(name: "") == nil)
   }
 }
 

@@ -66,18 +66,6 @@ struct ControllerGrabTests {
     }
   }
 
-  @Test("a modifier that the kernel reports as up is released before the press")
-  func releases() throws {
-    var timeline = Timeline()
-    try timeline.play("LEFTCTRL+ 250")
-    let press = KeyEvent(time: timeline.time, key: try key("INSERT"), action: .press)
-    let missed = timeline.controller.missedReleases(
-      before: .key(second, press), followedBy: []
-    ) { keys, _ in keys }
-    let control = try key("LEFTCTRL")
-    #expect(missed == [.missedRelease(first, control, at: timeline.time)])
-  }
-
   /// Plays a line, then lets the daemon wake at these times; returns the keys that the kernel was
   /// asked about, by time, which it says are up from the last time on.
   private func woken(_ timeline: inout Timeline, at times: [Int64]) throws -> [String] {

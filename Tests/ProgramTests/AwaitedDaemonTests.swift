@@ -80,20 +80,4 @@ struct AwaitedDaemonTests {
     try screen.press("q")
     try screen.wait("the end") { $0.contains("\nended with 0\n") }
   }
-
-  @Test("a waiting view ends by q, too")
-  func quit() throws {
-    let screen = try waiting("watch shift")
-    try screen.press("q")
-    try screen.wait("the end") { $0.contains("\nended with 0\n") }
-  }
-
-  @Test("watch --lines waits, and ends with the daemon", arguments: ["--lines", "--json"])
-  func lines(_ option: String) throws {
-    let screen = try waiting("watch \(option)")
-    try daemon.start()
-    try screen.wait("the states") { $0.contains("prepareToEditText") }
-    daemon.stop()
-    try screen.wait("the end") { $0.contains("\nended with 3\n") }
-  }
 }

@@ -7,27 +7,6 @@ import Wire
 struct BadClientTests {
   private let getState = RawCall.getState
 
-  @Test("a client that calls without reading delays no other, and gets all its replies")
-  func asksWithoutReading() throws {
-    let daemon = try RunningDaemon()
-    let innocent = try daemon.subscriber()
-    let greedy = try daemon.client()
-    let flags = fcntl(greedy.descriptor, F_GETFL)
-    _ = fcntl(greedy.descriptor, F_SETFL, flags | O_NONBLOCK)
-    // Sends until the daemon, which waits for this client to read, accepts no more.
-    let calls = Array(String(repeating: getState, count: 50_000).utf8)
-    let sent = greedy.send(calls)
-    #expect(sent < calls.count)
-    try daemon.change(200)
-    #expect(try innocent.sequences(200) == Array(1...200))
-    _ = fcntl(greedy.descriptor, F_SETFL, flags)
-    for _ in 0..<sent / getState.utf8.count {
-      #expect(try greedy.reply()["parameters"]?["state"]?["sequence"] != nil)
-    }
-    greedy.send(calls[sent...].prefix(getState.utf8.count - sent % getState.utf8.count))
-    #expect(try greedy.reply()["parameters"]?["state"]?["sequence"] == 200)
-  }
-
   @Test("a client's event is served before the queued calls of others")
   func eventsFirst() throws {
     let daemon = try RunningDaemon()
@@ -88,19 +67,6 @@ struct BadClientTests {
     var waiting: Int32 = 0
     #expect(ioctl(silent.descriptor, UInt(FIONREAD), &waiting) == 0)
     #expect(0 < waiting && waiting <= 32_768, "\(waiting)")
-  }
-
-  @Test("a message has at most 64 KiB, to the byte", arguments: [65_535, 65_536, 65_537])
-  func longest(_ size: Int) throws {
-    let daemon = try RunningDaemon()
-    let client = try daemon.client()
-    let call = getState.dropLast()
-    client.send(call + String(repeating: " ", count: size - call.utf8.count) + "\u{0}")
-    if size <= 65_536 {
-      #expect(try client.reply()["parameters"]?["state"]?["sequence"] == 0)
-    } else {
-      #expect(try client.message() == nil)
-    }
   }
 
   @Test("a subscriber that can receive no more, but stays connected, is let go")

@@ -1,6 +1,4 @@
 import Foundation
-import Linux
-import Terminal
 import TestSupport
 import Testing
 
@@ -96,25 +94,6 @@ struct ChatTests {
     #expect(try screen.property("#{alternate_on} #{cursor_flag} #{wrap_flag}") == "0 1 1")
   }
 
-  @Test("characters of all widths are typed, deleted and shown, with the cursor behind them")
-  func unicode() throws {
-    let daemon = try RunningDaemon.following()
-    let screen = try chatting(daemon)
-    try see(screen, rest)
-    try daemon.trigger("tapTextField")
-    try see(screen, ">", cursor: 2)
-    try screen.write("öé日本語😀")
-    try see(screen, "> öé日本語😀", cursor: 12)
-    try screen.write("e\u{301}")
-    try see(screen, "> öé日本語😀e\u{301}", cursor: 13)
-    try screen.press("BSpace")
-    try screen.press("BSpace")
-    try see(screen, "> öé日本語", cursor: 10)
-    try screen.press("Enter")
-    try see(screen, ">", cursor: 2)
-    #expect(try screen.text().hasPrefix("you: öé日本語\n"))
-  }
-
   @Test("the chat fills the screen anew as soon as that has another size")
   func resize() throws {
     let daemon = try RunningDaemon.following()
@@ -146,57 +125,5 @@ struct ChatTests {
     let pid = try String(contentsOfFile: "\(folder.path)/pid", encoding: .utf8)
     kill(try #require(Int32(pid.dropLast())), signal)
     try screen.wait("the settings") { $0.contains("\n icanon") && $0.contains("\n echo") }
-  }
-
-  @Test("a character becomes the capital of its key, though it comes before the key")
-  func capitals() throws {
-    let keyboard = try FIFOKeyboard()
-    let daemon = try RunningDaemon.following(keyboard)
-    let screen = try chatting(daemon)
-    try see(screen, rest)
-    try daemon.trigger("tapTextField")
-    try see(screen, ">", cursor: 2)
-
-    // The chat expects the letter within a second of its key. Where the machine was slower, the letter
-    // is rightly a small one, and this tries again.
-    try wait(for: "a letter within a second of its key") {
-      let time = microsecondsSinceBoot()
-      try screen.write("y")
-      try see(screen, "> y", cursor: 3)
-      try keyboard.tap(.leftShift, at: time - 50_000)
-      try see(screen, "⇧ > y", cursor: 5)
-      // The key goes down, and the daemon hears of it only after the terminal.
-      try keyboard.tap(.y, at: time)
-      let seen = try screen.wait("a letter") { $0.hasSuffix("\n> y") || $0.hasSuffix("\n> Y") }
-      if seen.hasSuffix("Y") { return true }
-      try #require(microsecondsSinceBoot() - time > 1_000_000, "it was in time")
-      try screen.press("BSpace")
-      try see(screen, ">", cursor: 2)
-      return false
-    }
-    try screen.write("a")
-    try see(screen, "> Ya", cursor: 4)
-  }
-
-  @Test("a voice message lasts while the key is held")
-  func hold() throws {
-    let keyboard = try FIFOKeyboard()
-    let daemon = try RunningDaemon.following(
-      keyboard,
-      configuration: String(
-        contentsOfFile: "\(Place.checkout)/recipes/push-to-talk.yaml", encoding: .utf8))
-    let screen = try chatting(daemon)
-    try see(screen, rest)
-    try screen.wait("the key") { $0.contains("\n  F9             talk while you hold it\n") }
-
-    let time = microsecondsSinceBoot()
-    try keyboard.press(.f9, at: time - 2_300_000)
-    // What a terminal sends for the key, and for its repeats.
-    try screen.press("F9")
-    try screen.press("F9")
-    try see(screen, "[ ● talking: release the key to send ]")
-    try keyboard.release(.f9, at: time)
-    try see(screen, ">", cursor: 2)
-    #expect(try screen.text().wholeMatch(of: /you: 🎤 2\.3 s\n+>/) != nil)
   }
 }

@@ -56,24 +56,6 @@ struct ClientTests {
     #expect(fifth.sequence == 5)
   }
 
-  @Test("the states after missed changes come with their number")
-  func missed() throws {
-    let folder = try TemporaryFolder()
-    let first = ScriptedDaemon.answers["Monitor"] ?? []
-    let second = first.map { $0.replacing("\"missed\":0", with: "\"missed\":8") }
-    let daemon = try ScriptedDaemon(
-      in: folder.path, ["Monitor": first + second], staysAfterMonitor: true)
-    let subscription = try Subscription(to: folder.path)
-    var updates: [Update] = []
-    while !updates.contains(.missed(8)) {
-      try awaitInput(subscription.descriptor, "an update")
-      updates += try subscription.advance()
-    }
-    #expect(updates.count == 3)
-    guard case .states = updates.last else { throw Fault() }
-    withExtendedLifetime(daemon) {}
-  }
-
   @Test("a subscription that was disconnected too long yields how many changes it missed")
   func tooLong() async throws {
     let daemon = try RunningDaemon.following()

@@ -22,24 +22,10 @@ struct ClosedStreamsTests {
     "keymoded --version",
   ]
 
-  /// Commands that print a reply of the daemon.
-  static let questions = [
-    "state", "state --json", "trigger shiftPressed", "devices", "stats", "graph shift --current",
-    "watch --lines", "watch --json", "watch --format x", "watch --waybar",
-  ]
-
   private static let recording = "# EVEMU 1.3\nE: 5.000001 0001 002a 0001\n"
 
   private static func isWritable(_ streams: String) -> Bool {
     !streams.contains(" >") && !streams.hasPrefix(">")
-  }
-
-  /// Expects the error of an output that cannot be written, and no other.
-  private func expectErrors(_ ended: Ended, of program: Substring, _ streams: String) {
-    let reason = streams.contains("/dev/full") ? "No space left on device" : "Bad file descriptor"
-    let isTold = !Self.isWritable(streams) && !streams.contains("2>&-")
-    let message = "\(program): cannot write 'standard output': \(reason)\n"
-    #expect(ended.errors == (isTold ? message : ""))
   }
 
   @Test(
@@ -54,34 +40,15 @@ struct ClosedStreamsTests {
     let differs = command.contains("--expect")
     #expect(ended.status == (Self.isWritable(streams) && !differs ? 0 : 1))
     #expect(ended.output.isEmpty != Self.isWritable(streams))
-    expectErrors(ended, of: command.prefix { $0 != " " }, streams)
+    let reason = streams.contains("/dev/full") ? "No space left on device" : "Bad file descriptor"
+    let message = "\(command.prefix { $0 != " " }): cannot write 'standard output': \(reason)\n"
+    let isTold = !Self.isWritable(streams) && !streams.contains("2>&-")
+    #expect(ended.errors == (isTold ? message : ""))
     #expect(try String(contentsOfFile: recording, encoding: .utf8) == Self.recording)
     #expect(try String(contentsOfFile: "\(folder.path)/expected", encoding: .utf8) == "")
     if command.contains("--timeline"), Self.isWritable(streams) {
       let picture = try String(contentsOfFile: "\(folder.path)/picture.svg", encoding: .utf8)
       #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
-    }
-  }
-
-  @Test("output never goes to the daemon", arguments: questions, combinations)
-  func asking(_ command: String, _ streams: String) throws {
-    let folder = try TemporaryFolder()
-    let daemon = try ScriptedDaemon(in: folder.path, ScriptedDaemon.answers)
-    // The output for bars is endless, so its reader ends it; if it cannot write, it ends by itself.
-    let isBar = command.contains("--format") || command.contains("--waybar")
-    let reader = isBar && Self.isWritable(streams) ? "| head -n 1" : ""
-    let ended = try run(
-      "/bin/sh", "-c", "'\(Place.programs)/keymodectl' \(command) \(streams) \(reader)",
-      environment: ["KEYMODED_SOCKET_DIR": folder.path])
-    let calls = daemon.calls
-    // A watch ends because the daemon ends, with status 3.
-    let isWatch = command == "watch --lines" || command == "watch --json"
-    #expect(ended.status == (!Self.isWritable(streams) ? 1 : isWatch ? 3 : 0))
-    #expect(ended.output.isEmpty != Self.isWritable(streams))
-    if !isWatch || !Self.isWritable(streams) { expectErrors(ended, of: "keymodectl", streams) }
-    #expect(!calls.isEmpty)
-    for call in calls {
-      #expect(call.hasPrefix(#"{"method":"org.keymoded.Controller."#), "\(call)")
     }
   }
 

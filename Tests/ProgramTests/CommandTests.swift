@@ -309,6 +309,14 @@ struct CommandTests {
         "option '--timeout' works only with devices, graph, state, stats, trigger and wait"
       ),
       ("keymodectl", "devices all", "devices takes no operand"),
+      ("keymodectl", "shift --dry-run", "shift takes --caps-lock, --one-shot or both"),
+      (
+        "keymodectl", "shift --caps-lock --at-most 1s",
+        "option '--at-most' works only with --one-shot"
+      ),
+      (
+        "keymodectl", "shift --one-shot --at-most 5.000001s", "'--at-most' takes a time of up to 5s"
+      ),
       ("keymodectl", "replay", "replay takes at least one file"),
       ("keymodectl", "replay - -", "standard input can be read only once"),
       (
@@ -320,6 +328,10 @@ struct CommandTests {
       (
         "keymodectl", "replay x --expect -",
         "option '--expect' needs a file, not '-'; './-' is a file named '-'"
+      ),
+      (
+        "keymodectl", "replay x --timeline x.svgz",
+        "a timeline is drawn as SVG only: 'x.svgz' must end in .svg"
       ),
       ("keymodectl", "state --jsn", "unknown option '--jsn'; did you mean '--json'?"),
       ("keymoded", "--recordng x", "unknown option '--recordng'; did you mean '--recording'?"),

@@ -4,13 +4,13 @@ import Testing
 import Wire
 
 /// Not in the trait itself: the compiler of Swift 6.0 crashes on an interpolation there.
-private let hasDebianFolder = FileManager.default.fileExists(atPath: "\(Place.checkout)/debian")
+private let hasDebianFolder = FileManager.default.fileExists(atPath: "\(checkout)/debian")
 
 /// The documentation must say what keymoded does.
 @Suite("Documentation")
 struct DocumentationTests {
   private static func text(_ path: String) throws -> String {
-    try String(contentsOfFile: "\(Place.checkout)/\(path)", encoding: .utf8)
+    try String(contentsOfFile: "\(checkout)/\(path)", encoding: .utf8)
   }
 
   /// The changes that a text shows: lines that begin with a time.
@@ -23,14 +23,14 @@ struct DocumentationTests {
   @Test("README shows the changes of the bundled recording")
   func session() throws {
     let shown = changes(try Self.text("README.md"))
-    let replayed = try run("keymodectl", "replay", "\(Place.checkout)/examples/demo.evemu")
+    let replayed = try run("keymodectl", "replay", "\(checkout)/examples/demo.evemu")
     #expect(shown.count == 10)
     #expect(shown == changes(replayed.output))
   }
 
   /// README and the pages of docs.
   private static func pages() throws -> [String] {
-    let docs = try FileManager.default.contentsOfDirectory(atPath: "\(Place.checkout)/docs")
+    let docs = try FileManager.default.contentsOfDirectory(atPath: "\(checkout)/docs")
     return ["README.md"] + docs.filter { $0.hasSuffix(".md") }.sorted().map { "docs/\($0)" }
   }
 
@@ -44,7 +44,7 @@ struct DocumentationTests {
   func links() throws {
     var count = 0
     for page in try Self.pages() {
-      let folder = page.hasPrefix("docs/") ? "\(Place.checkout)/docs" : Place.checkout
+      let folder = page.hasPrefix("docs/") ? "\(checkout)/docs" : checkout
       for link in try Self.text(page).matches(of: /(?:\]\(|src=")([^)"#]+)[^)"]*[)"]/)
       where !link.1.contains(":") {
         #expect(FileManager.default.fileExists(atPath: "\(folder)/\(link.1)"), "\(link.1)")
@@ -59,7 +59,7 @@ struct DocumentationTests {
     let folder = try TemporaryFolder()
     let drawn = "\(folder.path)/demo.svg"
     let ended = try run(
-      "keymodectl", "replay", "\(Place.checkout)/examples/demo.evemu", "--timeline", drawn)
+      "keymodectl", "replay", "\(checkout)/examples/demo.evemu", "--timeline", drawn)
     #expect(ended.status == 0)
     let picture = try String(contentsOfFile: drawn, encoding: .utf8)
     #expect(try Self.text("examples/demo.svg") == picture)
@@ -162,7 +162,7 @@ struct DocumentationTests {
   func foundation() throws {
     let sources = try run(
       "/bin/sh", "-c",
-      "grep -rlE '^ *(internal |public )?import Foundation' '\(Place.checkout)/Sources'")
+      "grep -rlE '^ *(internal |public )?import Foundation' '\(checkout)/Sources'")
     #expect(sources.output == "")
   }
 }

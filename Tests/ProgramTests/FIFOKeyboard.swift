@@ -8,10 +8,8 @@ import Testing
 final class FIFOKeyboard {
   /// A key, by its code in the kernel's linux/input-event-codes.h.
   enum Key: UInt16 {
-    case y = 21
     case leftShift = 42
     case capsLock = 58
-    case f9 = 67
   }
 
   private let folder: TemporaryFolder
@@ -34,7 +32,7 @@ final class FIFOKeyboard {
   init(leds: LEDs? = nil) throws {
     folder = try TemporaryFolder()
     let library = "\(folder.path)/fifo_keyboard.so"
-    let source = "\(Place.checkout)/Tests/support/fifo_keyboard.c"
+    let source = "\(checkout)/Tests/support/fifo_keyboard.c"
     let ended = try run("/usr/bin/gcc", "-O2", "-shared", "-fPIC", "-o", library, source)
     try #require(ended.status == 0, "\(ended.errors)")
     environment = ["LD_PRELOAD": library]

@@ -14,7 +14,7 @@ struct Installation {
     try ProgramTests.run(
       "/bin/sh", "-c",
       """
-      set -e; cd '\(Place.checkout)'
+      set -e; cd '\(checkout)'
       cp -r Makefile completions etc libexec man recipes systemd udev '\(folder.path)'; cd '\(folder.path)'
       mkdir -p .build/release
       cp /bin/true .build/release/keymoded; cp /bin/true .build/release/keymodectl
@@ -26,7 +26,7 @@ struct Installation {
 
 @Suite("Installed configuration")
 struct InstalledConfigurationTests {
-  private let file = "\(Place.checkout)/etc/keymoded.yaml"
+  private let file = "\(checkout)/etc/keymoded.yaml"
 
   /// A setting begins directly after the `#`, or is indented; a sentence has one space before it.
   private func isSetting(_ line: Substring) -> Bool {

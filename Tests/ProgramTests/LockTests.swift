@@ -65,20 +65,6 @@ struct LockTests {
     #expect(try daemon.client().result("\(controller).GetState")["state"]?["sequence"] == 5)
   }
 
-  @Test("a lock is on while any of two keyboards shows it")
-  func two() throws {
-    let (first, second) = (try FIFOKeyboard(leds: .caps), try FIFOKeyboard(leds: []))
-    let daemon = try RunningDaemon.following(first, second, configuration: "")
-    try wait(daemon, "caps=on", "num=off")
-    try second.show([[.caps, .num]])
-    try wait(daemon, "caps=on", "num=on")
-    try first.show([[]])
-    try second.show([.caps])
-    try wait(daemon, "caps=on", "num=off")
-    try second.show([[]])
-    try wait(daemon, "caps=off", "num=off")
-  }
-
   @Test("an LED whose event a grab hides is found after a press of its key")
   func hidden() throws {
     let keyboard = try FIFOKeyboard(leds: [])
@@ -87,24 +73,6 @@ struct LockTests {
     try keyboard.showUntold(.caps)
     try keyboard.press(.capsLock)
     try wait(daemon, "caps=on")
-  }
-
-  @Test("a lock that changes more than 20 times a second is unknown until it is quiet")
-  func blinking() throws {
-    let keyboard = try FIFOKeyboard(leds: [])
-    let daemon = try RunningDaemon.following(keyboard, configuration: "")
-    try wait(daemon, "caps=off")
-    let subscriber = try daemon.subscriber()
-    let start = microsecondsSinceBoot()
-    try keyboard.show((0..<40).map { $0 % 2 == 0 ? .caps : [] }, at: start)
-    var changes: [JSON] = []
-    while changes.last?["event"] != "ledOff" || changes.count < 22 {
-      changes += try subscriber.reply()["parameters"]?["changes"]?.array ?? []
-    }
-    #expect(changes.allSatisfy { $0["machine"] == "caps" })
-    let events: [JSON?] = (0..<20).map { $0 % 2 == 0 ? "ledOn" : "ledOff" }
-    #expect(changes.map { $0["event"] } == events + ["ledGone", "ledOff"])
-    #expect(changes.last?["time"] == .integer(start + 1_000_000), "without another event")
   }
 
   @Test("a client of some machines gets their changes alone, and is woken by no other")
@@ -154,29 +122,6 @@ struct LockTests {
     let later = try RunningProgram("keymodectl", ["watch"] + options)
     #expect(
       try later.line().hasSuffix("  shift is on, keyboard is prepareToEditText, caps is on"))
-  }
-
-  @Test("wait knows the states of locks")
-  func conditions() throws {
-    let keyboard = try FIFOKeyboard(leds: .num)
-    let daemon = try RunningDaemon.following(keyboard, configuration: "")
-    try wait(daemon, "caps=off", "num=on,unknown", "shift=off")
-    #expect(try daemon.ask("wait", "caps=on", "--timeout", "0").status == 1)
-    let refused = try daemon.ask("wait", "caps=lit")
-    #expect(refused.status == 2)
-    #expect(refused.errors.contains("unknown state 'lit' of caps; the states are\nunknown off on"))
-  }
-
-  @Test(
-    "Monitor refuses other machines, and an empty list",
-    arguments: [["shft"], [], ["caps", "CAPS"], [1], "caps"] as [JSON])
-  func refused(_ machines: JSON) throws {
-    let daemon = try RunningDaemon()
-    let client = try daemon.client()
-    try client.call("\(controller).Monitor", ["machines": machines], more: true)
-    let reply = try client.reply()
-    #expect(reply["error"] == "org.varlink.service.InvalidParameter")
-    #expect(reply["parameters"]?["parameter"] == "machines")
   }
 
   @Test("a client of some machines that reconnects gets their changes since")

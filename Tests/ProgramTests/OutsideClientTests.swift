@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 import Wire
@@ -8,14 +7,6 @@ import Wire
 struct OutsideClientTests {
   private func varlink(_ arguments: String) throws -> Ended {
     try run("/bin/sh", "-c", "'\(PythonWithPackages.path())' -m varlink.cli \(arguments)")
-  }
-
-  /// A program in Python.
-  private func python(
-    _ path: String, _ program: String, _ daemon: RunningDaemon
-  ) throws -> RunningProgram {
-    try RunningProgram(
-      path, ["-c", program], environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
   }
 
   @Test("the package gets the service info and the description of the interface")
@@ -53,15 +44,14 @@ struct OutsideClientTests {
   @Test("the package gets a stream of changes")
   func stream() throws {
     let daemon = try RunningDaemon()
-    let python = try python(
-      PythonWithPackages.path(),
-      """
-      import varlink, os, json
-      with varlink.Client.new_with_address(f"unix:{os.environ['KEYMODED_SOCKET_DIR']}/state.sock") as client:
+    let program = """
+      import varlink, json
+      with varlink.Client.new_with_address("unix:\(daemon.stateSocket)") as client:
           with client.open("org.keymoded.Controller") as connection:
               for reply in connection.Monitor(_more=True):
                   print(json.dumps(reply), flush=True)
-      """, daemon)
+      """
+    let python = try RunningProgram(PythonWithPackages.path(), ["-c", program])
     var replies = [try JSON(parsing: python.line().utf8)]
     for _ in 1...3 {
       try daemon.change(1)
@@ -69,17 +59,5 @@ struct OutsideClientTests {
     }
     #expect(replies.map { $0["changes"]?.array?.count } == [0, 1, 1, 1])
     #expect(replies.last?["state"]?["sequence"] == 3)
-  }
-
-  @Test("the example that needs only Python prints the states and their changes")
-  func plainPython() throws {
-    let page = try String(contentsOfFile: "\(Place.checkout)/docs/clients.md", encoding: .utf8)
-    let block = try #require(page.components(separatedBy: "```python\n").dropFirst().first)
-    let daemon = try RunningDaemon()
-    let example = try #require(block.components(separatedBy: "```").first)
-    let python = try python("/usr/bin/python3", example, daemon)
-    #expect(try python.line() == "off prepareToEditText")
-    try daemon.change(1)
-    #expect(try [python.line(), python.line()] == ["on prepareToEditText", "  shift is now on"])
   }
 }

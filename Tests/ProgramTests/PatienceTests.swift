@@ -1,5 +1,4 @@
 import Foundation
-import KeymodeClient
 import Synchronization
 import TestSupport
 import Testing
@@ -64,17 +63,6 @@ struct PatienceTests {
       #expect((ended.status, ended.output) == (3, ""), "\(cases[place])")
       #expect(ended.errors == Self.message("\(folders[place].path)/\(asking.socket)"))
     }
-  }
-
-  @Test("Client throws noAnswer")
-  func library() async throws {
-    let folder = try TemporaryFolder()
-    let path = "\(folder.path)/state.sock"
-    let daemon = try ScriptedDaemon(in: folder.path, ScriptedDaemon.answers, withholding: .saysHalf)
-    await #expect(throws: ClientError.noAnswer(path: path)) {
-      try await Client(directory: folder.path).state()
-    }
-    withExtendedLifetime(daemon) {}
   }
 
   private static func message(_ path: String) -> String {

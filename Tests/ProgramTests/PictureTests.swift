@@ -30,16 +30,6 @@ struct PictureTests {
         == "keymodectl: --format svg needs the program 'dot' of Graphviz;\n\(hint)\n")
   }
 
-  @Test("graph ends quietly if nobody reads its picture")
-  func closed() throws {
-    let ended = try run(
-      "/bin/sh", "-c",
-      """
-      { '\(Place.programs)/keymodectl' graph keyboard --format svg; echo $? >&2; } | sleep 0
-      """)
-    #expect((ended.status, ended.errors) == (0, "0\n"))
-  }
-
   @Test("graph draws a picture where SIGCHLD was ignored at the start")
   func ignoredChildren() throws {
     let drawn = try run(

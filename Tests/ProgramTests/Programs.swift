@@ -8,13 +8,6 @@ enum Place {
     let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return (path as NSString).deletingLastPathComponent
   }()
-
-  /// The root of the checkout.
-  static let checkout: String = {
-    let url = URL(fileURLWithPath: #filePath)
-    return url.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-      .path
-  }()
 }
 
 /// The Python that has the packages of Tests/requirements.txt.
@@ -29,10 +22,10 @@ enum PythonWithPackages {
     let script = "scripts/install-python-tools"
     // The person's own environment, for pip may need a proxy.
     let ended = try run(
-      "/usr/bin/timeout", "\(seconds)", "\(Place.checkout)/\(script)",
+      "/usr/bin/timeout", "\(seconds)", "\(checkout)/\(script)",
       environment: ProcessInfo.processInfo.environment)
     guard ended.status == 0 else { throw NotInstalled(script: script, ended: ended) }
-    return "\(Place.checkout)/.tools/venv/bin/python"
+    return "\(checkout)/.tools/venv/bin/python"
   }
 
   /// The packages are large.

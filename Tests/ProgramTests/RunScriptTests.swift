@@ -8,7 +8,7 @@ struct RunScriptTests {
   func run() throws {
     let here = try TemporaryFolder()
     let script = try RunningProgram(
-      "\(Place.checkout)/scripts/run",
+      "\(checkout)/scripts/run",
       [
         "--config", here.write("keymoded.yaml", ""),
         "--recording", here.write("silence.evemu", "# EVEMU 1.3\n"),

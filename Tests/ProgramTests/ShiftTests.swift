@@ -117,20 +117,6 @@ struct ShiftTests {
     #expect(first.isRunning)
   }
 
-  @Test(
-    "what it does not have is refused",
-    arguments: [
-      ([], "shift takes --caps-lock, --one-shot or both"),
-      (["--caps-lock", "--at-most", "1s"], "option '--at-most' works only with --one-shot"),
-      (["--one-shot", "--at-most", "5.000001s"], "'--at-most' takes a time of up to 5s"),
-      (["--one-shot", "--at-most", "0"], "'--at-most' takes a time of up to 5s"),
-    ] as [([String], String)])
-  func usage(_ arguments: [String], _ message: String) throws {
-    let ended = try run("keymodectl", ["shift", "--dry-run"] + arguments)
-    #expect((ended.status, ended.output) == (2, ""))
-    #expect(ended.errors == "keymodectl: \(message)\ntry 'keymodectl shift --help'\n")
-  }
-
   /// A daemon that tells these changes after the states, of the machine, to the state.
   private func daemon(
     _ shift: String, capsIsOn: Bool, _ changes: [(String, String)]

@@ -1,7 +1,5 @@
-import Foundation
 import TestSupport
 import Testing
-import Wire
 
 @Suite("keymodectl watch in a status bar")
 struct StatusLineTests {
@@ -26,21 +24,6 @@ struct StatusLineTests {
     #expect(try both.line() == "{on} | prepareToEditText")
     #expect(try keyboard.line() == "", "its text was the same until then")
     #expect(try keyboard.line() == "prepareToEditText")
-  }
-
-  @Test("a line never has a state of the old table beside one of the new")
-  func halves() throws {
-    let daemon = try RunningDaemon.following()
-    let bar = try self.bar(daemon.folder.path, "--format", "{shift}|{keyboard}")
-    #expect(try bar.line() == "off|prepareToEditText")
-    daemon.stop()
-    #expect(try bar.line() == "", "nobody knows")
-    // The first change of the new daemon leaves a state that its table does not have.
-    try daemon.configure(
-      "devices: { ignore: [\"*\"] }\nkeyboard: { table: { replaces: true, initial: idle, "
-        + "states: [idle, busy], events: [work], rows: { idle: { work: busy } } } }\n")
-    try daemon.start()
-    #expect(try bar.line() == "off|idle")
   }
 
   @Test("a watch for a bar can start before the daemon")

@@ -1,19 +1,7 @@
-import Foundation
-import TestSupport
 import Testing
-import Wire
 
 @Suite("Daemon with a user's keyboard table")
 struct TableTests {
-  private let controller = "org.keymoded.Controller"
-
-  private static let stickers = """
-    keyboard:
-    \(stickerTable)
-      bindings: { clickStickerButton: [KEY_F5] }
-
-    """
-
   private static let talking = """
     shift: { timeout: 3s }
     keyboard:
@@ -27,32 +15,6 @@ struct TableTests {
           talking: { pushToTalk: idle }
 
     """
-
-  @Test("the daemon takes the table's keys and events, and lists its states and rows")
-  func serves() throws {
-    let daemon = try RunningDaemon(
-      recording: """
-        # EVEMU 1.3
-        E: 0.000001 0001 006e 0001
-        E: 0.100001 0001 006e 0000
-        E: 0.200001 0001 003f 0001
-        E: 0.300001 0001 003f 0000
-
-        """, configuration: Self.stickers)
-    let there = try daemon.ask(
-      "wait", "keyboard=showingStickers", "--timeout", "\(boundSeconds)")
-    #expect(there.status == 0)
-    let back = try daemon.ask("trigger", "clickStickerButton")
-    #expect(back.output == "shift     off\nkeyboard  editingText\n")
-    let client = try daemon.client()
-    let machines = try client.result("\(controller).ListMachines")["machines"]?.array
-    let keyboard = try #require(machines?.first { $0["name"] == "keyboard" })
-    #expect(keyboard["states"]?.array?.last == "showingStickers")
-    #expect(keyboard["events"]?.array?.last == "clickStickerButton")
-    let rows = keyboard["rows"]?.array?.filter { $0["event"] == "clickStickerButton" } ?? []
-    #expect(rows.map { $0["from"]?.string } == ["editingText", "showingStickers"])
-    #expect(rows.map { $0["to"]?.string } == ["showingStickers", "editingText"])
-  }
 
   @Test("waiting for a state or sending an event that the table lacks is refused")
   func unknown() throws {

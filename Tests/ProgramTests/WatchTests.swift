@@ -42,8 +42,6 @@ struct WatchTests {
                       shift                      keyboard
                       off                        prepareToEditText
         """, on: screen)
-    // One second earlier, because each clock may have been rounded.
-    let beginning = Int(Date().timeIntervalSince1970) - 1
     try daemon.trigger("shiftPressed", "tapTextField", "characterTyped", "clickSwitchButton")
     let text = try wait(
       for: """
@@ -58,50 +56,11 @@ struct WatchTests {
         HH:MM:SS.mmm                             editingText ← tapTextField
         HH:MM:SS.mmm  on ← shiftPressed
         """, on: screen)
-    let clock = try #require(text.firstMatch(of: /(\d\d):(\d\d):(\d\d)/))
-    let shown = try [clock.1, clock.2, clock.3].reduce(0) { try $0 * 60 + #require(Int($1)) }
-    let day = 86_400
-    let elapsed = Int(Date().timeIntervalSince1970) - beginning
-    #expect((shown - beginning % day + day) % day <= elapsed, "the time of day")
     let hand = /for \d+ (?:s|min)/
     let before = try #require(text.firstMatch(of: hand)).output
     try screen.wait("the second hand") {
       $0.firstMatch(of: hand).map { $0.output != before } == true
     }
-  }
-
-  @Test("the view says that the daemon has ended, waits for it, and resumes")
-  func restart() throws {
-    let daemon = try RunningDaemon.following()
-    let screen = try watching(daemon)
-    let place = daemon.folder.path
-    try daemon.trigger("shiftPressed")
-    try screen.wait("the change") { $0.contains("on ← shiftPressed") }
-    daemon.stop()
-    try wait(
-      for: """
-        waiting for keymoded in \(place)
-
-                      shift                      keyboard
-                      on                         prepareToEditText
-                      unknown                    unknown
-
-        HH:MM:SS.mmm  keymoded has ended
-        HH:MM:SS.mmm  on ← shiftPressed
-        """, on: screen)
-    try daemon.start()
-    try wait(
-      for: """
-        connected to keymoded in \(place)
-
-                      shift                      keyboard
-                      on                         prepareToEditText
-                      for N s
-
-        HH:MM:SS.mmm  connected again
-        HH:MM:SS.mmm  keymoded has ended
-        HH:MM:SS.mmm  on ← shiftPressed
-        """, on: screen)
   }
 
   @Test("the view fits a terminal that changes its size", arguments: [(200, 50), (30, 8), (1, 1)])
@@ -118,17 +77,6 @@ struct WatchTests {
         && lines.allSatisfy { $0.count <= columns }
         && (columns < 30 || text.contains(/\n {0,14}off .*prepareToEditText/))
     }
-  }
-
-  @Test("lines of one machine are those of its states and changes")
-  func linesOfOneMachine() throws {
-    let daemon = try RunningDaemon.following()
-    let screen = try TerminalScreen(environment: ["KEYMODED_SOCKET_DIR": daemon.folder.path])
-    try screen.type("clear; keymodectl watch shift --lines")
-    try screen.wait("the state") { $0.hasSuffix("  shift is off") }
-    try daemon.trigger("tapTextField", "shiftPressed")
-    try screen.wait("the change") { $0.hasSuffix("shiftPressed") }
-    #expect(try !screen.text().contains("tapTextField"))
   }
 
   @Test("the view has colours, except with NO_COLOR")

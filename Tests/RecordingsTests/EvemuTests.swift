@@ -164,23 +164,6 @@ struct EvemuTests {
         == ["FILE:1: evemu version 1.9 is newer than 1.3; reading it as 1.3"])
   }
 
-  @Test(
-    "echoed, indented, quoted or wrapped lines and no-break spaces are a fault",
-    arguments: [
-      "^[OPE: 2.000000 0001 001e 0000", "  E: 2.000000 0001 001e 0000",
-      "> E: 2.000000 0001 001e 0000", "E:\u{a0}2.000000 0001 001e 0000", "0001 001e 0000",
-      "S: 2.000000 0001 001e 0000",
-    ])
-  func textOfOthers(_ line: String) throws {
-    let text = "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\n\(line)\nE: 3.000000 0001 001e 0000\n"
-    let outcome = try read(text)
-    #expect(outcome.error == "FILE:3: neither an evemu event nor a header line")
-    #expect(outcome.events.count == 1)
-    let lenient = try read(text, isLenient: true)
-    #expect(lenient.events.count == 2)
-    #expect(lenient.skipped.count == 1)
-  }
-
   @Test("an evemu recording may have no events")
   func withoutEvents() throws {
     let outcome = try read("# EVEMU 1.3\nN: x\nI: 0003 046d c31c 0110\n")
@@ -243,21 +226,6 @@ struct EvemuTests {
       #expect(try recording.next()?.inputs.map(\.input) == [.key(DeviceID(order: 0), press)])
       #expect(try recording.next() == nil)
       try recording.rewind()
-    }
-  }
-
-  @Test("random lines give the events before the first fault, and never a crash")
-  func randomBytes() throws {
-    var generator = SplitMix64(seed: 20_261_121)
-    let alphabet = Array("E: .0123456789abcdefN#\n\r\t\u{0}\u{ff}".utf8)
-    for _ in 0..<300 {
-      let bytes = (0..<Int.random(in: 0..<400, using: &generator)).compactMap { _ in
-        alphabet.randomElement(using: &generator)
-      }
-      let good = "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\n"
-      let outcome = try Outcome(Array(good.utf8) + bytes)
-      #expect(try outcome.events.first == event(1_000_000, 30, .press))
-      if let error = outcome.error { #expect(error.hasPrefix("FILE:")) }
     }
   }
 }

@@ -138,27 +138,6 @@ struct EvtestTests {
     #expect(try outcome.events == [event(1_000_000, 42, .press)])
   }
 
-  @Test(
-    "echoed, indented, quoted or wrapped lines are a fault",
-    arguments: [
-      ("!Event: time 3.000000, type 1 (EV_KEY), code 30 (KEY_A), value 1", nil),
-      ("\tEvent: time 3.000000, type 1 (EV_KEY), code 30 (KEY_A), value 1", nil),
-      ("> Event: time 3.000000, type 1 (EV_KEY), code 30 (KEY_A), value 1", nil),
-      (
-        "Event: time 3.000000, type 1 (EV_KEY), code 30 (KEY_A),\nvalue 1",
-        "an event without a value"
-      ),
-    ])
-  func textOfOthers(_ line: String, _ message: String?) throws {
-    let good = "Event: time 0.000001, type 1 (EV_KEY), code 30 (KEY_A), value 1\n"
-    let outcome = try read("\(good)\(line)\n\(good)")
-    let usual = "an event that does not begin with 'Event: time'"
-    #expect(outcome.error == "FILE:2: \(message ?? usual)")
-    let lenient = try read("\(good)\(line)\n\(good)", isLenient: true)
-    #expect(lenient.events.count == 2)
-    #expect(lenient.skipped.count == 1)
-  }
-
   @Test("evtest is detected by its list of events if the first lines are missing")
   func withoutDriver() throws {
     let codes = (0..<400).map { "    Event code \($0) (KEY_A)\n" }.joined()

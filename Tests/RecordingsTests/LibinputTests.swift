@@ -328,36 +328,4 @@ struct LibinputTests {
       #expect(outcome.inputs == [])
     }
   }
-
-  @Test(
-    "of a damaged line, only its own event may be missing, and a lenient reading goes on",
-    arguments: damages)
-  func damaged(_ damage: @Sendable (String) -> String) throws {
-    let lines = keyboard.split(separator: "\n").map(String.init)
-    let whole = try read(keyboard)
-    for index in lines.indices where !lines[index].hasPrefix("version:") {
-      var text = lines
-      text[index] = damage(text[index])
-      let outcome = try read(
-        text.joined(separator: "\n") + "\n", format: .libinput, isLenient: true)
-      #expect(outcome.error == nil)
-      #expect(whole.events.filter(outcome.events.contains) == outcome.events)
-      // The events of a report whose first line is damaged are outside of it.
-      let isEvent = lines[index].contains("EV_KEY") || lines[index].contains("- evdev:")
-      #expect(
-        outcome.events.count >= whole.events.count - (isEvent ? 1 : 0), "\(text[index].prefix(80))")
-      #expect(
-        outcome.events == whole.events || outcome.skipped.count > 0 || text[index].isEmpty,
-        "\(text[index].prefix(80)): nothing is reported")
-    }
-  }
 }
-
-/// What can happen to a line. Swift 6.0 cannot compile closures in the arguments of a test.
-private let damages: [@Sendable (String) -> String] = [
-  { "x\($0)" }, { String($0.dropFirst()) }, { $0.replacing("[", with: "(") },
-  { $0.replacing("]", with: "") }, { $0.replacing(",", with: ";") },
-  { $0.replacing("-", with: "") }, { $0.replacing(":", with: "") },
-  { $0.replacing("e", with: "\u{1}") }, { String($0.prefix($0.count / 2)) }, { _ in "" },
-  { $0 + String(repeating: "x", count: 70_000) },
-]

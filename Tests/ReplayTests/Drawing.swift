@@ -38,7 +38,6 @@ final class Drawing: NSObject, XMLParserDelegate {
 
   private(set) var elements: [Element] = []
   private var open: [Int] = []
-  private var problem: String?
 
   init(_ svg: String) throws {
     super.init()

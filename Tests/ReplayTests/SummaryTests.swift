@@ -71,15 +71,6 @@ struct SummaryTests {
     #expect(onlyHeader.changes.isEmpty, "no time tells them")
   }
 
-  @Test("two recordings that disagree about an LED are on while either is")
-  func twoRecordings() throws {
-    let other = "# EVEMU 1.3\nL: 01 0\nE: 2.500000 0011 0001 0001\nE: 4.000000 0011 0001 0000\n"
-    let both = try replay(files: [Self.locks, other])
-    let caps = both.changes.filter { $0.machine == .caps }
-    #expect(caps.map(\.to) == ["on", "off", "on"])
-    #expect(caps.map(\.time) == [second(1), second(2), second(2.5)])
-  }
-
   @Test("the statistics end with the window, but include what is before it")
   func window() throws {
     let late = try statistics(events, from: 2)

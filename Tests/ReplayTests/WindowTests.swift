@@ -86,14 +86,6 @@ struct WindowTests {
     #expect(try replay(later, until: 1.105, settings: settings).numbers == [1])
   }
 
-  @Test("several recordings are merged by time")
-  func merged() throws {
-    let files = [evemu(["1.000000 2a 1"]), evemu(["0.900000 6e 1", "1.200000 1e 1"])]
-    let replayed = try replay(files: files)
-    #expect(replayed.changes.map(\.time) == [second(0.9), second(1), second(1.2)])
-    #expect(try replay(files: files, from: 1, until: 1).numbers == [2])
-  }
-
   @Test("the changes before an invalid line are yielded before its error")
   func badLine() throws {
     let text = evemu(typing) + "E: 5.000000 0001 zz 1\n"

@@ -1,10 +1,6 @@
 import Foundation
 import TestSupport
 
-/// The folder of the project.
-let checkout = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-  .deletingLastPathComponent().deletingLastPathComponent().path
-
 /// Modules of the library, compiled in a folder of their own, for programs that see only what is
 /// public.
 struct CompiledModules {

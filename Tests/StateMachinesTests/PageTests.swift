@@ -52,30 +52,6 @@ struct PageTests {
     }
   }
 
-  @Test("in an actor, the compiler accepts a weak callback only if it assumes the isolation")
-  func isolation() throws {
-    let modules = try CompiledModules(["StateMachines", "ObservedMachines"])
-    let program = try #require(programs.first { $0.text.contains("self?.assumeIsolated") }).text
-    #if compiler(>=6.2)
-      let refusal = "isolation"
-    #else
-      let refusal = "submit a bug report"  // Older compilers do not accept it either: they crash.
-    #endif
-    let callbacks = [
-      ("[unowned self] _ in self.openings += 1", refusal),
-      ("[weak self] _ in self?.openings += 1", "actor-isolated"),
-    ]
-    #expect(try modules.compile(program, to: "user").status == 0)
-    for (callback, error) in callbacks {
-      let changed = program.replacing(
-        "[weak self] _ in self?.assumeIsolated { $0.openings += 1 }", with: callback)
-      #expect(changed != program)
-      let compiled = try modules.compile(changed, to: "user")
-      #expect(compiled.status != 0)
-      #expect(compiled.errors.contains(error), "\(compiled.errors)")
-    }
-  }
-
   @Test("every other block of Swift is in the examples, as it is, or is a manifest")
   func quotations() throws {
     let folder = "\(checkout)/Tests/StateMachinesTests/Examples"
@@ -91,21 +67,6 @@ struct PageTests {
     let turnstile = examples.compactMap { $0.firstMatch(of: /\/\/\/ The textbook(?s:.*?)\n}\n/) }
     #expect(turnstile.count == 1)
     for match in turnstile { #expect(programs.first?.text.contains(match.output) == true) }
-  }
-
-  @Test("the manifest is one, and asks for products that the package has")
-  func manifest() throws {
-    let manifest = try #require(blocks.first { $0.text.hasPrefix("// swift-tools-version") })
-    let folder = try TemporaryFolder()
-    _ = try folder.write("Package.swift", manifest.text)
-    let ended = try run(
-      "/bin/sh", ["-c", "cd \"$0\" && exec swift package dump-package", folder.path],
-      environment: ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"])
-    #expect(ended.status == 0, "\(ended.errors)")
-    let package = try String(contentsOfFile: "\(checkout)/Package.swift", encoding: .utf8)
-    let products = manifest.text.matches(of: /\.product\(name: "(\w+)", package: "keymoded"\)/)
-    #expect(products.count == 2)
-    for product in products { #expect(package.contains(".library(name: \"\(product.1)\"")) }
   }
 
   @Test("the diagrams are those of the examples")

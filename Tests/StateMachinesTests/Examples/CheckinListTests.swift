@@ -1,5 +1,4 @@
 import ObservedMachines
-import StateMachineTesting
 import StateMachines
 import Testing
 
@@ -68,18 +67,6 @@ final class CheckinInteractor {
   }
 }
 
-/// The first version as it is if loading drops failures.
-private struct FailureDroppingCheckinList: DrawableRules {
-  let list = CheckinList()
-  var initial: CheckinList.State { list.initial }
-  var states: [CheckinList.State] { list.states }
-  var samples: [Sample<CheckinList.Event>] { list.samples }
-
-  func next(_ state: CheckinList.State, on event: CheckinList.Event) -> CheckinList.State? {
-    if case (.loading, .failed) = (state, event) { nil } else { list.next(state, on: event) }
-  }
-}
-
 /// A provider that returns what the test tells it to, and a service that tells of logouts.
 final class Backend: CheckinProvider, AuthService {
   typealias Answer = Result<[Checkin], any Error>
@@ -120,16 +107,6 @@ struct CheckinListTests {
         "empty + loadingStarted → loading", "list([here]) + loadingStarted → loading",
       ])
     try expectSound(CheckinList(), diagram: "check-in-list")
-  }
-
-  @Test("the check finds that no error can be reached if loading drops failures")
-  func dropped() {
-    let rules = FailureDroppingCheckinList()
-    #expect(rules.unreachableStates == ["error"])
-    #expect(
-      rules.soundnessFaults.map(\.description)
-        == ["no sequence of events leads to the state 'error'"])
-    #expect(CheckinList().soundnessFaults == [])
   }
 
   @Test(

@@ -122,41 +122,6 @@ struct CoordinatorTests {
     expect(coordinator, ["milk", "bread"])
   }
 
-  @Test("what is typed is in the store and in the list at once")
-  func typing() {
-    let coordinator = Coordinator(store)
-    coordinator.list.send(.selected(milk))
-    coordinator.editor?.send(.typed("oat milk"))
-    expect(coordinator, ["oat milk", "bread"], edits: "oat milk")
-    coordinator.editor?.send(.closed)
-    expect(coordinator, ["oat milk", "bread"])
-  }
-
-  @Test("undo and redo go through the changes of the editor and the list, and stop at their ends")
-  func undoing() {
-    let coordinator = Coordinator(store)
-    #expect(!coordinator.undo() && !coordinator.redo(), "nothing has changed")
-    coordinator.list.send(.selected(milk))
-    coordinator.editor?.send(.typed("oat milk"))
-    coordinator.editor?.send(.closed)
-    coordinator.list.send(.deleted(bread))
-    expect(coordinator, ["oat milk"])
-
-    #expect(coordinator.undo())
-    expect(coordinator, ["oat milk", "bread"])
-    #expect(coordinator.undo())
-    expect(coordinator, ["milk", "bread"])
-    #expect(!coordinator.undo())
-    expect(coordinator, ["milk", "bread"])
-
-    #expect(coordinator.redo())
-    expect(coordinator, ["oat milk", "bread"])
-    #expect(coordinator.redo())
-    expect(coordinator, ["oat milk"])
-    #expect(!coordinator.redo())
-    expect(coordinator, ["oat milk"])
-  }
-
   @Test("undo and redo change an open editor, and editing goes on from there")
   func undoingWhileEditing() {
     let coordinator = Coordinator(store)
@@ -175,43 +140,5 @@ struct CoordinatorTests {
     #expect(coordinator.undo())
     expect(coordinator, ["milk", "bread"], edits: "milk")
     #expect(!coordinator.undo(), "what redo brought back is not counted twice")
-  }
-
-  @Test("a deletion clears what was undone, too, and what changes nothing does not")
-  func clearing() {
-    let coordinator = Coordinator(store)
-    coordinator.list.send(.selected(milk))
-    coordinator.editor?.send(.typed("oat milk"))
-    coordinator.undo()
-    coordinator.editor?.send(.typed("milk"))
-    coordinator.editor?.send(.closed)
-    coordinator.list.send(.deleted(Note(id: 3, text: "unknown")))
-    #expect(coordinator.redo(), "nothing was changed since")
-    coordinator.undo()
-    coordinator.list.send(.deleted(bread))
-    #expect(!coordinator.redo())
-    expect(coordinator, ["milk"])
-  }
-
-  @Test("another note's change is undone behind an open editor")
-  func otherNote() {
-    let coordinator = Coordinator(store)
-    coordinator.list.send(.deleted(milk))
-    coordinator.list.send(.selected(bread))
-    #expect(coordinator.undo())
-    expect(coordinator, ["milk", "bread"], edits: "bread")
-    #expect(coordinator.redo())
-    expect(coordinator, ["bread"], edits: "bread")
-  }
-
-  @Test("redoing a deletion closes the editor of the deleted note")
-  func deletedWhileEditing() {
-    let coordinator = Coordinator(store)
-    coordinator.list.send(.deleted(milk))
-    coordinator.undo()
-    coordinator.list.send(.selected(milk))
-    expect(coordinator, ["milk", "bread"], edits: "milk")
-    #expect(coordinator.redo())
-    expect(coordinator, ["bread"])
   }
 }

@@ -37,19 +37,6 @@ struct EditForm: DrawableRules {
   }
 }
 
-/// The same form as a closure. It is shorter, but the compiler does not name a forgotten pair.
-let editForm = TransitionFunction(initial: EditForm.State.editing) {
-  (state, event: EditForm.Event) in
-  switch (state, event) {
-  case (.editing, .save): .confirming
-  case (.confirming, .confirm(true)): .saving
-  case (.confirming, .confirm(false)): .editing
-  case (.saving, .finishSave(let result)): .saved(result)
-  case (.saved, .shownResult): .editing
-  default: nil
-  }
-}
-
 extension EditForm.State {
   var result: EditForm.Result? { if case .saved(let result) = self { result } else { nil } }
 }
@@ -58,7 +45,7 @@ extension EditForm.State {
 final class ResultLabel {
   private(set) var shown: [String] = []
 
-  init(of form: ObservedMachine<some Rules<EditForm.State, EditForm.Event>>) {
+  init(of form: ObservedMachine<EditForm>) {
     form.entering(\.result) { [unowned self, unowned form] result, _ in
       switch result {
       case .success: shown.append("Saved")
@@ -83,35 +70,9 @@ struct EditFormTests {
     try expectSound(EditForm(), diagram: "edit-form")
   }
 
-  @Test("the form's diagram has a condition only where it decides")
-  func conditions() {
-    let labels = Diagram(of: EditForm()).arrows.map(\.label)
-    #expect(
-      labels == ["save", "confirm [yes]", "confirm [no]", "finishSave", "shownResult"],
-      "finishSave leads to the state saved, whatever the result")
-  }
-
-  @Test("the switch and the closure agree on every pair")
-  func agreement() {
-    let form = EditForm()
-    #expect("\(form.initial)" == "\(editForm.initial)")
-    for state in form.states {
-      for sample in form.samples {
-        let (next, other) = (
-          form.next(state, on: sample.event), editForm.next(state, on: sample.event)
-        )
-        #expect("\(next as Any)" == "\(other as Any)", "\(state) + \(sample.event)")
-      }
-    }
-  }
-
   @Test("the one who shows the result says so, and the form is edited again")
   func shown() {
-    run(ObservedMachine(EditForm()))
-    run(ObservedMachine(editForm))
-  }
-
-  private func run(_ form: ObservedMachine<some Rules<EditForm.State, EditForm.Event>>) {
+    let form = ObservedMachine(EditForm())
     let label = ResultLabel(of: form)
     var results: [EditForm.Result] = [.success, .fail(SavingError.full)]
     form.entering(.saving) { [unowned form] _ in

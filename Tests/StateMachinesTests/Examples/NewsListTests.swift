@@ -242,27 +242,6 @@ struct NewsListTests {
     #expect(left == nil)
   }
 
-  @Test("an error can be dismissed, and an answer without articles is a state with none")
-  func dismissed() async throws {
-    let screen = screen(in: .error(NewsError.offline))
-    try press("Dismiss", of: screen.alert, on: screen)
-    #expect(screen.alert == nil && screen.placeholder != nil)
-    screen.machine.send(.refreshed)
-    answer.yield(.success([]))
-    await wait(for: "articles", on: screen)
-    #expect(screen.table?.lines == [])
-    #expect(!NewsList().samples.contains { screen.machine.accepts($0.event) }, "none to delete")
-  }
-
-  @Test("a restored list begins with the articles of the last time")
-  func restored() {
-    let screen = screen(in: .articles([one, two]))
-    #expect(screen.table?.lines == ["one", "two"])
-    #expect(screen.placeholder == nil)
-    screen.machine.send(.deleted(two))
-    #expect(screen.table?.lines == ["one"])
-  }
-
   @Test("a loader that has not answered does not keep the screen")
   func gone() async {
     var screen: NewsScreen? = screen()

@@ -93,15 +93,4 @@ struct RoleTests {
     #expect(role.state == .walk)
     #expect(said == ["about to run", "running", "about to walk", "walking"])
   }
-
-  @Test("what a row does before itself sees the old state, and after itself the new one")
-  func beforeAndAfter() {
-    var seen: [Role.State?] = []
-    weak var watched: ObservedMachine<Role>?
-    let role = roleOfRows { _ in seen.append(watched?.state) }
-    watched = role
-    role.send(.clickRunButton)
-    role.send(.clickWalkButton)
-    #expect(seen == [.walk, .run, .run, .walk])
-  }
 }

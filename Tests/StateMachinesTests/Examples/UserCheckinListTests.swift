@@ -1,4 +1,3 @@
-import Foundation
 import ObservedMachines
 import StateMachines
 import Testing
@@ -90,22 +89,6 @@ final class UserCheckinInteractor {
   }
 }
 
-/// The version with users to the letter: it drops every failure but a missing authorization.
-private struct FailureDroppingUserList: DrawableRules {
-  let list = UserCheckinList()
-  var initial: UserCheckinList.State { list.initial }
-  var states: [UserCheckinList.State] { list.states }
-  var samples: [Sample<UserCheckinList.Event>] { list.samples }
-
-  func next(_ state: UserCheckinList.State, on event: UserCheckinList.Event) -> UserCheckinList
-    .State?
-  {
-    let next = list.next(state, on: event)
-    guard case .error? = next else { return next }
-    return nil
-  }
-}
-
 @Suite("Example: check-in list of a user", .timeLimit(.minutes(5)))
 @MainActor
 struct UserCheckinListTests {
@@ -123,16 +106,6 @@ struct UserCheckinListTests {
     try expectSound(UserCheckinList(), diagram: "check-in-list-with-users")
   }
 
-  @Test("to the letter, no error can be reached in the second version either")
-  func literal() {
-    let rules = FailureDroppingUserList()
-    #expect(rules.soundnessFaults == [.unreachableState("error")])
-    #expect(
-      Set(table(of: UserCheckinList()).split(separator: "\n"))
-        .subtracting(table(of: rules).split(separator: "\n"))
-        == ["loading + failed(offline) → error(offline)"])
-  }
-
   @Test(
     "logout during loading calls the service although the machine ignores it, unless it is asked")
   func logoutDuringLoading() async {
@@ -147,62 +120,5 @@ struct UserCheckinListTests {
       for await _ in backend.logouts { logouts += 1 }
       #expect(logouts == calls)
     }
-  }
-
-  @Test("the versions differ in exactly one pair that the first has")
-  func agreement() {
-    let (old, new) = (lines(of: CheckinList()), lines(of: UserCheckinList()))
-    #expect(old.count == 25)
-    #expect(Set(old.keys).isSubset(of: new.keys))
-    #expect(old.filter { new[$0.key] != $0.value } == ["loading + failed(noAuth)": "error(noAuth)"])
-    #expect(new["loading + failed(noAuth)"] == "loggedOut")
-  }
-
-  /// The next state for every pair.
-  private func lines(of rules: some DrawableRules) -> [String: String] {
-    let pairs = table(of: rules).split(separator: "\n").map { line in
-      line.components(separatedBy: " → ")
-    }
-    return Dictionary(uniqueKeysWithValues: pairs.map { ($0[0], $0[1]) })
-  }
-
-  @Test("not a line of loadCheckins() differs between the versions")
-  func sameLines() throws {
-    let second = #filePath
-    let first = second.replacing("/UserCheckinListTests", with: "/CheckinListTests")
-    let functions = try [first, second].flatMap { file in
-      try String(contentsOfFile: file, encoding: .utf8)
-        .matches(of: /\n  func loadCheckins\(\) async {\n(?s:.*?)\n  }\n/).map(\.output)
-    }
-    #expect(functions.count == 2)
-    #expect(Set(functions).count == 1)
-    #expect(functions.first?.contains("machine.send(.failed(error))") == true)
-  }
-
-  @Test("the user is logged out by logout() and without authorization, and can load again")
-  func users() async {
-    let backend = Backend()
-    let interactor = UserCheckinInteractor(backend, backend)
-    var entered: [String] = []
-    interactor.machine.entering { [rules = UserCheckinList()] step in
-      entered.append(rules.name(of: step.to))
-    }
-    let answers: [Backend.Answer] = [
-      .failure(ProviderError.noAuth), .failure(ProviderError.offline),
-      .success([Checkin(place: "here")]),
-    ]
-    for answer in answers {
-      backend.answer.yield(answer)
-      await interactor.loadCheckins()
-    }
-    await interactor.logout()
-    #expect(
-      entered == [
-        "loading", "loggedOut", "loading", "error", "loading", "list", "loggedOut",
-      ])
-    backend.loggedOut.finish()
-    var logouts = 0
-    for await _ in backend.logouts { logouts += 1 }
-    #expect(logouts == 1, "logout() asks the service, a failure does not")
   }
 }
