@@ -168,7 +168,7 @@ def test_each_state_has_a_look_and_a_title(seat: Seat, pictures_are_remade: bool
 
 def test_menu_has_the_events_of_the_state_and_the_locks(seat: Seat) -> None:
     seat.kill_keymoded()
-    keyboard = seat.start_keymoded_with_leds(FifoKeyboard.NUM_LOCK)
+    keyboard = seat.start_keymoded_with_keyboard(FifoKeyboard.NUM_LOCK)
     tray = Tray(seat)
     resting = (
         "clickSwitchButton → recording",

@@ -47,7 +47,13 @@ class FifoKeyboard:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.descriptor)
+        self.unplug()
+
+    def unplug(self) -> None:
+        """Removes the keyboard, with the keys that are held on it."""
+        if self.path.exists():
+            self.path.unlink()
+            os.close(self.descriptor)
 
     def send(self, code: int, value: int, microseconds: int | None = None) -> int:
         """Writes an event of this boot time, by default now, and returns the time."""
