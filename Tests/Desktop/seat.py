@@ -152,7 +152,11 @@ class Seat:
     @property
     def _managed(self) -> dict[str, str]:
         """What the programs of the manager have in their environment besides the others."""
-        return {"KEYMODED_SOCKET_DIR": f"{self.folder}/run/keymoded"}
+        return {
+            "KEYMODED_SOCKET_DIR": f"{self.folder}/run/keymoded",
+            # One bus for everything.
+            "DBUS_SYSTEM_BUS_ADDRESS": self.environment["DBUS_SESSION_BUS_ADDRESS"],
+        }
 
     def start_managed(self, *command: str) -> subprocess.Popen[bytes]:
         """Starts a program where the person has a service manager, as `keymodectl while` needs it.
@@ -224,10 +228,22 @@ class Seat:
         method = ("--method", "org.freedesktop.DBus.ListNames")
         return self.run("gdbus", "call", "--session", *bus, *method)
 
+    def start_logind(self, session: str) -> None:
+        """Starts a stand-in for systemd-logind on the session bus.
+
+        The words are its session's seat and those of Active and LockedHint that are true; writing
+        the file `session` changes them.
+        """
+        self.write("session", session)
+        system = f"DBUS_SYSTEM_BUS_ADDRESS={self.environment['DBUS_SESSION_BUS_ADDRESS']}"
+        program = Path(__file__).with_name("logind_program.py").read_text()
+        self.start("env", system, "/usr/bin/python3", "-c", program)
+        self.wait_for(lambda: "org.freedesktop.login1" in self.bus_names(), "logind")
+
     # The daemon
 
-    def start_keymoded_with_leds(self, leds: int) -> FifoKeyboard:
-        """Starts the daemon with a keyboard that has LEDs, of which these are on."""
+    def start_keymoded_with_keyboard(self, leds: int | None = None) -> FifoKeyboard:
+        """Starts the daemon with a keyboard, which may have LEDs; these are on."""
         keyboard = self._keyboards.enter_context(FifoKeyboard(self.folder, leds))
         for path in self.folder.glob("keyboard*"):
             self._give(path)

@@ -17,6 +17,7 @@ import pytest
 from seat import EXAMPLES, Seat, kill
 from sound import Sound, real_time
 from support.checkout import CHECKOUT
+from support.input_events import F9, PRESS
 from support.time_stamps import in_time
 from support.user_manager import require_root
 from support.waiting import BOUND_SECONDS, wait_until
@@ -27,6 +28,9 @@ RATE = 48000
 DAEMON = "keymoded --config"
 WAITING = "keymodectl while"
 OPEN = "pw-loopback"
+
+# The session of the person, for logind.
+IN_FRONT, LOCKED = "seat0 Active", "seat0 Active LockedHint"
 
 FILES = ["call-microphone", "call-microphone.conf"]
 UNIT = "call-microphone.service"
@@ -99,6 +103,7 @@ class Call:
         seat.write("keymoded.yaml", settings + 'devices: { ignore: ["*"] }\n')
         seat.start_keymoded()
         self.sound = Sound(seat)
+        seat.start_logind(IN_FRONT)
         seat.start_unit(UNIT)
         self.begin()
 
@@ -317,6 +322,46 @@ def test_unplugged_microphone_is_silent_and_no_other_is_opened(call: Call) -> No
     call.seat.trigger("stopTalking")
     assert call.source == source
     call.restart_sound()
+
+
+def test_unplugged_keyboard_silences_the_call(call: Call) -> None:
+    call.seat.kill_keymoded()
+    keyboard = call.seat.start_keymoded_with_keyboard()
+    held = call.listener.position
+    keyboard.send(F9, PRESS)
+    call.wait_for_tone(held)
+    unplugged = call.listener.position
+    keyboard.unplug()
+    assert call.listener.seconds_of_tone(unplugged) < 1
+    call.wait_until_closed()
+    assert call.seat.keyboard == "editingText", "the daemon lives on"
+    call.seat.kill_keymoded()
+    call.seat.start_keymoded()
+    call.press()
+    call.release()
+
+
+def test_locked_session_silences_the_call(call: Call) -> None:
+    call.press()
+    locked = call.listener.position
+    call.seat.write("session", LOCKED)
+    assert call.listener.seconds_of_tone(locked) < 1
+    call.wait_until_closed()
+    # Nor does a key that is typed on the lock screen open it.
+    call.seat.trigger("stopTalking", "startTalking")
+    call.listener.expect_silence()
+    call.seat.trigger("stopTalking")
+    call.seat.write("session", IN_FRONT)
+
+    # A key that is pressed before keymodectl hears of that still opens nothing.
+    def opens() -> bool:
+        pressed = call.listener.position
+        call.seat.trigger("startTalking")
+        wait_until(lambda: call.listener.position > pressed + RATE // 2, "sound in the call")
+        call.release()
+        return bool(call.listener.tones(pressed))
+
+    call.seat.wait_for(opens, "the tone")
 
 
 KILL, STOP = signal.SIGKILL, signal.SIGSTOP

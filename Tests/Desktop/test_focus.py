@@ -314,33 +314,6 @@ def test_focus_waits_for_the_daemon_and_for_the_accessibility_bus(
     accessibility.wait_until_followed()
 
 
-# systemd-logind, with one session. Its properties are words of a file.
-LOGIND = """
-from gi.repository import Gio, GLib
-name = "org.freedesktop.login1"
-manager, session = Gio.DBusNodeInfo.new_for_xml(f'''<node><interface name="{name}.Manager">
-  <method name="GetSession"><arg type="s" direction="in"/><arg type="o" direction="out"/></method>
-</interface><interface name="{name}.Session">
-  <property name="Active" type="b" access="read"/>
-  <property name="LockedHint" type="b" access="read"/>
-  <property name="Seat" type="(so)" access="read"/>
-</interface></node>''').interfaces
-def called(connection, sender, path, interface, method, arguments, invocation):
-    assert arguments.unpack() == ("auto",)
-    invocation.return_value(GLib.Variant("(o)", ("/session",)))
-def get(connection, sender, path, interface, name):
-    seat, *words = open("session").read().split()
-    if name == "Seat":
-        return GLib.Variant("(so)", (seat, "/"))
-    return GLib.Variant("b", name in words)
-bus = Gio.bus_get_sync(Gio.BusType.SYSTEM)
-bus.register_object("/org/freedesktop/login1", manager, called, None, None)
-bus.register_object("/session", session, None, get, None)
-Gio.bus_own_name_on_connection(bus, name, 0, None, None)
-GLib.MainLoop().run()
-"""
-
-
 @pytest.mark.parametrize("absent", ["seat0 Active LockedHint", "seat0", "seat1 Active"])
 def test_field_counts_once_the_session_is_in_front(
     accessibility: Accessibility, absent: str
@@ -348,9 +321,7 @@ def test_field_counts_once_the_session_is_in_front(
     seat = accessibility.seat
     # One bus for everything.
     seat.environment["DBUS_SYSTEM_BUS_ADDRESS"] = seat.environment["DBUS_SESSION_BUS_ADDRESS"]
-    seat.write("session", absent)
-    seat.start("/usr/bin/python3", "-c", LOGIND)
-    seat.wait_for(lambda: accessibility.has_name("org.freedesktop.login1"), "logind")
+    seat.start_logind(absent)
     accessibility.start_focus()
     Desktop(seat)
     seat.start("wvkbd-mobintl", "--hidden")

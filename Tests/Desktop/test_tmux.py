@@ -94,7 +94,7 @@ def test_status_line_shows_each_state_at_once(status: StatusLine) -> None:
 def test_status_line_shows_locks_while_they_are_on(status: StatusLine) -> None:
     first = status.wait_for(lambda line: line.rstrip().endswith("text |"), "text")
     status.seat.kill_keymoded()
-    keyboard = status.seat.start_keymoded_with_leds(FifoKeyboard.CAPS_LOCK)
+    keyboard = status.seat.start_keymoded_with_keyboard(FifoKeyboard.CAPS_LOCK)
     assert " NUM " not in status.wait_for_text(" CAPS ")
     keyboard.show(FifoKeyboard.NUM_LOCK)
     assert " CAPS " not in status.wait_for_text(" NUM ")

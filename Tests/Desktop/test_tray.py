@@ -9,6 +9,7 @@ from picture import Color, Picture
 from seat import EXAMPLES, Desktop, Seat, kill
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
+from support.input_events import ESC, INSERT
 from support.waiting import BOUND_SECONDS
 
 # A bar has icons of 16 pixels, as most desktops, and one of 22 pixels, as KDE.
@@ -168,7 +169,7 @@ def test_each_state_has_a_look_and_a_title(seat: Seat, pictures_are_remade: bool
 
 def test_menu_has_the_events_of_the_state_and_the_locks(seat: Seat) -> None:
     seat.kill_keymoded()
-    keyboard = seat.start_keymoded_with_leds(FifoKeyboard.NUM_LOCK)
+    keyboard = seat.start_keymoded_with_keyboard(FifoKeyboard.NUM_LOCK)
     tray = Tray(seat)
     resting = (
         "clickSwitchButton → recording",
@@ -188,14 +189,16 @@ def test_menu_has_the_events_of_the_state_and_the_locks(seat: Seat) -> None:
     tray.wait_for_menu("showingStickers", sticker, "Caps Lock on", "Num Lock off")
 
     # Who is not in the group keymoded-control sees the states, and can send nothing.
+    tray.choose(sticker)
+    tray.wait_for("rest")
     socket = seat.folder / "run/keymoded/control.sock"
     mode = socket.stat().st_mode
     socket.chmod(0)
-    keyboard.show(0)
-    tray.wait_for_menu("showingStickers", "Caps Lock off", "Num Lock off")
+    keyboard.press(INSERT)
+    tray.wait_for_menu("editing", "Caps Lock on", "Num Lock off")
     socket.chmod(mode)
-    keyboard.show(FifoKeyboard.NUM_LOCK)
-    tray.wait_for_menu("showingStickers", sticker, "Caps Lock off", "Num Lock on")
+    keyboard.press(ESC)
+    tray.wait_for_menu("at rest", *resting, "Caps Lock on", "Num Lock off")
 
 
 def test_hosts_may_come_and_go(seat: Seat) -> None:

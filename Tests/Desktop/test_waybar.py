@@ -137,7 +137,7 @@ def test_each_state_has_a_different_look(bar: Bar, pictures_are_remade: bool) ->
 
     # A keyboard with LEDs. Neither lock changes what is shown of Shift and of the keyboard.
     bar.seat.kill_keymoded()
-    keyboard = bar.seat.start_keymoded_with_leds(FifoKeyboard.CAPS_LOCK)
+    keyboard = bar.seat.start_keymoded_with_keyboard(FifoKeyboard.CAPS_LOCK)
     caps = bar.wait_for("off", "prepareToEditText", "caps")
     keyboard.show(FifoKeyboard.CAPS_LOCK | FifoKeyboard.NUM_LOCK)
     both = bar.wait_for("off", "prepareToEditText", "caps", "num")

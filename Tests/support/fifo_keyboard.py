@@ -47,7 +47,14 @@ class FifoKeyboard:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self.descriptor)
+        self.unplug()
+
+    def unplug(self) -> None:
+        """Removes the keyboard, with the keys that are held on it."""
+        if self.descriptor >= 0:
+            self.path.unlink(missing_ok=True)
+            os.close(self.descriptor)
+            self.descriptor = -1
 
     def send(self, code: int, value: int, microseconds: int | None = None) -> int:
         """Writes an event of this boot time, by default now, and returns the time."""

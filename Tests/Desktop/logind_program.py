@@ -1,0 +1,41 @@
+"""systemd-logind on the system bus, with one session. Its properties are words of the file `session`."""
+
+from gi.repository import Gio, GLib
+
+NAME = "org.freedesktop.login1"
+XML = f"""<node><interface name="{NAME}.Manager">
+  <method name="GetSession"><arg type="s" direction="in"/><arg type="o" direction="out"/></method>
+</interface><interface name="{NAME}.Session">
+  <property name="Active" type="b" access="read"/>
+  <property name="LockedHint" type="b" access="read"/>
+  <property name="Seat" type="(so)" access="read"/>
+</interface></node>"""
+
+
+def called(connection, sender, path, interface, method, arguments, invocation):
+    invocation.return_value(GLib.Variant("(o)", ("/session",)))
+
+
+def get(connection, sender, path, interface, name):
+    seat, *words = open("session").read().split()
+    if name == "Seat":
+        return GLib.Variant("(so)", (seat, "/"))
+    return GLib.Variant("b", name in words)
+
+
+def tell(monitor, file, other, event):
+    if event == Gio.FileMonitorEvent.CHANGES_DONE_HINT:
+        values = {name: get(bus, "", "", "", name) for name in ("Active", "LockedHint", "Seat")}
+        changes = GLib.Variant("(sa{sv}as)", (f"{NAME}.Session", values, []))
+        properties = "org.freedesktop.DBus.Properties"
+        bus.emit_signal(None, "/session", properties, "PropertiesChanged", changes)
+
+
+bus = Gio.bus_get_sync(Gio.BusType.SYSTEM)
+manager, session = Gio.DBusNodeInfo.new_for_xml(XML).interfaces
+bus.register_object("/org/freedesktop/login1", manager, called, None, None)
+bus.register_object("/session", session, None, get, None)
+file_monitor = Gio.File.new_for_path("session").monitor_file(0, None)
+file_monitor.connect("changed", tell)
+Gio.bus_own_name_on_connection(bus, NAME, 0, None, None)
+GLib.MainLoop().run()
