@@ -34,11 +34,7 @@ public struct Client: Sendable {
   /// The directory of the daemon's sockets, by the rule that every client follows: the one given,
   /// else that of `KEYMODED_SOCKET_DIR`, else the user's own if it has a socket, else the system's.
   public static func directory(_ given: String?) -> String {
-    given ?? environment(SocketDirectory.variable) ?? usualDirectory
-  }
-
-  /// The directory of the daemon's sockets where the user names none.
-  public static var usualDirectory: String {
+    if let named = given ?? environment(SocketDirectory.variable) { return named }
     if let runtime = environment("XDG_RUNTIME_DIR") {
       // A daemon that has ended may have left the directory.
       let directory = SocketDirectory.user(runtimeDirectory: runtime)

@@ -1,8 +1,9 @@
 import Glibc
 import KeymodeClient
 import Terminal
+import Wire
 
-/// The message of an error, and what the user can do about it on this machine.
+/// The message of an error, and what the user can do about it.
 func explained(_ error: ClientError) -> TerminalText {
   switch error {
   case .noDaemon(let path):
@@ -11,20 +12,21 @@ func explained(_ error: ClientError) -> TerminalText {
     return "\(error);\n\(advice(directory))"
   case .permissionDenied(let path, _):
     var status = stat()
-    guard stat(path, &status) == 0,
-      // The group of a socket that only its owner may write is no help.
-      status.st_mode & S_IWGRP != 0, let group = getgrgid(status.st_gid)?.pointee.gr_name,
-      let advice = Membership.ofThisProcess(in: String(cString: group)).advice
+    // The group of a socket that only its owner may write is no help.
+    guard stat(path, &status) == 0, status.st_mode & S_IWGRP != 0,
+      let group = getgrgid(status.st_gid)?.pointee.gr_name
     else { return "\(error)" }
-    return "\(error);\n\(advice)"
+    return
+      "\(error);\n'sudo adduser $USER \(String(cString: group))' and a restart of the computer allow it"
   default: return "\(error)"
   }
 }
 
 /// How to start a daemon that serves in this directory.
 func advice(_ directory: String) -> TerminalText {
-  StartAdvice.ofThisMachine()
-    .text(directory: directory, isDefault: directory == Client.usualDirectory)
+  directory == SocketDirectory.system
+    ? "start it with 'sudo systemctl start keymoded', or one of your own with 'keymoded'"
+    : "start one with 'keymoded --socket-dir \(directory)'"
 }
 
 /// Tells that a command waits for a daemon: people also how to start one, a script's log in

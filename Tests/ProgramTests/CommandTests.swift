@@ -257,7 +257,7 @@ struct CommandTests {
     // With a timeout it may have waited first, and then it said so.
     let errors = ended.errors.replacing(/^.*; waiting for it\n/, with: "")
     #expect(errors.hasPrefix("keymodectl: no keymoded listens on '\(folder.path)/"))
-    #expect(errors.contains("';\nstart one with 'keymoded --socket-dir \(folder.path)',\n"))
+    #expect(errors.contains("';\nstart one with 'keymoded --socket-dir \(folder.path)'\n"))
     #expect(!errors.contains("waiting"))
     #expect(errors == ended.errors || command.contains("5ms"))
   }

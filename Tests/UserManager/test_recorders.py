@@ -43,7 +43,7 @@ class PushToTalk(Talker):
         )
         if unit:
             output = f"--property=StandardOutput=append:{self._output}"
-            started = ["systemd-run", "--user", "--quiet", "--collect", f"--unit={unit}", output]
+            started = ["systemd-run", "--user", "--quiet", f"--unit={unit}", output]
             # As in the unit of docs/actions.md.
             watched = ["--property=Type=notify", "--property=WatchdogSignal=SIGKILL"]
             environment = f"--setenv=PATH={person.environment['PATH']}"
@@ -198,6 +198,7 @@ def test_recording_ends_with_the_unit_that_runs_keymodectl(talking: Person) -> N
     talker.begin()
     talking.systemctl("stop", unit)
     assert talking.pids(NAME) == []
+    assert talking.told(unit, "Result") == "success"
 
 
 def test_idle_keymodectl_in_a_unit_has_no_watchdog_and_one_that_hangs_is_killed(

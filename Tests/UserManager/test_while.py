@@ -462,7 +462,7 @@ def test_no_wait_ends_without_a_daemon_also_while_the_session_is_not_in_front(
     running = start(*words, any_session=False, under=("env", bus))
     assert running.end() == 3
     assert "\nkeymodectl: no keymoded listens on " in running.errors
-    assert "start one with" in running.errors
+    assert "\nstart " in running.errors
 
 
 def test_without_a_manager_nothing_is_started_and_the_error_says_what_to_do(

@@ -54,7 +54,8 @@ final class CommandUnit {
           ("StandardInputFileDescriptor", .descriptor(ends[0])),
           ("StandardOutput", .string("null")),
           ("ExecStopPost", Self.command(["/bin/sh", "-c", Self.killAll])),
-          ("BindsTo", bound), ("After", bound),
+          // So it stops after this process, which is asked first to end the command.
+          ("BindsTo", bound), ("Before", bound),
           ("TimeoutStopUSec", .uint64(UInt64(clamping: grace.wholeMicroseconds))),
           ("Delegate", .bool(true)), ("OOMPolicy", .string("continue")),
         ], by: address)

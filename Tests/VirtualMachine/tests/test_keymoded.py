@@ -45,7 +45,7 @@ def test_groups_decide_who_may_read_and_who_may_trigger(guest: VirtualMachine) -
     assert refused.stderr == (
         "keymodectl: no permission to use '/run/keymoded/state.sock':\n"
         "only members of the group 'keymoded-state' may use it;\n"
-        "'sudo usermod -aG keymoded-state ordinary' adds you; then log in again\n"
+        "'sudo adduser $USER keymoded-state' and a restart of the computer allow it\n"
     )
 
     read = guest.run(as_user("reader", "keymodectl state"))
