@@ -66,12 +66,6 @@ def chromium(browsers: Browsers) -> browser.Browser:
 
 
 @pytest.fixture
-def firefox(browsers: Browsers) -> browser.Browser:
-    """Firefox, with a microphone that hums."""
-    return browsers.running("firefox")
-
-
-@pytest.fixture
 def page(kiosk: Kiosk, chromium: browser.Browser) -> browser.Tab:
     """The page of a kiosk in Chromium, connected."""
     return kiosk.open(chromium)
@@ -79,5 +73,5 @@ def page(kiosk: Kiosk, chromium: browser.Browser) -> browser.Tab:
 
 @pytest.fixture(params=["chromium", "firefox"])
 def any_page(kiosk: Kiosk, browsers: Browsers, request: pytest.FixtureRequest) -> browser.Tab:
-    """The page of a kiosk in each browser, connected."""
+    """The page of a kiosk in each browser, connected; Firefox's microphone hums."""
     return kiosk.open(browsers.running(request.param))

@@ -13,7 +13,7 @@ from browser import Browser, Tab, is_state
 
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
-from support.input_events import SCROLLLOCK
+from support.input_events import COMPOSE, ESC, INSERT, SCROLLLOCK
 from support.local_daemon import LocalDaemon
 from support.passed_sockets import start_with_sockets
 from support.readiness import ReadinessSocket
@@ -29,6 +29,15 @@ FIRST_KEY = """
 const { clock } = await import('/kiosk.js');
 return Math.round((window.keys[0] - clock.pageTime(0)) * 1000);
 """
+
+
+# The key that leads to each state, from each other.
+KEYS = {
+    "prepareToEditText": ESC,
+    "editingText": INSERT,
+    "prepareToRecord": SCROLLLOCK,
+    "showingPanel": COMPOSE,
+}
 
 
 class Bridge:
@@ -167,6 +176,11 @@ class Kiosk:
         tab.open(self.bridge.entrance.as_uri(), leads_to=self.bridge.origin)
         tab.wait_for("document.documentElement.dataset.connection === 'connected'")
         return tab
+
+    def enter(self, page: Tab, state: str) -> None:
+        """Presses the key that leads to a state, and waits until the page shows it."""
+        self.keyboard.press(KEYS[state])
+        page.wait_for(is_state("keyboard", state))
 
     def speak(self, page: Tab, end: str) -> None:
         """Records a voice message by a key, and ends it by a touch on the arrow or the bin."""

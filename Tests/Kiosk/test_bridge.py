@@ -74,14 +74,6 @@ def test_an_id_of_the_future_leads_to_the_states(kiosk: Kiosk) -> None:
         assert stream.next().data["state"]["sequence"] == 0
 
 
-def test_an_event_acts(kiosk: Kiosk) -> None:
-    status, body = kiosk.bridge.ask(
-        "POST", "/trigger", b'{"event":"tapTextField"}', authorized(kiosk)
-    )
-    assert (status, json.loads(body)["changed"]) == (200, True)
-    assert kiosk.states()["keyboard"] == "editingText"
-
-
 def authorized(kiosk: Kiosk, **headers: str) -> dict[str, str]:
     """The headers that the page sends, and others."""
     own = {"Authorization": f"Bearer {kiosk.bridge.token}", "Origin": kiosk.bridge.origin}
@@ -419,13 +411,6 @@ def test_no_daemon_is_a_state_of_its_own(kiosk: Kiosk) -> None:
         assert (event.identity, event.data["missed"]) == (seen, 0)
 
 
-def test_a_trigger_without_a_daemon_is_answered(kiosk: Kiosk, tmp_path: Path) -> None:
-    kiosk.daemon.kill()
-    (tmp_path / "daemon/control.sock").unlink()
-    status, body = kiosk.bridge.ask("POST", "/trigger", EVENT, authorized(kiosk))
-    assert status == 503 and b"control.sock" in body
-
-
 def test_a_page_that_does_not_read_holds_up_no_other(kiosk: Kiosk) -> None:
     with EventStream(kiosk.bridge, buffer=4096) as sleeping, EventStream(kiosk.bridge) as awake:
         for stream in (sleeping, awake):
@@ -457,6 +442,9 @@ def test_nothing_runs_while_nothing_changes(kiosk: Kiosk) -> None:
         assert bridge.switches() == before
 
 
-@pytest.mark.parametrize(("file", "most"), [("keymode-kiosk", 300), ("connections.py", 125)])
+LENGTHS = [("keymode-kiosk", 300), ("connections.py", 125), ("outbox.py", 120), ("echo", 10)]
+
+
+@pytest.mark.parametrize(("file", "most"), LENGTHS)
 def test_it_is_short(file: str, most: int) -> None:
     assert len((EXAMPLE / file).read_text().splitlines()) <= most

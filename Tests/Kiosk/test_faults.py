@@ -2,14 +2,17 @@
 
 import re
 import subprocess
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from browser import Browser, Tab, is_state
+import pytest
+from browser import Browser, PageError, Tab, is_state
 from kiosk import Kiosk
 
 from support.checkout import PROGRAMS
 from support.connection import Connection
-from support.input_events import COMPOSE, ESC
+from support.input_events import COMPOSE, ESC, LEFTSHIFT
 from support.waiting import wait_until
 
 # Counts what the page is told, from the state that it shows on.
@@ -80,9 +83,50 @@ def test_no_daemon_is_shown_and_mended_without_a_reload(kiosk: Kiosk, any_page: 
     assert any_page.run("return document.querySelector('#outage').hidden")
     wait_until(lambda: kiosk.bridge.log[-1] == "keymoded is there again", "the journal")
     assert kiosk.bridge.log.count(line) == 1
-    kiosk.keyboard.press(COMPOSE)
-    any_page.wait_for(is_state("keyboard", "showingPanel"))
+    kiosk.enter(any_page, "showingPanel")
     assert any_page.run("return window.isTheSame")
+
+
+# Python runs this module at its start: the bridge refuses the file of the page that is named beside it.
+REFUSE = """
+from pathlib import Path
+from aiohttp import web
+from aiohttp.web_urldispatcher import StaticResource
+own, refused = StaticResource._handle, Path(__file__).with_name("refused")
+async def handle(self, request):
+    if refused.exists() and request.path == refused.read_text():
+        raise web.HTTPServiceUnavailable
+    return await own(self, request)
+StaticResource._handle = handle
+"""
+WAITING = """
+const said = document.querySelector('#outage strong');
+return [said.getClientRects().length > 0 && said.innerText, sessionStorage.wait];
+"""
+
+
+@pytest.mark.parametrize("file", ["/voice.js", "/kiosk.css"])
+def test_a_page_without_one_of_its_files_says_so_and_loads_itself_again(
+    kiosk: Kiosk, any_page: Tab, tmp_path: Path, file: str
+) -> None:
+    def found(script: str) -> Any:
+        with suppress(PageError):  # The page is being loaded.
+            return any_page.run(script)
+        return None
+
+    kiosk.bridge.kill()
+    (tmp_path / "bridge/sitecustomize.py").write_text(REFUSE)
+    refused = tmp_path / "bridge/refused"
+    refused.write_text(file)
+    kiosk.bridge.start()
+    any_page.session.call("browsingContext.reload", context=any_page.context)
+    # It has loaded itself again, once, and waits twice as long.
+    said = ["Please wait · Bitte warten", "2"]
+    wait_until(lambda: found(WAITING) == said, "what the visitor reads")
+    refused.unlink()
+    connected = "return document.documentElement.dataset.connection"
+    wait_until(lambda: found(connected) == "connected", "the page")
+    wait_until(lambda: found("return sessionStorage.length") == 0, "an end of the tries")
 
 
 def test_capitals_that_began_without_the_page_count(
@@ -143,6 +187,7 @@ def test_a_trigger_that_fails_is_said(kiosk: Kiosk, tmp_path: Path, page: Tab) -
 
 
 def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:
+    """On a lock screen, nobody speaks to the page either."""
     behind, front = (kiosk.open(chromium) for _ in range(2))
     front.activate()
     with Connection(kiosk.control_socket) as trigger:
@@ -150,6 +195,11 @@ def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:
     front.wait_for("document.querySelector('#voice-text').textContent === 'Speak now'")
     phase = "return (await import('/kiosk.js')).voice.phase"
     assert [behind.run(phase), front.run(phase)] == ["idle", "recording"]
+    # Neither its return to the front nor Shift begins a message in between.
+    behind.activate()
+    kiosk.keyboard.press(LEFTSHIFT)
+    behind.wait_for(is_state("shift", "on"))
+    assert behind.run(phase) == "idle"
 
 
 def test_fingers_alone_do_what_the_default_table_says(page: Tab) -> None:

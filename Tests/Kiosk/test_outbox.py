@@ -169,21 +169,6 @@ def test_a_folder_that_cannot_be_cleaned_ends_nothing(tmp_path: Path) -> None:
     assert operator.folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_is_not_known_any_more_is_unknown(tmp_path: Path) -> None:
-    [identity] = identities(1)
-    operator = Operator(tmp_path, "exit 65")
-
-    async def deliver() -> None:
-        async with operator.run() as box:
-            await box.add(identity, "application/json", b"{}")
-            await until(lambda: os.listdir(operator.folder) == [], "the delivery")
-            assert box.states([identity]) == {identity: {"state": "failed", "answer": ""}}
-        async with operator.run() as restarted:
-            assert restarted.states([identity]) == {identity: {"state": "unknown"}}
-
-    asyncio.run(deliver())
-
-
 def test_a_disk_that_fails_leaves_neither_half_messages_nor_descriptors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,11 +194,3 @@ def test_a_disk_that_fails_leaves_neither_half_messages_nor_descriptors(
     with pytest.raises(OSError, match="No space"):
         box.write(identity, "application/json", b"{}")
     assert [os.listdir("/proc/self/fd"), len(calls)] == [before, 2]
-
-
-def test_too_many_messages_are_told_in_words(tmp_path: Path) -> None:
-    box = outbox.Outbox(tmp_path, ["true"])
-    for number in range(200):
-        (tmp_path / f"{number}_{uuid.uuid4()}_audio@webm").touch()
-    with pytest.raises(outbox.Full, match="^too many wait$"):
-        box.write(str(uuid.uuid4()), "audio/webm", b"x")

@@ -131,18 +131,6 @@ def test_time_and_level_are_shown_and_shift_does_not_disturb_a_message(
     speaking.wait_for("document.querySelectorAll('.voice').length === 1")
 
 
-def test_several_messages_follow_each_other(kiosk: Kiosk, page: Tab) -> None:
-    page.run(LISTEN)
-    for count in range(1, 6):
-        kiosk.keyboard.press(SCROLLLOCK)
-        page.wait_for(f"document.documentElement.dataset.tracks === '{count}'")
-        page.wait_for(SPEAK_NOW)
-        left = page.run(NOW)
-        kiosk.keyboard.press(SCROLLLOCK)
-        page.wait_for(f"document.querySelectorAll('.voice').length === {count}")
-        assert_closed(page, left)
-
-
 def test_a_state_left_before_the_microphone_is_open_records_nothing(
     kiosk: Kiosk, page: Tab
 ) -> None:
@@ -155,20 +143,12 @@ def test_a_state_left_before_the_microphone_is_open_records_nothing(
       return open(wanted);
     };
     """)
-    kiosk.keyboard.press(SCROLLLOCK)
-    page.wait_for(is_state("keyboard", "prepareToRecord"))
+    kiosk.enter(page, "prepareToRecord")
     kiosk.keyboard.press(SCROLLLOCK)
     page.wait_for(is_state("keyboard", "editingText"))
     allowed = page.run("document.documentElement.dataset.allowed = true; return performance.now()")
     page.wait_for("document.documentElement.dataset.tracks === '1'")
     assert_dropped(page, allowed)
-
-
-def test_another_exit_drops_the_message(kiosk: Kiosk, speaking: Tab) -> None:
-    left = speaking.run(NOW)
-    kiosk.keyboard.press(COMPOSE)
-    speaking.wait_for(is_state("keyboard", "showingPanel"))
-    assert_dropped(speaking, left)
 
 
 def stop(process: subprocess.Popen[bytes] | None) -> None:
@@ -210,11 +190,12 @@ LOSSES: dict[str, Callable[[Kiosk, Tab], object]] = {
         "window.dispatchEvent(new Event('blur'))"
     ),
     "changes are missed": changes_are_missed,
+    "a key leads elsewhere": lambda kiosk, _: kiosk.keyboard.press(COMPOSE),
 }
 
 
 @pytest.mark.parametrize("lose", LOSSES.values(), ids=LOSSES.keys())
-def test_where_the_state_is_unknown_the_message_is_dropped(
+def test_whatever_else_ends_a_message_drops_it(
     kiosk: Kiosk, speaking: Tab, lose: Callable[[Kiosk, Tab], object]
 ) -> None:
     lost = speaking.run(NOW)
@@ -277,19 +258,6 @@ def test_whatever_fails_after_the_microphone_is_open_closes_it(
     assert page.run("return window.failures") == 1
 
 
-def test_nothing_is_recorded_for_a_page_that_nobody_sees(kiosk: Kiosk, page: Tab) -> None:
-    page.run(LISTEN)
-    page.run("document.hasFocus = () => false")
-    kiosk.keyboard.press(SCROLLLOCK)
-    page.wait_for(is_state("keyboard", "prepareToRecord"))
-    # Neither a change of Shift nor the return of the focus begins a message in between.
-    page.run("document.hasFocus = () => true; window.dispatchEvent(new Event('focus'))")
-    kiosk.keyboard.press(LEFTSHIFT)
-    page.wait_for(is_state("shift", "on"))
-    assert page.run("return (await import('/kiosk.js')).voice.phase") == "idle"
-    assert page.run("return window.tracks") == []
-
-
 def test_a_refused_microphone_is_said_and_not_asked_for_again(
     kiosk: Kiosk, any_page: Tab
 ) -> None:
@@ -314,7 +282,7 @@ def test_a_microphone_that_is_unplugged_is_said(kiosk: Kiosk, speaking: Tab) -> 
     # What was said until then can still be sent.
     assert speaking.run(STATUS).endswith(" · Voice message discarded")
     speaking.touch("#undo-button")
-    speaking.wait_for(is_state("voice", "draft"))
+    speaking.wait_for("!document.querySelector('#draft').hidden")
     speaking.touch("#send")
     speaking.wait_for("document.querySelectorAll('.voice').length === 1")
 
