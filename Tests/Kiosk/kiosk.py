@@ -4,7 +4,7 @@ import json
 import re
 import socket
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Self
@@ -125,18 +125,12 @@ class Bridge:
         headers: dict[str, str] | None = None,
         seconds: float = 60,
     ) -> tuple[int, bytes]:
-        """Sends a request with no headers but these, and returns the status and the body."""
+        """Sends a request with these headers, and returns the status and the body."""
         connection = self.connection(seconds)
-        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         given = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
-        if body is not None:
-            given["Content-Length"] = str(len(body))
-        for name, value in given.items():
-            connection.putheader(name, value)
-        try:
-            connection.endheaders(body)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # The bridge need not read a body that is too long.
+        # The bridge need not read a body that is too long.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.request(method, path, body, given)
         response = connection.getresponse()
         answer = response.status, response.read()
         connection.close()

@@ -1,8 +1,6 @@
 """The bridge of examples/kiosk, as a browser, another user, and a foreign page reach it."""
 
-import contextlib
 import gzip
-import json
 import os
 import socket
 import stat
@@ -250,18 +248,10 @@ def test_it_listens_on_loopback_alone(kiosk: Kiosk, tmp_path: Path) -> None:
     process = start_bridge(tmp_path / "own", *options)
     try:
         wait_until(lambda: is_answering(port), "an answer")
-        inodes = set()
-        for link in Path(f"/proc/{process.pid}/fd").iterdir():
-            # The connection of the question may be closed meanwhile.
-            with contextlib.suppress(FileNotFoundError):
-                inodes.add(str(link.readlink()))
-        listening = [
-            fields[1]
-            for kind in ("tcp", "tcp6")
-            for fields in map(str.split, Path(f"/proc/net/{kind}").read_text().splitlines()[1:])
-            if fields[3] == "0A" and f"socket:[{fields[9]}]" in inodes
-        ]
-        assert listening == [f"0100007F:{port:04X}"]
+        # A socket of all addresses would have these, too.
+        for address in ("127.0.0.2", "::1"):
+            with pytest.raises(OSError, match="refused|assign"):
+                socket.create_connection((address, port), 60)
     finally:
         process.terminate()
         assert process.wait(60) == 0
@@ -397,18 +387,6 @@ def test_pages_that_leave_at_once_or_later_leave_nothing(kiosk: Kiosk) -> None:
     # No change happens here.
     wait_until(lambda: kiosk.daemon.clients() == 0, "the end of the abandoned streams")
     assert kiosk.bridge.log == []
-
-
-def test_no_daemon_is_a_state_of_its_own(kiosk: Kiosk) -> None:
-    with EventStream(kiosk.bridge) as stream:
-        seen = stream.next().identity
-        kiosk.daemon.kill()
-        assert stream.next().kind == "away"
-        kiosk.daemon.start()
-        while (event := stream.next()).kind == "away":
-            pass
-        # The daemon kept its changes, so the page has missed none.
-        assert (event.identity, event.data["missed"]) == (seen, 0)
 
 
 def test_a_page_that_does_not_read_holds_up_no_other(kiosk: Kiosk) -> None:

@@ -267,35 +267,24 @@ def test_without_a_program_any_more_nothing_is_asked(
     page.wait_for(is_shown("unknown"))
 
 
-def test_with_an_old_token_nothing_is_tried_again(
-    kiosk: Kiosk, operator: Operator, page: Tab
-) -> None:
-    hand_over(kiosk, operator, page)
-    # Notes how long the page waits after an answer that refused it.
-    page.run("""
-    const ask = window.fetch;
-    window.waits = [];
-    window.fetch = async (path, options) => {
-      const response = await ask(path, options);
-      if (path.startsWith('/messages') && response.status === 403) {
-        const own = window.setTimeout;
-        window.setTimeout = (call, wait) => { window.waits.push(wait); return own(call, wait); };
-        own(() => {
-          window.setTimeout = own;
-          document.documentElement.dataset[options.method ?? 'GET'] = 'refused';
-        });
-      }
-      return response;
+def test_with_an_old_token_nothing_is_tried_again(kiosk: Kiosk, page: Tab) -> None:
+    script = """
+    const { Keymode } = await import('/keymode.js');
+    const { Delivery } = await import('/delivery.js');
+    const keymode = new Keymode('old');
+    const [hand, statuses, waits] = [keymode.hand, [], []];
+    keymode.hand = async (...given) => {
+      statuses.push(await hand.apply(keymode, given));
+      return statuses[0];
     };
-    """)
-    kiosk.bridge.kill()
-    page.type("two\ue007")
-    page.wait_for(is_shown("waiting", 2))
-    kiosk.bridge.entrance.unlink()
-    kiosk.bridge.start()
-    page.wait_for(is_state("GET", "refused"))
-    page.wait_for(is_state("PUT", "refused"))
-    assert not {300, 1000} & set(page.run("return window.waits"))
+    window.setTimeout = (_, wait) => waits.push(wait);
+    new Delivery(keymode).send('application/json', () => '{}', null);
+    while (statuses.length === 0) await drawn();
+    await drawn();
+    return [statuses, waits, await keymode.results(['one'])];
+    """
+    assert page.run(script) == [[403], [], {"one": {"state": "unknown"}}]
+    assert queue(kiosk) == []
 
 
 def test_only_its_user_reads_the_messages_and_repeats_are_one(
@@ -345,11 +334,12 @@ def test_what_is_unfinished_or_strange_in_the_folder_is_left_out(
 ) -> None:
     kiosk.bridge.kill()
     (kiosk.bridge.state / f"{uuid.uuid4()}.new").write_bytes(b"half a mess")
+    (kiosk.bridge.state / "x.new").mkdir()
     (kiosk.bridge.state / "notes.txt").write_bytes(b"of the operator")
     kiosk.bridge.start()
     assert put(kiosk, text("one")) == 202
     wait_until(lambda: operator.texts == ["one"], "the message")
-    wait_until(lambda: [path.name for path in queue(kiosk)] == ["notes.txt"], "the end of the queue")
+    wait_until(lambda: [path.name for path in queue(kiosk)] == ["notes.txt", "x.new"], "the end of the queue")
 
 
 def test_a_program_that_is_missing_is_named_in_the_log(tmp_path: Path) -> None:

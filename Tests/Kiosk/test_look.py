@@ -8,7 +8,7 @@ from browser import Tab, is_state
 from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
 
 from support.checkout import CHECKOUT
-from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK, B
+from support.input_events import COMPOSE, ESC, LEFTSHIFT, SCROLLLOCK, B
 
 WIDTH, HEIGHT = 360, 460
 STATES = ["prepareToEditText", "editingText", "prepareToRecord", "showingPanel"]

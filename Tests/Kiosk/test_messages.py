@@ -4,8 +4,6 @@ import pytest
 from browser import Tab, is_state
 from kiosk import Kiosk
 
-from support.input_events import INSERT
-
 # A voice message of three seconds, of which the second half is louder: the page adds it as if recorded.
 ADD_VOICE = """
 const { addVoice } = await import('/conversation.js');

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from browser import Browser, Tab, chromium, firefox, is_state
+from browser import Tab, chromium, firefox, is_state
 from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
 
-from support.input_events import F8, LEFTSHIFT, SCROLLLOCK, B
+from support.input_events import LEFTSHIFT, SCROLLLOCK, B
 
 # Which part of the input area each state shows.
 STATES = {
@@ -51,31 +51,6 @@ def test_keys_lead_to_states_and_states_are_drawn(kiosk: Kiosk, any_page: Tab) -
         kiosk.enter(any_page, state)
         assert parts(any_page) == {**STATES[state], "focus": state == "editingText"}
     assert any_page.session.console == []
-
-
-# States of a user's, whose names mean something else in JavaScript.
-ODD_NAMES = """
-keyboard:
-  table:
-    states: [constructor, toString]
-    events: [goOn]
-    rows:
-      prepareToEditText: { goOn: constructor }
-      constructor: { goOn: toString }
-  bindings:
-    goOn: [F8]
-"""
-
-
-def test_a_state_with_a_name_of_javascript_is_like_any_other(
-    tmp_path: Path, chromium: Browser
-) -> None:
-    with Kiosk(tmp_path, ODD_NAMES) as kiosk:
-        page = kiosk.open(chromium)
-        for state in ("constructor", "toString"):
-            kiosk.keyboard.press(F8)
-            page.wait_for(is_state("keyboard", state))
-            assert page.run("return document.querySelector('#status').textContent") == ""
 
 
 def test_touches_lead_to_states(kiosk: Kiosk, any_page: Tab) -> None:

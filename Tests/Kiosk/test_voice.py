@@ -258,9 +258,7 @@ def test_whatever_fails_after_the_microphone_is_open_closes_it(
     assert page.run("return window.failures") == 1
 
 
-def test_a_refused_microphone_is_said_and_not_asked_for_again(
-    kiosk: Kiosk, any_page: Tab
-) -> None:
+def test_a_refused_microphone_is_said_and_not_asked_for_again(kiosk: Kiosk, any_page: Tab) -> None:
     any_page.run(LISTEN)
     any_page.run(
         "navigator.mediaDevices.getUserMedia = async () => { throw new DOMException('', 'NotAllowedError'); }"

@@ -241,7 +241,6 @@ visit.addEventListener('ended', () => {
 
 /** What leads each state nearer to rest. */
 const REST = {
-  __proto__: null,
   prepareToRecord: 'clickSwitchButton',
   editingText: 'tapBlankArea',
   showingPanel: 'tapBlankArea',

@@ -1,7 +1,4 @@
-// What the page says, in English and German.
-//
-// A user's table may have states of any name, such as `constructor`. So the words for states are in maps
-// without a prototype, which have nothing but these.
+// What the page says, in English and German. States of your own have no words here.
 
 export const words = {
   en: {
@@ -39,9 +36,8 @@ export const words = {
       recording: 'Speak now',
       failed: 'The microphone cannot be used',
     },
-    shift: { __proto__: null, off: 'Shift is off', on: 'Shift for one letter', capsLock: 'Capitals' },
+    shift: { off: 'Shift is off', on: 'Shift for one letter', capsLock: 'Capitals' },
     keyboard: {
-      __proto__: null,
       prepareToEditText: 'Ready',
       editingText: 'Type a message',
       showingPanel: 'Choose an emoji or a picture',
@@ -86,9 +82,8 @@ export const words = {
       recording: 'Bitte sprechen',
       failed: 'Das Mikrofon ist nicht verfügbar',
     },
-    shift: { __proto__: null, off: 'Umschalttaste aus', on: 'Ein Großbuchstabe', capsLock: 'Großbuchstaben' },
+    shift: { off: 'Umschalttaste aus', on: 'Ein Großbuchstabe', capsLock: 'Großbuchstaben' },
     keyboard: {
-      __proto__: null,
       prepareToEditText: 'Bereit',
       editingText: 'Bitte schreiben',
       showingPanel: 'Bitte ein Emoji oder Bild wählen',
