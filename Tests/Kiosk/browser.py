@@ -12,7 +12,7 @@ import subprocess
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from websocket import WebSocket, create_connection
 
@@ -248,14 +248,6 @@ class Browser:
         """Opens a tab, which comes to the front."""
         created = self.session.call("browsingContext.create", type="tab")
         return Tab(self.session, created["context"])
-
-
-class Start(Protocol):
-    """Starts a browser with its files in `folder`, which speaks this language."""
-
-    def __call__(
-        self, folder: Path, language: str = "en", options: Sequence[str] = ()
-    ) -> Browser: ...
 
 
 def chromium(folder: Path, language: str = "en", options: Sequence[str] = MICROPHONE) -> Browser:

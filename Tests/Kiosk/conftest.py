@@ -1,6 +1,6 @@
 """Fixtures: a kiosk, and the browsers that show its page."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -40,7 +40,7 @@ class Browsers:
     def running(self, name: str) -> browser.Browser:
         """The browser of this name, with no tab of an earlier test and what it has said forgotten."""
         if name not in self._running:
-            start: browser.Start = getattr(browser, name)
+            start: Callable[[Path], browser.Browser] = getattr(browser, name)
             folder = self._folder / name
             folder.mkdir()
             self._running[name] = self._ends.enter_context(start(folder))

@@ -100,7 +100,7 @@ async def handle(self, request):
 StaticResource._handle = handle
 """
 WAITING = """
-const said = document.querySelector('#outage strong');
+const said = document.querySelector('#incomplete');
 return [said.getClientRects().length > 0 && said.innerText, sessionStorage.wait];
 """
 

@@ -128,6 +128,7 @@ def test_emoji_have_colours_where_they_are_typed_sent_and_chosen(
 
 def test_the_field_grows_to_five_lines_and_shrinks(kiosk: Kiosk, any_page: Tab) -> None:
     height = "return document.getElementById('field').offsetHeight"
+    any_page.resize(480, 800)
     kiosk.enter(any_page, "editingText")
     heights = [any_page.run(height)]
     for _ in range(6):
@@ -137,6 +138,11 @@ def test_the_field_grows_to_five_lines_and_shrinks(kiosk: Kiosk, any_page: Tab) 
     assert heights[:5] == sorted(set(heights[:5]))
     assert heights[5] == heights[6]
     assert heights[4] <= heights[5] < heights[4] + 12
+    any_page.resize(1920, 1080)
+    wide = any_page.run(height)
     any_page.type("\ue007")
+    assert any_page.run(height) < wide / 3
+    # Its line has another height in another size.
+    any_page.resize(480, 800)
     assert any_page.run(height) == heights[0]
     assert any_page.run("return document.querySelector('.own p').textContent.split('\\n').length") == 6

@@ -132,7 +132,7 @@ def test_the_panel_is_chosen_from_by_arrow_keys_and_fingers(kiosk: Kiosk, any_pa
     any_page.resize(480, 800)
     kiosk.enter(any_page, "showingPanel")
     headings = "return [...document.querySelectorAll('#panel h2')].map((one) => one.innerText)"
-    assert any_page.run(headings) == ["Emoji, for your message", "Pictures, sent at once"]
+    assert any_page.run(headings) == ["Pictures, sent at once", "Emoji, for your message"]
     # To the right, and Enter.
     any_page.type("\ue014\ue007")
     assert any_page.run("return document.getElementById('field').value") == "😂"

@@ -84,13 +84,13 @@ def test_undo_brings_a_message_back_to_be_sent_or_discarded(kiosk: Kiosk, any_pa
     assert any_page.run(line) == 5000
     any_page.touch("#undo-button")
     any_page.wait_for(DRAFT)
-    assert any_page.run(STATUS) == "Voice message not sent yet"
+    assert any_page.run(STATUS) == "Not sent yet"
     any_page.type(ESCAPE)
     any_page.wait_for(DISCARDED)
     assert any_page.run(SENT) == 0
     any_page.type("z", held=CONTROL)
     any_page.wait_for(DRAFT)
-    any_page.touch("#send")
+    any_page.touch("#draft-send")
     any_page.wait_for("document.querySelectorAll('.voice').length === 1")
     assert any_page.run("return document.querySelector('#undo').hidden")
 

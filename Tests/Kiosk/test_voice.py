@@ -272,7 +272,7 @@ def test_a_microphone_that_is_unplugged_is_said(kiosk: Kiosk, speaking: Tab) -> 
     assert speaking.run(STATUS).endswith(" · Voice message discarded")
     speaking.touch("#undo-button")
     speaking.wait_for("!document.querySelector('#draft').hidden")
-    speaking.touch("#send")
+    speaking.touch("#draft-send")
     speaking.wait_for("document.querySelectorAll('.voice').length === 1")
 
 

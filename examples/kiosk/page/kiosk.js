@@ -159,6 +159,7 @@ byId('input').onsubmit = (event) => {
 };
 
 field.oninput = edited;
+window.addEventListener('resize', edited);
 
 /** Gives the field the height of its text, and Send its look. */
 function edited() {
@@ -453,7 +454,7 @@ function draw(news) {
   byId('more').hidden = isSpeaking();
   byId('switch').hidden = isSpeaking() && !isHeld;
   byId('discard').hidden = !isSpeaking() || isHeld;
-  byId('send').disabled = !draft && !(isSpeaking() ? isRunning() : field.value.trim());
+  byId('send').disabled = !(isSpeaking() ? isRunning() : field.value.trim());
   byId('shift').ariaLabel = text.shift[shift ?? 'off'];
   const state = isSpeaking() ? text.voice[phase] : text.keyboard[keyboard];
   const said = notice || (discarded && text.discarded) || (draft && !isRunning() && text.draft);
