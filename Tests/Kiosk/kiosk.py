@@ -33,10 +33,10 @@ return Math.round((window.keys[0] - clock.pageTime(0)) * 1000);
 
 # The key that leads to each state, from each other.
 KEYS = {
-    "prepareToEditText": ESC,
     "editingText": INSERT,
     "prepareToRecord": SCROLLLOCK,
     "showingPanel": COMPOSE,
+    "prepareToEditText": ESC,
 }
 
 

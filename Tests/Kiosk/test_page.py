@@ -4,17 +4,9 @@ from pathlib import Path
 
 import pytest
 from browser import Tab, chromium, firefox, is_state
-from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
+from kiosk import FIRST_KEY, KEYS, NOTE_KEYS, Kiosk
 
 from support.input_events import LEFTSHIFT, SCROLLLOCK, B
-
-# Which part of the input area each state shows.
-STATES = {
-    "editingText": {"field": True, "voice": False, "panel": False, "editable": True},
-    "prepareToRecord": {"field": False, "voice": True, "panel": False, "editable": False},
-    "showingPanel": {"field": True, "voice": False, "panel": True, "editable": False},
-    "prepareToEditText": {"field": True, "voice": False, "panel": False, "editable": False},
-}
 
 PARTS = """
 const shown = (id) => document.getElementById(id).getClientRects().length > 0;
@@ -40,16 +32,22 @@ TOUCHES = [
 ]
 
 
-def parts(page: Tab) -> dict[str, bool]:
-    """What the input area shows, and whether the field has the focus."""
-    shown: dict[str, bool] = page.run(PARTS)
-    return shown
+def assert_drawn(page: Tab, state: str) -> None:
+    """Asserts that the input area shows what belongs to a state, and that only text has the focus."""
+    is_text = state == "editingText"
+    assert page.run(PARTS) == {
+        "field": state != "prepareToRecord",
+        "voice": state == "prepareToRecord",
+        "panel": state == "showingPanel",
+        "editable": is_text,
+        "focus": is_text,
+    }
 
 
 def test_keys_lead_to_states_and_states_are_drawn(kiosk: Kiosk, any_page: Tab) -> None:
-    for state in STATES:
+    for state in KEYS:
         kiosk.enter(any_page, state)
-        assert parts(any_page) == {**STATES[state], "focus": state == "editingText"}
+        assert_drawn(any_page, state)
     assert any_page.session.console == []
 
 
@@ -57,7 +55,7 @@ def test_touches_lead_to_states(kiosk: Kiosk, any_page: Tab) -> None:
     for place, state in TOUCHES:
         any_page.touch(place)
         any_page.wait_for(is_state("keyboard", state))
-        assert parts(any_page) == {**STATES[state], "focus": state == "editingText"}
+        assert_drawn(any_page, state)
         assert kiosk.states()["keyboard"] == state
 
 
@@ -75,7 +73,7 @@ def test_the_tab_key_means_the_same_as_a_touch(kiosk: Kiosk, any_page: Tab) -> N
     any_page.run("document.querySelector('#more').focus()")
     any_page.type("\ue004")
     any_page.wait_for(is_state("keyboard", "editingText"))
-    assert parts(any_page)["focus"]
+    assert_drawn(any_page, "editingText")
 
 
 def test_shift_has_three_looks_and_names(kiosk: Kiosk, any_page: Tab) -> None:
@@ -256,7 +254,7 @@ def test_each_state_fits_and_nothing_moves(
     any_page.resize(*size)
     any_page.run(WATCH)
     # Undo comes and goes above the panel. With Shift on, the line of words is longest.
-    for state in [*STATES, "prepareToRecord", "showingPanel", "undone", "shift", *STATES]:
+    for state in [*KEYS, "prepareToRecord", "showingPanel", "undone", "shift", *KEYS]:
         if state == "undone":
             any_page.touch("#undo-button")
             any_page.wait_for("!document.querySelector('#draft').hidden")
