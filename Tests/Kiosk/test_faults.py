@@ -12,7 +12,7 @@ from kiosk import KEYS, Kiosk
 
 from support.checkout import PROGRAMS
 from support.connection import Connection
-from support.input_events import COMPOSE, ESC, LEFTSHIFT
+from support.input_events import ESC, LEFTSHIFT
 from support.waiting import wait_until
 
 # What a visitor is told, what the operator is told, and how many buttons look alive.
