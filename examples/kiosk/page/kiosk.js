@@ -159,13 +159,17 @@ byId('input').onsubmit = (event) => {
 };
 
 field.oninput = edited;
-window.addEventListener('resize', edited);
+window.addEventListener('resize', fit);
 
-/** Gives the field the height of its text, and Send its look. */
 function edited() {
-  field.style.height = '';
-  field.style.height = `${field.scrollHeight + 2}px`;
+  fit();
   draw({});
+}
+
+/** Gives the field the height of its text. */
+function fit() {
+  field.style.height = '';
+  if (!field.hidden) field.style.height = `${field.scrollHeight + 2}px`;
 }
 
 panel.fill((emoji) => {
@@ -460,6 +464,7 @@ function draw(news) {
   const said = notice || (discarded && text.discarded) || (draft && !isRunning() && text.draft);
   const parts = [(!said || phase === 'failed') && state, said, shift !== 'off' && text.shift[shift]];
   say(connection === 'connecting' ? text.connecting : parts.filter(Boolean).join(' · '));
+  if (wasHidden && !field.hidden) fit();
   if (keyboard === before && field.hidden === wasHidden) return;
   if (keyboard === 'editingText') field.focus();
   else field.blur();
