@@ -142,6 +142,7 @@ def test_a_page_with_an_old_token_is_out_of_order_and_says_how_to_mend_it(
     what, reason, buttons = page.run(OUTAGE)
     assert (what, buttons) == ("Out of order", 0)
     assert "keymode-kiosk.html" in reason
+    assert not page.run("return document.querySelector('#status').checkVisibility({ visibilityProperty: true })")
 
 
 def test_without_a_bridge_fingers_go_on_for_a_while(kiosk: Kiosk, any_page: Tab) -> None:

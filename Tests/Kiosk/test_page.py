@@ -150,7 +150,7 @@ def test_the_panel_is_chosen_from_by_arrow_keys_and_fingers(kiosk: Kiosk, any_pa
     assert kiosk.states()["keyboard"] == "showingPanel"
 
 
-# The words that are cut where they are shown: beside the bin, beside a finger, and in the header.
+# The words that are cut where they are shown: beside the bin or a finger, in the header, in notes, and in the question.
 CUT = """
 const { text } = await import('/words.js');
 const root = document.documentElement;
@@ -171,6 +171,14 @@ document.getElementById('switch').hidden = false;
 show(words, bar, text.slide);
 const phrases = [text.tooShort, text.discarded, text.draft, ...Object.values(text.voice), ...Object.values(text.keyboard)];
 for (const phrase of phrases) show(status, status, phrase);
+for (const note of document.querySelectorAll('.note')) {
+  note.hidden = false;
+  if (note.scrollWidth > note.clientWidth) cut.push(note.id);
+}
+document.querySelector('dialog').showModal();
+const left = document.getElementById('asking-left');
+left.textContent = '10 s';
+if (left.getClientRects().length > 1) cut.push(left.textContent);
 return cut;
 """
 
