@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from browser import Browser, PageError, Tab, is_state
+from conftest import Browsers
 from kiosk import KEYS, Kiosk
 
 from support.checkout import PROGRAMS
@@ -89,13 +90,16 @@ return [said.getClientRects().length > 0 && said.innerText, sessionStorage.wait]
 """
 
 
+@pytest.mark.parametrize("name", ["chromium", "firefox"])
 @pytest.mark.parametrize("file", ["/voice.js", "/kiosk.css"])
 def test_a_page_without_one_of_its_files_says_so_and_loads_itself_again(
-    kiosk: Kiosk, any_page: Tab, tmp_path: Path, file: str
+    kiosk: Kiosk, browsers: Browsers, tmp_path: Path, file: str, name: str
 ) -> None:
+    page = browsers.running(name).tab()
+
     def found(script: str) -> Any:
         with suppress(PageError):  # The page is being loaded.
-            return any_page.run(script)
+            return page.run(script)
         return None
 
     kiosk.bridge.kill()
@@ -103,7 +107,7 @@ def test_a_page_without_one_of_its_files_says_so_and_loads_itself_again(
     refused = tmp_path / "bridge/refused"
     refused.write_text(file)
     kiosk.bridge.start()
-    any_page.session.call("browsingContext.reload", context=any_page.context)
+    page.open(kiosk.bridge.entrance.as_uri(), leads_to=kiosk.bridge.origin)
     # It has loaded itself again, once, and waits twice as long.
     said = ["Please wait · Bitte warten", "2"]
     wait_until(lambda: found(WAITING) == said, "what the visitor reads")
