@@ -12,7 +12,7 @@ import subprocess
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from websocket import WebSocket, create_connection
 
@@ -133,14 +133,18 @@ class Tab:
         """Performs actions of fingers and keys."""
         self.session.call("input.performActions", context=self.context, actions=list(sources))
 
-    def touch(self, selector: str) -> None:
-        """Touches the middle of an element with a finger."""
+    def middle(self, selector: str) -> tuple[int, int]:
+        """The middle of an element."""
         x, y = self.run(
             "const box = document.querySelector(given[0]).getBoundingClientRect();"
             "return [Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2)]",
             selector,
         )
-        self.touch_at(x, y)
+        return x, y
+
+    def touch(self, selector: str) -> None:
+        """Touches the middle of an element with a finger."""
+        self.touch_at(*self.middle(selector))
 
     def touch_at(self, x: int, y: int) -> None:
         """Touches a point of the page with a finger."""
@@ -152,10 +156,24 @@ class Tab:
         finger = {"type": "pointer", "id": "finger", "parameters": {"pointerType": "touch"}}
         self.perform({**finger, "actions": actions})
 
-    def type(self, keys: str) -> None:
-        """Presses and releases keys."""
-        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+    def type(self, keys: str, held: str = "") -> None:
+        """Presses and releases keys, while another may be held."""
+        typed = [(kind, key) for key in keys for kind in ("keyDown", "keyUp")]
+        steps = [("keyDown", held), *typed, ("keyUp", held)] if held else typed
+        actions = [{"type": kind, "value": key} for kind, key in steps]
         self.perform({"type": "key", "id": "keys", "actions": actions})
+
+    def paint(self, scheme: str) -> None:
+        """Draws the page as for people who like it `light` or `dark`: Firefox learns that only at its start."""
+        self.run(
+            """
+            const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]);
+            const { media } = rules.find(({ media }) => media?.mediaText === '(prefers-color-scheme: dark)');
+            media.mediaText = given[0] === 'dark' ? 'all' : 'not all';
+            document.documentElement.style.colorScheme = given[0];
+            """,
+            scheme,
+        )
 
     def resize(self, width: int, height: int) -> None:
         """Gives the page a size in CSS pixels, and waits until it is drawn in this size.
@@ -230,14 +248,6 @@ class Browser:
         """Opens a tab, which comes to the front."""
         created = self.session.call("browsingContext.create", type="tab")
         return Tab(self.session, created["context"])
-
-
-class Start(Protocol):
-    """Starts a browser with its files in `folder`, which speaks this language."""
-
-    def __call__(
-        self, folder: Path, language: str = "en", options: Sequence[str] = ()
-    ) -> Browser: ...
 
 
 def chromium(folder: Path, language: str = "en", options: Sequence[str] = MICROPHONE) -> Browser:

@@ -1,6 +1,6 @@
 """Fixtures: a kiosk, and the browsers that show its page."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -40,7 +40,7 @@ class Browsers:
     def running(self, name: str) -> browser.Browser:
         """The browser of this name, with no tab of an earlier test and what it has said forgotten."""
         if name not in self._running:
-            start: browser.Start = getattr(browser, name)
+            start: Callable[[Path], browser.Browser] = getattr(browser, name)
             folder = self._folder / name
             folder.mkdir()
             self._running[name] = self._ends.enter_context(start(folder))
@@ -66,12 +66,6 @@ def chromium(browsers: Browsers) -> browser.Browser:
 
 
 @pytest.fixture
-def firefox(browsers: Browsers) -> browser.Browser:
-    """Firefox, with a microphone that hums."""
-    return browsers.running("firefox")
-
-
-@pytest.fixture
 def page(kiosk: Kiosk, chromium: browser.Browser) -> browser.Tab:
     """The page of a kiosk in Chromium, connected."""
     return kiosk.open(chromium)
@@ -79,5 +73,5 @@ def page(kiosk: Kiosk, chromium: browser.Browser) -> browser.Tab:
 
 @pytest.fixture(params=["chromium", "firefox"])
 def any_page(kiosk: Kiosk, browsers: Browsers, request: pytest.FixtureRequest) -> browser.Tab:
-    """The page of a kiosk in each browser, connected."""
+    """The page of a kiosk in each browser, connected; Firefox's microphone hums."""
     return kiosk.open(browsers.running(request.param))

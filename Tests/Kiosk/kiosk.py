@@ -4,7 +4,7 @@ import json
 import re
 import socket
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, Self
@@ -13,7 +13,7 @@ from browser import Browser, Tab, is_state
 
 from support.checkout import CHECKOUT
 from support.fifo_keyboard import FifoKeyboard
-from support.input_events import SCROLLLOCK
+from support.input_events import COMPOSE, ESC, INSERT, SCROLLLOCK
 from support.local_daemon import LocalDaemon
 from support.passed_sockets import start_with_sockets
 from support.readiness import ReadinessSocket
@@ -29,6 +29,15 @@ FIRST_KEY = """
 const { clock } = await import('/kiosk.js');
 return Math.round((window.keys[0] - clock.pageTime(0)) * 1000);
 """
+
+
+# The key that leads to each state, from each other.
+KEYS = {
+    "editingText": INSERT,
+    "prepareToRecord": SCROLLLOCK,
+    "showingPanel": COMPOSE,
+    "prepareToEditText": ESC,
+}
 
 
 class Bridge:
@@ -116,18 +125,12 @@ class Bridge:
         headers: dict[str, str] | None = None,
         seconds: float = 60,
     ) -> tuple[int, bytes]:
-        """Sends a request with no headers but these, and returns the status and the body."""
+        """Sends a request with these headers, and returns the status and the body."""
         connection = self.connection(seconds)
-        connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         given = {"Host": f"127.0.0.1:{self.port}", **(headers or {})}
-        if body is not None:
-            given["Content-Length"] = str(len(body))
-        for name, value in given.items():
-            connection.putheader(name, value)
-        try:
-            connection.endheaders(body)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # The bridge need not read a body that is too long.
+        # The bridge need not read a body that is too long.
+        with suppress(BrokenPipeError, ConnectionResetError):
+            connection.request(method, path, body, given)
         response = connection.getresponse()
         answer = response.status, response.read()
         connection.close()
@@ -167,6 +170,11 @@ class Kiosk:
         tab.open(self.bridge.entrance.as_uri(), leads_to=self.bridge.origin)
         tab.wait_for("document.documentElement.dataset.connection === 'connected'")
         return tab
+
+    def enter(self, page: Tab, state: str) -> None:
+        """Presses the key that leads to a state, and waits until the page shows it."""
+        self.keyboard.press(KEYS[state])
+        page.wait_for(is_state("keyboard", state))
 
     def speak(self, page: Tab, end: str) -> None:
         """Records a voice message by a key, and ends it by a touch on the arrow or the bin."""

@@ -7,29 +7,9 @@ import pytest
 from browser import Tab, is_state
 from kiosk import Kiosk
 
-from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK, A
+from support.input_events import LEFTSHIFT, SCROLLLOCK, A
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
-
-KEYS = {
-    "prepareToEditText": [],
-    "editingText": [INSERT],
-    "prepareToRecord": [SCROLLLOCK],
-    "showingPanel": [COMPOSE],
-}
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("state", KEYS)
-def test_axe_finds_no_violation(kiosk: Kiosk, page: Tab, state: str, scheme: str) -> None:
-    page.devtools(
-        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
-    )
-    for key in [LEFTSHIFT, *KEYS[state]]:
-        kiosk.keyboard.press(key)
-    page.wait_for(is_state("keyboard", state))
-    page.wait_for(is_state("shift", "on"))
-    audit(page)
 
 
 def audit(page: Tab) -> None:
@@ -51,13 +31,16 @@ def audit(page: Tab) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_violation_from_the_first_message_to_the_last_question(
-    kiosk: Kiosk, page: Tab, scheme: str
+    kiosk: Kiosk, any_page: Tab, scheme: str
 ) -> None:
-    page.devtools(
-        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
-    )
-    kiosk.keyboard.press(INSERT)
-    page.wait_for(is_state("keyboard", "editingText"))
+    page = any_page
+    page.paint(scheme)
+    kiosk.keyboard.press(LEFTSHIFT)
+    page.wait_for(is_state("shift", "on"))
+    audit(page)
+    for state in ("prepareToRecord", "showingPanel", "editingText"):
+        kiosk.enter(page, state)
+        audit(page)
     page.type("hi\ue007text")
     # What becomes of messages.
     page.run("""
@@ -71,7 +54,7 @@ def test_axe_finds_no_violation_from_the_first_message_to_the_last_question(
     page.wait_for("!document.querySelector('#undo').hidden")
     audit(page)
     page.touch("#undo-button")
-    page.wait_for(is_state("voice", "draft"))
+    page.wait_for("!document.querySelector('#draft').hidden")
     audit(page)
     page.run("(await import('/kiosk.js')).visit.ask(10)")
     page.wait_for("document.querySelector('dialog').open")
@@ -96,13 +79,8 @@ def test_each_state_is_read_aloud(kiosk: Kiosk, page: Tab) -> None:
     new MutationObserver(() => window.spoken.push(status.textContent))
       .observe(status, { childList: true, characterData: true, subtree: true });
     """)
-    for key, state in (
-        (INSERT, "editingText"),
-        (COMPOSE, "showingPanel"),
-        (ESC, "prepareToEditText"),
-    ):
-        kiosk.keyboard.press(key)
-        page.wait_for(is_state("keyboard", state))
+    for state in ("editingText", "showingPanel", "prepareToEditText"):
+        kiosk.enter(page, state)
     kiosk.keyboard.press(LEFTSHIFT)
     page.wait_for(is_state("shift", "on"))
     kiosk.keyboard.press(A)
@@ -130,11 +108,9 @@ def test_buttons_say_what_they_lead_to(kiosk: Kiosk, page: Tab) -> None:
     """
     more, speak = ["Emoji and pictures", "false", False, None], ["Speak", None, False, None]
     assert page.run(names) == [more, speak, ["Send", None, True, "Enter"]]
-    kiosk.keyboard.press(SCROLLLOCK)
-    page.wait_for(is_state("keyboard", "prepareToRecord"))
+    kiosk.enter(page, "prepareToRecord")
     send = ["Send", None, False, "Enter"]
     assert page.run(names) == [["Discard", None, False, "Escape"], send]
-    kiosk.keyboard.press(COMPOSE)
-    page.wait_for(is_state("keyboard", "showingPanel"))
+    kiosk.enter(page, "showingPanel")
     more[1] = "true"
     assert page.run(names) == [more, speak, ["Send", None, True, "Enter"]]

@@ -8,7 +8,7 @@ from browser import Tab, is_state
 from kiosk import FIRST_KEY, NOTE_KEYS, Kiosk
 
 from support.checkout import CHECKOUT
-from support.input_events import COMPOSE, ESC, INSERT, LEFTSHIFT, SCROLLLOCK, B
+from support.input_events import COMPOSE, ESC, LEFTSHIFT, SCROLLLOCK, B
 
 WIDTH, HEIGHT = 360, 460
 STATES = ["prepareToEditText", "editingText", "prepareToRecord", "showingPanel"]
@@ -43,8 +43,7 @@ def test_each_state_has_a_different_look(kiosk: Kiosk, page: Tab, tmp_path: Path
         page.picture(tmp_path / f"{state}.png")
         pictures[state] = (tmp_path / f"{state}.png").read_bytes()
 
-    kiosk.keyboard.press(INSERT)
-    page.wait_for(is_state("keyboard", "editingText"))
+    kiosk.enter(page, "editingText")
     kiosk.keyboard.press(LEFTSHIFT)
     page.wait_for(is_state("shift", "on"))
     page.run(NOTE_KEYS)
@@ -55,8 +54,7 @@ def test_each_state_has_a_different_look(kiosk: Kiosk, page: Tab, tmp_path: Path
     kiosk.keyboard.press(ESC)
     look("prepareToEditText")
 
-    kiosk.keyboard.press(INSERT)
-    page.wait_for(is_state("keyboard", "editingText"))
+    kiosk.enter(page, "editingText")
     page.type("we arrive on ")
     kiosk.keyboard.press(LEFTSHIFT)
     page.wait_for(is_state("shift", "on"))

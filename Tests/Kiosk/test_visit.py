@@ -5,17 +5,15 @@ from pathlib import Path
 
 import pytest
 from browser import Tab, is_state
-from conftest import SETTINGS, Browsers
+from conftest import SETTINGS
 from kiosk import Kiosk
 from test_voice import CLOSED, LISTEN, NOW
 
-from support.input_events import COMPOSE, INSERT, LEFTSHIFT, SCROLLLOCK
+from support.input_events import COMPOSE, LEFTSHIFT, SCROLLLOCK
 from support.waiting import wait_until
 
 CONTROL = "\ue009"
 
-# Seconds, which are long enough to do something in them.
-IDLE = 2
 ASKED = "document.querySelector('dialog').open"
 NOT_ASKED = "!document.querySelector('dialog').open"
 
@@ -47,16 +45,15 @@ NOTHING = {"messages": 0, "field": "", "scrolled": 0, "sounds": 0, "undo": True,
 
 
 @pytest.fixture
-def short(tmp_path: Path, any_name: str, browsers: Browsers) -> Iterator[tuple[Kiosk, Tab]]:
-    """A kiosk that asks soon, and its page."""
-    with Kiosk(tmp_path, SETTINGS, "--idle", str(IDLE)) as kiosk:
-        yield kiosk, kiosk.open(browsers.running(any_name))
+def kiosk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Kiosk]:
+    """A kiosk that asks after so many seconds, or after the usual time."""
+    options = [f"--idle={request.param}"] if hasattr(request, "param") else []
+    with Kiosk(tmp_path, SETTINGS, *options) as kiosk:
+        yield kiosk
 
 
-@pytest.fixture(params=["chromium", "firefox"])
-def any_name(request: pytest.FixtureRequest) -> str:
-    """The name of each browser."""
-    return str(request.param)
+# Seconds, which are long enough to do something in them.
+soon = pytest.mark.parametrize("kiosk", [2], indirect=True)
 
 
 def visit(kiosk: Kiosk, page: Tab) -> None:
@@ -83,10 +80,8 @@ def assert_nothing_is_left(kiosk: Kiosk, page: Tab) -> None:
     page.wait_for(is_state("shift", "off"))
     assert page.run(LEFT) == NOTHING
     # The browser's own memory of the field.
-    kiosk.keyboard.press(INSERT)
-    page.wait_for(is_state("keyboard", "editingText"))
-    keys = [("keyDown", CONTROL), *[("keyDown", "z"), ("keyUp", "z")] * 3, ("keyUp", CONTROL)]
-    page.perform({"type": "key", "id": "keys", "actions": [{"type": kind, "value": key} for kind, key in keys]})
+    kiosk.enter(page, "editingText")
+    page.type("zzz", held=CONTROL)
     page.type("x")
     assert page.run("return document.getElementById('field').value") == "x"
 
@@ -104,8 +99,9 @@ def test_done_forgets_everything_at_once(kiosk: Kiosk, any_page: Tab) -> None:
     assert any_page.run("return window.asked") == []
 
 
-def test_an_idle_page_asks_and_then_forgets(short: tuple[Kiosk, Tab]) -> None:
-    kiosk, page = short
+@soon
+def test_an_idle_page_asks_and_then_forgets(kiosk: Kiosk, any_page: Tab) -> None:
+    page = any_page
     visit(kiosk, page)
     page.wait_for(ASKED)
     assert page.run("return document.querySelectorAll('.own').length") == 31
@@ -116,13 +112,14 @@ def test_an_idle_page_asks_and_then_forgets(short: tuple[Kiosk, Tab]) -> None:
 def test_a_key_or_touch_lets_the_visit_go_on(kiosk: Kiosk, any_page: Tab) -> None:
     page = any_page
     left = "return [document.getElementById('field').value, document.querySelectorAll('.own').length]"
-    kiosk.keyboard.press(INSERT)
-    page.wait_for(is_state("keyboard", "editingText"))
+    kiosk.enter(page, "editingText")
     page.type("hi")
     for sign in (
         lambda: page.touch_at(5, 5),
         lambda: page.type("\ue007"),
         lambda: page.touch("#asking-go-on"),
+        # A screen reader sends neither a key nor a touch.
+        lambda: page.run("document.querySelector('#asking-go-on').click()"),
         # A key that only keymoded sees.
         lambda: kiosk.keyboard.press(COMPOSE),
     ):
@@ -140,8 +137,9 @@ def test_a_key_or_touch_lets_the_visit_go_on(kiosk: Kiosk, any_page: Tab) -> Non
     wait_until(lambda: kiosk.states()["keyboard"] == "prepareToEditText", "rest")
 
 
-def test_nothing_is_asked_while_a_message_is_spoken_or_of_nobody(short: tuple[Kiosk, Tab]) -> None:
-    kiosk, page = short
+@soon
+def test_nothing_is_asked_while_a_message_is_spoken_or_of_nobody(kiosk: Kiosk, any_page: Tab) -> None:
+    page = any_page
     page.run(NOTE)
     kiosk.keyboard.press(SCROLLLOCK)
     # Longer than the idle time.
@@ -150,33 +148,22 @@ def test_nothing_is_asked_while_a_message_is_spoken_or_of_nobody(short: tuple[Ki
 
 
 def test_nothing_is_copied(kiosk: Kiosk, any_page: Tab) -> None:
-    kiosk.keyboard.press(INSERT)
-    any_page.wait_for(is_state("keyboard", "editingText"))
+    kiosk.enter(any_page, "editingText")
     any_page.type("secret")
     for keys in ("ac", "av", "ax", "v"):
-        actions = [("keyDown", CONTROL), *[(kind, key) for key in keys for kind in ("keyDown", "keyUp")]]
-        actions.append(("keyUp", CONTROL))
-        any_page.perform({"type": "key", "id": "keys", "actions": [{"type": kind, "value": key} for kind, key in actions]})
+        any_page.type(keys, held=CONTROL)
     assert any_page.run("return document.getElementById('field').value") == "secret"
 
 
-def test_zero_asks_never(tmp_path: Path, browsers: Browsers) -> None:
-    with Kiosk(tmp_path, SETTINGS, "--idle", "0") as kiosk:
-        page = kiosk.open(browsers.running("chromium"))
-        page.run("const own = setTimeout; window.waits = []; window.setTimeout = (call, wait) => { window.waits.push(wait); return own(call, wait); };")
-        page.touch("#conversation")
-        assert page.run("return window.waits") == []
+@pytest.mark.parametrize("kiosk", [0], indirect=True)
+def test_zero_asks_never(page: Tab) -> None:
+    page.run("const own = setTimeout; window.waits = []; window.setTimeout = (call, wait) => { window.waits.push(wait); return own(call, wait); };")
+    page.touch("#conversation")
+    assert page.run("return window.waits") == []
 
 
-@pytest.fixture
-def short_page(tmp_path: Path, browsers: Browsers) -> Iterator[tuple[Kiosk, Tab]]:
-    """A kiosk that asks soon, and its page in Chromium."""
-    with Kiosk(tmp_path, SETTINGS, "--idle", str(IDLE)) as kiosk:
-        yield kiosk, kiosk.open(browsers.running("chromium"))
-
-
-def test_a_microphone_that_never_opens_does_not_hold_up_the_end(short_page: tuple[Kiosk, Tab]) -> None:
-    kiosk, page = short_page
+@soon
+def test_a_microphone_that_never_opens_does_not_hold_up_the_end(kiosk: Kiosk, page: Tab) -> None:
     page.run("navigator.mediaDevices.getUserMedia = () => new Promise(() => {})")
     kiosk.keyboard.press(SCROLLLOCK)
     page.wait_for(is_state("voice", "opening"))
@@ -185,8 +172,8 @@ def test_a_microphone_that_never_opens_does_not_hold_up_the_end(short_page: tupl
     page.wait_for(is_state("keyboard", "prepareToEditText"))
 
 
-def test_a_message_that_stalls_does_not_hold_up_the_end(short_page: tuple[Kiosk, Tab]) -> None:
-    kiosk, page = short_page
+@soon
+def test_a_message_that_stalls_does_not_hold_up_the_end(kiosk: Kiosk, page: Tab) -> None:
     kiosk.keyboard.press(SCROLLLOCK)
     page.wait_for(is_state("voice", "recording"))
     page.touch("#send")
@@ -204,11 +191,3 @@ def test_what_was_discarded_just_before_the_end_cannot_be_brought_back(kiosk: Ki
     page.run("const { visit, voice } = await import('/kiosk.js'); voice.drop(); visit.end();")
     assert page.run(CLOSED, ended) != "still open"
     assert page.run("return document.querySelector('#undo').hidden")
-
-
-def test_a_screen_reader_lets_the_visit_go_on(page: Tab) -> None:
-    page.run("(await import('/kiosk.js')).visit.ask(10)")
-    page.wait_for(ASKED)
-    # It sends neither a key nor a touch.
-    page.run("document.querySelector('#asking-go-on').click()")
-    page.wait_for(NOT_ASKED)

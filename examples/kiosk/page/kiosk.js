@@ -142,7 +142,7 @@ document.onkeydown = (event) => {
   if (repeat && isOnButton) event.preventDefault();
   if (repeat || event.isComposing) return;
   if (key === 'Enter' && !isOnButton && !shiftKey) byId('input').requestSubmit();
-  else if (key === 'Escape' && isSpeaking()) endVoice(false);
+  else if (key === 'Escape' && (isSpeaking() || model.draft)) end(false);
   else if (key === 'z' && ctrlKey && model.discarded) undo();
   else return;
   event.preventDefault();
@@ -150,8 +150,8 @@ document.onkeydown = (event) => {
 
 byId('input').onsubmit = (event) => {
   event.preventDefault();
-  if (isSpeaking()) return endVoice(true);
   const words = field.value.trim();
+  if (isSpeaking() || (model.draft && !words)) return end(true);
   if (words) deliver(addText(words), { text: words });
   field.value = '';
   places.clear();
@@ -159,12 +159,17 @@ byId('input').onsubmit = (event) => {
 };
 
 field.oninput = edited;
+window.addEventListener('resize', fit);
 
-/** Gives the field the height of its text, and Send its look. */
 function edited() {
-  field.style.height = '';
-  field.style.height = `${field.scrollHeight + 2}px`;
+  fit();
   draw({});
+}
+
+/** Gives the field the height of its text. */
+function fit() {
+  field.style.height = '';
+  if (!field.hidden) field.style.height = `${field.scrollHeight + 2}px`;
 }
 
 panel.fill((emoji) => {
@@ -241,7 +246,6 @@ visit.addEventListener('ended', () => {
 
 /** What leads each state nearer to rest. */
 const REST = {
-  __proto__: null,
   prepareToRecord: 'clickSwitchButton',
   editingText: 'tapBlankArea',
   showingPanel: 'tapBlankArea',
@@ -314,7 +318,7 @@ function isAttended() {
 }
 
 function startRecording() {
-  draw({ discarded: null, draft: null });
+  draw({ discarded: null });
   voice.start();
   let told = 0;
   const own = setInterval(async () => {
@@ -339,19 +343,31 @@ function leaveRecording({ event, sequence }) {
 
 /** Whether the input area has a voice message in place of the field. */
 function isSpeaking() {
-  return model.keyboard === 'prepareToRecord' || model.draft !== null;
+  return model.keyboard === 'prepareToRecord';
+}
+
+function isRunning() {
+  return voice.phase === 'opening' || voice.phase === 'recording';
+}
+
+/** Sends or discards the voice message that is spoken, or the one that Undo has brought back. */
+function end(isSent) {
+  if (!model.draft || isRunning()) return endVoice(isSent);
+  endDraft(isSent);
+}
+
+function endDraft(isSent) {
+  const { draft } = model;
+  draw({ draft: null });
+  if (isSent) sendVoice(draft);
+  else discard(draft);
 }
 
 /** The visitor has sent the voice message, which ends as soon as keymoded says so. */
 let isSending = false;
 
-/** Sends the voice message, or discards it at once. */
+/** Sends the voice message that is spoken, or discards it at once. */
 async function endVoice(isSent, answer = model) {
-  const { draft } = model;
-  if (draft) {
-    draw({ draft: null });
-    return isSent ? sendVoice(draft) : discard(draft);
-  }
   let state = answer.sequence > model.sequence ? answer : model;
   if (isSent) {
     const isLeft = state.keyboard !== 'prepareToRecord' || state.sequence <= discardedUntil;
@@ -382,7 +398,9 @@ function discard(message) {
 }
 
 function undo() {
-  draw({ draft: model.discarded, discarded: null });
+  const { draft, discarded } = model;
+  draw({ draft: discarded, discarded: null });
+  if (draft) discard(draft);
 }
 
 let pressed;
@@ -395,7 +413,9 @@ holdable(byId('switch'), {
   release: async () => endVoice(true, await pressed),
   cancel: async () => endVoice(false, await pressed),
 });
-byId('discard').onclick = () => endVoice(false);
+byId('discard').onclick = () => end(false);
+byId('draft-discard').onclick = () => endDraft(false);
+byId('draft-send').onclick = () => endDraft(true);
 byId('undo-button').onclick = undo;
 
 window.addEventListener('blur', () => voice.drop());
@@ -418,10 +438,7 @@ function draw(news) {
   const before = model.keyboard;
   const wasHidden = field.hidden;
   Object.assign(model, news);
-  const { connection, outage, keyboard, shift, notice, discarded } = model;
-  const isRecording = keyboard === 'prepareToRecord';
-  const { draft } = model;
-  const phase = draft ? 'draft' : model.voice;
+  const { connection, outage, keyboard, shift, voice: phase, notice, discarded, draft } = model;
   const input = isSpeaking() ? 'voice' : 'text';
   Object.assign(document.documentElement.dataset, { connection, outage, keyboard, shift, voice: phase, input });
   const isHeld = 'hold' in document.documentElement.dataset;
@@ -429,8 +446,10 @@ function draw(news) {
   field.hidden = isSpeaking();
   byId('voice').hidden = !isSpeaking();
   byId('voice-text').textContent = isHeld && phase === 'recording' ? text.slide : text.voice[phase];
-  if (phase !== 'recording') drawProgress(0, draft?.seconds ?? 0);
+  if (phase !== 'recording') drawProgress(0, 0);
   byId('undo').hidden = discarded === null;
+  byId('draft').hidden = draft === null;
+  byId('draft-time').textContent = minutes(draft?.seconds ?? 0);
   byId('outage').hidden = outage === '';
   byId('outage-text').textContent = text.outage[outage] ?? '';
   byId('outage-reason').textContent = model.reason;
@@ -439,12 +458,13 @@ function draw(news) {
   byId('more').hidden = isSpeaking();
   byId('switch').hidden = isSpeaking() && !isHeld;
   byId('discard').hidden = !isSpeaking() || isHeld;
-  byId('send').disabled = !draft && (isRecording ? !['opening', 'recording'].includes(phase) : !field.value.trim());
+  byId('send').disabled = !(isSpeaking() ? isRunning() : field.value.trim());
   byId('shift').ariaLabel = text.shift[shift ?? 'off'];
   const state = isSpeaking() ? text.voice[phase] : text.keyboard[keyboard];
-  const said = notice || (discarded && text.discarded);
+  const said = notice || (discarded && text.discarded) || (draft && !isRunning() && text.draft);
   const parts = [(!said || phase === 'failed') && state, said, shift !== 'off' && text.shift[shift]];
   say(connection === 'connecting' ? text.connecting : parts.filter(Boolean).join(' · '));
+  if (wasHidden && !field.hidden) fit();
   if (keyboard === before && field.hidden === wasHidden) return;
   if (keyboard === 'editingText') field.focus();
   else field.blur();

@@ -18,7 +18,7 @@ export function fill(chooseEmoji, choosePicture) {
 
 /** Lets arrow keys and Enter choose. */
 export function focusFirst() {
-  panel.querySelector('button').focus();
+  panel.querySelector('#emoji button').focus();
 }
 
 function button(content, choose) {

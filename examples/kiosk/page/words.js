@@ -1,7 +1,4 @@
-// What the page says, in English and German.
-//
-// A user's table may have states of any name, such as `constructor`. So the words for states are in maps
-// without a prototype, which have nothing but these.
+// What the page says, in English and German. States of your own have no words here.
 
 export const words = {
   en: {
@@ -9,6 +6,8 @@ export const words = {
     field: 'Message',
     panel: 'Emoji and pictures',
     more: 'Emoji and pictures',
+    emoji: 'Emoji, for your message',
+    images: 'Pictures, sent at once',
     send: 'Send',
     level: 'Loudness',
     sendKey: 'Enter',
@@ -20,6 +19,7 @@ export const words = {
     discard: 'Discard',
     discardKey: 'Esc',
     discarded: 'Voice message discarded',
+    draft: 'Not sent yet',
     undo: 'Undo',
     undoKey: 'Ctrl+Z',
     slide: 'Slide to cancel',
@@ -34,19 +34,17 @@ export const words = {
       idle: 'Not recording. Press again',
       opening: 'One moment…',
       recording: 'Speak now',
-      draft: 'Not sent yet',
       failed: 'The microphone cannot be used',
     },
-    shift: { __proto__: null, off: 'Shift is off', on: 'Shift for one letter', capsLock: 'Capitals' },
+    shift: { off: 'Shift is off', on: 'Shift for one letter', capsLock: 'Capitals' },
     keyboard: {
-      __proto__: null,
       prepareToEditText: 'Ready',
       editingText: 'Type a message',
       showingPanel: 'Choose an emoji or a picture',
     },
     connecting: 'One moment…',
     outage: { fingers: 'Please use the touch screen', keys: 'Please use the keyboard', all: 'Out of order' },
-    welcome: ['Hello! How can we help?', 'Press Shift twice for capitals, or speak to us.'],
+    welcome: ['Hello! How can we help?', 'You can write, speak, or send a picture. Press Shift twice for capitals.'],
     pictures: { sun: 'Sun', mountain: 'Mountain', cup: 'Cup', boat: 'Boat' },
   },
   de: {
@@ -54,6 +52,8 @@ export const words = {
     field: 'Nachricht',
     panel: 'Emojis und Bilder',
     more: 'Emojis und Bilder',
+    emoji: 'Emojis, für Ihre Nachricht',
+    images: 'Bilder, sofort gesendet',
     send: 'Senden',
     level: 'Lautstärke',
     sendKey: 'Enter',
@@ -65,6 +65,7 @@ export const words = {
     discard: 'Verwerfen',
     discardKey: 'Esc',
     discarded: 'Sprachnachricht verworfen',
+    draft: 'Noch nicht gesendet',
     undo: 'Rückgängig',
     undoKey: 'Strg+Z',
     slide: 'Wischen verwirft',
@@ -79,12 +80,10 @@ export const words = {
       idle: 'Keine Aufnahme. Bitte noch einmal',
       opening: 'Einen Moment …',
       recording: 'Bitte sprechen',
-      draft: 'Noch nicht gesendet',
       failed: 'Das Mikrofon ist nicht verfügbar',
     },
-    shift: { __proto__: null, off: 'Umschalttaste aus', on: 'Ein Großbuchstabe', capsLock: 'Großbuchstaben' },
+    shift: { off: 'Umschalttaste aus', on: 'Ein Großbuchstabe', capsLock: 'Großbuchstaben' },
     keyboard: {
-      __proto__: null,
       prepareToEditText: 'Bereit',
       editingText: 'Bitte schreiben',
       showingPanel: 'Bitte ein Emoji oder Bild wählen',
@@ -93,7 +92,7 @@ export const words = {
     outage: { fingers: 'Bitte den Touchscreen benutzen', keys: 'Bitte die Tastatur benutzen', all: 'Außer Betrieb' },
     welcome: [
       'Guten Tag! Wie können wir helfen?',
-      'Drücken Sie zweimal die Umschalttaste für Großbuchstaben, oder sprechen Sie mit uns.',
+      'Sie können schreiben, sprechen oder ein Bild senden. Zweimal die Umschalttaste gibt Großbuchstaben.',
     ],
     pictures: { sun: 'Sonne', mountain: 'Berg', cup: 'Tasse', boat: 'Boot' },
   },
