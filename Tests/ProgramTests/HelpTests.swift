@@ -74,7 +74,7 @@ struct HelpTests {
     let daemon = try RunningDaemon()
     for (event, message) in [
       ("tapTextFeild", "; did you mean 'tapTextField'?"),
-      ("showingPanel", ", which is a state; the events are"),
+      ("showingPanel", ", which is a state; the events are"), ("timedOut", "; the events are"),
       (
         "Ctrl+F9",
         ", which is a key; keys are bound to events in /etc/keymoded/keymoded.yaml; the events are"

@@ -60,18 +60,8 @@ struct InterfaceTests {
     let machines = try daemon.client().result("\(controller).ListMachines")["machines"]?.array ?? []
     #expect(machines.map { $0["name"] } == ["shift", "keyboard", "caps", "num"])
     #expect(machines.map { $0["initial"] } == ["off", "prepareToEditText", "unknown", "unknown"])
-    #expect(
-      machines.map { $0["states"] } == [
-        ["off", "on", "capsLock"],
-        ["prepareToEditText", "prepareToRecord", "editingText", "showingPanel"],
-        ["unknown", "off", "on"], ["unknown", "off", "on"],
-      ])
-    #expect(
-      machines.map { $0["events"] } == [
-        ["shiftPressed", "characterTyped", "shiftUsed"],
-        ["clickSwitchButton", "clickMoreButton", "tapTextField", "tapBlankArea"],
-        ["ledOn", "ledOff", "ledGone"], ["ledOn", "ledOff", "ledGone"],
-      ])
+    #expect(machines.first?["states"] == ["off", "on", "capsLock"])
+    #expect(machines.first?["events"] == ["shiftPressed", "characterTyped", "shiftUsed"])
     #expect(machines.map { $0["rows"]?.array?.count } == [11, 12, 6, 6])
     #expect(
       machines.first?["rows"]?.array?.contains([

@@ -77,15 +77,17 @@ struct ShiftTests {
 
     try daemon.trigger("characterTyped")
     let next = try following(daemon, "--one-shot", "--at-most", "5s")
-    try daemon.trigger("shiftPressed")
-    #expect(try next.line() == "Shift is down")
-    let start = ContinuousClock.now
-    try daemon.whileStopped {
-      let line = try next.line()
-      #expect(line == "Shift is up")
-      #expect(.now - start < .seconds(4))
+    for _ in 1...2 {
+      try daemon.trigger("shiftPressed")
+      #expect(try next.line() == "Shift is down")
+      let start = ContinuousClock.now
+      try daemon.whileStopped {
+        let line = try next.line()
+        #expect(line == "Shift is up")
+        #expect(.now - start < .seconds(4))
+      }
+      try daemon.trigger("characterTyped")
     }
-    try daemon.trigger("characterTyped")
     try daemon.trigger("shiftPressed")
     #expect(try next.line() == "Shift is down")
     next.terminate()

@@ -153,6 +153,15 @@ struct SeveralRecordingsTests {
       ])
     #expect(Set(outcome.devices).count == 4, "each device has a number of its own")
     #expect(outcome.devices.first == outcome.devices.last)
+    // Also where the second file has come first by its time.
+    let later = try Outcome([
+      "# EVEMU 1.3\nE: 2.000000 0001 001e 0001\n",
+      "# EVEMU 1.3\nE: 1.000000 0001 0030 0001\nE: 2.000000 0001 0030 0000\n",
+    ])
+    #expect(
+      try later.events == [
+        event(1_000_000, 48, .press), event(2_000_000, 30, .press), event(2_000_000, 48, .release),
+      ])
   }
 
   @Test("all inputs before a fault in one file are returned")

@@ -35,14 +35,6 @@ struct RawTests {
     #expect(try Outcome(bytes, format: word == 8 ? .raw64 : .raw32).events == outcome.events)
   }
 
-  @Test("records between SYN_DROPPED and the next report are skipped")
-  func dropped() throws {
-    let outcome = try Outcome(
-      record(1, 0, 0, 3, 0) + record(1, 0, 1, 30, 1) + record(1, 0, 0, 0, 0)
-        + record(2, 0, 1, 30, 1))
-    #expect(try outcome.events == [event(2_000_000, 30, .press)])
-  }
-
   @Test(
     "an incomplete last record is reported, after the records before it", arguments: [1, 18, 23])
   func cutOff(_ count: Int) throws {

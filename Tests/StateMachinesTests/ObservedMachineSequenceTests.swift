@@ -102,31 +102,6 @@ struct ObservedMachineSequenceTests {
     #expect(await words(changes) == ["0 leaving counting(1)", "1 entering done"])
   }
 
-  @Test("changes with any error are read in another task while the machine runs, which can leave")
-  func otherTask() async {
-    let machine = ObservedMachine(EditForm())
-    let changes = machine.changes()
-    let reader = Task { () -> [String] in
-      var read: [String] = []
-      for await change in changes where change.kind == .entering {
-        guard case .saved(.fail(let error)) = change.state else { continue }
-        read.append("\(error) from \(change.step.from)")
-        if read.count == 20 { break }
-      }
-      return read
-    }
-    let events: [EditForm.Event] = [
-      .save, .confirm(true), .finishSave(.fail(SavingError.full)), .shownResult,
-    ]
-    for _ in 0..<20 {
-      for event in events { machine.send(event) }
-      await Task.yield()
-    }
-    #expect(await reader.value == Array(repeating: "full from saving", count: 20))
-    machine.send(.save)
-    #expect(machine.stateName == "confirming", "the machine goes on without the reader")
-  }
-
   @Test("a reader whose task is cancelled ends")
   func cancelled() async {
     let machine = ObservedMachine(Turnstile())

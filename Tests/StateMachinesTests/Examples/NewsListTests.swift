@@ -81,15 +81,10 @@ final class NewsScreen {
     }
   }
 
-  let machine: ObservedMachine<NewsList>
+  let machine = ObservedMachine(NewsList())
   private(set) var placeholder, spinner, table, alert: View?
 
-  /// A screen that begins with `state`, such as the articles of the last time.
-  init(
-    in state: NewsList.State = .empty, load: @escaping @Sendable () async throws -> [Article]
-  ) {
-    machine = ObservedMachine(NewsList(), in: state)
-
+  init(load: @escaping @Sendable () async throws -> [Article]) {
     machine.entering(.empty) { [unowned self] _ in
       placeholder = View(["No news"], buttons: [("Refresh", .refreshed)])
     }
@@ -133,32 +128,8 @@ extension NewsList.State {
 @Suite("Example: news list", .timeLimit(.minutes(5)))
 @MainActor
 struct NewsListTests {
-  private typealias Answer = Result<[Article], any Error>
-
   private let one = Article(title: "one")
   private let two = Article(title: "two")
-  private let answers: AsyncStream<Answer>
-  private let answer: AsyncStream<Answer>.Continuation
-
-  init() { (answers, answer) = AsyncStream.makeStream() }
-
-  /// A screen whose loader waits for the next `answer`.
-  private func screen(in state: NewsList.State = .empty) -> NewsScreen {
-    NewsScreen(in: state) { [answers] in
-      for await answer in answers { return try answer.get() }
-      throw NewsError.offline
-    }
-  }
-
-  /// Waits until the screen is in the state of this name.
-  private func wait(for name: String, on screen: NewsScreen) async {
-    for await _ in screen.machine.states where screen.machine.stateName == name { return }
-  }
-
-  /// Presses a button of the view.
-  private func press(_ title: String, of view: NewsScreen.View?, on screen: NewsScreen) throws {
-    screen.machine.send(try #require(view?.buttons.first { $0.title == title }).event)
-  }
 
   @Test("the news list follows its table")
   func rules() throws {
@@ -207,44 +178,13 @@ struct NewsListTests {
     }
   }
 
-  @Test("each state puts its own view on the screen, the first one too, and takes it away again")
-  func views() async throws {
-    let screen = screen()
-    let views = { [screen.placeholder, screen.spinner, screen.table, screen.alert].map(\.?.lines) }
-    weak var left = screen.placeholder
-    #expect(views() == [["No news"], nil, nil, nil])
-
-    try press("Refresh", of: screen.placeholder, on: screen)
-    #expect(views() == [nil, ["Loading"], nil, nil])
-    #expect(left == nil)
-
-    left = screen.spinner
-    answer.yield(.failure(NewsError.offline))
-    await wait(for: "error", on: screen)
-    #expect(views() == [nil, nil, nil, ["offline"]])
-    #expect(left == nil)
-
-    left = screen.alert
-    try press("Retry", of: screen.alert, on: screen)
-    #expect(views() == [nil, ["Loading"], nil, nil])
-    #expect(left == nil)
-
-    answer.yield(.success([one, two]))
-    await wait(for: "articles", on: screen)
-    #expect(views() == [nil, nil, ["one", "two"], nil])
-
-    left = screen.table
-    screen.machine.send(.deleted(one))
-    #expect(views() == [nil, nil, ["two"], nil])
-    #expect(left != nil, "the state is the same, and so is its view")
-    screen.machine.send(.deleted(two))
-    #expect(views() == [["No news"], nil, nil, nil])
-    #expect(left == nil)
-  }
-
   @Test("a loader that has not answered does not keep the screen")
   func gone() async {
-    var screen: NewsScreen? = screen()
+    let (answers, answer) = AsyncStream.makeStream(of: [Article].self)
+    var screen: NewsScreen? = NewsScreen {
+      for await articles in answers { return articles }
+      throw NewsError.offline
+    }
     screen?.machine.send(.refreshed)
     let isKept = { [weak screen] in screen != nil }
     screen = nil
