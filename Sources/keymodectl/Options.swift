@@ -65,9 +65,6 @@ let options: [Option] = [
     "--each", ["replay"],
     "do not merge the recordings: replay each by itself, and name its file"),
   .init(
-    "--expect", "FILE", ["replay"],
-    "compare the changes with those in FILE, the output of replay or watch with --json"),
-  .init(
     "--from", "TIME", ["replay"],
     "begin at this time, such as 2.5s, on the clock that replay prints"),
   .init("--until", "TIME", ["replay"], "end at this time"),
@@ -128,7 +125,7 @@ extension Arguments {
   /// name them all.
   func check(for command: String) throws(UsageError) {
     if command != "replay" { try checkOperands() }
-    for option in ["--config", "--expect", "--output", "--timeline"] where self[option] == "-" {
+    for option in ["--config", "--output", "--timeline"] where self[option] == "-" {
       throw UsageError("option '\(option)' needs a file, not '-'; './-' is a file named '-'")
     }
     for option in options where isGiven(option.name) {

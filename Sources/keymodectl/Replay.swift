@@ -20,8 +20,7 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
   }
   var recording = try request.recording(of: Array(paths))
-  var output = ReplayOutput(
-    asJSON: request.asJSON, expected: try arguments["--expect"].map { try ExpectedChanges($0) })
+  var output = ReplayOutput(asJSON: request.asJSON)
   var replay = request.replay(drawing: picture != nil)
   do {
     // If a line is invalid, the changes before it are shown nevertheless.
@@ -31,7 +30,7 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
   if let picture, let timeline = replay.timeline {
     try draw(timeline, of: paths.map(\.text), into: picture)
   }
-  return output.isDifferent ? ExitStatus.no : ExitStatus.done
+  return ExitStatus.done
 }
 
 /// Draws the timeline of these recordings into a file.
@@ -50,10 +49,10 @@ private func draw(
 private func replayEach(
   of paths: some Collection<FilePath>, _ request: ReplayRequest, _ arguments: Arguments
 ) throws -> Int32 {
-  for option in ["--expect", "--timeline"] where arguments.isGiven(option) {
-    throw UsageError("option '\(option)' does not work with '--each'")
+  guard !arguments.isGiven("--timeline") else {
+    throw UsageError("option '--timeline' does not work with '--each'")
   }
-  var output = ReplayOutput(asJSON: request.asJSON, expected: nil, isShared: true)
+  var output = ReplayOutput(asJSON: request.asJSON, isShared: true)
   var status = ExitStatus.done
   for path in paths {
     do {
@@ -78,18 +77,18 @@ extension Replay {
     _ recording: inout Recording, into output: inout ReplayOutput
   ) throws {
     var changes: [Change] = []
-    do {
-      while try next(from: &recording, into: &changes) { try output.show(changes, on: clock) }
-    } catch let fault as RecordingError {
+    do throws(RecordingError) {
+      while try next(from: &recording, into: &changes) { output.show(changes, on: clock) }
+    } catch {
       output.flush()
       complain(ofSkipped: recording)
-      throw recording.explained(fault)
+      throw recording.explained(error)
     }
     if recording.skipped.count > 0 {
       output.flush()
       complain(ofSkipped: recording)
     }
-    try output.end(self)
+    output.end(self)
   }
 }
 
