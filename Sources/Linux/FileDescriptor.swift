@@ -19,14 +19,6 @@ public struct FileDescriptor: ~Copyable, Sendable {
     FileDescriptor(owning: try retrying("open", path) { open(path, flags | O_CLOEXEC, mode) })
   }
 
-  /// Opens the file at `path` for reading. The corresponding C function is `open`.
-  public static func opening(_ path: FilePath) throws(SystemError) -> FileDescriptor {
-    FileDescriptor(
-      owning: try retrying("open", path.text) {
-        path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
-      })
-  }
-
   /// Reads the next bytes; returns how many, 0 at the end. The corresponding C function is `read`.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }

@@ -6,9 +6,9 @@ import Replay
 import Terminal
 
 /// `keymodectl replay FILE…`: prints the changes that the daemon would have published.
-func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -> Int32 {
+func replay(_ paths: [String], _ arguments: Arguments) throws -> Int32 {
   guard !paths.isEmpty else { throw UsageError("replay takes at least one file") }
-  guard paths.count(where: { $0.text == "-" }) <= 1 else {
+  guard paths.count(where: { $0 == "-" }) <= 1 else {
     throw UsageError("standard input can be read only once")
   }
   let request = try ReplayRequest(arguments)
@@ -19,7 +19,7 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
   if let picture, !picture.hasSuffix(".svg") {
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
   }
-  var recording = try request.recording(of: Array(paths))
+  var recording = try request.recording(of: paths)
   var output = ReplayOutput(asJSON: request.asJSON)
   var replay = request.replay(drawing: picture != nil)
   do {
@@ -28,7 +28,7 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
     try replay.run(&recording, into: &output)
   }
   if let picture, let timeline = replay.timeline {
-    try draw(timeline, of: paths.map(\.text), into: picture)
+    try draw(timeline, of: paths, into: picture)
   }
   return ExitStatus.done
 }
@@ -47,7 +47,7 @@ private func draw(
 
 /// `keymodectl replay --each FILE…`: prints the changes that each recording makes by itself.
 private func replayEach(
-  of paths: some Collection<FilePath>, _ request: ReplayRequest, _ arguments: Arguments
+  of paths: [String], _ request: ReplayRequest, _ arguments: Arguments
 ) throws -> Int32 {
   guard !arguments.isGiven("--timeline") else {
     throw UsageError("option '--timeline' does not work with '--each'")
@@ -58,7 +58,7 @@ private func replayEach(
     do {
       var recording = try request.recording(of: [path])
       var replay = request.replay()
-      output.begin(path.text)
+      output.begin(path)
       try replay.run(&recording, into: &output)
     } catch let fault as RecordingError {
       // The changes before the fault come first where both streams are one.

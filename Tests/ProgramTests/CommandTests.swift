@@ -320,6 +320,7 @@ struct CommandTests {
         "unknown format 'evtest'; expected evemu or libinput"
       ),
       ("keymodectl", "state $(printf 'sh\\377ft')", "argument 2 is not UTF-8"),
+      ("keymodectl", "replay $(printf 'caf\\351.evemu')", "argument 2 is not UTF-8"),
       ("keymoded", "--recording $(printf '\\377')", "argument 2 is not UTF-8"),
       (
         "keymodectl", "replay x --config -",

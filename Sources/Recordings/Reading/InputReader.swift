@@ -48,9 +48,9 @@ struct InputReader: ~Copyable {
   private var isInLongLine = false
 
   /// Opens the file at `path`; `-` is standard input.
-  init(_ path: FilePath) throws(RecordingError) {
-    let isStandardInput = path.text == "-"
-    let name = isStandardInput ? "<stdin>" : path.text
+  init(_ path: String) throws(RecordingError) {
+    let isStandardInput = path == "-"
+    let name = isStandardInput ? "<stdin>" : path
     let file = try Self.open(path, name, isStandardInput: isStandardInput)
     self.name = name
     // Standard input is read from its present position: a script may have read a part on purpose.
@@ -62,7 +62,7 @@ struct InputReader: ~Copyable {
 
   // Swift 6.0 cannot catch an error while a noncopyable value is only partly initialized.
   private static func open(
-    _ path: FilePath, _ name: String, isStandardInput: Bool
+    _ path: String, _ name: String, isStandardInput: Bool
   ) throws(RecordingError) -> FileDescriptor {
     do throws(SystemError) {
       return try isStandardInput ? FileDescriptor.standardInput() : FileDescriptor.opening(path)

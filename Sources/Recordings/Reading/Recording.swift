@@ -1,6 +1,3 @@
-import Linux
-public import Terminal
-
 /// Reads one or more recordings from start to end.
 ///
 /// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
@@ -9,7 +6,7 @@ public import Terminal
 /// The memory that it needs does not depend on how long the recordings are, except for libinput's
 /// of several devices: they have the events of one device after those of another, so all are kept.
 public struct Recording: ~Copyable {
-  private let paths: [FilePath]
+  private let paths: [String]
   private let format: RecordingFormat?
   private let options: ReadingOptions
   private let files: [OpenedRecording]
@@ -24,7 +21,7 @@ public struct Recording: ~Copyable {
   ///     each warning once.
   /// - Throws: if a file cannot be opened or read.
   public init(
-    opening paths: [FilePath], format: RecordingFormat? = nil, isLenient: Bool = false,
+    opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
     warn: @escaping (RecordingError) -> Void = { _ in }
   ) throws(RecordingError) {
     var warnings: Set<RecordingError> = []
@@ -34,17 +31,8 @@ public struct Recording: ~Copyable {
     try self.init(paths, format, options)
   }
 
-  /// Opens the recordings whose paths are these texts, like the other initializer.
-  public init(
-    opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
-    warn: @escaping (RecordingError) -> Void = { _ in }
-  ) throws(RecordingError) {
-    try self.init(
-      opening: paths.map { FilePath($0) }, format: format, isLenient: isLenient, warn: warn)
-  }
-
   private init(
-    _ paths: [FilePath], _ format: RecordingFormat?, _ options: ReadingOptions
+    _ paths: [String], _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
     // First: Swift 6.0 cannot throw once some properties of a noncopyable value are set.
     let files = try paths.indices.map { index throws(RecordingError) in
@@ -114,7 +102,7 @@ private struct OpenedRecording {
 
   /// Opens the file at `path`; `-` is standard input.
   init(
-    _ path: FilePath, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
+    _ path: String, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
     _ options: ReadingOptions
   ) throws(RecordingError) {
     var input = try InputReader(path)
