@@ -24,14 +24,6 @@ public struct FileDescriptor: ~Copyable, Sendable {
     try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }
   }
 
-  /// Reads the bytes at `offset`, and returns how many; 0 at the end. The corresponding C function
-  /// is `pread`.
-  public func read(
-    at offset: Int, into buffer: UnsafeMutableRawBufferPointer
-  ) throws(SystemError) -> Int {
-    try retrying("read") { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
-  }
-
   /// The size of a regular file in bytes; `nil` for pipes, devices and others, whose reader may
   /// have to wait for ever.
   public var sizeOfRegularFile: Int? {

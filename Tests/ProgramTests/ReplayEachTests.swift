@@ -90,7 +90,7 @@ struct ReplayEachTests {
     let errors = ended.errors.split(separator: "\n")
     let expected = [
       #"bad:4: event code "01zz" is not"#, "missing: No such file or directory",
-      ".: Is a directory", "cut:4: the recording is cut off here: ", "empty: not a recording",
+      ".: Is a directory", "cut:4: the recording is cut off here ", "empty: not a recording",
     ]
     #expect(errors.count == expected.count)
     for (error, beginning) in zip(errors, expected) {

@@ -31,13 +31,11 @@ struct GeteventParser: EntryParser {
   /// The most devices, removed ones included. The kernel has no more at a time.
   private static let mostDevices = 1024
 
-  mutating func parse(
-    _ line: UnsafeRawBufferPointer, isComplete: Bool
-  ) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line)
     let time = try time(&fields)
     let device = try device(&fields)
-    guard let time else { return try parseOther(line, fields, isComplete: isComplete) }
+    guard let time else { return try parseOther(line, fields) }
     guard let type = type(&fields) else { throw Self.unknown }
     isRecognized = true
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
@@ -63,7 +61,7 @@ struct GeteventParser: EntryParser {
 
   /// Parses a line without a time, of which `fields` is what follows the path of a device.
   private mutating func parseOther(
-    _ line: UnsafeRawBufferPointer, _ fields: Fields, isComplete: Bool
+    _ line: UnsafeRawBufferPointer, _ fields: Fields
   ) throws(LineFault) -> Entry? {
     if line.begins(with: "add device ") { isRecognized = true }
     if line.begins(with: "remove device ") { return remove(Fields(line, from: 14)) }
@@ -74,9 +72,7 @@ struct GeteventParser: EntryParser {
       throw LineFault("an event without a time: getevent needs -t")
     }
     // Between events there are descriptions of devices.
-    guard !hasEvent(line), isComplete || line.first?.isDigit != true else {
-      throw Self.unknown
-    }
+    guard line.firstOffset(of: "] /dev/input/event") == nil else { throw Self.unknown }
     return nil
   }
 
@@ -129,16 +125,6 @@ struct GeteventParser: EntryParser {
     else { return nil }
     last = nil
     return .gone(device: devices.remove(at: index).number, at: nil)
-  }
-
-  /// Whether the line has an event behind a damaged beginning.
-  private func hasEvent(_ line: UnsafeRawBufferPointer) -> Bool {
-    var fields = Fields(line)
-    while fields.next() != nil {
-      var event = fields
-      if type(&event) != nil, event.next() != nil, value(&event) != nil { return true }
-    }
-    return false
   }
 
   private func type(_ fields: inout Fields) -> UInt16? {
