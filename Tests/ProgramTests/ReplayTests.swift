@@ -294,16 +294,14 @@ struct ReplayTests {
     "replay needs less than 5 MB besides the program, however much it reads",
     arguments: ["evemu", "libinput"])
   func memory(_ kind: String) throws {
-    let folder = try TemporaryFolder()
     let program = """
       import resource, subprocess, sys
-      kind, path, picture, count = *sys.argv[1:4], 200_000
+      kind, path, count = *sys.argv[1:3], 200_000
       peak = lambda: resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
       subprocess.run([path, "--version"], stdout=subprocess.DEVNULL)
       program = peak()
       child = subprocess.Popen(
-          [path, "replay", "-", "--stats", "--timeline", picture],
-          stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+          [path, "replay", "-", "--stats"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
       write = lambda text: child.stdin.write(text.encode())
       if kind == "libinput": write("ndevices: 1\\ndevices:\\n- node: x\\n  events:\\n")
       for number in range(count):
@@ -316,9 +314,7 @@ struct ReplayTests {
       print(child.wait(), peak() - program)
       """
     let ended = try run(
-      "/usr/bin/python3", "-c",
-      program,
-      kind, "\(Place.programs)/keymodectl", "\(folder.path)/x.svg")
+      "/usr/bin/python3", "-c", program, kind, "\(Place.programs)/keymodectl")
     let numbers = ended.lines.first?.split(separator: " ").compactMap { Int($0) } ?? []
     #expect(ended.errors == "")
     #expect(numbers.first == 0)
