@@ -14,8 +14,6 @@ import KeyboardModes
 /// hexadecimal, and whether it was on. Sources: README.md and src/evemu.c of freedesktop.org's
 /// evemu.
 struct EvemuParser: EntryParser {
-  static let beginnings: StaticString = "#ENIPBALS"
-
   private(set) var isRecognized = false
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {

@@ -10,8 +10,6 @@ import KeyboardModes
 /// and codes are parsed as numbers, because their names have changed over the years. Source:
 /// evtest.c of freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
-  static let beginnings: StaticString = "EIS"
-
   private(set) var isRecognized = false
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {

@@ -13,8 +13,6 @@ import Keyboards
 /// getevent reads only one device. Old versions write the time with a dash, and its microseconds
 /// without leading zeros. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
-  static let beginnings: StaticString = "a[/0123456789"
-
   private(set) var isRecognized = false
 
   /// The paths of the present devices, and their numbers in the order of their first events.

@@ -20,8 +20,6 @@ import KeyboardModes
 /// each line says what it is, so a fragment of a recording is read too. Source:
 /// tools/libinput-record.man of freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
-  static let beginnings: StaticString = "#-n"
-
   /// What a line belongs to.
   private enum Place {
     /// The beginning of the file, or the description of a device.

@@ -1,4 +1,3 @@
-import Glibc
 import KeyboardModes
 
 /// What a line or record of a recording says.
@@ -72,9 +71,6 @@ protocol EntryParser {
   /// The size of a record, in bytes; `nil` if the format has lines.
   var recordSize: Int? { get }
 
-  /// The first characters, behind spaces, of the lines that only this format has.
-  static var beginnings: StaticString { get }
-
   /// Whether a line was found that only this format has.
   var isRecognized: Bool { get }
 
@@ -97,7 +93,6 @@ protocol EntryParser {
 }
 
 extension EntryParser {
-  static var beginnings: StaticString { "" }
   var recordSize: Int? { nil }
   var isInOrder: Bool { true }
   var warning: String? {
@@ -111,9 +106,6 @@ extension EntryParser {
 
   /// Whether the parser recognizes its format by this line alone.
   func recognizes(_ line: UnsafeRawBufferPointer) -> Bool {
-    guard let first = line.first(where: { $0 > .space }),
-      memchr(Self.beginnings.utf8Start, Int32(first), Self.beginnings.utf8CodeUnitCount) != nil
-    else { return false }
     var parser = self
     _ = try? parser.parse(line)
     return parser.isRecognized

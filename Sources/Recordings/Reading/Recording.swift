@@ -19,7 +19,7 @@ public struct Recording: ~Copyable {
   ///   - isLenient: whether faults are skipped and counted; see ``skipped``.
   ///   - warn: takes warnings: what the user should know but what does not prevent reading. It gets
   ///     each warning once.
-  /// - Throws: if a file cannot be opened or read.
+  /// - Throws: if a file cannot be opened or read, or is like no format.
   public init(
     opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
     warn: @escaping (RecordingError) -> Void = { _ in }
@@ -65,16 +65,11 @@ public struct Recording: ~Copyable {
   }
 
   /// The same fault, with the detected format of its file in the message, because detection may
-  /// have been wrong. If the user named the format, the message stays as it is. If the file is like
-  /// no format, the message says only that.
+  /// have been wrong. If the user named the format, the message stays as it is.
   public func explained(_ fault: RecordingError) -> RecordingError {
     guard let file = files.first(where: { $0.name == fault.file }),
       let format = file.detectedFormat
     else { return fault }
-    if file.isUnknown {
-      return RecordingError(
-        "not a recording in a known format (\(RecordingFormat.names))", file: fault.file)
-    }
     return RecordingError(
       "\(fault.message) (read as \(format.rawValue))", file: fault.file, line: fault.line)
   }
@@ -95,9 +90,6 @@ private struct OpenedRecording {
   /// The format, if it was detected by content.
   let detectedFormat: RecordingFormat?
 
-  /// Whether no format claims anything of the file, and the user named none.
-  let isUnknown: Bool
-
   let stream: RecordingStream
 
   /// Opens the file at `path`; `-` is standard input.
@@ -107,15 +99,11 @@ private struct OpenedRecording {
   ) throws(RecordingError) {
     var input = try InputReader(path)
     (name, size) = (input.name, input.size)
-    let isFile = input.size != nil
-    let start = try input.peek { start in
-      // Of a file, the rest is there too: looking for the format once is enough.
-      if isFile { return start.count >= RecordingFormat.detectedSize }
-      return format != nil || RecordingFormat.isKnown(from: start)
+    let start = try input.peek { format != nil || RecordingFormat.isKnown(from: $0) }
+    guard let used = format ?? RecordingFormat(of: start) else {
+      throw RecordingError(
+        "not a recording in a known format (\(RecordingFormat.names))", file: input.name)
     }
-    let claimed = format ?? RecordingFormat(of: start)
-    let used = claimed ?? .guessed(of: start)
-    isUnknown = claimed == nil
     detectedFormat = format == nil ? used : nil
     stream = RecordingStream(input, used.parser, interpreter, options)
   }
