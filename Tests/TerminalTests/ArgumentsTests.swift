@@ -92,6 +92,15 @@ struct TableTests {
     #expect(wrapped([]) == "")
   }
 
+  @Test("numbers are padded in front, and texts behind; seconds have six digits after the point")
+  func padding() {
+    #expect(padded("ä", 3) == "ä  " && padded("abcd", 3) == "abcd")
+    #expect(padded(-7, 4) == "  -7" && padded(0x2e8, 4, radix: 16, "0") == "02e8")
+    #expect(padded(12345, 4, "0") == "12345")
+    #expect(seconds(-1_500_000) == "-1.500000" && seconds(1_059_999) == "1.059999")
+    #expect(seconds(.min) == "-9223372036854.775808")
+  }
+
   @Test(
     "a list has commas and a conjunction",
     arguments: [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")])

@@ -1,4 +1,5 @@
 import KeyboardModes
+import Terminal
 
 /// Parses the lines of an evemu recording, in all versions of the format.
 ///
@@ -62,7 +63,7 @@ struct EvemuParser: EntryParser {
     while fields.hasMore {
       let number = try hexadecimal(&fields, "code")
       guard let key = KeyCode(number) else {
-        let code = right(number, 4, radix: 16, "0")
+        let code = padded(number, 4, radix: 16, "0")
         throw LineFault("key code \"\(code)\" is above \(String(KeyCode.max, radix: 16))")
       }
       guard keys.count <= KeyCode.max else {

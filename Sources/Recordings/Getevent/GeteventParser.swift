@@ -21,9 +21,6 @@ struct GeteventParser: EntryParser {
   /// The number of all devices so far, also of removed ones.
   private var count = 0
 
-  /// The text that names the device of the last event, and its number.
-  private var last: (path: [UInt8], number: Int)?
-
   private var keyNames = KeyNames()
 
   /// The most devices, removed ones included. The kernel has no more at a time.
@@ -95,24 +92,18 @@ struct GeteventParser: EntryParser {
 
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
   private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
-    fields.skipSpace()
-    if let last, fields.skip(last.path) { return last.number }
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
     else { return 0 }
     fields = rest
-    let name = path.dropLast()
-    let known = devices.first { $0.path.elementsEqual(name) }
-    guard known != nil || count < Self.mostDevices else {
+    let name = UnsafeRawBufferPointer(rebasing: path.dropLast())
+    if let known = devices.first(where: { name.equals($0.path) }) { return known.number }
+    guard count < Self.mostDevices else {
       throw LineFault("more than \(Self.mostDevices) devices")
     }
-    let device = known ?? (Array(name), count)
-    if known == nil {
-      devices.append(device)
-      count += 1
-    }
-    last = (Array(path) + [.space], device.number)
-    return device.number
+    devices.append((Array(name), count))
+    count += 1
+    return count - 1
   }
 
   /// Parses `remove device 5: /dev/input/event5`. Another device may get the path later.
@@ -121,7 +112,6 @@ struct GeteventParser: EntryParser {
     guard fields.next() != nil, let path = fields.next(),
       let index = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }
-    last = nil
     return .gone(device: devices.remove(at: index).number, at: nil)
   }
 

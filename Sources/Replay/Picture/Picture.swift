@@ -1,3 +1,5 @@
+import Terminal
+
 /// The drawing of a timeline, built from top to bottom.
 struct Picture {
   /// The width of the picture in its own units, which are pixels unless a viewer scales it.
