@@ -66,7 +66,7 @@ let package = Package(
     module("Configuration", ["CLibyaml", "KeyboardModes", "Keyboards", "Linux", "Terminal"]),
 
     // What is made of them.
-    module("Replay", ["KeyboardModes", "Recordings", "Wire"]),
+    module("Replay", ["KeyboardModes", "Recordings", "Terminal"]),
     module(
       "Daemon",
       ["Configuration", "KeyboardModes", "Keyboards", "Linux", "Recordings", "Terminal", "Wire"]),

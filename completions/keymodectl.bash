@@ -27,7 +27,7 @@ _keymodectl() {
   local command='' index
   for ((index = 1; index < cword; index++)); do
     case ${words[index]} in
-      --socket-dir | --config | --timeout | --format | --expect | --from | --until | --timeline | --output | --grace | --at-most)
+      --socket-dir | --config | --timeout | --format | --from | --until | --timeline | --output | --grace | --at-most)
         ((index++)) ;;
       -*) ;;
       *)
@@ -42,7 +42,7 @@ _keymodectl() {
       _filedir -d
       return
       ;;
-    --config | --expect | --timeline | --output)
+    --config | --timeline | --output)
       _filedir
       return
       ;;
@@ -76,7 +76,7 @@ _keymodectl() {
       watch) options+=' --lines --format --waybar' ;;
       graph) options+=' --config --format --current' ;;
       replay)
-        options+=' --config --format --each --expect --from --until --stats --timeline --lenient'
+        options+=' --config --format --each --from --until --stats --timeline --lenient'
         ;;
       record) options+=' --config --output --format --show-keycodes' ;;
       keys) options+=' --config' ;;

@@ -73,7 +73,6 @@ complete -c keymodectl -n $replay -F
 complete -c keymodectl -n $replay -l format -x \
   -a 'evemu libinput evtest getevent raw64 raw32' -d 'The format'
 complete -c keymodectl -n $replay -l each -d 'Replay each recording by itself'
-complete -c keymodectl -n $replay -l expect -r -F -d 'Compare the changes with those in a file'
 complete -c keymodectl -n $replay -l from -x -d 'Begin at this time'
 complete -c keymodectl -n $replay -l until -x -d 'End at this time'
 complete -c keymodectl -n $replay -l stats -d 'Count the events of the recording'

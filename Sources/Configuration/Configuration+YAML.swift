@@ -141,10 +141,7 @@ extension Use {
 extension DeviceRules.Pattern {
   /// The text that ``init(_:)`` reads as this pattern.
   fileprivate var text: String {
-    // The leading 1 keeps the zeros behind it.
-    func digits(_ number: UInt16) -> Substring {
-      String(0x10000 + Int(number), radix: 16).dropFirst()
-    }
+    func digits(_ number: UInt16) -> String { padded(number, 4, radix: 16, "0") }
     switch self {
     case .name(let name): return name
     case .product(let vendor, let product): return "\(digits(vendor)):\(digits(product))"

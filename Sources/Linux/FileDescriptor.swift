@@ -19,25 +19,9 @@ public struct FileDescriptor: ~Copyable, Sendable {
     FileDescriptor(owning: try retrying("open", path) { open(path, flags | O_CLOEXEC, mode) })
   }
 
-  /// Opens the file at `path` for reading. The corresponding C function is `open`.
-  public static func opening(_ path: FilePath) throws(SystemError) -> FileDescriptor {
-    FileDescriptor(
-      owning: try retrying("open", path.text) {
-        path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
-      })
-  }
-
   /// Reads the next bytes; returns how many, 0 at the end. The corresponding C function is `read`.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }
-  }
-
-  /// Reads the bytes at `offset`, and returns how many; 0 at the end. The corresponding C function
-  /// is `pread`.
-  public func read(
-    at offset: Int, into buffer: UnsafeMutableRawBufferPointer
-  ) throws(SystemError) -> Int {
-    try retrying("read") { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
   /// The size of a regular file in bytes; `nil` for pipes, devices and others, whose reader may

@@ -133,7 +133,7 @@ let commands: [Command] = [
       + "daemon and without waiting. '-' is standard input. Several recordings are merged by time.",
     ("keymodectl replay typing.evemu", "print the changes"),
     ("keymodectl replay typing.evemu --timeline typing.svg", "draw them, too"),
-    run: { try replay($0.arguments.paths.dropFirst(), $0.arguments) }),
+    run: { try replay($0.operands, $0.arguments) }),
   .init(
     "record", "[DEVICE]...", "record these keyboards, or all; needs no daemon",
     "Records these devices, or all keyboards and the buttons of all pointers, until Ctrl+C. The "

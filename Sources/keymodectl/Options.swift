@@ -65,9 +65,6 @@ let options: [Option] = [
     "--each", ["replay"],
     "do not merge the recordings: replay each by itself, and name its file"),
   .init(
-    "--expect", "FILE", ["replay"],
-    "compare the changes with those in FILE, the output of replay or watch with --json"),
-  .init(
     "--from", "TIME", ["replay"],
     "begin at this time, such as 2.5s, on the clock that replay prints"),
   .init("--until", "TIME", ["replay"], "end at this time"),
@@ -107,7 +104,7 @@ let options: [Option] = [
 extension Arguments {
   /// The arguments of this program.
   static func ofThisProgram() throws(UsageError) -> Arguments {
-    let arguments = commandLine()
+    let arguments = try commandLine()
     do throws(UsageError) {
       return try Arguments(
         arguments,
@@ -116,19 +113,16 @@ extension Arguments {
         short: ["-h": "--help", "-V": "--version"])
     } catch {
       // It may be an option of the command.
-      guard arguments.first?.text == "while", !arguments.contains(where: { $0.text == "--" }) else {
+      guard arguments.first == "while", !arguments.contains("--") else {
         throw error
       }
       throw UsageError("\(error)\nwrite '--' before the command that while runs")
     }
   }
 
-  /// Refuses options that the command does not have, files that are named `-`, and operands
-  /// that are not UTF-8. Recordings can have any names: people who replay thousands did not
-  /// name them all.
+  /// Refuses options that the command does not have, and files that are named `-`.
   func check(for command: String) throws(UsageError) {
-    if command != "replay" { try checkOperands() }
-    for option in ["--config", "--expect", "--output", "--timeline"] where self[option] == "-" {
+    for option in ["--config", "--output", "--timeline"] where self[option] == "-" {
       throw UsageError("option '\(option)' needs a file, not '-'; './-' is a file named '-'")
     }
     for option in options where isGiven(option.name) {

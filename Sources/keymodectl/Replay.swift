@@ -6,9 +6,9 @@ import Replay
 import Terminal
 
 /// `keymodectl replay FILE…`: prints the changes that the daemon would have published.
-func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -> Int32 {
+func replay(_ paths: [String], _ arguments: Arguments) throws -> Int32 {
   guard !paths.isEmpty else { throw UsageError("replay takes at least one file") }
-  guard paths.count(where: { $0.text == "-" }) <= 1 else {
+  guard paths.count(where: { $0 == "-" }) <= 1 else {
     throw UsageError("standard input can be read only once")
   }
   let request = try ReplayRequest(arguments)
@@ -19,9 +19,8 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
   if let picture, !picture.hasSuffix(".svg") {
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
   }
-  var recording = try request.recording(of: Array(paths))
-  var output = ReplayOutput(
-    asJSON: request.asJSON, expected: try arguments["--expect"].map { try ExpectedChanges($0) })
+  var recording = try request.recording(of: paths)
+  var output = ReplayOutput(asJSON: request.asJSON)
   var replay = request.replay(drawing: picture != nil)
   do {
     // If a line is invalid, the changes before it are shown nevertheless.
@@ -29,9 +28,9 @@ func replay(_ paths: some Collection<FilePath>, _ arguments: Arguments) throws -
     try replay.run(&recording, into: &output)
   }
   if let picture, let timeline = replay.timeline {
-    try draw(timeline, of: paths.map(\.text), into: picture)
+    try draw(timeline, of: paths, into: picture)
   }
-  return output.isDifferent ? ExitStatus.no : ExitStatus.done
+  return ExitStatus.done
 }
 
 /// Draws the timeline of these recordings into a file.
@@ -48,18 +47,18 @@ private func draw(
 
 /// `keymodectl replay --each FILE…`: prints the changes that each recording makes by itself.
 private func replayEach(
-  of paths: some Collection<FilePath>, _ request: ReplayRequest, _ arguments: Arguments
+  of paths: [String], _ request: ReplayRequest, _ arguments: Arguments
 ) throws -> Int32 {
-  for option in ["--expect", "--timeline"] where arguments.isGiven(option) {
-    throw UsageError("option '\(option)' does not work with '--each'")
+  guard !arguments.isGiven("--timeline") else {
+    throw UsageError("option '--timeline' does not work with '--each'")
   }
-  var output = ReplayOutput(asJSON: request.asJSON, expected: nil, isShared: true)
+  var output = ReplayOutput(asJSON: request.asJSON, isShared: true)
   var status = ExitStatus.done
   for path in paths {
     do {
       var recording = try request.recording(of: [path])
       var replay = request.replay()
-      output.begin(path.text)
+      output.begin(path)
       try replay.run(&recording, into: &output)
     } catch let fault as RecordingError {
       // The changes before the fault come first where both streams are one.
@@ -78,18 +77,18 @@ extension Replay {
     _ recording: inout Recording, into output: inout ReplayOutput
   ) throws {
     var changes: [Change] = []
-    do {
-      while try next(from: &recording, into: &changes) { try output.show(changes, on: clock) }
-    } catch let fault as RecordingError {
+    do throws(RecordingError) {
+      while try next(from: &recording, into: &changes) { output.show(changes, on: clock) }
+    } catch {
       output.flush()
       complain(ofSkipped: recording)
-      throw recording.explained(fault)
+      throw recording.explained(error)
     }
     if recording.skipped.count > 0 {
       output.flush()
       complain(ofSkipped: recording)
     }
-    try output.end(self)
+    output.end(self)
   }
 }
 

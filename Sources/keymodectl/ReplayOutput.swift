@@ -4,23 +4,18 @@ import Replay
 import Terminal
 import Wire
 
-/// What `keymodectl replay` prints: changes, or only how they differ from those expected.
+/// What `keymodectl replay` prints: changes, the last states, and statistics.
 struct ReplayOutput: ~Copyable {
   private let asJSON: Bool
-  private let expected: ExpectedChanges?
   private var output: Output
   /// The recording that is replayed by itself.
   private var file: String?
 
   /// - Parameter isShared: whether other processes may print to the same pipe.
-  init(asJSON: Bool, expected: ExpectedChanges?, isShared: Bool = false) {
+  init(asJSON: Bool, isShared: Bool = false) {
     self.asJSON = asJSON
-    self.expected = expected
     output = Output(isShared: isShared)
   }
-
-  /// Whether the changes differ from those expected.
-  var isDifferent: Bool { expected?.isDifferent ?? false }
 
   /// Begins the changes of a recording that is replayed by itself: each line of JSON has its name.
   mutating func begin(_ file: String) {
@@ -31,11 +26,9 @@ struct ReplayOutput: ~Copyable {
     self.file = file
   }
 
-  /// Prints or compares the next changes of a replay.
-  mutating func show(_ changes: [Change], on clock: DisplayClock) throws {
-    if expected != nil {
-      for change in changes { print(try expected?.compare(change)) }
-    } else if asJSON {
+  /// Prints the next changes of a replay.
+  mutating func show(_ changes: [Change], on clock: DisplayClock) {
+    if asJSON {
       for change in changes { print(change) }
     } else {
       for change in changes {
@@ -44,25 +37,18 @@ struct ReplayOutput: ~Copyable {
     }
   }
 
-  /// Prints the end of a replay: the result of the comparison or the states, and the statistics.
-  mutating func end(_ replay: Replay) throws {
-    print(try expected?.compare(nil))
+  /// Prints the end of a replay: the states, and the statistics.
+  mutating func end(_ replay: Replay) {
     let statistics = replay.statistics
     if asJSON {
       if let statistics { output.line(json: statistics.json(of: file)) }
       return
     }
-    if let count = expected?.count {
-      if !isDifferent {
-        output.line("\(count) \(count == 1 ? "change" : "changes"), as expected")
-      }
-    } else {
-      let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
-      let modes = replay.modes
-      // Most recordings have no LEDs.
-      let machines = Machine.modes + modes.locks(.off, .on)
-      output.line(ChangeLine.text(of: modes, at: time, for: machines))
-    }
+    let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
+    let modes = replay.modes
+    // Most recordings have no LEDs.
+    let machines = Machine.modes + modes.locks(.off, .on)
+    output.line(ChangeLine.text(of: modes, at: time, for: machines))
     if let statistics { output.line(statistics.text) }
   }
 
@@ -77,18 +63,6 @@ struct ReplayOutput: ~Copyable {
           json.member("file", file)
           change.writeMembers(to: &json)
         }
-      }
-    }
-  }
-
-  private mutating func print(_ difference: ReplayDifference?) {
-    guard let difference else { return }
-    output.line("\(difference.place): the replay differs")
-    for (name, change) in [("expected", difference.expected), ("replayed", difference.replayed)] {
-      if let change {
-        output.line("\(name): change \(change.sequence)\n\(ChangeLine.text(of: change))")
-      } else {
-        output.line("\(name): no more changes")
       }
     }
   }

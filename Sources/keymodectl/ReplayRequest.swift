@@ -37,7 +37,7 @@ struct ReplayRequest {
   }
 
   /// Opens the recordings at these paths, which are merged.
-  func recording(of paths: [FilePath]) throws(RecordingError) -> Recording {
+  func recording(of paths: [String]) throws(RecordingError) -> Recording {
     try Recording(opening: paths, format: format, isLenient: isLenient) { complain("\($0)") }
   }
 

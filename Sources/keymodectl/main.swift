@@ -9,7 +9,7 @@ import Wire
 /// Runs the command that the arguments name.
 func run() throws -> Int32 {
   let arguments = try Arguments.ofThisProgram()
-  let name = arguments.paths.first?.text
+  let name = arguments.operands.first
   if arguments.has("--help") || name == "help" { return try help(arguments) }
   if arguments.has("--version") {
     Output.print("keymodectl \(keymodedVersion)")

@@ -36,7 +36,7 @@ let help: TerminalText = """
 /// Runs the daemon until a signal ends it.
 func run() throws {
   let arguments = try Arguments(
-    commandLine(), flags: ["--check", "--print-config", "--version", "--help"],
+    try commandLine(), flags: ["--check", "--print-config", "--version", "--help"],
     options: ["--config", "--recording", "--speed", "--socket-dir"], lists: ["--device"],
     short: ["-h": "--help", "-V": "--version"])
   if arguments.has("--help") { return Output.print(help) }

@@ -270,10 +270,6 @@ struct CommandTests {
       ("keymodectl", "help state watch", "help takes one command at most"),
       ("keymodectl", "state shfit", "unknown machine 'shfit'; did you mean 'shift'?"),
       (
-        "keymodectl", "replay x --each --expect y",
-        "option '--expect' does not work with '--each'"
-      ),
-      (
         "keymodectl", "replay x --each --timeline x.svg",
         "option '--timeline' does not work with '--each'"
       ),
@@ -324,10 +320,11 @@ struct CommandTests {
         "unknown format 'evtest'; expected evemu or libinput"
       ),
       ("keymodectl", "state $(printf 'sh\\377ft')", "argument 2 is not UTF-8"),
+      ("keymodectl", "replay $(printf 'caf\\351.evemu')", "argument 2 is not UTF-8"),
       ("keymoded", "--recording $(printf '\\377')", "argument 2 is not UTF-8"),
       (
-        "keymodectl", "replay x --expect -",
-        "option '--expect' needs a file, not '-'; './-' is a file named '-'"
+        "keymodectl", "replay x --config -",
+        "option '--config' needs a file, not '-'; './-' is a file named '-'"
       ),
       (
         "keymodectl", "replay x --timeline x.svgz",

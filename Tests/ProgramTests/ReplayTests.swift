@@ -170,69 +170,26 @@ struct ReplayTests {
     #expect(ended.output == Self.expected)
     let torn = try run("keymodectl", "replay", "--json", "-", input: chat + "E: 3.0000")
     #expect(torn.status == 4)
-    #expect(torn.errors.hasPrefix("<stdin>:26: the recording is cut off here: "))
+    #expect(torn.errors == "<stdin>:26: the recording is cut off here (read as evemu)\n")
     #expect(torn.output == Self.expected)
   }
 
-  @Test("--expect reports whether and how the changes differ from those expected")
-  func expect() throws {
+  @Test("--lenient says which fault it skipped; the statistics and the timeline are still there")
+  func lenient() throws {
     let folder = try TemporaryFolder()
-    let file = try folder.write("chat.evemu", chat)
-    func compare(_ expected: String, _ options: String...) throws -> Ended {
-      let changes = try folder.write("changes.jsonl", expected)
-      return try run("keymodectl", ["replay", file, "--expect", changes] + options)
-    }
-    let same = try compare(Self.expected)
-    #expect(same.status == 0)
-    #expect(same.output == "9 changes, as expected\n")
-    #expect(same.errors == "")
-    #expect(try compare(Self.expected, "--json").output == "")
-
-    let other = try compare(Self.expected.replacing("capsLock", with: "off"))
-    #expect(other.status == 1)
-    #expect(
-      other.output == """
-        \(folder.path)/changes.jsonl:2: the replay differs
-        expected: change 2
-             0.300001  shift     on → off                             shiftPressed
-        replayed: change 2
-             0.300001  shift     on → capsLock                        shiftPressed
-
-        """)
-    let none = try compare("")
-    #expect(none.output.contains("expected: no more changes\nreplayed: change 1\n"))
-    for (line, fault) in [
-      ("[1]", "not a change as 'replay --json' prints it"),
-      ("{\"missed\":3}", "'watch' was too slow and missed changes here"),
-    ] {
-      let refused = try compare(line)
-      #expect(refused.status == 4)
-      #expect(refused.errors.hasPrefix("\(folder.path)/changes.jsonl:1: \(fault)"))
-    }
-  }
-
-  @Test("--expect with other changes still reports faults, statistics and the timeline")
-  func different() throws {
-    let folder = try TemporaryFolder()
-    let expected = try folder.write("expected", Self.expected)
     let bad = chat.replacing("E: 0.900001 0001 0046 0001", with: "E: 0.900001 0001 zz")
+    let picture = "\(folder.path)/picture.svg"
     let ended = try run(
-      "keymodectl", "replay", "-", "--lenient", "--expect", expected, "--stats", "--timeline",
-      "\(folder.path)/picture.svg", input: bad)
-    #expect(ended.status == 1)
+      "keymodectl", "replay", "-", "--lenient", "--stats", "--timeline", picture, input: bad)
+    #expect(ended.status == 0)
     #expect(
       ended.errors == """
         keymodectl: 1 error skipped:
         <stdin>:12: event code "zz" is not hexadecimal of up to four digits (read as evemu)
 
         """)
-    #expect(ended.lines.first == "\(expected):3: the replay differs")
-    #expect(ended.lines.count { $0.contains("differs") } == 1)
-    #expect(!ended.output.contains("as expected"))
-    let counted = try run("keymodectl", "replay", "-", "--lenient", "--stats", input: bad)
-    #expect(ended.output.hasSuffix(counted.lines.dropFirst(9).joined(separator: "\n") + "\n"))
-    let picture = try String(contentsOfFile: "\(folder.path)/picture.svg", encoding: .utf8)
-    #expect(picture.hasSuffix("</svg>\n"))
+    #expect(ended.lines.last?.hasPrefix("changes ") == true)
+    #expect(try String(contentsOfFile: picture, encoding: .utf8).hasSuffix("</svg>\n"))
   }
 
   @Test("a slow reader of a non-blocking pipe gets the complete output")
@@ -337,16 +294,14 @@ struct ReplayTests {
     "replay needs less than 5 MB besides the program, however much it reads",
     arguments: ["evemu", "libinput"])
   func memory(_ kind: String) throws {
-    let folder = try TemporaryFolder()
     let program = """
       import resource, subprocess, sys
-      kind, path, picture, count = *sys.argv[1:4], 200_000
+      kind, path, count = *sys.argv[1:3], 200_000
       peak = lambda: resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
       subprocess.run([path, "--version"], stdout=subprocess.DEVNULL)
       program = peak()
       child = subprocess.Popen(
-          [path, "replay", "-", "--stats", "--timeline", picture],
-          stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+          [path, "replay", "-", "--stats"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
       write = lambda text: child.stdin.write(text.encode())
       if kind == "libinput": write("ndevices: 1\\ndevices:\\n- node: x\\n  events:\\n")
       for number in range(count):
@@ -359,9 +314,7 @@ struct ReplayTests {
       print(child.wait(), peak() - program)
       """
     let ended = try run(
-      "/usr/bin/python3", "-c",
-      program,
-      kind, "\(Place.programs)/keymodectl", "\(folder.path)/x.svg")
+      "/usr/bin/python3", "-c", program, kind, "\(Place.programs)/keymodectl")
     let numbers = ended.lines.first?.split(separator: " ").compactMap { Int($0) } ?? []
     #expect(ended.errors == "")
     #expect(numbers.first == 0)

@@ -52,7 +52,7 @@ struct EvtestTests {
       "Event: time 3.000000, type 1 (EV_KEY), code 30 (?), value 1",
     ])
   func quirks(_ line: String) throws {
-    for end in ["\n", "\r\n", ""] {
+    for end in ["\n", "\r\n"] {
       let outcome = try read("typed text\n" + line + end)
       #expect(outcome.error == nil)
       #expect(try outcome.events == [event(3_000_000, 30, .press)])
@@ -134,7 +134,7 @@ struct EvtestTests {
       Event: time 2.000000, type 1 (EV_KEY), code 42 (KEY_LEFTSH
       """
     let outcome = try read(text)
-    #expect(outcome.error == "FILE:2: the recording is cut off here: an event without a value")
+    #expect(outcome.error == "FILE:2: the recording is cut off here")
     #expect(try outcome.events == [event(1_000_000, 42, .press)])
   }
 

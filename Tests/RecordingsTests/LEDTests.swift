@@ -172,16 +172,6 @@ struct LEDTests {
     #expect(try read(text).error == "FILE:2: \(message)")
   }
 
-  @Test("an LED event whose value may be cut off is an error")
-  func cutOff() throws {
-    let whole = "E: 1.000000 0011 0001 0001\nE: 2.000000 0011 0001 "
-    #expect(try read(whole + "0001").inputs.count == 2)
-    let cut = try read(whole + "000")
-    #expect(cut.inputs.count == 1)
-    #expect(
-      cut.error == "FILE:2: the recording is cut off here: the value of the event is cut off")
-  }
-
   @Test("events between SYN_DROPPED and the next report are skipped, and others of a loss are not")
   func losses() throws {
     let dropped = try read(

@@ -76,7 +76,7 @@ private func recording(_ devices: [String], header: String = "version: 1\n") -> 
 struct LibinputTests {
   @Test("the key events are returned, and all other lines are skipped")
   func whole() throws {
-    for text in [keyboard, keyboard.replacing("\n", with: "\r\n"), String(keyboard.dropLast())] {
+    for text in [keyboard, keyboard.replacing("\n", with: "\r\n")] {
       let outcome = try read(text)
       #expect(outcome.error == nil)
       #expect(outcome.warnings == [])
@@ -305,9 +305,9 @@ struct LibinputTests {
   @Test("a recording that was cut off within an event is reported, after the events before it")
   func cutOff() throws {
     let text = recording([report("0, 1, 1, 30, 1", "0, 7, 1, 30, 0")])
-    for lost in 2...10 {
+    for lost in 1...10 {
       let outcome = try read(String(text.dropLast(lost)))
-      #expect(outcome.error?.hasPrefix("FILE:10: the recording is cut off here: ") == true)
+      #expect(outcome.error == "FILE:10: the recording is cut off here")
       #expect(try outcome.events == [event(1, 30, .press)])
     }
   }
@@ -317,7 +317,7 @@ struct LibinputTests {
     arguments: [
       ("version: 2\nndevices: 1\n", "FILE:1: unknown format version '2'; expected 1"),
       ("version: [1]\nndevices: 1\n", "FILE:1: unknown format version '[1]'; expected 1"),
-      ("", "FILE: not a recording"), ("a text", "FILE: not a recording"),
+      ("", "FILE: not a recording"), ("a text\n", "FILE: not a recording"),
       ("version: 1\n", "FILE: not a recording"), ("- a\n- list\n", "FILE: not a recording"),
       ("{devices: [{events: [{evdev: [[1, 0, 1, 30, 1]]}]}]}\n", "FILE: not a recording"),
     ])

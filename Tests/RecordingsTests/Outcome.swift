@@ -76,6 +76,10 @@ func read(
   try Outcome(Array(text.utf8), format: format, isLenient: isLenient)
 }
 
+/// What is said of a file that is like no format.
+let unknownFormat =
+  "not a recording in a known format (evemu, libinput, evtest, getevent, raw)"
+
 func event(_ microseconds: Int64, _ number: Int, _ action: KeyEvent.Action) throws
   -> KeyEvent
 {

@@ -52,8 +52,7 @@ struct RecordedGrabTests {
       let description = DeviceDescription(
         name: "", node: "", bus: 0, vendor: 0, product: 0, version: 0)
       let file = try RecordingFile(
-        AppendedFile(creating: path), .libinput, Array(repeating: description, count: devices),
-        remarks: [])
+        path, .libinput, Array(repeating: description, count: devices), remarks: [])
       for (index, batch) in batches.enumerated() {
         let written = filter.take(batch) { keysUp(index, $0, $1) }
         for report in Report.reports(of: written, at: batch.reached) {

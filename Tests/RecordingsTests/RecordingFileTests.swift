@@ -34,7 +34,7 @@ struct RecordingFileTests {
 
   @Test("a new file can be read by its owner only")
   func mode() throws {
-    _ = try AppendedFile(creating: path)
+    _ = try RecordingFile(path, .evemu, [], remarks: [])
     let attributes = try FileManager.default.attributesOfItem(atPath: path)
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
@@ -43,7 +43,7 @@ struct RecordingFileTests {
   func existing() throws {
     _ = try folder.write("recording", "precious")
     #expect(throws: SystemError("create", path, code: EEXIST)) {
-      _ = try AppendedFile(creating: path)
+      _ = try RecordingFile(path, .evemu, [], remarks: [])
     }
     #expect(try text() == "precious")
   }
@@ -51,38 +51,13 @@ struct RecordingFileTests {
   @Test("a file in a folder that does not exist is an error")
   func nowhere() {
     #expect(throws: SystemError("create", "/nowhere/x", code: ENOENT)) {
-      _ = try AppendedFile(creating: "/nowhere/x")
+      _ = try RecordingFile("/nowhere/x", .evemu, [], remarks: [])
     }
-  }
-
-  @Test("a piece that does not fit is not kept, and all pieces before it are")
-  func full() throws {
-    // A file in memory of 100 bytes, sealed against growing.
-    let symbol = try #require(dlsym(nil, "memfd_create"))
-    typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
-    let allowSealing: UInt32 = 2
-    let file = unsafeBitCast(symbol, to: Create.self)("full", allowSealing)
-    let (addSeals, noGrowth): (Int32, Int32) = (1033, 4)  // F_ADD_SEALS, F_SEAL_GROW
-    try #require(file >= 0 && ftruncate(file, 100) == 0 && fcntl(file, addSeals, noGrowth) == 0)
-    let appended = AppendedFile(FileDescriptor(owning: file), "full", isOwn: true)
-    try appended.append(String(repeating: "a", count: 40))
-    try appended.append(String(repeating: "b", count: 40))
-    #expect(throws: SystemError("write", "full", code: EPERM)) {
-      try appended.append(String(repeating: "c", count: 40))
-    }
-    var status = stat()
-    #expect(fstat(file, &status) == 0 && status.st_size == 80)
-    var bytes = [UInt8](repeating: 0, count: 80)
-    #expect(pread(file, &bytes, 80, 0) == 80)
-    #expect(
-      String(decoding: bytes, as: UTF8.self).hasSuffix("ab" + String(repeating: "b", count: 39)))
-    withExtendedLifetime(appended) {}
   }
 
   @Test("evemu has a header, and reports once they are flushed")
   func evemu() throws {
-    let file = try RecordingFile(
-      AppendedFile(creating: path), .evemu, [device("a")], remarks: ["a remark"])
+    let file = try RecordingFile(path, .evemu, [device("a")], remarks: ["a remark"])
     let header = try text()
     #expect(header.hasPrefix("# EVEMU 1.3\n# a remark\nN: a\n"))
     file.write(try press(0, at: 1_000_000), 0)
@@ -97,8 +72,7 @@ struct RecordingFileTests {
 
   @Test("libinput has the reports of the first device at once, and those of others at the end")
   func libinput() throws {
-    let file = try RecordingFile(
-      AppendedFile(creating: path), .libinput, [device("a"), device("b")], remarks: [])
+    let file = try RecordingFile(path, .libinput, [device("a"), device("b")], remarks: [])
     for (time, section) in [(1, 1), (2, 0), (3, 1)] as [(Int64, Int)] {
       file.write(try press(section, at: time * 1_000_000), section)
     }

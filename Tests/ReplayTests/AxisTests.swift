@@ -66,7 +66,6 @@ struct AxisTests {
   func numbers() {
     let coordinates = [0, 1, 0.004, 0.005, 0.1, 0.05, 12.999, 123.456].map(decimal)
     #expect(coordinates == ["0", "1", "0", "0.01", "0.1", "0.05", "13", "123.46"])
-    #expect(seconds(-1_500_000) == "-1.500000" && seconds(1_059_999) == "1.059999")
     #expect([1_500_000, 10_000_000, 0, 100].map(shortSeconds) == ["1.5", "10", "0", "0.0001"])
   }
 }

@@ -39,24 +39,19 @@ private struct Typist {
 
 @Suite("Timeline: many changes")
 struct ManyTests {
-  @Test("a timeline of many presses and changes stays small, and so does its picture")
+  @Test("the picture of many presses and changes is small, and has a tick for every press")
   func many() throws {
     var timeline = timeline(from: 0)
     var typist = Typist(seed: 1, longestPause: 10_000_000)
-    var most = 0
     var times: [Timeline.Press: [Int64]] = [:]
-    for number in 0..<300_000 {
+    for _ in 0..<300_000 {
       typist.pause()
       let press = typist.nextPress()
       times[press, default: []].append(typist.time)
       timeline.add(press, at: at(typist.time))
       timeline.add(typist.nextChange())
-      guard number.isMultiple(of: 100) else { continue }
-      let slots = timeline.presses.values.reduce(0) { $0 + $1.slots.count }
-      most = max(most, timeline.shift.spans.count + timeline.keyboard.spans.count + slots)
     }
-    let limit = 2 * Lane.mostSpans + 4 * PressTimes.mostSlots
-    #expect(most <= limit && most > limit / 2)
+    #expect(timeline.svg(title: "").utf8.count < 300_000)
     let picture = try drawing(timeline)
     #expect(picture.texts.contains { $0.text == "many changes" })
     #expect(picture.texts[1].text.hasSuffix(" s · 300000 changes · 300000 presses"))
@@ -70,7 +65,7 @@ struct ManyTests {
     }
   }
 
-  @Test("the spans that a timeline keeps match all of its changes", arguments: 1...12)
+  @Test("the spans that are drawn match all changes", arguments: 1...12)
   func truth(_ seed: UInt64) throws {
     var timeline = timeline(from: 0)
     var typist = Typist(seed: seed, longestPause: [30, 3_000_000, 300_000_000_000][Int(seed % 3)])
@@ -91,7 +86,6 @@ struct ManyTests {
     let grain = Axis(period: period, zero: 0).duration(ofPixels: 3)
     for (machine, states) in entered {
       let lane = machine == .shift ? timeline.shift : timeline.keyboard
-      #expect(lane.spans.count <= Lane.mostSpans)
       let ends = states.dropFirst().map(\.time) + [period.upperBound]
       let stretches = zip(states, ends).map { (state: $0.name, start: $0.time, end: $1) }
       let drawn = lane.spans(shorterThan: grain, until: period.upperBound).dropLast()

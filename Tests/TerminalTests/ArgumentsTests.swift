@@ -5,8 +5,7 @@ import Testing
 struct ArgumentsTests {
   private func arguments(_ words: String) throws(UsageError) -> Arguments {
     try Arguments(
-      words.split(separator: " ").map { FilePath(String($0)) }, flags: ["--flag"],
-      options: ["--option"],
+      words.split(separator: " ").map(String.init), flags: ["--flag"], options: ["--option"],
       lists: ["--list"])
   }
 
@@ -27,33 +26,6 @@ struct ArgumentsTests {
     let given = try arguments("a -- --flag -- --unknown")
     #expect(given.operands == ["a", "--flag", "--", "--unknown"])
     #expect(!given.has("--flag"))
-  }
-
-  @Test("operands can be other than UTF-8, where the program allows it; options cannot")
-  func bytes() throws {
-    func given(_ words: [[UInt8]]) throws -> Arguments {
-      let paths = words.map { word in
-        (word + [0]).withUnsafeBytes { bytes in
-          bytes.assumingMemoryBound(to: CChar.self).baseAddress.map { FilePath(cString: $0) }
-        }
-      }
-      return try Arguments(
-        paths.compactMap(\.self), flags: ["--flag"], options: ["--option"])
-    }
-    let odd: [UInt8] = [0x61, 0xe9]
-    let operands = try given([Array("x".utf8), odd, Array("--flag".utf8), Array("--".utf8), odd])
-    #expect(operands.operands == ["x", "a\\xe9", "a\\xe9"])
-    #expect(operands.paths.map(\.isText) == [true, false, false])
-    #expect(throws: UsageError("argument 2 is not UTF-8")) { try operands.checkOperands() }
-    try given([Array("ä".utf8)]).checkOperands()
-    for option in ["--option=", "--flag", "-"] {
-      #expect(throws: UsageError("argument 1 is not UTF-8")) {
-        _ = try given([Array(option.utf8) + odd])
-      }
-    }
-    #expect(throws: UsageError("argument 3 is not UTF-8")) {
-      _ = try given([odd, Array("--option".utf8), odd])
-    }
   }
 
   @Test(
@@ -118,6 +90,15 @@ struct TableTests {
     let long = String(repeating: "y", count: 100)
     #expect(wrapped(["a", long, "\n"]).description == "a\n\(long)\n\u{fffd}")
     #expect(wrapped([]) == "")
+  }
+
+  @Test("numbers are padded in front, and texts behind; seconds have six digits after the point")
+  func padding() {
+    #expect(padded("ä", 3) == "ä  " && padded("abcd", 3) == "abcd")
+    #expect(padded(-7, 4) == "  -7" && padded(0x2e8, 4, radix: 16, "0") == "02e8")
+    #expect(padded(12345, 4, "0") == "12345")
+    #expect(seconds(-1_500_000) == "-1.500000" && seconds(1_059_999) == "1.059999")
+    #expect(seconds(.min) == "-9223372036854.775808")
   }
 
   @Test(

@@ -34,15 +34,7 @@ public enum ChangeLine {
 
   /// Seconds with six digits after the point, to the right in 13 columns.
   private static func text(_ time: Time) -> String {
-    let microseconds = time.microseconds.magnitude
-    // The leading 1 keeps the zeros behind it.
-    let fraction = "\(1_000_000 + microseconds % 1_000_000)".dropFirst()
-    let sign = time.microseconds < 0 ? "-" : ""
-    let seconds = "\(sign)\(microseconds / 1_000_000).\(fraction)"
-    return String(repeating: " ", count: max(0, 13 - seconds.utf8.count)) + seconds
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
+    let text = seconds(time.microseconds)
+    return String(repeating: " ", count: max(0, 13 - text.utf8.count)) + text
   }
 }

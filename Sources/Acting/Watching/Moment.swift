@@ -1,4 +1,5 @@
 import Glibc
+import Terminal
 
 /// A moment on the two clocks of this computer.
 public struct Moment: Sendable {
@@ -37,9 +38,8 @@ public struct Moment: Sendable {
     var seconds = time_t((microseconds - rest) / 1_000_000)
     var parts = tm()
     localtime_r(&seconds, &parts)
-    let text = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }
+    let text = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded($0, 2, "0") }
       .joined(separator: ":")
-    let digits = String(rest / 1000)
-    return (text, String(repeating: "0", count: 3 - digits.count) + digits)
+    return (text, padded(rest / 1000, 3, "0"))
   }
 }

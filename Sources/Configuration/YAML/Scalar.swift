@@ -1,3 +1,5 @@
+import Terminal
+
 /// The YAML of a text: unquoted if every program reads that as this text, otherwise in double
 /// quotes. Invisible characters are escaped.
 func scalar(_ text: String) -> String {
@@ -30,7 +32,6 @@ private func escaped(_ character: Unicode.Scalar) -> String {
       if !character.properties.isDefaultIgnorableCodePoint { return String(character) }
     default: break
     }
-    let digits = String(character.value, radix: 16)
-    return "\\U\(String(repeating: "0", count: 8 - digits.utf8.count))\(digits)"
+    return "\\U\(padded(character.value, 8, radix: 16, "0"))"
   }
 }

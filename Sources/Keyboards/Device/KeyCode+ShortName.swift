@@ -1,4 +1,5 @@
 public import KeyboardModes
+import Terminal
 
 /// Short names of keys, such as `F9`, `Scroll_Lock` and `Super`: the kernel's names without `KEY_`,
 /// and names that people know from keyboards and desktops. Case and underscores do not matter.
@@ -20,8 +21,7 @@ extension KeyCode {
   /// A name for people, which ``init(writtenAs:)`` reads as this key: a short one, unless the key
   /// has only a kernel's name, or a number.
   public var shortName: String {
-    // The leading 1 keeps the zeros behind it.
-    Self.namesOfKeys[self] ?? "0x\(String(0x1000 + Int(number), radix: 16).dropFirst())"
+    Self.namesOfKeys[self] ?? "0x\(padded(number, 3, radix: 16, "0"))"
   }
 
   /// The names of all keys that the kernel's header had when libevdev was built.

@@ -1,4 +1,5 @@
 import KeyboardModes
+import Terminal
 
 /// Parses the lines of an evemu recording, in all versions of the format.
 ///
@@ -14,58 +15,35 @@ import KeyboardModes
 /// hexadecimal, and whether it was on. Sources: README.md and src/evemu.c of freedesktop.org's
 /// evemu.
 struct EvemuParser: EntryParser {
-  static let beginnings: StaticString = "#ENIPBALS"
-
   private(set) var isRecognized = false
-  var warning: Warning?
 
-  /// The length of the value of the last event of a key or an LED, by which a value that was cut off
-  /// can be recognized.
-  private var valueWidth = 0
-
-  mutating func parse(
-    _ line: UnsafeRawBufferPointer, isComplete: Bool
-  ) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     if line.begins(with: "E: ") {
-      return try parseEvent(Fields(line, from: 3), isComplete: isComplete)
+      return try parseEvent(Fields(line, from: 3))
     }
     if line.first == UInt8(ascii: "#") { return try parseComment(line) }
     if line.count >= 2, line[1] == UInt8(ascii: ":"), "NIPBALS".utf8.contains(line[0]) {
       return try parseHeader(line)
     } else if line.contains(where: { $0 != .space && $0 != .tab }) {
-      throw LineFault(
-        line.begins(with: "R: ") || line.begins(with: "D: ")
-          ? "a line of hid-recorder, which records no key events"
-          : "neither an evemu event nor a header line")
+      throw LineFault("neither an evemu event nor a header line")
     }
     return nil
   }
 
-  private mutating func parseEvent(
-    _ event: Fields, isComplete: Bool
-  ) throws(LineFault) -> Entry? {
+  private mutating func parseEvent(_ event: Fields) throws(LineFault) -> Entry? {
     var fields = event
-    // Nothing else begins so, even if the rest is damaged or cut off.
+    // Nothing else begins so, even if the rest is damaged.
     if fields.hasDigit { isRecognized = true }
     let time = try fields.time()
     let type = try hexadecimal(&fields, "type")
     let code = try hexadecimal(&fields, "code")
-    fields.skipSpace()
-    let before = fields.count
     let value = try fields.value(orEndAt: UInt8(ascii: "#"))
-    let width = before - fields.count
-    if type == InputEvent.key || type == InputEvent.led {
-      guard isComplete || fields.hasMore || width >= valueWidth else {
-        throw LineFault("the value of the event is cut off")
-      }
-      valueWidth = width
-    }
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
   private mutating func parseComment(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line)
-    if fields.skip("# EVEMU ") { try parseVersion(fields) }
+    if fields.skip("# EVEMU ") { isRecognized = true }
     return fields.skip(Note.mark) ? try parseNote(fields) : nil
   }
 
@@ -85,7 +63,7 @@ struct EvemuParser: EntryParser {
     while fields.hasMore {
       let number = try hexadecimal(&fields, "code")
       guard let key = KeyCode(number) else {
-        let code = right(number, 4, radix: 16, "0")
+        let code = padded(number, 4, radix: 16, "0")
         throw LineFault("key code \"\(code)\" is above \(String(KeyCode.max, radix: 16))")
       }
       guard keys.count <= KeyCode.max else {
@@ -95,20 +73,6 @@ struct EvemuParser: EntryParser {
       fields.skipSpace()
     }
     return .held(keys, device: 0)
-  }
-
-  /// Parses the version, `major.minor`, in the first line since version 1.1.
-  private mutating func parseVersion(_ fields: consuming Fields) throws(LineFault) {
-    let wasRecognized = isRecognized
-    isRecognized = true
-    let version = fields.next().map { String(decoding: $0, as: UTF8.self) } ?? ""
-    let parts = version.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count == 2, let major = Int(parts[0]), let minor = Int(parts[1]) else {
-      throw LineFault("evemu version \(quoted(version.utf8)) is not two numbers")
-    }
-    guard !wasRecognized, (major, minor) > (1, 3) else { return }
-    warning = Warning(
-      message: "evemu version \(version) is newer than 1.3; reading it as 1.3", isOfLine: true)
   }
 
   /// Parses a line of the description, most of which are skipped.

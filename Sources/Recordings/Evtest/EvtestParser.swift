@@ -10,37 +10,25 @@ import KeyboardModes
 /// and codes are parsed as numbers, because their names have changed over the years. Source:
 /// evtest.c of freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
-  static let beginnings: StaticString = "EIS"
-
   private(set) var isRecognized = false
 
-  /// The beginnings of header lines.
-  private static let headers: [StaticString] = [
-    "Input driver version is ", "Input device ID:", "Input device name:", "Supported events:",
-    "  Event type ", "    Event code ",
-  ]
-
-  /// What only lines of events contain.
-  private static let marks: [StaticString] = ["Event: time ", ", value ", "- SYN_", "> SYN_"]
-
-  mutating func parse(
-    _ line: UnsafeRawBufferPointer, isComplete: Bool
-  ) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line)
     guard fields.skip("Event: time ") else {
-      try parseOther(line, isComplete: isComplete)
+      let isHeader =
+        line.begins(with: "Input driver version is ") || line.begins(with: "Supported events:")
+      if isHeader { isRecognized = true }
+      // A terminal may have echoed a typed letter before it.
+      guard line.firstOffset(of: "Event: time ") == nil else {
+        throw LineFault("an event that does not begin with 'Event: time'")
+      }
       return nil
     }
     isRecognized = true
     let time = try fields.time(orEndAt: UInt8(ascii: ","))
     _ = fields.skip(UInt8(ascii: ","))
     fields.skipSpace()
-    guard fields.skip("type") else {
-      let synchronization = try parseSynchronization(&fields, time)
-      // A decoration follows each name. A name at the end of the file may have been cut off.
-      guard fields.hasMore || isComplete else { throw LineFault("the name may be cut off") }
-      return synchronization
-    }
+    guard fields.skip("type") else { return try parseSynchronization(&fields, time) }
     let type = try number(&fields, "type")
     guard fields.skip(to: "code ") else { throw LineFault("an event without a code") }
     let code = try number(&fields, "code")
@@ -66,19 +54,6 @@ struct EvtestParser: EntryParser {
     if name.equals("SYN_MT_REPORT") { return nil }
     let code = name.equals("SYN_DROPPED") ? InputEvent.dropped : InputEvent.report
     return .event(InputEvent(time: time, type: InputEvent.synchronization, code: code, value: 0))
-  }
-
-  /// - Throws: if the line is an event whose beginning is damaged. Any other text is ignored.
-  private mutating func parseOther(
-    _ line: UnsafeRawBufferPointer, isComplete: Bool
-  ) throws(LineFault) {
-    if Self.headers.contains(where: { line.begins(with: $0) }) { isRecognized = true }
-    guard !Self.marks.contains(where: { line.firstOffset(of: $0) != nil }) else {
-      throw LineFault("an event that does not begin with 'Event: time'")
-    }
-    guard isComplete || line.isEmpty || !"Event: time ".utf8.starts(with: line) else {
-      throw LineFault("an event without a time")
-    }
   }
 
   private func number(_ fields: inout Fields, _ what: String) throws(LineFault) -> UInt16 {

@@ -13,8 +13,6 @@ import Keyboards
 /// getevent reads only one device. Old versions write the time with a dash, and its microseconds
 /// without leading zeros. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
-  static let beginnings: StaticString = "a[/0123456789"
-
   private(set) var isRecognized = false
 
   /// The paths of the present devices, and their numbers in the order of their first events.
@@ -23,21 +21,16 @@ struct GeteventParser: EntryParser {
   /// The number of all devices so far, also of removed ones.
   private var count = 0
 
-  /// The text that names the device of the last event, and its number.
-  private var last: (path: [UInt8], number: Int)?
-
   private var keyNames = KeyNames()
 
   /// The most devices, removed ones included. The kernel has no more at a time.
   private static let mostDevices = 1024
 
-  mutating func parse(
-    _ line: UnsafeRawBufferPointer, isComplete: Bool
-  ) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line)
     let time = try time(&fields)
     let device = try device(&fields)
-    guard let time else { return try parseOther(line, fields, isComplete: isComplete) }
+    guard let time else { return try parseOther(line, fields) }
     guard let type = type(&fields) else { throw Self.unknown }
     isRecognized = true
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
@@ -63,7 +56,7 @@ struct GeteventParser: EntryParser {
 
   /// Parses a line without a time, of which `fields` is what follows the path of a device.
   private mutating func parseOther(
-    _ line: UnsafeRawBufferPointer, _ fields: Fields, isComplete: Bool
+    _ line: UnsafeRawBufferPointer, _ fields: Fields
   ) throws(LineFault) -> Entry? {
     if line.begins(with: "add device ") { isRecognized = true }
     if line.begins(with: "remove device ") { return remove(Fields(line, from: 14)) }
@@ -74,9 +67,7 @@ struct GeteventParser: EntryParser {
       throw LineFault("an event without a time: getevent needs -t")
     }
     // Between events there are descriptions of devices.
-    guard !hasEvent(line), isComplete || line.first?.isDigit != true else {
-      throw Self.unknown
-    }
+    guard line.firstOffset(of: "] /dev/input/event") == nil else { throw Self.unknown }
     return nil
   }
 
@@ -101,24 +92,18 @@ struct GeteventParser: EntryParser {
 
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
   private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
-    fields.skipSpace()
-    if let last, fields.skip(last.path) { return last.number }
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
     else { return 0 }
     fields = rest
-    let name = path.dropLast()
-    let known = devices.first { $0.path.elementsEqual(name) }
-    guard known != nil || count < Self.mostDevices else {
+    let name = UnsafeRawBufferPointer(rebasing: path.dropLast())
+    if let known = devices.first(where: { name.equals($0.path) }) { return known.number }
+    guard count < Self.mostDevices else {
       throw LineFault("more than \(Self.mostDevices) devices")
     }
-    let device = known ?? (Array(name), count)
-    if known == nil {
-      devices.append(device)
-      count += 1
-    }
-    last = (Array(path) + [.space], device.number)
-    return device.number
+    devices.append((Array(name), count))
+    count += 1
+    return count - 1
   }
 
   /// Parses `remove device 5: /dev/input/event5`. Another device may get the path later.
@@ -127,18 +112,7 @@ struct GeteventParser: EntryParser {
     guard fields.next() != nil, let path = fields.next(),
       let index = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }
-    last = nil
     return .gone(device: devices.remove(at: index).number, at: nil)
-  }
-
-  /// Whether the line has an event behind a damaged beginning.
-  private func hasEvent(_ line: UnsafeRawBufferPointer) -> Bool {
-    var fields = Fields(line)
-    while fields.next() != nil {
-      var event = fields
-      if type(&event) != nil, event.next() != nil, value(&event) != nil { return true }
-    }
-    return false
   }
 
   private func type(_ fields: inout Fields) -> UInt16? {

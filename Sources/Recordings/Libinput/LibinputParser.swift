@@ -20,8 +20,6 @@ import KeyboardModes
 /// each line says what it is, so a fragment of a recording is read too. Source:
 /// tools/libinput-record.man of freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
-  static let beginnings: StaticString = "#-n"
-
   /// What a line belongs to.
   private enum Place {
     /// The beginning of the file, or the description of a device.
@@ -33,7 +31,7 @@ struct LibinputParser: EntryParser {
   }
 
   private(set) var isRecognized = false
-  var warning: Warning?
+  var warning: String?
 
   /// Whether the recording says that it is of one device, and so is in the order of time.
   private(set) var isInOrder = false
@@ -54,9 +52,7 @@ struct LibinputParser: EntryParser {
   /// Whether the report has the scan code that an obfuscated recording has for all keys.
   private var hasScanCodeOfA = false
 
-  mutating func parse(
-    _ line: UnsafeRawBufferPointer, isComplete: Bool
-  ) throws(LineFault) -> Entry? {
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line)
     fields.skipSpace()
     if fields.skip("- [") { return try parseEvent(fields, of: line) }
@@ -178,9 +174,7 @@ struct LibinputParser: EntryParser {
   /// say so behind the event.
   private mutating func checkObfuscation(_ code: UInt16, _ line: UnsafeRawBufferPointer) {
     guard line.ends(with: "(obfuscated)") || (hasScanCodeOfA && code != 30) else { return }
-    warning = Warning(
-      message: "libinput hid the key codes, even those of Shift; record with --show-keycodes",
-      isOfLine: false)
+    warning = "libinput hid the key codes, even those of Shift; record with --show-keycodes"
   }
 
   /// The number of the present device; a new one at its first event.

@@ -61,11 +61,12 @@ public struct LibinputWriter: RecordingWriter {
   private mutating func events(_ report: Report) -> String {
     "  - evdev:\n"
       + report.events.map { event in
-        let seconds = right(event.time.microseconds / 1_000_000, 3)
-        let fraction = right(event.time.microseconds % 1_000_000, 6)
-        let numbers = "\(right(event.type, 3)), \(right(event.code, 3)), \(right(event.value, 7))"
+        let seconds = padded(event.time.microseconds / 1_000_000, 3)
+        let fraction = padded(event.time.microseconds % 1_000_000, 6)
+        let (type, code) = (padded(event.type, 3), padded(event.code, 3))
+        let value = padded(event.value, 7)
         let text = comment.text(of: event)
-        return "    - [\(seconds), \(fraction), \(numbers)] # \(text)\n"
+        return "    - [\(seconds), \(fraction), \(type), \(code), \(value)] # \(text)\n"
       }.joined()
   }
 
@@ -80,7 +81,7 @@ public struct LibinputWriter: RecordingWriter {
       case "\"", "\\": "\\\(scalar)"
       // Characters that YAML does not allow unescaped, or that a terminal would act on.
       case _ where !scalar.isShown || scalar.value >= 0xfffe:
-        "\\U" + right(scalar.value, 8, radix: 16, "0")
+        "\\U" + padded(scalar.value, 8, radix: 16, "0")
       default: "\(scalar)"
       }
     }

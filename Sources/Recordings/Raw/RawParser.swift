@@ -18,8 +18,7 @@ struct RawParser: EntryParser {
   var isRecognized: Bool { true }
 
   @inline(__always)
-  func parse(_ record: UnsafeRawBufferPointer, isComplete: Bool) throws(LineFault) -> Entry? {
-    guard isComplete else { throw LineFault("\(record.count) bytes of \(size)") }
+  func parse(_ record: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     let seconds = word(0, of: record)
     let microseconds = word(1, of: record)
     guard 0..<1_000_000 ~= microseconds else {
@@ -49,7 +48,7 @@ struct RawParser: EntryParser {
     return count > 0
       && (0..<count).allSatisfy { index in
         let record = UnsafeRawBufferPointer(rebasing: bytes[index * size..<(index + 1) * size])
-        return (try? parse(record, isComplete: true)) != nil
+        return (try? parse(record)) != nil
       }
   }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import KeyboardModes
 
 /// What a line or record of a recording says.
@@ -72,25 +71,20 @@ protocol EntryParser {
   /// The size of a record, in bytes; `nil` if the format has lines.
   var recordSize: Int? { get }
 
-  /// The first characters, behind spaces, of the lines that only this format has.
-  static var beginnings: StaticString { get }
-
   /// Whether a line was found that only this format has.
   var isRecognized: Bool { get }
 
   /// Whether the recording is known to be in the order of time.
   var isInOrder: Bool { get }
 
-  /// What the user should know of the line that was parsed last. The caller sets it to `nil`.
-  var warning: Warning? { get set }
+  /// What the user should know of the recording, after the line that was parsed last. The caller sets
+  /// it to `nil`.
+  var warning: String? { get set }
 
   /// Parses one line or record.
   ///
-  /// - Parameter isComplete: whether a line end follows the line, or the record has its full size.
   /// - Returns: what the line says of keys and LEDs, if anything.
-  mutating func parse(
-    _ line: UnsafeRawBufferPointer, isComplete: Bool
-  ) throws(LineFault) -> Entry?
+  mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
 
   /// The next inputs of a recording in this format. Parsers do not implement it: it is a part of the
   /// protocol so that the compiler makes the loop over the lines for each parser, and calls nothing through the protocol
@@ -98,18 +92,10 @@ protocol EntryParser {
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch?
 }
 
-/// What the user should know of a recording, but what does not prevent reading.
-struct Warning {
-  let message: String
-  /// Whether it is about the line that was parsed last, or about the whole file.
-  let isOfLine: Bool
-}
-
 extension EntryParser {
-  static var beginnings: StaticString { "" }
   var recordSize: Int? { nil }
   var isInOrder: Bool { true }
-  var warning: Warning? {
+  var warning: String? {
     get { nil }
     set {}
   }
@@ -120,11 +106,8 @@ extension EntryParser {
 
   /// Whether the parser recognizes its format by this line alone.
   func recognizes(_ line: UnsafeRawBufferPointer) -> Bool {
-    guard let first = line.first(where: { $0 > .space }),
-      memchr(Self.beginnings.utf8Start, Int32(first), Self.beginnings.utf8CodeUnitCount) != nil
-    else { return false }
     var parser = self
-    _ = try? parser.parse(line, isComplete: true)
+    _ = try? parser.parse(line)
     return parser.isRecognized
   }
 }

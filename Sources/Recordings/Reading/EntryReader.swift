@@ -63,17 +63,17 @@ struct EntryReader: ~Copyable {
     _ part: InputReader.Part, _ parser: inout some EntryParser
   ) throws(RecordingError) -> RecordedInput? {
     do throws(LineFault) {
-      if part.kind == .tooLong { throw LineFault("not a line of text") }
-      let entry = try parser.parse(part.bytes, isComplete: part.kind == .complete)
+      // What it says cannot be trusted, even if it can be parsed: the end of a number may be missing.
+      guard part.isComplete else { throw LineFault("the recording is cut off here") }
+      let entry = try parser.parse(part.bytes)
       if let warning = parser.warning {
         parser.warning = nil
-        warn(warning)
+        options.warn(RecordingError(warning, file: input.name))
       }
       guard let entry else { return nil }
       return try interpreter.take(entry)
     } catch {
-      let hint = part.kind == .cutOff ? "the recording is cut off here: " : ""
-      try skip(fault(hint + error.message), isFatal: error.isFatal)
+      try skip(fault(error.message), isFatal: error.isFatal)
       return nil
     }
   }
@@ -83,12 +83,6 @@ struct EntryReader: ~Copyable {
     guard interpreter.isUnfinished, !hasEnded else { return }
     hasEnded = true
     try skip(fault("the recording is cut off here"))
-  }
-
-  private mutating func warn(_ warning: Warning) {
-    options.warn(
-      warning.isOfLine
-        ? fault(warning.message) : RecordingError(warning.message, file: input.name))
   }
 
   private mutating func skip(

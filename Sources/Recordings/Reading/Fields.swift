@@ -67,14 +67,6 @@ struct Fields {
     return true
   }
 
-  /// Skips these bytes, if they are next, and returns whether they are.
-  @inline(__always)
-  mutating func skip(_ bytes: [UInt8]) -> Bool {
-    guard count >= bytes.count, memcmp(front, bytes, bytes.count) == 0 else { return false }
-    front += bytes.count
-    return true
-  }
-
   /// Skips everything up to this text, and the text too. Returns whether the line contains the
   /// text; if not, nothing is skipped.
   @inline(__always)

@@ -9,21 +9,10 @@ struct InputReader: ~Copyable {
 
   /// A line without its line end, or a record.
   struct Part {
-    enum Kind {
-      case complete
-      /// The file ends before a line end or the end of the record.
-      case cutOff
-      /// The line is longer than ``longestLine``. It has no bytes here.
-      case tooLong
-    }
-
     /// The bytes, which are valid until the next call of any method of the reader.
     let bytes: UnsafeRawBufferPointer
-    let kind: Kind
-
-    fileprivate var withoutCarriageReturns: Part {
-      Part(bytes: bytes.withoutCarriageReturns, kind: kind)
-    }
+    /// Whether a line end follows the line, or the record has its full size. If not, the file ends.
+    let isComplete: Bool
   }
 
   /// The file, as the user named it.
@@ -40,17 +29,13 @@ struct InputReader: ~Copyable {
   private var end = 0
   private var isAtEnd = false
 
-  /// Where in the file the next bytes are read into the buffer.
-  private var offset = 0
-
   /// The number of the line or record that was returned last, from 1; 0 before the first.
   private(set) var number = 0
-  private var isInLongLine = false
 
   /// Opens the file at `path`; `-` is standard input.
-  init(_ path: FilePath) throws(RecordingError) {
-    let isStandardInput = path.text == "-"
-    let name = isStandardInput ? "<stdin>" : path.text
+  init(_ path: String) throws(RecordingError) {
+    let isStandardInput = path == "-"
+    let name = isStandardInput ? "<stdin>" : path
     let file = try Self.open(path, name, isStandardInput: isStandardInput)
     self.name = name
     // Standard input is read from its present position: a script may have read a part on purpose.
@@ -62,7 +47,7 @@ struct InputReader: ~Copyable {
 
   // Swift 6.0 cannot catch an error while a noncopyable value is only partly initialized.
   private static func open(
-    _ path: FilePath, _ name: String, isStandardInput: Bool
+    _ path: String, _ name: String, isStandardInput: Bool
   ) throws(RecordingError) -> FileDescriptor {
     do throws(SystemError) {
       return try isStandardInput ? FileDescriptor.standardInput() : FileDescriptor.opening(path)
@@ -77,6 +62,7 @@ struct InputReader: ~Copyable {
   ///
   /// - Parameter mayRead: whether more of the file may be read. If not, a line that is not in
   ///   memory as a whole is `nil` too.
+  /// - Throws: if the file cannot be read, or if the line is longer than ``longestLine``.
   mutating func nextLine(mayRead: Bool) throws(RecordingError) -> Part? {
     var searched = start
     while true {
@@ -84,24 +70,19 @@ struct InputReader: ~Copyable {
       if let newline = indexOfNewline(from: searched, to: limit) {
         let line = start..<newline
         start = newline + 1
-        searched = start
-        guard isInLongLine else { return part(line, .complete).withoutCarriageReturns }
-        isInLongLine = false
-      } else if limit == start + Self.longestLine {
-        start = limit
-        searched = limit
-        guard !isInLongLine else { continue }
-        isInLongLine = true
-        return part(start..<start, .tooLong)
-      } else if isAtEnd {
+        return Part(bytes: take(line).withoutCarriageReturns, isComplete: true)
+      }
+      guard limit < start + Self.longestLine else {
+        throw RecordingError("not a line of text", file: name, line: number + 1)
+      }
+      if isAtEnd {
         let line = start..<end
         start = end
-        return line.isEmpty || isInLongLine ? nil : part(line, .cutOff).withoutCarriageReturns
-      } else {
-        guard mayRead else { return nil }
-        searched = end - start
-        try fill()
+        return line.isEmpty ? nil : Part(bytes: take(line), isComplete: false)
       }
+      guard mayRead else { return nil }
+      searched = end - start
+      try fill()
     }
   }
 
@@ -116,7 +97,7 @@ struct InputReader: ~Copyable {
     let record = start..<min(start + size, end)
     guard !record.isEmpty else { return nil }
     start = record.upperBound
-    return part(record, record.count == size ? .complete : .cutOff)
+    return Part(bytes: take(record), isComplete: record.count == size)
   }
 
   /// The next bytes, without taking them: reads until they are `enough` or the file ends. They are
@@ -129,9 +110,10 @@ struct InputReader: ~Copyable {
     return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
   }
 
-  private mutating func part(_ range: Range<Int>, _ kind: Part.Kind) -> Part {
+  /// The bytes of the next line or record, which gets its number.
+  private mutating func take(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     number += 1
-    return Part(bytes: UnsafeRawBufferPointer(rebasing: buffer[range]), kind: kind)
+    return UnsafeRawBufferPointer(rebasing: buffer[range])
   }
 
   private func indexOfNewline(from index: Int, to limit: Int) -> Int? {
@@ -148,12 +130,8 @@ struct InputReader: ~Copyable {
       (start, end) = (0, end - start)
     }
     do {
-      let space = UnsafeMutableRawBufferPointer(rebasing: buffer[end...])
-      let count =
-        try size == nil
-        ? descriptor.read(into: space) : descriptor.read(at: offset, into: space)
+      let count = try descriptor.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[end...]))
       end += count
-      offset += count
       isAtEnd = count == 0
     } catch {
       throw RecordingError(error.reason, file: name)

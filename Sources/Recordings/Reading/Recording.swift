@@ -1,6 +1,3 @@
-import Linux
-public import Terminal
-
 /// Reads one or more recordings from start to end.
 ///
 /// Several files are several devices, or groups of devices, of one machine. Their inputs are merged
@@ -9,7 +6,7 @@ public import Terminal
 /// The memory that it needs does not depend on how long the recordings are, except for libinput's
 /// of several devices: they have the events of one device after those of another, so all are kept.
 public struct Recording: ~Copyable {
-  private let paths: [FilePath]
+  private let paths: [String]
   private let format: RecordingFormat?
   private let options: ReadingOptions
   private let files: [OpenedRecording]
@@ -22,9 +19,9 @@ public struct Recording: ~Copyable {
   ///   - isLenient: whether faults are skipped and counted; see ``skipped``.
   ///   - warn: takes warnings: what the user should know but what does not prevent reading. It gets
   ///     each warning once.
-  /// - Throws: if a file cannot be opened or read.
+  /// - Throws: if a file cannot be opened or read, or is like no format.
   public init(
-    opening paths: [FilePath], format: RecordingFormat? = nil, isLenient: Bool = false,
+    opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
     warn: @escaping (RecordingError) -> Void = { _ in }
   ) throws(RecordingError) {
     var warnings: Set<RecordingError> = []
@@ -34,17 +31,8 @@ public struct Recording: ~Copyable {
     try self.init(paths, format, options)
   }
 
-  /// Opens the recordings whose paths are these texts, like the other initializer.
-  public init(
-    opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
-    warn: @escaping (RecordingError) -> Void = { _ in }
-  ) throws(RecordingError) {
-    try self.init(
-      opening: paths.map { FilePath($0) }, format: format, isLenient: isLenient, warn: warn)
-  }
-
   private init(
-    _ paths: [FilePath], _ format: RecordingFormat?, _ options: ReadingOptions
+    _ paths: [String], _ format: RecordingFormat?, _ options: ReadingOptions
   ) throws(RecordingError) {
     // First: Swift 6.0 cannot throw once some properties of a noncopyable value are set.
     let files = try paths.indices.map { index throws(RecordingError) in
@@ -77,16 +65,11 @@ public struct Recording: ~Copyable {
   }
 
   /// The same fault, with the detected format of its file in the message, because detection may
-  /// have been wrong. If the user named the format, the message stays as it is. If the file is like
-  /// no format, the message says only that.
+  /// have been wrong. If the user named the format, the message stays as it is.
   public func explained(_ fault: RecordingError) -> RecordingError {
     guard let file = files.first(where: { $0.name == fault.file }),
       let format = file.detectedFormat
     else { return fault }
-    if file.isUnknown {
-      return RecordingError(
-        "not a recording in a known format (\(RecordingFormat.names))", file: fault.file)
-    }
     return RecordingError(
       "\(fault.message) (read as \(format.rawValue))", file: fault.file, line: fault.line)
   }
@@ -107,27 +90,20 @@ private struct OpenedRecording {
   /// The format, if it was detected by content.
   let detectedFormat: RecordingFormat?
 
-  /// Whether no format claims anything of the file, and the user named none.
-  let isUnknown: Bool
-
   let stream: RecordingStream
 
   /// Opens the file at `path`; `-` is standard input.
   init(
-    _ path: FilePath, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
+    _ path: String, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
     _ options: ReadingOptions
   ) throws(RecordingError) {
     var input = try InputReader(path)
     (name, size) = (input.name, input.size)
-    let isFile = input.size != nil
-    let start = try input.peek { start in
-      // Of a file, the rest is there too: looking for the format once is enough.
-      if isFile { return start.count >= RecordingFormat.detectedSize }
-      return format != nil || RecordingFormat.isKnown(from: start)
+    let start = try input.peek { format != nil || RecordingFormat.isKnown(from: $0) }
+    guard let used = format ?? RecordingFormat(of: start) else {
+      throw RecordingError(
+        "not a recording in a known format (\(RecordingFormat.names))", file: input.name)
     }
-    let claimed = format ?? RecordingFormat(of: start)
-    let used = claimed ?? .guessed(of: start)
-    isUnknown = claimed == nil
     detectedFormat = format == nil ? used : nil
     stream = RecordingStream(input, used.parser, interpreter, options)
   }

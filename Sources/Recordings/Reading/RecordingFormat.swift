@@ -25,28 +25,13 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     }
   }
 
-  /// How many bytes detection looks at.
-  static let detectedSize = 4096
-
-  /// Detects the format of a recording by its first bytes; `nil` if no format claims any of them.
-  ///
-  /// The format of a text is the one that claims the most lines; if several claim as many, the one
-  /// whose line comes first. So a recording keeps its format if single lines of another one were
-  /// pasted, echoed or quoted into it.
+  /// Detects the format of a recording by its first bytes; `nil` if they are not a recording. Of a
+  /// text, the first line that a format recognizes decides.
   init?(of start: UnsafeRawBufferPointer) {
-    let format =
-      RecordingFormat(ofRecords: start)
-      ?? RecordingFormat(ofLines: UnsafeRawBufferPointer(rebasing: start.prefix(Self.detectedSize)))
-      // The first recognizable line may come late.
-      ?? RecordingFormat(ofLines: start)
-    guard let format else { return nil }
+    guard let format = RecordingFormat(ofRecords: start) ?? RecordingFormat(ofLines: start) else {
+      return nil
+    }
     self = format
-  }
-
-  /// The format to try for a text that no format claims: getevent's lines begin with a bracket, and
-  /// the oldest evemu recordings have no header.
-  static func guessed(of start: UnsafeRawBufferPointer) -> RecordingFormat {
-    start.first { $0 > .space } == UInt8(ascii: "[") ? .getevent : .evemu
   }
 
   /// The names of the formats for people. Raw records have two sizes.
@@ -55,7 +40,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// Whether these bytes are enough to detect the format. Waiting for more may take long: the
   /// recording may be one that is being typed.
   static func isKnown(from start: UnsafeRawBufferPointer) -> Bool {
-    guard start.count < detectedSize else { return true }
+    guard start.count < InputReader.longestLine else { return true }
     // A 64-bit record looks like a 32-bit one until it is complete.
     guard start.count < RawParser.size64 || RecordingFormat(ofRecords: start) == nil else {
       return true
@@ -70,31 +55,19 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
     self = is64 ? .raw64 : .raw32
   }
 
-  /// The format of most lines of `text`.
   private init?(ofLines text: UnsafeRawBufferPointer) {
-    // The formats that claim lines, in the order of their first ones, and the numbers of lines.
-    var claims: [(format: RecordingFormat, count: Int)] = []
     var rest = text
     while !rest.isEmpty {
       let end = rest.firstOffset(of: "\n") ?? rest.count
       let line = UnsafeRawBufferPointer(rebasing: rest[..<end]).withoutCarriageReturns
-      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(end + 1))
-      guard let format = Self.claiming(line) else { continue }
-      if let index = claims.firstIndex(where: { $0.format == format }) {
-        claims[index].count += 1
-      } else {
-        claims.append((format, 1))
+      let formats: [RecordingFormat] = [.evemu, .libinput, .evtest, .getevent]
+      // No two have the same line.
+      if let format = formats.first(where: { $0.parser.recognizes(line) }) {
+        self = format
+        return
       }
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(end + 1))
     }
-    guard let first = claims.max(by: { $0.count < $1.count }) else { return nil }
-    self = first.format
-  }
-
-  /// The format that has such a line, if any has; no two have the same.
-  private static func claiming(_ line: UnsafeRawBufferPointer) -> RecordingFormat? {
-    if EvemuParser().recognizes(line) { return .evemu }
-    if LibinputParser().recognizes(line) { return .libinput }
-    if EvtestParser().recognizes(line) { return .evtest }
-    return GeteventParser().recognizes(line) ? .getevent : nil
+    return nil
   }
 }

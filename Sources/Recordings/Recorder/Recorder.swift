@@ -58,9 +58,9 @@ public final class Recorder {
     try open()
     let format = try format()
     if format == .evemu, devices.descriptions.count > 1 { leaveOutOthers() }
-    let output = try request.output.map(AppendedFile.init(creating:)) ?? .standardOutput()
+    let file = try RecordingFile(
+      request.output, format, devices.descriptions, remarks: request.remarks)
     notify(announcement)
-    let file = try RecordingFile(output, format, devices.descriptions, remarks: request.remarks)
     self.file = file
     write(Batch(early), to: file)
     if failure == nil { try loop.run() }
@@ -123,11 +123,7 @@ public final class Recorder {
 
   private func finish(_ file: RecordingFile) throws(SystemError) -> Bool {
     do throws(SystemError) {
-      if let failure {
-        // The lists of the other devices may still fit.
-        try? file.finish()
-        throw failure
-      }
+      if let failure { throw failure }
       try file.finish()
     } catch {
       guard error.code == EPIPE else {

@@ -1,7 +1,10 @@
+import Glibc
 import Keyboards
+import Linux
 import Terminal
 
-/// A recording that is being written. If it is a file and no pipe, it always has whole reports only.
+/// A recording that is being written. Once a write has failed, its last line may be cut off, which
+/// readers report.
 ///
 /// In libinput's format each device has a list of reports. That of the first device is written
 /// into the recording at once; those of the other devices stay in memory until ``finish()``
@@ -15,20 +18,29 @@ final class RecordingFile {
     var heading = ""
   }
 
-  private let output: AppendedFile
+  private let descriptor: FileDescriptor
+  private let name: String
   private var sections: [Section] = []
 
-  /// Writes what precedes the reports of these devices; in evemu's format there is one.
+  /// Begins a recording, and writes what precedes the reports of these devices; in evemu's format
+  /// there is one.
+  ///
+  /// - Parameter path: where to create a file that only its owner can read, and where none may be;
+  ///   `nil` for standard output.
   init(
-    _ output: AppendedFile, _ format: WrittenFormat, _ devices: [DeviceDescription],
-    remarks: [String]
+    _ path: String?, _ format: WrittenFormat, _ devices: [DeviceDescription], remarks: [String]
   ) throws(SystemError) {
-    self.output = output
+    name = path ?? "standard output"
+    let number = try retrying(path == nil ? "write" : "create", name) {
+      guard let path else { return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3) }
+      return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    }
+    descriptor = FileDescriptor(owning: number)
     switch format {
     case .evemu:
       for device in devices {
         sections.append(Section(writer: EvemuWriter()))
-        try output.append(EvemuWriter.header(device, remarks: remarks))
+        try append(EvemuWriter.header(device, remarks: remarks))
       }
     case .libinput:
       sections = devices.map { device in
@@ -36,7 +48,7 @@ final class RecordingFile {
       }
       guard !sections.isEmpty else { return }
       let header = LibinputWriter.header(devices: devices.count, remarks: remarks)
-      try output.append(header + sections[0].heading)
+      try append(header + sections[0].heading)
     }
   }
 
@@ -45,20 +57,21 @@ final class RecordingFile {
     sections[section].reports.append(sections[section].writer.text(of: report))
   }
 
-  /// Writes the added reports of the first device. If that fails, a file, unlike a pipe, has
-  /// none of them.
+  /// Writes the added reports of the first device.
   func flush() throws(SystemError) {
     guard let reports = sections.first?.reports, !reports.isEmpty else { return }
-    try output.append(reports.joined())
+    try append(reports.joined())
     sections[0].reports = []
   }
 
-  /// Appends the lists of the other devices to the first one. Call this once. If a report cannot be
-  /// written, those before it are kept.
+  /// Appends the lists of the other devices to the first one. Call this once.
   func finish() throws(SystemError) {
     for section in sections.dropFirst() {
-      try output.append(section.heading)
-      for report in section.reports { try output.append(report) }
+      try append(section.heading + section.reports.joined())
     }
+  }
+
+  private func append(_ text: String) throws(SystemError) {
+    try writeAll(Array(text.utf8), to: descriptor.number, name)
   }
 }

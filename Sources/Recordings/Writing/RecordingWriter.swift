@@ -1,5 +1,6 @@
 import KeyboardModes
 import Keyboards
+import Terminal
 
 /// Writes a recording as text, in a format that other programs read too.
 public protocol RecordingWriter {
@@ -16,23 +17,10 @@ struct EventComment {
     guard event.type == InputEvent.synchronization else {
       let type = eventTypeName(event.type) ?? "?"
       let code = eventCodeName(event.type, event.code) ?? "?"
-      return "\(type) / \(left(code, 20)) \(event.value)"
+      return "\(type) / \(padded(code, 20)) \(event.value)"
     }
     let milliseconds = ((event.time.microseconds) - (lastReport ?? event.time).microseconds) / 1000
     lastReport = event.time
     return "------------ SYN_REPORT (0) ---------- \(milliseconds < 0 ? "" : "+")\(milliseconds)ms"
   }
-}
-
-/// Pads `text` on the right with spaces.
-func left(_ text: String, _ width: Int) -> String {
-  text + String(repeating: " ", count: max(0, width - text.count))
-}
-
-/// Pads `number` on the left, with spaces or with `fill`.
-func right(_ number: some BinaryInteger, _ width: Int, radix: Int = 10, _ fill: String = " ")
-  -> String
-{
-  let text = String(number, radix: radix)
-  return String(repeating: fill, count: max(0, width - text.count)) + text
 }

@@ -1,3 +1,5 @@
+import Terminal
+
 /// The drawing of a timeline, built from top to bottom.
 struct Picture {
   /// The width of the picture in its own units, which are pixels unless a viewer scales it.
@@ -25,7 +27,7 @@ struct Picture {
     }
     for (lane, spans) in lanes { drawLane(lane, spans) }
     for press in Timeline.Press.allCases {
-      drawRow(press.rawValue, timeline.presses[press] ?? PressTimes())
+      drawRow(press.rawValue, timeline.presses[press] ?? [])
     }
     drawAxis()
     for (lane, spans) in lanes { drawLegend(lane, Set(spans.map(\.state))) }
@@ -82,12 +84,12 @@ struct Picture {
 
   // MARK: Presses and time
 
-  private mutating func drawRow(_ name: String, _ presses: PressTimes) {
+  private mutating func drawRow(_ name: String, _ presses: [Int64]) {
     let middle = height + Self.rowHeight / 2
     elements.append(text(name, "", x: Self.edge, y: middle + 4))
     elements.append(path("grid", line(y: middle)))
     // Ticks of one pixel show no more than this, however many presses there are.
-    let columns = Set(presses.times.map { axis.x($0).rounded() }).sorted()
+    let columns = Set(presses.map { axis.x($0).rounded() }).sorted()
     if !columns.isEmpty {
       let ticks = columns.map { "M\(decimal($0)) \(decimal(middle - 5))v10" }.joined()
       let title = "\(name): \(counted(presses.count, "press", "presses"))"

@@ -1,3 +1,5 @@
+import Terminal
+
 extension String {
   /// An estimate of the drawn width, rather too wide than too narrow, because the viewer's font is
   /// unknown.
@@ -36,13 +38,6 @@ extension String {
 extension Unicode.Scalar {
   /// An estimate of the drawn width, in parts of the font's size.
   fileprivate var width: Double { isASCII ? 0.62 : 1 }
-}
-
-/// `microseconds` in seconds, with six digits after the point.
-func seconds(_ microseconds: Int64) -> String {
-  let (whole, rest) = microseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000)
-  // Another digit before them keeps the zeros at the beginning.
-  return "\(microseconds < 0 ? "-" : "")\(whole).\(String(1_000_000 + rest).dropFirst())"
 }
 
 /// `microseconds` in seconds, with no more digits than needed: `12.5`.

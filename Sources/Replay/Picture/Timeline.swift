@@ -2,10 +2,9 @@ public import KeyboardModes
 
 /// The changes and presses of a replayed recording, to be drawn as one picture.
 ///
-/// A timeline never holds more than a few thousand times, however long the recording is. If more
-/// happens, it becomes coarser: states that changed faster than can be seen are drawn as "many
-/// changes", and presses within one short slot of time are one tick. A span that is drawn as a
-/// state was in that state only, and no state that lasted long enough to be seen is left out.
+/// States that changed faster than can be seen are drawn as "many changes", and presses within one
+/// pixel are one tick. A span that is drawn as a state was in that state only, and no state that lasted
+/// long enough to be seen is left out.
 public struct Timeline: Sendable {
   /// The class of a press. A timeline never holds which key it was.
   public enum Press: String, CaseIterable, Sendable {
@@ -25,7 +24,8 @@ public struct Timeline: Sendable {
   let zero: Int64
   private(set) var shift: Lane
   private(set) var keyboard: Lane
-  private(set) var presses: [Press: PressTimes] = [:]
+  /// The times of the presses, in microseconds.
+  private(set) var presses: [Press: [Int64]] = [:]
 
   /// A timeline that begins at `time`. Whatever is earlier counts at that time.
   ///
@@ -47,7 +47,7 @@ public struct Timeline: Sendable {
 
   /// Adds a press of a key. Autorepeats are not presses.
   public mutating func add(_ press: Press, at time: Time) {
-    presses[press, default: PressTimes()].add(cover(time))
+    presses[press, default: []].append(cover(time))
   }
 
   /// Adds a change. The changes of one machine must come in the order of their sequence, without a
@@ -75,28 +75,4 @@ public struct Timeline: Sendable {
   /// `time` in microseconds, at most 36 000 years, so that the axis can go on a little. Recorded
   /// times are never negative.
   private static func limited(_ time: Time) -> Int64 { min(time.microseconds, 1 << 60) }
-}
-
-/// The times of the presses of one class: exact while there are few, and coarser as there are more.
-struct PressTimes: Sendable {
-  /// The maximum number of slots that are kept. The picture is fewer pixels wide.
-  static let mostSlots = 2048
-
-  private(set) var count = 0
-  /// The time slots with presses; each begins its number times the width of a slot after 0.
-  private(set) var slots: Set<Int64> = []
-  /// The width of a slot is 2 to the power of this, in microseconds.
-  private var exponent = 0
-
-  /// The middles of the slots, in ascending order.
-  var times: [Int64] { slots.sorted().map { $0 << exponent + (1 << exponent) / 2 } }
-
-  mutating func add(_ time: Int64) {
-    count += 1
-    slots.insert(time >> exponent)
-    while slots.count > Self.mostSlots {
-      exponent += 1
-      slots = Set(slots.map { $0 >> 1 })
-    }
-  }
 }

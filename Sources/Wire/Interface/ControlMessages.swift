@@ -1,4 +1,5 @@
 public import KeyboardModes
+import Terminal
 
 /// A device that the daemon follows.
 public struct DeviceMessage: Hashable, Sendable, JSONWritable {
@@ -20,13 +21,10 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
     name: String, node: String, vendor: UInt16, product: UInt16, isKeyboard: Bool,
     isPointer: Bool = false
   ) {
-    // The leading 1 keeps the zeros behind it.
-    func digits(_ number: UInt16) -> String {
-      String(String(0x10000 + Int(number), radix: 16).dropFirst())
-    }
     (self.name, self.node) = (name, node)
     (self.isKeyboard, self.isPointer) = (isKeyboard, isPointer)
-    (self.vendor, self.product) = (digits(vendor), digits(product))
+    self.vendor = padded(vendor, 4, radix: 16, "0")
+    self.product = padded(product, 4, radix: 16, "0")
   }
 
   /// Writes the device, members in the order of the interface.

@@ -1,3 +1,5 @@
+import Terminal
+
 /// Writes compact JSON: no spaces, members in the order of the calls.
 ///
 ///     bytes.appendJSON { json in
@@ -125,8 +127,7 @@ public struct JSONWriter: ~Copyable {
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator:
         for unit in String(scalar).utf16 {
-          // The leading 1 keeps the zeros behind it.
-          append("\\u\(String(0x10000 + Int(unit), radix: 16).dropFirst())")
+          append("\\u\(padded(unit, 4, radix: 16, "0"))")
         }
       default:
         if scalar == "\"" || scalar == "\\" { append(backslash) }
