@@ -316,14 +316,14 @@ struct ExcerptTests {
         "keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
         [
           "  keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
-          "\(String(repeating: " ", count: 45))^~~",
+          String(repeating: " ", count: 45) + "^~~",
         ]
       ),
       (
         "keyboard: {bindings: {tapTextField: 'F9 relase'}}",
         [
           "  keyboard: {bindings: {tapTextField: 'F9 relase'}}",
-          "\(String(repeating: " ", count: 42))^~~~~~",
+          String(repeating: " ", count: 42) + "^~~~~~",
         ]
       ),
       ("shift:\n  [timeout,\n  trigger]", ["    [timeout,", "    ^"]),
@@ -335,7 +335,9 @@ struct ExcerptTests {
 
   @Test(
     "a line that is too long, or whose characters may be wide or invisible, is not shown",
-    arguments: ["ö: 1", "a\u{a0}: 1", "\(String(repeating: "x", count: 118)): 1", "'\u{a0}': 1"])
+    arguments: [
+      "ö: 1", "a\u{a0}: 1", String(repeating: "x", count: 118) + ": 1", "'\u{a0}': 1",
+    ])
   func notShown(_ text: String) {
     #expect(throws: ConfigurationErrors.self) { try read(text) }
     do { _ = try read(text) } catch { #expect(!"\(error)".contains("\n")) }
