@@ -45,7 +45,7 @@ final class ModeService {
     try source.start(on: loop) { [unowned self] in advance() }
   }
 
-  /// Processes what has happened by now. The source is ready, or the engine's deadline has come.
+  /// Processes what has happened by now. Call it when the source is ready, and at ``wakeTime``.
   func advance() {
     var batch = Batch()
     swap(&batch, &self.batch)
@@ -63,7 +63,7 @@ final class ModeService {
     advance()
     let (before, time) = (engine.ring.latest, batch.reached)
     process(Batch([.client(event, at: time)], reached: time))
-    // A tap of Shift that waited for a bounce, or a timeout, makes changes of its own before it.
+    // Counts only the event's own changes: the call may also settle a tap of Shift, or a timeout.
     return engine.ring.changes(after: before, upTo: engine.ring.latest).contains {
       $0.event == name && $0.time == time
     }

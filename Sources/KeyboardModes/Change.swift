@@ -58,7 +58,7 @@ public enum ClientEvent: Hashable, Sendable {
   /// An event of the keyboard machine.
   case keyboard(KeyboardTable.Event)
 
-  /// The event of this name, or `nil` if no machine has it.
+  /// The event of this name, or `nil` if a program can send no event of this name.
   ///
   /// - Parameter table: the keyboard machine's table, which names its events.
   public init?(name: String, in table: KeyboardTable = .standard) {

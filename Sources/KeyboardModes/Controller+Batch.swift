@@ -2,8 +2,8 @@
 extension Controller {
   /// Takes a batch: its inputs in order, and then everything that is due by ``Batch/settled``.
   ///
-  /// Before a press whose meaning depends on a held modifier, and before all other inputs of its
-  /// time, the controller takes the releases that a grab hid, which it learns from `keysUp`.
+  /// Before a press whose meaning depends on another held key, first of all inputs of its time, and
+  /// at ``nextCheck``, the controller takes the releases that a grab hid; `keysUp` tells them.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.

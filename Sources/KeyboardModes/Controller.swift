@@ -12,8 +12,8 @@
 ///    ignored.
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
-/// 4. Any other press takes back a Shift that is held. With ``Settings/ShiftUse/any`` a press that
-///    has none to take back sends `characterTyped`, and so does that of a bound chord, first.
+/// 4. Any other key but AltGr, and a bound chord before its events, takes back a held Shift. If
+///    there is none to take back, it sends `characterTyped` with ``Settings/ShiftUse/any``.
 ///
 /// Keys do not move the locks: what the LEDs show does (``LockLEDs``).
 ///

@@ -112,9 +112,9 @@ struct DeviceKeys: Sendable {
 /// undoes the release: it is not a new press, and the key is in the same state as if it had been
 /// down throughout. So held keys, chords and autorepeat never have to wait.
 ///
-/// Only for a tap of Shift, and for a chord with a tap or a release, does a release cause a change, and
-/// a change cannot be undone. So it counts `d` later, or before the next press of another key; a
-/// tap of Shift also before any other input that may change a state. It keeps its own time.
+/// Only for a tap of Shift, and for a chord with a tap or a release, does a release cause a change,
+/// and a change cannot be undone. So it counts `d` later, or before the next press of another key;
+/// a tap of Shift also before any other input that may change a state. It keeps its own time.
 struct HeldKeys: Sendable {
   private(set) var devices: [DeviceKeys] = []
 

@@ -199,7 +199,7 @@ struct OpenUses: Sendable {
     let bound = uses[index].uses
     let hold = bound.hold.map { TimedEvent(event: $0, time: due) }
     uses[index].holdDue = nil
-    // There is no tap after a hold. Where no release is bound, none is awaited any more.
+    // No tap can follow a hold. If no release is bound either, the use ends here.
     uses[index].mayBeTap = false
     return [hold].compactMap { $0 } + (bound.release == nil ? end(index, at: due) : [])
   }

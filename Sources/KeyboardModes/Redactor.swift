@@ -120,10 +120,10 @@ public struct Redactor: Sendable {
     return codes.sorted { $0.number < $1.number }
   }
 
-  /// Differences are listed in the order of their codes. The changes depend on the order of
-  /// modifiers, which can be bound themselves, of presses of bound keys, and of the first
-  /// character among them. That order stays. Releases take effect before all presses, wherever
-  /// they are listed.
+  /// The differences come in the order of their codes, which must not be told. Only what decides
+  /// changes stays: the order of modifiers, which can be bound themselves, the order of bound keys,
+  /// and the place of the first character among these. Releases take effect before all presses,
+  /// wherever they are listed.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
   ) -> [KeyDifference] {
@@ -224,8 +224,8 @@ public struct Redactor: Sendable {
       || bindings[Chord(held.modifiers(without: key), key.code)] != nil
   }
 
-  /// Whether the last press of `key`, which is down, kept its code. If its release was not seen,
-  /// its next press ends what it began, so it needs the same code.
+  /// Whether the last press of `key`, a bound key, kept its code. If its release was not seen, the
+  /// next press ends the use that this one began, and so must have the same code.
   private func completedChord(_ key: DeviceKey) -> Bool {
     boundKeys.contains(key.code) && code(of: key) == key.code
   }

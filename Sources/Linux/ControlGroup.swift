@@ -47,7 +47,7 @@ public final class ControlGroup {
     let listed = (try? contents(of: "\(path)/cgroup.procs", limit: 1 << 24)).flatMap { $0 } ?? []
     let own = listed.split(separator: UInt8(ascii: "\n"))
       .compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
-    // A file has no processes and no names.
+    // `inner` also has the names of files: these have no members, so they add nothing.
     let inner = (try? names(inFolder: path)) ?? []
     return own + inner.flatMap { members("\(path)/\($0)") }
   }

@@ -77,8 +77,8 @@ extension DrawableRules {
   /// The names of the events, each once, in their order.
   public var eventNames: [String] { samples.map { name(ofEvent: $0.event) }.withoutRepetitions }
 
-  /// The names of states that are initial, final or accepting, or that an event leads to, but that are missing
-  /// from ``states``. Should be empty.
+  /// The names of states that are initial, final or accepting, or that an event leads to, but that
+  /// are missing from ``states``. Should be empty.
   public var unknownStates: [String] {
     let named =
       [name(of: initial)] + (finalStates + acceptingStates).map(name)
@@ -107,8 +107,8 @@ extension DrawableRules {
     return stateNames.filter { !reached.contains($0) }
   }
 
-  /// The names of the states that no event leaves, except for ``finalStates``, in which the machine
-  /// is meant to end.
+  /// The names of the states that no event leaves for a state of another name, except for
+  /// ``finalStates``, in which the machine is meant to end.
   public var deadStates: [String] {
     let diagram = Diagram(of: self)
     return diagram.states.filter { !diagram.left.contains($0) && !diagram.finalStates.contains($0) }
@@ -123,7 +123,7 @@ extension DrawableRules {
 }
 
 extension Diagram {
-  /// The names of the states that an event leaves.
+  /// The names of the states that an event leaves for a state of another name.
   fileprivate var left: Set<String> { Set(arrows.filter { $0.from != $0.to }.map(\.from)) }
 }
 

@@ -1,6 +1,6 @@
 /// A state and the rules that change it.
 ///
-/// A plain value: it holds no closure and no reference, and only events can change the state.
+/// A plain value: `rules` and the state are all that it holds, and only events change the state.
 ///
 ///     var machine = StateMachine(Turnstile())
 ///     machine.accepts(.push)  // false, and still locked

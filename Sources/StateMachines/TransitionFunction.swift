@@ -26,8 +26,8 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// Rules with these states, and with `next` as their transition function, which must always
   /// return the same for the same arguments.
   ///
-  /// - Parameter reenters: whether an event that keeps the state is a transition nevertheless; by
-  ///   default none is.
+  /// - Parameter reenters: whether an event that leads back to the same state leaves it and enters
+  ///   it again; by default none does.
   public init(
     initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
     reenters: @escaping @Sendable (State, Event) -> Bool = { _, _ in false },

@@ -19,7 +19,7 @@ struct CapsLock: Sendable {
     case notOurs
     /// It was tapped, and the LED is not on yet.
     case awaitsOn
-    /// The LED did not come in time: this layout has no Caps Lock there, or the machine is slow.
+    /// The LED did not go on in time: the layout has another key there, or the machine is slow.
     case late
     /// It is on by our tap.
     case ours

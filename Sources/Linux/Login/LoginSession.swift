@@ -49,8 +49,8 @@ public final class LoginSession {
   public enum Choice: Sendable {
     /// That of this process.
     case own
-    /// The one that is in front on the machine's first seat, `seat0`, whose ever it is. One that
-    /// comes to the front after another is told as absent first. A greeter counts as none.
+    /// The session in front on the machine's first seat, `seat0`, whoever its user is. Each new one
+    /// is told as absent at first, then as it is. A greeter counts as no session.
     case ofSeat
   }
 

@@ -77,8 +77,8 @@ protocol EntryParser {
   /// Whether the recording is known to be in the order of time.
   var isInOrder: Bool { get }
 
-  /// What the user should know of the recording, after the line that was parsed last. The caller sets
-  /// it to `nil`.
+  /// A warning about the recording because of the last parsed line; `nil` if there is none. Whoever
+  /// reads a warning sets this to `nil`.
   var warning: String? { get set }
 
   /// Parses one line or record.
@@ -86,9 +86,9 @@ protocol EntryParser {
   /// - Returns: what the line says of keys and LEDs, if anything.
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
 
-  /// The next inputs of a recording in this format. Parsers do not implement it: it is a part of the
-  /// protocol so that the compiler makes the loop over the lines for each parser, and calls nothing through the protocol
-  /// in it.
+  /// The next inputs of a recording in this format. Parsers use the default implementation. It is a
+  /// requirement so that each parser has a loop over the lines of its own, which the compiler
+  /// specializes: only the call of the loop is dynamic.
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch?
 }
 

@@ -81,7 +81,7 @@ public struct JSONWriter: ~Copyable {
     append(word)
   }
 
-  /// Writes a whole number, without a text of it in between: each message has several.
+  /// Writes a whole number, without making a string of it first: each message has several numbers.
   mutating func number(_ value: Int64) {
     beginValue()
     if value < 0 { append(UInt8(ascii: "-")) }

@@ -135,7 +135,7 @@ private func varlinkMessage(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
   return bytes
 }
 
-/// The errors that the Varlink protocol itself defines, of the interface `org.varlink.service`.
+/// The errors of the interface `org.varlink.service` with which this service can reply.
 public enum VarlinkError: Error, Hashable {
   /// The service does not have this interface.
   case interfaceNotFound(String)
