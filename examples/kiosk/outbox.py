@@ -36,7 +36,7 @@ class Outbox:
         with suppress(OSError):  # run() tells what is wrong with the folder.
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder.chmod(0o700)
-            for unfinished in folder.glob("*.new"):
+            for unfinished in filter(Path.is_file, folder.glob("*.new")):
                 unfinished.unlink()
 
     def waiting(self) -> list[re.Match[str]]:
