@@ -25,7 +25,8 @@ KEYS = [*CHANGING, (INSERT, PRESS), (INSERT, RELEASE), (ESC, PRESS), (ESC, RELEA
 
 def main() -> None:
     """Writes the list."""
-    names = [name for each in in_order(calls(profile())) for name in same_address(each)]
+    aliases = same_address()
+    names = [name for each in in_order(calls(profile())) for name in aliases.get(each, [])]
     FUNCTIONS.write_text("".join(f"{name}\n" for name in dict.fromkeys(names)), encoding="utf-8")
 
 
@@ -77,20 +78,15 @@ def in_order(calls: dict[str, list[str]]) -> list[str]:
     return list(ordered)
 
 
-def _addresses() -> dict[str, str]:
+def same_address() -> dict[str, list[str]]:
+    """All names of each function of the program."""
     lines = subprocess.run(
         ["nm", "--defined-only", PROGRAM], check=True, capture_output=True, text=True
     ).stdout.splitlines()
-    return {name: address for address, _, name in (line.split(" ", 2) for line in lines)}
-
-
-ADDRESSES = _addresses()
-
-
-def same_address(name: str) -> list[str]:
-    """All names of a function of the program; none for that of a library."""
-    address = ADDRESSES.get(name)
-    return [other for other, place in ADDRESSES.items() if address and place == address]
+    names: dict[str, list[str]] = defaultdict(list)
+    for address, _, name in (line.split(" ", 2) for line in lines):
+        names[address].append(name)
+    return {name: each for each in names.values() for name in each}
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ struct PlaybackClock {
   }
 
   /// Notes that an event was played. At unlimited speed, recorded time is that of the event now, and
-  /// passes like real time until the next one. At other speeds it needs no note.
+  /// passes like real time until the next one. At other speeds this does nothing.
   mutating func played(_ recorded: Time, at microseconds: Int64) {
     if speed == .unlimited { anchor = (recorded, microseconds) }
   }

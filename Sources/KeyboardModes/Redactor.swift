@@ -122,8 +122,8 @@ public struct Redactor: Sendable {
 
   /// The differences come in the order of their codes, which must not be told. Only what decides
   /// changes stays: the order of modifiers, which can be bound themselves, the order of bound keys,
-  /// and the place of the first character among these. Releases take effect before all presses,
-  /// wherever they are listed.
+  /// and between which of these the first character stands. All releases take effect before the
+  /// presses.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
   ) -> [KeyDifference] {

@@ -16,14 +16,10 @@ public final class Signals: Sendable {
 
   /// Catches these signals, for the rest of the process's life. Throws the error of `pipe`.
   public init(_ numbers: [Int32]) throws(SystemError) {
-    var ends: [Int32] = [-1, -1]
-    try retrying("make", "a pipe") { pipe(&ends) }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
-    outlet = FileDescriptor(owning: ends[0])
-    Signals.inlet.store(ends[1], ordering: .sequentiallyConsistent)
+    let ends = try FileDescriptor.pipe()
+    for end in [ends.reading, ends.writing] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+    outlet = FileDescriptor(owning: ends.reading)
+    Signals.inlet.store(ends.writing, ordering: .sequentiallyConsistent)
     var action = sigaction()
     action.sa_flags = SA_RESTART
     action.__sigaction_handler.sa_handler = { number in

@@ -176,7 +176,7 @@ def test_a_trigger_that_fails_is_said(kiosk: Kiosk, tmp_path: Path, page: Tab) -
 
 
 def test_only_the_tab_in_front_records(kiosk: Kiosk, chromium: Browser) -> None:
-    """On a lock screen, nobody speaks to the page either."""
+    """A page behind the lock screen does not record either."""
     behind, front = (kiosk.open(chromium) for _ in range(2))
     front.activate()
     with Connection(kiosk.control_socket) as trigger:

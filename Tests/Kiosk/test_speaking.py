@@ -113,7 +113,7 @@ def test_what_undo_brought_back_waits_beside_text_panel_and_another_message(
         any_page.type("hi" + ENTER)
         texts = "return [...document.querySelectorAll('.own p')].map((one) => one.textContent)"
         assert any_page.run(texts) == ["😀hi"] * (number + 1)
-    # The second has taken the place of the first, which can still be brought back.
+    # The second draft was shown, and the first one hidden. Undo shows the first one again.
     any_page.touch("#draft-send")
     any_page.wait_for("document.querySelectorAll('.voice').length === 1")
     any_page.touch("#undo-button")

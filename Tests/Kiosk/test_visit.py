@@ -127,7 +127,7 @@ def test_a_key_or_touch_lets_the_visit_go_on(kiosk: Kiosk, any_page: Tab) -> Non
         page.wait_for(ASKED)
         sign()
         page.wait_for(NOT_ASKED)
-        # The sign that somebody is there did nothing else.
+        # The key or touch ended the question, and typed and sent nothing.
         assert page.run(left) == ["hi", 0]
     page.run("(await import('/kiosk.js')).visit.ask(10)")
     # By Tab and Enter, too.

@@ -231,8 +231,8 @@ struct ReplayTests {
         "devices   1, for 2.1 s", "presses   9: 4 of Shift, 4 bound, 1 characters, 0 others",
         "releases  9", "repeats   0", "losses    0", "changes   5 of shift, 4 of keyboard",
       ])
-    let lit = chat + "E: 3.000000 0011 0001 0001\n"
-    let locks = try run("keymodectl", "replay", "-", "--stats", input: lit)
+    let withCapsLock = chat + "E: 3.000000 0011 0001 0001\n"
+    let locks = try run("keymodectl", "replay", "-", "--stats", input: withCapsLock)
     #expect(locks.lines.last == "changes   5 of shift, 4 of keyboard, 1 of caps")
     let json = try run("keymodectl", "replay", "-", "--stats", "--json", input: chat)
     #expect(

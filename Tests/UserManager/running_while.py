@@ -37,7 +37,6 @@ class RunningWhile:
         shell: str = "",
         under: tuple[str, ...] = (),
         any_session: bool = True,
-        is_awaited: bool = True,
     ) -> None:
         """Starts it with these arguments, and waits until it has a unit for its command or has ended.
 
@@ -57,8 +56,7 @@ class RunningWhile:
                 stderr=errors,
             )
         self.unit: Path | None = None
-        if is_awaited:
-            wait_until(lambda: self._found_unit(before) or self.has_ended, "the command's unit")
+        wait_until(lambda: self._found_unit(before) or self.has_ended, "the command's unit")
 
     def _units(self) -> list[Path]:
         slices = self.person.cgroup / MANAGER / "app.slice"

@@ -33,25 +33,23 @@ final class CommandUnit {
     let userUnit = ServiceManager.userUnit
     let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
     let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
-    let isInService = unit?.hasSuffix(".service") == true
+    let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let address: Bus.Address = isOfUser ? .userManager : .systemManager
     let own = "keymode-while-\(getpid())"
     do {
-      if !isInService {
+      if service == nil {
         let number = BusValue.array(of: "u", [.uint32(UInt32(bitPattern: getpid()))])
         _ = try startUnit("\(own).scope", [("PIDs", number)], by: address)
       }
-      let bound = BusValue.array(of: "s", [.string(isInService ? unit ?? "" : "\(own).scope")])
-      var ends: [Int32] = [-1, -1]
-      try retrying("make", "a pipe") { Glibc.pipe(&ends) }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      defer { close(ends[0]) }
-      pipe = FileDescriptor(owning: ends[1])
+      let bound = BusValue.array(of: "s", [.string(service ?? "\(own).scope")])
+      let ends = try FileDescriptor.pipe()
+      defer { close(ends.reading) }
+      pipe = FileDescriptor(owning: ends.writing)
       let started = try startUnit(
         "\(own)-command.service",
         [
           ("Type", .string("exec")), ("ExecStart", Self.command(["/bin/cat"])),
-          ("StandardInputFileDescriptor", .descriptor(ends[0])),
+          ("StandardInputFileDescriptor", .descriptor(ends.reading)),
           ("StandardOutput", .string("null")),
           ("ExecStopPost", Self.command(["/bin/sh", "-c", Self.killAll])),
           // So it stops after this process, which is asked first to end the command.
@@ -122,13 +120,14 @@ private func startUnit(
 ) throws -> (process: Int32, manager: PeerProcess?) {
   let run = try Run<Int32>()
   var job: String?
-  var calls: SystemdManager?
+  // Of the manager, for its own closure.
+  var known: SystemdManager?
   let manager = try SystemdManager(address, on: run.loop) { end in
     guard end.job == job else { return }
     guard end.result == "done" else {
       return run.fail(NoCommandUnit(text: "the job for its unit ended as '\(end.result)'"))
     }
-    calls?.call("GetUnitProcesses", [.string(name)]) { answer in
+    known?.call("GetUnitProcesses", [.string(name)]) { answer in
       // Each process is its control group, its number and its command line.
       guard case .success(let values) = answer,
         case .uint32(let number) = values.first?.elements?.first?.elements?.dropFirst().first
@@ -138,8 +137,8 @@ private func startUnit(
   } lost: {
     run.fail(SystemError("make a unit", code: ECONNRESET))
   }
-  calls = manager
-  defer { calls = nil }
+  known = manager
+  defer { known = nil }
   let late = try run.loop.call(after: .seconds(10)) {
     run.fail(SystemError("make a unit", code: ETIMEDOUT))
   }

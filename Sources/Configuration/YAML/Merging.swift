@@ -12,8 +12,8 @@ extension Node {
   /// The values of several files as one.
   ///
   /// Groups of names are merged, and any other value is replaced, unless the later one is empty. A
-  /// table that replaces the shipped one replaces earlier files' tables, too. What is an error in one
-  /// file is in the result, too: a key that occurs twice, or another value in place of a group.
+  /// table that replaces the shipped one replaces earlier files' tables, too. Two errors of a single
+  /// file stay in the result: a key that occurs twice, and a group whose value is not a mapping.
   ///
   /// - Parameters:
   ///   - files: the values in the order of their files.

@@ -124,7 +124,7 @@ struct Parser: ~Copyable {
     return YAMLError("\(message) \(context) that begins in line \(start.line)", at: mark)
   }
 
-  /// What ends that which libyaml calls so.
+  /// What is missing, by libyaml's name of what it should end.
   private static let ends = [
     (of: "flow sequence", end: "a ',' or the ']' of this list"),
     (of: "flow mapping", end: "a ',' or the '}' of this mapping"),

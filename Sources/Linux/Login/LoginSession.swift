@@ -49,8 +49,8 @@ public final class LoginSession {
   public enum Choice: Sendable {
     /// That of this process.
     case own
-    /// The session in front on the machine's first seat, `seat0`, whoever its user is. Each new one
-    /// is told as absent at first, then as it is. A greeter counts as no session.
+    /// The active session of the machine's first seat, `seat0`, which any user may have. A session
+    /// that becomes active is first told as absent, then as it is. A greeter is no session.
     case ofSeat
   }
 

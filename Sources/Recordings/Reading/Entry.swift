@@ -77,8 +77,8 @@ protocol EntryParser {
   /// Whether the recording is known to be in the order of time.
   var isInOrder: Bool { get }
 
-  /// A warning about the recording because of the last parsed line; `nil` if there is none. Whoever
-  /// reads a warning sets this to `nil`.
+  /// A warning about the recording, which the last parsed line has caused; `nil` if there is none.
+  /// The reader that tells it sets it to `nil`.
   var warning: String? { get set }
 
   /// Parses one line or record.

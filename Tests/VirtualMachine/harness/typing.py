@@ -98,7 +98,7 @@ class Person:
         return lit
 
     def wait_for_leds(self, *leds: int) -> None:
-        """Waits until exactly these LEDs are lit."""
+        """Waits until these LEDs are on, and all others are off."""
         wait_until(lambda: self.leds() == [*leds], f"the LEDs {leds}", 20)
 
     def wait_for_caps(self, is_on: bool) -> None:
