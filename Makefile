@@ -139,7 +139,7 @@ fuzz-tests:
 	@scripts/install-packages build
 	$(BUILDING) fuzz scripts/fuzz build
 	$(TESTING) fuzz scripts/fuzz runs 5000 varlink=200 configuration=2000 controller=2000 \
-	  evemu libinput evtest getevent raw64 raw32 wire
+	  evemu libinput evtest getevent raw64 raw32 store
 
 fuzz:
 	@scripts/install-packages build

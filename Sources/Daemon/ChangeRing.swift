@@ -2,7 +2,7 @@ import KeyboardModes
 
 /// The last changes; all subscribers share one copy.
 struct ChangeRing {
-  /// How many changes are kept, for subscribers that fall behind and for the next daemon.
+  /// How many changes are kept for subscribers that fall behind.
   static let usualCapacity = 1024
 
   let capacity: Int
@@ -12,13 +12,12 @@ struct ChangeRing {
   private var start: Int64 = 1
 
   /// The number of the last change; 0 before the first.
-  private(set) var latest: Int64 = 0
+  private(set) var latest: Int64
 
-  /// A ring with these changes, which are the last of the sequence.
-  init(capacity: Int = ChangeRing.usualCapacity, restoring restored: [Change] = []) {
-    self.capacity = capacity
+  /// An empty ring, for the changes after number `latest`.
+  init(capacity: Int = ChangeRing.usualCapacity, after latest: Int64 = 0) {
+    (self.capacity, self.latest) = (capacity, latest)
     changes.reserveCapacity(capacity)
-    for change in restored { append(change) }
   }
 
   /// Adds the change that follows the last one.

@@ -24,18 +24,8 @@ final class ConfigurationFile {
     }
   }
 
-  /// The layout of the kept bytes, which are the configuration as it is printed.
-  static let keptLayout: UInt64 = 0x6b65_796d_6366_0001
-
-  /// The largest configuration that is kept. What is printed may be larger than the files.
-  private static let keptLimit = 4 * ConfigurationText.sizeLimit
-
-  /// The size of the memory for the last good configuration. The kernel allocates only the pages
-  /// that are written.
-  static let keptSize = KeptBytes.size(for: keptLimit)
-
   private let path: String?
-  private var lastGood: KeptBytes?
+  private let keep: (([UInt8]) -> Void)?
   private(set) var inForce = InForce.current
 
   /// How often the file was read again, refused reloads included.
@@ -43,21 +33,22 @@ final class ConfigurationFile {
 
   /// - Parameters:
   ///   - path: the file; the system's if `nil`.
-  ///   - lastGood: keeps the last good configuration of a service; `nil` for any other daemon.
-  init(_ path: String?, keptIn lastGood: KeptBytes?) {
+  ///   - keep: keeps a good configuration of a service, as it is printed, for the next daemon.
+  init(_ path: String?, keep: (([UInt8]) -> Void)? = nil) {
     self.path = path
-    self.lastGood = lastGood
+    self.keep = keep
   }
 
   /// Reads the first configuration. Throws the errors of the file, unless this is a service.
-  func start() throws(ConfigurationErrors) -> Configuration {
+  ///
+  /// - Parameter lastGood: what the previous daemon kept.
+  func start(lastGood: [UInt8]? = nil) throws(ConfigurationErrors) -> Configuration {
     do throws(ConfigurationErrors) {
       return try read()
     } catch {
-      guard lastGood != nil else { throw error }
+      guard keep != nil else { throw error }
       log(error)
-      let kept = lastGood?.read().flatMap { $0.isEmpty ? nil : $0 }
-      let last = kept.flatMap { try? Configuration(parsing: $0, file: "") }
+      let last = lastGood.flatMap { try? Configuration(parsing: $0, file: "") }
       inForce = last == nil ? .defaults : .lastGood
       if let warning = inForce.warning { Log.warning(warning) }
       return last ?? Configuration()
@@ -80,10 +71,7 @@ final class ConfigurationFile {
 
   private func read() throws(ConfigurationErrors) -> Configuration {
     let configuration = try Configuration.load(path) { Log.warning("\($0)") }
-    let printed = Array(configuration.yaml.utf8)
-    // What is too large is not kept, and nothing older either.
-    let kept = printed.count <= Self.keptLimit ? printed : []
-    if lastGood?.read() != kept { lastGood?.write(kept) }
+    keep?(Array(configuration.yaml.utf8))
     return configuration
   }
 

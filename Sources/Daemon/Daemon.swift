@@ -43,13 +43,14 @@ public final class Daemon {
     case .allKeyboards, .devices:
       // First, because the states matter more if the unit may store only one.
       store = passed.takeStates()
-      file = ConfigurationFile(configurationFile, keptIn: passed.takeConfiguration())
-      configuration = try file.start()
+      let keep = ServiceManager.isPresent ? PassedDescriptors.keepConfiguration : nil
+      file = ConfigurationFile(configurationFile, keep: keep)
+      configuration = try file.start(lastGood: passed.takeConfiguration())
       let paths: [String]? = if case .devices(let paths) = source { paths } else { nil }
       input = KeyboardSource(paths, configuration, status)
     case .recording(let recording, let speed):
       store = nil
-      file = ConfigurationFile(configurationFile, keptIn: nil)
+      file = ConfigurationFile(configurationFile)
       configuration = try file.start()
       input = try RecordingPlayer(file: recording, speed: speed)
     }

@@ -27,20 +27,19 @@ final class Engine {
     at now: Time
   ) {
     self.store = store
-    if let contents = store?.read() {
-      instance = contents.instance
-      controller = Controller(settings: settings)
-      let changes = controller.resume(
-        contents.snapshot, changedLast: contents.changes.last?.time, at: now)
-      ring = ChangeRing(capacity: ringCapacity, restoring: contents.changes + changes)
-      if !changes.isEmpty { store?.commit(changes, controller.snapshot, instance: instance) }
-    } else {
-      instance = ServiceManager.randomName()
-      controller = Controller(settings: settings)
-      ring = ChangeRing(capacity: ringCapacity)
-      store?.commit([], controller.snapshot, instance: instance)
+    controller = Controller(settings: settings)
+    instance = store?.contents?.state.instance ?? ServiceManager.randomName()
+    let last = store?.contents?.state.modes.sequence ?? 0
+    let kept = store?.contents?.changes ?? []
+    ring = ChangeRing(capacity: ringCapacity, after: last - Int64(kept.count))
+    var changes: [Change] = []
+    if let contents = store?.contents {
+      // No change is later than the commit.
+      changes = controller.resume(contents.snapshot, changedLast: contents.state.time, at: now)
     }
+    for change in kept + changes { ring.append(change) }
     changesBefore = ring.latest
+    commit(changes, at: now)
   }
 
   /// Has the controller process a batch, and returns whether there are changes, which are then in
@@ -53,10 +52,12 @@ final class Engine {
     let changes = controller.take(batch, keysUp: keysUp)
     for change in changes { ring.append(change) }
     // The store also has what no change shows, such as releases that are awaited.
-    if revision != before {
-      store?.commit(changes.suffix(ring.capacity), read { $0.snapshot }, instance: instance)
-    }
+    if revision != before { commit(changes, at: batch.reached) }
     return !changes.isEmpty
+  }
+
+  private func commit(_ changes: [Change], at time: Time) {
+    store?.commit(state(at: time), read { $0.snapshot }, changes)
   }
 
   /// Reads from the controller in place. A property of a class would be copied first, as a whole.

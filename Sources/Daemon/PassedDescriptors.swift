@@ -31,41 +31,38 @@ final class PassedDescriptors {
     return sockets
   }
 
-  /// The store with the kept states, or with new memory; `nil` without a service manager.
+  /// The stored states, or a new store; `nil` without a service manager.
   func takeStates() -> StateStore? {
-    let size = StateStore.size(capacity: StateStore.capacity)
-    let isKept = numbers.contains { $0.name == Kept.states.rawValue }
-    if let memory = adopt(.states, size: size) {
-      let store = StateStore(memory)
-      if store.read() != nil { return store }
+    if let file = take(.states) {
+      let store = StateStore(file)
+      if store.contents != nil { return store }
+      Log.warning("the stored states are invalid; starting with the initial states")
     }
-    guard let memory = make(.states, size: size) else { return nil }
-    if isKept { Log.warning("the stored states are invalid; starting with the initial states") }
-    return StateStore(memory)
+    guard let file = PassedDescriptors.keep(.states) else { return nil }
+    return StateStore(file)
   }
 
-  /// The kept configuration, or new memory for one; `nil` without a service manager.
-  func takeConfiguration() -> KeptBytes? {
-    let size = ConfigurationFile.keptSize
-    return (adopt(.configuration, size: size) ?? make(.configuration, size: size)).map {
-      KeptBytes($0, 0..<size, layout: ConfigurationFile.keptLayout)
-    }
-  }
+  /// The last good configuration of the previous daemon, as it is printed; `nil` if there is none.
+  func takeConfiguration() -> [UInt8]? { take(.configuration)?.content }
 
-  /// - Returns: `nil` if the memory was not passed, or cannot be read safely.
-  private func adopt(_ kept: Kept, size: Int) -> SharedMemory? {
+  /// Keeps a configuration, as it is printed, for the next daemon. The file is written before the
+  /// service manager has it, so that the next daemon gets a whole configuration or none.
+  static func keepConfiguration(_ printed: [UInt8]) { _ = keep(.configuration, printed) }
+
+  private func take(_ kept: Kept) -> FileDescriptor? {
     guard let index = numbers.firstIndex(where: { $0.name == kept.rawValue }) else { return nil }
-    return SharedMemory(
-      adopting: FileDescriptor(owning: numbers.remove(at: index).number), size: size)
+    return FileDescriptor(owning: numbers.remove(at: index).number)
   }
 
-  /// New memory that the service manager keeps; it replaces the memory of that name.
-  private func make(_ kept: Kept, size: Int) -> SharedMemory? {
+  /// A new file in memory, which the service manager keeps instead of the one before; `nil` without
+  /// a service manager.
+  private static func keep(_ kept: Kept, _ content: [UInt8] = []) -> FileDescriptor? {
     guard ServiceManager.isPresent else { return nil }
     do throws(SystemError) {
-      let memory = try SharedMemory(name: "keymoded-\(kept.rawValue)", size: size)
-      ServiceManager.keep(memory.descriptor, name: kept.rawValue)
-      return memory
+      let file = try FileDescriptor.inMemory("keymoded-\(kept.rawValue)")
+      try writeAll(content, to: file.number, "memory")
+      ServiceManager.keep(file.number, name: kept.rawValue)
+      return file
     } catch {
       Log.warning("\(error); states and configuration may not survive a restart")
       return nil

@@ -34,20 +34,12 @@ extension Controller {
     /// The state of the Shift machine, which knows more than its name in ``modes``.
     public let shift: ShiftRules.State
     /// The releases that will send an event.
-    public var awaitedReleases: [AwaitedRelease]
-  }
-}
+    public let awaitedReleases: [AwaitedRelease]
 
-extension Controller.Snapshot {
-  /// The snapshot with these parts; see ``Modes``.
-  public init(
-    sequence: Int64, shift: ShiftRules.State, shiftSince: Time?, keyboard: String,
-    keyboardSince: Time?, locks: LockStates = LockStates(), awaitedReleases: [AwaitedRelease] = []
-  ) {
-    let modes = Modes(
-      sequence: sequence, shift: shift.name, shiftSince: shiftSince, keyboard: keyboard,
-      keyboardSince: keyboardSince, locks: locks)
-    self.init(modes: modes, shift: shift, awaitedReleases: awaitedReleases)
+    /// The snapshot with these parts.
+    public init(modes: Modes, shift: ShiftRules.State, awaitedReleases: [AwaitedRelease] = []) {
+      (self.modes, self.shift, self.awaitedReleases) = (modes, shift, awaitedReleases)
+    }
   }
 }
 

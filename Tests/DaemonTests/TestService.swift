@@ -54,7 +54,7 @@ struct TestService {
 
   /// The methods of a daemon with this service.
   func methods(sinceBoot: @escaping () -> Int64 = { 0 }) -> ControllerMethods {
-    ControllerMethods(service, ConfigurationFile("", keptIn: nil), sinceBoot: sinceBoot)
+    ControllerMethods(service, ConfigurationFile(""), sinceBoot: sinceBoot)
   }
 
   /// The complete first reply to a new subscriber.

@@ -23,7 +23,7 @@ ExecStart=/run/programs/keymoded --config %h/keymoded.yaml {options}
 {environment}
 Restart=always
 RestartSec=0
-FileDescriptorStoreMax=3
+FileDescriptorStoreMax=2
 [Install]
 WantedBy=default.target
 """

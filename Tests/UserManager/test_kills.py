@@ -125,7 +125,6 @@ def test_killing_the_daemon_again_and_again_loses_no_change(told: AttackTable) -
         nonlocal acknowledged
         while not is_ending.wait(0.01):
             with contextlib.suppress(*GONE), Connection(path) as control:
-                # The daemon keeps 1,024 changes for a subscriber that comes late.
                 while not is_ending.wait(0.005):
                     answer = control.call("Trigger", event="shiftPressed")
                     acknowledged = answer["state"]["sequence"]

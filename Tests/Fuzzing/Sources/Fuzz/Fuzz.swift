@@ -9,7 +9,7 @@ private let attempt: @Sendable ([UInt8]) -> Void = {
   case "varlink": return attemptVarlink
   case "configuration": return attemptConfiguration
   case "controller": return attemptController
-  case "wire": return attemptStore
+  case "store": return attemptStore
   default:
     guard let format = RecordingFormat(rawValue: name) else {
       fatalError("KEYMODED_FUZZ_TARGET names nothing to try: '\(name)'")

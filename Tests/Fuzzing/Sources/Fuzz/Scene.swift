@@ -25,7 +25,6 @@ final class Scene {
   private let keyboard = StillKeyboard()
   private let service: ModeService
   private let server: Server
-  private let memory: SharedMemory
 
   /// Those of the script.
   private(set) var peers: [Peer] = []
@@ -49,14 +48,16 @@ final class Scene {
   init(isWhole: Bool) throws {
     self.isWhole = isWhole
     loop = try EventLoop()
-    memory = try SharedMemory(name: "fuzz", size: StateStore.size(capacity: StateStore.capacity))
-    let store = StateStore(memory)
+    let file = try FileDescriptor.inMemory("fuzz")
     // So that the name of the sequence is one that a script can know.
-    store.commit([], Controller().snapshot, instance: Self.instance)
+    let first = Controller()
+    let state = StateMessage(instance: Self.instance, time: keyboard.now, modes: first.modes)
+    try store(in: file).commit(state, first.snapshot, [])
     let engine = Engine(
-      settings: Settings(), ringCapacity: Self.ringCapacity, store: store, at: keyboard.now)
+      settings: Settings(), ringCapacity: Self.ringCapacity, store: try store(in: file),
+      at: keyboard.now)
     service = ModeService(source: keyboard, engine)
-    let methods = ControllerMethods(service, ConfigurationFile("", keptIn: nil)) { [keyboard] in
+    let methods = ControllerMethods(service, ConfigurationFile("")) { [keyboard] in
       keyboard.now.microseconds
     }
     server = try Server(loop, methods, service.publisher)
