@@ -21,7 +21,9 @@ final class StateStoreTests {
 
   private func contents() throws -> StateStore.Contents? { try store().contents }
 
-  private func changes(_ numbers: ClosedRange<Int64>, named name: String = "prepareToRecord") -> [Change] {
+  private func changes(_ numbers: ClosedRange<Int64>, named name: String = "prepareToRecord")
+    -> [Change]
+  {
     numbers.map {
       Change(
         sequence: $0, time: Time(microseconds: $0 * 1000), machine: .keyboard, from: name, to: name,
