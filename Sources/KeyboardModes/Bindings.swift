@@ -64,11 +64,9 @@ public struct ChordUses: Hashable, Sendable {
 public struct Bindings: Hashable, Sendable {
   private var uses: [Chord: ChordUses] = [:]
 
-  /// The kind of each key, indexed by its number. Cached, because every press needs it and hardly
-  /// any press needs the dictionary.
-  private var kinds = Self.kindsOfUnboundKeys
-
-  private static let kindsOfUnboundKeys = (0...KeyCode.max).map { KeyCode(known: $0).kind }
+  /// The keys that complete a bound chord. Cached, because every press needs it and hardly any press
+  /// needs the dictionary.
+  private(set) var boundKeys = KeySet()
 
   /// Bindings without any chord.
   public init() {}
@@ -90,7 +88,7 @@ public struct Bindings: Hashable, Sendable {
 
   /// The events that `chord` is bound to, or `nil`.
   public subscript(chord: Chord) -> ChordUses? {
-    kind(of: chord.key) == .special ? uses[chord] : nil
+    boundKeys.contains(chord.key) ? uses[chord] : nil
   }
 
   /// The chords that are bound to `event`, and their uses, in the order of their keys' numbers.
@@ -108,31 +106,19 @@ public struct Bindings: Hashable, Sendable {
   /// The keys that complete a bound chord.
   public var keys: Set<KeyCode> { Set(uses.keys.map(\.key)) }
 
-  /// The part of the meaning of `key` that does not depend on the held modifiers.
-  @inline(__always)  // Otherwise each press would retain and release all bindings.
-  func kind(of key: KeyCode) -> KeyKind { kinds[Int(key.number)] }
-
   /// Binds a use of `chord` to `event` and returns `nil`, unless that use is bound already: then
   /// nothing changes, and its event is returned. A chord can have one hold, whatever its duration.
   public mutating func bind(
     _ chord: Chord, _ use: Use = .press, to event: KeyboardTable.Event
   ) -> KeyboardTable.Event? {
     if let bound = uses[chord, default: ChordUses()].bind(use, to: event) { return bound }
-    // Recomputing all kinds here would take longer with each chord that is bound.
-    kinds[Int(chord.key.number)] = .special
+    boundKeys.insert(chord.key)
     return nil
   }
 
   /// Removes every use of a chord that is bound to `event`.
   public mutating func unbind(_ event: KeyboardTable.Event) {
     uses = uses.compactMapValues { $0.without(event) }
-    kinds = Self.kindsOfUnboundKeys
-    for key in keys { kinds[Int(key.number)] = .special }
+    boundKeys = KeySet(keys)
   }
-
-  /// Whether both bind the same chords to the same events.
-  public static func == (lhs: Bindings, rhs: Bindings) -> Bool { lhs.uses == rhs.uses }
-
-  /// Hashes the chords and their events.
-  public func hash(into hasher: inout Hasher) { hasher.combine(uses) }
 }

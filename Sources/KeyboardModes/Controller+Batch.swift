@@ -97,14 +97,14 @@ extension Controller {
   /// The keys that are down on `device` and decide what a press of `key` means.
   private func keysDeciding(pressOf key: KeyCode, _ device: DeviceKeys) -> [KeyCode] {
     let deciding: [KeyCode] =
-      switch settings.bindings.kind(of: key) {
+      switch key.meaning {
+      case _ where settings.bindings.boundKeys.contains(key): Modifiers.keys
       // Such a key types a character with and without Shift.
       case .character: Modifiers.commandKeys
       case .navigation, .button, .other: openShifts.keys(of: device.device)
-      case .altGr, .inert: []
-      case .special where !key.isShift: Modifiers.keys
-      case .special where settings.shiftTrigger == .always: []
-      case .special: settings.pointers ? Self.keysAndButtonsOfShortcuts : Self.keysOfShortcuts
+      case .altGr, .inert, .bound: []
+      case .shift where settings.shiftTrigger == .always: []
+      case .shift: settings.pointers ? Self.keysAndButtonsOfShortcuts : Self.keysOfShortcuts
       }
     return deciding.filter(device.down.contains)
   }

@@ -44,8 +44,9 @@ extension Controller {
       if let event = uses.press { machines.send(event, at: time) }
       openUses.begin(uses, key, at: time, wasSeen: wasSeen)
     case .character: typeCharacter(at: time)
-    case .other: if isKey(key.code, meaning) { useShift(at: time) }
-    case .inert: break
+    case .navigation, .other: useShift(at: time)
+    case .button: if settings.pointers { useShift(at: time) }
+    case .altGr, .inert: break
     }
   }
 
@@ -53,7 +54,6 @@ extension Controller {
   private mutating func resume(_ key: DeviceKey, at time: Time) {
     // This tap has not ended after all, so the timeout of `on` does not wait for it any more.
     if waitingTap.resume(key) { passTime(to: time) }
-    openShifts.resume(key)
     send(openUses.resume(key, at: time))
   }
 
@@ -61,7 +61,7 @@ extension Controller {
   private mutating func settle(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time
   ) {
-    if isKey(key.code, meaning) {
+    if isKey(meaning) {
       settleTap()
       waitingTap.forget()
       send(openUses.endTaps())
@@ -72,11 +72,11 @@ extension Controller {
   /// Whether the press is that of a key. Unless they are bound, the codes of game pads, fingers and
   /// pens are not keys, and neither are the buttons of pointers where pointers do not count: it
   /// must make no difference whether a device or a recording has them.
-  private func isKey(_ code: KeyCode, _ meaning: PressMeaning) -> Bool {
+  private func isKey(_ meaning: PressMeaning) -> Bool {
     switch meaning {
-    case .inert: code == .rightAlt
-    case .other: settings.pointers || !code.isPointerButton
-    case .shift, .bound, .character: true
+    case .inert: false
+    case .button: settings.pointers
+    case .shift, .bound, .character, .navigation, .other, .altGr: true
     }
   }
 
@@ -98,7 +98,7 @@ extension Controller {
   /// A key that types no character is pressed at `time`: open presses of Shift are taken back, and
   /// without any the key may use Shift up.
   private mutating func useShift(at time: Time) {
-    if let back = openShifts.takeBack(at: time) {
+    if let back = openShifts.takeBack(at: time, keys) {
       machines.send(.shiftUsed(back: back), at: time)
     } else if settings.shiftUsedBy == .any {
       typeCharacter(at: time)
@@ -107,11 +107,9 @@ extension Controller {
 
   mutating func release(_ key: DeviceKey, at time: Time) {
     guard keys.release(key, at: time) else { return }
-    let mayBounce = keys.debounce != nil
-    openShifts.release(key, mayBounce: mayBounce)
     if !openUses.isEmpty { send(openUses.release(key, at: time)) }
     waitingTap.release(key, at: time)
-    if !mayBounce { settleTap() }
+    if keys.debounce == .zero { settleTap() }
   }
 
   private mutating func `repeat`(_ key: DeviceKey, at time: Time) {

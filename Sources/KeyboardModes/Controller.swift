@@ -107,6 +107,7 @@ public struct Controller: Sendable {
     switch input {
     case .opened(let device, let held):
       keys.open(device, held)
+      openShifts.remove(device)
       for key in openUses.adopt(held, of: device, settings.keyboard) { keys.consume(key) }
     case .key(let device, let event): process(event, of: device)
     case .missedRelease(let device, let key, let time):
@@ -143,7 +144,7 @@ public struct Controller: Sendable {
     settleTap()
     send(openUses.rebind(from: settings.keyboard, to: next, at: time))
     settings = next
-    keys.setDebounce(next.debounce)
+    keys.debounce = next.debounce
     openShifts.removeAll()
     waitingTap = WaitingTap(next)
     machines.setShift(next.shift)

@@ -6,7 +6,7 @@ struct DeviceKey: Hashable, Sendable {
   init(_ device: DeviceID, _ code: KeyCode) { (self.device, self.code) = (device, code) }
 }
 
-/// The state of the keys of one device, as the controller knows it.
+/// The keys of one device that are down, as the controller knows them.
 struct DeviceKeys: Sendable {
   let device: DeviceID
 
@@ -16,76 +16,20 @@ struct DeviceKeys: Sendable {
   /// The keys that are down and whose press completed a bound chord. Their autorepeat is ignored.
   fileprivate var consumed = KeySet()
 
-  /// A release that may turn out to be part of a bounce.
-  private struct Release {
-    let key: KeyCode
-    let time: Time
-    let wasConsumed: Bool
-  }
-
-  /// Recent releases of keys that are up. Always empty if debouncing is off.
-  private var releases: [Release] = []
-
   /// The modifiers among the keys that are down. Cached, because every press on any device needs
   /// them.
   private(set) var modifiers: Modifiers = []
 
-  init(device: DeviceID) { self.device = device }
-
-  /// Presses `key`, whatever it was before.
-  mutating func press(_ key: KeyCode) {
+  fileprivate mutating func press(_ key: KeyCode) {
     down.insert(key)
     consumed.remove(key)
     modifiers.formUnion(Modifiers(of: key))
-    if !releases.isEmpty { releases.removeAll { $0.key == key } }
   }
 
-  /// Presses `key`. If the press is a bounce, undoes the key's release and returns `nil`.
-  ///
-  /// - Returns: the modifiers held on this device by other keys.
-  mutating func press(_ key: KeyCode, at time: Time, _ debounce: Duration?) -> Modifiers? {
-    if let debounce, resume(key, at: time, debounce) { return nil }
-    let held = modifiers(without: key)
-    press(key)
-    return held
-  }
-
-  /// Releases `key` at `time`, and returns whether it was down. With `debounce`,
-  /// ``press(_:at:_:)`` can undo the release within that interval.
-  mutating func release(_ key: KeyCode, at time: Time, _ debounce: Duration?) -> Bool {
-    let wasConsumed = consumed.remove(key)
-    guard down.remove(key) else { return false }
+  fileprivate mutating func release(_ key: KeyCode) {
+    down.remove(key)
+    consumed.remove(key)
     if !Modifiers(of: key).isEmpty { modifiers = modifiers(without: key) }
-    if let debounce {
-      forgetReleases(notWithin: debounce, of: time)
-      releases.append(Release(key: key, time: time, wasConsumed: wasConsumed))
-    }
-    return true
-  }
-
-  /// Undoes the last release of `key` if it is less than `debounce` away from `time`: the switch
-  /// bounced, and the key was down all the time. Returns whether it undid a release.
-  private mutating func resume(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
-    guard !releases.isEmpty else { return false }
-    forgetReleases(notWithin: debounce, of: time)
-    guard let release = releases.first(where: { $0.key == key }) else { return false }
-    press(key)
-    if release.wasConsumed { consumed.insert(key) }
-    return true
-  }
-
-  /// Whether a press of `key` at `time` would be a bounce.
-  func isBounce(_ key: KeyCode, at time: Time, _ debounce: Duration) -> Bool {
-    releases.contains { $0.key == key && $0.time.isWithin(debounce, of: time) }
-  }
-
-  /// Forgets all releases: no later press counts as a bounce after one of them.
-  mutating func forgetReleases() { releases = [] }
-
-  /// Forgets releases that can no longer be part of a bounce. The list stays short however much is
-  /// typed, and typed keys do not stay in it for long.
-  private mutating func forgetReleases(notWithin debounce: Duration, of time: Time) {
-    releases.removeAll { !$0.time.isWithin(debounce, of: time) }
   }
 
   /// The modifiers held on this device by keys other than `key`.
@@ -98,7 +42,7 @@ struct DeviceKeys: Sendable {
   }
 }
 
-/// The state of the keys of all devices.
+/// The keys of all devices that are down.
 ///
 /// **Debouncing** (``Settings/debounce``, `d`):
 ///
@@ -116,25 +60,30 @@ struct DeviceKeys: Sendable {
 /// and a change cannot be undone. So it counts `d` later, or before the next press of another key;
 /// a tap of Shift also before any other input that may change a state. It keeps its own time.
 struct HeldKeys: Sendable {
+  /// A release that may turn out to be part of a bounce.
+  private struct Release {
+    let key: DeviceKey
+    let time: Time
+    let wasConsumed: Bool
+  }
+
   private(set) var devices: [DeviceKeys] = []
 
-  /// A press less than this away from the key's release is a bounce; `nil` if none is.
-  private(set) var debounce: Duration?
+  /// Recent releases of keys that are up. Always empty if debouncing is off.
+  private var releases: [Release] = []
+
+  /// A press less than this away from the key's release is a bounce; with zero, none is.
+  var debounce: Duration {
+    didSet { if debounce == .zero { releases = [] } }
+  }
 
   /// No key is down on any device.
-  init(debounce: Duration) { setDebounce(debounce) }
-
-  /// From now on, a press less than this away from the key's release is a bounce.
-  mutating func setDebounce(_ interval: Duration) {
-    debounce = interval > .zero ? interval : nil
-    guard debounce == nil else { return }
-    for index in devices.indices { devices[index].forgetReleases() }
-  }
+  init(debounce: Duration) { self.debounce = debounce }
 
   /// Opens `device` while these keys are down. Their presses were not seen.
   mutating func open(_ device: DeviceID, _ held: [KeyCode]) {
     let index = index(of: device)
-    devices[index].forgetReleases()
+    releases.removeAll { $0.key.device == device }
     for key in held { devices[index].press(key) }
   }
 
@@ -142,15 +91,41 @@ struct HeldKeys: Sendable {
   /// which undoes the release of the key.
   mutating func press(_ key: DeviceKey, at time: Time) -> Modifiers? {
     let index = index(of: key.device)
-    guard var held = devices[index].press(key.code, at: time, debounce) else { return nil }
+    if !releases.isEmpty, let release = takeRelease(of: key, at: time) {
+      devices[index].press(key.code)
+      if release.wasConsumed { devices[index].consumed.insert(key.code) }
+      return nil
+    }
+    var held = devices[index].modifiers(without: key.code)
+    devices[index].press(key.code)
     // By index: copying a device retains it.
     for other in devices.indices where other != index { held.formUnion(devices[other].modifiers) }
     return held
   }
 
+  /// Removes the release of `key` if a press at `time` is its bounce, and returns it.
+  private mutating func takeRelease(of key: DeviceKey, at time: Time) -> Release? {
+    forgetReleases(on: key.device, before: time)
+    return releases.firstIndex { $0.key == key }.map { releases.remove(at: $0) }
+  }
+
   /// Releases `key`, and returns whether it was down.
   mutating func release(_ key: DeviceKey, at time: Time) -> Bool {
-    devices[index(of: key.device)].release(key.code, at: time, debounce)
+    let index = index(of: key.device)
+    guard devices[index].down.contains(key.code) else { return false }
+    if debounce > .zero {
+      forgetReleases(on: key.device, before: time)
+      let wasConsumed = devices[index].consumed.contains(key.code)
+      releases.append(Release(key: key, time: time, wasConsumed: wasConsumed))
+    }
+    devices[index].release(key.code)
+    return true
+  }
+
+  /// Forgets releases on `device` after which a press at `time` is no bounce. The list stays short
+  /// however much is typed, and typed keys do not stay in it for long.
+  private mutating func forgetReleases(on device: DeviceID, before time: Time) {
+    releases.removeAll { $0.key.device == device && !$0.time.isWithin(debounce, of: time) }
   }
 
   /// Makes `key`, which is down, one whose press completed a bound chord.
@@ -159,7 +134,10 @@ struct HeldKeys: Sendable {
   }
 
   /// Forgets the keys of a device.
-  mutating func remove(_ device: DeviceID) { devices.removeAll { $0.device == device } }
+  mutating func remove(_ device: DeviceID) {
+    devices.removeAll { $0.device == device }
+    releases.removeAll { $0.key.device == device }
+  }
 
   /// The index of `device`, which is added if it is missing.
   private mutating func index(of device: DeviceID) -> Int {
@@ -180,8 +158,7 @@ struct HeldKeys: Sendable {
 
   /// Whether a press of `key` at `time` would be a bounce.
   func isBounce(_ key: DeviceKey, at time: Time) -> Bool {
-    guard let debounce else { return false }
-    return devices.contains { $0.device == key.device && $0.isBounce(key.code, at: time, debounce) }
+    releases.contains { $0.key == key && $0.time.isWithin(debounce, of: time) }
   }
 
   /// Whether a key with one of these numbers is down on any device;

@@ -57,18 +57,15 @@ extension KeyCode {
   /// The numbers of the keys that move the cursor: `KEY_HOME` to `KEY_PAGEDOWN`, with the arrows.
   static var navigationNumbers: ClosedRange<UInt16> { 102...109 }
 
-  /// Whether this is a button of a pointer.
-  public var isPointerButton: Bool { Self.pointerButtonNumbers ~= number }
-
   /// The keys that move the cursor.
   static let navigation = navigationNumbers.map(KeyCode.init(known:))
 
   /// The buttons of pointers.
   static let pointerButtons = pointerButtonNumbers.map(KeyCode.init(known:))
 
-  /// What a press of the key can mean while it is not bound.
-  var kind: KeyKind {
-    if isShift { return .special }
+  /// What a press of the key means if no modifier is held and the key completes no bound chord.
+  var meaning: PressMeaning {
+    if isShift { return .shift }
     if isCharacter { return .character }
     switch number {
     case Self.navigationNumbers: return .navigation
@@ -91,23 +88,4 @@ extension KeyCode {
     ]
     return KeySet(numbers.joined().map(KeyCode.init(known:)))
   }()
-}
-
-/// The possible meanings of a key's press, whatever modifiers are held.
-enum KeyKind: Sendable {
-  /// A character, unless Ctrl, left Alt or Meta is held.
-  case character
-  /// Nothing but to move the cursor: a Shift pressed meanwhile belongs to it, as one that is
-  /// held does.
-  case navigation
-  /// A pointer's button: the same, if pointers count.
-  case button
-  /// Nothing; but a Shift that is held belongs to it, as in a shortcut.
-  case other
-  /// Nothing: the key is AltGr, with which characters are typed.
-  case altGr
-  /// Nothing at all: the code is not that of a key.
-  case inert
-  /// The key is a Shift key or completes a bound chord: the key and the held modifiers decide.
-  case special
 }

@@ -1,5 +1,5 @@
 /// A set of keys: one bit for each possible key code, without allocation.
-public struct KeySet: Sendable {
+public struct KeySet: Hashable, Sendable {
   private var words = SIMD16<UInt64>()
 
   /// The empty set.

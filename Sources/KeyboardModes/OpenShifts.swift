@@ -24,16 +24,15 @@ struct OpenShifts: Sendable {
     let before: ShiftRules.State
     /// When that state would have ended, if it was an `on` with a timeout.
     let due: Time?
-    /// If not, the key was released, and its switch may still bounce.
-    var isDown = true
   }
 
-  /// In the order of the presses.
+  /// In the order of the presses. A press whose key is up is not open, but is again if the release
+  /// turns out to be a bounce.
   private var presses: [Press] = []
 
-  /// The keys of the presses on `device`.
+  /// The keys of the presses on `device`, down or up.
   func keys(of device: DeviceID) -> [KeyCode] {
-    presses.filter { $0.key.device == device && $0.isDown }.map(\.key.code)
+    presses.filter { $0.key.device == device }.map(\.key.code)
   }
 
   /// Opens a press, instead of an earlier one of the same key.
@@ -41,21 +40,6 @@ struct OpenShifts: Sendable {
     forget(key)
     presses.append(Press(key: key, before: before, due: due))
   }
-
-  /// Closes the press of `key`.
-  ///
-  /// - Parameter mayBounce: whether ``resume(_:)`` may follow.
-  mutating func release(_ key: DeviceKey, mayBounce: Bool) {
-    guard !presses.isEmpty, let index = index(of: key) else { return }
-    if mayBounce { presses[index].isDown = false } else { presses.remove(at: index) }
-  }
-
-  /// Undoes a release: the key was down throughout.
-  mutating func resume(_ key: DeviceKey) {
-    if let index = index(of: key) { presses[index].isDown = true }
-  }
-
-  private func index(of key: DeviceKey) -> Int? { presses.firstIndex { $0.key == key } }
 
   /// Forgets the press of a key that is pressed again.
   mutating func forget(_ key: DeviceKey) {
@@ -72,8 +56,8 @@ struct OpenShifts: Sendable {
 
   /// Closes all presses, and returns the state to which Shift returns at `time`: the one before the
   /// earliest that is open, or `off` if that would have ended by then; `nil` if none is open.
-  mutating func takeBack(at time: Time) -> ShiftRules.State? {
-    guard let earliest = presses.first(where: \.isDown) else { return nil }
+  mutating func takeBack(at time: Time, _ keys: HeldKeys) -> ShiftRules.State? {
+    guard let earliest = presses.first(where: { keys.isDown($0.key) }) else { return nil }
     removeAll()
     if let due = earliest.due, due <= time { return .off }
     return earliest.before

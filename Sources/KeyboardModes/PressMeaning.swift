@@ -6,27 +6,26 @@ public enum PressMeaning: Hashable, Sendable {
   case bound(ChordUses)
   /// It types a character.
   case character
-  /// Nothing; but a Shift that is held belongs to it, as in a shortcut.
+  /// Nothing but to move the cursor: a Shift that is held belongs to it, as in a shortcut, and so
+  /// does one that is pressed while this key is held.
+  case navigation
+  /// A pointer's button: the same, if pointers count.
+  case button
+  /// Nothing; but a Shift that is held belongs to it.
   case other
-  /// No event: the key is AltGr, or the code is not that of a key.
+  /// Nothing: the key is AltGr, with which characters are typed.
+  case altGr
+  /// Nothing at all: the code is not that of a key.
   case inert
 }
 
 extension Bindings {
   /// The meaning of a press of `key` with these modifiers held.
-  @inline(__always)  // For the same reason as `kind(of:)`.
+  @inline(__always)  // Otherwise each press would retain and release all bindings.
   func meaning(of key: KeyCode, _ held: Modifiers) -> PressMeaning {
-    var kind = kind(of: key)
-    if kind == .special {
-      if key.isShift { return .shift }
-      if let uses = self[Chord(held, key)] { return .bound(uses) }
-      kind = key.kind
-    }
-    switch kind {
-    case .character: return held.isDisjoint(with: .commands) ? .character : .other
-    case .navigation, .button, .other, .special: return .other
-    case .altGr, .inert: return .inert
-    }
+    if let uses = self[Chord(held, key)] { return .bound(uses) }
+    let meaning = key.meaning
+    return meaning == .character && !held.isDisjoint(with: .commands) ? .other : meaning
   }
 }
 

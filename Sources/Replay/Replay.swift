@@ -196,7 +196,7 @@ extension Timeline.Press {
       case .shift: .shift
       case .bound: .bound
       case .character: .character
-      case .other, .inert: .other
+      case .navigation, .button, .other, .altGr, .inert: .other
       }
   }
 }

@@ -104,9 +104,9 @@ struct ControllerTests {
     #expect(try meaning("LEFTSHIFT") == .shift)
     try timeline.play("2:LEFT+")
     #expect(try meaning("LEFTSHIFT") == .other)
-    #expect(try meaning("RIGHTALT") == .inert)
+    #expect(try meaning("RIGHTALT") == .altGr)
     #expect(try meaning("BTN_TOUCH") == .inert)
-    #expect(try meaning("BTN_LEFT") == .other)
+    #expect(try meaning("BTN_LEFT") == .button)
   }
 
   @Test("a bounce has no meaning, which depends on the device and on the time since its release")

@@ -45,7 +45,8 @@ public struct KeyPresses {
       case .shift: "shiftPressed"
       case .bound(let uses): text(of: uses)
       case .character: "characterTyped"
-      case .other, .inert: Modifiers(of: event.key).isEmpty ? "free" : "modifier"
+      case .navigation, .button, .other, .altGr, .inert:
+        Modifiers(of: event.key).isEmpty ? "free" : "modifier"
       }
     // Shift acts alone, and so is no part of a chord that it completes.
     let name = event.key.shortName(with: event.key.isShift ? [] : held)

@@ -170,6 +170,7 @@ struct Reference {
     switch input {
     case .opened(let device, let held):
       releases[device] = nil
+      openShifts.removeAll { $0.device == device }
       for key in held { down[device, default: [:]][key.number] = false }
       for key in held { inherit(key.number, device) }
     case .key(let device, let event):
