@@ -16,11 +16,9 @@ extension Controller {
     var begun: Time?
     for index in batch.inputs.indices {
       let input = batch.inputs[index]
-      if case .key(_, let event) = input, event.time != begun {
-        begun = event.time
-        let missed = missedReleases(
-          beforeAllOf: event.time, in: batch.inputs[index...], keysUp: keysUp)
-        process(missed, taken)
+      if let time = input.time, time != begun {
+        begun = time
+        process(missedReleases(beforeAllOf: time, in: batch.inputs[index...], keysUp), taken)
       }
       taken?(input)
       process(input)
@@ -28,8 +26,7 @@ extension Controller {
     if let last = batch.inputs.last(where: { $0.time != nil })?.time { latest = max(latest, last) }
     passTime(to: batch.settled)
     if let nextCheck, nextCheck <= batch.settled {
-      // Behind all that has been taken, and before later inputs: a recording has them in
-      // this order.
+      // After all inputs so far, and before later ones: a recording sorts them by time.
       let end = max(batch.settled, latest.advanced(by: .microseconds(1)) ?? latest)
       process(hiddenReleases(at: end, keysUp: keysUp), taken)
       openUses.noteCheck(at: batch.settled)
@@ -53,15 +50,14 @@ extension Controller {
     }
   }
 
-  /// The releases that a grab hid and on which any press at `time` depends, by device. `inputs`
-  /// begin with this time; all releases come before them.
+  /// The releases that a grab hid and on which any press at `time` depends, by device. They come
+  /// before all `inputs`, the first of which has this time.
   private func missedReleases(
     beforeAllOf time: Time, in inputs: ArraySlice<Input>,
-    keysUp: ([KeyCode], DeviceID) -> [KeyCode]
+    _ keysUp: ([KeyCode], DeviceID) -> [KeyCode]
   ) -> [Input] {
     var missed: [Input] = []
-    for input in inputs {
-      guard case .key(_, let event) = input, event.time == time else { break }
+    for input in inputs.prefix(while: { $0.time == time }) {
       for release in missedReleases(before: input, followedBy: inputs, keysUp: keysUp)
       where !missed.contains(release) { missed.append(release) }
     }

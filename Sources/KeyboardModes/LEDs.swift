@@ -40,13 +40,13 @@ public struct LEDRules: Hashable, Sendable {
   }
 }
 
-/// Turns the LEDs in ``on`` on, and the rest of ``used`` off.
+/// Which LEDs of a keyboard to switch on, and which off.
 public struct LEDOrder: Hashable, Sendable {
   /// The LEDs that are to be on.
   public let on: LEDs
-  /// The LEDs that show states.
+  /// The LEDs that show states: those of them that are not in ``on`` are to be off.
   public let used: LEDs
 
-  /// An order to switch `on` on and the rest of `used` off.
+  /// The order with these parts.
   public init(_ on: LEDs = [], of used: LEDs = []) { (self.on, self.used) = (on, used) }
 }

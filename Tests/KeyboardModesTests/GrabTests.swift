@@ -151,6 +151,23 @@ struct ControllerGrabTests {
     #expect(taken == [.key(second, press), .missedRelease(first, f9, at: after)])
   }
 
+  @Test("a hidden release is found before all inputs of its time, LEDs among them")
+  func besideLEDs() throws {
+    var timeline = Timeline()
+    try timeline.play("LEFTSHIFT 600 2:LEFTCTRL+")
+    let (time, a, ctrl) = (timeline.time, try key("A"), try key("LEFTCTRL"))
+    let release = Controller.Input.key(first, KeyEvent(time: time, key: a, action: .release))
+    let press = Controller.Input.key(first, KeyEvent(time: time, key: a, action: .press))
+    let leds = Controller.Input.leds(first, LEDReport(LEDs(number: 1)), at: time)
+    for inputs in [[leds, press], [release, leds, press]] {
+      var controller = timeline.controller
+      var taken: [Controller.Input] = []
+      controller.take(Batch(inputs), keysUp: { keys, _ in keys }, taken: { taken.append($0) })
+      #expect(taken == [.missedRelease(second, ctrl, at: time)] + inputs)
+      #expect(controller.modes.shift == "off", "a character was typed")
+    }
+  }
+
   @Test("a hidden release of Shift closes its press before the next key takes it back")
   func hiddenShift() throws {
     for (isUp, event) in [(true, "shiftPressed"), (false, "shiftUsed")] {
