@@ -11,12 +11,6 @@ struct ChordText {
   /// The words after the chord, with one space between them.
   let rest: String
 
-  /// Whether the rest begins as a use does.
-  var hasUse: Bool {
-    let word = rest.prefix { $0 != " " }.lowercased()
-    return ["press", "release", "tap", "hold"].contains(word)
-  }
-
   init(_ text: String) {
     var words = text.split(separator: " ")[...]
     var chord = words.popFirst() ?? ""

@@ -53,26 +53,16 @@ extension Configuration {
   /// The user's own table; nothing for the shipped one.
   private var tableLines: [String] {
     let table = settings.keyboard
-    let shipped = KeyboardTable.standard
-    guard table != shipped else { return [] }
-    // A table that extends the shipped one may have unreachable states, and one that replaces
-    // it not.
-    let extends =
-      table.stateNames.starts(with: shipped.stateNames)
-      && table.eventNames.starts(with: shipped.eventNames)
-      && Set(table.rows).isSuperset(of: shipped.rows)
-    let base = extends ? Set(shipped.rows) : []
+    guard table != .standard else { return [] }
     let rows = table.stateNames.flatMap { state -> [String] in
-      let ofState = table.rows.filter { $0.state == state && !base.contains($0) }
+      let ofState = table.rows.filter { $0.state == state }
       guard !ofState.isEmpty else { return [] }
       return ["      \(scalar(state)):"]
         + ofState.map { "        \(scalar($0.event)): \(scalar($0.next))" }
     }
-    let states = table.stateNames.dropFirst(extends ? shipped.stateNames.count : 0)
-    let events = table.eventNames.dropFirst(extends ? shipped.eventNames.count : 0)
-    return ["  table:", "    replaces: \(extends ? "false" : "true")"]
-      + ["    initial: \(scalar(table.name(of: table.initial)))"]
-      + list("    states:", states.map { $0 }) + list("    events:", events.map { $0 })
+    return [
+      "  table:", "    replaces: true", "    initial: \(scalar(table.name(of: table.initial)))",
+    ] + list("    states:", table.stateNames) + list("    events:", table.eventNames)
       + section("    rows:", rows)
   }
 
@@ -147,4 +137,9 @@ extension DeviceRules.Pattern {
     case .product(let vendor, let product): return "\(digits(vendor)):\(digits(product))"
     }
   }
+}
+
+extension String {
+  /// How many spaces it begins with.
+  fileprivate var indentation: Int { prefix { $0 == " " }.count }
 }

@@ -61,7 +61,7 @@ public struct Configuration: Hashable, Sendable {
   static func read(
     _ files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) -> (configuration: Configuration, root: Node?) {
-    var reader = ConfigurationReader(names: files.map(\.name))
+    var reader = ConfigurationReader()
     var roots: [Node] = []
     for (number, file) in files.enumerated() {
       do throws(YAMLError) {

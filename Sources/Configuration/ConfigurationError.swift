@@ -8,7 +8,7 @@ public struct ConfigurationError: Error, Hashable, TerminalTextConvertible {
   public let mark: Mark?
   /// What is wrong, in words.
   public let message: String
-  /// The line of the file, and a mark below its wrong part; `nil` where it cannot be shown.
+  /// The line of the file, and a mark below the wrong text; `nil` where it cannot be shown.
   let excerpt: TerminalText?
 
   /// `keymoded.yaml:3:14: unknown key …`
@@ -48,7 +48,7 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
   /// A line for each error, and one that counts those that were omitted.
   public var lines: [TerminalText] { errors.map(\.text) + rest }
 
-  /// The errors, each with the line of its file and a mark below the wrong part.
+  /// The errors, each with the line of its file and a mark below the wrong text.
   public var text: TerminalText {
     let told = errors.flatMap { [$0.text, $0.excerpt].compactMap(\.self) }
     return (told + rest).joined(separator: "\n")

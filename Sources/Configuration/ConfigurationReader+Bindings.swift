@@ -9,36 +9,37 @@ import Keyboards
 ///         startTalking: [F9]
 ///         stopTalking: [F9 release]
 extension ConfigurationReader {
-  mutating func readKeyboard(_ node: Node) {
+  /// Reads the table and the bindings; returns whether the table has no errors. Without a table, it
+  /// is unknown which names are right below it.
+  mutating func readKeyboard(_ node: Node) -> Bool {
     let values = members(of: node, "keyboard", known: ["bindings", "table"])
-    if let table = values["table"] { readTable(table) }
+    guard values["table"].map({ readTable($0) }) ?? true else { return false }
     let table = configuration.settings.keyboard
     for event in KeyboardTable.standard.events where !table.events.contains(event) {
       configuration.settings.bindings.unbind(event)
     }
-    guard let bindings = values["bindings"] else { return }
+    guard let bindings = values["bindings"] else { return true }
     let lists = members(of: bindings, "bindings", known: table.eventNames, each: "event")
     // An event without a value keeps its default keys; an empty list removes them.
     let named = table.events.filter {
       lists[table.name(ofEvent: $0)].map { !$0.isEmpty } ?? false
     }
     for event in named { configuration.settings.bindings.unbind(event) }
-    var bound: [Bound] = []
-    var marks: [Slot: Mark] = [:]
     let wanted = named.flatMap { event in
       (lists[table.name(ofEvent: event)]?.elements ?? []).map { (event, $0) }
     }
+    var bound: [Bound] = []
     // Of two bindings of a chord, the later one is the error.
     for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
-      guard let (chord, use) = bind(node, to: event, after: marks) else { continue }
+      guard let (chord, use) = bind(node, to: event, named) else { continue }
       bound.append(Bound(chord: chord, use: use, event: event, mark: node.mark))
-      marks[Slot(chord, use)] = node.mark
     }
     // Whether a warning is due depends on all bindings.
     for binding in bound {
       warnOfCounterpart(of: binding)
       if binding.use == .release { warnOfRelease(by: binding) }
     }
+    return true
   }
 
   /// A binding of the files.
@@ -49,22 +50,11 @@ extension ConfigurationReader {
     let mark: Mark
   }
 
-  /// What can be bound once: a use of a chord, whatever the duration of a hold.
-  private struct Slot: Hashable {
-    let chord: Chord
-    let use: Use
-
-    init(_ chord: Chord, _ use: Use) {
-      self.chord = chord
-      if case .hold = use { self.use = .hold(.zero) } else { self.use = use }
-    }
-  }
-
   /// Binds the chord of `node`, and returns it with its use; `nil` after an error.
   ///
-  /// - Parameter marks: where the files bind what is bound before.
+  /// - Parameter named: the events that the files bind. All others have their default chords.
   private mutating func bind(
-    _ node: Node, to event: KeyboardTable.Event, after marks: [Slot: Mark]
+    _ node: Node, to event: KeyboardTable.Event, _ named: [KeyboardTable.Event]
   ) -> (Chord, Use)? {
     if case .mapping = node.content {
       fail("write the key and its use as one text, such as 'F9 release'", at: node)
@@ -75,17 +65,12 @@ extension ConfigurationReader {
       return (chord, use)
     }
     let name = configuration.settings.keyboard.name(ofEvent: other)
-    if other == event {
-      fail("'\(text)' is already in this list", at: node)
-    } else if let earlier = marks[Slot(chord, use)] {
-      let place = place(of: earlier, seenFrom: node.mark)
-      fail("'\(text)' is already bound to \(name) \(place)", at: node)
-    } else {
-      fail(
-        "by default '\(text)' is bound to \(name); "
+    fail(
+      named.contains(other)
+        ? "'\(text)' is already bound to \(name)"
+        : "by default '\(text)' is bound to \(name); "
           + "to free it, list other keys for \(name), or none: '\(name): []'",
-        at: node)
-    }
+      at: node)
     return nil
   }
 
@@ -99,68 +84,44 @@ extension ConfigurationReader {
     warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: binding.mark)
   }
 
-  /// Warns if nothing is bound to a chord but its release: perhaps the key was changed in one of two
-  /// places. Warns too if the press and the release of a chord send the same event. Such an event
-  /// enters a state and leaves it; if another key leaves the state before the release, the release
-  /// enters it again.
+  /// Warns if the press and the release of a chord send the same event. Such an event enters a state
+  /// and leaves it; if another key leaves the state before the release, the release enters it again.
   private mutating func warnOfRelease(by binding: Bound) {
-    let events = configuration.settings.bindings[binding.chord]?.events ?? []
+    guard configuration.settings.bindings[binding.chord]?.press == binding.event else { return }
     let name = configuration.settings.keyboard.name(ofEvent: binding.event)
-    if events.allSatisfy({ $0.use == .release }) {
-      warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
-    } else if events.contains(where: { $0.use == .press && $0.event == binding.event }) {
-      warn(
-        "the press sends \(name), too: if another key changes the state meanwhile, the release may "
-          + "begin what it should end; use two events", at: binding.mark)
-    }
+    warn(
+      "the press sends \(name), too: if another key changes the state meanwhile, the release may "
+        + "begin what it should end; use two events", at: binding.mark)
   }
 
   /// A chord, and how it is used.
   private mutating func binding(_ text: String, at node: Node) -> (Chord, Use)? {
     let parts = ChordText(text)
-    let names = parts.names
     var keys: [KeyCode] = []
-    for (index, name) in names.enumerated() {
-      // A name with a space in it was probably meant to be one.
-      let isLast = index == names.count - 1
-      let whole = isLast && !parts.rest.isEmpty && !parts.hasUse ? "\(name) \(parts.rest)" : name
-      guard !name.isEmpty else {
-        fail(names.count == 1 ? "the key name is empty" : "a key is missing beside a '+'", at: node)
-        return nil
-      }
+    for name in parts.names {
       guard let key = KeyCode(writtenAs: name) else {
-        fail(unknownKey(whole), at: node.mark(of: whole))
+        fail(name.isEmpty ? "a key is missing" : unknownKey(name), at: node)
         return nil
       }
       keys.append(key)
     }
-    guard let use = use(parts, at: node), let chord = chord(keys, names, at: node) else {
-      return nil
-    }
-    if chord.switchesConsole {
-      warn("'\(text)' also switches to another console or session", at: node.mark)
-    }
-    return (chord, use)
+    guard let use = use(parts.rest, at: node) else { return nil }
+    return chord(keys, parts.names, at: node).map { ($0, use) }
   }
 
   /// The use that the text after a chord names.
-  private mutating func use(_ parts: ChordText, at node: Node) -> Use? {
-    let words = parts.rest.split(separator: " ").map { $0.lowercased() }
+  private mutating func use(_ text: String, at node: Node) -> Use? {
+    let words = text.split(separator: " ").map { $0.lowercased() }
     switch words {
     case [], ["press"]: return .press
     case ["release"]: return .release
     case ["tap"]: return .tap
-    case ["hold"]:
-      fail("'hold' needs a time, as in 'hold 300ms'", at: node.mark(of: parts.rest))
-      return nil
     case _ where words.count == 2 && words[0] == "hold":
       return duration(words[1], at: node).map { .hold($0) }
     default:
-      let suggestion = spacedKeySuggestion(for: parts)
       fail(
-        "unexpected '\(parts.rest)' after the chord"
-          + (suggestion.isEmpty ? "; expected press, release, tap or hold TIME" : suggestion),
-        at: node.mark(of: parts.rest))
+        "unexpected '\(text)' after the chord; join keys by '+', or write press, release, tap or "
+          + "hold TIME", at: node)
       return nil
     }
   }
@@ -171,12 +132,10 @@ extension ConfigurationReader {
       return try Chord(keys)
     } catch {
       switch error {
-      case .empty: fail("the key name is empty", at: node)
+      case .empty: fail("a key is missing", at: node)
       case .endsInShift: fail("Shift cannot be bound: it belongs to the Shift machine", at: node)
       case .rightAltIsNotAModifier:
-        let name = zip(names, keys).first { Modifiers(of: $1).isEmpty }?.0 ?? "AltGr"
-        let subject = name.lowercased() == "altgr" ? name : "\(name) is AltGr, which"
-        fail("\(subject) types characters; it cannot be a modifier", at: node)
+        fail("AltGr, the right Alt, types characters; it cannot be a modifier", at: node)
       case .notAModifier(let place):
         fail(
           "\(names[place]) is not a modifier; all keys before the last must be modifiers", at: node)
@@ -185,13 +144,5 @@ extension ConfigurationReader {
       }
       return nil
     }
-  }
-}
-
-extension Chord {
-  /// Whether the kernel or the desktop switches to another console or session by this chord:
-  /// Ctrl+Alt with a function key from F1 to F12.
-  fileprivate var switchesConsole: Bool {
-    modifiers == [.ctrl, .alt] && (59...68 ~= key.number || 87...88 ~= key.number)
   }
 }

@@ -16,11 +16,11 @@ extension ConfigurationReader {
   /// A name, and its node in the file; `nil` for a name of the shipped table.
   private typealias Name = (text: String, node: Node?)
 
-  mutating func readTable(_ node: Node) {
+  /// Returns whether the table has no errors.
+  mutating func readTable(_ node: Node) -> Bool {
+    let faultsBefore = faults.count
     let parts = members(
       of: node, "table", known: ["replaces", "initial", "states", "events", "rows"])
-    guard !parts.isEmpty else { return }
-    let faultsBefore = faults.count
     let replaces = parts["replaces"].map { isTrue($0) } ?? false
     let shipped = KeyboardTable.standard
     let states = names(
@@ -29,55 +29,38 @@ extension ConfigurationReader {
     let events = names(
       parts["events"], "event", shipped: replaces ? [] : shipped.eventNames,
       taken: ShiftRules(timeout: .seconds(1)).eventNames)
-    let added = parts["rows"].map { rows($0, states.map(\.text), events.map(\.text)) } ?? []
-    let initial = initial(parts["initial"], replaces, at: node)
-    guard
-      let table = table(
-        states, events, initial, shipped: replaces ? [] : shipped.rows, added: added, at: node)
-    else { return }
-    // Even with errors, the bindings and LEDs that follow are checked against this table.
-    configuration.settings.keyboard = KeyboardTable(table)
-    if faults.count == faultsBefore { check(table, states: states, events: events) }
-  }
-
-  /// The table with these parts, whose faults are reported. If there are any, the table has no
-  /// rows; without a state, there is no table.
-  private mutating func table(
-    _ states: [Name], _ events: [Name], _ initial: Name?, shipped: [KeyboardTable.Row],
-    added: [(row: KeyboardTable.Row, node: Node)], at node: Node
-  ) -> KeyboardTable.Source? {
-    let names = states.map(\.text)
-    guard let first = initial?.text ?? names.first else { return nil }
-    let nodes = Dictionary(uniqueKeysWithValues: added)
-    var rows = shipped + added.map(\.row)
-    let found = KeyboardTable.Source.faults(
-      states: names, initial: first, events: events.map(\.text), rows: rows)
-    for fault in found {
-      switch fault {
-      case .unknownState(let name, in: let row):
-        failUnknown(name, among: names, at: nodes[row] ?? node)
-      case .unknownInitialState(let name):
-        failUnknown(name, among: names, at: initial?.node ?? node)
-      case .twoRows(let first, let second):
-        fail(
-          "\(first.event) already leads from \(first.state) to \(first.next); to change shipped "
-            + "rows, write a whole table with 'replaces: true'", at: nodes[second] ?? node)
-      case .unknownEvent, .unknownFinalState, .sameName, .repeatedEvent, .unreachableState, .noRow:
-        fail("\(fault)", at: node)
-      }
+    let rows = rows(
+      parts["rows"], states.map(\.text), events.map(\.text), shipped: replaces ? [] : shipped.rows)
+    let initial = initial(parts["initial"], replaces, states.map(\.text), at: node)
+    guard faults.count == faultsBefore, let initial else { return false }
+    do {
+      let table = try KeyboardTable.Source(
+        states: states.map(\.text), initial: initial, events: events.map(\.text), rows: rows,
+        allowsUnreachable: true)
+      configuration.settings.keyboard = KeyboardTable(table)
+      check(table, states: states, events: events)
+    } catch {
+      fail("\(error)", at: node)
     }
-    if !found.isEmpty { rows = [] }
-    return try? KeyboardTable.Source(
-      states: names, initial: found.isEmpty ? first : names.first ?? first,
-      events: events.map(\.text), rows: rows, allowsUnreachable: true)
+    return faults.count == faultsBefore
   }
 
   /// The initial state; `nil` if an error about it has been reported.
-  private mutating func initial(_ initial: Node?, _ replaces: Bool, at table: Node) -> Name? {
-    if let initial { return scalar(initial).map { ($0, initial) } }
+  private mutating func initial(
+    _ initial: Node?, _ replaces: Bool, _ states: [String], at table: Node
+  ) -> String? {
+    if let initial { return state(initial, among: states) }
     let shipped = KeyboardTable.standard
-    guard replaces else { return (shipped.name(of: shipped.initial), nil) }
+    guard replaces else { return shipped.name(of: shipped.initial) }
     fail("a table with 'replaces: true' needs an 'initial' state", at: table)
+    return nil
+  }
+
+  /// The state that a value names; `nil` after an error.
+  private mutating func state(_ node: Node, among states: [String]) -> String? {
+    guard let name = scalar(node) else { return nil }
+    if states.contains(name) { return name }
+    fail("unknown state '\(name)'; \(suggestion(for: name, among: states))", at: node)
     return nil
   }
 
@@ -86,31 +69,22 @@ extension ConfigurationReader {
     _ list: Node?, _ what: String, shipped: [String], taken: [String]
   ) -> [Name] {
     var names: [Name] = shipped.map { ($0, nil) }
-    let isShipped = Set(shipped)
-    var files: [String: Int] = [:]
+    var known = Set(shipped)
     for node in list?.elements ?? [] {
       guard let text = scalar(node) else { continue }
-      guard isName(text) else {
+      if !isName(text) {
         fail(
           "'\(text)' is not a valid name: use a letter, then up to \(KeyboardTable.longestName - 1) letters, "
             + "digits, '-' or '_'", at: node)
-        continue
-      }
-      if text == Change.configured {
+      } else if text == Change.configured {
         fail("'\(text)' is reserved for changes by a new configuration", at: node)
       } else if taken.contains(text) {
         fail(
           "'\(text)' is \(what == "state" ? "a state" : "an event") of the Shift machine", at: node)
-      } else if isShipped.contains(text) || files[text] == node.mark.file {
-        let place = isShipped.contains(text) ? "the shipped table" : "this list"
-        fail("'\(text)' is already in \(place)", at: node)
-      } else if files.updateValue(node.mark.file, forKey: text) != nil {
-        // Two files may add the same name.
-        continue
-      } else if names.count == KeyboardTable.most {
+      } else if names.count == KeyboardTable.most, !known.contains(text) {
         fail("there are more than \(KeyboardTable.most) \(what)s", at: node)
         break
-      } else {
+      } else if known.insert(text).inserted {
         names.append((text, node))
       }
     }
@@ -133,34 +107,37 @@ extension ConfigurationReader {
       }
   }
 
+  /// The shipped rows, and then those of the file.
   private mutating func rows(
-    _ node: Node, _ states: [String], _ events: [String]
-  ) -> [(row: KeyboardTable.Row, node: Node)] {
-    var rows: [(row: KeyboardTable.Row, node: Node)] = []
-    let ofStates = members(of: node, "rows", known: states, each: "state")
+    _ node: Node?, _ states: [String], _ events: [String], shipped: [KeyboardTable.Row]
+  ) -> [KeyboardTable.Row] {
+    var rows = shipped
+    let ofStates = node.map { members(of: $0, "rows", known: states, each: "state") } ?? [:]
     for state in states {
       guard let node = ofStates[state] else { continue }
       let ofEvents = members(of: node, "'\(state)'", known: events, each: "event")
       for event in events {
-        guard let node = ofEvents[event], let next = scalar(node) else { continue }
-        rows.append((.init(state, event, next), node))
+        guard let node = ofEvents[event], let next = self.state(node, among: states) else {
+          continue
+        }
+        if let row = shipped.first(where: { ($0.state, $0.event) == (state, event) }) {
+          fail(
+            "\(event) already leads from \(state) to \(row.next); to change shipped rows, write a "
+              + "whole table with 'replaces: true'", at: node)
+        }
+        rows.append(.init(state, event, next))
       }
     }
     return rows
   }
 
-  private mutating func failUnknown(_ state: String, among states: [String], at node: Node) {
-    fail("unknown state '\(state)'; \(suggestion(for: state, among: states))", at: node)
-  }
-
   /// Reports declared states that are unreachable, and declared events that no row uses.
   private mutating func check(_ table: KeyboardTable.Source, states: [Name], events: [Name]) {
-    let unreachable = table.unreachableStates
-    let initial = table.initial
+    // A table need not use the shipped states, even if it is printed with all of them.
+    let unreachable = Set(table.unreachableStates).subtracting(KeyboardTable.standard.stateNames)
     for (state, node) in states where unreachable.contains(state) {
-      // A shipped state has no place in the file at which to report it.
       guard let node else { continue }
-      fail("'\(state)' cannot be reached from the initial state '\(initial)'", at: node)
+      fail("'\(state)' cannot be reached from the initial state '\(table.initial)'", at: node)
     }
     let used = Set(table.rows.map(\.event))
     for (event, node) in events where !used.contains(event) {

@@ -8,13 +8,9 @@ import Terminal
 /// This takes time linear in the size of the file, whatever is in it: the watchdog kills a daemon
 /// that takes long over a bad file.
 struct ConfigurationReader {
-  /// The names of the files.
-  let names: [String]
   var configuration = Configuration()
   private(set) var faults: [Fault] = []
   private(set) var warnings: [Fault] = []
-
-  init(names: [String]) { self.names = names }
 
   mutating func fail(_ message: @autoclosure @escaping () -> String, at node: Node) {
     fail(message(), at: node.mark)
@@ -22,12 +18,6 @@ struct ConfigurationReader {
 
   mutating func fail(_ message: @autoclosure @escaping () -> String, at mark: Mark) {
     faults.append(Fault(mark: mark, message: message))
-  }
-
-  /// Where `mark` is, for an error at `place`: `in line 3`, or `in b.yaml:3:20`.
-  func place(of mark: Mark, seenFrom place: Mark) -> String {
-    mark.file == place.file
-      ? "in line \(mark.line)" : "in \(names[mark.file]):\(mark.line):\(mark.column)"
   }
 
   mutating func warn(_ message: @autoclosure @escaping () -> String, at mark: Mark) {
@@ -39,11 +29,11 @@ struct ConfigurationReader {
       of: root, "the configuration",
       known: ["shift", "keyboard", "devices", "debounce", "leds", "locks"])
     if let shift = sections["shift"] { readShift(shift) }
-    if let keyboard = sections["keyboard"] { readKeyboard(keyboard) }
+    let isTableKnown = sections["keyboard"].map { readKeyboard($0) } ?? true
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
-    // Read last: LEDs are listed by state, and the keyboard's table may have added states.
-    if let leds = sections["leds"] { readLEDs(leds) }
+    // LEDs are listed by state, and the keyboard's table may have added states.
+    if isTableKnown, let leds = sections["leds"] { readLEDs(leds) }
     readLocks(sections["locks"], leds: sections["leds"])
   }
 
@@ -58,7 +48,7 @@ struct ConfigurationReader {
           fail("'\(name)' is neither caps nor num", at: node)
           continue
         }
-        if !locks.insert(lock).inserted { fail("'\(name)' is already in this list", at: node) }
+        locks.insert(lock)
       }
     }
     let shown = locks.filter { configuration.leds.used.contains($0.led) }
@@ -80,7 +70,7 @@ struct ConfigurationReader {
   /// Reads a list of patterns: names of devices, or `vendor:product`.
   private mutating func patterns(_ list: Node) -> [DeviceRules.Pattern] {
     var patterns: [DeviceRules.Pattern] = []
-    var files: [DeviceRules.Pattern: Int] = [:]
+    var known: Set<DeviceRules.Pattern> = []
     for node in list.elements {
       guard let text = scalar(node) else { continue }
       guard !text.isEmpty, !text.utf8.contains(0) else {
@@ -95,10 +85,7 @@ struct ConfigurationReader {
           at: node)
         continue
       }
-      // Two files may ignore the same device.
-      let file = files.updateValue(node.mark.file, forKey: pattern)
-      if file == nil { patterns.append(pattern) }
-      if file == node.mark.file { fail("'\(text)' is already in this list", at: node) }
+      if known.insert(pattern).inserted { patterns.append(pattern) }
     }
     return patterns
   }
@@ -139,7 +126,6 @@ struct ConfigurationReader {
       var ofState: LEDs = []
       for node in list.elements {
         guard let text = scalar(node), let led = led(text, at: node) else { continue }
-        if ofState.contains(led) { fail("'\(text)' is already in this list", at: node) }
         ofState.formUnion(led)
       }
       leds[state] = ofState
@@ -161,13 +147,9 @@ extension ConfigurationReader {
   ) -> [String: Node] {
     guard case .mapping(let pairs) = node.content else {
       // A name without a value, such as `shift:`, is not an error.
-      if let name = node.text.flatMap({ nameWithoutSpace($0[...]) }) {
-        fail(missingSpace(after: name), at: node)
-      } else if node.text?.mentions("=") == true {
-        fail("a name and its value are joined by ': ', not by '='", at: node)
-      } else if !node.isEmpty {
+      if !node.isEmpty {
         let keys = known.isEmpty ? "" : "; its possible \(kind)s are \(listed(known))"
-        fail("\(what) must be a mapping\(keys)", at: node)
+        fail("\(what) must be a mapping\(keys)\(colonHint(node.text ?? ""))", at: node)
       }
       return [:]
     }
@@ -242,9 +224,7 @@ extension ConfigurationReader {
 
   private mutating func led(_ name: String, at node: Node) -> LEDs? {
     if let led = LEDs(name: name) { return led }
-    fail(
-      name.isEmpty ? "the LED name is empty" : "unknown LED '\(name)'; \(ledSuggestion(for: name))",
-      at: node)
+    fail("unknown LED '\(name)'; \(suggestion(for: name, among: LEDs.allNames))", at: node)
     return nil
   }
 }

@@ -39,7 +39,8 @@ struct BadConfiguration: CustomTestStringConvertible {
     .init(
       "brace-open-without-line-end", Array("shift: {\n  threshold: 500ms".utf8),
       """
-      brace-open-without-line-end.yaml:1:8: a ',' or the '}' of this mapping is missing
+      brace-open-without-line-end.yaml:3:1: did not find expected ',' or '}' while parsing a flow \
+      mapping that begins in line 1
 
       """),
     .init(
@@ -53,7 +54,8 @@ struct BadConfiguration: CustomTestStringConvertible {
       "returns-alone.yaml:2:11: not UTF-8: invalid leading UTF-8 octet\n"),
     .init(
       "tab", Array("shift:\n\tthreshold: 1s\n".utf8),
-      "tab.yaml:2:1: a tab is not allowed here; indent with spaces\n"),
+      "tab.yaml:2:1: found character that cannot start any token; indent with spaces, and quote "
+        + "special characters\n"),
     .init(
       "utf-16", [0xff, 0xfe] + Array("s\0h\0".utf8),
       "utf-16.yaml:1:1: not UTF-8: invalid leading UTF-8 octet\n"),

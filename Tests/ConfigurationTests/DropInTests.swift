@@ -111,7 +111,7 @@ struct DropInTests {
     #expect(try read(lines.joined(separator: "\n")) == merged)
   }
 
-  @Test("each error names its own file, and one about two places names both")
+  @Test("each error names its own file")
   func errors() {
     #expect(
       said(of: "debounce: 1", "shift: 7", "locks: x\nlock: y") == [
@@ -124,20 +124,22 @@ struct DropInTests {
     // Before anything is merged, each file has to be YAML.
     #expect(
       said(of: "shift: {", "nothing: 1", "%TAG ! a\n", "a: *b").map { $0.prefix(8) }
-        == ["a.yaml:1", "c.yaml:1", "d.yaml:1"])
+        == ["a.yaml:2", "c.yaml:1", "d.yaml:1"])
     #expect(
       said(
         of: "keyboard: {bindings: {tapTextField: F1}}",
         "keyboard: {bindings:\n  {tapBlankArea: [F2, F1],\n  clickMoreButton: [F2]}}")
         == [
-          "b.yaml:2:23: 'F1' is already bound to tapTextField in a.yaml:1:37",
-          "b.yaml:3:21: 'F2' is already bound to tapBlankArea in line 2",
+          "b.yaml:2:23: 'F1' is already bound to tapTextField",
+          "b.yaml:3:21: 'F2' is already bound to tapBlankArea",
         ])
     // Where there should be names below a name, a later file hides no other value.
     let (right, wrong) = (
       "keyboard: {bindings: {tapTextField: F1}}", "keyboard:\n  bindings:\n    a:[F9]"
     )
-    let told = ":3:5: a space is missing after 'a:'"
+    let told =
+      ":3:5: bindings must be a mapping; its possible events are clickSwitchButton, "
+      + "clickMoreButton, tapTextField and tapBlankArea; a space must follow ':'"
     #expect(said(of: wrong, right) == ["a.yaml\(told)"])
     #expect(said(of: right, wrong) == ["b.yaml\(told)"])
     #expect(said(of: right, wrong, right) == ["b.yaml\(told)"])
@@ -157,13 +159,10 @@ struct DropInTests {
     #expect(
       said(of: "debounce: 5ms", "debounce: 1ms\ndebounce: 2ms")
         == ["b.yaml:2:1: duplicate setting 'debounce'"])
-    #expect(
-      said(of: "devices: {ignore: a}", "devices: {ignore: [b, a, b]}")
-        == ["b.yaml:1:26: 'b' is already in this list"])
   }
 
   @Test(
-    "an error about a chord names the line that binds the same use, and a count names a file if all are in it"
+    "an error about a chord is at the later of two places, and a count names a file if all are in it"
   )
   func places() {
     #expect(
@@ -175,8 +174,8 @@ struct DropInTests {
                 F9]
               tapBlankArea: [F9, F9 hold 2s]
           """) == [
-          "a.yaml:5:20: 'F9' is already bound to tapTextField in line 4",
-          "a.yaml:5:24: 'F9 hold 2s' is already bound to tapTextField in line 3",
+          "a.yaml:5:20: 'F9' is already bound to tapTextField",
+          "a.yaml:5:24: 'F9 hold 2s' is already bound to tapTextField",
         ])
     let many = (1...30).map { "x\($0): 1\n" }.joined()
     #expect(said(of: many, "y: 1").last == "a.yaml: 11 more errors")
@@ -305,25 +304,25 @@ struct DropInTests {
 @Suite("Excerpts")
 struct ExcerptTests {
   @Test(
-    "an error shows the line of the file, and marks the wrong part below it",
+    "an error shows the line of the file, and marks the wrong text below it",
     arguments: [
       ("shift:\n  timeout: 3\n", ["    timeout: 3", "             ^"]),
       ("locks: [caps, F9 up]\r\n", ["  locks: [caps, F9 up]", "                ^~~~~"]),
       ("shift: { timeout: '1' }", ["  shift: { timeout: '1' }", "                    ^~~"]),
-      ("shift: {", ["  shift: {", "          ^"]),
+      ("shift: {", []),
       ("shift:\n\ttimeout: 1s", ["   timeout: 1s", "  ^"]),
       (
         "keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
         [
           "  keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
-          String(repeating: " ", count: 45) + "^~~",
+          String(repeating: " ", count: 39) + "^" + String(repeating: "~", count: 16),
         ]
       ),
       (
         "keyboard: {bindings: {tapTextField: 'F9 relase'}}",
         [
           "  keyboard: {bindings: {tapTextField: 'F9 relase'}}",
-          String(repeating: " ", count: 42) + "^~~~~~",
+          String(repeating: " ", count: 38) + "^" + String(repeating: "~", count: 10),
         ]
       ),
       ("shift:\n  [timeout,\n  trigger]", ["    [timeout,", "    ^"]),

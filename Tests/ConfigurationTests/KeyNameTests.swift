@@ -175,18 +175,6 @@ struct ShortNameConfigurationTests {
   }
 
   @Test(
-    "a chord by which consoles are switched is bound with a warning",
-    arguments: [
-      ("Ctrl+Alt+F9", true), ("Alt+Control+KEY_F1", true), ("Ctrl+Alt+F12", true),
-      ("Ctrl+F9", false), ("Alt+F9", false), ("Ctrl+Alt+Super+F9", false), ("Ctrl+Alt+F13", false),
-      ("Ctrl+Alt+Num_Lock", false),
-    ])
-  func consoleKeys(_ chord: String, _ isWarned: Bool) throws {
-    let warning = "k.yaml:1:39: warning: '\(chord)' also switches to another console or session"
-    #expect(try read("tapTextField: \(chord)").warnings == (isWarned ? [warning] : []))
-  }
-
-  @Test(
     "a chord whose press and release send one event is bound with a warning",
     arguments: [
       ("clickSwitchButton: [F9, F9 release]", 49), ("clickSwitchButton: [F9 release, F9]", 45),
@@ -200,23 +188,6 @@ struct ShortNameConfigurationTests {
         + "state meanwhile, the release may begin what it should end; use two events"
     }
     #expect(try read(bindings).warnings == (warnings.map { [$0] } ?? []))
-  }
-
-  @Test(
-    "the release of a chord is bound with a warning if nothing else of it is",
-    arguments: [
-      ("tapTextField: [F9, F8 release]", ["44: F8"]),
-      ("tapTextField: Super+F9 release", ["39: Super+F9"]),
-      ("tapTextField: F9, tapBlankArea: [F9 release, Ctrl+F9 release]", ["70: Ctrl+F9"]),
-      ("tapTextField: F9 hold 1s, tapBlankArea: F9 release", []),
-    ])
-  func releaseAlone(_ bindings: String, _ told: [String]) throws {
-    #expect(
-      try read(bindings).warnings
-        == told.map { place in
-          let parts = place.split(separator: ": ")
-          return "k.yaml:1:\(parts[0]): warning: nothing is bound to the press of \(parts[1])"
-        })
   }
 
   @Test("a file with errors has no warnings")

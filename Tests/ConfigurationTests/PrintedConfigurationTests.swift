@@ -70,7 +70,7 @@ struct PrintedConfigurationTests {
         table: { initial: lost, states: [lost, found], events: [find],
                  rows: { lost: { find: found } } }
       """
-    #expect(try printed(text).yaml.contains("    replaces: false\n    initial: lost\n"))
+    #expect(try printed(text).yaml.contains("    replaces: true\n    initial: lost\n"))
   }
 
   @Test(

@@ -22,17 +22,4 @@ struct Node: Hashable, Sendable {
   let content: Content
   /// Where it begins.
   let mark: Mark
-
-  /// Where `part` of a text is, if the file has the text as it is, in quotes or not.
-  func mark(of part: some StringProtocol) -> Mark {
-    guard case .scalar(let text) = content, !part.isEmpty else { return mark }
-    let (whole, part) = (Array(text.unicodeScalars), Array(String(part).unicodeScalars))
-    let quotes = mark.length - whole.count
-    guard [0, 2].contains(quotes), whole.count >= part.count,
-      let place = (0...whole.count - part.count).last(where: { whole[$0...].starts(with: part) })
-    else { return mark }
-    return Mark(
-      file: mark.file, line: mark.line, column: mark.column + quotes / 2 + place,
-      length: part.count)
-  }
 }

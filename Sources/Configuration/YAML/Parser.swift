@@ -1,6 +1,30 @@
 import CLibyaml
 import Glibc
 
+extension Node {
+  /// The longest scalar in a document, in bytes. Longer ones are refused, because some operations
+  /// on a text take more than linear time.
+  static let maximumText = 256
+
+  /// Parses a YAML text with one document: the file with this number.
+  ///
+  /// - Returns: the document's value; `nil` if the text is empty or has only comments.
+  /// - Throws: if the YAML is wrong or refused; see ``Parser``.
+  static func document(parsing bytes: [UInt8], file: Int) throws(YAMLError) -> Node? {
+    try Parser.refuseTagDirectives(in: bytes, file: file)
+    let result = bytes.withUnsafeBufferPointer { text in
+      Result { () throws(YAMLError) -> Node? in
+        var parser = Parser(text, file: file)
+        let root = try parser.next()
+        // The text behind the document is parsed too, because it may be wrong.
+        while try parser.next() != nil {}
+        return root
+      }
+    }
+    return try result.get()
+  }
+}
+
 /// Parses a YAML text by libyaml.
 ///
 /// It refuses what a configuration does not need and what may exhaust memory or time: anchors,
@@ -8,7 +32,9 @@ import Glibc
 struct Parser: ~Copyable {
   private static let maximumDepth = 16
   private static let noTags = "tags are not supported"
+  private static let noAliases = "a text that begins with '*' needs quotes: there are no aliases"
 
+  private let text: UnsafeBufferPointer<UInt8>
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let file: Int
   private var depth = 0
@@ -17,7 +43,7 @@ struct Parser: ~Copyable {
   /// Parses the text of the file with this number; `text` has to stay in memory as long as the
   /// parser.
   init(_ text: UnsafeBufferPointer<UInt8>, file: Int) {
-    self.file = file
+    (self.text, self.file) = (text, file)
     parser = .allocate(capacity: 1)
     yaml_parser_initialize(parser)
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
@@ -67,7 +93,7 @@ struct Parser: ~Copyable {
         Node.Pair(key: parts[$0], value: parts[$0 + 1])
       }
       return Node(content: .mapping(pairs), mark: mark)
-    case YAML_ALIAS_EVENT: throw YAMLError(YAMLError.noAliases, at: mark)
+    case YAML_ALIAS_EVENT: throw YAMLError(Self.noAliases, at: mark)
     case YAML_STREAM_START_EVENT, YAML_DOCUMENT_END_EVENT: return try next()
     default: return nil
     }
@@ -106,29 +132,28 @@ struct Parser: ~Copyable {
     let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
     if parser.pointee.error == YAML_READER_ERROR {
       // libyaml decodes its whole buffer before it parses: only the byte offset is right.
+      let lines = splitLines(of: text.prefix(Int(parser.pointee.problem_offset)))
+      let column = (lines.last?.unicodeScalars.count ?? 0) + 1
       return YAMLError(
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
-        at: mark(parser.pointee.mark), byte: Int(parser.pointee.problem_offset))
+        at: Mark(file: file, line: lines.count, column: column))
     }
     let mark = mark(parser.pointee.problem_mark)
     let start = self.mark(parser.pointee.context_mark)
-    guard let context = parser.pointee.context.map({ String(cString: $0) }), start < mark else {
-      return YAMLError(message, at: mark)
-    }
-    // Where something begins helps more than where its end is missing.
-    if message.mentions("expected ','") || message.mentions("end of stream"),
-      let missing = Self.ends.first(where: { context.mentions($0.of) })?.end
-    {
-      return YAMLError("\(missing) is missing", at: start)
-    }
-    return YAMLError("\(message) \(context) that begins in line \(start.line)", at: mark)
+    let context = parser.pointee.context.map { String(cString: $0) } ?? ""
+    if context.mentions("scanning an alias") { return YAMLError(Self.noAliases, at: mark) }
+    let place = start < mark ? " \(context) that begins in line \(start.line)" : ""
+    let hint = Self.hints.first { message.mentions($0.problem) }.map { "; \($0.hint)" } ?? ""
+    return YAMLError("\(message)\(place)\(hint)", at: mark)
   }
 
-  /// What is missing, by libyaml's name of what it should end.
-  private static let ends = [
-    (of: "flow sequence", end: "a ',' or the ']' of this list"),
-    (of: "flow mapping", end: "a ',' or the '}' of this mapping"),
-    (of: "quoted scalar", end: "the closing quote of this text"),
+  /// What to do about the problems of libyaml that people meet most, and whose messages hardly tell.
+  private static let hints = [
+    (problem: "mapping values", hint: "indent this line like the others of its group"),
+    (problem: "expected key", hint: "indent this line like the others of its group"),
+    (problem: "node content", hint: "a value is missing"),
+    (problem: "expected ':'", hint: "a space must follow ':'"),
+    (problem: "start any token", hint: "indent with spaces, and quote special characters"),
   ]
 
   private func mark(_ mark: yaml_mark_t) -> Mark {

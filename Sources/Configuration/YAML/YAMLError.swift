@@ -4,16 +4,8 @@ struct YAMLError: Error, Hashable {
   let mark: Mark
   /// The error in words.
   let message: String
-  /// The offset in bytes, if the exact line and column are not known. Then `mark` is before it.
-  let byte: Int?
 
-  static let noAliases = "a text that begins with '*' needs quotes: there are no aliases"
-
-  init(_ message: String, at mark: Mark, byte: Int? = nil) {
-    self.mark = mark
-    self.message = message
-    self.byte = byte
-  }
+  init(_ message: String, at mark: Mark) { (self.message, self.mark) = (message, mark) }
 }
 
 /// A position in the files of a configuration: line and column as editors count them, from 1.
@@ -31,4 +23,10 @@ public struct Mark: Hashable, Comparable, Sendable {
   public static func < (lhs: Mark, rhs: Mark) -> Bool {
     (lhs.file, lhs.line, lhs.column) < (rhs.file, rhs.line, rhs.column)
   }
+}
+
+/// The lines of a text, without their ends.
+func splitLines(of text: some Sequence<UInt8>) -> [Substring] {
+  String(decoding: Array(text), as: UTF8.self)
+    .split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
 }
