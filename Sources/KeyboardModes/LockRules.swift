@@ -82,17 +82,7 @@ public struct LockStates: Hashable, Sendable {
 
   /// The state of one lock.
   public subscript(lock: Lock) -> LockRules.State {
-    get {
-      switch lock {
-      case .caps: caps
-      case .num: num
-      }
-    }
-    set {
-      switch lock {
-      case .caps: caps = newValue
-      case .num: num = newValue
-      }
-    }
+    get { lock == .caps ? caps : num }
+    set { if lock == .caps { caps = newValue } else { num = newValue } }
   }
 }

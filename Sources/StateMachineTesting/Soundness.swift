@@ -41,9 +41,25 @@ extension DrawableRules {
   /// The faults that the diagram of these rules shows: states that are not listed, that cannot be
   /// reached, or cannot be left, and arrows that contradict each other. Empty for sound rules.
   public var soundnessFaults: [RulesFault] {
-    unknownStates.map(RulesFault.unlistedState) + unreachableStates.map(RulesFault.unreachableState)
-      + deadStates.map(RulesFault.deadState) + leftFinalStates.map(RulesFault.leftFinalState)
-      + ambiguousArrows.map(RulesFault.ambiguousArrow)
+    let diagram = Diagram(of: self)
+    let (arrows, listed) = (diagram.arrows, Set(diagram.states))
+    let named =
+      [name(of: initial)] + (finalStates + acceptingStates).map(name) + arrows.map(\.to)
+    var unlisted: [String] = []
+    for state in named where !listed.contains(state) && !unlisted.contains(state) {
+      unlisted.append(state)
+    }
+    let left = Set(arrows.filter { $0.from != $0.to }.map(\.from))
+    let (isFinal, isLeft) = (diagram.finalStates.contains, left.contains)
+    // δ is a function: if one arrow has two targets, the samples lack what distinguishes them.
+    let ambiguous = arrows.filter { arrow in
+      arrows.contains { $0.from == arrow.from && $0.label == arrow.label && $0.to != arrow.to }
+    }
+    return unlisted.map(RulesFault.unlistedState)
+      + unreachableStates.map(RulesFault.unreachableState)
+      + diagram.states.filter { !isLeft($0) && !isFinal($0) }.map(RulesFault.deadState)
+      + diagram.finalStates.filter(isLeft).map(RulesFault.leftFinalState)
+      + ambiguous.map(RulesFault.ambiguousArrow)
   }
 }
 

@@ -18,14 +18,21 @@ extension DrawableRules {
     var found: [UndrawnStep] = []
     for _ in 0..<walks {
       guard let step = undrawnStep(events, arrows, &generator) else { continue }
-      guard let place = found.firstIndex(where: step.isSame(as:)) else {
-        found.append(step)
-        continue
+      let place = found.firstIndex {
+        ($0.from, $0.to, $0.events.last) == (step.from, step.to, step.events.last)
       }
-      if step.events.count < found[place].events.count { found[place] = step }
+      if let place {
+        if step.events.count < found[place].events.count { found[place] = step }
+      } else {
+        found.append(step)
+      }
     }
     return found.map { .undrawnStep(from: $0.from, to: $0.to, afterEvents: $0.events) }
   }
+
+  /// A step that the diagram does not have, at the end of a walk; `events` are those that were not
+  /// ignored.
+  private typealias UndrawnStep = (from: String, to: String, events: [String])
 
   private func undrawnStep(
     _ events: Int, _ arrows: DrawnArrows<Self>, _ generator: inout some RandomNumberGenerator
@@ -37,23 +44,11 @@ extension DrawableRules {
       guard let next = next(state, on: sample.event) else { continue }
       taken.append(name(ofEvent: sample.event))
       if arrows.arrow(from: state, to: next, on: sample) == nil {
-        return UndrawnStep(from: name(of: state), to: name(of: next), events: taken)
+        return (name(of: state), name(of: next), taken)
       }
       state = next
     }
     return nil
-  }
-}
-
-/// A step that the diagram does not have, at the end of a walk.
-private struct UndrawnStep {
-  let from: String
-  let to: String
-  /// The events of the walk that were not ignored.
-  let events: [String]
-
-  func isSame(as other: UndrawnStep) -> Bool {
-    (from, to, events.last) == (other.from, other.to, other.events.last)
   }
 }
 

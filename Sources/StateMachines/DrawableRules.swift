@@ -77,24 +77,6 @@ extension DrawableRules {
   /// The names of the events, each once, in their order.
   public var eventNames: [String] { samples.map { name(ofEvent: $0.event) }.withoutRepetitions }
 
-  /// The names of states that are initial, final or accepting, or that an event leads to, but that
-  /// are missing from ``states``. Should be empty.
-  public var unknownStates: [String] {
-    let named =
-      [name(of: initial)] + (finalStates + acceptingStates).map(name)
-      + Diagram(of: self).arrows.map(\.to)
-    return named.filter { !stateNames.contains($0) }.withoutRepetitions
-  }
-
-  /// Arrows with the same origin and label but different targets. Should be empty: δ is a function,
-  /// so if there are any, ``samples`` lack the conditions that distinguish them.
-  public var ambiguousArrows: [Diagram.Arrow] {
-    let arrows = Diagram(of: self).arrows
-    return arrows.filter { arrow in
-      arrows.contains { $0.from == arrow.from && $0.label == arrow.label && $0.to != arrow.to }
-    }
-  }
-
   /// The names of the states that no sequence of events can reach from the initial state.
   public var unreachableStates: [String] {
     let arrows = Diagram(of: self).arrows
@@ -106,25 +88,6 @@ extension DrawableRules {
     }
     return stateNames.filter { !reached.contains($0) }
   }
-
-  /// The names of the states that no event leaves for a state of another name, except for
-  /// ``finalStates``, in which the machine is meant to end.
-  public var deadStates: [String] {
-    let diagram = Diagram(of: self)
-    return diagram.states.filter { !diagram.left.contains($0) && !diagram.finalStates.contains($0) }
-  }
-
-  /// The names of the final states that an event leaves, for a state of another name. Should be
-  /// empty: a machine ends in a final state.
-  public var leftFinalStates: [String] {
-    let diagram = Diagram(of: self)
-    return diagram.finalStates.filter(diagram.left.contains)
-  }
-}
-
-extension Diagram {
-  /// The names of the states that an event leaves for a state of another name.
-  fileprivate var left: Set<String> { Set(arrows.filter { $0.from != $0.to }.map(\.from)) }
 }
 
 extension Sequence where Element: Hashable {

@@ -42,8 +42,6 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     case unknownFinalState(State)
     /// No sequence of events leads to this state.
     case unreachableState(State)
-    /// The event is listed twice.
-    case repeatedEvent(Event)
     /// A callback is for this pair, for which the table has no row.
     case noRow(State, Event)
   }
@@ -93,15 +91,14 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     states: [State], initial: State, finalStates: [State] = [], acceptingStates: [State] = [],
     events: [Event]? = nil, rows: [Row], allowsUnreachable: Bool = false
   ) throws(Fault) {
-    let faults = Self.faults(
+    try Self.check(
       states: states, initial: initial, finalStates: finalStates + acceptingStates, events: events,
       rows: rows)
-    if let fault = faults.first { throw fault }
     self.states = states
     self.initial = initial
     self.finalStates = finalStates
     self.acceptingStates = acceptingStates
-    self.events = events ?? rows.map(\.event).withoutRepetitions
+    self.events = (events ?? rows.map(\.event)).withoutRepetitions
     self.rows = rows
     nextStates = Dictionary(
       uniqueKeysWithValues: rows.map { (Pair($0.state, $0.event), $0.next) })
@@ -121,37 +118,29 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
       rows: rows.map { Row($0.0, $0.1, $0.2) })
   }
 
-  /// All faults of a table with these parts, except for unreachable states. If `events` is `nil`,
-  /// rows may have any event.
-  public static func faults(
-    states: [State], initial: State, finalStates: [State] = [], events: [Event]? = nil,
-    rows: [Row]
-  ) -> [Fault] {
-    var faults: [Fault] = []
+  /// Throws the first fault of a table with these parts, except for unreachable states.
+  private static func check(
+    states: [State], initial: State, finalStates: [State], events: [Event]?, rows: [Row]
+  ) throws(Fault) {
     var named: [String: State] = [:]
     for state in states {
       if let other = named.updateValue(state, forKey: String(describing: state)) {
-        faults.append(.sameName(other, state))
+        throw .sameName(other, state)
       }
     }
-    var knownEvents: Set<Event> = []
-    for event in events ?? [] where !knownEvents.insert(event).inserted {
-      faults.append(.repeatedEvent(event))
-    }
-    let known = Set(states)
-    if !known.contains(initial) { faults.append(.unknownInitialState(initial)) }
-    faults += finalStates.filter { !known.contains($0) }.map(Fault.unknownFinalState)
+    let (known, knownEvents) = (Set(states), events.map(Set.init))
+    guard known.contains(initial) else { throw .unknownInitialState(initial) }
+    for state in finalStates where !known.contains(state) { throw .unknownFinalState(state) }
     var first: [Pair: Row] = [:]
     for row in rows {
-      if let state = [row.state, row.next].first(where: { !known.contains($0) }) {
-        faults.append(.unknownState(state, in: row))
-      } else if events != nil, !knownEvents.contains(row.event) {
-        faults.append(.unknownEvent(row.event, in: row))
-      } else if let other = first.updateValue(row, forKey: Pair(row.state, row.event)) {
-        faults.append(.twoRows(other, row))
+      for state in [row.state, row.next] where !known.contains(state) {
+        throw .unknownState(state, in: row)
+      }
+      if knownEvents?.contains(row.event) == false { throw .unknownEvent(row.event, in: row) }
+      if let other = first.updateValue(row, forKey: Pair(row.state, row.event)) {
+        throw .twoRows(other, row)
       }
     }
-    return faults
   }
 
   /// The state in the row of this pair, or `nil` where there is no such row.

@@ -180,7 +180,7 @@ struct FinalStateTests {
     #expect(!machine.isFinal)
     machine.take(.ended)
     #expect(machine.isFinal && machine.nextStates == [])
-    #expect(Counter().deadStates == [] && Counter().leftFinalStates == [])
+    #expect(Counter().soundnessFaults == [])
     #expect(!StateMachine(Turnstile()).isFinal)
 
     let table = try TransitionTable(
