@@ -27,7 +27,10 @@ extension Configuration {
   }
 
   private var lines: [String] {
-    shiftLines + keyboardLines + deviceLines + debounceLines + ledLines + lockLines
+    let locks = Lock.allCases.filter(settings.locks.contains).map(\.machine.rawValue)
+    return shiftLines + keyboardLines + deviceLines
+      + ["debounce: \(settings.debounce == .zero ? "off" : settings.debounce.written)"]
+      + ledLines + list("locks:", locks)
   }
 
   private var shiftLines: [String] {
@@ -73,10 +76,6 @@ extension Configuration {
       ]
   }
 
-  private var debounceLines: [String] {
-    ["debounce: \(settings.debounce == .zero ? "off" : settings.debounce.written)"]
-  }
-
   private var ledLines: [String] {
     let states = settings.shift.stateNames + settings.keyboard.stateNames
     return section(
@@ -84,10 +83,6 @@ extension Configuration {
       states.flatMap { state in
         leds[state].map { list("  \(scalar(state)):", $0.names) } ?? []
       })
-  }
-
-  private var lockLines: [String] {
-    list("locks:", Lock.allCases.filter(settings.locks.contains).map(\.machine.rawValue))
   }
 
   /// A mapping that has these lines.

@@ -71,7 +71,7 @@ public struct Configuration: Hashable, Sendable {
       }
     }
     let root = Node.merged(roots)
-    // What depends on a file that is no YAML would be an error, too.
+    // If a file is not YAML, what depends on it would only cause further errors.
     if let root, reader.faults.isEmpty { reader.read(root) }
     guard reader.faults.isEmpty else { throw ConfigurationErrors(files, reader.faults) }
     for warning in reader.warnings.first(ConfigurationErrors.limit) {

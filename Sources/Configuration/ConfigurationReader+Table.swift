@@ -133,7 +133,7 @@ extension ConfigurationReader {
 
   /// Reports declared states that are unreachable, and declared events that no row uses.
   private mutating func check(_ table: KeyboardTable.Source, states: [Name], events: [Name]) {
-    // A table need not use the shipped states, even if it is printed with all of them.
+    // `--print-config` prints a whole table, in which shipped states may be unreachable.
     let unreachable = Set(table.unreachableStates).subtracting(KeyboardTable.standard.stateNames)
     for (state, node) in states where unreachable.contains(state) {
       guard let node else { continue }

@@ -9,8 +9,8 @@ public enum Machine: String, CaseIterable, Sendable {
   /// Num Lock, ``LockRules``.
   case num
 
-  /// The machines that are no locks. They are what is shown where the user names no machine: a lock
-  /// is shown only where its state says something.
+  /// The machines other than locks. Commands show them if the user names no machine; they show a lock
+  /// only where its state is known.
   public static let modes: [Machine] = [.shift, .keyboard]
 }
 

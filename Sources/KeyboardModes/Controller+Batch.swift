@@ -2,8 +2,9 @@
 extension Controller {
   /// Takes a batch: its inputs in order, and then everything that is due by ``Batch/settled``.
   ///
-  /// Before a press whose meaning depends on another held key, first of all inputs of its time, and
-  /// at ``nextCheck``, the controller takes the releases that a grab hid; `keysUp` tells them.
+  /// It also takes the releases that a grab hid, which `keysUp` finds: those of keys on which the
+  /// meaning of a press depends, before all inputs of the time of that press, and those of open
+  /// uses, at ``nextCheck``.
   ///
   /// - Parameters:
   ///   - keysUp: returns which of the given keys are up on a device that has no unread events.

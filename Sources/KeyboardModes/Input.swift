@@ -6,8 +6,8 @@ extension Controller {
     case opened(DeviceID, held: [KeyCode])
     /// A key of a device was pressed, released or repeated.
     case key(DeviceID, KeyEvent)
-    /// The kernel says that this key is up; a grab hid its release. It has the effect of the
-    /// release. A recording must know it from one: of all inputs with its time, it comes first.
+    /// The kernel says that this key is up; a grab hid its release. It has the effect of that
+    /// release, but comes before all other inputs of its time, so recordings distinguish the two.
     case missedRelease(DeviceID, KeyCode, at: Time)
     /// Events of a device were lost, and these keys turned out to have changed. `at` is when the
     /// loss was noticed; the real times of the changes are unknown.

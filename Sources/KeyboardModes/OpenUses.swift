@@ -74,18 +74,11 @@ struct OpenUses: Sendable {
 
   /// The key goes up. Its release acts at once or, with debouncing, once it can no longer bounce.
   mutating func release(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
-    var events: [TimedEvent] = []
-    if debounce > .zero {
-      for index in uses.indices where uses[index].key == key && uses[index].released == nil {
-        uses[index].order = 1 + (uses.map(\.order).max() ?? 0)
-        uses[index].released = time
-      }
-    } else {
-      while let index = uses.firstIndex(where: { $0.key == key }) {
-        events += end(index, at: time)
-      }
+    for index in uses.indices where uses[index].key == key && uses[index].released == nil {
+      uses[index].order = 1 + (uses.lazy.map(\.order).max() ?? 0)
+      uses[index].released = time
     }
-    return events
+    return debounce > .zero ? [] : settle()
   }
 
   /// Undoes the release of a bouncing key: it was down throughout, so a hold that became due

@@ -17,8 +17,8 @@ public struct Settings: Hashable, Sendable {
   public enum ShiftUse: String, CaseIterable, Sendable {
     /// Those that type a character.
     case characters
-    /// All but Shift, AltGr and what is no key, so that for a program which presses Shift while it is on, no other
-    /// key stays shifted. Each sends `characterTyped`, unless it takes a press of Shift back.
+    /// All but Shift, AltGr and what is no key. Each sends `characterTyped`, unless it takes a press
+    /// of Shift back. So a program that holds Shift down while it is on shifts one key only.
     case any
   }
 

@@ -3,7 +3,7 @@ public import StateMachines
 // MARK: - Callbacks
 
 // Each is called until the returned registration is ended. All receive the step; those for a payload
-// receive the payload before it.
+// receive that as their first argument.
 
 extension ObservedMachine {
   /// Calls `action` whenever a state is left.

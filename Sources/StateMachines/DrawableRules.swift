@@ -9,11 +9,6 @@ public protocol DrawableRules<State, Event>: Rules {
   /// can decide what an event does.
   var states: [State] { get }
 
-  /// The states in which the machine ends. No event leaves them. By default there are none.
-  ///
-  /// One state of each name is enough.
-  var finalStates: [State] { get }
-
   /// The states in which the machine accepts what it was sent: F of the automaton (Q, Σ, δ, q₀, F).
   /// Events may leave them. By default there are none.
   ///
@@ -23,8 +18,8 @@ public protocol DrawableRules<State, Event>: Rules {
   /// Every event, with a payload for each different effect.
   var samples: [Sample<Event>] { get }
 
-  /// What distinguishes `state` from other states of its name where that decides, such as `the last
-  /// article`; `nil`, as by default, if the payload never decides.
+  /// What distinguishes `state` from others of its name, such as `the last article`, where that
+  /// decides what an event does; `nil`, as by default, if the payload never decides.
   func condition(of state: State) -> String?
 }
 
@@ -55,18 +50,7 @@ extension DrawableRules where Event: CaseIterable {
 
 extension DrawableRules {
   /// No states.
-  @inlinable
-  public var finalStates: [State] { [] }
-
-  /// No states.
   public var acceptingStates: [State] { [] }
-
-  /// Whether a state has the same name as one of ``finalStates``.
-  @inlinable
-  public func isFinal(_ state: State) -> Bool {
-    let states = finalStates
-    return !states.isEmpty && states.map(name).contains(name(of: state))
-  }
 
   /// None.
   public func condition(of state: State) -> String? { nil }

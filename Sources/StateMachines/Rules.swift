@@ -48,8 +48,13 @@ public protocol Rules<State, Event>: Sendable {
   /// state and enters it again, as if its work had to begin anew. By default no step does.
   func reenters(_ state: State, on event: Event) -> Bool
 
-  /// Whether the machine has come to its end in `state`, judged by its name. By default it never
-  /// has.
+  /// The states in which the machine ends. No event leaves them. By default there are none.
+  ///
+  /// One state of each name is enough.
+  var finalStates: [State] { get }
+
+  /// Whether the machine has come to its end in `state`: by default, whether a state of the same name
+  /// is among ``finalStates``.
   func isFinal(_ state: State) -> Bool
 }
 
@@ -66,9 +71,16 @@ extension Rules {
   @inlinable
   public func reenters(_ state: State, on event: Event) -> Bool { false }
 
-  /// Never.
+  /// No states.
   @inlinable
-  public func isFinal(_ state: State) -> Bool { false }
+  public var finalStates: [State] { [] }
+
+  /// Whether a state has the same name as one of ``finalStates``.
+  @inlinable
+  public func isFinal(_ state: State) -> Bool {
+    let states = finalStates
+    return !states.isEmpty && states.map(name).contains(name(of: state))
+  }
 }
 
 /// The name of an enumeration's case without its payload, or the description of anything else.

@@ -44,11 +44,6 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
 
   /// What the closure for it returns.
   public func reenters(_ state: State, on event: Event) -> Bool { isReentry(state, event) }
-
-  /// Whether a state with the name of `state` is among ``finalStates``.
-  public func isFinal(_ state: State) -> Bool {
-    !finalStates.isEmpty && finalStates.map(name).contains(name(of: state))
-  }
 }
 
 extension TransitionFunction: DrawableRules where State: CaseIterable, Event: CaseIterable {}

@@ -168,5 +168,5 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public var samples: [Sample<Event>] { events.map { Sample($0) } }
 }
 
-/// Rules that are a ``TransitionTable``: that a row is missing is a fault as soon as it is named.
+/// Rules that are a ``TransitionTable``: a callback for a row that they lack is an error at once.
 public protocol Tabular: DrawableRules where State: Hashable, Event: Hashable {}

@@ -39,7 +39,7 @@ struct BadConfiguration: CustomTestStringConvertible {
     .init(
       "brace-open-without-line-end", Array("shift: {\n  threshold: 500ms".utf8),
       """
-      brace-open-without-line-end.yaml:3:1: did not find expected ',' or '}' while parsing a flow \
+      brace-open-without-line-end.yaml:2:19: did not find expected ',' or '}' while parsing a flow \
       mapping that begins in line 1
 
       """),

@@ -124,7 +124,7 @@ struct DropInTests {
     // Before anything is merged, each file has to be YAML.
     #expect(
       said(of: "shift: {", "nothing: 1", "%TAG ! a\n", "a: *b").map { $0.prefix(8) }
-        == ["a.yaml:2", "c.yaml:1", "d.yaml:1"])
+        == ["a.yaml:1", "c.yaml:1", "d.yaml:1"])
     #expect(
       said(
         of: "keyboard: {bindings: {tapTextField: F1}}",
@@ -309,7 +309,7 @@ struct ExcerptTests {
       ("shift:\n  timeout: 3\n", ["    timeout: 3", "             ^"]),
       ("locks: [caps, F9 up]\r\n", ["  locks: [caps, F9 up]", "                ^~~~~"]),
       ("shift: { timeout: '1' }", ["  shift: { timeout: '1' }", "                    ^~~"]),
-      ("shift: {", []),
+      ("shift: {", ["  shift: {", "          ^"]),
       ("shift:\n\ttimeout: 1s", ["   timeout: 1s", "  ^"]),
       (
         "keyboard: {bindings: {tapTextField: [Super+F99 release]}}",

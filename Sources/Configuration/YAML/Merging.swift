@@ -13,7 +13,8 @@ extension Node {
   ///
   /// Groups of names are merged, and any other value is replaced, unless the later one is empty. A
   /// table that replaces the shipped one replaces earlier files' tables, too. Two errors of a single
-  /// file stay in the result: a key that occurs twice, and a group whose value is not a mapping.
+  /// file stay in the result, for the reader to report: a key that occurs twice, and a group whose
+  /// value is not a mapping.
   ///
   /// - Parameters:
   ///   - files: the values in the order of their files.
@@ -24,7 +25,7 @@ extension Node {
       return Node(content: .sequence(files.flatMap(\.elements)), mark: last.mark)
     }
     guard groups.contains(path) else { return last }
-    // All at once, so that the time does not grow with the number of files.
+    // All files at once: merging two at a time would copy the result for each file.
     var merged: [(key: Node, values: [Node])] = []
     var places: [String: (place: Int, file: Int)] = [:]
     for (file, node) in files.enumerated() where !node.isEmpty {

@@ -132,13 +132,12 @@ struct Parser: ~Copyable {
     let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
     if parser.pointee.error == YAML_READER_ERROR {
       // libyaml decodes its whole buffer before it parses: only the byte offset is right.
-      let lines = splitLines(of: text.prefix(Int(parser.pointee.problem_offset)))
-      let column = (lines.last?.unicodeScalars.count ?? 0) + 1
       return YAMLError(
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
-        at: Mark(file: file, line: lines.count, column: column))
+        at: end(of: text.prefix(Int(parser.pointee.problem_offset))))
     }
-    let mark = mark(parser.pointee.problem_mark)
+    // libyaml puts the end of a text into the line behind the last.
+    let mark = min(mark(parser.pointee.problem_mark), end(of: text))
     let start = self.mark(parser.pointee.context_mark)
     let context = parser.pointee.context.map { String(cString: $0) } ?? ""
     if context.mentions("scanning an alias") { return YAMLError(Self.noAliases, at: mark) }
@@ -155,6 +154,12 @@ struct Parser: ~Copyable {
     (problem: "expected ':'", hint: "a space must follow ':'"),
     (problem: "start any token", hint: "indent with spaces, and quote special characters"),
   ]
+
+  /// Where a part of the text ends.
+  private func end(of part: some Sequence<UInt8>) -> Mark {
+    let lines = splitLines(of: part)
+    return Mark(file: file, line: lines.count, column: (lines.last?.unicodeScalars.count ?? 0) + 1)
+  }
 
   private func mark(_ mark: yaml_mark_t) -> Mark {
     Mark(file: file, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
