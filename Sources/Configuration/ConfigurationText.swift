@@ -24,9 +24,11 @@ public struct ConfigurationText: Hashable, Sendable {
   /// The file at `path`, and its drop-ins: the files `*.yaml` in the folder `PATH.d`, in the order
   /// of their names.
   ///
-  /// If `path` is `nil`, the file at ``Configuration/systemPath``, which may be missing.
-  /// Throws why a file cannot be read, that it is no regular file unless the caller `mayWait`, or
-  /// that the files are too many or larger than ``sizeLimit``.
+  /// If `path` is `nil`, the file at ``Configuration/systemPath``, which may be missing. Throws why a
+  /// file cannot be read, or that the files are too many or larger than ``sizeLimit``.
+  ///
+  /// - Parameter mayWait: whether the file may be other than a regular one, such as a pipe, which can
+  ///   make the caller wait.
   public static func all(
     of path: String?, mayWait: Bool = false
   ) throws(ConfigurationErrors) -> [ConfigurationText] {

@@ -1,6 +1,5 @@
 import KeyboardModes
 import Keyboards
-import Linux
 import Terminal
 
 /// The message about an unknown name of a setting, an event or a state: with the most similar name,
@@ -22,7 +21,7 @@ func colonHint(_ text: String) -> String {
 func unknownKey(_ name: String) -> String {
   guard name.count != 1 else {
     let key = KeyCode(character: Character(name))
-    let hint = key.map { "; did you mean \(named($0))?" } ?? keyViewer
+    let hint = key.map { "; did you mean \($0.shortName)?" } ?? keyViewer
     return "'\(name)' is a character, not the name of a key\(hint)"
   }
   let known = KeyCode.isKernelName(name) ? KeyCode.allNames : KeyCode.allShortNames
@@ -32,12 +31,3 @@ func unknownKey(_ name: String) -> String {
 
 /// A hint to append to the error about a key that has no similar name.
 private let keyViewer = "; 'keymodectl keys' shows the name of a key that you press"
-
-/// The short name of a key, with the kernel's name after one that differs in more than case, such
-/// as `Period (KEY_DOT)`: people look for either.
-private func named(_ key: KeyCode) -> String {
-  guard let kernelName = eventCodeName(1, key.number),
-    kernelName != "KEY_\(key.shortName.uppercased())"
-  else { return key.shortName }
-  return "\(key.shortName) (\(kernelName))"
-}

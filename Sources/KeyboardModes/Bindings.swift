@@ -52,7 +52,7 @@ public struct ChordUses: Hashable, Sendable {
     return nil
   }
 
-  /// The uses of other events.
+  /// Without the uses that are bound to `event`; `nil` if no others are left.
   func without(_ event: KeyboardTable.Event) -> ChordUses? {
     var rest = ChordUses()
     for other in events where other.event != event { _ = rest.bind(other.use, to: other.event) }

@@ -204,7 +204,7 @@ public struct Controller: Sendable {
     if lockLEDs.isUntold { tellLocks(at: time) }
   }
 
-  /// Most events find that nothing can be due, without a call.
+  /// Inlined, because for most events nothing can be due.
   @inline(__always)
   mutating func passTime(to time: Time) {
     if machines.haveTimeout || !openUses.isEmpty || !waitingTap.isEmpty || lockLEDs.due != nil {

@@ -13,7 +13,7 @@ public struct KeyCode: Hashable, Sendable {
     self.number = number
   }
 
-  /// The same for a `UInt16`: needs no conversion and can be inlined into other modules.
+  /// The key with this number, or `nil` above ``max``: quicker, since other modules can inline it.
   @inlinable
   public init?(_ number: UInt16) {
     guard number <= Self.max else { return nil }

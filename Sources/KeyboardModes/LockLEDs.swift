@@ -38,7 +38,8 @@ struct LockLEDs: Sendable {
   private var caps = Pace()
   private var num = Pace()
 
-  /// Whether reports without a time came that have not been told: the next input with a time does.
+  /// Whether devices reported LEDs at their opening that the machines do not know yet. The machines
+  /// are told before the next input that has a time.
   var isUntold = false
 
   /// When the next lock that changed too fast is told again; `nil` if there is none.

@@ -26,8 +26,8 @@ struct OpenShifts: Sendable {
     let due: Time?
   }
 
-  /// In the order of the presses. A press whose key is up is not open, but is again if the release
-  /// turns out to be a bounce.
+  /// In the order of the presses. A press is open only while its key is down, but stays here when the
+  /// key goes up: the release may turn out to be a bounce.
   private var presses: [Press] = []
 
   /// The keys of the presses on `device`, down or up.
@@ -35,9 +35,8 @@ struct OpenShifts: Sendable {
     presses.filter { $0.key.device == device }.map(\.key.code)
   }
 
-  /// Opens a press, instead of an earlier one of the same key.
+  /// Opens a press of a key of which none is open: see ``forget(_:)``.
   mutating func press(_ key: DeviceKey, before: ShiftRules.State, due: Time?) {
-    forget(key)
     presses.append(Press(key: key, before: before, due: due))
   }
 

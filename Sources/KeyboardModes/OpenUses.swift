@@ -59,13 +59,13 @@ struct OpenUses: Sendable {
     revision += 1
   }
 
-  /// A key is pressed; if its use is open, its release was not seen.
+  /// Ends the use of a key that is pressed again: its release was not seen.
   mutating func end(pressedAgain key: DeviceKey, at time: Time) -> [TimedEvent] {
     endUnseen(at: time) { $0.key == key && $0.released == nil }
   }
 
-  /// A key goes down, or may have: no use of another key is a tap, and a release that waits for a
-  /// bounce has waited long enough.
+  /// Another key goes down, or may have gone down: no open use can become a tap any more, and
+  /// releases do not wait for a bounce any longer.
   mutating func endTaps() -> [TimedEvent] {
     let events = settle()
     for index in uses.indices { uses[index].mayBeTap = false }

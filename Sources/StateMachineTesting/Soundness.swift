@@ -50,15 +50,15 @@ extension DrawableRules {
       unlisted.append(state)
     }
     let left = Set(arrows.filter { $0.from != $0.to }.map(\.from))
-    let (isFinal, isLeft) = (diagram.finalStates.contains, left.contains)
     // δ is a function: if one arrow has two targets, the samples lack what distinguishes them.
     let ambiguous = arrows.filter { arrow in
       arrows.contains { $0.from == arrow.from && $0.label == arrow.label && $0.to != arrow.to }
     }
     return unlisted.map(RulesFault.unlistedState)
       + unreachableStates.map(RulesFault.unreachableState)
-      + diagram.states.filter { !isLeft($0) && !isFinal($0) }.map(RulesFault.deadState)
-      + diagram.finalStates.filter(isLeft).map(RulesFault.leftFinalState)
+      + diagram.states.filter { !left.contains($0) && !diagram.finalStates.contains($0) }
+      .map(RulesFault.deadState)
+      + diagram.finalStates.filter(left.contains).map(RulesFault.leftFinalState)
       + ambiguous.map(RulesFault.ambiguousArrow)
   }
 }
