@@ -32,7 +32,7 @@ extension ConfigurationReader {
     // Of two bindings of a chord, the later one is the error.
     for (event, node) in wanted.sorted(by: { $0.1.mark < $1.1.mark }) {
       guard let (chord, use) = bind(node, to: event, named) else { continue }
-      bound.append(Bound(chord: chord, use: use, event: event, mark: node.mark))
+      bound.append((chord, use, event, node.mark))
     }
     // Whether a warning is due depends on all bindings.
     for binding in bound {
@@ -42,13 +42,8 @@ extension ConfigurationReader {
     return true
   }
 
-  /// A binding of the files.
-  private struct Bound {
-    let chord: Chord
-    let use: Use
-    let event: KeyboardTable.Event
-    let mark: Mark
-  }
+  /// A binding of the files, and where it is.
+  private typealias Bound = (chord: Chord, use: Use, event: KeyboardTable.Event, mark: Mark)
 
   /// Binds the chord of `node`, and returns it with its use; `nil` after an error.
   ///

@@ -20,12 +20,9 @@ public struct KeySet: Hashable, Sendable {
     words[Self.word(of: key.number)] |= Self.bit(of: key)
   }
 
-  /// Removes `key`, and returns whether it was in the set.
-  @discardableResult
-  public mutating func remove(_ key: KeyCode) -> Bool {
-    let wasThere = contains(key)
+  /// Removes `key`, which need not be in the set.
+  public mutating func remove(_ key: KeyCode) {
     words[Self.word(of: key.number)] &= ~Self.bit(of: key)
-    return wasThere
   }
 
   /// Whether a key with one of these numbers is in the set. They must all lie within one word:
