@@ -107,6 +107,7 @@ public struct Controller: Sendable {
     switch input {
     case .opened(let device, let held):
       keys.open(device, held)
+      // The presses of the keys that are down now were not seen.
       openShifts.remove(device)
       for key in openUses.adopt(held, of: device, settings.keyboard) { keys.consume(key) }
     case .key(let device, let event): process(event, of: device)

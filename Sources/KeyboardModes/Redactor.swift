@@ -67,7 +67,9 @@ public struct Redactor: Sendable {
     }
   }
 
-  /// - Parameter shared: the codes that this key may share, and shares from now on.
+  /// The code of a press, or of a bounce.
+  ///
+  /// - Parameter shared: the codes that this key may share; its own code is added.
   /// - Returns: `nil` also for a bounce while another key holds its code down.
   private mutating func press(
     _ key: DeviceKey, at time: Time, _ shared: inout [PressMeaning: KeyCode]
@@ -83,12 +85,15 @@ public struct Redactor: Sendable {
     return isSilent ? nil : codes[key]
   }
 
+  /// The code of a release.
+  ///
   /// - Returns: `nil` also while another key holds the code down.
   private mutating func release(_ key: DeviceKey, at time: Time) -> KeyCode? {
     let isReleased = held.release(key, at: time) && !isDown(codes[key], on: key.device)
     return isReleased ? codes[key] : nil
   }
 
+  /// The codes of keys that are down when their device is opened.
   private mutating func redact(_ keys: [KeyCode], heldBy device: DeviceID) -> [KeyCode] {
     held.open(device, [])
     // Opening forgot all bounces, so any time will do.
@@ -130,7 +135,7 @@ public struct Redactor: Sendable {
         if types { firstCharacter = firstCharacter ?? kept.count }
       }
     }
-    // Of the codes that replace others, only characters can decide anything.
+    // Of the replaced keys only characters decide anything, so all stand where the first of these did.
     kept.insert(
       contentsOf: replaced.sorted { $0.number < $1.number }, at: firstCharacter ?? kept.count)
     return released.map { KeyDifference(key: $0, isDown: false) }
