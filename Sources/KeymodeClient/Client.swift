@@ -20,16 +20,9 @@ public struct Client: Sendable {
 
   /// The directory of the daemon's sockets.
   public let directory: String
-  private let retryDelays: RetryDelays
 
   /// The daemon that serves in `directory`; by default the one that ``directory(_:)`` finds now.
-  public init(directory: String? = nil) { self.init(directory: directory, retryDelays: .usual) }
-
-  /// The same, with subscriptions that retry after these delays.
-  package init(directory: String?, retryDelays: RetryDelays) {
-    self.directory = Client.directory(directory)
-    self.retryDelays = retryDelays
-  }
+  public init(directory: String? = nil) { self.directory = Client.directory(directory) }
 
   /// The directory of the daemon's sockets, by the rule that every client follows: the one given,
   /// else that of `KEYMODED_SOCKET_DIR`, else the user's own if it has a socket, else the system's.
@@ -52,7 +45,7 @@ public struct Client: Sendable {
   /// The updates from now on, of which changes are only those of these machines, at least one; `nil`
   /// for all. Changes of other machines do not wake the program.
   public func changes(of machines: Set<Machine>?) -> Changes {
-    Changes(directory: directory, machines: machines, retryDelays: retryDelays)
+    Changes(directory: directory, machines: machines)
   }
 
   /// The present states.

@@ -4,14 +4,11 @@ public func suggestion(for name: String, among candidates: [String]) -> String {
   return candidates.isEmpty ? "none is declared" : "expected \(listed(candidates, "or"))"
 }
 
-/// The longest name, in bytes, for which a similar one is searched.
-private let longestName = 64
-
 /// The one of `candidates` that comes closest to `name`, if any comes close. Case does not matter.
 ///
-/// It takes no long name, so that a file or a command line cannot make it take long.
+/// A name of more than 64 bytes has no similar one: searching would take long.
 public func nearest(to name: String, among candidates: [String]) -> String? {
-  guard name.utf8.count <= longestName else { return nil }
+  guard name.utf8.count <= 64 else { return nil }
   let limit = max(1, name.count / 3)
   let letters = Array(name.lowercased().utf8)
   var best: (candidate: String, distance: Int)?

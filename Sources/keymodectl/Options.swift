@@ -29,7 +29,7 @@ let options: [Option] = [
   .init(
     "--format", "TEXT", ["watch"],
     "for a status bar: print TEXT whenever it changes; {shift}, {keyboard}, {caps} and {num} in it "
-      + "stand for the states, {event}, {from} and {since} for the last change"
+      + "stand for the states"
   ),
   .init(
     "--waybar", ["watch"],
@@ -49,7 +49,6 @@ let options: [Option] = [
   .init(
     "--at-most", "TIME", ["shift"],
     "how long to hold Shift at most, up to 5s; by default 3s"),
-  .init("--dry-run", ["shift"], "make no keyboard: print what it would do"),
   .init(
     "--any-session", ["targets", "while"],
     "also while your session is locked, not the active one of its seat, or over the network"),

@@ -37,5 +37,6 @@ private func unknownEvent(_ event: String, of machines: [MachineMessage]) -> Usa
   } else if Chord(written: event) != nil {
     confusion = ", which is a key; keys are bound to events in \(Configuration.systemPath)"
   }
-  return UsageError("unknown event '\(event)'\(confusion); \(hint(event, "events", names))")
+  return UsageError(
+    "unknown event '\(event)'\(confusion); \(suggestion(for: event, among: names))")
 }

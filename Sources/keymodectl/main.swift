@@ -43,11 +43,6 @@ func firstCommand() -> String? {
 // Writing to a reader that has gone fails with `EPIPE` instead of ending the program.
 signal(SIGPIPE, SIG_IGN)
 reserveStandardStreams()
-// The Swift runtime ends a program by SIGILL where it cannot open what it needs itself.
-if descriptorLimit() < 16 {
-  complain("only \(descriptorLimit()) files may be open at once; 16 are needed: see 'ulimit -n'")
-  exit(ExitStatus.no)
-}
 let status: Int32
 do {
   status = try run()

@@ -3,14 +3,14 @@ public import StateMachines
 
 /// Rules for a command that runs while states last.
 ///
-/// |             | entered(e)  | left        | ended(o)                      | quit(r)     |
-/// | ----------- | ----------- | ----------- | ----------------------------- | ----------- |
-/// | waiting     | running(e)  | ignored     | ignored                       | finished(r) |
-/// | running     | ignored     | ending      | waiting                       | quitting(r) |
-/// | ending      | ending(e)   | ignored     | waiting                       | quitting(r) |
-/// | ending(e)   | ignored     | ending      | running(e)                    | quitting(r) |
-/// | quitting(r) | ignored     | ignored     | finished(r)                   | ignored     |
-/// | finished(r) | ignored     | ignored     | ignored                       | ignored     |
+/// |              | entered      | left    | ended(o)    | quit(r)     |
+/// | ------------ | ------------ | ------- | ----------- | ----------- |
+/// | waiting      | running      | ignored | ignored     | finished(r) |
+/// | running      | ignored      | ending  | waiting     | quitting(r) |
+/// | ending       | ending again | ignored | waiting     | quitting(r) |
+/// | ending again | ignored      | ending  | running     | quitting(r) |
+/// | quitting(r)  | ignored      | ignored | finished(r) | ignored     |
+/// | finished(r)  | ignored      | ignored | ignored     | ignored     |
 ///
 /// With ``isOnce``, `ended(o)` leads to `finished(command(o))` from `running` and `ending`, and
 /// `ending` ignores `entered`.
@@ -23,10 +23,10 @@ public struct CommandRules: Rules {
   public enum State: Hashable, Sendable {
     /// The command does not run.
     case waiting
-    /// It was started, for this reason.
-    case running(Entering)
-    /// It was told to end; where the states have been entered again meanwhile, it starts again.
-    case ending(next: Entering?)
+    /// It was started.
+    case running
+    /// It was told to end, and starts `again` if the states have been entered meanwhile.
+    case ending(again: Bool)
     /// It was told to end, and this program ends after it.
     case quitting(Result)
     /// This program ends.
@@ -36,7 +36,7 @@ public struct CommandRules: Rules {
   /// What happens to the command and the states.
   public enum Event: Hashable, Sendable {
     /// The states have been entered.
-    case entered(Entering)
+    case entered
     /// The states have been left, or are not known any more.
     case left
     /// The command has ended, or could not be started.
@@ -58,7 +58,7 @@ public struct CommandRules: Rules {
   /// What has to be done after a transition.
   public enum Action: Hashable, Sendable {
     /// Start the command.
-    case start(Entering)
+    case start
     /// End the command, by this signal first.
     case end(Int32)
     /// End this program.
@@ -77,21 +77,21 @@ public struct CommandRules: Rules {
   /// The table above.
   public func next(_ state: State, on event: Event) -> State? {
     switch (state, event) {
-    case (.waiting, .entered(let entering)): .running(entering)
+    case (.waiting, .entered): .running
     case (.waiting, .quit(let result)): .finished(result)
     case (.waiting, .left), (.waiting, .ended): nil
 
-    case (.running, .left): .ending(next: nil)
+    case (.running, .left): .ending(again: false)
     case (.running, .ended(let outcome)): isOnce ? .finished(.command(outcome)) : .waiting
     case (.running, .quit(let result)): .quitting(result)
     case (.running, .entered): nil  // the states were entered before
 
-    case (.ending(nil), .entered(let entering)): isOnce ? nil : .ending(next: entering)
-    case (.ending(.some), .left): .ending(next: nil)
-    case (.ending(let next), .ended(let outcome)):
-      isOnce ? .finished(.command(outcome)) : next.map(State.running) ?? .waiting
+    case (.ending(again: false), .entered): isOnce ? nil : .ending(again: true)
+    case (.ending(again: true), .left): .ending(again: false)
+    case (.ending(let again), .ended(let outcome)):
+      isOnce ? .finished(.command(outcome)) : again ? .running : .waiting
     case (.ending, .quit(let result)): .quitting(result)
-    case (.ending(.some), .entered), (.ending(nil), .left): nil
+    case (.ending(again: true), .entered), (.ending(again: false), .left): nil
 
     case (.quitting(let result), .ended): .finished(result)
     case (.quitting, .entered), (.quitting, .left): nil
@@ -104,7 +104,7 @@ public struct CommandRules: Rules {
   /// What has to be done after this transition.
   public func action(from: State, to: State) -> Action? {
     switch (from, to) {
-    case (.waiting, .running(let entering)), (.ending, .running(let entering)): .start(entering)
+    case (.waiting, .running), (.ending, .running): .start
     case (.running, .ending): .end(SIGTERM)
     case (.running, .quitting(let result)), (.ending, .quitting(let result)): .end(result.signal)
     case (_, .finished(let result)): .finish(result)

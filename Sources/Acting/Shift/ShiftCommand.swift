@@ -1,6 +1,6 @@
 import Glibc
 public import KeymodeClient
-import Linux
+public import Linux
 public import Terminal
 import Wire
 
@@ -13,13 +13,13 @@ public final class ShiftCommand {
   private static let patience = Duration.seconds(2)
 
   private let directory: String
-  private let perform: (ShiftTyping.Action) throws -> Void
+  private let keyboard: VirtualKeyboard
   private let tell: (TerminalText) -> Void
   private let isOneShot: Bool
 
   private let run: Run<Int32>
   private var typing: ShiftTyping
-  private let memory: ShiftMemory?
+  private let memory: ShiftMemory
   private var remembered: Set<String>
   private var follower: StatesFollower?
   private var liveness: Liveness?
@@ -33,17 +33,15 @@ public final class ShiftCommand {
   /// - Parameters:
   ///   - longest: how long `on` holds Shift down at most; `nil` if it does not at all.
   ///   - memory: what is remembered for the next process.
-  ///   - perform: does what the rules say, in order.
   ///   - tell: receives what the user should know.
   public init(
-    hasCapsLock: Bool, oneShot longest: Duration?, of directory: String, memory: ShiftMemory?,
-    perform: @escaping (ShiftTyping.Action) throws -> Void,
-    tell: @escaping (TerminalText) -> Void
+    on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot longest: Duration?,
+    of directory: String, memory: ShiftMemory, tell: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     run = try Run()
     (self.directory, self.memory, isOneShot) = (directory, memory, longest != nil)
-    (self.perform, self.tell) = (perform, tell)
-    remembered = try memory?.read() ?? []
+    (self.keyboard, self.tell) = (keyboard, tell)
+    remembered = try memory.read()
     typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: longest, ours: remembered)
   }
 
@@ -128,7 +126,7 @@ public final class ShiftCommand {
       let actions = decide(microsecondsSinceBoot())
       if typing.ours != remembered {
         remembered = typing.ours
-        try memory?.write(remembered)
+        try memory.write(remembered)
       }
       if typing.isWaiting, !wasWaiting { liveness?.begin() }
       for action in actions { try perform(action) }
@@ -140,6 +138,18 @@ public final class ShiftCommand {
         timer?.disable()
       }
       if let ending, !typing.isActive { run.end(ending.signal) }
+    }
+  }
+
+  private func perform(_ action: ShiftTyping.Action) throws(SystemError) {
+    switch action {
+    case .press: try keyboard.setShift(isDown: true)
+    case .release: try keyboard.setShift(isDown: false)
+    case .tapCapsLock: try keyboard.tapCapsLock()
+    case .giveUpCapsLock:
+      tell(
+        "Caps Lock does not answer its key: this keyboard layout has none there; "
+          + "it is left alone until the next start")
     }
   }
 }

@@ -3,7 +3,7 @@ public import Terminal
 
 extension WatchView {
   /// The look of a part of a line: the parameters of the control sequence SGR.
-  private enum Look: String {
+  enum Look: String {
     case plain = ""
     case faint = "2"
     case strong = "1"
@@ -55,17 +55,10 @@ extension WatchView {
     columns: Int, rows count: Int, isColored: Bool, keys: String = "", at now: Moment
   ) -> [TerminalText] {
     let content = content(columns: columns, isColored: isColored, at: now)
-    guard !keys.isEmpty, count > 5 else { return fitting(content, count) }
-    let shown = fitting(content, count - 1)
+    guard !keys.isEmpty, count > 5 else { return Array(content.prefix(count)) }
+    let shown = Array(content.prefix(count - 1))
     let gap = Array(repeating: "" as TerminalText, count: count - 1 - shown.count)
     return shown + gap + [WatchView.line([(0, keys, .faint)], columns, isColored)]
-  }
-
-  /// As many of the lines as there is room for. A low terminal has no room for empty lines.
-  private func fitting(_ lines: [TerminalText], _ count: Int) -> [TerminalText] {
-    Array(
-      (lines.count <= count ? lines : count < 12 ? lines.filter { $0 != "" } : lines)
-        .prefix(count))
   }
 
   private func content(columns: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
@@ -97,17 +90,12 @@ extension WatchView {
     ]
     let known = locks.isEmpty ? [""] : [line([(lanes.clock, locks, .faint)]), ""]
     let history = rows.map { row in
-      let clock = (0, lanes.clock > 0 ? row.clock : "", Look.faint)
-      switch row.content {
-      case .note(let text): return line([clock, (lanes.clock, text, .strong)])
-      case .change(let change):
-        let column = column(change.machine)
-        let isAmongOthers = !machines.contains(change.machine)
-        let state = isAmongOthers ? "\(change.machine) \(change.to)" : change.to
-        let event = (column + printable(state).count, " \(arrows.left) \(change.event)", Look.faint)
-        return line(
-          [clock, (column, state, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
-      }
+      let column = row.machine.map(column) ?? lanes.clock
+      let event = lanes.hasEvents ? row.event.map { " ← \($0)" } : nil
+      return line([
+        (0, lanes.clock > 0 ? row.clock : "", .faint), (column, row.text, row.look),
+        (column + printable(row.text).count, event ?? "", .faint),
+      ])
     }
     return head + known + history
   }

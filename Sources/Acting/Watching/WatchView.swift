@@ -12,14 +12,14 @@ import Wire
 /// processor at most once a minute for each machine. Past events have the time of day, which never
 /// has to be drawn again.
 public struct WatchView {
+  /// What happened: a change, or something about the connection.
   struct Row {
     let clock: String
-    let content: Content
-
-    enum Content {
-      case change(Change)
-      case note(String)
-    }
+    /// The machine that changed, if one did.
+    let machine: Machine?
+    let text: String
+    let look: Look
+    let event: String?
   }
 
   private let directory: String
@@ -76,7 +76,10 @@ public struct WatchView {
       guard followed.contains(change.machine), let time = shown.since[change.machine] else {
         return
       }
-      add(Row(clock: clock(at: time, now), content: .change(change)))
+      let (machine, state) = (change.machine, change.to)
+      let text = machines.contains(machine) ? state : "\(machine) \(state)"
+      let (clock, event) = (now.clock(at: time), change.event)
+      add(Row(clock: clock, machine: machine, text: text, look: .of(state), event: event))
     case .missed(let count):
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
     case .disconnected:
@@ -86,19 +89,14 @@ public struct WatchView {
   }
 
   private mutating func note(_ text: String, _ now: Moment) {
-    add(Row(clock: clock(at: now.boot, now), content: .note(text)))
+    let clock = now.clock(at: now.boot)
+    add(Row(clock: clock, machine: nil, text: text, look: .strong, event: nil))
   }
 
   private mutating func add(_ row: Row) {
     rows.insert(row, at: 0)
     // More than the rows of any terminal.
     if rows.count > 500 { rows.removeLast() }
-  }
-
-  /// `15:02:11.042`: changes within a second can be told apart.
-  private func clock(at time: Int64, _ now: Moment) -> String {
-    let (text, milliseconds) = now.clock(at: time)
-    return "\(text).\(milliseconds)"
   }
 
   /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds
