@@ -12,8 +12,8 @@ public import Wire
 ///     }
 ///
 /// A client is only an address: it holds no connection and no thread. Each call, and each loop
-/// over ``changes``, has a connection of its own, which ends with it or with the cancellation of
-/// its task.
+/// over ``changes``, has a connection of its own, and a thread while it waits. Both end with it, or
+/// with the cancellation of its task.
 public struct Client: Sendable {
   /// How long a client waits for an answer that the daemon gives at once.
   package static let usualPatience = Duration.seconds(5)
@@ -97,7 +97,7 @@ public struct Client: Sendable {
   ) async throws(ClientError) -> Answer {
     let answer = try PendingAnswer(
       to: request, in: directory, until: .now.advanced(by: Client.usualPatience))
-    while try await Poller.untilReadable(answer.descriptor) {
+    while try await untilReadable(answer.descriptor) {
       if let answer = try answer.advance() { return answer }
     }
     throw .cancelled

@@ -121,8 +121,8 @@ extension Arguments {
 
   /// Refuses options that the command does not have, and files that are named `-`.
   func check(for command: String) throws(UsageError) {
-    for option in ["--config", "--output", "--timeline"] where self[option] == "-" {
-      throw UsageError("option '\(option)' needs a file, not '-'; './-' is a file named '-'")
+    for option in options where option.value == "FILE" && self[option.name] == "-" {
+      throw UsageError("option '\(option.name)' needs a file, not '-'; './-' is a file named '-'")
     }
     for option in options where isGiven(option.name) {
       let commands = options.filter { $0.name == option.name }.flatMap(\.commands).sorted()

@@ -193,20 +193,6 @@ struct ClientTests {
     withExtendedLifetime(daemon) {}
   }
 
-  @Test("all subscriptions share one thread")
-  func threads() async throws {
-    let daemon = try RunningDaemon.following()
-    var followers = (0..<50).map { _ in Follower(Client(directory: daemon.folder.path)) }
-    for place in followers.indices { _ = try await followers[place].states() }
-    try daemon.change(1)
-    for place in followers.indices { #expect(try await followers[place].next() != .missed(1)) }
-    let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
-    let names = threads.compactMap {
-      try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)
-    }
-    #expect(names.filter { $0 == "\(Poller.threadName)\n" }.count == 1)
-  }
-
   @Test("a client asks, and sends events")
   func calls() async throws {
     let daemon = try RunningDaemon.following()

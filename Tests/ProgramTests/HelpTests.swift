@@ -66,22 +66,15 @@ struct HelpTests {
     #expect(ended.errors == "keymodectl: \(message)")
   }
 
-  @Test(
-    "an unknown event gets the most similar one, and a key or a state is told from an event")
+  @Test("an unknown event gets the most similar one, or all")
   func unknownEvents() throws {
     let daemon = try RunningDaemon()
     for (event, message) in [
-      ("tapTextFeild", "; did you mean 'tapTextField'?"),
-      ("showingPanel", ", which is a state; expected shiftPressed, "),
-      ("timedOut", "; expected shiftPressed, "),
-      (
-        "Ctrl+F9",
-        ", which is a key; keys are bound to events in /etc/keymoded/keymoded.yaml; expected shiftPressed, "
-      ),
+      ("tapTextFeild", "did you mean 'tapTextField'?\n"), ("timedOut", "expected shiftPressed, "),
     ] {
       let ended = try daemon.ask("trigger", event)
       #expect(ended.status == 2)
-      #expect(ended.errors.hasPrefix("keymodectl: unknown event '\(event)'\(message)"))
+      #expect(ended.errors.hasPrefix("keymodectl: unknown event '\(event)'; \(message)"))
     }
   }
 }
