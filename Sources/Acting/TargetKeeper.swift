@@ -23,8 +23,6 @@ public import Terminal
 public final class TargetKeeper {
   /// How long the targets outlast the daemon.
   private static let patience = Duration.seconds(1)
-  /// How long to wait before each attempt to connect to the next manager.
-  private static let pause = Duration.milliseconds(200)
 
   /// What the manager is asked to do: to start this target, or to stop it.
   private typealias Order = (target: String, isStart: Bool)
@@ -33,8 +31,6 @@ public final class TargetKeeper {
   private let machines: [Machine]
   private let tell: (TerminalText) -> Void
   private var manager: SystemdManager?
-  /// The next attempt to connect to a manager.
-  private var attempt: EventSource?
 
   /// The targets of the present states; `nil` before these are known.
   private var wanted: [Machine: String]?
@@ -44,6 +40,7 @@ public final class TargetKeeper {
   private var stopping: Set<String> = []
   /// The orders that are being carried out, by the paths of their jobs.
   private var jobs: [String: Order] = [:]
+  /// Whether the user was told at the start why no target is active, if none is.
   private var isInformed = false
   private var isReady = false
   /// Runs while the daemon is away, and its targets outlast it.
@@ -51,18 +48,14 @@ public final class TargetKeeper {
   /// How this program ends, once the manager has its last order.
   private var ending: Result<Int32, any Error>?
 
-  /// Connects to the user's service manager.
+  /// Keeps the targets of these machines' states. Active targets of other machines are stopped.
   ///
-  /// - Parameters:
-  ///   - machines: the machines whose states have targets. Active targets of others are stopped.
-  ///   - tell: tells the user of something that did not work.
-  /// - Throws: ``SystemError`` if there is no user manager.
+  /// - Parameter tell: tells the user of something that did not work.
   public init(
     of machines: [Machine], tell: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     run = try Run()
     (self.machines, self.tell) = (machines, tell)
-    try connect()
   }
 
   /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then
@@ -70,8 +63,10 @@ public final class TargetKeeper {
   ///
   /// - Parameter anySession: whether not to look at sessions.
   /// - Returns: the signal.
-  /// - Throws: ``ClientError`` if waiting for the daemon would not help, and ``SystemError``.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, and ``SystemError`` if there
+  ///   is no user manager, or it ends or executes itself again.
   public func keep(_ directory: String, anySession: Bool) throws -> Int32 {
+    try connect()
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] number in
       finish(.success(number))
     }
@@ -161,9 +156,7 @@ public final class TargetKeeper {
 
   private func give(_ order: Order) {
     let method = order.isStart ? "StartUnit" : "StopUnit"
-    manager?.call(method, [.string(order.target), .string("replace")]) {
-      [self, weak manager] result in
-      guard manager?.isLost == false else { return }
+    manager?.call(method, [.string(order.target), .string("replace")]) { [self] result in
       switch result {
       // At once, because the next message may be of the job's end.
       case .success(let values): if let job = values.first?.text { jobs[job] = order }
@@ -186,55 +179,35 @@ public final class TargetKeeper {
     settle()
   }
 
-  /// Ends this program, if it is to end and its last order is answered. A manager that is lost has no
-  /// targets any more.
+  /// Ends this program, if it is to end and its last order is answered.
   private func endIfSettled() {
-    guard let ending, let manager, manager.isLost || manager.unanswered == 0 else { return }
+    guard let ending, manager?.unanswered == 0 else { return }
     switch ending {
     case .success(let signal): run.end(signal)
     case .failure(let error): run.fail(error)
     }
   }
 
-  // MARK: - The connection to the service manager
-
+  /// Connects to the manager, and asks it which targets are active.
   private func connect() throws(SystemError) {
-    // The connection is this object's own, and goes with it.
-    let manager = try SystemdManager(.userManager, on: run.loop) { [unowned self] job in
+    let manager = try SystemdManager(.userManager, on: run.loop) { [self] job in
       guard let order = jobs.removeValue(forKey: job.job) else { return }
       end(order, failure: job.result == "done" ? nil : "its job ended with '\(job.result)'")
-    } lost: {
-      [unowned self] in
-      lose()
+    } lost: { [self] in
+      run.fail(SystemError("follow", "the user's service manager", code: ECONNRESET))
     }
     self.manager = manager
-    (active, stopping, jobs) = (nil, [], [:])
     let patterns = Machine.allCases.map { BusValue.string(Self.target(of: $0, "*")) }
     manager.call(
       "ListUnitsByPatterns", [.array(of: "s", []), .array(of: "s", patterns)]
-    ) { [self, weak manager] result in
+    ) { [self] result in
       switch result {
       case .success(let values):
         active = Set((values.first?.elements ?? []).compactMap(activeTarget))
         settle()
-      // A manager that does not answer is as good as none.
-      case .failure: manager?.lose()
+      case .failure(let error): run.fail(error)
       }
       endIfSettled()
-    }
-  }
-
-  /// The manager is gone. One that executes itself again is back at once.
-  private func lose() {
-    reconnectLater()
-    endIfSettled()
-  }
-
-  private func reconnectLater() {
-    run.perform {
-      attempt = try run.loop.call(after: Self.pause) { [self] in
-        do throws(SystemError) { try connect() } catch { reconnectLater() }
-      }
     }
   }
 }

@@ -5,11 +5,11 @@ import Terminal
 struct Command {
   /// Its name.
   let name: String
-  /// What follows the name, but for options.
+  /// Its operands, as help shows them.
   let operands: String
   /// What it does, in a few words, for the list of commands.
   let summary: String
-  /// What it does, in a sentence or some.
+  /// What it does, in one or more sentences.
   let purpose: String
   /// Two examples, and what they do.
   let examples: [(line: String, meaning: String)]

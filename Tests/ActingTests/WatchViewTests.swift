@@ -108,9 +108,9 @@ struct WatchViewTests {
 
   @Test("before the first states, the view says what to do")
   func advice() {
-    var view = WatchView(directory: "d", advice: ["start one", "or not"])
+    var view = WatchView(directory: "d", advice: "start one")
     view.take(.disconnected(.noDaemon(path: "d/state.sock")), at: moment(20))
-    #expect(lines(view) == ["waiting for keymoded in d", "", "start one", "or not"])
+    #expect(lines(view) == ["waiting for keymoded in d", "", "start one"])
     view.take(.states(states("off", "idle")), at: moment(21))
     #expect(lines(view)[3] == "              off                        idle")
     #expect(lines(view).count == 6, "nothing has ended")

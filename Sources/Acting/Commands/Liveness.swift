@@ -30,9 +30,9 @@ final class Liveness {
     tick = try loop.addTimer { [unowned self] in look() }
   }
 
-  /// Begins to ask.
+  /// Begins to ask, unless it does already.
   func begin() {
-    question = nil
+    guard !isWatching else { return }
     isWatching = true
     ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
     look()

@@ -25,7 +25,6 @@ public final class ShiftCommand {
   private var liveness: Liveness?
   private var timer: EventSource?
   private var question: EventSource?
-  private var wasWaiting = false
   private var shown: TerminalText?
   /// Ends this program after a signal, at the latest.
   private var ending: (signal: Int32, limit: EventSource)?
@@ -128,10 +127,9 @@ public final class ShiftCommand {
         remembered = typing.ours
         try memory.write(remembered)
       }
-      if typing.isWaiting, !wasWaiting { liveness?.begin() }
+      if typing.isWaiting { liveness?.begin() }
       for action in actions { try perform(action) }
       if !typing.isWaiting { liveness?.end() }
-      wasWaiting = typing.isWaiting
       if let deadline = typing.deadline {
         timer?.set(at: UInt64(clamping: deadline))
       } else {

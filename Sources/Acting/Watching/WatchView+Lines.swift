@@ -30,20 +30,6 @@ extension WatchView {
     }
   }
 
-  /// The columns. On a narrow terminal the events are left out, on a narrower one the times of day
-  /// too.
-  private struct Lanes {
-    let clock: Int
-    let shift: Int
-    let hasEvents: Bool
-
-    init(columns: Int) {
-      hasEvents = columns >= 78
-      clock = columns >= 42 ? 14 : 0
-      shift = hasEvents ? 27 : 10
-    }
-  }
-
   /// The lines of the view.
   ///
   /// - Parameters:
@@ -62,12 +48,14 @@ extension WatchView {
   }
 
   private func content(columns: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
-    let lanes = Lanes(columns: columns)
+    // On a narrow terminal the events are left out, on a narrower one the times of day too.
+    let (hasEvents, hasClock) = (columns >= 78, columns >= 42)
+    let (clock, shift) = (hasClock ? 14 : 0, hasEvents ? 27 : 10)
     func line(_ parts: [(Int, String, Look)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
     }
     func column(_ machine: Machine) -> Int {
-      lanes.clock + (machine == .keyboard && machine != machines.first ? lanes.shift : 0)
+      clock + (machine == .keyboard && machine != machines.first ? shift : 0)
     }
     func each(_ text: (Machine) -> (String, Look)) -> TerminalText {
       line(
@@ -78,7 +66,7 @@ extension WatchView {
     }
     let first = line([(0, connection, isConnected ? .faint : .red)])
     guard !states.isEmpty else {
-      return [first, ""] + advice.map { line([(0, $0.description, .plain)]) }
+      return [first, "", line([(0, advice.description, .plain)])]
     }
     let head = [
       first, "",
@@ -88,12 +76,12 @@ extension WatchView {
         (lasting(machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
       },
     ]
-    let known = locks.isEmpty ? [""] : [line([(lanes.clock, locks, .faint)]), ""]
+    let known = locks.isEmpty ? [""] : [line([(clock, locks, .faint)]), ""]
     let history = rows.map { row in
-      let column = row.machine.map(column) ?? lanes.clock
-      let event = lanes.hasEvents ? row.event.map { " ← \($0)" } : nil
+      let column = row.machine.map(column) ?? clock
+      let event = hasEvents ? row.event.map { " ← \($0)" } : nil
       return line([
-        (0, lanes.clock > 0 ? row.clock : "", .faint), (column, row.text, row.look),
+        (0, hasClock ? row.clock : "", .faint), (column, row.text, row.look),
         (column + printable(row.text).count, event ?? "", .faint),
       ])
     }

@@ -28,7 +28,7 @@ public struct WatchView {
   /// The machines whose changes are shown.
   private let followed: [Machine]
   /// What to do while no daemon has come yet.
-  let advice: [TerminalText]
+  let advice: TerminalText
   private var shown = ShownStates()
   private(set) var rows: [Row] = []
   private(set) var isConnected = false
@@ -40,9 +40,9 @@ public struct WatchView {
   /// - Parameters:
   ///   - directory: the folder of the daemon's sockets.
   ///   - machines: the machines that are shown, at least one. A lock has a column only by itself.
-  ///   - advice: lines that say what to do while no daemon has come yet.
+  ///   - advice: a line that says what to do while no daemon has come yet.
   public init(
-    directory: String, machines: [Machine] = Machine.allCases, advice: [TerminalText] = []
+    directory: String, machines: [Machine] = Machine.allCases, advice: TerminalText = ""
   ) {
     (self.directory, followed, self.advice) = (directory, machines, advice)
     let modes = machines.filter(Machine.modes.contains)
