@@ -181,11 +181,7 @@ public final class TargetKeeper {
 
   /// Ends this program, if it is to end and its last order is answered.
   private func endIfSettled() {
-    guard let ending, manager?.unanswered == 0 else { return }
-    switch ending {
-    case .success(let signal): run.end(signal)
-    case .failure(let error): run.fail(error)
-    }
+    if let ending, manager?.unanswered == 0 { run.end(with: ending) }
   }
 
   /// Connects to the manager, and asks it which targets are active.

@@ -19,76 +19,40 @@ struct CommandRulesTests {
   typealias State = CommandRules.State
   typealias Action = CommandRules.Action
 
-  private static let status = CommandRules.Result.command(.ended(.exited(7)))
-  private static let signal = CommandRules.Result.signal(SIGINT)
-  private static let events: [CommandRules.Event] = [
-    .entered, .left, .ended(.ended(.exited(7))), .quit(signal),
-  ]
-
-  /// Each state; and for each event the next state with its action, `nil` where it is ignored.
+  /// Each state; and for each event (entered, left, ended, quit) the next state with its action,
+  /// `nil` where it is ignored.
   private static let table: [(State, [(State, Action?)?])] = [
-    (
-      .waiting,
-      [(.running, .start), nil, nil, (.finished(signal), .finish(signal))]
-    ),
-    (
-      .running,
-      [
-        nil, (.ending(again: false), .end(SIGTERM)), (.waiting, nil),
-        (.quitting(signal), .end(SIGINT)),
-      ]
-    ),
+    (.waiting, [(.running, .start), nil, nil, (.finished, .finish)]),
+    (.running, [nil, (.ending(again: false), .end), (.waiting, nil), (.quitting, .end)]),
     (
       .ending(again: false),
-      [(.ending(again: true), nil), nil, (.waiting, nil), (.quitting(signal), .end(SIGINT))]
+      [(.ending(again: true), nil), nil, (.waiting, nil), (.quitting, .end)]
     ),
     (
       .ending(again: true),
-      [
-        nil, (.ending(again: false), nil), (.running, .start),
-        (.quitting(signal), .end(SIGINT)),
-      ]
+      [nil, (.ending(again: false), nil), (.running, .start), (.quitting, .end)]
     ),
-    (.quitting(.error), [nil, nil, (.finished(.error), .finish(.error)), nil]),
-    (.finished(.error), [nil, nil, nil, nil]),
+    (.quitting, [nil, nil, (.finished, .finish), nil]),
+    (.finished, [nil, nil, nil, nil]),
   ]
 
   /// The rows that differ for a command that runs once.
   private static let onceTable: [(State, [(State, Action?)?])] = [
-    (
-      .waiting,
-      [(.running, .start), nil, nil, (.finished(signal), .finish(signal))]
-    ),
-    (
-      .running,
-      [
-        nil, (.ending(again: false), .end(SIGTERM)), (.finished(status), .finish(status)),
-        (.quitting(signal), .end(SIGINT)),
-      ]
-    ),
-    (
-      .ending(again: false),
-      [nil, nil, (.finished(status), .finish(status)), (.quitting(signal), .end(SIGINT))]
-    ),
+    (.running, [nil, (.ending(again: false), .end), (.finished, .finish), (.quitting, .end)]),
+    (.ending(again: false), [nil, nil, (.finished, .finish), (.quitting, .end)]),
   ]
 
   @Test("each state does with each event what the table says", arguments: [false, true])
   func transitions(_ isOnce: Bool) {
     let rules = CommandRules(isOnce: isOnce)
     for (state, row) in isOnce ? Self.onceTable : Self.table {
-      for (event, expected) in zip(Self.events, row) {
+      for (event, expected) in zip(CommandRules.Event.allCases, row) {
         let next = rules.next(state, on: event)
         #expect(next == expected?.0, "\(state), \(event)")
         #expect(
           next.flatMap { rules.action(from: state, to: $0) } == expected?.1, "\(state), \(event)")
       }
     }
-  }
-
-  @Test("an error ends a command by SIGTERM")
-  func error() {
-    let rules = CommandRules(isOnce: false)
-    #expect(rules.action(from: .running, to: .quitting(.error)) == .end(SIGTERM))
   }
 
   @Test(

@@ -9,20 +9,29 @@ public import Terminal
 /// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
 /// command, which runs in a ``CommandUnit``.
 public final class StateCommand {
+  /// How this program ends.
+  public enum End: Hashable, Sendable {
+    /// As the command that ran once.
+    case command(CommandOutcome)
+    /// By this signal, which it received.
+    case signal(Int32)
+  }
+
   private let command: [String]
   private let conditions: StateConditions
   private let directory: String
   private let notify: (TerminalText) -> Void
   private let explain: (ClientError) -> TerminalText
 
-  private let run: Run<CommandRules.Result>
+  private let run: Run<End>
   private var contained: ContainedCommand?
   private var liveness: Liveness?
   private var losses: [EventSource] = []
 
   private var held: HeldConditions
   private var machine: StateMachine<CommandRules>
-  private var error: (any Error)?
+  /// How this program ends, once the command has ended; `nil` while it goes on.
+  private var end: Result<End, any Error>?
   private var hasTold = false
   /// Whether this program is to be stopped, as by Ctrl+Z, once the command has ended.
   private var isToStop = false
@@ -57,9 +66,7 @@ public final class StateCommand {
   /// - Throws: if systemd cannot make a unit for the command, `UsageError` if the daemon lacks a
   ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
   ///   system call fails.
-  public func result(
-    grace: Duration, anySession: Bool, mayWait: Bool
-  ) throws -> CommandRules.Result {
+  public func result(grace: Duration, anySession: Bool, mayWait: Bool) throws -> End {
     let loop = run.loop
     // Before the unit: making it may move this process out of its session.
     let follower = try StatesFollower(
@@ -67,7 +74,7 @@ public final class StateCommand {
     ) { [self] occurrence in
       switch occurrence {
       case .success(let occurrence): take(occurrence)
-      case .failure(let error): fail(error)
+      case .failure(let error): quit(.failure(error))
       }
     }
     // Before it asks for the unit: a manager that waits for this process starts no other.
@@ -76,13 +83,13 @@ public final class StateCommand {
     let heeded = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
     let signals = try loop.addSignals(heeded) { [self] in heed($0) }
     let contained = try ContainedCommand(command, in: unit, grace: grace, on: loop) {
-      [self] outcome in take(.ended(outcome))
+      [self] in ended($0)
     }
     self.contained = contained
     liveness = try Liveness(of: directory, on: loop) { [self] _ in take(.left) }
     losses = try unit.watch(on: loop) { [self] in
       losses = []
-      fail($0)
+      quit(.failure($0))
     }
     defer { contained.close() }
     return try run.untilEnd(keeping: follower, signals)
@@ -109,32 +116,38 @@ public final class StateCommand {
       isToStop = true
       take(.left)
       stopIfWanted()
-    } else if !take(.quit(.signal(signal))) {
-      contained?.end(by: signal)
+    } else {
+      quit(.success(.signal(signal)), by: signal)
     }
   }
 
-  /// Ends this program with an error, after the command.
-  private func fail(_ error: any Error) {
-    if self.error == nil { self.error = error }
-    take(.quit(.error))
+  /// Ends this program, after the command, which gets this signal.
+  private func quit(_ end: Result<End, any Error>, by signal: Int32 = SIGTERM) {
+    self.end = self.end ?? end
+    take(.quit, endingBy: signal)
+  }
+
+  private func ended(_ outcome: CommandOutcome) {
+    if machine.rules.isOnce { end = end ?? .success(.command(outcome)) }
+    take(.ended)
   }
 
   // MARK: - What follows
 
-  /// Takes an event, and returns whether it made a difference.
-  @discardableResult
-  private func take(_ event: CommandRules.Event) -> Bool {
-    guard let transition = machine.take(event) else { return false }
+  private func take(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
+    guard let transition = machine.take(event) else {
+      // A second signal is passed on, too.
+      if event == .quit { contained?.end(by: signal) }
+      return
+    }
     if machine.state == .waiting { liveness?.end() }
     switch machine.rules.action(from: transition.from, to: transition.to) {
     case .start: start()
-    case .end(let signal): contained?.end(by: signal)
-    case .finish(let result): if let error { run.fail(error) } else { run.end(result) }
+    case .end: contained?.end(by: signal)
+    case .finish: if let end { run.end(with: end) }
     case nil: break
     }
     stopIfWanted()
-    return true
   }
 
   private func start() {
@@ -142,7 +155,7 @@ public final class StateCommand {
     let variables = held.entering?.variables ?? []
     guard let failure = contained?.start(adding: variables) else { return }
     notify("\(SystemError("run", command.first ?? "", code: failure))")
-    take(.ended(.failed(failure)))
+    ended(.failed(failure))
   }
 
   /// Stops this program once no command runs: a stopped one could not end it.
