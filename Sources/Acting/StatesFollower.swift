@@ -2,8 +2,8 @@ public import KeyboardModes
 import KeymodeClient
 public import Linux
 
-/// Follows the states for those who act on them: the daemon's, while the user's session is
-/// in front.
+/// Follows the daemon's states for programs that act on them. While the user's session is not in
+/// front, all states count as left.
 public final class StatesFollower {
   private let daemon: EventSource
   private let session: LoginSession?

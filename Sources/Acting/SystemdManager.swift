@@ -4,7 +4,7 @@ import Terminal
 /// A connection to a service manager of systemd.
 ///
 /// See `org.freedesktop.systemd1(5)`. There is no bus in between: `systemctl --user` connects in
-/// the same way, and the manager tells everything to such a connection.
+/// the same way, and such a connection gets all signals of the manager.
 final class SystemdManager {
   /// The end of a job: the path of the job, its unit, and its result, which is `done` or why not.
   typealias JobEnd = (job: String, unit: String, result: String)
@@ -31,7 +31,7 @@ final class SystemdManager {
     lost: @escaping () -> Void
   ) throws(SystemError) {
     bus = try Bus(address, on: loop)
-    // Now: a connection that is lost, or whose loop has ended, knows no peer.
+    // Asked now, because a connection that is lost knows no peer.
     process = bus.peer
     slots = [
       try bus.whenLost(lost),

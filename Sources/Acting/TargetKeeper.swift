@@ -100,7 +100,7 @@ public final class TargetKeeper {
     }
   }
 
-  /// Says in the status of the service why no target is active, and the first time in its log.
+  /// Says why no target is active in the status of the service and, at the start, in its log.
   private func status(_ reason: TerminalText) {
     ServiceManager.notify("STATUS=\(reason)")
     if !isInformed, reason != "" { tell("\(reason); no target is active until that changes") }
@@ -134,12 +134,12 @@ public final class TargetKeeper {
 
   // MARK: - What is active
 
-  /// Orders what leads from the active targets to those that are wanted, as far as it can be
-  /// ordered now.
+  /// Gives the orders that lead from the active targets to the wanted ones. A start waits until the
+  /// other targets of its machine have stopped.
   private func settle() {
     guard let wanted, let active else { return }
-    // While jobs may be under way: a target waits for the units that it wants, and those may wait
-    // for this program's own unit.
+    // Before the jobs have ended: a target waits for the units that it wants, and these may wait
+    // until this program is ready.
     if !isReady { ServiceManager.notify("READY=1") }
     isReady = true
     for target in active.subtracting(wanted.values) {
@@ -158,7 +158,7 @@ public final class TargetKeeper {
     let method = order.isStart ? "StartUnit" : "StopUnit"
     manager?.call(method, [.string(order.target), .string("replace")]) { [self] result in
       switch result {
-      // At once, because the next message may be of the job's end.
+      // The next message may be of the job's end.
       case .success(let values): if let job = values.first?.text { jobs[job] = order }
       case .failure(let error):
         // A target that is not loaded is not active.

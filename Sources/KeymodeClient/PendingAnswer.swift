@@ -40,7 +40,7 @@ package final class PendingAnswer<Answer> {
     defer { if isOver { wakeup.stop() } }
     try connection.read()
     if let reply = try connection.nextReply() { return try request.answer(reply) }
-    // Judged last: what has come in time may be read late.
+    // Looked at last, because an answer that has come in time may be read late.
     if deadline <= .now { throw .noAnswer(path: connection.path) }
     isOver = false
     return nil

@@ -6,8 +6,10 @@ import Wire
 ///
 ///     away ── connects ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
-/// While it is away it tries to connect, at first soon and then once a second. Wait until ``descriptor`` is readable, then call ``advance()``. A new connection resumes after
-/// the last change, which it names by number and instance.
+/// While it is away it tries to connect, at first soon and then once a second. A new connection
+/// resumes after the last change, which it names by number and instance.
+///
+/// Wait until ``descriptor`` is readable, then call ``advance()``.
 package final class Subscription {
   private enum Phase {
     /// There is no connection. The next attempt comes at this time.

@@ -55,8 +55,8 @@ private final class StateWait {
     if isOver { finish() }
   }
 
-  /// The time is over. The daemon's first answer may take a second more: states that hold already
-  /// end the wait however short its time is.
+  /// Takes that the time is over. States that hold already end the wait however short its time is,
+  /// so the daemon's first answer may take a second more.
   private func expire() {
     isOver = true
     guard !isAnswered else { return finish() }

@@ -107,7 +107,7 @@ final class CommandUnit {
   }
 }
 
-/// Why no command can run, or run on.
+/// Why no command can be started, or why it has ended with its unit.
 struct NoCommandUnit: Error, TerminalTextConvertible {
   let text: TerminalText
 }

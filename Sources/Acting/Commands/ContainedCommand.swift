@@ -97,11 +97,11 @@ final class ContainedCommand {
   // MARK: - What happens
 
   private func look() {
-    // Reading it makes the descriptor unready.
+    // Read in any case: this makes the descriptor unready.
     let isPopulated = group?.isPopulated == true
     guard first?.hasEnded == true else { return }
     if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }
-    // The descriptor of an ended process stays readable.
+    // The descriptor of an ended process stays readable, so its source must go.
     if let ended = firstEnds {
       ended.end()
       firstEnds = nil

@@ -2,7 +2,7 @@ import KeymodeClient
 import Linux
 import Terminal
 
-/// While a command runs, notices a daemon that does not answer, and tells the service manager that
+/// While a state acts, notices a daemon that does not answer, and tells the service manager that
 /// this program lives. In a service, the manager's watchdog notices if this program hangs.
 ///
 /// An idle program is never woken.

@@ -77,7 +77,7 @@ public final class StateCommand {
       case .failure(let error): quit(.failure(error))
       }
     }
-    // Before it asks for the unit: a manager that waits for this process starts no other.
+    // Before the unit: a manager that waits until this process is ready starts no other.
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
     let heeded = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
@@ -158,7 +158,7 @@ public final class StateCommand {
     ended(.failed(failure))
   }
 
-  /// Stops this program once no command runs: a stopped one could not end it.
+  /// Stops this program, but only while no command runs, which it could not end.
   private func stopIfWanted() {
     guard isToStop, machine.state == .waiting else { return }
     isToStop = false

@@ -11,7 +11,7 @@ import KeyboardModes
 /// | awaitsOff | -                        | notOurs; if wanted, *tap*    | notOurs; LED on: *give up* |
 /// | settling  | -                        | -                            | as in ours or awaitsOff |
 ///
-/// A tap turns Caps Lock over, and leads to `awaitsOn` or `awaitsOff` until the LED has answered.
+/// A tap toggles Caps Lock, and leads to `awaitsOn` or `awaitsOff` until the LED has answered.
 /// Without a known LED nothing is tapped and, except in `awaitsOff`, time does not run out.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {

@@ -9,7 +9,7 @@ import Wire
 /// ``ShiftTyping`` decides; this follows the states of the session in front on `seat0`, keeps time,
 /// and remembers what is ours.
 public final class ShiftCommand {
-  /// How long the end may wait for LEDs: a tap counts once they show it.
+  /// How long this program may wait, at its end, for the LED that answers a tap.
   private static let patience = Duration.seconds(2)
 
   private let directory: String
@@ -26,7 +26,7 @@ public final class ShiftCommand {
   private var timer: EventSource?
   private var question: EventSource?
   private var shown: TerminalText?
-  /// Ends this program after a signal, at the latest.
+  /// The signal that ends this program, and the timer that does so at the latest.
   private var ending: (signal: Int32, limit: EventSource)?
 
   /// - Parameters:
@@ -50,15 +50,15 @@ public final class ShiftCommand {
   ///   - anySession: whether not to look at sessions.
   ///   - explain: says why there is no daemon, and what the user can do.
   /// - Returns: the signal.
-  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` for one shot
-  ///   if its trigger of Shift is not `tap`, and `SystemError` if a system call fails.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` if it
+  ///   shall hold Shift for taps, but its `shift.trigger` is not `tap`, and `SystemError`.
   public func serve(
     anySession: Bool, explain: @escaping (ClientError) -> TerminalText
   ) throws -> Int32 {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
     timer = try run.loop.addTimer { [self] in act { typing.pass(at: $0) } }
     liveness = try Liveness(of: directory, on: run.loop) { [self] error in
-      // That there is no daemon, the follower tells.
+      // The follower tells if there is no daemon.
       if case .noAnswer = error { tell("\(error);\nits states count as left") }
       act { typing.lose(at: $0) }
     }
@@ -78,7 +78,7 @@ public final class ShiftCommand {
   private func take(_ occurrence: Occurrence, _ explain: (ClientError) -> TerminalText) {
     switch occurrence {
     case .states(_, let change):
-      // Found anew, or about to hold Shift: the configuration may have changed.
+      // The daemon may be another one, or have another configuration before Shift is held.
       if isOneShot, change == nil || change?.to == "on" { checkTrigger() }
       show("")
     case .unknown(let reason):
@@ -118,8 +118,8 @@ public final class ShiftCommand {
     act { typing.end(at: $0) }
   }
 
-  /// Does what the rules say. What is ours is remembered before it is: a process that is killed
-  /// between cannot forget it.
+  /// Does what the rules say. What will be ours is remembered first, so that it is not forgotten if
+  /// this process is killed in between.
   private func act(_ decide: (Int64) -> [ShiftTyping.Action]) {
     run.perform {
       let actions = decide(microsecondsSinceBoot())

@@ -15,7 +15,7 @@ import KeyboardModes
 ///
 /// So a state that is only found never acts.
 public struct ShiftTyping: Sendable {
-  /// What to do, in this order.
+  /// What to do next.
   public enum Action: Hashable, Sendable {
     /// Press or release Shift.
     case press, release
