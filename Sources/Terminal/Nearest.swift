@@ -25,21 +25,18 @@ public func nearest(to name: String, among candidates: [String]) -> String? {
 /// How many letters must be added, left out, changed or swapped with their neighbour to get from
 /// one to the other.
 private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-  var beforeLast = [Int](repeating: 0, count: right.count + 1)
-  var last = Array(0...right.count)
-  var row = beforeLast
+  var rows = [Array(0...right.count)]
   for i in left.indices {
-    row[0] = i + 1
+    var row = [i + 1]
     for j in right.indices {
       let isSame = left[i] == right[j]
-      var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (isSame ? 0 : 1))
+      var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (isSame ? 0 : 1))
       if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
-        best = min(best, beforeLast[j - 1] + 1)
+        best = min(best, rows[i - 1][j - 1] + 1)
       }
-      row[j + 1] = best
+      row.append(best)
     }
-    // The memory of the oldest row is reused for the next one.
-    (beforeLast, last, row) = (last, row, beforeLast)
+    rows.append(row)
   }
-  return last[right.count]
+  return rows[left.count][right.count]
 }
