@@ -52,6 +52,16 @@ struct CommandTests {
     }
   }
 
+  @Test(
+    "a limit of open files that is too low is told",
+    arguments: ["watch", "wait shift=on", "while shift=on -- true"])
+  func fewDescriptors(_ command: String) throws {
+    let ended = try shell("ulimit -n 6; exec keymodectl \(command)")
+    #expect(ended.status == 1)
+    #expect(ended.errors.hasPrefix("keymodectl: cannot make a "))
+    #expect(ended.errors.hasSuffix(": Too many open files\n"))
+  }
+
   @Test("a moment in the states is enough for wait")
   func moment() throws {
     let daemon = try RunningDaemon(configuration: "shift: { threshold: 60s }\n")
