@@ -95,8 +95,7 @@ public struct Client: Sendable {
   private func ask<Answer>(
     _ request: Request<Answer>, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> Answer {
-    let answer = try PendingAnswer(
-      to: request, in: directory, until: .now.advanced(by: Client.usualPatience))
+    let answer = try PendingAnswer(to: request, in: directory)
     while try await untilReadable(answer.descriptor) {
       if let answer = try answer.advance() { return answer }
     }

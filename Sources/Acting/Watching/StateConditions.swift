@@ -52,8 +52,7 @@ public struct StateConditions: Hashable, Sendable {
   func check(in directory: String) throws -> Bool {
     guard wanted[.keyboard] != nil else { return true }
     do {
-      let deadline = SuspendingClock.now.advanced(by: Client.usualPatience)
-      try check(PendingAnswer(to: .machines, in: directory, until: deadline).wait())
+      try check(PendingAnswer(to: .machines, in: directory).wait())
       return true
     } catch ClientError.noDaemon, ClientError.connectionLost {
       return false

@@ -29,11 +29,14 @@ public struct WatchView {
   private let followed: [Machine]
   /// What to do while no daemon has come yet.
   let advice: TerminalText
-  private var shown = ShownStates()
+  /// The last known states; empty before the first update.
+  private(set) var states: [Machine: String] = [:]
+  /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`, if that is known.
+  private var since: [Machine: Int64] = [:]
+  /// The daemon's clock minus `CLOCK_BOOTTIME`; not 0 if the daemon plays a recording.
+  private var offset: Int64 = 0
   private(set) var rows: [Row] = []
   private(set) var isConnected = false
-  /// The last known states; empty before the first update.
-  var states: [Machine: String] { shown.states }
 
   /// An empty view.
   ///
@@ -70,13 +73,17 @@ public struct WatchView {
     case .states(let state):
       if !isConnected, !states.isEmpty { note("connected again", now) }
       isConnected = true
-      shown.take(state, at: now)
-    case .change(let change):
-      shown.take(change, at: now)
-      guard followed.contains(change.machine), let time = shown.since[change.machine] else {
-        return
+      offset = state.time.microseconds &- now.boot
+      for machine in Machine.allCases {
+        states[machine] = state.modes[machine]
+        since[machine] = state.modes.since(machine).map { min($0.microseconds &- offset, now.boot) }
       }
-      let (machine, state) = (change.machine, change.to)
+    case .change(let change):
+      // A recording may be played faster than its clock. Nothing is shown as later than now.
+      offset = max(offset, change.time.microseconds &- now.boot)
+      let (machine, state, time) = (change.machine, change.to, change.time.microseconds &- offset)
+      (states[machine], since[machine]) = (state, time)
+      guard followed.contains(machine) else { return }
       let text = machines.contains(machine) ? state : "\(machine) \(state)"
       let (clock, event) = (now.clock(at: time), change.event)
       add(Row(clock: clock, machine: machine, text: text, look: .of(state), event: event))
@@ -102,7 +109,7 @@ public struct WatchView {
   /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds
   /// that text changes; `nil` if it is unknown.
   func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
-    guard isConnected, let entered = shown.since[machine] else { return nil }
+    guard isConnected, let entered = since[machine] else { return nil }
     let passed = max(0, now.passed(since: entered))
     let second: Int64 = 1_000_000
     let units: [(size: Int64, name: String)] = [
