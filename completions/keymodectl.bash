@@ -69,7 +69,7 @@ _keymodectl() {
       wait) options+=' --socket-dir --timeout --no-wait' ;;
       graph) options+=' --socket-dir --timeout' ;;
       targets) options+=' --socket-dir --shift --locks --any-session' ;;
-      shift) options+=' --socket-dir --caps-lock --one-shot --at-most --dry-run --any-session' ;;
+      shift) options+=' --socket-dir --caps-lock --one-shot --at-most --any-session' ;;
       replay) options+=' --json' ;;
     esac
     case $command in

@@ -58,7 +58,6 @@ set -l typing '__fish_seen_subcommand_from shift; and not __fish_seen_subcommand
 complete -c keymodectl -n $typing -l caps-lock -d 'Turn Caps Lock on in capsLock'
 complete -c keymodectl -n $typing -l one-shot -d 'Hold Shift in on'
 complete -c keymodectl -n $typing -l at-most -x -d 'Hold Shift at most this long'
-complete -c keymodectl -n $typing -l dry-run -d 'Print what it would do'
 complete -c keymodectl -n $typing -l any-session -d 'Do not look at the session'
 
 complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record keys' -l config -r -F \

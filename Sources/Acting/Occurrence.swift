@@ -39,7 +39,7 @@ public struct CountedStates: Hashable, Sendable {
   /// The machines whose state was entered while the session was not in front.
   let enteredElsewhere: Set<Machine>
 
-  /// The states, of which all count but those of these machines.
+  /// The states, of which those of these machines count as left.
   init(_ modes: Modes, enteredElsewhere: Set<Machine> = []) {
     (self.modes, self.enteredElsewhere) = (modes, enteredElsewhere)
   }
@@ -100,7 +100,7 @@ struct KnownStates {
     defer { noteFront() }
     let before = presence
     presence = now
-    // The session may have been locked for long, without being known as such.
+    // The session was perhaps locked already when the first states came.
     if !haveBeenInFront, let states {
       self.states = CountedStates(
         states.modes, enteredElsewhere: states.enteredElsewhere.union(atFirst))
@@ -110,7 +110,7 @@ struct KnownStates {
     return now == before ? nil : occurrence(after: nil)
   }
 
-  /// Notes the states, and where those that are new were entered.
+  /// Notes the states, and for those that are new whether the session was in front.
   private mutating func count(_ modes: Modes) {
     var elsewhere = states?.enteredElsewhere ?? atFirst
     if let before = states?.modes {

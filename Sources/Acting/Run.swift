@@ -13,12 +13,13 @@ public final class Run<Outcome> {
   public init() throws(SystemError) { loop = try EventLoop() }
 
   /// Ends the run.
-  public func end(_ outcome: Outcome) { end(.success(outcome)) }
+  public func end(_ outcome: Outcome) { end(with: .success(outcome)) }
 
   /// Ends the run with an error.
-  public func fail(_ error: any Error) { end(.failure(error)) }
+  public func fail(_ error: any Error) { end(with: .failure(error)) }
 
-  private func end(_ outcome: Result<Outcome, any Error>) {
+  /// Ends the run with an outcome or an error.
+  func end(with outcome: Result<Outcome, any Error>) {
     if self.outcome == nil { self.outcome = outcome }
     loop.stop()
   }

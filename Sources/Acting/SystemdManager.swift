@@ -4,7 +4,7 @@ import Terminal
 /// A connection to a service manager of systemd.
 ///
 /// See `org.freedesktop.systemd1(5)`. There is no bus in between: `systemctl --user` connects in
-/// the same way, and the manager tells everything to such a connection.
+/// the same way, and such a connection gets all signals of the manager.
 final class SystemdManager {
   /// The end of a job: the path of the job, its unit, and its result, which is `done` or why not.
   typealias JobEnd = (job: String, unit: String, result: String)
@@ -12,15 +12,12 @@ final class SystemdManager {
   private static let path = "/org/freedesktop/systemd1"
   private static let interface = "org.freedesktop.systemd1.Manager"
 
-  /// Whether the connection is lost, or was given up.
-  private(set) var isLost = false
   /// The number of calls that the manager has not answered.
   private(set) var unanswered = 0
   /// The manager's process; `nil` if the kernel does not say.
   let process: PeerProcess?
 
   private let bus: Bus
-  private let lost: () -> Void
   private var slots: [BusSlot] = []
 
   /// Connects.
@@ -34,12 +31,10 @@ final class SystemdManager {
     lost: @escaping () -> Void
   ) throws(SystemError) {
     bus = try Bus(address, on: loop)
-    // Now: a connection that is lost, or whose loop has ended, knows no peer.
+    // Asked now, because a connection that is lost knows no peer.
     process = bus.peer
-    self.lost = lost
     slots = [
-      // The slots are this object's own, and go with it.
-      try bus.whenLost { [unowned self] in lose() },
+      try bus.whenLost(lost),
       try bus.signals(
         BusMatch(path: Self.path, interface: Self.interface, member: "JobRemoved")
       ) { values in
@@ -49,13 +44,6 @@ final class SystemdManager {
         jobEnded((job, unit, result))
       },
     ]
-  }
-
-  /// Gives the connection up.
-  func lose() {
-    guard !isLost else { return }
-    isLost = true
-    lost()
   }
 
   /// Calls a method, and calls `answer` with the values that it returns: a method that makes a job

@@ -1,6 +1,3 @@
-public import KeyboardModes
-import Keyboards
-
 /// The text of a binding, split into the names of a chord's keys and the text after the chord:
 /// `Ctrl + V release` has the names `Ctrl` and `V`, and the rest `release`.
 ///
@@ -20,17 +17,5 @@ struct ChordText {
     }
     names = chord.split(separator: "+", omittingEmptySubsequences: false).map(String.init)
     rest = words.joined(separator: " ")
-  }
-}
-
-extension Chord {
-  /// The chord of a text such as `Ctrl+F9`; `nil` if it is none.
-  public init?(written text: String) {
-    let parts = ChordText(text)
-    let keys = parts.names.compactMap { KeyCode(writtenAs: $0) }
-    guard parts.rest.isEmpty, keys.count == parts.names.count, let chord = try? Chord(keys) else {
-      return nil
-    }
-    self = chord
   }
 }

@@ -7,7 +7,6 @@ import KeyboardModes
 public struct Changes: AsyncSequence, Sendable {
   let directory: String
   let machines: Set<Machine>?
-  let retryDelays: RetryDelays
 
   /// One subscription. Its connection closes when the iterator is released or its task cancelled.
   ///
@@ -33,7 +32,7 @@ public struct Changes: AsyncSequence, Sendable {
           if let update = pending.popFirst() { return update }
           pending = try subscription.advance()[...]
           guard pending.isEmpty else { continue }
-          guard try await Poller.untilReadable(subscription.descriptor, isolation: actor) else {
+          guard try await untilReadable(subscription.descriptor, isolation: actor) else {
             break
           }
         }
@@ -55,7 +54,7 @@ public struct Changes: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator {
     Iterator(
       Result { () throws(ClientError) in
-        try Subscription(to: directory, of: machines, retryDelays: retryDelays)
+        try Subscription(to: directory, of: machines)
       })
   }
 }

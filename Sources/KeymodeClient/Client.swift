@@ -12,24 +12,17 @@ public import Wire
 ///     }
 ///
 /// A client is only an address: it holds no connection and no thread. Each call, and each loop
-/// over ``changes``, has a connection of its own, which ends with it or with the cancellation of
-/// its task.
+/// over ``changes``, has a connection of its own, and a thread while it waits. Both end with it, or
+/// with the cancellation of its task.
 public struct Client: Sendable {
   /// How long a client waits for an answer that the daemon gives at once.
   package static let usualPatience = Duration.seconds(5)
 
   /// The directory of the daemon's sockets.
   public let directory: String
-  private let retryDelays: RetryDelays
 
   /// The daemon that serves in `directory`; by default the one that ``directory(_:)`` finds now.
-  public init(directory: String? = nil) { self.init(directory: directory, retryDelays: .usual) }
-
-  /// The same, with subscriptions that retry after these delays.
-  package init(directory: String?, retryDelays: RetryDelays) {
-    self.directory = Client.directory(directory)
-    self.retryDelays = retryDelays
-  }
+  public init(directory: String? = nil) { self.directory = Client.directory(directory) }
 
   /// The directory of the daemon's sockets, by the rule that every client follows: the one given,
   /// else that of `KEYMODED_SOCKET_DIR`, else the user's own if it has a socket, else the system's.
@@ -52,7 +45,7 @@ public struct Client: Sendable {
   /// The updates from now on, of which changes are only those of these machines, at least one; `nil`
   /// for all. Changes of other machines do not wake the program.
   public func changes(of machines: Set<Machine>?) -> Changes {
-    Changes(directory: directory, machines: machines, retryDelays: retryDelays)
+    Changes(directory: directory, machines: machines)
   }
 
   /// The present states.
@@ -102,9 +95,8 @@ public struct Client: Sendable {
   private func ask<Answer>(
     _ request: Request<Answer>, isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> Answer {
-    let answer = try PendingAnswer(
-      to: request, in: directory, until: .now.advanced(by: Client.usualPatience))
-    while try await Poller.untilReadable(answer.descriptor) {
+    let answer = try PendingAnswer(to: request, in: directory)
+    while try await untilReadable(answer.descriptor) {
       if let answer = try answer.advance() { return answer }
     }
     throw .cancelled

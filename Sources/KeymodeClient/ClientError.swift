@@ -5,8 +5,8 @@ public import Wire
 public enum ClientError: Error, Hashable, TerminalTextConvertible {
   /// There is no socket at this path, or no process listens on it.
   case noDaemon(path: String)
-  /// This user may not use the socket at this path; `whom` says who may, if that is known.
-  case permissionDenied(path: String, whom: String?)
+  /// This user may not use the socket at this path, but members of the group may, if there is one.
+  case permissionDenied(path: String, group: String?)
   /// The daemon behind the socket at this path did not accept a connection or a call, or did not
   /// answer one, by the deadline.
   case noAnswer(path: String)
@@ -25,8 +25,8 @@ public enum ClientError: Error, Hashable, TerminalTextConvertible {
   public var text: TerminalText {
     switch self {
     case .noDaemon(let path): "no keymoded listens on '\(path)'"
-    case .permissionDenied(let path, let whom?):
-      "no permission to use '\(path)':\nonly \(whom) may use it"
+    case .permissionDenied(let path, let group?):
+      "no permission to use '\(path)':\nonly members of the group '\(group)' may use it"
     case .permissionDenied(let path, nil): "no permission to use '\(path)'"
     case .noAnswer(let path):
       "keymoded does not answer at '\(path)';\n'systemctl status keymoded' shows the state of the service"

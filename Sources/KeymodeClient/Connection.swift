@@ -28,7 +28,7 @@ final class Connection {
   /// Connects to a socket of the daemon that serves in `directory`. A user who may use only the
   /// control socket can read by that one, too.
   ///
-  /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:whom:)``,
+  /// - Throws: ``ClientError/noDaemon(path:)``, ``ClientError/permissionDenied(path:group:)``,
   ///   ``ClientError/noAnswer(path:)`` if the backlog is full, or ``ClientError/failed(_:)``.
   static func to(_ endpoint: Endpoint, in directory: String) throws(ClientError) -> Connection {
     do throws(ClientError) {
@@ -51,7 +51,7 @@ final class Connection {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
       // The daemon's backlog is full, which holds thousands.
       case EAGAIN: throw .noAnswer(path: path)
-      case EACCES, EPERM: throw .permissionDenied(path: path, whom: owner(of: path))
+      case EACCES, EPERM: throw .permissionDenied(path: path, group: group(of: path))
       default: throw .failed("\(error)")
       }
     }
@@ -104,14 +104,9 @@ enum Endpoint {
   }
 }
 
-/// Who may use a socket: its group if that has write permission, otherwise its user.
-private func owner(of path: String) -> String? {
+/// The group whose members may use a socket; `nil` if only its owner may.
+private func group(of path: String) -> String? {
   var status = stat()
-  guard stat(path, &status) == 0 else { return nil }
-  if status.st_mode & S_IWGRP != 0 {
-    let group = getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
-    return "members of the group '\(group ?? "\(status.st_gid)")'"
-  }
-  let user = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) }
-  return "the user '\(user ?? "\(status.st_uid)")'"
+  guard stat(path, &status) == 0, status.st_mode & S_IWGRP != 0 else { return nil }
+  return getgrgid(status.st_gid).map { String(cString: $0.pointee.gr_name) }
 }

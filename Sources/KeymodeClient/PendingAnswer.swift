@@ -18,10 +18,11 @@ package final class PendingAnswer<Answer> {
   ///
   /// - Parameters:
   ///   - directory: the directory of the daemon's sockets.
-  ///   - deadline: when waiting ends with ``ClientError/noAnswer(path:)``.
+  ///   - deadline: when waiting ends with ``ClientError/noAnswer(path:)``; by default in five seconds.
   /// - Throws: ``ClientError`` if the daemon is not there or may not be used.
   package init(
-    to request: Request<Answer>, in directory: String, until deadline: SuspendingClock.Instant
+    to request: Request<Answer>, in directory: String,
+    until deadline: SuspendingClock.Instant = .now.advanced(by: Client.usualPatience)
   ) throws(ClientError) {
     let connection = try Connection.to(request.endpoint, in: directory)
     let wakeup = try Wakeup()
@@ -40,7 +41,7 @@ package final class PendingAnswer<Answer> {
     defer { if isOver { wakeup.stop() } }
     try connection.read()
     if let reply = try connection.nextReply() { return try request.answer(reply) }
-    // Judged last: what has come in time may be read late.
+    // Looked at last, because an answer that has come in time may be read late.
     if deadline <= .now { throw .noAnswer(path: connection.path) }
     isOver = false
     return nil

@@ -4,14 +4,16 @@ import Wire
 
 /// A subscription that outlives its connections.
 ///
-///     away ── the socket is there ──> asked ── states ──> connected ── the daemon goes ──> away …
+///     away ── connects ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
-/// Wait until ``descriptor`` is readable, then call ``advance()``. A new connection resumes after
-/// the last change, which it names by number and instance.
+/// While it is away it tries to connect, at first soon and then once a second. A new connection
+/// resumes after the last change, which it names by number and instance.
+///
+/// Wait until ``descriptor`` is readable, then call ``advance()``.
 package final class Subscription {
   private enum Phase {
-    /// There is no connection. The next attempt comes at this time, or when the watch has news.
-    case away(SocketWatch?, attempt: SuspendingClock.Instant)
+    /// There is no connection. The next attempt comes at this time.
+    case away(attempt: SuspendingClock.Instant)
     /// The daemon has to tell the states, before this time.
     case asked(Connection, deadline: SuspendingClock.Instant)
     /// The daemon tells of changes.
@@ -21,21 +23,21 @@ package final class Subscription {
   }
 
   private static let patience = Duration.seconds(5)
-  private static let settling = Duration.milliseconds(10)
-  /// How long a new socket may belong to another group than the one that may use it: a program
-  /// creates it before it changes its group.
-  private static let granting = Duration.seconds(1)
+  /// How long to wait before the first attempt to connect again; each time twice as long.
+  private static let shortestDelay = Duration.milliseconds(10)
+  private static let longestDelay = Duration.seconds(1)
 
   private let directory: String
   private let machines: Set<Machine>?
-  private var delays: RetryDelays
   private let wakeup: Wakeup
-  private var phase = Phase.away(nil, attempt: .now)
+  private var phase = Phase.away(attempt: .now)
+  /// How long to wait before the next attempt to connect.
+  private var delay = shortestDelay
   /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
   private var isAbsenceTold = false
-  /// When this user's lack of permission no longer passes by itself; `nil` before there is one.
-  private var grantDeadline: SuspendingClock.Instant?
+  /// Whether this user lacked the permission at the last attempt.
+  private var isDenied = false
   /// What the present call of ``advance()`` returns.
   private var updates: [Update] = []
 
@@ -47,9 +49,9 @@ package final class Subscription {
   ///
   /// - Parameter machines: the machines whose changes are received, at least one; `nil` for all.
   package init(
-    to directory: String, of machines: Set<Machine>? = nil, retryDelays: RetryDelays = .usual
+    to directory: String, of machines: Set<Machine>? = nil
   ) throws(ClientError) {
-    (self.directory, self.machines, delays) = (directory, machines, retryDelays)
+    (self.directory, self.machines) = (directory, machines)
     wakeup = try Wakeup()
     try wakeup.wait(for: nil, until: .now)
   }
@@ -75,66 +77,45 @@ package final class Subscription {
 
   private func step() throws(ClientError) {
     switch phase {
-    case .away(let watch, let time):
-      if watch?.hasNews == true { try settle() } else if time <= .now { try connect() }
+    case .away(let time): if time <= .now { try connect() }
     case .asked(let connection, let deadline): try awaitStates(connection, deadline)
     case .connected(let connection): try follow(connection)
     case .over(let error): throw error
     }
   }
 
-  private func stayAway(
-    _ watch: SocketWatch? = nil, until time: SuspendingClock.Instant
-  ) throws(ClientError) {
-    try wakeup.wait(for: watch?.descriptor, until: time)
-    phase = .away(watch, attempt: time)
+  private func stayAway(until time: SuspendingClock.Instant) throws(ClientError) {
+    try wakeup.wait(for: nil, until: time)
+    phase = .away(attempt: time)
   }
 
   // MARK: - Without a connection
 
-  /// The watch has seen something. The daemon binds the socket before it listens; the pause also
-  /// bounds the attempts when another process keeps creating files.
-  private func settle() throws(ClientError) {
-    delays.begin()
-    try stayAway(until: .now.advanced(by: Self.settling))
-  }
-
   private func connect() throws(ClientError) {
-    // The watch begins before the attempt, so that a socket created in between is noticed.
-    let watch = SocketWatch("\(directory)/\(SocketDirectory.stateSocket)")
     do throws(ClientError) {
       let connection = try Connection.to(.state, in: directory)
       try subscribe(connection, deadline: .now.advanced(by: Self.patience))
     } catch {
-      try retry(after: error, watch)
+      try retry(after: error)
     }
   }
 
   /// Tells of the absence, once, and waits for the next attempt.
-  private func retry(after error: ClientError, _ watch: SocketWatch? = nil) throws(ClientError) {
-    guard isPassing(error) else { throw error }
-    if !isAbsenceTold { updates.append(.disconnected(error)) }
-    isAbsenceTold = true
-    let usual = SuspendingClock.now.advanced(by: delays.next())
-    try stayAway(watch, until: grantDeadline.map { min($0, usual) } ?? usual)
-  }
-
-  /// Whether a failure to connect may pass by itself.
-  private func isPassing(_ error: ClientError) -> Bool {
+  private func retry(after error: ClientError) throws(ClientError) {
     switch error {
     case .noDaemon, .noAnswer, .connectionLost,
       .refused(name: ControllerInterface.tooManyClients, _):
-      grantDeadline = nil
-      return true
-    // The socket is created before its group may use it. A client that was connected before will
-    // be able to connect again; one that has waited for a daemon may have found a new socket.
-    case .permissionDenied where last == nil && isAbsenceTold:
-      let deadline = grantDeadline ?? .now.advanced(by: Self.granting)
-      grantDeadline = deadline
-      return .now < deadline
-    case .permissionDenied: return last != nil
-    case .badReply, .refused, .failed, .cancelled: return false
+      isDenied = false
+    // Who has waited for a daemon may have found a new socket, which is made before its group may
+    // use it.
+    case .permissionDenied where isAbsenceTold && !isDenied:
+      (isDenied, delay) = (true, Self.longestDelay)
+    case .permissionDenied, .badReply, .refused, .failed, .cancelled: throw error
     }
+    if !isAbsenceTold { updates.append(.disconnected(error)) }
+    isAbsenceTold = true
+    try stayAway(until: .now.advanced(by: delay))
+    delay = min(delay * 2, Self.longestDelay)
   }
 
   // MARK: - With a connection
@@ -165,8 +146,7 @@ package final class Subscription {
     } catch {
       return try retry(after: error)
     }
-    delays.begin()
-    (isAbsenceTold, grantDeadline) = (false, nil)
+    (delay, isAbsenceTold, isDenied) = (Self.shortestDelay, false, false)
     // The next change may come hours later.
     try wakeup.wait(for: connection.descriptor, until: nil)
     phase = .connected(connection)

@@ -1,8 +1,7 @@
 import Linux
 import Terminal
 
-/// A descriptor that stays the same, while what it is readable for changes: another descriptor, and
-/// a time.
+/// One descriptor to wait on, for another descriptor and a time, both of which may change.
 final class Wakeup {
   private let all: ReadySet
   private let timer: TimerDescriptor

@@ -19,14 +19,10 @@ public final class ReadySet: Sendable {
 
   /// Adds a descriptor, which stays open until it is removed.
   ///
-  /// - Parameters:
-  ///   - number: what ``wait()`` returns for it.
-  ///   - isOnce: whether it counts as ready only once.
-  public func add(
-    _ descriptor: Int32, as number: UInt64 = 0, once isOnce: Bool = false
-  ) throws(SystemError) {
+  /// - Parameter number: what `epoll_wait` tells of it.
+  public func add(_ descriptor: Int32, as number: UInt64 = 0) throws(SystemError) {
     var event = epoll_event()
-    event.events = EPOLLIN.rawValue | (isOnce ? EPOLLONESHOT.rawValue : 0)
+    event.events = EPOLLIN.rawValue
     event.data.u64 = number
     try retrying("watch a descriptor") {
       epoll_ctl(file.number, EPOLL_CTL_ADD, descriptor, &event)
@@ -36,13 +32,6 @@ public final class ReadySet: Sendable {
   /// Removes a descriptor, if it is there.
   public func remove(_ descriptor: Int32) {
     epoll_ctl(file.number, EPOLL_CTL_DEL, descriptor, nil)
-  }
-
-  /// Waits until a descriptor is ready, and returns its number.
-  public func wait() throws(SystemError) -> UInt64 {
-    var event = epoll_event()
-    try retrying("wait for descriptors") { epoll_wait(file.number, &event, 1, -1) }
-    return event.data.u64
   }
 }
 

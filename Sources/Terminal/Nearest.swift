@@ -4,14 +4,11 @@ public func suggestion(for name: String, among candidates: [String]) -> String {
   return candidates.isEmpty ? "none is declared" : "expected \(listed(candidates, "or"))"
 }
 
-/// The longest name, in bytes, for which a similar one is searched.
-private let longestName = 64
-
 /// The one of `candidates` that comes closest to `name`, if any comes close. Case does not matter.
 ///
-/// It takes no long name, so that a file or a command line cannot make it take long.
+/// A name of more than 64 bytes has no similar one: searching would take long.
 public func nearest(to name: String, among candidates: [String]) -> String? {
-  guard name.utf8.count <= longestName else { return nil }
+  guard name.utf8.count <= 64 else { return nil }
   let limit = max(1, name.count / 3)
   let letters = Array(name.lowercased().utf8)
   var best: (candidate: String, distance: Int)?
@@ -28,21 +25,18 @@ public func nearest(to name: String, among candidates: [String]) -> String? {
 /// How many letters must be added, left out, changed or swapped with their neighbour to get from
 /// one to the other.
 private func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-  var beforeLast = [Int](repeating: 0, count: right.count + 1)
-  var last = Array(0...right.count)
-  var row = beforeLast
+  var rows = [Array(0...right.count)]
   for i in left.indices {
-    row[0] = i + 1
+    var row = [i + 1]
     for j in right.indices {
       let isSame = left[i] == right[j]
-      var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (isSame ? 0 : 1))
+      var best = min(rows[i][j + 1] + 1, row[j] + 1, rows[i][j] + (isSame ? 0 : 1))
       if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
-        best = min(best, beforeLast[j - 1] + 1)
+        best = min(best, rows[i - 1][j - 1] + 1)
       }
-      row[j + 1] = best
+      row.append(best)
     }
-    // The memory of the oldest row is reused for the next one.
-    (beforeLast, last, row) = (last, row, beforeLast)
+    rows.append(row)
   }
-  return last[right.count]
+  return rows[left.count][right.count]
 }

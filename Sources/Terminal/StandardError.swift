@@ -38,7 +38,7 @@ public func writeToStandardError(_ text: TerminalText) {
 /// The open file may be shared, for example with a shell, so it must not be made non-blocking. A
 /// pipe that is ready takes `PIPE_BUF` bytes at once.
 ///
-/// - Returns: whether it was written, or never could be.
+/// - Returns: `false` if writing would have to wait.
 public func writeToStandardErrorWithoutWaiting(_ text: TerminalText) -> Bool {
   var entry = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
   guard poll(&entry, 1, 0) != 0 else { return false }

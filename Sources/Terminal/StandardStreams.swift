@@ -11,10 +11,3 @@ public func reserveStandardStreams() {
     _ = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
   }
 }
-
-/// How many descriptors this process may have at once (`RLIMIT_NOFILE`).
-public func descriptorLimit() -> Int {
-  var limit = rlimit()
-  let result = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-  return result == 0 ? Int(clamping: limit.rlim_cur) : .max
-}

@@ -9,7 +9,7 @@ public struct SystemError: Error, Hashable, TerminalTextConvertible {
   /// The kernel's `errno`.
   public let code: Int32
 
-  /// What says more than the kernel's reason.
+  /// Words that say more than the kernel's reason, if there are any.
   private let clearerReason: String?
 
   /// The failure of `operation` with this `errno`.

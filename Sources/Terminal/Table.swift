@@ -15,8 +15,7 @@ public enum Table {
     }
     return rows.map { row in
       let line = row.enumerated().map { column, text in
-        guard column + 1 < row.count else { return text }
-        return text + String(repeating: " ", count: widths[column] - text.count)
+        column + 1 < row.count ? padded(text, widths[column]) : text
       }.joined(separator: "  ")
       return line.count <= width ? "\(line)" : "\(line.prefix(width - 1))…"
     }

@@ -4,7 +4,7 @@
 /// daemon or a file) pass through ``printable(_:)``, so that untrusted text cannot control the
 /// terminal:
 ///
-///     complain("unknown state '\(name)'; the states are\n\(wrapped(names))")
+///     complain("unknown state '\(name)';\nthe states are \(listed(names))")
 ///
 /// Only the literals themselves contain line ends and control sequences.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {

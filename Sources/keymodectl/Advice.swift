@@ -10,14 +10,8 @@ func explained(_ error: ClientError) -> TerminalText {
     let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
       .joined(separator: "/")
     return "\(error);\n\(advice(directory))"
-  case .permissionDenied(let path, _):
-    var status = stat()
-    // The group of a socket that only its owner may write is no help.
-    guard stat(path, &status) == 0, status.st_mode & S_IWGRP != 0,
-      let group = getgrgid(status.st_gid)?.pointee.gr_name
-    else { return "\(error)" }
-    return
-      "\(error);\n'sudo adduser $USER \(String(cString: group))' and a restart of the computer allow it"
+  case .permissionDenied(_, let group?):
+    return "\(error);\n'sudo adduser $USER \(group)' and a restart of the computer allow it"
   default: return "\(error)"
   }
 }

@@ -5,11 +5,11 @@ import Terminal
 struct Command {
   /// Its name.
   let name: String
-  /// What follows the name, but for options.
+  /// Its operands, as help shows them.
   let operands: String
   /// What it does, in a few words, for the list of commands.
   let summary: String
-  /// What it does, in a sentence or some.
+  /// What it does, in one or more sentences.
   let purpose: String
   /// Two examples, and what they do.
   let examples: [(line: String, meaning: String)]
@@ -30,9 +30,9 @@ struct Command {
   /// - Throws: `UsageError` with the most similar name, if there is no such command.
   init(named name: String) throws(UsageError) {
     guard let command = commands.first(where: { $0.name == name }) else {
-      let similar = nearest(to: name, among: commands.map(\.name)).map { "'\($0)'" }
-      let hint = (otherNames[name] ?? similar).map { "; did you mean \($0)?" }
-      throw UsageError("unknown command '\(name)'\(hint ?? "")")
+      let similar = nearest(to: name, among: commands.map(\.name))
+      let hint = similar.map { "; did you mean '\($0)'?" } ?? ""
+      throw UsageError("unknown command '\(name)'\(hint)")
     }
     self = command
   }
@@ -96,7 +96,7 @@ let commands: [Command] = [
       + "state is capsLock, or holds Shift while it is on. It acts in the session that is in front, "
       + "unless that is locked. It needs /dev/uinput, as root or keymoded-shift.service.",
     ("sudo keymodectl shift --caps-lock", "what keymoded-shift.service runs"),
-    ("keymodectl shift --caps-lock --one-shot --dry-run", "print what it would do"),
+    ("sudo keymodectl shift --one-shot", "one tap of Shift is for one letter"),
     run: shift),
   .init(
     "trigger", "EVENT", "send an event instead of a key",
@@ -154,11 +154,4 @@ let commands: [Command] = [
     "Prints all commands, or the options of a command and examples.",
     ("keymodectl help", "print all commands"), ("keymodectl help wait", "the same as wait --help"),
     run: { try help($0.arguments) }),
-]
-
-/// What other programs call a command, and what it is called here.
-private let otherNames = [
-  "listen": "'watch'", "monitor": "'watch'", "send": "'trigger'", "status": "'state'",
-  "list": "'state' or 'devices'", "config": "'keymoded --print-config'",
-  "version": "'keymodectl --version'",
 ]

@@ -18,7 +18,7 @@ struct Invocation {
   /// Whether to act in a session that is not in front, too.
   var anySession: Bool { arguments.has("--any-session") }
 
-  /// - Throws: `UsageError` if the time of `--timeout` is none.
+  /// - Throws: `UsageError` if the value of `--timeout` is no time.
   init(_ arguments: Arguments) throws(UsageError) {
     self.arguments = arguments
     operands = Array(arguments.operands.dropFirst())

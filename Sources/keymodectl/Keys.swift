@@ -9,7 +9,7 @@ import Terminal
 func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
   // What a key does on this machine is what the daemon's configuration says.
   let configuration = try configuration(arguments, isOfMachine: true)
-  // The keys that were pressed are shown, and stay nowhere.
+  // A core dump would have the keys that were pressed.
   forbidMemoryDumps()
   let selection: Keyboards.Selection =
     operands.isEmpty

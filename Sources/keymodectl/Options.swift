@@ -29,7 +29,7 @@ let options: [Option] = [
   .init(
     "--format", "TEXT", ["watch"],
     "for a status bar: print TEXT whenever it changes; {shift}, {keyboard}, {caps} and {num} in it "
-      + "stand for the states, {event}, {from} and {since} for the last change"
+      + "stand for the states"
   ),
   .init(
     "--waybar", ["watch"],
@@ -49,7 +49,6 @@ let options: [Option] = [
   .init(
     "--at-most", "TIME", ["shift"],
     "how long to hold Shift at most, up to 5s; by default 3s"),
-  .init("--dry-run", ["shift"], "make no keyboard: print what it would do"),
   .init(
     "--any-session", ["targets", "while"],
     "also while your session is locked, not the active one of its seat, or over the network"),
@@ -122,8 +121,8 @@ extension Arguments {
 
   /// Refuses options that the command does not have, and files that are named `-`.
   func check(for command: String) throws(UsageError) {
-    for option in ["--config", "--output", "--timeline"] where self[option] == "-" {
-      throw UsageError("option '\(option)' needs a file, not '-'; './-' is a file named '-'")
+    for option in options where option.value == "FILE" && self[option.name] == "-" {
+      throw UsageError("option '\(option.name)' needs a file, not '-'; './-' is a file named '-'")
     }
     for option in options where isGiven(option.name) {
       let commands = options.filter { $0.name == option.name }.flatMap(\.commands).sorted()

@@ -19,44 +19,14 @@ func shift(_ invocation: Invocation) throws -> Int32 {
   guard (1...5_000_000).contains(atMost) else {
     throw UsageError("'--at-most' takes a time of up to 5s")
   }
-  let isDry = arguments.has("--dry-run")
-  let folder = environment("RUNTIME_DIRECTORY") ?? (isDry ? nil : "/run/keymoded-shift")
-  let command = try ShiftCommand(
-    hasCapsLock: hasCapsLock, oneShot: isOneShot ? .microseconds(atMost) : nil,
-    of: invocation.daemon.directory, memory: folder.map(ShiftMemory.init(in:)),
-    perform: try isDry ? printed : typed(), tell: { complain($0) })
-  let signal = try command.serve(anySession: invocation.anySession, explain: explained)
-  Signals.deliver(signal)
-  return 128 + signal
-}
-
-/// Prints what it would do.
-private func printed(_ action: ShiftTyping.Action) {
-  switch action {
-  case .press: Output.print("Shift is down")
-  case .release: Output.print("Shift is up")
-  case .tapCapsLock: Output.print("Caps Lock is tapped")
-  case .giveUpCapsLock: tellOfNoCapsLock()
-  }
-}
-
-/// Does it with a virtual keyboard.
-private func typed() throws(SystemError) -> (ShiftTyping.Action) throws -> Void {
+  let memory = try ShiftMemory(in: environment("RUNTIME_DIRECTORY") ?? "/run/keymoded-shift")
   let keyboard = try VirtualKeyboard(
     bus: VirtualShift.bus, vendor: VirtualShift.vendor, product: VirtualShift.product,
     name: VirtualShift.name)
-  return { action in
-    switch action {
-    case .press: try keyboard.setShift(isDown: true)
-    case .release: try keyboard.setShift(isDown: false)
-    case .tapCapsLock: try keyboard.tapCapsLock()
-    case .giveUpCapsLock: tellOfNoCapsLock()
-    }
-  }
-}
-
-private func tellOfNoCapsLock() {
-  complain(
-    "Caps Lock does not answer its key: this keyboard layout has none there; "
-      + "it is left alone until the next start")
+  let command = try ShiftCommand(
+    on: keyboard, hasCapsLock: hasCapsLock, oneShot: isOneShot ? .microseconds(atMost) : nil,
+    of: invocation.daemon.directory, memory: memory, tell: { complain($0) })
+  let signal = try command.serve(anySession: invocation.anySession, explain: explained)
+  Signals.deliver(signal)
+  return 128 + signal
 }

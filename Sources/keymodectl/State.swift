@@ -23,9 +23,6 @@ extension Modes {
   /// The states, a line each, without the locks that are unknown.
   var table: TerminalText {
     let shown = Machine.modes + locks(.off, .on)
-    return shown.map { machine in
-      let name = machine.rawValue
-      return "\(name)\(String(repeating: " ", count: 10 - name.utf8.count))\(self[machine])"
-    }.joined(separator: "\n")
+    return shown.map { "\(padded($0.rawValue, 10))\(self[$0])" }.joined(separator: "\n")
   }
 }

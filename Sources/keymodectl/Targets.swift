@@ -3,7 +3,7 @@ import KeyboardModes
 import Linux
 import Terminal
 
-/// `keymodectl targets`: keeps exactly the targets of the present states active in the user's
+/// `keymodectl targets`: keeps the targets of the present states active in the user's
 /// service manager, until a signal ends it.
 func targets(_ invocation: Invocation) throws -> Int32 {
   let arguments = invocation.arguments

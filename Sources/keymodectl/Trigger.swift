@@ -1,5 +1,4 @@
 import Acting
-import Configuration
 import KeyboardModes
 import KeymodeClient
 import Linux
@@ -17,7 +16,9 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
     guard case .refused(name: "org.varlink.service.InvalidParameter", _) = error else {
       throw error
     }
-    throw unknownEvent(event, of: try daemon.ask(.machines))
+    // The daemon's configuration decides which events the keyboard has.
+    let events = try daemon.ask(.machines).flatMap(\.sentEvents)
+    throw UsageError("unknown event '\(event)'; \(suggestion(for: event, among: events))")
   }
   Output.print(reply.state.modes.table, json: invocation.asJSON ? reply : nil)
   if !reply.changed, !invocation.asJSON {
@@ -25,17 +26,4 @@ func trigger(_ invocation: Invocation) throws -> Int32 {
     complain("ignored: nothing happens on \(event) in \(reply.state.modes[machine])")
   }
   return reply.changed ? 0 : ExitStatus.no
-}
-
-/// The error that the machines have no such event. The daemon's configuration decides which events
-/// the keyboard has.
-private func unknownEvent(_ event: String, of machines: [MachineMessage]) -> UsageError {
-  let names = machines.flatMap(\.sentEvents)
-  var confusion: TerminalText = ""
-  if machines.contains(where: { $0.states.contains(event) }) {
-    confusion = ", which is a state"
-  } else if Chord(written: event) != nil {
-    confusion = ", which is a key; keys are bound to events in \(Configuration.systemPath)"
-  }
-  return UsageError("unknown event '\(event)'\(confusion); \(hint(event, "events", names))")
 }

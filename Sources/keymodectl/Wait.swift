@@ -2,133 +2,88 @@ import Acting
 import KeymodeClient
 import Linux
 import Terminal
-import Wire
 
 /// `keymodectl wait MACHINE=STATE…`: ends when all machines are in these states at once.
 func wait(_ invocation: Invocation) throws -> Int32 {
   guard let conditions = try StateConditions(invocation.operands) else {
     throw UsageError("wait takes at least one MACHINE=STATE")
   }
-  let wait = try StateWait(
-    for: conditions, of: invocation.daemon.directory, mayWait: invocation.mayWait)
-  return try wait.result(timeout: invocation.timeout)
+  return try StateWait(for: conditions, invocation).result()
 }
 
 /// Waits for states, and for a daemon that has them.
 private final class StateWait {
-  private let directory: String
-  private let mayWait: Bool
-  private let run: Run<Int32>
-  private let start = ContinuousClock.now
-  private var end: ContinuousClock.Instant?
-  private var expiry: EventSource?
   private let conditions: StateConditions
-  private var held: HeldConditions
-  /// Whether the daemon has the states that are awaited; before that is known, none counts.
-  private var isChecked: Bool
-  private var checking: EventSource?
-  /// Whether the states held, also before it was known that they count.
-  private var haveHeld = false
+  private let invocation: Invocation
+  private let run: Run<Int32>
+  private var expiry: EventSource?
+  private var isOver = false
   /// Whether the daemon has answered, or is known not to be there.
   private var isAnswered = false
   /// Why there is no daemon now.
   private var absence: ClientError?
 
-  init(for conditions: StateConditions, of directory: String, mayWait: Bool) throws(SystemError) {
-    (self.directory, self.mayWait) = (directory, mayWait)
+  init(for conditions: StateConditions, _ invocation: Invocation) throws(SystemError) {
+    (self.conditions, self.invocation) = (conditions, invocation)
     run = try Run()
-    self.conditions = conditions
-    held = HeldConditions(conditions)
-    isChecked = conditions.keyboard.isEmpty
   }
 
-  /// Waits until the states hold, and returns the exit status.
+  /// Waits until the states hold or the time is over, and returns the exit status.
   ///
-  /// - Parameter timeout: how long to wait at most.
   /// - Throws: `ClientError` if waiting would not help, and `UsageError` if the daemon has no such
   ///   states.
-  func result(timeout: Duration?) throws -> Int32 {
-    end = timeout.map { start.advanced(by: $0) }
+  func result() throws -> Int32 {
     let follower = try StatesFollower(
-      directory, of: conditions.machines, on: run.loop, anySession: true
-    ) { [self] occurrence in run.perform { try take(occurrence.get()) }
+      invocation.daemon.directory, of: conditions.machines, checking: conditions, on: run.loop,
+      anySession: true
+    ) { [self] occurrence in run.perform { try take(occurrence.get()) } }
+    if let timeout = invocation.timeout {
+      expiry = try run.loop.call(after: timeout) { [self] in expire() }
     }
-    if let timeout { expiry = try run.loop.call(after: timeout) { [self] in expire() } }
     return try run.untilEnd(keeping: follower)
   }
 
   private func take(_ occurrence: Occurrence) throws {
-    switch occurrence {
-    case .unknown(.noDaemon(let reason)): try lose(reason)
-    case .states, .unknown(.sessionNotInFront): absence = nil
-    }
-    if case .entered = held.take(occurrence) { haveHeld = true }
-    if isChecked || absence != nil { judge() } else { try check() }
-  }
-
-  /// Ends the wait if the states count and held, or its time is over.
-  private func judge() {
     isAnswered = true
-    if isChecked, haveHeld { run.end(ExitStatus.done) } else if isOver { expire() }
+    switch occurrence {
+    case .states(let states, _):
+      absence = nil
+      if conditions.hold({ states[$0] }) { run.end(ExitStatus.done) }
+    case .unknown(.noDaemon(let reason)): try lose(reason)
+    case .unknown(.sessionNotInFront): break
+    }
+    if isOver { finish() }
   }
 
-  private var isOver: Bool { end.map { $0 <= .now } ?? false }
-
-  /// Ends the wait at its timeout. The daemon's first answer comes at once, so states that hold
-  /// already end the wait however short the timeout is.
+  /// Takes that the time is over. States that hold already end the wait however short its time is,
+  /// so the daemon's first answer may take a second more.
   private func expire() {
-    let patience = start.advanced(by: .seconds(1))
-    run.perform {
-      if !isAnswered, .now < patience {
-        let left = ContinuousClock.now.duration(to: patience)
-        expiry = try run.loop.call(after: left) { [self] in expire() }
-        return
-      }
-      // Why there is no daemon, unless it is slow.
-      if let absence, absence.isOfNoDaemon { throw absence }
-      run.end(ExitStatus.no)
-    }
+    isOver = true
+    guard !isAnswered else { return finish() }
+    run.perform { expiry = try run.loop.call(after: .seconds(1)) { [self] in finish() } }
+  }
+
+  /// Ends the wait without the states. Tells why there is no daemon, unless it is slow.
+  private func finish() {
+    if let absence, absence.isOfNoDaemon { run.fail(absence) } else { run.end(ExitStatus.no) }
   }
 
   private func lose(_ reason: ClientError) throws {
-    // Without a timeout, a daemon that does not answer in five seconds is not waited for.
-    guard mayWait, reason.isOfNoDaemon || end != nil && reason.isOfSlowDaemon else { throw reason }
+    // A slow daemon is waited for only as long as the user says.
+    let mayPass =
+      if case .noAnswer = reason { invocation.timeout != nil } else { reason.isOfNoDaemon }
+    guard invocation.mayWait, mayPass else { throw reason }
     if !isOver, absence == nil, reason.isOfNoDaemon { tellOfWaiting(reason) }
     absence = reason
-  }
-
-  /// Asks the daemon whether it has the states: no other can ever hold.
-  private func check() throws {
-    guard checking == nil else { return }
-    checking = try run.loop.ask(.machines, of: directory) { [self] answer in
-      checking = nil
-      run.perform {
-        switch answer {
-        case .success(let machines):
-          try conditions.check(machines)
-          isChecked = true
-          judge()
-        // It has ended meanwhile, and is asked again when it is back.
-        case .failure(let error):
-          guard error.isOfNoDaemon else { throw error }
-          haveHeld = false
-        }
-      }
-    }
   }
 }
 
 extension ClientError {
   /// Whether there is no daemon, which may come.
-  var isOfNoDaemon: Bool {
+  fileprivate var isOfNoDaemon: Bool {
     switch self {
     case .noDaemon, .connectionLost: true
     default: false
     }
-  }
-
-  /// Whether there is a daemon that does not answer.
-  fileprivate var isOfSlowDaemon: Bool {
-    if case .noAnswer = self { true } else { false }
   }
 }

@@ -60,7 +60,7 @@ private func untilUnread(
   let daemon = try run.loop.follow(request.directory, of: machines) { update in
     run.perform { try take(update.get()) }
   }
-  // Refused for a file, which has no reader. The loop tells of a hang-up without being asked.
+  // The loop refuses a file, which has no reader. It tells of a hang-up without being asked.
   let reader = try? run.loop.addIO(STDOUT_FILENO, []) { _ in run.end(ExitStatus.done) }
   return try run.untilEnd(keeping: daemon, reader)
 }

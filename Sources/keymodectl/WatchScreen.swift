@@ -21,10 +21,8 @@ final class WatchScreen {
   init(_ terminal: Terminal, _ request: WatchRequest) throws(SystemError) {
     (self.terminal, self.request) = (terminal, request)
     run = try Run()
-    let advice = advice(request.directory).description.split(separator: "\n").map {
-      "\($0)" as TerminalText
-    }
-    view = WatchView(directory: request.directory, machines: request.machines, advice: advice)
+    view = WatchView(
+      directory: request.directory, machines: request.machines, advice: advice(request.directory))
   }
 
   /// Shows the live view until the user ends it.

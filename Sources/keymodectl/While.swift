@@ -23,7 +23,6 @@ func runWhile(_ invocation: Invocation) throws -> Int32 {
     grace: grace ?? .seconds(3), anySession: invocation.anySession, mayWait: invocation.mayWait)
   switch result {
   case .command(let outcome): return outcome.exitStatus
-  case .error: return ExitStatus.no
   case .signal(let number):
     // The command's core dump, if any, is enough.
     forbidMemoryDumps()

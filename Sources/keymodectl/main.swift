@@ -27,10 +27,6 @@ func run() throws -> Int32 {
   if command.operands.isEmpty, !invocation.operands.isEmpty {
     throw UsageError("\(name) takes no operand")
   }
-  // For `wait` it means to check the present states; other commands could not get an answer.
-  if invocation.timeout == .zero, name != "wait" {
-    throw UsageError("'--timeout 0' works only with wait")
-  }
   return try command.run(invocation)
 }
 
@@ -43,11 +39,6 @@ func firstCommand() -> String? {
 // Writing to a reader that has gone fails with `EPIPE` instead of ending the program.
 signal(SIGPIPE, SIG_IGN)
 reserveStandardStreams()
-// The Swift runtime ends a program by SIGILL where it cannot open what it needs itself.
-if descriptorLimit() < 16 {
-  complain("only \(descriptorLimit()) files may be open at once; 16 are needed: see 'ulimit -n'")
-  exit(ExitStatus.no)
-}
 let status: Int32
 do {
   status = try run()

@@ -73,13 +73,14 @@ struct CapsLockTests {
         case .told: caps.tell(led, at: Self.now)
         case .due: caps.pass(at: Self.now)
         }
-      let next = try capsLock(cell, led, turnsOn: turnsOn && action != .giveUp)
+      let next = try capsLock(cell, led, turnsOn: turnsOn && action != .giveUpCapsLock)
       #expect(caps.phase == next.phase, "\(row): \(event), \(led)")
       #expect(caps.isWanted == next.isWanted, "\(row): \(event), \(led)")
       #expect(caps.until == next.until, "\(row): \(event), \(led)")
       #expect((caps.led, caps.turnsOn) == (led, next.turnsOn), "\(row): \(event), \(led)")
       #expect(
-        action == (cell.hasSuffix("!") ? .tap : cell.hasSuffix("?") ? .giveUp : nil),
+        action
+          == (cell.hasSuffix("!") ? .tapCapsLock : cell.hasSuffix("?") ? .giveUpCapsLock : nil),
         "\(row): \(event), \(led)")
     }
   }

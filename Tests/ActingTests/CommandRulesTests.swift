@@ -19,78 +19,40 @@ struct CommandRulesTests {
   typealias State = CommandRules.State
   typealias Action = CommandRules.Action
 
-  private static let first = Entering(modes("on", "a"), by: nil, else: .shift)
-  private static let second = Entering(modes("on", "b"), by: nil, else: .shift)
-  private static let status = CommandRules.Result.command(.ended(.exited(7)))
-  private static let signal = CommandRules.Result.signal(SIGINT)
-  private static let events: [CommandRules.Event] = [
-    .entered(second), .left, .ended(.ended(.exited(7))), .quit(signal),
-  ]
-
-  /// Each state; and for each event the next state with its action, `nil` where it is ignored.
+  /// Each state; and for each event (entered, left, ended, quit) the next state with its action,
+  /// `nil` where it is ignored.
   private static let table: [(State, [(State, Action?)?])] = [
+    (.waiting, [(.running, .start), nil, nil, (.finished, .finish)]),
+    (.running, [nil, (.ending(again: false), .end), (.waiting, nil), (.quitting, .end)]),
     (
-      .waiting,
-      [(.running(second), .start(second)), nil, nil, (.finished(signal), .finish(signal))]
+      .ending(again: false),
+      [(.ending(again: true), nil), nil, (.waiting, nil), (.quitting, .end)]
     ),
     (
-      .running(first),
-      [
-        nil, (.ending(next: nil), .end(SIGTERM)), (.waiting, nil),
-        (.quitting(signal), .end(SIGINT)),
-      ]
+      .ending(again: true),
+      [nil, (.ending(again: false), nil), (.running, .start), (.quitting, .end)]
     ),
-    (
-      .ending(next: nil),
-      [(.ending(next: second), nil), nil, (.waiting, nil), (.quitting(signal), .end(SIGINT))]
-    ),
-    (
-      .ending(next: first),
-      [
-        nil, (.ending(next: nil), nil), (.running(first), .start(first)),
-        (.quitting(signal), .end(SIGINT)),
-      ]
-    ),
-    (.quitting(.error), [nil, nil, (.finished(.error), .finish(.error)), nil]),
-    (.finished(.error), [nil, nil, nil, nil]),
+    (.quitting, [nil, nil, (.finished, .finish), nil]),
+    (.finished, [nil, nil, nil, nil]),
   ]
 
   /// The rows that differ for a command that runs once.
   private static let onceTable: [(State, [(State, Action?)?])] = [
-    (
-      .waiting,
-      [(.running(second), .start(second)), nil, nil, (.finished(signal), .finish(signal))]
-    ),
-    (
-      .running(first),
-      [
-        nil, (.ending(next: nil), .end(SIGTERM)), (.finished(status), .finish(status)),
-        (.quitting(signal), .end(SIGINT)),
-      ]
-    ),
-    (
-      .ending(next: nil),
-      [nil, nil, (.finished(status), .finish(status)), (.quitting(signal), .end(SIGINT))]
-    ),
+    (.running, [nil, (.ending(again: false), .end), (.finished, .finish), (.quitting, .end)]),
+    (.ending(again: false), [nil, nil, (.finished, .finish), (.quitting, .end)]),
   ]
 
   @Test("each state does with each event what the table says", arguments: [false, true])
   func transitions(_ isOnce: Bool) {
     let rules = CommandRules(isOnce: isOnce)
     for (state, row) in isOnce ? Self.onceTable : Self.table {
-      for (event, expected) in zip(Self.events, row) {
+      for (event, expected) in zip(CommandRules.Event.allCases, row) {
         let next = rules.next(state, on: event)
         #expect(next == expected?.0, "\(state), \(event)")
         #expect(
           next.flatMap { rules.action(from: state, to: $0) } == expected?.1, "\(state), \(event)")
       }
     }
-  }
-
-  @Test("an error ends a command by SIGTERM")
-  func error() {
-    let rules = CommandRules(isOnce: false)
-    #expect(rules.action(from: .running(Self.first), to: .quitting(.error)) == .end(SIGTERM))
   }
 
   @Test(
@@ -122,7 +84,7 @@ struct HeldConditionsTests {
     #expect(held.take(.states(CountedStates(modes("off", "a")), change: nil)) == nil)
     let on = modes("on", "a", shiftSince: 50)
     let entering = Entering(on, by: change, else: .keyboard)
-    #expect(held.take(.states(CountedStates(on), change: change)) == .entered(entering))
+    #expect(held.take(.states(CountedStates(on), change: change)) == .entered)
     #expect(held.take(.states(CountedStates(modes("capsLock", "a")), change: change)) == nil)
     #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == nil)
     #expect(held.entering == entering)
@@ -140,9 +102,8 @@ struct HeldConditionsTests {
     _ = held.take(.states(CountedStates(modes("on", "a")), change: nil))
     #expect(held.take(.unknown(reason)) == .left)
     #expect(held.take(.unknown(reason)) == nil)
-    #expect(
-      held.take(.states(CountedStates(modes("on", "a")), change: nil))
-        == .entered(Entering(modes("on", "a"), by: nil, else: .keyboard)))
+    #expect(held.take(.states(CountedStates(modes("on", "a")), change: nil)) == .entered)
+    #expect(held.entering == Entering(modes("on", "a"), by: nil, else: .keyboard))
   }
 
   @Test("a state that counts as left holds nothing")

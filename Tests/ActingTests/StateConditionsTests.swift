@@ -1,8 +1,9 @@
-import Acting
 import KeyboardModes
 import Terminal
 import Testing
 import Wire
+
+@testable import Acting
 
 @Suite("Watching: conditions on states")
 struct StateConditionsTests {
@@ -27,7 +28,9 @@ struct StateConditionsTests {
   func locks() throws {
     let conditions = try #require(try StateConditions(["caps=on,off", "num=unknown"]))
     #expect(conditions.machines == [.caps, .num])
-    #expect(conditions.keyboard == [], "no daemon has to be asked for their states")
+    #expect(try conditions.check(in: "/nowhere"), "no daemon has to be asked for their states")
+    #expect(
+      try StateConditions(["keyboard=a"])?.check(in: "/nowhere") == false, "there is no daemon")
     #expect(conditions.hold { $0 == .caps ? "off" : "unknown" })
     #expect(!conditions.hold { _ in "unknown" })
   }
@@ -42,10 +45,10 @@ struct StateConditionsTests {
       (["shift=on,"], "'shift=on,' is not MACHINE=STATE"), (["=on"], "'=on' is not MACHINE=STATE"),
       ([""], "'' is not MACHINE=STATE"),
       (["capslock=on"], "unknown machine 'capslock'; expected shift, keyboard, caps or num"),
-      (["caps=lit"], "unknown state 'lit' of caps; the states are\nunknown off on"),
-      (["num=on,1"], "unknown state '1' of num; the states are\nunknown off on"),
-      (["shift=x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
-      (["shift=on,x"], "unknown state 'x' of shift; the states are\noff on capsLock"),
+      (["caps=lit"], "unknown state 'lit' of caps; expected unknown, off or on"),
+      (["num=on,1"], "unknown state '1' of num; expected unknown, off or on"),
+      (["shift=x"], "unknown state 'x' of shift; expected off, on or capsLock"),
+      (["shift=on,x"], "unknown state 'x' of shift; expected off, on or capsLock"),
       (
         ["shift=on", "shift=off"],
         "shift is named twice; shift=STATE,STATE means one of these states"
@@ -59,8 +62,8 @@ struct StateConditionsTests {
   func unknown() throws {
     let machines = [MachineMessage(named: "keyboard", rules: Settings().keyboard)]
     try StateConditions(["keyboard=editingText,showingPanel"])?.check(machines)
-    let states = "prepareToEditText prepareToRecord editingText showingPanel"
-    #expect(throws: UsageError("unknown state 'x' of keyboard; the states are\n\(states)")) {
+    let states = "prepareToEditText, prepareToRecord, editingText or showingPanel"
+    #expect(throws: UsageError("unknown state 'x' of keyboard; expected \(states)")) {
       try StateConditions(["keyboard=editingText,x"])?.check(machines)
     }
   }

@@ -29,20 +29,19 @@ struct StatusTests {
     ])
   func format(_ format: String, _ text: String) throws {
     let format = try StatusFormat(format)
-    #expect(format.text(["shift": "on", "keyboard": "idle"]).description == text)
+    #expect(format.text([.shift: "on", .keyboard: "idle"]).description == text)
   }
 
   @Test("a state cannot control the terminal")
   func harmless() throws {
-    #expect(try StatusFormat("{shift}").text(["shift": "\u{1b}[m"]) == "\u{fffd}[m")
+    #expect(try StatusFormat("{shift}").text([.shift: "\u{1b}[m"]) == "\u{fffd}[m")
   }
 
   @Test(
     "a format with a single brace or an unknown placeholder is refused",
     arguments: [("{capslock}", "{{"), ("{shift", "{{"), ("x}", "}}"), ("{", "{{"), ("{}", "{{")])
   func badFormat(_ format: String, _ brace: String) {
-    let names =
-      brace == "{{" ? "{shift}, {keyboard}, {caps}, {num}, {event}, {from}, {since}, or " : ""
+    let names = brace == "{{" ? "{shift}, {keyboard}, {caps}, {num}, or " : ""
     #expect(
       throws: UsageError(
         "invalid '\(brace.prefix(1))' in the format; use \(names)\(brace) for a brace")
@@ -62,29 +61,6 @@ struct StatusTests {
     #expect(line.take(.disconnected(.connectionLost)) == nil)
     #expect(line.take(.change(change("on", "off"))) == nil, "the keyboard's state is unknown")
     #expect(line.take(.states(states("off", "idle"))) == "off")
-  }
-
-  @Test("a line has the last step, which is unknown after a connection but for its time")
-  func step() throws {
-    let second: Int64 = 1_000_000
-    // In all time zones, the seconds are those of UTC.
-    let now = Moment(boot: 30 * second, day: 1_700_000_000 / 60 * 60 * second)
-    let since = /\d\d:\d\d:(\d\d)/
-    var line = StatusLine(
-      try StatusFormat("{from}>{event}>{shift} {since}"), of: [.shift], isForWaybar: false)
-    func take(_ update: Update) -> String? {
-      line.take(update, at: now)?.description.replacing(since) { "\($0.1)" }
-    }
-    #expect(take(.states(states("off", "idle"))) == ">>off ")
-    #expect(take(.states(states("off", "idle", since: 10 * second, at: 30 * second))) == ">>off 40")
-    #expect(
-      take(.change(change("off", "on", "shiftPressed", at: 25 * second)))
-        == "off>shiftPressed>on 55")
-    #expect(take(.change(change("idle", "busy", at: 26 * second, of: .keyboard))) == nil)
-    #expect(
-      take(.change(change("on", "off", "x", at: 99 * second))) == "on>x>off 00",
-      "not later than now")
-    #expect(take(.disconnected(.connectionLost)) == "")
   }
 
   @Test("for Waybar, a line is JSON with a class for each state")
@@ -126,8 +102,7 @@ struct StatusTests {
     "a line follows the machines that it shows",
     arguments: [
       ("{caps}", nil, false, [.caps]), ("{shift} {num}", nil, false, [.shift, .num]),
-      ("{caps} {event}", nil, false, [.caps, .shift, .keyboard]),
-      ("{since}", .num, false, [.num]), ("", .caps, false, [.caps]),
+      ("", .caps, false, [.caps]),
       ("x", nil, false, [.shift, .keyboard]), ("{caps}", .caps, true, [.caps]),
       ("", .num, true, [.num]), ("{num}", .caps, true, [.caps, .num]),
       ("{shift}", .caps, true, [.shift, .keyboard, .caps, .num]),

@@ -118,10 +118,10 @@ struct ChatTests {
       (.noDaemon(path: "/run/x"), "no keymoded; start it: sudo systemctl start keymoded"),
       (.connectionLost, "no keymoded; start it: sudo systemctl start keymoded"),
       (
-        .permissionDenied(path: "/run/x", whom: "members of the group 'g'"),
+        .permissionDenied(path: "/run/x", group: "g"),
         "no permission: only members of the group 'g' may do this"
       ),
-      (.permissionDenied(path: "/run/x", whom: nil), "no permission to use '/run/x'"),
+      (.permissionDenied(path: "/run/x", group: nil), "no permission to use '/run/x'"),
     ] as [(ClientError, String)])
   func errors(_ error: ClientError, _ expected: String) {
     #expect(error.line == expected)

@@ -19,11 +19,6 @@ struct AdviceTests {
           --socket-dir '\(folder)'
       """)
     #expect((refused.status, refused.output) == (5, ""))
-    #expect(
-      refused.errors == """
-        keymodectl: no permission to use '\(folder)/state.sock':
-        only the user 'root' may use it
-
-        """)
+    #expect(refused.errors == "keymodectl: no permission to use '\(folder)/state.sock'\n")
   }
 }

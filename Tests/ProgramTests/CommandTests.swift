@@ -31,9 +31,8 @@ struct CommandTests {
       (
         "trigger tapNothing", 2, "",
         """
-        unknown event 'tapNothing'; the events are
-        shiftPressed characterTyped clickSwitchButton clickMoreButton tapTextField
-        tapBlankArea
+        unknown event 'tapNothing'; expected shiftPressed, characterTyped, clickSwitchButton, \
+        clickMoreButton, tapTextField or tapBlankArea
         try 'keymodectl trigger --help'
         """
       ),
@@ -55,15 +54,12 @@ struct CommandTests {
 
   @Test(
     "a limit of open files that is too low is told",
-    arguments: [
-      "state", "watch", "wait shift=on", "while shift=on -- true", "targets", "replay -",
-    ])
+    arguments: ["watch", "wait shift=on", "while shift=on -- true"])
   func fewDescriptors(_ command: String) throws {
     let ended = try shell("ulimit -n 6; exec keymodectl \(command)")
     #expect(ended.status == 1)
-    #expect(
-      ended.errors
-        == "keymodectl: only 6 files may be open at once; 16 are needed: see 'ulimit -n'\n")
+    #expect(ended.errors.hasPrefix("keymodectl: cannot make a "))
+    #expect(ended.errors.hasSuffix(": Too many open files\n"))
   }
 
   @Test("a moment in the states is enough for wait")
@@ -286,8 +282,7 @@ struct CommandTests {
       ("keymodectl", "watch shift keyboard", "watch takes one machine at most"),
       (
         "keymodectl", "watch --format '{shift'",
-        "invalid '{' in the format; use {shift}, {keyboard}, {caps}, {num}, {event}, {from}, {since}, "
-          + "or {{ for a brace"
+        "invalid '{' in the format; use {shift}, {keyboard}, {caps}, {num}, or {{ for a brace"
       ),
       ("keymodectl", "watch --json --waybar", "--json and --waybar cannot be used together"),
       (
@@ -305,7 +300,7 @@ struct CommandTests {
         "option '--timeout' works only with devices, graph, state, stats, trigger and wait"
       ),
       ("keymodectl", "devices all", "devices takes no operand"),
-      ("keymodectl", "shift --dry-run", "shift takes --caps-lock, --one-shot or both"),
+      ("keymodectl", "shift", "shift takes --caps-lock, --one-shot or both"),
       (
         "keymodectl", "shift --caps-lock --at-most 1s",
         "option '--at-most' works only with --one-shot"

@@ -144,7 +144,7 @@ struct EscapeTests {
     #expect(event.errors.contains(" \(seen)\n"))
     let waiting = try ask(answers, "wait keyboard=x")
     #expect(waiting.status == 2)
-    #expect(waiting.errors.contains("the states are\n\(seen)\ntry "))
+    #expect(waiting.errors.contains("; expected \(seen)\ntry "))
     for format in ["dot", "mermaid"] {
       let drawn = try ask(answers, "graph shift --current --format \(format)")
       #expect(drawn.status == 0)

@@ -54,11 +54,9 @@ struct HelpTests {
   }
 
   @Test(
-    "an unknown command gets the most similar one, or the one that has this name elsewhere",
+    "an unknown command gets the most similar one",
     arguments: [
-      ("wahtch", "'watch'"), ("status", "'state'"), ("monitor", "'watch'"), ("listen", "'watch'"),
-      ("send", "'trigger'"), ("list", "'state' or 'devices'"), ("xyz", nil),
-      ("config", "'keymoded --print-config'"), ("version", "'keymodectl --version'"),
+      ("wahtch", "'watch'"), ("stat", "'state'"), ("xyz", nil),
     ] as [(String, String?)], [false, true])
   func unknownCommands(_ example: (name: String, meant: String?), _ asksForHelp: Bool) throws {
     let ended = try run("keymodectl", (asksForHelp ? ["help"] : []) + [example.name])
@@ -68,21 +66,15 @@ struct HelpTests {
     #expect(ended.errors == "keymodectl: \(message)")
   }
 
-  @Test(
-    "an unknown event gets the most similar one, and a key or a state is told from an event")
+  @Test("an unknown event gets the most similar one, or all")
   func unknownEvents() throws {
     let daemon = try RunningDaemon()
     for (event, message) in [
-      ("tapTextFeild", "; did you mean 'tapTextField'?"),
-      ("showingPanel", ", which is a state; the events are"), ("timedOut", "; the events are"),
-      (
-        "Ctrl+F9",
-        ", which is a key; keys are bound to events in /etc/keymoded/keymoded.yaml; the events are"
-      ),
+      ("tapTextFeild", "did you mean 'tapTextField'?\n"), ("timedOut", "expected shiftPressed, "),
     ] {
       let ended = try daemon.ask("trigger", event)
       #expect(ended.status == 2)
-      #expect(ended.errors.hasPrefix("keymodectl: unknown event '\(event)'\(message)\n"))
+      #expect(ended.errors.hasPrefix("keymodectl: unknown event '\(event)'; \(message)"))
     }
   }
 }

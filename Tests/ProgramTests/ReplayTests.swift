@@ -66,14 +66,6 @@ struct ReplayTests {
     #expect(
       ended.lines.first
         == "     0.000001  shift     off → on                             shiftPressed")
-    // A terminal that has only ASCII shows another arrow.
-    for (variables, arrow) in [
-      (["LC_ALL": "C"], "->"), (["LC_ALL": "", "LC_CTYPE": "POSIX", "LANG": "C.UTF-8"], "->"),
-      (["LC_ALL": "C.UTF-8", "LANG": "C"], "→"),
-    ] {
-      let shown = try run("keymodectl", "replay", "-", input: chat, environment: variables)
-      #expect(shown.lines.first?.contains(" off \(arrow) on ") == true)
-    }
     #expect(ended.lines.count == 10)
     #expect(ended.lines.last == "     2.150001  shift is off, keyboard is prepareToEditText")
     #expect(ended.lines.allSatisfy { $0.count <= 80 })

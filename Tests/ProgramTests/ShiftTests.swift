@@ -2,20 +2,57 @@ import Foundation
 import TestSupport
 import Testing
 
-/// `keymodectl shift --dry-run`, which prints what the virtual keyboard would do.
+/// `keymodectl shift`, whose virtual keyboard types into a FIFO.
 @Suite("A Shift that types", .timeLimit(.minutes(10)))
-struct ShiftTests {
-  private let memory: TemporaryFolder
+final class ShiftTests {
+  /// A press, a release, or both, of a key of the virtual keyboard.
+  private enum Typed: Equatable {
+    case shiftDown, shiftUp, capsLock
+    case unexpected([UInt16])
+  }
 
-  init() throws { memory = try TemporaryFolder() }
+  private let memory: TemporaryFolder
+  private let preload: FIFOKeyboard
+  private let uinput: Int32
+
+  init() throws {
+    memory = try TemporaryFolder()
+    preload = try FIFOKeyboard()
+    let path = "\(memory.path)/uinput"
+    try #require(mkfifo(path, 0o600) == 0)
+    uinput = open(path, O_RDWR | O_CLOEXEC)
+    try #require(uinput >= 0)
+  }
+
+  deinit { close(uinput) }
+
+  /// The next report of the virtual keyboard; for Caps Lock, both reports.
+  private func typed() throws -> Typed {
+    func report() throws -> [UInt16] {
+      try awaitInput(uinput, "a report")
+      // Two events of 24 bytes: the key, by its type, code and value, and the end of the report.
+      var bytes = [UInt8](repeating: 0, count: 48)
+      try #require(read(uinput, &bytes, bytes.count) == bytes.count)
+      return [16, 18, 20].map { UInt16(bytes[$0]) }
+    }
+    switch try report() {
+    case [1, FIFOKeyboard.Key.leftShift.rawValue, 1]: return .shiftDown
+    case [1, FIFOKeyboard.Key.leftShift.rawValue, 0]: return .shiftUp
+    case [1, FIFOKeyboard.Key.capsLock.rawValue, 1]:
+      return try report() == [1, FIFOKeyboard.Key.capsLock.rawValue, 0]
+        ? .capsLock : .unexpected([])
+    case let other: return .unexpected(other)
+    }
+  }
 
   private func shift(
     _ directory: String, _ arguments: [String], environment: [String: String] = [:]
   ) throws -> RunningProgram {
     try RunningProgram(
       "keymodectl",
-      ["shift", "--dry-run", "--any-session", "--socket-dir", directory] + arguments,
-      environment: ["RUNTIME_DIRECTORY": memory.path].merging(environment) { $1 })
+      ["shift", "--any-session", "--socket-dir", directory] + arguments,
+      environment: ["RUNTIME_DIRECTORY": memory.path, "FIFO_UINPUT": "\(memory.path)/uinput"]
+        .merging(preload.environment) { $1 }.merging(environment) { $1 })
   }
 
   /// Starts it, and waits until it knows the states.
@@ -53,11 +90,11 @@ struct ShiftTests {
     for event in ["characterTyped", "shiftPressed", "characterTyped", "shiftPressed"] {
       try daemon.trigger(event)
     }
-    #expect(try program.line() == "Shift is down")
-    #expect(try program.line() == "Shift is up")
-    #expect(try program.line() == "Shift is down")
+    #expect(try typed() == .shiftDown)
+    #expect(try typed() == .shiftUp)
+    #expect(try typed() == .shiftDown)
     daemon.kill()
-    #expect(try program.line() == "Shift is up")
+    #expect(try typed() == .shiftUp)
     try wait(for: "the message") { program.errors.contains("waiting for it") }
     program.terminate()
     #expect(program.end() == SIGTERM)
@@ -69,8 +106,8 @@ struct ShiftTests {
     let daemon = try tapping()
     let program = try following(daemon, "--one-shot", "--at-most", "200ms")
     try daemon.trigger("shiftPressed")
-    #expect(try program.line() == "Shift is down")
-    #expect(try program.line() == "Shift is up")
+    #expect(try typed() == .shiftDown)
+    #expect(try typed() == .shiftUp)
     program.terminate()
     _ = program.end()
     #expect(program.errors == "")
@@ -79,19 +116,19 @@ struct ShiftTests {
     let next = try following(daemon, "--one-shot", "--at-most", "5s")
     for _ in 1...2 {
       try daemon.trigger("shiftPressed")
-      #expect(try next.line() == "Shift is down")
+      #expect(try typed() == .shiftDown)
       let start = ContinuousClock.now
       try daemon.whileStopped {
-        let line = try next.line()
-        #expect(line == "Shift is up")
+        let typed = try typed()
+        #expect(typed == .shiftUp)
         #expect(.now - start < .seconds(4))
       }
       try daemon.trigger("characterTyped")
     }
     try daemon.trigger("shiftPressed")
-    #expect(try next.line() == "Shift is down")
+    #expect(try typed() == .shiftDown)
     next.terminate()
-    #expect(try next.line() == "Shift is up")
+    #expect(try typed() == .shiftUp)
     #expect(next.end() == SIGTERM)
     #expect(next.errors.contains("does not answer"))
   }
@@ -153,7 +190,7 @@ struct ShiftTests {
         ("shift", "capsLock"), ("caps", "on"),
       ])
     let program = try shift(folder.path, ["--caps-lock"])
-    for _ in 1...3 { #expect(try program.line() == "Caps Lock is tapped") }
+    for _ in 1...3 { #expect(try typed() == .capsLock) }
     kill(program.number, SIGKILL)
     _ = program.end()
     #expect(try String(contentsOfFile: "\(memory.path)/ours", encoding: .utf8) == "-\n\0")
@@ -161,7 +198,7 @@ struct ShiftTests {
 
     let (second, other) = try daemon("capsLock", capsIsOn: true, [])
     let next = try shift(other.path, ["--caps-lock"])
-    #expect(try next.line() == "Caps Lock is tapped")
+    #expect(try typed() == .capsLock)
     next.terminate()
     #expect(next.end() == SIGTERM)
     // This daemon never tells that the LED is off.

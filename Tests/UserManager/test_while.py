@@ -395,15 +395,6 @@ def test_signal_that_ends_keymodectl_ends_the_command_by_the_same(
     running.wait_for_nothing()
 
 
-def test_other_signals_are_passed_on(person: Person, start: Start) -> None:
-    names = ["USR1", "USR2", "WINCH"]
-    traps = "; ".join(f"trap 'echo {name} >>log' {name}" for name in names)
-    running = start(shell=f"{traps}; echo up >>log; while :; do sleep 0.01; done", until="up")
-    for count, name in enumerate(names, 1):
-        running.signal(signal.Signals[f"SIG{name}"])
-        running.wait_for_log("up", *names[:count])
-
-
 def test_ctrl_z_ends_the_command_before_it_stops_keymodectl(person: Person, start: Start) -> None:
     running = start(
         "--grace", "100ms", shell="trap '' TERM; echo up >>log; sleep 1000; :", until="up"

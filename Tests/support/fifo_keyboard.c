@@ -2,7 +2,7 @@
 //
 // Loaded into keymoded or keyd by LD_PRELOAD, this answers the questions that they and libevdev ask a
 // device. The events themselves are what a test writes into the FIFO. What makes a uinput device succeeds,
-// and makes none.
+// and makes none; what is typed on it goes into the FIFO that FIFO_UINPUT names.
 //
 // A FIFO beside which there is a file of the same name with ".leds" has the LEDs of Num Lock and Caps Lock.
 // Which of them are on is a digit in the file: 1 for Num Lock plus 2 for Caps Lock.
@@ -14,6 +14,7 @@
 #include <linux/uinput.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -52,6 +53,17 @@ static int numbered(int result, struct stat *status) {
   if (result == 0 && S_ISFIFO(status->st_mode))
     status->st_rdev = status->st_ino;
   return result;
+}
+
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  int mode = va_arg(rest, int);
+  va_end(rest);
+  const char *uinput = getenv("FIFO_UINPUT");
+  if (uinput && strcmp(path, "/dev/uinput") == 0)
+    path = uinput;
+  return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
 }
 
 int stat(const char *path, struct stat *status) {

@@ -1,99 +1,83 @@
-import Glibc
-public import StateMachines
+import StateMachines
 
 /// Rules for a command that runs while states last.
 ///
-/// |             | entered(e)  | left        | ended(o)                      | quit(r)     |
-/// | ----------- | ----------- | ----------- | ----------------------------- | ----------- |
-/// | waiting     | running(e)  | ignored     | ignored                       | finished(r) |
-/// | running     | ignored     | ending      | waiting                       | quitting(r) |
-/// | ending      | ending(e)   | ignored     | waiting                       | quitting(r) |
-/// | ending(e)   | ignored     | ending      | running(e)                    | quitting(r) |
-/// | quitting(r) | ignored     | ignored     | finished(r)                   | ignored     |
-/// | finished(r) | ignored     | ignored     | ignored                       | ignored     |
+/// |              | entered      | left    | ended    | quit     |
+/// | ------------ | ------------ | ------- | -------- | -------- |
+/// | waiting      | running      | ignored | ignored  | finished |
+/// | running      | ignored      | ending  | waiting  | quitting |
+/// | ending       | ending again | ignored | waiting  | quitting |
+/// | ending again | ignored      | ending  | running  | quitting |
+/// | quitting     | ignored      | ignored | finished | ignored  |
+/// | finished     | ignored      | ignored | ignored  | ignored  |
 ///
-/// With ``isOnce``, `ended(o)` leads to `finished(command(o))` from `running` and `ending`, and
-/// `ending` ignores `entered`.
+/// With ``isOnce``, `ended` leads to `finished` from `running` and `ending`, and `ending` ignores
+/// `entered`.
 ///
 /// A command is never started before the last one has ended. What was entered and left in the
 /// meantime is forgotten. A command that ends by itself is started again when the states are
 /// entered again, not before.
-public struct CommandRules: Rules {
+struct CommandRules: Rules {
   /// What the command does, and what it shall do next.
-  public enum State: Hashable, Sendable {
+  enum State: Hashable, Sendable {
     /// The command does not run.
     case waiting
-    /// It was started, for this reason.
-    case running(Entering)
-    /// It was told to end; where the states have been entered again meanwhile, it starts again.
-    case ending(next: Entering?)
+    /// It was started.
+    case running
+    /// It was told to end, and starts `again` if the states have been entered meanwhile.
+    case ending(again: Bool)
     /// It was told to end, and this program ends after it.
-    case quitting(Result)
+    case quitting
     /// This program ends.
-    case finished(Result)
+    case finished
   }
 
   /// What happens to the command and the states.
-  public enum Event: Hashable, Sendable {
+  enum Event: CaseIterable, Sendable {
     /// The states have been entered.
-    case entered(Entering)
+    case entered
     /// The states have been left, or are not known any more.
     case left
     /// The command has ended, or could not be started.
-    case ended(CommandOutcome)
+    case ended
     /// This program shall end.
-    case quit(Result)
-  }
-
-  /// How this program ends.
-  public enum Result: Hashable, Sendable {
-    /// As the command that ran once.
-    case command(CommandOutcome)
-    /// By this signal, which it received.
-    case signal(Int32)
-    /// With an error.
-    case error
+    case quit
   }
 
   /// What has to be done after a transition.
-  public enum Action: Hashable, Sendable {
+  enum Action: Hashable, Sendable {
     /// Start the command.
-    case start(Entering)
-    /// End the command, by this signal first.
-    case end(Int32)
+    case start
+    /// Tell the command to end.
+    case end
     /// End this program.
-    case finish(Result)
+    case finish
   }
 
   /// Whether the command runs a single time.
-  public let isOnce: Bool
+  let isOnce: Bool
 
-  /// Rules for a command that runs each time, or once.
-  public init(isOnce: Bool) { self.isOnce = isOnce }
-
-  /// `waiting`.
-  public var initial: State { .waiting }
+  var initial: State { .waiting }
 
   /// The table above.
-  public func next(_ state: State, on event: Event) -> State? {
+  func next(_ state: State, on event: Event) -> State? {
     switch (state, event) {
-    case (.waiting, .entered(let entering)): .running(entering)
-    case (.waiting, .quit(let result)): .finished(result)
+    case (.waiting, .entered): .running
+    case (.waiting, .quit): .finished
     case (.waiting, .left), (.waiting, .ended): nil
 
-    case (.running, .left): .ending(next: nil)
-    case (.running, .ended(let outcome)): isOnce ? .finished(.command(outcome)) : .waiting
-    case (.running, .quit(let result)): .quitting(result)
+    case (.running, .left): .ending(again: false)
+    case (.running, .ended): isOnce ? .finished : .waiting
+    case (.running, .quit): .quitting
     case (.running, .entered): nil  // the states were entered before
 
-    case (.ending(nil), .entered(let entering)): isOnce ? nil : .ending(next: entering)
-    case (.ending(.some), .left): .ending(next: nil)
-    case (.ending(let next), .ended(let outcome)):
-      isOnce ? .finished(.command(outcome)) : next.map(State.running) ?? .waiting
-    case (.ending, .quit(let result)): .quitting(result)
-    case (.ending(.some), .entered), (.ending(nil), .left): nil
+    case (.ending(again: false), .entered): isOnce ? nil : .ending(again: true)
+    case (.ending(again: true), .left): .ending(again: false)
+    case (.ending(let again), .ended): isOnce ? .finished : again ? .running : .waiting
+    case (.ending, .quit): .quitting
+    case (.ending(again: true), .entered), (.ending(again: false), .left): nil
 
-    case (.quitting(let result), .ended): .finished(result)
+    case (.quitting, .ended): .finished
     case (.quitting, .entered), (.quitting, .left): nil
     case (.quitting, .quit): nil  // the first reason is the one to report
 
@@ -102,23 +86,12 @@ public struct CommandRules: Rules {
   }
 
   /// What has to be done after this transition.
-  public func action(from: State, to: State) -> Action? {
+  func action(from: State, to: State) -> Action? {
     switch (from, to) {
-    case (.waiting, .running(let entering)), (.ending, .running(let entering)): .start(entering)
-    case (.running, .ending): .end(SIGTERM)
-    case (.running, .quitting(let result)), (.ending, .quitting(let result)): .end(result.signal)
-    case (_, .finished(let result)): .finish(result)
+    case (.waiting, .running), (.ending, .running): .start
+    case (.running, .ending), (_, .quitting): .end
+    case (_, .finished): .finish
     case (.waiting, _), (.running, _), (.ending, _), (.quitting, _), (.finished, _): nil
-    }
-  }
-}
-
-extension CommandRules.Result {
-  /// The signal by which a command is ended for this reason.
-  fileprivate var signal: Int32 {
-    switch self {
-    case .signal(let number): number
-    case .command, .error: SIGTERM
     }
   }
 }

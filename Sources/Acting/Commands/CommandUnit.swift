@@ -9,7 +9,7 @@ import Terminal
 /// process, the keeper, waits for the end of a pipe that only this process can write to. So when
 /// this process ends, whatever ended it, systemd ends the command, even where the service lives on:
 /// by SIGTERM, after the grace by SIGKILL, and at last by the kernel's `cgroup.kill`. Systemd kills
-/// one process after the other, and may miss one of a command that starts processes all the time.
+/// one process after the other, and may miss some of a command that starts more all the time.
 /// Nothing that the command starts can leave the unit by chance.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
@@ -28,8 +28,8 @@ final class CommandUnit {
   /// - Parameter grace: how long the command may take to end.
   /// - Throws: ``NoCommandUnit``.
   init(grace: Duration) throws {
-    // Root uses the system's manager, even in a terminal of another user, which is in a unit of
-    // hers. In a unit of root's own user manager, it uses that one.
+    // Root uses the system's manager, also under sudo in a terminal that is a unit of another
+    // user's manager; but in a unit of root's own user manager, it uses that one.
     let userUnit = ServiceManager.userUnit
     let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
     let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
@@ -52,14 +52,14 @@ final class CommandUnit {
           ("StandardInputFileDescriptor", .descriptor(ends.reading)),
           ("StandardOutput", .string("null")),
           ("ExecStopPost", Self.command(["/bin/sh", "-c", Self.killAll])),
-          // So it stops after this process, which is asked first to end the command.
+          // It stops after this process, which ends the command first.
           ("BindsTo", bound), ("Before", bound),
           ("TimeoutStopUSec", .uint64(UInt64(clamping: grace.wholeMicroseconds))),
           ("Delegate", .bool(true)), ("OOMPolicy", .string("continue")),
         ], by: address)
       keeper = try ForeignProcess(started.process)
       path = try ControlGroup.path(of: started.process)
-      // An error that each run would have is better told now.
+      // Fails now, if no run could have a group.
       _ = try ControlGroup(at: "\(path)/run-0")
       manager = try started.manager.map { process in try ForeignProcess(process.number) }
     } catch let error as any TerminalTextConvertible {
@@ -107,7 +107,7 @@ final class CommandUnit {
   }
 }
 
-/// Why no command can run, or run on.
+/// Why no command can be started, or why it has ended with its unit.
 struct NoCommandUnit: Error, TerminalTextConvertible {
   let text: TerminalText
 }
@@ -120,7 +120,7 @@ private func startUnit(
 ) throws -> (process: Int32, manager: PeerProcess?) {
   let run = try Run<Int32>()
   var job: String?
-  // Of the manager, for its own closure.
+  // The manager, for the closure that it is made with.
   var known: SystemdManager?
   let manager = try SystemdManager(address, on: run.loop) { end in
     guard end.job == job else { return }

@@ -1,6 +1,5 @@
 import Glibc
 public import Linux
-import StateMachines
 import Terminal
 
 /// What became of a command.
@@ -27,15 +26,18 @@ final class ContainedCommand {
   private let command: [String]
   private let unit: CommandUnit
   private let loop: EventLoop
+  private let grace: Duration
   private let told: (CommandOutcome) -> Void
 
-  private var machine: StateMachine<RunRules>
   private var group: ControlGroup?
   private var first: ChildProcess?
   private var outcome: CommandOutcome?
   /// The processes that were there when the first one's process group was asked to end.
   private var asked: Set<Int32> = []
-  // The sources call this object, and go with it.
+  /// Whether the command was told to end, or its first process has ended: the grace runs, and
+  /// nothing puts its end off.
+  private var isEnding = false
+  // The sources call this object, which owns them.
   private var firstEnds: EventSource?
   private var groupChanges: EventSource?
   private var deadline: EventSource?
@@ -46,14 +48,14 @@ final class ContainedCommand {
     _ command: [String], in unit: CommandUnit, grace: Duration, on loop: EventLoop,
     told: @escaping (CommandOutcome) -> Void
   ) throws(SystemError) {
-    (self.command, self.unit, self.loop, self.told) = (command, unit, loop, told)
-    machine = StateMachine(RunRules(grace: grace.wholeMicroseconds))
+    (self.command, self.unit, self.grace) = (command, unit, grace)
+    (self.loop, self.told) = (loop, told)
     deadline = try loop.addTimer { [unowned self] in
-      take(.deadlineCame)
+      group?.kill()
       // The kernel tells of an empty group up to 10 ms late; never, if the unit's end removed
       // it first.
       look()
-      if machine.state == .killing { deadline?.set(after: .milliseconds(100)) }
+      if isEnding { deadline?.set(after: .milliseconds(100)) }
     }
   }
 
@@ -69,7 +71,6 @@ final class ContainedCommand {
       let first = try ChildProcess(running: command, in: group)
       (self.group, self.first) = (group, first)
       firstEnds = try loop.addIO(first.descriptor, .readable) { [unowned self] _ in look() }
-      take(.started)
       return nil
     } catch {
       // If the loop refused its descriptor, the command runs already.
@@ -80,53 +81,43 @@ final class ContainedCommand {
   }
 
   /// Ends the command: by this signal to its process group, and after the grace by SIGKILL to all
-  /// that is left of it. Another call sends another signal, and puts off nothing.
+  /// that is left of it. A second call sends its signal too, within the same grace.
   func end(by signal: Int32) {
-    guard machine.state != .idle else { return }
+    guard first != nil else { return }
     asked = Set(group?.members ?? [])
     send(signal)
     // A stopped process could not end.
     send(SIGCONT)
-    take(.endOrdered(at: microsecondsSinceBoot()))
+    beginGrace()
   }
 
-  /// Passes a signal on to the command's process group, if the command runs.
-  func pass(_ signal: Int32) { if machine.state == .running { send(signal) } }
-
   /// Kills what is left of the command.
-  func close() { if machine.state != .idle { group?.kill() } }
+  func close() { group?.kill() }
 
   // MARK: - What happens
 
   private func look() {
-    // Reading it makes the descriptor unready.
+    // Read in any case: this makes the descriptor unready.
     let isPopulated = group?.isPopulated == true
     guard first?.hasEnded == true else { return }
     if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }
-    // The descriptor of an ended process stays readable.
+    // The descriptor of an ended process stays readable, so its source must go.
     if let ended = firstEnds {
       ended.end()
       firstEnds = nil
-      if machine.state != .running { ask(sparing: asked) }
-      take(.firstEnded(at: microsecondsSinceBoot()))
+      ask()
+      beginGrace()
     }
-    if !isPopulated { take(.allEnded) }
+    guard !isPopulated else { return }
+    let outcome = outcome ?? .ended(.signalled(SIGKILL))
+    forget()
+    told(outcome)
   }
 
-  private func take(_ event: RunRules.Event) {
-    guard let transition = machine.take(event) else { return }
-    switch (transition.from, transition.to) {
-    case (.running, .ending(let time)):
-      deadline?.set(at: UInt64(clamping: time))
-      if case .firstEnded = event { ask() }
-    case (.ending, .killing): group?.kill()
-    case (_, .idle):
-      deadline?.disable()
-      let outcome = outcome ?? .ended(.signalled(SIGKILL))
-      forget()
-      told(outcome)
-    case (.idle, _), (.running, _), (.ending, _), (.killing, _): break
-    }
+  /// Kills what is left after the grace.
+  private func beginGrace() {
+    if !isEnding { deadline?.set(after: grace) }
+    isEnding = true
   }
 
   // MARK: - What follows
@@ -141,12 +132,12 @@ final class ContainedCommand {
     }
   }
 
-  /// Asks all processes of the command to end, but those in its process group that were
-  /// asked before.
+  /// Asks all processes that the first one has left behind to end, but those in its process group
+  /// that were asked before.
   ///
   /// A shell may block signals while it starts a process. A signal that the group got before the
   /// process existed ends only the shell.
-  private func ask(sparing asked: Set<Int32> = []) {
+  private func ask() {
     let number = first?.number
     for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number
     {
@@ -158,7 +149,8 @@ final class ContainedCommand {
   private func forget() {
     groupChanges?.end()
     firstEnds?.end()
+    deadline?.disable()
     (groupChanges, firstEnds) = (nil, nil)
-    (group, first, outcome, asked) = (nil, nil, nil, [])
+    (group, first, outcome, asked, isEnding) = (nil, nil, nil, [], false)
   }
 }

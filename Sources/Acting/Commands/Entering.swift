@@ -1,13 +1,13 @@
-public import KeyboardModes
+import KeyboardModes
 
 /// Why a command starts: the states that its conditions hold in, and the change that led to them.
-public struct Entering: Hashable, Sendable {
+struct Entering: Hashable, Sendable {
   /// The states.
-  public let modes: Modes
+  let modes: Modes
   /// The machine that changed; where none did, the one that the conditions name first.
-  public let machine: Machine
+  let machine: Machine
   /// The event that caused the change; `nil` where the states were found as they are.
-  public let event: String?
+  let event: String?
   private let time: Time?
 
   init(_ modes: Modes, by change: Change?, else machine: Machine) {
@@ -18,7 +18,7 @@ public struct Entering: Hashable, Sendable {
   }
 
   /// The command's environment variables.
-  public var variables: [(name: String, value: String)] {
+  var variables: [(name: String, value: String)] {
     [
       ("KEYMODE_MACHINE", machine.rawValue), ("KEYMODE_STATE", modes[machine]),
       ("KEYMODE_EVENT", event ?? ""),
@@ -29,22 +29,21 @@ public struct Entering: Hashable, Sendable {
 }
 
 /// Notices when conditions begin to hold, and when they no longer do.
-public struct HeldConditions {
+struct HeldConditions {
   private let conditions: StateConditions
-  /// How they began to hold; `nil` while they do not.
+  /// How they last began to hold; `nil` while they do not.
   private(set) var entering: Entering?
 
   /// Notices when these conditions hold.
-  public init(_ conditions: StateConditions) { self.conditions = conditions }
+  init(_ conditions: StateConditions) { self.conditions = conditions }
 
   /// Takes an occurrence, and returns the event that it makes, if any.
-  public mutating func take(_ occurrence: Occurrence) -> CommandRules.Event? {
+  mutating func take(_ occurrence: Occurrence) -> CommandRules.Event? {
     switch occurrence {
     case .states(let states, let change) where conditions.hold({ states[$0] }):
       guard entering == nil else { return nil }
-      let entering = Entering(states.modes, by: change, else: conditions.first)
-      self.entering = entering
-      return .entered(entering)
+      entering = Entering(states.modes, by: change, else: conditions.first)
+      return .entered
     case .states, .unknown:
       guard entering != nil else { return nil }
       entering = nil

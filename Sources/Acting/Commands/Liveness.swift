@@ -2,7 +2,7 @@ import KeymodeClient
 import Linux
 import Terminal
 
-/// While a command runs, notices a daemon that does not answer, and tells the service manager that
+/// While a state acts, notices a daemon that does not answer, and tells the service manager that
 /// this program lives. In a service, the manager's watchdog notices if this program hangs.
 ///
 /// An idle program is never woken.
@@ -19,7 +19,6 @@ final class Liveness {
   private let silent: (ClientError) -> Void
   private var tick: EventSource?
   private var question: EventSource?
-  private var isSilent = false
   private var isWatching = false
 
   /// - Parameter silent: called from the loop if the daemon does not answer, with the reason.
@@ -31,9 +30,9 @@ final class Liveness {
     tick = try loop.addTimer { [unowned self] in look() }
   }
 
-  /// Begins anew: the daemon may have been silent in the last run.
+  /// Begins to ask, unless it does already.
   func begin() {
-    (question, isSilent) = (nil, false)
+    guard !isWatching else { return }
     isWatching = true
     ServiceManager.notify("WATCHDOG_USEC=\(Self.watchdog.wholeMicroseconds)")
     look()
@@ -51,7 +50,7 @@ final class Liveness {
   private func look() {
     ServiceManager.notify("WATCHDOG=1")
     tick?.set(after: Self.interval)
-    if question == nil, !isSilent { ask() }
+    if question == nil { ask() }
   }
 
   private func ask() {
@@ -61,9 +60,7 @@ final class Liveness {
       switch result {
       // A daemon that refuses, such as one with too many clients, does not hang.
       case .success, .failure(.refused): break
-      case .failure(let error):
-        isSilent = true
-        silent(error)
+      case .failure(let error): silent(error)
       }
     }
   }

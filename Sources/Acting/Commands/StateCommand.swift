@@ -3,38 +3,38 @@ public import KeymodeClient
 import Linux
 import StateMachines
 public import Terminal
-import Wire
 
 /// A command that runs while states last: `keymodectl while`.
 ///
 /// ``CommandRules`` decide; this follows the states, reads signals, and starts and ends the
 /// command, which runs in a ``CommandUnit``.
 public final class StateCommand {
+  /// How this program ends.
+  public enum End: Hashable, Sendable {
+    /// As the command that ran once.
+    case command(CommandOutcome)
+    /// By this signal, which it received.
+    case signal(Int32)
+  }
+
   private let command: [String]
   private let conditions: StateConditions
   private let directory: String
   private let notify: (TerminalText) -> Void
   private let explain: (ClientError) -> TerminalText
 
-  private let run: Run<CommandRules.Result>
+  private let run: Run<End>
   private var contained: ContainedCommand?
   private var liveness: Liveness?
   private var losses: [EventSource] = []
 
   private var held: HeldConditions
   private var machine: StateMachine<CommandRules>
-  private var error: (any Error)?
-  /// Whether the daemon has the states of the conditions; before that is known, nothing starts.
-  private var isChecked: Bool
-  /// The question for the daemon's states, or the time before it is asked again.
-  private var checking: EventSource?
+  /// How this program ends, once the command has ended; `nil` while it goes on.
+  private var end: Result<End, any Error>?
   private var hasTold = false
   /// Whether this program is to be stopped, as by Ctrl+Z, once the command has ended.
   private var isToStop = false
-
-  /// The signals that end this program, and those that the command alone gets.
-  private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
-  private static let passed = [SIGUSR1, SIGUSR2, SIGWINCH]
 
   /// A command for the states of the daemon that serves in `directory`.
   ///
@@ -54,7 +54,6 @@ public final class StateCommand {
     (self.notify, self.explain) = (notify, explain)
     held = HeldConditions(conditions)
     machine = StateMachine(CommandRules(isOnce: isOnce))
-    isChecked = conditions.keyboard.isEmpty
   }
 
   /// Runs the command whenever the conditions hold, until a signal, or the end of a command that
@@ -67,33 +66,30 @@ public final class StateCommand {
   /// - Throws: if systemd cannot make a unit for the command, `UsageError` if the daemon lacks a
   ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
   ///   system call fails.
-  public func result(
-    grace: Duration, anySession: Bool, mayWait: Bool
-  ) throws -> CommandRules.Result {
+  public func result(grace: Duration, anySession: Bool, mayWait: Bool) throws -> End {
     let loop = run.loop
     // Before the unit: making it may move this process out of its session.
     let follower = try StatesFollower(
-      directory, on: loop, anySession: anySession, mayWait: mayWait
+      directory, checking: conditions, on: loop, anySession: anySession, mayWait: mayWait
     ) { [self] occurrence in
       switch occurrence {
       case .success(let occurrence): take(occurrence)
-      case .failure(let error): fail(error)
+      case .failure(let error): quit(.failure(error))
       }
     }
-    // Before it asks for the unit: a manager that waits for this process starts no other.
+    // Before the unit: a manager that waits until this process is ready starts no other.
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
-    let signals = try loop.addSignals(
-      (Self.ending + [SIGTSTP]).filter { !Signals.isIgnored($0) } + Self.passed
-    ) { [self] in heed($0) }
+    let heeded = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
+    let signals = try loop.addSignals(heeded) { [self] in heed($0) }
     let contained = try ContainedCommand(command, in: unit, grace: grace, on: loop) {
-      [self] outcome in take(.ended(outcome))
+      [self] in ended($0)
     }
     self.contained = contained
     liveness = try Liveness(of: directory, on: loop) { [self] _ in take(.left) }
     losses = try unit.watch(on: loop) { [self] in
       losses = []
-      fail($0)
+      quit(.failure($0))
     }
     defer { contained.close() }
     return try run.untilEnd(keeping: follower, signals)
@@ -103,12 +99,7 @@ public final class StateCommand {
 
   private func take(_ occurrence: Occurrence) {
     tell(occurrence)
-    let event = held.take(occurrence)
-    if isChecked {
-      if let event { take(event) }
-    } else if case .states = occurrence {
-      check()
-    }
+    if let event = held.take(occurrence) { take(event) }
   }
 
   /// Says once why the command waits, if it waits from the start.
@@ -120,83 +111,54 @@ public final class StateCommand {
     notify("\(text);\n\(isLocked ? "the command starts once it is unlocked" : "waiting for it")")
   }
 
-  /// Asks the daemon whether it has the states of the conditions: a missing one can never hold.
-  private func check() {
-    guard !isChecked, checking == nil else { return }
-    perform {
-      checking = try run.loop.ask(.machines, of: directory) { [self] answer in
-        checking = nil
-        perform { try take(answer) }
-      }
-    }
-  }
-
-  private func take(_ machines: Result<[MachineMessage], ClientError>) throws {
-    switch machines {
-    case .success(let machines):
-      try conditions.check(machines)
-      isChecked = true
-      if let entering = held.entering { take(.entered(entering)) }
-    // A daemon that goes meanwhile is asked when it is back.
-    case .failure(.noDaemon), .failure(.connectionLost): break
-    // A system call failed here, as where no more files may be open.
-    case .failure(.failed(let what)): throw ClientError.failed(what)
-    case .failure(let error):
-      notify("\(error);\ntrying again")
-      checking = try run.loop.call(after: .seconds(5)) { [self] in
-        checking = nil
-        check()
-      }
-    }
-  }
-
   private func heed(_ signal: Int32) {
     if signal == SIGTSTP {
       isToStop = true
       take(.left)
       stopIfWanted()
-    } else if !Self.ending.contains(signal) {
-      contained?.pass(signal)
-    } else if !take(.quit(.signal(signal))) {
-      contained?.end(by: signal)
+    } else {
+      quit(.success(.signal(signal)), by: signal)
     }
   }
 
-  private func perform(_ body: () throws -> Void) {
-    do { try body() } catch { fail(error) }
+  /// Ends this program, after the command, which gets this signal.
+  private func quit(_ end: Result<End, any Error>, by signal: Int32 = SIGTERM) {
+    self.end = self.end ?? end
+    take(.quit, endingBy: signal)
   }
 
-  /// Ends this program with an error, after the command.
-  private func fail(_ error: any Error) {
-    if self.error == nil { self.error = error }
-    take(.quit(.error))
+  private func ended(_ outcome: CommandOutcome) {
+    if machine.rules.isOnce { end = end ?? .success(.command(outcome)) }
+    take(.ended)
   }
 
   // MARK: - What follows
 
-  /// Takes an event, and returns whether it made a difference.
-  @discardableResult
-  private func take(_ event: CommandRules.Event) -> Bool {
-    guard let transition = machine.take(event) else { return false }
+  private func take(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
+    guard let transition = machine.take(event) else {
+      // A second signal is passed on, too.
+      if event == .quit { contained?.end(by: signal) }
+      return
+    }
     if machine.state == .waiting { liveness?.end() }
     switch machine.rules.action(from: transition.from, to: transition.to) {
-    case .start(let entering): start(entering)
-    case .end(let signal): contained?.end(by: signal)
-    case .finish(let result): if let error { run.fail(error) } else { run.end(result) }
+    case .start: start()
+    case .end: contained?.end(by: signal)
+    case .finish: if let end { run.end(with: end) }
     case nil: break
     }
     stopIfWanted()
-    return true
   }
 
-  private func start(_ entering: Entering) {
+  private func start() {
     liveness?.begin()
-    guard let failure = contained?.start(adding: entering.variables) else { return }
+    let variables = held.entering?.variables ?? []
+    guard let failure = contained?.start(adding: variables) else { return }
     notify("\(SystemError("run", command.first ?? "", code: failure))")
-    take(.ended(.failed(failure)))
+    ended(.failed(failure))
   }
 
-  /// Stops this program once no command runs: a stopped one could not end it.
+  /// Stops this program, but only while no command runs, which it could not end.
   private func stopIfWanted() {
     guard isToStop, machine.state == .waiting else { return }
     isToStop = false

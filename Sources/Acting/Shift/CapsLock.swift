@@ -11,7 +11,7 @@ import KeyboardModes
 /// | awaitsOff | -                        | notOurs; if wanted, *tap*    | notOurs; LED on: *give up* |
 /// | settling  | -                        | -                            | as in ours or awaitsOff |
 ///
-/// A tap turns Caps Lock over, and leads to `awaitsOn` or `awaitsOff` until the LED has answered.
+/// A tap toggles Caps Lock, and leads to `awaitsOn` or `awaitsOff` until the LED has answered.
 /// Without a known LED nothing is tapped and, except in `awaitsOff`, time does not run out.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {
@@ -30,10 +30,7 @@ struct CapsLock: Sendable {
     case settling(isAnswered: Bool)
   }
 
-  /// What to do: tap Caps Lock, or say that it does not answer, and no longer turn it on.
-  enum Action: Hashable, Sendable {
-    case tap, giveUp
-  }
+  typealias Action = ShiftTyping.Action
 
   /// How long the LED may take to answer, in microseconds.
   static let patience: Int64 = 2_000_000
@@ -53,7 +50,7 @@ struct CapsLock: Sendable {
   /// Whether to turn Caps Lock on: not any more once it did not answer.
   var turnsOn = true
 
-  /// Takes that `capsLock` was entered, or left.
+  /// The state `capsLock` was entered, or left.
   mutating func want(_ isWanted: Bool, at now: Int64) -> Action? {
     self.isWanted = isWanted
     if phase == .notOurs, isWanted, led == .off, turnsOn { return tap(.awaitsOn, at: now) }
@@ -81,10 +78,10 @@ struct CapsLock: Sendable {
       return nil
     case (.awaitsOn, .off):
       (phase, self.until, turnsOn) = (.late, until + Self.lateness, false)
-      return .giveUp
+      return .giveUpCapsLock
     case (.awaitsOff, .on), (.settling(isAnswered: false), .off):
       (phase, self.until, turnsOn) = (.notOurs, nil, false)
-      return .giveUp
+      return .giveUpCapsLock
     case (.settling, .on), (.settling, .off):
       (phase, self.until) = (led == .on ? .ours : .awaitsOff, nil)
       return answer(at: now)
@@ -111,6 +108,6 @@ struct CapsLock: Sendable {
 
   private mutating func tap(_ next: Phase, at now: Int64) -> Action {
     (phase, until) = (next, now + Self.patience)
-    return .tap
+    return .tapCapsLock
   }
 }

@@ -1,6 +1,6 @@
 import Glibc
 public import KeymodeClient
-import Linux
+public import Linux
 public import Terminal
 import Wire
 
@@ -9,41 +9,38 @@ import Wire
 /// ``ShiftTyping`` decides; this follows the states of the session in front on `seat0`, keeps time,
 /// and remembers what is ours.
 public final class ShiftCommand {
-  /// How long the end may wait for LEDs: a tap counts once they show it.
+  /// How long this program may wait, at its end, for the LED that answers a tap.
   private static let patience = Duration.seconds(2)
 
   private let directory: String
-  private let perform: (ShiftTyping.Action) throws -> Void
+  private let keyboard: VirtualKeyboard
   private let tell: (TerminalText) -> Void
   private let isOneShot: Bool
 
   private let run: Run<Int32>
   private var typing: ShiftTyping
-  private let memory: ShiftMemory?
+  private let memory: ShiftMemory
   private var remembered: Set<String>
   private var follower: StatesFollower?
   private var liveness: Liveness?
   private var timer: EventSource?
   private var question: EventSource?
-  private var wasWaiting = false
   private var shown: TerminalText?
-  /// Ends this program after a signal, at the latest.
+  /// The signal that ends this program, and the timer that does so at the latest.
   private var ending: (signal: Int32, limit: EventSource)?
 
   /// - Parameters:
   ///   - longest: how long `on` holds Shift down at most; `nil` if it does not at all.
   ///   - memory: what is remembered for the next process.
-  ///   - perform: does what the rules say, in order.
   ///   - tell: receives what the user should know.
   public init(
-    hasCapsLock: Bool, oneShot longest: Duration?, of directory: String, memory: ShiftMemory?,
-    perform: @escaping (ShiftTyping.Action) throws -> Void,
-    tell: @escaping (TerminalText) -> Void
+    on keyboard: VirtualKeyboard, hasCapsLock: Bool, oneShot longest: Duration?,
+    of directory: String, memory: ShiftMemory, tell: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
     run = try Run()
     (self.directory, self.memory, isOneShot) = (directory, memory, longest != nil)
-    (self.perform, self.tell) = (perform, tell)
-    remembered = try memory?.read() ?? []
+    (self.keyboard, self.tell) = (keyboard, tell)
+    remembered = try memory.read()
     typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: longest, ours: remembered)
   }
 
@@ -53,15 +50,15 @@ public final class ShiftCommand {
   ///   - anySession: whether not to look at sessions.
   ///   - explain: says why there is no daemon, and what the user can do.
   /// - Returns: the signal.
-  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` for one shot
-  ///   if its trigger of Shift is not `tap`, and `SystemError` if a system call fails.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` if it
+  ///   shall hold Shift for taps, but its `shift.trigger` is not `tap`, and `SystemError`.
   public func serve(
     anySession: Bool, explain: @escaping (ClientError) -> TerminalText
   ) throws -> Int32 {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
     timer = try run.loop.addTimer { [self] in act { typing.pass(at: $0) } }
     liveness = try Liveness(of: directory, on: run.loop) { [self] error in
-      // That there is no daemon, the follower tells.
+      // The follower tells if there is no daemon.
       if case .noAnswer = error { tell("\(error);\nits states count as left") }
       act { typing.lose(at: $0) }
     }
@@ -81,7 +78,7 @@ public final class ShiftCommand {
   private func take(_ occurrence: Occurrence, _ explain: (ClientError) -> TerminalText) {
     switch occurrence {
     case .states(_, let change):
-      // Found anew, or about to hold Shift: the configuration may have changed.
+      // The daemon may be another one, or have another configuration before Shift is held.
       if isOneShot, change == nil || change?.to == "on" { checkTrigger() }
       show("")
     case .unknown(let reason):
@@ -121,25 +118,36 @@ public final class ShiftCommand {
     act { typing.end(at: $0) }
   }
 
-  /// Does what the rules say. What is ours is remembered before it is: a process that is killed
-  /// between cannot forget it.
+  /// Does what the rules say. What will be ours is remembered first, so that it is not forgotten if
+  /// this process is killed in between.
   private func act(_ decide: (Int64) -> [ShiftTyping.Action]) {
     run.perform {
       let actions = decide(microsecondsSinceBoot())
       if typing.ours != remembered {
         remembered = typing.ours
-        try memory?.write(remembered)
+        try memory.write(remembered)
       }
-      if typing.isWaiting, !wasWaiting { liveness?.begin() }
+      if typing.isWaiting { liveness?.begin() }
       for action in actions { try perform(action) }
       if !typing.isWaiting { liveness?.end() }
-      wasWaiting = typing.isWaiting
       if let deadline = typing.deadline {
         timer?.set(at: UInt64(clamping: deadline))
       } else {
         timer?.disable()
       }
       if let ending, !typing.isActive { run.end(ending.signal) }
+    }
+  }
+
+  private func perform(_ action: ShiftTyping.Action) throws(SystemError) {
+    switch action {
+    case .press: try keyboard.setShift(isDown: true)
+    case .release: try keyboard.setShift(isDown: false)
+    case .tapCapsLock: try keyboard.tapCapsLock()
+    case .giveUpCapsLock:
+      tell(
+        "Caps Lock does not answer its key: this keyboard layout has none there; "
+          + "it is left alone until the next start")
     }
   }
 }

@@ -15,13 +15,13 @@ import KeyboardModes
 ///
 /// So a state that is only found never acts.
 public struct ShiftTyping: Sendable {
-  /// What to do, in this order.
+  /// What to do next.
   public enum Action: Hashable, Sendable {
     /// Press or release Shift.
     case press, release
     /// Press and release Caps Lock.
     case tapCapsLock
-    /// Say that Caps Lock does not answer its key, and is left alone from now on.
+    /// Say that Caps Lock does not answer its key. No event turns it on from now on.
     case giveUpCapsLock
   }
 
@@ -55,7 +55,7 @@ public struct ShiftTyping: Sendable {
   /// Whether Shift is down, or the Caps Lock of the session in front is ours.
   public var isActive: Bool { pressedUntil != nil || caps.phase != .notOurs }
 
-  /// Whether it matters that the daemon tells its news at once.
+  /// Whether a daemon that hangs would leave Shift down, or Caps Lock on.
   public var isWaiting: Bool {
     pressedUntil != nil || caps.phase != .notOurs && caps.led != .unknown
   }
@@ -74,7 +74,7 @@ public struct ShiftTyping: Sendable {
     switch occurrence {
     case .states(let states, let change):
       if session != self.session { come(to: session, at: now) }
-      let told = actions(caps.tell(states.modes.locks[.caps], at: now))
+      let told = [caps.tell(states.modes.locks[.caps], at: now)].compactMap { $0 }
       if let change, change.machine != .shift { return told }
       return told + enter(change == nil ? nil : states[.shift], at: now)
     case .unknown(.noDaemon): return lose(at: now)
@@ -90,7 +90,7 @@ public struct ShiftTyping: Sendable {
 
   /// The daemon does not tell of changes any more: its states count as left.
   public mutating func lose(at now: Int64) -> [Action] {
-    enter(nil, at: now) + actions(caps.tell(.unknown, at: now))
+    enter(nil, at: now) + [caps.tell(.unknown, at: now)].compactMap { $0 }
   }
 
   /// Leaves all states for good.
@@ -102,7 +102,7 @@ public struct ShiftTyping: Sendable {
   /// Does what is due by now.
   public mutating func pass(at now: Int64) -> [Action] {
     let isOver = pressedUntil.map { $0 <= now } ?? false
-    return (isOver ? release() : []) + actions(caps.pass(at: now))
+    return (isOver ? release() : []) + [caps.pass(at: now)].compactMap { $0 }
   }
 
   private mutating func come(to session: String, at now: Int64) {
@@ -114,7 +114,7 @@ public struct ShiftTyping: Sendable {
   /// Takes the state of Shift that a change led to; `nil` if all states count as left.
   private mutating func enter(_ state: String?, at now: Int64) -> [Action] {
     let isWanted = state == "capsLock" && hasCapsLock && !isEnding
-    let left = release() + actions(caps.want(isWanted, at: now))
+    let left = release() + [caps.want(isWanted, at: now)].compactMap { $0 }
     guard state == "on", let longest, !isEnding else { return left }
     pressedUntil = now + longest
     return left + [.press]
@@ -123,13 +123,5 @@ public struct ShiftTyping: Sendable {
   private mutating func release() -> [Action] {
     defer { pressedUntil = nil }
     return pressedUntil == nil ? [] : [.release]
-  }
-
-  private func actions(_ action: CapsLock.Action?) -> [Action] {
-    switch action {
-    case .tap: [.tapCapsLock]
-    case .giveUp: [.giveUpCapsLock]
-    case nil: []
-    }
   }
 }

@@ -22,24 +22,19 @@ public struct Moment: Sendable {
     return Moment(boot: boot, day: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
-  /// Microseconds since `time`, which can be any number if the daemon plays a recording.
-  func passed(since time: Int64) -> Int64 {
-    let (difference, overflow) = boot.subtractingReportingOverflow(time)
-    return overflow ? (time < 0 ? .max : .min) : difference
-  }
+  /// Microseconds since `time`. They wrap: a daemon that plays a recording may tell any time.
+  func passed(since time: Int64) -> Int64 { boot &- time }
 
-  /// The local time of day, such as `15:02:11`, and its milliseconds, such as `042`.
+  /// The local time of day to the millisecond, such as `15:02:11.042`.
   ///
   /// - Parameter time: microseconds on `CLOCK_BOOTTIME`.
-  func clock(at time: Int64) -> (text: String, milliseconds: String) {
-    let (day, overflow) = day.subtractingReportingOverflow(passed(since: time))
-    let microseconds = overflow ? 0 : day
-    let rest = ((microseconds % 1_000_000) + 1_000_000) % 1_000_000
-    var seconds = time_t((microseconds - rest) / 1_000_000)
+  func clock(at time: Int64) -> String {
+    let (second, rest) = (day &- passed(since: time)).quotientAndRemainder(dividingBy: 1_000_000)
+    var seconds = time_t(second)
     var parts = tm()
     localtime_r(&seconds, &parts)
     let text = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { padded($0, 2, "0") }
       .joined(separator: ":")
-    return (text, padded(rest / 1000, 3, "0"))
+    return "\(text).\(padded(rest / 1000, 3, "0"))"
   }
 }

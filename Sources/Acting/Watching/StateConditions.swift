@@ -1,4 +1,5 @@
 public import KeyboardModes
+import KeymodeClient
 import Linux
 public import Terminal
 public import Wire
@@ -13,9 +14,6 @@ public struct StateConditions: Hashable, Sendable {
 
   /// The machines that are named.
   public var machines: Set<Machine> { Set(wanted.keys) }
-
-  /// The states of the keyboard machine that are named. Only the daemon knows which ones it has.
-  public var keyboard: [String] { wanted[.keyboard] ?? [] }
 
   /// Reads operands such as `shift=on,capsLock`; `nil` if there are none.
   ///
@@ -46,20 +44,35 @@ public struct StateConditions: Hashable, Sendable {
     self.first = first
   }
 
-  /// Checks that the daemon's keyboard machine has all states that are named: a missing one can
-  /// never hold.
+  /// Asks the daemon whether its keyboard machine has all states that are named: a missing one can
+  /// never hold. Waits for the answer.
+  ///
+  /// - Returns: `false` if the daemon has gone. Then ask again when it is back.
+  /// - Throws: `UsageError` if it lacks a state, and ``ClientError``.
+  func check(in directory: String) throws -> Bool {
+    guard wanted[.keyboard] != nil else { return true }
+    do {
+      try check(PendingAnswer(to: .machines, in: directory).wait())
+      return true
+    } catch ClientError.noDaemon, ClientError.connectionLost {
+      return false
+    }
+  }
+
+  /// Checks that one of these machines, the keyboard's, has all states that are named.
   ///
   /// - Throws: `UsageError` if it lacks one.
   public func check(_ machines: [MachineMessage]) throws(UsageError) {
     let machine = machines.first { $0.name == Machine.keyboard.rawValue }
-    try Self.check(keyboard, of: .keyboard, among: machine?.states ?? [])
+    try Self.check(wanted[.keyboard] ?? [], of: .keyboard, among: machine?.states ?? [])
   }
 
   private static func check(
     _ wanted: [String], of machine: Machine, among states: [String]
   ) throws(UsageError) {
     guard let unknown = wanted.first(where: { !states.contains($0) }) else { return }
-    throw UsageError("unknown state '\(unknown)' of \(machine); \(hint(unknown, "states", states))")
+    throw UsageError(
+      "unknown state '\(unknown)' of \(machine); \(suggestion(for: unknown, among: states))")
   }
 
   /// Whether all conditions hold.
@@ -68,13 +81,4 @@ public struct StateConditions: Hashable, Sendable {
   public func hold(_ state: (Machine) -> String?) -> Bool {
     wanted.allSatisfy { machine, states in state(machine).map(states.contains) ?? false }
   }
-}
-
-/// A hint about an unknown name among names that a configuration can add to: the most similar one
-/// or, on a line of their own, all of them.
-///
-/// - Parameter what: what has these names, as a plural.
-public func hint(_ unknown: String, _ what: String, _ names: [String]) -> TerminalText {
-  nearest(to: unknown, among: names).map { "did you mean '\($0)'?" }
-    ?? "the \(what) are\n\(wrapped(names))"
 }

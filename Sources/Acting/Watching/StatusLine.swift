@@ -7,50 +7,39 @@ import Wire
 public struct StatusLine: Sendable {
   private let format: StatusFormat
   private let isForWaybar: Bool
-  private var shown = ShownStates()
+  /// The last known states; empty while they are unknown.
+  private var states: [Machine: String] = [:]
   private var last: TerminalText?
-  private let machines: [Machine]
   /// The machines on whose changes the line depends.
   public let followed: Set<Machine>
-  /// The last step: its event, the state that it left, and the time of day at which it was made. Of
-  /// a step before the connection only the time is known, if there was one.
-  private var step: [String: String] = [:]
 
   /// A line in this format.
   ///
   /// - Parameters:
-  ///   - machines: the machines whose last change is shown.
+  ///   - machines: the machines that it is about, if the format names none or it is for Waybar.
   ///   - isForWaybar: whether to print it as JSON, for a custom module of Waybar. It has the states
   ///     of all machines, or only of a lock if the line is about nothing else.
   public init(
     _ format: StatusFormat, of machines: [Machine] = Machine.modes, isForWaybar: Bool
   ) {
-    (self.format, self.machines, self.isForWaybar) = (format, machines, isForWaybar)
+    (self.format, self.isForWaybar) = (format, isForWaybar)
     var followed = format.machines
-    if format.hasStep || followed.isEmpty { followed.formUnion(machines) }
-    if isForWaybar { followed.formUnion(machines) }
+    if isForWaybar || followed.isEmpty { followed.formUnion(machines) }
     let isAboutAll = isForWaybar && !followed.isDisjoint(with: Machine.modes)
     self.followed = isAboutAll ? Set(Machine.allCases) : followed
   }
 
-  /// Takes an update that arrived at `now`.
-  ///
-  /// - Returns: the line, if it differs from the last one.
-  public mutating func take(_ update: Update, at now: Moment = .now) -> TerminalText? {
+  /// Takes an update, and returns the line if it differs from the last one.
+  public mutating func take(_ update: Update) -> TerminalText? {
     switch update {
     case .states(let state):
-      shown.take(state, at: now)
-      let entered = machines.compactMap { shown.since[$0] }.max()
-      step = ["since": entered.map { now.clock(at: $0).text } ?? ""]
+      for machine in Machine.allCases { states[machine] = state.modes[machine] }
     case .change(let change):
       // After a new connection, changes come before the states; until then one state is unknown.
-      guard !shown.states.isEmpty else { return nil }
-      shown.take(change, at: now)
-      if machines.contains(change.machine), let time = shown.since[change.machine] {
-        step = ["event": change.event, "from": change.from, "since": now.clock(at: time).text]
-      }
+      guard !states.isEmpty else { return nil }
+      states[change.machine] = change.to
     case .missed: return nil
-    case .disconnected: (shown, step) = (ShownStates(), [:])
+    case .disconnected: states = [:]
     }
     let next = text
     guard next != last else { return nil }
@@ -59,9 +48,7 @@ public struct StatusLine: Sendable {
   }
 
   private var text: TerminalText {
-    let states = shown.states
-    let values = step.merging(states.map { ($0.rawValue, $1) }) { $1 }
-    let line = states.isEmpty ? "" : format.text(values)
+    let line = states.isEmpty ? "" : format.text(states)
     guard isForWaybar else { return line }
     let text = line.description
     // Waybar's custom modules, with "return-type": "json". `alt` chooses among "format-icons".
@@ -87,27 +74,19 @@ public struct StatusLine: Sendable {
   }
 }
 
-/// A user's text with placeholders: `{shift}`, `{keyboard}`, `{caps}` and `{num}` for states,
-/// `{event}`, `{from}` and `{since}` for the last step. `{{` and `}}` are braces.
+/// A user's text with placeholders for states: `{shift}`, `{keyboard}`, `{caps}` and `{num}`. `{{`
+/// and `}}` are braces.
 public struct StatusFormat: Sendable {
   private enum Part: Sendable {
     case text(String)
-    case value(of: String)
+    case state(of: Machine)
   }
-
-  private static let stepNames = ["event", "from", "since"]
-  private static let placeholders = Machine.allCases.map(\.rawValue) + stepNames
 
   private var parts: [Part] = []
 
   /// The machines whose states are in the text.
-  var machines: Set<Machine> { Set(names.compactMap(Machine.init(rawValue:))) }
-
-  /// Whether something of the last step is in the text.
-  var hasStep: Bool { names.contains(where: Self.stepNames.contains) }
-
-  private var names: [String] {
-    parts.compactMap { if case .value(let name) = $0 { name } else { nil } }
+  var machines: Set<Machine> {
+    Set(parts.compactMap { if case .state(let machine) = $0 { machine } else { nil } })
   }
 
   /// Reads a format.
@@ -121,14 +100,11 @@ public struct StatusFormat: Sendable {
         rest = rest.dropFirst(2)
       } else if first == "{" {
         let name = String(rest.dropFirst().prefix { $0 != "}" })
-        guard let end = rest.firstIndex(of: "}"), Self.placeholders.contains(name) else {
+        guard let end = rest.firstIndex(of: "}"), let machine = Machine(rawValue: name) else {
           throw UsageError(
-            """
-            invalid '{' in the format; use {shift}, {keyboard}, {caps}, {num}, {event}, {from}, {since}, \
-            or {{ for a brace
-            """)
+            "invalid '{' in the format; use {shift}, {keyboard}, {caps}, {num}, or {{ for a brace")
         }
-        parts.append(.value(of: name))
+        parts.append(.state(of: machine))
         rest = rest[end...].dropFirst()
       } else if first == "}" {
         throw UsageError("invalid '}' in the format; use }} for a brace")
@@ -140,13 +116,12 @@ public struct StatusFormat: Sendable {
     }
   }
 
-  /// The text with these values of placeholders. The text around them is not escaped: the user may
-  /// want colours.
-  func text(_ values: [String: String]) -> TerminalText {
+  /// The text with these states. The text around them is not escaped: the user may want colours.
+  func text(_ states: [Machine: String]) -> TerminalText {
     parts.map { part in
       switch part {
       case .text(let text): TerminalText(verbatim: text)
-      case .value(let name): "\(values[name] ?? "")"
+      case .state(let machine): "\(states[machine] ?? "")"
       }
     }.joined()
   }

@@ -3,7 +3,7 @@ public import Terminal
 
 extension WatchView {
   /// The look of a part of a line: the parameters of the control sequence SGR.
-  private enum Look: String {
+  enum Look: String {
     case plain = ""
     case faint = "2"
     case strong = "1"
@@ -30,20 +30,6 @@ extension WatchView {
     }
   }
 
-  /// The columns. On a narrow terminal the events are left out, on a narrower one the times of day
-  /// too.
-  private struct Lanes {
-    let clock: Int
-    let shift: Int
-    let hasEvents: Bool
-
-    init(columns: Int) {
-      hasEvents = columns >= 78
-      clock = columns >= 42 ? 14 : 0
-      shift = hasEvents ? 27 : 10
-    }
-  }
-
   /// The lines of the view.
   ///
   /// - Parameters:
@@ -55,26 +41,21 @@ extension WatchView {
     columns: Int, rows count: Int, isColored: Bool, keys: String = "", at now: Moment
   ) -> [TerminalText] {
     let content = content(columns: columns, isColored: isColored, at: now)
-    guard !keys.isEmpty, count > 5 else { return fitting(content, count) }
-    let shown = fitting(content, count - 1)
+    guard !keys.isEmpty, count > 5 else { return Array(content.prefix(count)) }
+    let shown = Array(content.prefix(count - 1))
     let gap = Array(repeating: "" as TerminalText, count: count - 1 - shown.count)
     return shown + gap + [WatchView.line([(0, keys, .faint)], columns, isColored)]
   }
 
-  /// As many of the lines as there is room for. A low terminal has no room for empty lines.
-  private func fitting(_ lines: [TerminalText], _ count: Int) -> [TerminalText] {
-    Array(
-      (lines.count <= count ? lines : count < 12 ? lines.filter { $0 != "" } : lines)
-        .prefix(count))
-  }
-
   private func content(columns: Int, isColored: Bool, at now: Moment) -> [TerminalText] {
-    let lanes = Lanes(columns: columns)
+    // On a narrow terminal the events are left out, on a narrower one the times of day too.
+    let (hasEvents, hasClock) = (columns >= 78, columns >= 42)
+    let (clock, shift) = (hasClock ? 14 : 0, hasEvents ? 27 : 10)
     func line(_ parts: [(Int, String, Look)]) -> TerminalText {
       WatchView.line(parts, columns, isColored)
     }
     func column(_ machine: Machine) -> Int {
-      lanes.clock + (machine == .keyboard && machine != machines.first ? lanes.shift : 0)
+      clock + (machine == .keyboard && machine != machines.first ? shift : 0)
     }
     func each(_ text: (Machine) -> (String, Look)) -> TerminalText {
       line(
@@ -85,7 +66,7 @@ extension WatchView {
     }
     let first = line([(0, connection, isConnected ? .faint : .red)])
     guard !states.isEmpty else {
-      return [first, ""] + advice.map { line([(0, $0.description, .plain)]) }
+      return [first, "", line([(0, advice.description, .plain)])]
     }
     let head = [
       first, "",
@@ -95,19 +76,14 @@ extension WatchView {
         (lasting(machine, at: now)?.text ?? (isConnected ? "" : "unknown"), .faint)
       },
     ]
-    let known = locks.isEmpty ? [""] : [line([(lanes.clock, locks, .faint)]), ""]
+    let known = locks.isEmpty ? [""] : [line([(clock, locks, .faint)]), ""]
     let history = rows.map { row in
-      let clock = (0, lanes.clock > 0 ? row.clock : "", Look.faint)
-      switch row.content {
-      case .note(let text): return line([clock, (lanes.clock, text, .strong)])
-      case .change(let change):
-        let column = column(change.machine)
-        let isAmongOthers = !machines.contains(change.machine)
-        let state = isAmongOthers ? "\(change.machine) \(change.to)" : change.to
-        let event = (column + printable(state).count, " \(arrows.left) \(change.event)", Look.faint)
-        return line(
-          [clock, (column, state, Look.of(change.to))] + (lanes.hasEvents ? [event] : []))
-      }
+      let column = row.machine.map(column) ?? clock
+      let event = hasEvents ? row.event.map { " ← \($0)" } : nil
+      return line([
+        (0, hasClock ? row.clock : "", .faint), (column, row.text, row.look),
+        (column + printable(row.text).count, event ?? "", .faint),
+      ])
     }
     return head + known + history
   }

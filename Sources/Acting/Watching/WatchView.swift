@@ -12,14 +12,14 @@ import Wire
 /// processor at most once a minute for each machine. Past events have the time of day, which never
 /// has to be drawn again.
 public struct WatchView {
+  /// What happened: a change, or something about the connection.
   struct Row {
     let clock: String
-    let content: Content
-
-    enum Content {
-      case change(Change)
-      case note(String)
-    }
+    /// The machine that changed, if one did.
+    let machine: Machine?
+    let text: String
+    let look: Look
+    let event: String?
   }
 
   private let directory: String
@@ -28,21 +28,24 @@ public struct WatchView {
   /// The machines whose changes are shown.
   private let followed: [Machine]
   /// What to do while no daemon has come yet.
-  let advice: [TerminalText]
-  private var shown = ShownStates()
+  let advice: TerminalText
+  /// The last known states; empty before the first update.
+  private(set) var states: [Machine: String] = [:]
+  /// When each state was entered, in microseconds on `CLOCK_BOOTTIME`, if that is known.
+  private var since: [Machine: Int64] = [:]
+  /// The daemon's clock minus `CLOCK_BOOTTIME`; not 0 if the daemon plays a recording.
+  private var offset: Int64 = 0
   private(set) var rows: [Row] = []
   private(set) var isConnected = false
-  /// The last known states; empty before the first update.
-  var states: [Machine: String] { shown.states }
 
   /// An empty view.
   ///
   /// - Parameters:
   ///   - directory: the folder of the daemon's sockets.
   ///   - machines: the machines that are shown, at least one. A lock has a column only by itself.
-  ///   - advice: lines that say what to do while no daemon has come yet.
+  ///   - advice: a line that says what to do while no daemon has come yet.
   public init(
-    directory: String, machines: [Machine] = Machine.allCases, advice: [TerminalText] = []
+    directory: String, machines: [Machine] = Machine.allCases, advice: TerminalText = ""
   ) {
     (self.directory, followed, self.advice) = (directory, machines, advice)
     let modes = machines.filter(Machine.modes.contains)
@@ -70,13 +73,20 @@ public struct WatchView {
     case .states(let state):
       if !isConnected, !states.isEmpty { note("connected again", now) }
       isConnected = true
-      shown.take(state, at: now)
-    case .change(let change):
-      shown.take(change, at: now)
-      guard followed.contains(change.machine), let time = shown.since[change.machine] else {
-        return
+      offset = state.time.microseconds &- now.boot
+      for machine in Machine.allCases {
+        states[machine] = state.modes[machine]
+        since[machine] = state.modes.since(machine).map { min($0.microseconds &- offset, now.boot) }
       }
-      add(Row(clock: clock(at: time, now), content: .change(change)))
+    case .change(let change):
+      // A recording may be played faster than its clock. Nothing is shown as later than now.
+      offset = max(offset, change.time.microseconds &- now.boot)
+      let (machine, state, time) = (change.machine, change.to, change.time.microseconds &- offset)
+      (states[machine], since[machine]) = (state, time)
+      guard followed.contains(machine) else { return }
+      let text = machines.contains(machine) ? state : "\(machine) \(state)"
+      let (clock, event) = (now.clock(at: time), change.event)
+      add(Row(clock: clock, machine: machine, text: text, look: .of(state), event: event))
     case .missed(let count):
       note("missed \(ChangeLine.text(ofMissed: count)) changes", now)
     case .disconnected:
@@ -86,7 +96,8 @@ public struct WatchView {
   }
 
   private mutating func note(_ text: String, _ now: Moment) {
-    add(Row(clock: clock(at: now.boot, now), content: .note(text)))
+    let clock = now.clock(at: now.boot)
+    add(Row(clock: clock, machine: nil, text: text, look: .strong, event: nil))
   }
 
   private mutating func add(_ row: Row) {
@@ -95,16 +106,10 @@ public struct WatchView {
     if rows.count > 500 { rows.removeLast() }
   }
 
-  /// `15:02:11.042`: changes within a second can be told apart.
-  private func clock(at time: Int64, _ now: Moment) -> String {
-    let (text, milliseconds) = now.clock(at: time)
-    return "\(text).\(milliseconds)"
-  }
-
   /// How long a machine has been in its state, such as `for 12 s`, and in how many microseconds
   /// that text changes; `nil` if it is unknown.
   func lasting(_ machine: Machine, at now: Moment) -> (text: String, left: Int64)? {
-    guard isConnected, let entered = shown.since[machine] else { return nil }
+    guard isConnected, let entered = since[machine] else { return nil }
     let passed = max(0, now.passed(since: entered))
     let second: Int64 = 1_000_000
     let units: [(size: Int64, name: String)] = [

@@ -169,7 +169,8 @@ extension ClientError {
   var line: String {
     switch self {
     case .noDaemon, .connectionLost: "no keymoded; start it: sudo systemctl start keymoded"
-    case .permissionDenied(_, let whom?): "no permission: only \(whom) may do this"
+    case .permissionDenied(_, let group?):
+      "no permission: only members of the group '\(group)' may do this"
     default: "\(self)".split(separator: "\n").joined(separator: " ")
     }
   }
