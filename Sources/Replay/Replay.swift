@@ -22,8 +22,6 @@ public struct Replay: Sendable {
   private var isInWindow = false
   private var isEnded = false
 
-  /// The counts, if they were asked for. They are of the replay until the window's end.
-  public private(set) var statistics: ReplayStatistics?
   /// The picture of the window, if it was asked for. There is none before the window begins.
   public private(set) var timeline: Timeline?
   /// The clock for showing this recording's times, known after the first event.
@@ -42,14 +40,12 @@ public struct Replay: Sendable {
   ///   - until: when the window ends, which is not before `from`; `nil` is the end of
   ///     the recording.
   public init(
-    settings: Settings, from: Time? = nil, until: Time? = nil, counting isCounting: Bool = false,
-    drawing isDrawing: Bool = false
+    settings: Settings, from: Time? = nil, until: Time? = nil, drawing isDrawing: Bool = false
   ) {
     self.settings = settings
     self.isDrawing = isDrawing
     controller = Controller(settings: settings)
     window = (from, until)
-    statistics = isCounting ? ReplayStatistics() : nil
   }
 
   /// Replays some more of `recording`.
@@ -66,7 +62,7 @@ public struct Replay: Sendable {
     switch try recording.next() {
     case .keys(let device, let events): take(events, on: device, &changes)
     case .input(let next):
-      if reach(next.time, &changes) { take(next.input, at: next.time, &changes) }
+      if reach(next.time, &changes) { take(next.input, &changes) }
     case nil: end(&changes)
     }
     return true
@@ -75,10 +71,9 @@ public struct Replay: Sendable {
   private mutating func take(
     _ events: [KeyEvent], on device: DeviceID, _ changes: inout [Change]
   ) {
-    guard isInWindow, bounds.end == nil, statistics == nil, !isDrawing, let last = events.last
-    else {
+    guard isInWindow, bounds.end == nil, !isDrawing, let last = events.last else {
       for event in events where reach(event.time, &changes) {
-        take(.key(device, event), at: event.time, &changes)
+        take(.key(device, event), &changes)
       }
       return
     }
@@ -88,42 +83,27 @@ public struct Replay: Sendable {
     collect(&changes, from: 0)
   }
 
-  private mutating func take(
-    _ input: Controller.Input, at time: Time?, _ changes: inout [Change]
-  ) {
-    collect(input, at: time)
+  private mutating func take(_ input: Controller.Input, _ changes: inout [Change]) {
+    draw(input)
     let first = changes.count
     changes += controller.take(input)
     collect(&changes, from: first)
   }
 
-  // MARK: What is collected
-
-  /// Collects an input that the controller has not taken yet.
-  private mutating func collect(_ input: Controller.Input, at time: Time?) {
-    statistics?.add(input, at: time)
-    guard statistics != nil || isDrawing, case .key(let device, let event) = input,
-      event.action == .press
-    else { return }
-    guard
+  /// Draws the press of a key, unless it is a bounce. The controller has not taken it yet.
+  private mutating func draw(_ input: Controller.Input) {
+    guard timeline != nil, case .key(let device, let event) = input, event.action == .press,
+      event.time >= bounds.start,
       let (meaning, _) = controller.meaning(ofPress: event.key, on: device, at: event.time)
-    else {
-      statistics?.bounces += 1
-      return
-    }
-    let press = Timeline.Press(meaning)
-    statistics?.presses[press, default: 0] += 1
-    if event.time >= bounds.start { timeline?.add(press, at: event.time) }
+    else { return }
+    timeline?.add(Timeline.Press(meaning), at: event.time)
   }
 
   /// Collects the changes from index `first` on, and removes those before the window. A change can
   /// be earlier than the one before it: a tap has the time of its press.
   private mutating func collect(_ changes: inout [Change], from first: Int) {
     guard first < changes.count else { return }
-    for change in changes[first...] {
-      statistics?.changes[change.machine, default: 0] += 1
-      if change.time >= bounds.start { timeline?.add(change) }
-    }
+    for change in changes[first...] where change.time >= bounds.start { timeline?.add(change) }
     if window.from != nil { changes.removeAll { $0.time < bounds.start } }
   }
 

@@ -19,19 +19,15 @@ enum Entry {
 }
 
 /// The notes that `keymodectl record` writes, so that a recording replays exactly. Other readers of
-/// the formats ignore them.
+/// libinput's format ignore them.
 ///
-///     # keymoded: held 001d 0038
-///     # keymoded: lost
+///     - keymoded: {held: [29, 56]}
+///     - keymoded: lost
 enum Note {
-  /// The beginning of a note in a format with `#` comments.
-  static let mark: StaticString = "# keymoded: "
   static let held = "held"
   static let lost = "lost"
-  /// Only in libinput's format: evemu's has one device, so the order of its lines is enough.
   static let missed = "missed"
   static let gone = "gone"
-  /// Only in libinput's format: evemu's has lines for LEDs.
   static let lit = "lit"
   static let unlit = "unlit"
 }

@@ -20,7 +20,7 @@ extension String {
 
   /// The string as text or an attribute value of an XML document, on one line. Control characters,
   /// which XML cannot hold, become replacement characters.
-  package var escaped: String {
+  var escaped: String {
     unicodeScalars.map { scalar in
       switch scalar {
       case "&": "&amp;"
