@@ -168,15 +168,3 @@ public struct Replay: Sendable {
     timeline?.end(at: time)
   }
 }
-
-extension Timeline.Press {
-  fileprivate init(_ meaning: PressMeaning) {
-    self =
-      switch meaning {
-      case .shift: .shift
-      case .bound: .bound
-      case .character: .character
-      case .other, .inert: .other
-      }
-  }
-}

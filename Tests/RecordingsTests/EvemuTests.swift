@@ -55,7 +55,6 @@ struct EvemuTests {
     arguments: [
       "E: 3.000000 0001 001e 1",
       "E: 3.000000 0001 001e 0001 # with spaces",
-      "E: 3.000000 0001 001e 0001# glued",
       "E: 3.000000\t0001\t001E\t0001\tanything", "E: 3.000000 1 1e 1",
     ])
   func quirks(_ line: String) throws {

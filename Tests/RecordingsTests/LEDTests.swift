@@ -157,8 +157,8 @@ struct LEDTests {
       ("# EVEMU 1.3\nL: 01\n", "an event without a value"),
       ("# EVEMU 1.3\nE: 1.000000 0011 0001 on\n", #"event value "on" is not a decimal number"#),
       ("# EVEMU 1.3\nE: 1.000000 0011 0001\n", "an event without a value"),
-      ("  events:\n  - keymoded: {lit: [one]}\n", #""one" of the list of LEDs is not a number"#),
-      ("  events:\n  - keymoded: {unlit: [1}\n", #""1}" of the list of LEDs is not a number"#),
+      ("  events:\n  - keymoded: {lit: [one]}\n", "the LEDs are not a list of numbers"),
+      ("  events:\n  - keymoded: {unlit: [1}\n", "the LEDs are not a list of numbers"),
       (
         "[1.000000] 0001 001e 00000001\n[1.000000] EV_LED LED_CAPSL ON\n",
         #"unknown event value "ON""#

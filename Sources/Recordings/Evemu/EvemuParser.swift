@@ -39,7 +39,7 @@ struct EvemuParser: EntryParser {
     let time = try fields.time()
     let type = try hexadecimal(&fields, "type")
     let code = try hexadecimal(&fields, "code")
-    let value = try fields.value(orEndAt: UInt8(ascii: "#"))
+    let value = try fields.value()
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
@@ -61,7 +61,7 @@ struct EvemuParser: EntryParser {
       return nil
     }
     if line[0] == UInt8(ascii: "L") {
-      let value = try fields.value(orEndAt: UInt8(ascii: "#"))
+      let value = try fields.value()
       return LEDReport(number: number, value: value).map { .leds($0, device: 0) }
     }
     guard let vendor: UInt16 = fields.hexadecimal(digits: 1...4),

@@ -73,9 +73,8 @@ protocol EntryParser {
   /// Whether the recording is known to be in the order of time.
   var isInOrder: Bool { get }
 
-  /// A warning about the recording, which the last parsed line has caused; `nil` if there is none.
-  /// The reader that tells it sets it to `nil`.
-  var warning: String? { get set }
+  /// A warning about the recording, by its lines so far.
+  var warning: String? { get }
 
   /// Parses one line or record.
   ///
@@ -91,10 +90,7 @@ protocol EntryParser {
 extension EntryParser {
   var recordSize: Int? { nil }
   var isInOrder: Bool { true }
-  var warning: String? {
-    get { nil }
-    set {}
-  }
+  var warning: String? { nil }
 
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch? {
     try reader.next(with: &self)

@@ -44,19 +44,15 @@ struct EntryInterpreter {
   @inline(__always)
   private mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
     let device = grown(to: event.device)
-    let isOrdinary = devices[device].isOrdinary
     switch (event.type, event.code) {
     case (InputEvent.key, _):
       last = event.time
-      let key = try KeyEvent(event)
-      return isOrdinary
-        ? RecordedInput(time: key.time, input: .key(id(device), key))
-        : try devices[device].take(key)
+      return try devices[device].take(try KeyEvent(event))
     case (InputEvent.synchronization, InputEvent.dropped):
       devices[device].isSkipping = true
       return nil
     case (InputEvent.synchronization, InputEvent.report):
-      return isOrdinary ? nil : devices[device].endReport(at: event.time)
+      return devices[device].endReport(at: event.time)
     case (InputEvent.led, _):
       guard let report = LEDReport(number: event.code, value: event.value),
         !devices[device].isSkipping
@@ -95,10 +91,8 @@ private struct DeviceEvents {
   /// Whether its keys are ignored, because no person presses them.
   var isVirtualShift = false
 
-  /// Whether the next key event can be taken as it is.
-  var isOrdinary: Bool { !isSkipping && !isMissed && !isVirtualShift && differences == nil }
-
   /// What `key` completes, if it completes anything.
+  @inline(__always)
   mutating func take(_ key: KeyEvent) throws(LineFault) -> RecordedInput? {
     guard !isSkipping, !isVirtualShift else { return nil }
     if isMissed, key.action == .release {
@@ -116,6 +110,7 @@ private struct DeviceEvents {
   }
 
   /// What the end of a report completes, if it completes anything.
+  @inline(__always)
   mutating func endReport(at end: Time) -> RecordedInput? {
     (isSkipping, isMissed) = (false, false)
     guard let found = differences else { return nil }
