@@ -4,8 +4,7 @@ public import Recordings
 /// One replay: passes what a recording holds to a controller, and yields the changes in a window.
 ///
 ///     var replay = Replay(settings: settings)
-///     var changes: [Change] = []
-///     while try replay.next(from: &recording, into: &changes) { show(changes) }
+///     while let changes = try replay.next(from: &recording) { show(changes) }
 ///
 ///     recording   --P--R-----P----R------P-|   P, R: key events, each at its recorded time
 ///     window          |from        until|      the states at `from` come from the events before it
@@ -21,6 +20,8 @@ public struct Replay: Sendable {
   private var bounds = (start: Time(microseconds: .min), end: Time?.none)
   private var isInWindow = false
   private var isEnded = false
+  /// The changes in the window that ``next(from:)`` has not returned yet.
+  private var changes: [Change] = []
 
   /// The picture of the window, if it was asked for. There is none before the window begins.
   public private(set) var timeline: Timeline?
@@ -50,44 +51,39 @@ public struct Replay: Sendable {
 
   /// Replays some more of `recording`.
   ///
-  /// - Parameter changes: is replaced by the changes in the window that this caused.
-  /// - Returns: whether this was some of it; `false` if the replay has ended already.
-  /// - Throws: `RecordingError` for what cannot be read. The changes before it have been yielded.
+  /// - Returns: the changes in the window that this caused; `nil` if the replay has ended already.
+  /// - Throws: `RecordingError` for what cannot be read. The changes before it have been returned.
   public mutating func next(
-    from recording: inout Recording, into changes: inout [Change]
-  ) throws(RecordingError) -> Bool {
+    from recording: inout Recording
+  ) throws(RecordingError) -> [Change]? {
+    guard !isEnded else { return nil }
     // The controller can reuse the memory of its changes once no other array shares it.
-    changes = []
-    guard !isEnded else { return false }
+    defer { changes = [] }
     switch try recording.next() {
-    case .keys(let device, let events): take(events, on: device, &changes)
+    case .keys(let device, let events): take(events, on: device)
     case .input(let next):
-      if reach(next.time, &changes) { take(next.input, &changes) }
-    case nil: end(&changes)
+      if reach(next.time) { take(next.input) }
+    case nil:
+      // A tap that could still bounce counts.
+      if let time { collect(controller.end(at: time)) }
+      end()
     }
-    return true
+    return changes
   }
 
-  private mutating func take(
-    _ events: [KeyEvent], on device: DeviceID, _ changes: inout [Change]
-  ) {
+  private mutating func take(_ events: [KeyEvent], on device: DeviceID) {
     guard isInWindow, bounds.end == nil, !isDrawing, let last = events.last else {
-      for event in events where reach(event.time, &changes) {
-        take(.key(device, event), &changes)
-      }
+      for event in events where reach(event.time) { take(.key(device, event)) }
       return
     }
     // Only the changes matter, so the controller can take all events at once.
     time = last.time
-    changes = controller.take(events, on: device)
-    collect(&changes, from: 0)
+    collect(controller.take(events, on: device))
   }
 
-  private mutating func take(_ input: Controller.Input, _ changes: inout [Change]) {
+  private mutating func take(_ input: Controller.Input) {
     draw(input)
-    let first = changes.count
-    changes += controller.take(input)
-    collect(&changes, from: first)
+    collect(controller.take(input))
   }
 
   /// Draws the press of a key, unless it is a bounce. The controller has not taken it yet.
@@ -99,12 +95,12 @@ public struct Replay: Sendable {
     timeline?.add(Timeline.Press(meaning), at: event.time)
   }
 
-  /// Collects the changes from index `first` on, and removes those before the window. A change can
-  /// be earlier than the one before it: a tap has the time of its press.
-  private mutating func collect(_ changes: inout [Change], from first: Int) {
-    guard first < changes.count else { return }
-    for change in changes[first...] where change.time >= bounds.start { timeline?.add(change) }
-    if window.from != nil { changes.removeAll { $0.time < bounds.start } }
+  /// Collects the changes that are not before the window. A change can be earlier than the one
+  /// before it: a tap has the time of its press.
+  private mutating func collect(_ all: [Change]) {
+    let inWindow = window.from == nil ? all : all.filter { $0.time >= bounds.start }
+    changes += inWindow
+    for change in inWindow { timeline?.add(change) }
   }
 
   // MARK: Time
@@ -112,7 +108,7 @@ public struct Replay: Sendable {
   /// Advances to the time of the next input; `nil` is no time, and always reached.
   ///
   /// - Returns: whether it is in or before the window. If not, the replay ends at `until`.
-  private mutating func reach(_ now: Time?, _ changes: inout [Change]) -> Bool {
+  private mutating func reach(_ now: Time?) -> Bool {
     guard !isEnded else { return false }
     guard let now else { return true }
     if time == nil {
@@ -121,23 +117,21 @@ public struct Replay: Sendable {
       bounds.end = window.until.map(clock.recorded)
     }
     if let end = bounds.end, now > end {
-      advance(to: end, &changes)
-      finish()
+      advance(to: end)
+      self.end()
       return false
     }
-    advance(to: now, &changes)
+    advance(to: now)
     time = now
     if now >= bounds.start { enterWindow(at: now) }
     return true
   }
 
   /// Lets deadlines until `now` act, each at its own time.
-  private mutating func advance(to now: Time, _ changes: inout [Change]) {
+  private mutating func advance(to now: Time) {
     while let due = controller.deadline, due <= now {
       if due >= bounds.start { enterWindow(at: due) }
-      let first = changes.count
-      changes += controller.advance(to: due)
-      collect(&changes, from: first)
+      collect(controller.advance(to: due))
       time = max(time ?? due, due)
     }
   }
@@ -152,16 +146,7 @@ public struct Replay: Sendable {
     timeline = Timeline(from: start, in: modes, on: clock, keyboard: settings.keyboard)
   }
 
-  /// Ends the recording: a tap that could still bounce counts.
-  private mutating func end(_ changes: inout [Change]) {
-    if let time {
-      changes += controller.end(at: time)
-      collect(&changes, from: 0)
-    }
-    finish()
-  }
-
-  private mutating func finish() {
+  private mutating func end() {
     isEnded = true
     let time = time ?? Time(microseconds: 0)
     if isDrawing, timeline == nil { draw(from: time) }

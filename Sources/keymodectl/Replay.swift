@@ -59,9 +59,8 @@ private func print(
   _ replay: inout Replay, of recording: inout Recording, asJSON: Bool
 ) throws(RecordingError) {
   var output = Output()
-  var changes: [Change] = []
   do throws(RecordingError) {
-    while try replay.next(from: &recording, into: &changes) {
+    while let changes = try replay.next(from: &recording) {
       for change in changes {
         if asJSON {
           output.line(json: change)

@@ -40,14 +40,10 @@ func replay(
   var result = Replayed(
     replay: Replay(
       settings: settings, from: from.map(second), until: until.map(second), drawing: isDrawing))
-  var changes: [Change] = []
   do throws(RecordingError) {
-    while try result.replay.next(from: &recording, into: &changes) {
-      result.changes += changes
-    }
-    let goesOn = try result.replay.next(from: &recording, into: &changes)
-    #expect(!goesOn, "it stays ended")
-    #expect(changes.isEmpty)
+    while let changes = try result.replay.next(from: &recording) { result.changes += changes }
+    let more = try result.replay.next(from: &recording)
+    #expect(more == nil, "it stays ended")
   } catch let fault {
     result.error = fault
   }

@@ -43,32 +43,24 @@ struct EvemuParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
-  /// Parses a line of the description, most of which are skipped.
-  ///
-  /// - Throws: if it is an event whose first letter is damaged.
-  private mutating func parseHeader(
-    _ line: UnsafeRawBufferPointer
-  ) throws(LineFault) -> Entry? {
+  /// Parses a line of the description.
+  private mutating func parseHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line, from: 2)
-    let isName = line[0] == UInt8(ascii: "N")
-    // /proc/bus/input/devices has lines with the same letters, but with words in them.
     let number: UInt16? = fields.hexadecimal(digits: 1...4)
-    guard isName || number != nil || fields.next()?.contains(UInt8(ascii: ".")) != true else {
-      throw LineFault("neither an evemu event nor a header line")
+    let letter = Character(Unicode.Scalar(line[0]))
+    // The letter alone does not tell: /proc/bus/input/devices has lines such as `I: Bus=0011`.
+    isRecognized = isRecognized || letter == "N" || number != nil
+    switch (letter, number) {
+    case ("L", let led?):
+      return LEDReport(number: led, value: try fields.value()).map { .leds($0, device: 0) }
+    case ("I", let bus?):
+      guard let vendor: UInt16 = fields.hexadecimal(digits: 1...4),
+        let product: UInt16 = fields.hexadecimal(digits: 1...4),
+        VirtualShift.has(bus: bus, vendor: vendor, product: product)
+      else { return nil }
+      return .virtualShift(device: 0)
+    default: return nil
     }
-    isRecognized = isRecognized || isName || number != nil
-    guard let number, line[0] == UInt8(ascii: "L") || line[0] == UInt8(ascii: "I") else {
-      return nil
-    }
-    if line[0] == UInt8(ascii: "L") {
-      let value = try fields.value()
-      return LEDReport(number: number, value: value).map { .leds($0, device: 0) }
-    }
-    guard let vendor: UInt16 = fields.hexadecimal(digits: 1...4),
-      let product: UInt16 = fields.hexadecimal(digits: 1...4),
-      VirtualShift.has(bus: number, vendor: vendor, product: product)
-    else { return nil }
-    return .virtualShift(device: 0)
   }
 
   private func hexadecimal(

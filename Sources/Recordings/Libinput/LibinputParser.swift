@@ -126,11 +126,7 @@ struct LibinputParser: EntryParser {
   private mutating func parseEvent(
     _ fields: Fields, of line: UnsafeRawBufferPointer
   ) throws(LineFault) -> Entry? {
-    guard place == .report else {
-      guard (try? Self.event(fields)) != nil else { return nil }
-      isRecognized = true
-      throw LineFault("an event outside of a report")
-    }
+    guard place == .report else { throw LineFault("an event outside of a report") }
     var event = try Self.event(fields)
     if event.type == InputEvent.miscellaneous, event.code == InputEvent.scanCode {
       hasScanCodeOfA = event.value == 30
