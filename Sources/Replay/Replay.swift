@@ -61,8 +61,8 @@ public struct Replay: Sendable {
     defer { changes = [] }
     switch try recording.next() {
     case .keys(let device, let events): take(events, on: device)
-    case .input(let next):
-      if reach(next.time) { take(next.input) }
+    case .input(let input):
+      if reach(input.time) { take(input) }
     case nil:
       // A tap that could still bounce counts.
       if let time { collect(controller.end(at: time)) }

@@ -62,7 +62,7 @@ struct RecordedGrabTests {
       var controller = Controller(settings: settings)
       var recording = try Recording(opening: [path])
       while let batch = try recording.next() {
-        for next in batch.inputs { replayed += controller.take(next.input) }
+        for next in batch.inputs { replayed += controller.take(next) }
       }
       replayed += controller.end(at: end)
       let text = try String(contentsOfFile: path, encoding: .utf8)

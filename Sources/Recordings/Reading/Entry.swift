@@ -81,9 +81,8 @@ protocol EntryParser {
   /// - Returns: what the line says of keys and LEDs, if anything.
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
 
-  /// The next inputs of a recording in this format. Parsers use the default implementation. It is a
-  /// requirement so that each parser has a loop over the lines of its own, which the compiler
-  /// specializes: only the call of the loop is dynamic.
+  /// The next inputs of a recording in this format. All parsers use the default implementation. As a
+  /// requirement it is compiled for each of them, with the call of ``parse(_:)`` inlined.
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch?
 }
 

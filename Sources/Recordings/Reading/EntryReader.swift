@@ -10,7 +10,7 @@ struct EntryReader: ~Copyable {
   private let isLenient: Bool
 
   /// What was read behind the keys that were returned last.
-  private var following: Result<RecordedInput, RecordingError>?
+  private var following: Result<Controller.Input, RecordingError>?
   private var hasEnded = false
 
   init(
@@ -35,7 +35,7 @@ struct EntryReader: ~Copyable {
         let part = try nextPart(mayRead: keys.isEmpty)
       {
         guard let next = try interpret(part, &parser) else { continue }
-        if case .key(let id, let key) = next.input, keys.isEmpty || id == device {
+        if case .key(let id, let key) = next, keys.isEmpty || id == device {
           keys.append(key)
           device = id
         } else if keys.isEmpty {
@@ -61,7 +61,7 @@ struct EntryReader: ~Copyable {
   @inline(__always)
   private mutating func interpret(
     _ part: InputReader.Part, _ parser: inout some EntryParser
-  ) throws(RecordingError) -> RecordedInput? {
+  ) throws(RecordingError) -> Controller.Input? {
     do throws(LineFault) {
       // What it says cannot be trusted, even if it can be parsed: the end of a number may be missing.
       guard part.isComplete else { throw LineFault("the recording is cut off here") }

@@ -21,8 +21,8 @@ extension UInt8 {
 /// Splits a line into fields. Spaces and tabs separate them, and so do commas and closing brackets,
 /// which stay to be skipped.
 ///
-/// A number is parsed while its end is looked for, because each look at a byte costs. What is done
-/// for each event is inlined: so the two pointers stay in registers.
+/// A number is parsed and its end found in one pass, because each look at a byte costs. What runs for
+/// each event is inlined, which keeps both pointers in registers.
 struct Fields {
   /// What has not been taken is between these.
   private var front: UnsafeRawPointer
