@@ -20,23 +20,14 @@ import KeyboardModes
 /// each line says what it is, so a fragment of a recording is read too. Source:
 /// tools/libinput-record.man of freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
-  /// What a line belongs to.
-  private enum Place {
-    /// The beginning of the file, or the description of a device.
-    case description
-    /// The list of events of a report.
-    case report
-    /// An entry that is not a report.
-    case otherEntry
-  }
-
   private(set) var isRecognized = false
   private(set) var warning: String?
 
   /// Whether the recording says that it is of one device, and so is in the order of time.
   private(set) var isInOrder = false
 
-  private var place = Place.description
+  /// Whether the lines are the events of a report, not another entry or a description.
+  private var isInReport = false
 
   /// The number of devices whose descriptions have begun.
   private var descriptions = 0
@@ -59,32 +50,31 @@ struct LibinputParser: EntryParser {
     if fields.skip(UInt8(ascii: "#")) {
       if line.begins(with: "# libinput record") { isRecognized = true }
     } else if fields.skip("- evdev:") {
-      try beginEntry(.report)
+      try beginEntry()
+      (isInReport, hasScanCodeOfA) = (true, false)
       try refuseMore(&fields)
-      hasScanCodeOfA = false
     } else if fields.skip("- keymoded: ") {
-      try beginEntry(.otherEntry)
+      try beginEntry()
       return try parseNote(&fields)
     } else if fields.skip("- node:") {
-      (isRecognized, place, device) = (true, .description, nil)
+      (isRecognized, isInReport, device) = (true, false, nil)
       descriptions += 1
-    } else if place == .report, fields.hasMore {
+    } else if !isInReport {
+      return try parseDescription(line)
+    } else if fields.hasMore {
       guard fields.skip("- "), fields.skip(to: ":") else {
         throw LineFault("neither an event nor the beginning of another entry")
       }
-      place = .otherEntry
-    } else if place == .description {
-      return try parseDescription(line)
+      isInReport = false
     }
     return nil
   }
 
-  private mutating func beginEntry(_ kind: Place) throws(LineFault) {
-    (isRecognized, place) = (true, .otherEntry)
+  private mutating func beginEntry() throws(LineFault) {
+    (isRecognized, isInReport) = (true, false)
     guard !isInOrder || descriptions <= 1 else {
       throw LineFault("events of a second device, but 'ndevices' is 1")
     }
-    place = kind
   }
 
   private mutating func parseDescription(
@@ -126,7 +116,7 @@ struct LibinputParser: EntryParser {
   private mutating func parseEvent(
     _ fields: Fields, of line: UnsafeRawBufferPointer
   ) throws(LineFault) -> Entry? {
-    guard place == .report else { throw LineFault("an event outside of a report") }
+    guard isInReport else { throw LineFault("an event outside of a report") }
     var event = try Self.event(fields)
     if event.type == InputEvent.miscellaneous, event.code == InputEvent.scanCode {
       hasScanCodeOfA = event.value == 30
