@@ -106,6 +106,7 @@ struct EvemuTests {
         "E: 1.000000 0001 001e 99999999999",
         #"event value "99999999999" is not a decimal number"#
       ),
+      ("E: 1.000000 0001 001e 0001,1", #"event value "0001" is not a decimal number"#),
       ("E: 1.000000 0001 0300 0001", "key code 768 is above 767"),
       ("E: 1.000000 0001 001e", "an event without a value"),
       ("E: 1.000000 0001", "an event without a code"),

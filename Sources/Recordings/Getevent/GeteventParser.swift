@@ -21,8 +21,8 @@ struct GeteventParser: EntryParser {
   /// The number of all devices so far, also of removed ones.
   private var count = 0
 
-  /// The key whose name was looked up last, which takes long; its release often comes next.
-  private var lastKey: (name: [UInt8], code: UInt16?) = ([], nil)
+  /// The codes of the keys so far by their names, which libevdev takes long to look up.
+  private var codes: [String: UInt16] = [:]
 
   /// The most devices, removed ones included. The kernel has no more at a time.
   private static let mostDevices = 1024
@@ -130,11 +130,12 @@ struct GeteventParser: EntryParser {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
-      if !name.equals(lastKey.name) {
-        let key = KeyCode(name: String(decoding: name, as: UTF8.self))
-        lastKey = (Array(name), key?.number)
+      let key = String(decoding: name, as: UTF8.self)
+      if let code = codes[key] { return code }
+      if let code = KeyCode(name: key)?.number {
+        codes[key] = code
+        return code
       }
-      if let code = lastKey.code { return code }
       if name.begins(with: "KEY_") || name.begins(with: "BTN_") { return nil }
     } else if type == InputEvent.led {
       if name.equals("LED_NUML") { return 0 }

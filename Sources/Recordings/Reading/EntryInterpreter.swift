@@ -8,7 +8,7 @@ struct EntryInterpreter {
   /// The time of the last key or LED event, if there was one.
   private var last: Time?
 
-  /// The interpreter of file `file` of `files`: the numbers of their devices interleave.
+  /// The interpreter of a file, from 0, among so many: the numbers of their devices interleave.
   init(file: Int, of files: Int) {
     self.file = file
     self.files = files

@@ -11,6 +11,7 @@ struct EntryReader: ~Copyable {
 
   /// What was read behind the keys that were returned last.
   private var following: Result<Controller.Input, RecordingError>?
+  /// Whether a report that the end cuts off has been reported.
   private var hasEnded = false
 
   init(

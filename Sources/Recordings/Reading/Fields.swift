@@ -116,11 +116,15 @@ struct Fields {
     return nil
   }
 
-  /// The value of an event in the next field.
+  /// The value of an event in the next field, which is the last, or has a comment behind it.
   @inline(__always)
   mutating func value() throws(LineFault) -> Int32 {
     let start = self
-    if let number = decimal(), let value = Int32(exactly: number) { return value }
+    if let number = decimal(), let value = Int32(exactly: number),
+      !hasMore || character == .space || character == .tab
+    {
+      return value
+    }
     throw start.fault("value", "is not a decimal number")
   }
 

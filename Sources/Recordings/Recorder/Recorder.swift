@@ -18,8 +18,8 @@ public final class Recorder {
   /// Wakes the recorder to look for a release that a grab hides.
   private var timer: EventSource?
   private let keyboards: Keyboards
-  /// The devices, also those that are gone, in the order in which they were opened. So that of a
-  /// `DeviceID` has its order as its index.
+  /// The devices in the order in which they were opened, also those that are gone: the order of a
+  /// `DeviceID` is an index of them.
   private var devices: [DeviceDescription] = []
   private var filter: RecordingFilter
   /// The recording; `nil` while the keyboards are being opened.
