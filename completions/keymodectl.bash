@@ -49,9 +49,8 @@ _keymodectl() {
     --format)
       local formats=''
       case $command in
-        graph) formats='dot mermaid svg' ;;
+        graph) formats='dot mermaid' ;;
         replay) formats='evemu libinput evtest getevent raw64 raw32' ;;
-        record) formats='evemu libinput' ;;
       esac
       COMPREPLY=($(compgen -W "$formats" -- "$cur"))
       return
@@ -76,9 +75,9 @@ _keymodectl() {
       watch) options+=' --lines --format --waybar' ;;
       graph) options+=' --config --format --current' ;;
       replay)
-        options+=' --config --format --each --from --until --stats --timeline --lenient'
+        options+=' --config --format --from --until --timeline --lenient'
         ;;
-      record) options+=' --config --output --format --show-keycodes' ;;
+      record) options+=' --config --output --show-keycodes' ;;
       keys) options+=' --config' ;;
     esac
     COMPREPLY=($(compgen -W "$options" -- "$cur"))

@@ -64,22 +64,19 @@ complete -c keymodectl -n '__fish_seen_subcommand_from graph replay record keys'
   -d 'Use the settings of a file'
 
 set -l graph '__fish_seen_subcommand_from graph'
-complete -c keymodectl -n $graph -l format -x -a 'dot mermaid svg' -d 'The language'
+complete -c keymodectl -n $graph -l format -x -a 'dot mermaid' -d 'The language'
 complete -c keymodectl -n $graph -l current -d 'Draw the rules of the daemon and mark its state'
 
 set -l replay '__fish_seen_subcommand_from replay'
 complete -c keymodectl -n $replay -F
 complete -c keymodectl -n $replay -l format -x \
   -a 'evemu libinput evtest getevent raw64 raw32' -d 'The format'
-complete -c keymodectl -n $replay -l each -d 'Replay each recording by itself'
 complete -c keymodectl -n $replay -l from -x -d 'Begin at this time'
 complete -c keymodectl -n $replay -l until -x -d 'End at this time'
-complete -c keymodectl -n $replay -l stats -d 'Count the events of the recording'
 complete -c keymodectl -n $replay -l timeline -r -F -d 'Draw the changes as SVG'
 complete -c keymodectl -n $replay -l lenient -d 'Skip errors and count them'
 
 set -l record '__fish_seen_subcommand_from record'
 complete -c keymodectl -n '__fish_seen_subcommand_from record keys' -a '(for node in /dev/input/event*; echo $node; end)'
 complete -c keymodectl -n $record -l output -r -F -d 'Write to a file'
-complete -c keymodectl -n $record -l format -x -a 'evemu libinput' -d 'The format'
 complete -c keymodectl -n $record -l show-keycodes -d 'Do not redact'

@@ -78,15 +78,13 @@ static inline int keymoded_peer_process(int socket) {
 }
 
 /* Runs a program in a child process and a process group of its own, with no signal blocked or
- * ignored. `group` is a descriptor of the control group's folder that it begins in, or -1 for the
- * caller's; its standard input is `input`, or its parent's if that is -1 and no terminal: a process in
- * the background that reads from its terminal is stopped; its standard output is `output`, or its
- * parent's if that is -1. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
+ * ignored. `group` is a descriptor of the control group's folder that it begins in. Its standard input
+ * is its parent's unless that is a terminal: a process in the background that reads from its terminal
+ * is stopped. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
  *
  * The child of a process with threads may call little more than the kernel, so its signals are reset
  * without the C library, which has locks for that. */
-static inline int keymoded_spawn(char *const arguments[], int group, int input, int output,
-                                 int *process) {
+static inline int keymoded_spawn(char *const arguments[], int group, int *process) {
   /* struct clone_args of <linux/sched.h>, which clashes with <sched.h>. */
   struct {
     unsigned long long flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
@@ -97,10 +95,10 @@ static inline int keymoded_spawn(char *const arguments[], int group, int input, 
     return -errno;
   fcntl(ends[0], F_SETFD, FD_CLOEXEC);
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-  request.flags = 0x1000 /* CLONE_PIDFD */ | (group < 0 ? 0 : 0x200000000 /* CLONE_INTO_CGROUP */);
+  request.flags = 0x1000 /* CLONE_PIDFD */ | 0x200000000 /* CLONE_INTO_CGROUP */;
   request.pidfd = (unsigned long long)(unsigned long)&file;
   request.exit_signal = SIGCHLD;
-  request.cgroup = group < 0 ? 0 : (unsigned long long)group;
+  request.cgroup = (unsigned long long)group;
   long child = syscall(SYS_clone3, &request, sizeof request);
   if (child < 0)
     error = errno;
@@ -111,12 +109,8 @@ static inline int keymoded_spawn(char *const arguments[], int group, int input, 
     for (int number = 1; number < _NSIG; number++)
       syscall(SYS_rt_sigaction, number, zeros, NULL, _NSIG / 8);
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, zeros, NULL, _NSIG / 8);
-    if (input < 0 && isatty(STDIN_FILENO))
-      input = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (input >= 0)
-      dup2(input, STDIN_FILENO);
-    if (output >= 0)
-      dup2(output, STDOUT_FILENO);
+    if (isatty(STDIN_FILENO))
+      dup2(open("/dev/null", O_RDONLY | O_CLOEXEC), STDIN_FILENO);
     execvp(arguments[0], arguments);
     error = errno;
     (void)!write(ends[1], &error, sizeof error);

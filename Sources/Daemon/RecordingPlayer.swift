@@ -12,10 +12,10 @@ final class RecordingPlayer: InputSource {
   private let speed: PlaybackSpeed
   private var clock: PlaybackClock
   private var recording: Recording
-  private var upcoming: RecordedInput?
+  private var upcoming: Controller.Input?
 
   /// The inputs after `upcoming` in its batch.
-  private var rest: ArraySlice<RecordedInput> = []
+  private var rest: ArraySlice<Controller.Input> = []
 
   /// The time of the last input that had one.
   private var reached = Time(microseconds: 0)
@@ -81,7 +81,7 @@ final class RecordingPlayer: InputSource {
     while let next = upcoming, inputs.count < Self.turn {
       let time = next.time ?? reached
       guard clock.due(time) <= now else { break }
-      inputs.append(next.input)
+      inputs.append(next)
       clock.played(time, at: now)
       reached = time
       advance()

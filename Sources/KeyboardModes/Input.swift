@@ -42,7 +42,7 @@ extension Controller {
     }
 
     /// When it happened; `nil` for what was found at opening.
-    var time: Time? {
+    public var time: Time? {
       switch self {
       case .key(_, let event): event.time
       case .missedRelease(_, _, let time), .synchronized(_, _, let time), .gone(_, let time),

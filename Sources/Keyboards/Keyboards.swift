@@ -150,14 +150,6 @@ public final class Keyboards {
     try watch?.finder?.forEachPresent { appeared($0) }
   }
 
-  /// Closes all devices that are not followed for keys, until the next ``follow(_:)``, or until they
-  /// appear again. Returns which they were.
-  public func releaseOthers() -> [DeviceID] {
-    let others = followed.filter { !$0.role.hasKeys }
-    for other in others { letGo(other, .released(other.id, other.device)) }
-    return others.map(\.id)
-  }
-
   /// Removes and returns what belongs in a log since the last call.
   public func takeReports() -> [Report] {
     let reports = reports

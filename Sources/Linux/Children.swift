@@ -25,26 +25,18 @@ public final class ChildProcess {
     return poll(&entry, 1, 0) > 0
   }
 
-  /// Runs a program, with no signal blocked or ignored. It inherits the streams of this process,
-  /// but reads no terminal. The corresponding function is `clone3`.
+  /// Runs a program in a control group, with no signal blocked or ignored. It inherits the streams
+  /// of this process, but reads no terminal. The corresponding function is `clone3`.
   ///
-  /// - Parameters:
-  ///   - arguments: the program, which is looked for in `PATH`, and its arguments.
-  ///   - group: the control group that it begins in; `nil` for that of this process.
-  ///   - input: the descriptor of its standard input; -1 for that of this process, or for an empty
-  ///     one if that is a terminal.
-  ///   - output: the descriptor of its standard output; -1 for that of this process.
+  /// - Parameter arguments: the program, which is looked for in `PATH`, and its arguments.
   /// - Throws: the error of `clone3` or `execvp`.
-  public init(
-    running arguments: [String], in group: ControlGroup? = nil, input: Int32 = -1,
-    output: Int32 = -1
-  ) throws(SystemError) {
+  public init(running arguments: [String], in group: ControlGroup) throws(SystemError) {
     // A parent may have ignored SIGCHLD; then the kernel would keep no statuses of children.
     signal(SIGCHLD, SIG_DFL)
     var strings = arguments.map { strdup($0) } + [nil]
     defer { for string in strings { free(string) } }
     var number: Int32 = 0
-    let result = keymoded_spawn(&strings, group?.descriptor ?? -1, input, output, &number)
+    let result = keymoded_spawn(&strings, group.descriptor, &number)
     guard result >= 0 else { throw SystemError("run", arguments.first, code: -result) }
     self.number = number
     file = FileDescriptor(owning: result)
@@ -56,11 +48,9 @@ public final class ChildProcess {
   public func send(_ signal: Int32) { kill(-number, signal) }
 
   /// How the process ended, told once; `nil` before and afterwards.
-  ///
-  /// - Parameter waiting: whether to wait for its end.
-  public func end(waiting: Bool = false) -> End? {
+  public func end() -> End? {
     var status: Int32 = 0
-    let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }
+    let ended = try? retrying("wait") { waitpid(number, &status, WNOHANG) }
     guard ended == number else { return nil }
     // As WIFEXITED, WEXITSTATUS, WTERMSIG.
     return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)

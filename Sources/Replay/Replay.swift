@@ -4,8 +4,7 @@ public import Recordings
 /// One replay: passes what a recording holds to a controller, and yields the changes in a window.
 ///
 ///     var replay = Replay(settings: settings)
-///     var changes: [Change] = []
-///     while try replay.next(from: &recording, into: &changes) { show(changes) }
+///     while let changes = try replay.next(from: &recording) { show(changes) }
 ///
 ///     recording   --P--R-----P----R------P-|   P, R: key events, each at its recorded time
 ///     window          |from        until|      the states at `from` come from the events before it
@@ -21,9 +20,9 @@ public struct Replay: Sendable {
   private var bounds = (start: Time(microseconds: .min), end: Time?.none)
   private var isInWindow = false
   private var isEnded = false
+  /// The changes in the window that ``next(from:)`` has not returned yet.
+  private var changes: [Change] = []
 
-  /// The counts, if they were asked for. They are of the replay until the window's end.
-  public private(set) var statistics: ReplayStatistics?
   /// The picture of the window, if it was asked for. There is none before the window begins.
   public private(set) var timeline: Timeline?
   /// The clock for showing this recording's times, known after the first event.
@@ -42,89 +41,66 @@ public struct Replay: Sendable {
   ///   - until: when the window ends, which is not before `from`; `nil` is the end of
   ///     the recording.
   public init(
-    settings: Settings, from: Time? = nil, until: Time? = nil, counting isCounting: Bool = false,
-    drawing isDrawing: Bool = false
+    settings: Settings, from: Time? = nil, until: Time? = nil, drawing isDrawing: Bool = false
   ) {
     self.settings = settings
     self.isDrawing = isDrawing
     controller = Controller(settings: settings)
     window = (from, until)
-    statistics = isCounting ? ReplayStatistics() : nil
   }
 
   /// Replays some more of `recording`.
   ///
-  /// - Parameter changes: is replaced by the changes in the window that this caused.
-  /// - Returns: whether this was some of it; `false` if the replay has ended already.
-  /// - Throws: `RecordingError` for what cannot be read. The changes before it have been yielded.
+  /// - Returns: the changes in the window that this caused; `nil` if the replay has ended already.
+  /// - Throws: `RecordingError` for what cannot be read. The changes before it have been returned.
   public mutating func next(
-    from recording: inout Recording, into changes: inout [Change]
-  ) throws(RecordingError) -> Bool {
+    from recording: inout Recording
+  ) throws(RecordingError) -> [Change]? {
+    guard !isEnded else { return nil }
     // The controller can reuse the memory of its changes once no other array shares it.
-    changes = []
-    guard !isEnded else { return false }
+    defer { changes = [] }
     switch try recording.next() {
-    case .keys(let device, let events): take(events, on: device, &changes)
-    case .input(let next):
-      if reach(next.time, &changes) { take(next.input, at: next.time, &changes) }
-    case nil: end(&changes)
+    case .keys(let device, let events): take(events, on: device)
+    case .input(let input):
+      if reach(input.time) { take(input) }
+    case nil:
+      // A tap that could still bounce counts.
+      if let time { collect(controller.end(at: time)) }
+      end()
     }
-    return true
+    return changes
   }
 
-  private mutating func take(
-    _ events: [KeyEvent], on device: DeviceID, _ changes: inout [Change]
-  ) {
-    guard isInWindow, bounds.end == nil, statistics == nil, !isDrawing, let last = events.last
-    else {
-      for event in events where reach(event.time, &changes) {
-        take(.key(device, event), at: event.time, &changes)
-      }
+  private mutating func take(_ events: [KeyEvent], on device: DeviceID) {
+    guard isInWindow, bounds.end == nil, !isDrawing, let last = events.last else {
+      for event in events where reach(event.time) { take(.key(device, event)) }
       return
     }
     // Only the changes matter, so the controller can take all events at once.
     time = last.time
-    changes = controller.take(events, on: device)
-    collect(&changes, from: 0)
+    collect(controller.take(events, on: device))
   }
 
-  private mutating func take(
-    _ input: Controller.Input, at time: Time?, _ changes: inout [Change]
-  ) {
-    collect(input, at: time)
-    let first = changes.count
-    changes += controller.take(input)
-    collect(&changes, from: first)
+  private mutating func take(_ input: Controller.Input) {
+    draw(input)
+    collect(controller.take(input))
   }
 
-  // MARK: What is collected
-
-  /// Collects an input that the controller has not taken yet.
-  private mutating func collect(_ input: Controller.Input, at time: Time?) {
-    statistics?.add(input, at: time)
-    guard statistics != nil || isDrawing, case .key(let device, let event) = input,
-      event.action == .press
-    else { return }
-    guard
+  /// Draws the press of a key, unless it is a bounce. The controller has not taken it yet.
+  private mutating func draw(_ input: Controller.Input) {
+    guard timeline != nil, case .key(let device, let event) = input, event.action == .press,
+      event.time >= bounds.start,
       let (meaning, _) = controller.meaning(ofPress: event.key, on: device, at: event.time)
-    else {
-      statistics?.bounces += 1
-      return
-    }
-    let press = Timeline.Press(meaning)
-    statistics?.presses[press, default: 0] += 1
-    if event.time >= bounds.start { timeline?.add(press, at: event.time) }
+    else { return }
+    timeline?.add(Timeline.Press(meaning), at: event.time)
   }
 
-  /// Collects the changes from index `first` on, and removes those before the window. A change can
-  /// be earlier than the one before it: a tap has the time of its press.
-  private mutating func collect(_ changes: inout [Change], from first: Int) {
-    guard first < changes.count else { return }
-    for change in changes[first...] {
-      statistics?.changes[change.machine, default: 0] += 1
-      if change.time >= bounds.start { timeline?.add(change) }
-    }
-    if window.from != nil { changes.removeAll { $0.time < bounds.start } }
+  /// Collects the changes that are not before the window. A change can be earlier than the one
+  /// before it: a tap has the time of its press.
+  private mutating func collect(_ all: [Change]) {
+    let inWindow = window.from == nil ? all : all.filter { $0.time >= bounds.start }
+    changes += inWindow
+    for change in inWindow { timeline?.add(change) }
   }
 
   // MARK: Time
@@ -132,7 +108,7 @@ public struct Replay: Sendable {
   /// Advances to the time of the next input; `nil` is no time, and always reached.
   ///
   /// - Returns: whether it is in or before the window. If not, the replay ends at `until`.
-  private mutating func reach(_ now: Time?, _ changes: inout [Change]) -> Bool {
+  private mutating func reach(_ now: Time?) -> Bool {
     guard !isEnded else { return false }
     guard let now else { return true }
     if time == nil {
@@ -141,23 +117,21 @@ public struct Replay: Sendable {
       bounds.end = window.until.map(clock.recorded)
     }
     if let end = bounds.end, now > end {
-      advance(to: end, &changes)
-      finish()
+      advance(to: end)
+      self.end()
       return false
     }
-    advance(to: now, &changes)
+    advance(to: now)
     time = now
     if now >= bounds.start { enterWindow(at: now) }
     return true
   }
 
   /// Lets deadlines until `now` act, each at its own time.
-  private mutating func advance(to now: Time, _ changes: inout [Change]) {
+  private mutating func advance(to now: Time) {
     while let due = controller.deadline, due <= now {
       if due >= bounds.start { enterWindow(at: due) }
-      let first = changes.count
-      changes += controller.advance(to: due)
-      collect(&changes, from: first)
+      collect(controller.advance(to: due))
       time = max(time ?? due, due)
     }
   }
@@ -172,31 +146,10 @@ public struct Replay: Sendable {
     timeline = Timeline(from: start, in: modes, on: clock, keyboard: settings.keyboard)
   }
 
-  /// Ends the recording: a tap that could still bounce counts.
-  private mutating func end(_ changes: inout [Change]) {
-    if let time {
-      changes += controller.end(at: time)
-      collect(&changes, from: 0)
-    }
-    finish()
-  }
-
-  private mutating func finish() {
+  private mutating func end() {
     isEnded = true
     let time = time ?? Time(microseconds: 0)
     if isDrawing, timeline == nil { draw(from: time) }
     timeline?.end(at: time)
-  }
-}
-
-extension Timeline.Press {
-  fileprivate init(_ meaning: PressMeaning) {
-    self =
-      switch meaning {
-      case .shift: .shift
-      case .bound: .bound
-      case .character: .character
-      case .navigation, .button, .other, .altGr, .inert: .other
-      }
   }
 }

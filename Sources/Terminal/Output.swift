@@ -6,22 +6,11 @@ import Glibc
 /// quietly, with exit status 0.
 public struct Output: ~Copyable {
   private var buffer: [UInt8] = []
-  /// The size of the buffer above which its whole lines are written, in bytes.
-  private let limit: Int
-  /// Where the last line begins.
-  private var lastLine = 0
+  /// The size of the buffer above which it is written, in bytes.
+  private static let limit = 32768
 
   /// A stream whose buffer is empty.
-  ///
-  /// - Parameter isShared: whether other processes may write to the same pipe meanwhile: then each
-  ///   line is written as a whole, if it is not longer than 4,096 bytes.
-  public init(isShared: Bool = false) {
-    var status = stat()
-    let isPipe = fstat(STDOUT_FILENO, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
-    // A pipe takes so many bytes as a whole, or waits until it has room for them.
-    limit = isShared && isPipe ? Int(PIPE_BUF) : 32768
-    buffer.reserveCapacity(limit + 1024)
-  }
+  public init() { buffer.reserveCapacity(Self.limit + 1024) }
 
   /// Adds `text` and a line end.
   public mutating func line(_ text: TerminalText) {
@@ -45,32 +34,18 @@ public struct Output: ~Copyable {
 
   private mutating func endLine() {
     buffer.append(UInt8(ascii: "\n"))
-    if buffer.count > limit {
-      write(lastLine)
-      if buffer.count > limit { flush() }
-    }
-    lastLine = buffer.count
+    if buffer.count > Self.limit { flush() }
   }
 
   /// Writes the buffer; ends the program if that fails.
   public mutating func flush() {
-    write(buffer.count)
-    lastLine = 0
-  }
-
-  /// Writes the first `count` bytes of the buffer, and removes them.
-  private mutating func write(_ count: Int) {
-    let result = buffer.withUnsafeBytes { bytes in
-      Result { () throws(SystemError) in
-        let lines = UnsafeRawBufferPointer(rebasing: bytes[..<count])
-        try writeAll(lines, to: STDOUT_FILENO, "standard output")
-      }
-    }
-    if case .failure(let error) = result {
+    do throws(SystemError) {
+      try writeAll(buffer, to: STDOUT_FILENO, "standard output")
+    } catch {
       if error.code == EPIPE { exit(0) }
       complain("\(error)")
       exit(1)
     }
-    buffer.removeFirst(count)
+    buffer.removeAll(keepingCapacity: true)
   }
 }

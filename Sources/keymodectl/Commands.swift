@@ -123,7 +123,7 @@ let commands: [Command] = [
   .init(
     "graph", "MACHINE", "print the diagram of a machine; needs no daemon",
     "Prints the diagram of a machine, shift, keyboard, caps or num, computed from its rules.",
-    ("keymodectl graph keyboard --format svg > keyboard.svg", "draw a picture with Graphviz"),
+    ("keymodectl graph keyboard | dot -Tsvg > keyboard.svg", "draw a picture with Graphviz"),
     ("keymodectl graph keyboard --current --format mermaid", "draw the daemon's rules for Mermaid"),
     run: { try graph($0.operands, $0.daemon, $0.arguments) }),
   .init(
@@ -131,14 +131,14 @@ let commands: [Command] = [
     "print the changes that recordings of keyboards make; needs no daemon",
     "Prints the changes that recordings of keyboards make, and the states at the end, without a "
       + "daemon and without waiting. '-' is standard input. Several recordings are merged by time.",
-    ("keymodectl replay typing.evemu", "print the changes"),
-    ("keymodectl replay typing.evemu --timeline typing.svg", "draw them, too"),
+    ("keymodectl replay typing.yaml", "print the changes"),
+    ("keymodectl replay typing.yaml --timeline typing.svg", "draw them, too"),
     run: { try replay($0.operands, $0.arguments) }),
   .init(
     "record", "[DEVICE]...", "record these keyboards, or all; needs no daemon",
     "Records these devices, or all keyboards and the buttons of all pointers, until Ctrl+C. The "
       + "recording does not show what is typed, but replays to the same changes.",
-    ("sudo keymodectl record --output typing.evemu", "record all keyboards into a new file"),
+    ("sudo keymodectl record --output typing.yaml", "record all keyboards into a new file"),
     ("sudo keymodectl record /dev/input/event3 | keymodectl replay -", "show its changes at once"),
     run: { try record($0.operands, $0.arguments) }),
   .init(

@@ -1,10 +1,7 @@
 import Acting
 import Configuration
-import Glibc
 import KeyboardModes
 import KeymodeClient
-import Linux
-import Replay
 import StateMachines
 import Terminal
 
@@ -36,7 +33,6 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
     }
     diagram.current = state
   }
-  if format == "svg" { return try draw(diagram, of: machine) }
   let lines = diagram[keyPath: language].split(separator: "\n")
   Output.print(lines.map { "\($0)" }.joined(separator: "\n"))
   return 0
@@ -44,54 +40,7 @@ func graph(_ operands: [String], _ address: DaemonAddress, _ arguments: Argument
 
 /// The languages of diagrams by the values of `--format`.
 private var languages: [String: KeyPath<Diagram, String>] {
-  ["dot": \.dot, "mermaid": \.mermaid, "svg": \.dot]
-}
-
-/// Prints the diagram as a picture, which Graphviz draws. Returns the exit status of Graphviz.
-private func draw(_ diagram: Diagram, of machine: Machine) throws -> Int32 {
-  do throws(SystemError) {
-    let (drawn, status) = try run(["dot", "-Tsvg"], reading: diagram.dot)
-    let picture = String(decoding: drawn, as: UTF8.self)
-    var output = Output()
-    for line in completed(picture, "The states of \(machine.rawValue)", diagram.description) {
-      output.line { $0.append(contentsOf: line.utf8) }
-    }
-    output.flush()
-    return status
-  } catch {
-    guard error.operation == "run", error.code == ENOENT else { throw error }
-    let hint: TerminalText =
-      access("/usr/bin/apt", X_OK) == 0
-      ? "'sudo apt install graphviz' installs it" : "install Graphviz"
-    complain("--format svg needs the program 'dot' of Graphviz;\n\(hint)")
-    return ExitStatus.no
-  }
-}
-
-/// The lines of Graphviz's picture with a title, a description, and colors for readers who prefer
-/// dark pages.
-private func completed(_ picture: String, _ title: String, _ description: String) -> [String] {
-  // Graphviz writes the tag on lines of its own.
-  var lines = picture.split(separator: "\n").map(String.init)
-  guard let start = lines.firstIndex(where: { $0.hasPrefix("<svg ") }),
-    let end = lines[start...].firstIndex(where: { $0.hasSuffix(">") })
-  else { return lines }
-  lines[start] = "<svg role=\"img\" \(lines[start].dropFirst(5))"
-  let added = """
-    <title>\(title.escaped)</title>
-    <desc>\(description.escaped)</desc>
-    <style>
-    @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 }
-    [stroke="black"] { stroke: #e6edf3 }
-    [fill="black"] { fill: #e6edf3 }
-    [fill="white"] { fill: #0d1117 }
-    [fill="\(Diagram.currentColor)"] ~ text { fill: #000000 }
-    }
-    </style>
-    """
-  lines.insert(added, at: end + 1)
-  return lines
+  ["dot": \.dot, "mermaid": \.mermaid]
 }
 
 private func diagram(_ machine: Machine, of settings: Settings) -> Diagram {

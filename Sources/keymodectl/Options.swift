@@ -53,27 +53,20 @@ let options: [Option] = [
     "--any-session", ["targets", "while"],
     "also while your session is locked, not the active one of its seat, or over the network"),
   .init("--any-session", ["shift"], "whichever session is in front, even one that is locked"),
-  .init(
-    "--format", "LANGUAGE", ["graph"],
-    "dot (the default), mermaid, or svg, which Graphviz draws"),
+  .init("--format", "LANGUAGE", ["graph"], "dot, for Graphviz (the default), or mermaid"),
   .init("--current", ["graph"], "draw the rules of the daemon and mark its state"),
   .init(
     "--format", "FORMAT", ["replay"],
     "evemu, libinput, evtest, getevent, raw64 or raw32; by default replay detects the format"),
   .init(
-    "--each", ["replay"],
-    "do not merge the recordings: replay each by itself, and name its file"),
-  .init(
     "--from", "TIME", ["replay"],
     "begin at this time, such as 2.5s, on the clock that replay prints"),
   .init("--until", "TIME", ["replay"], "end at this time"),
-  .init("--stats", ["replay"], "count the events of the recording"),
   .init("--timeline", "FILE", ["replay"], "draw the changes into FILE, as SVG"),
   .init("--lenient", ["replay"], "skip errors and count them"),
   .init(
     "--output", "FILE", ["record"],
     "write to FILE, which must not exist yet; by default to standard output"),
-  .init("--format", "FORMAT", ["record"], "evemu (the default for one keyboard) or libinput"),
   .init("--show-keycodes", ["record"], "do not redact: the recording shows what is typed"),
   .init(
     "--config", "FILE", ["graph", "record", "replay"],

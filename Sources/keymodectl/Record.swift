@@ -15,13 +15,6 @@ func record(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
 }
 
 private func request(_ operands: [String], _ arguments: Arguments) throws -> RecordingRequest {
-  let format = try arguments["--format"].map { name throws(UsageError) in
-    guard let format = WrittenFormat(rawValue: name) else {
-      throw UsageError(
-        "unknown format '\(name)'; \(suggestion(for: name, among: ["evemu", "libinput"]))")
-    }
-    return format
-  }
   let configuration = try configuration(arguments)
   let settings = configuration.settings
   var request = RecordingRequest(
@@ -30,7 +23,6 @@ private func request(_ operands: [String], _ arguments: Arguments) throws -> Rec
         boundKeys: settings.bindings.keys, configuration.devices, pointers: settings.pointers)
       : .named(operands))
   request.output = arguments["--output"]
-  request.format = format
   request.showsKeyCodes = arguments.has("--show-keycodes")
   request.settings = settings
   request.remarks = [

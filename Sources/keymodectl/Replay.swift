@@ -1,36 +1,97 @@
+import Acting
+import Configuration
 import Glibc
 import KeyboardModes
 import Linux
 import Recordings
 import Replay
 import Terminal
+import Wire
 
-/// `keymodectl replay FILE…`: prints the changes that the daemon would have published.
+/// `keymodectl replay FILE…`: prints the changes that the daemon would have published, and the states
+/// at the end.
 func replay(_ paths: [String], _ arguments: Arguments) throws -> Int32 {
   guard !paths.isEmpty else { throw UsageError("replay takes at least one file") }
   guard paths.count(where: { $0 == "-" }) <= 1 else {
     throw UsageError("standard input can be read only once")
   }
-  let request = try ReplayRequest(arguments)
-  if arguments.has("--each") { return try replayEach(of: paths, request, arguments) }
+  let format = try format(arguments)
   let picture = arguments["--timeline"]
+  var replay = try replay(arguments, drawing: picture != nil)
   // It may be a recording, which must not be overwritten, or the name of a picture in another
   // format, which image viewers would refuse.
   if let picture, !picture.hasSuffix(".svg") {
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
   }
-  var recording = try request.recording(of: paths)
-  var output = ReplayOutput(asJSON: request.asJSON)
-  var replay = request.replay(drawing: picture != nil)
-  do {
-    // If a line is invalid, the changes before it are shown nevertheless.
-    defer { output.flush() }
-    try replay.run(&recording, into: &output)
-  }
+  var recording = try Recording(
+    opening: paths, format: format, isLenient: arguments.has("--lenient")
+  ) { complain("\($0)") }
+  try print(&replay, of: &recording, asJSON: arguments.has("--json"))
   if let picture, let timeline = replay.timeline {
     try draw(timeline, of: paths, into: picture)
   }
   return ExitStatus.done
+}
+
+private func format(_ arguments: Arguments) throws(UsageError) -> RecordingFormat? {
+  guard let name = arguments["--format"] else { return nil }
+  guard let format = RecordingFormat(rawValue: name) else {
+    let names = RecordingFormat.allCases.map(\.rawValue)
+    throw UsageError("unknown format '\(name)'; the formats are\n\(wrapped(names))")
+  }
+  return format
+}
+
+/// A replay that has not begun, by these options.
+private func replay(_ arguments: Arguments, drawing isDrawing: Bool) throws -> Replay {
+  let settings = try configuration(arguments).settings
+  func time(_ option: String) throws(UsageError) -> Time? {
+    try arguments[option].map(microseconds).map(Time.init)
+  }
+  let (from, until) = (try time("--from"), try time("--until"))
+  if let from, let until, until < from { throw UsageError("'--until' is earlier than '--from'") }
+  return Replay(settings: settings, from: from, until: until, drawing: isDrawing)
+}
+
+/// Replays a recording to its end, and prints the changes. If it has a fault, the changes before it
+/// come first, also where standard output and standard error are one stream.
+private func print(
+  _ replay: inout Replay, of recording: inout Recording, asJSON: Bool
+) throws(RecordingError) {
+  var output = Output()
+  do throws(RecordingError) {
+    while let changes = try replay.next(from: &recording) {
+      for change in changes {
+        if asJSON {
+          output.line(json: change)
+        } else {
+          output.line(ChangeLine.text(of: change, at: replay.clock.shown(change.time)))
+        }
+      }
+    }
+  } catch {
+    output.flush()
+    complain(ofSkipped: recording)
+    throw recording.explained(error)
+  }
+  if !asJSON {
+    let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
+    let modes = replay.modes
+    // Most recordings have no LEDs.
+    output.line(ChangeLine.text(of: modes, at: time, for: Machine.modes + modes.locks(.off, .on)))
+  }
+  output.flush()
+  complain(ofSkipped: recording)
+}
+
+/// Says how many faults `--lenient` has skipped, and which was the first.
+private func complain(ofSkipped recording: borrowing Recording) {
+  guard let first = recording.skipped.first else { return }
+  let (count, fault) = (recording.skipped.count, recording.explained(first))
+  complain(
+    count == 1
+      ? "1 error skipped:\n\(fault)"
+      : "\(count) errors skipped; the first is:\n\(fault)")
 }
 
 /// Draws the timeline of these recordings into a file.
@@ -43,61 +104,4 @@ private func draw(
   }
   let text = timeline.svg(title: names.joined(separator: ", "))
   try writeAll(Array(text.utf8), to: file.number, path)
-}
-
-/// `keymodectl replay --each FILE…`: prints the changes that each recording makes by itself.
-private func replayEach(
-  of paths: [String], _ request: ReplayRequest, _ arguments: Arguments
-) throws -> Int32 {
-  guard !arguments.isGiven("--timeline") else {
-    throw UsageError("option '--timeline' does not work with '--each'")
-  }
-  var output = ReplayOutput(asJSON: request.asJSON, isShared: true)
-  var status = ExitStatus.done
-  for path in paths {
-    do {
-      var recording = try request.recording(of: [path])
-      var replay = request.replay()
-      output.begin(path)
-      try replay.run(&recording, into: &output)
-    } catch let fault as RecordingError {
-      // The changes before the fault come first where both streams are one.
-      output.flush()
-      writeToStandardError("\(fault)\n")
-      status = ExitStatus.badInput
-    }
-  }
-  output.flush()
-  return status
-}
-
-extension Replay {
-  /// Replays a recording to its end, and says how many faults were skipped.
-  fileprivate mutating func run(
-    _ recording: inout Recording, into output: inout ReplayOutput
-  ) throws {
-    var changes: [Change] = []
-    do throws(RecordingError) {
-      while try next(from: &recording, into: &changes) { output.show(changes, on: clock) }
-    } catch {
-      output.flush()
-      complain(ofSkipped: recording)
-      throw recording.explained(error)
-    }
-    if recording.skipped.count > 0 {
-      output.flush()
-      complain(ofSkipped: recording)
-    }
-    output.end(self)
-  }
-}
-
-/// Says how many faults `--lenient` has skipped, and which was the first.
-private func complain(ofSkipped recording: borrowing Recording) {
-  guard let first = recording.skipped.first else { return }
-  let (count, fault) = (recording.skipped.count, recording.explained(first))
-  complain(
-    count == 1
-      ? "1 error skipped:\n\(fault)"
-      : "\(count) errors skipped; the first is:\n\(fault)")
 }

@@ -8,7 +8,7 @@ import Testing
 private func device(keys: [ClosedRange<UInt16>]) -> DeviceDescription {
   var device = DeviceDescription(
     name: "", node: "", bus: 3, vendor: 1, product: 2, version: 3)
-  device.types = [.init(number: 1, codes: Array(keys.joined()), highest: 0x2ff)]
+  device.types = [.init(number: 1, codes: Array(keys.joined()))]
   return device
 }
 

@@ -16,8 +16,7 @@ struct ClosedStreamsTests {
   static let commands = [
     "keymodectl --help", "keymodectl --version", "keymodectl graph shift",
     "keymodectl graph keyboard --format mermaid", "keymodectl replay recording.evemu",
-    "keymodectl replay --each --json recording.evemu recording.evemu",
-    "keymodectl replay --stats --timeline picture.svg recording.evemu",
+    "keymodectl replay --json --timeline picture.svg recording.evemu",
     "keymoded --help", "keymoded --version",
   ]
 

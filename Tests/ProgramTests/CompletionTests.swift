@@ -104,7 +104,7 @@ struct CompletionTests {
   func values(_ shell: CompletingShell) throws {
     let found = try shell.completions(of: [
       "keymodectl state ", "keymodectl --socket-dir /tmp trigger ",
-      "keymodectl graph --format ", "keymodectl record --format=", "keymodectl wait shift=",
+      "keymodectl graph --format ", "keymodectl replay --format=", "keymodectl wait shift=",
       "keymodectl wait keyboard=", "keymodectl wait caps=", "keymodectl while num=",
     ])
     #expect(found[0] == ["shift", "keyboard", "caps", "num"])
@@ -115,8 +115,8 @@ struct CompletionTests {
       // fish completes the whole word.
       Set(words.compactMap { $0.split(separator: "=").last.map(String.init) })
     }
-    #expect(last(found[2]) == ["dot", "mermaid", "svg"])
-    #expect(last(found[3]) == ["evemu", "libinput"])
+    #expect(last(found[2]) == ["dot", "mermaid"])
+    #expect(last(found[3]) == ["evemu", "libinput", "evtest", "getevent", "raw64", "raw32"])
     for (words, machine) in zip(found[4...], ["shift", "keyboard", "caps", "num"]) {
       let graph = try run("keymodectl", "graph", machine, "--format", "mermaid").output
       let states = Set(graph.matches(of: /--> ([A-Za-z]+)/).map { String($0.1) })

@@ -55,7 +55,6 @@ struct EvemuTests {
     arguments: [
       "E: 3.000000 0001 001e 1",
       "E: 3.000000 0001 001e 0001 # with spaces",
-      "E: 3.000000 0001 001e 0001# glued",
       "E: 3.000000\t0001\t001E\t0001\tanything", "E: 3.000000 1 1e 1",
     ])
   func quirks(_ line: String) throws {
@@ -107,6 +106,7 @@ struct EvemuTests {
         "E: 1.000000 0001 001e 99999999999",
         #"event value "99999999999" is not a decimal number"#
       ),
+      ("E: 1.000000 0001 001e 0001,1", #"event value "0001" is not a decimal number"#),
       ("E: 1.000000 0001 0300 0001", "key code 768 is above 767"),
       ("E: 1.000000 0001 001e", "an event without a value"),
       ("E: 1.000000 0001", "an event without a code"),
@@ -197,7 +197,7 @@ struct EvemuTests {
     var recording = try Recording(opening: [file])
     for _ in 0..<3 {
       let press = try event(1_000_000, 30, .press)
-      #expect(try recording.next()?.inputs.map(\.input) == [.key(DeviceID(order: 0), press)])
+      #expect(try recording.next()?.inputs == [.key(DeviceID(order: 0), press)])
       #expect(try recording.next() == nil)
       try recording.rewind()
     }

@@ -53,8 +53,8 @@ struct Outcome: Equatable {
       }
       while let batch = try recording.next() {
         for next in batch.inputs {
-          inputs.append(next.input)
-          guard case .key(let device, let event) = next.input else { continue }
+          inputs.append(next)
+          guard case .key(let device, let event) = next else { continue }
           events.append(event)
           devices.append(device.order)
         }

@@ -52,12 +52,9 @@ struct RecordedGrabTests {
       let description = DeviceDescription(
         name: "", node: "", bus: 0, vendor: 0, product: 0, version: 0)
       let file = try RecordingFile(
-        path, .libinput, Array(repeating: description, count: devices), remarks: [])
+        path, Array(repeating: description, count: devices), remarks: [])
       for (index, batch) in batches.enumerated() {
-        let written = filter.take(batch) { keysUp(index, $0, $1) }
-        for report in Report.reports(of: written, at: batch.reached) {
-          file.write(report, report.device.order)
-        }
+        file.write(filter.take(batch) { keysUp(index, $0, $1) })
         try file.flush()
       }
       try file.finish()
@@ -65,7 +62,7 @@ struct RecordedGrabTests {
       var controller = Controller(settings: settings)
       var recording = try Recording(opening: [path])
       while let batch = try recording.next() {
-        for next in batch.inputs { replayed += controller.take(next.input) }
+        for next in batch.inputs { replayed += controller.take(next) }
       }
       replayed += controller.end(at: end)
       let text = try String(contentsOfFile: path, encoding: .utf8)

@@ -41,21 +41,4 @@ struct RecordingFilterTests {
         key("KEY_LEFTSHIFT", .press, at: 3), key("KEY_1", .press, at: 4),
       ])
   }
-
-  @Test("devices have their indices, and one that was taken out has none")
-  func devices() {
-    var devices = RecordedDevices()
-    for order in [7, 5, 3] {
-      devices.add(
-        DeviceID(order: order),
-        DeviceDescription(name: "\(order)", node: "", bus: 0, vendor: 0, product: 0, version: 0))
-    }
-    #expect(devices.descriptions.map(\.name) == ["7", "5", "3"])
-    devices.remove(DeviceID(order: 5))
-    #expect(devices.index(of: DeviceID(order: 5)) == nil)
-    devices.remove(DeviceID(order: 4))
-    #expect(devices.descriptions.map(\.name) == ["7", "3"])
-    #expect(devices.index(of: DeviceID(order: 3)) == 1)
-    #expect(devices.index(of: DeviceID(order: 4)) == nil)
-  }
 }

@@ -1,8 +1,10 @@
+import Foundation
 import KeyboardModes
 import Keyboards
-import Recordings
 import TestSupport
 import Testing
+
+@testable import Recordings
 
 private let keyboard: DeviceDescription = {
   var device = DeviceDescription(
@@ -10,16 +12,14 @@ private let keyboard: DeviceDescription = {
     product: 0xabc, version: 0xab41)
   device.properties = [0, 2]
   device.types = [
-    .init(number: 0, codes: [0, 1, 4, 17, 20], highest: 15),
-    .init(number: 1, codes: [1, 30, 42, 767], highest: 767),
-    .init(number: 3, codes: [0], highest: 63), .init(number: 5, codes: [0, 3], highest: 16),
-    .init(number: 17, codes: [0, 1], highest: 15),
+    .init(number: 0, codes: [0, 1, 4, 17, 20]),
+    .init(number: 1, codes: [1, 30, 42, 767]),
+    .init(number: 3, codes: [0]), .init(number: 5, codes: [0, 3]),
+    .init(number: 17, codes: [0, 1]),
   ]
   device.axes = [
     .init(code: 0, minimum: -1, maximum: 255, fuzz: 2, flat: 3, resolution: 12)
   ]
-  device.ledsOn = [1]
-  device.switchesOn = [3]
   return device
 }()
 
@@ -45,63 +45,17 @@ struct WriterTests {
     ]
   }
 
-  private let now = Time(microseconds: 14_000_020)
   private let caps = Lock.caps.led
   private let num = Lock.num.led
 
-  @Test("an evemu recording looks like one of evemu-record, with notes in comments")
-  func evemu() throws {
-    var writer = EvemuWriter()
-    let text =
-      EvemuWriter.header(keyboard, remarks: ["a remark"])
-      + Report.reports(of: try inputs(), at: now).map { writer.text(of: $0) }.joined()
-    #expect(
-      text == """
-        # EVEMU 1.3
-        # a remark
-        N: A "keyboard": \\ # [2]
-        I: 0011 0001 0abc ab41
-        P: 05 00 00 00 00 00 00 00
-        B: 00 2b 00 02 00 00 00 00 00
-        B: 01 02 00 00 40 00 04 00 00
-        \((0..<10).map { _ in "B: 01 00 00 00 00 00 00 00 00\n" }.joined())\
-        B: 01 00 00 00 00 00 00 00 80
-        B: 03 01 00 00 00 00 00 00 00
-        B: 05 09 00 00 00 00 00 00 00
-        B: 11 03 00 00 00 00 00 00 00
-        A: 00 -1 255 2 3 12
-        L: 00 0
-        L: 01 1
-        S: 00 0
-        S: 03 1
-        # keymoded: held 001d 001e
-        E: 1.500000 0001 002a 0001\t# EV_KEY / KEY_LEFTSHIFT        1
-        E: 1.500000 0001 001e 0000\t# EV_KEY / KEY_A                0
-        E: 1.500000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +0ms
-        E: 1.733001 0001 0249 0002\t# EV_KEY / KEY_EMOJI_PICKER     2
-        E: 1.733001 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +233ms
-        E: 1.800000 0011 0001 0000\t# EV_LED / LED_CAPSL            0
-        E: 1.800000 0011 0000 0001\t# EV_LED / LED_NUML             1
-        E: 1.800000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +66ms
-        # keymoded: lost
-        E: 12.000000 0001 002a 0000\t# EV_KEY / KEY_LEFTSHIFT        0
-        E: 12.000000 0001 002e 0001\t# EV_KEY / KEY_C                1
-        E: 12.000000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +10200ms
-        # keymoded: lost
-        E: 13.000000 0000 0000 0000\t# ------------ SYN_REPORT (0) ---------- +1000ms
-        # keymoded: gone 14.000020
-
-        """)
-  }
-
   @Test("a libinput recording looks like one of libinput record, with keys for notes")
   func libinput() throws {
-    var writer = LibinputWriter()
-    let text =
-      LibinputWriter.header(devices: 1, remarks: ["a remark"]) + LibinputWriter.section(keyboard)
-      + Report.reports(of: try inputs(), at: now).map { writer.text(of: $0) }.joined()
+    let folder = try TemporaryFolder()
+    let file = try RecordingFile("\(folder.path)/x", [keyboard], remarks: ["a remark"])
+    file.write(try inputs())
+    try file.flush()
     #expect(
-      text == """
+      try String(contentsOfFile: "\(folder.path)/x", encoding: .utf8) == """
         # a remark
         version: 1
         ndevices: 1
@@ -150,15 +104,13 @@ struct WriterTests {
         """)
   }
 
-  @Test("device names are escaped in both formats")
+  @Test("device names are escaped")
   func names() throws {
     var device = keyboard
-    for name in ["", "a\nE: 1.000000 0001 001e 0001", "\u{1}\u{7f}\u{85}\u{2028}é\"", "a: {b\r\n"] {
+    for name in ["", "a\n- [1, 0, 1, 30, 1]", "\u{1}\u{7f}\u{85}\u{2028}é\"", "a: {b\r\n"] {
       device.name = name
-      let evemu = EvemuWriter.header(device, remarks: [])
-      #expect(try read(evemu) == read(EvemuWriter.header(keyboard, remarks: [])))
-      let yaml = LibinputWriter.header(devices: 1, remarks: []) + LibinputWriter.section(device)
-      let outcome = try read(yaml)
+      let outcome = try read(
+        LibinputWriter.header(devices: 1, remarks: []) + LibinputWriter.section(device))
       #expect(outcome.error == nil)
       #expect(outcome.inputs == [])
     }
@@ -172,28 +124,12 @@ struct WriterTests {
     var text = LibinputWriter.header(devices: 3, remarks: ["three"])
     for id in several {
       var writer = LibinputWriter()
-      let own = taken.filter { $0.input.device == id }
       text += LibinputWriter.section(keyboard)
-      for (time, input) in own {
-        text += Report.reports(of: [input], at: time).map { writer.text(of: $0) }.joined()
-      }
-      var evemu = EvemuWriter()
-      let lines = own.flatMap { Report.reports(of: [$0.input], at: $0.time) }
-        .map { evemu.text(of: $0) }
-      let outcome = try read(EvemuWriter.header(keyboard, remarks: []) + lines.joined())
-      #expect(outcome.error == nil)
-      // The header has the LEDs, and not as the device had them when it was opened.
-      let written = own.compactMap { $0.input.of(DeviceID(order: 0)).inEvemu }
-      #expect(outcome.inputs == headerLEDs + written)
+      for (_, input) in taken where input.device == id { text += writer.text(of: input) }
     }
     let outcome = try read(text)
     #expect(outcome.error == nil)
     #expect(outcome.inputs == taken.map(\.input))
-  }
-
-  /// What the header of ``keyboard`` tells of its LEDs.
-  private var headerLEDs: [Controller.Input] {
-    [.leds(device, LEDReport(num), at: nil), .leds(device, LEDReport(caps, on: caps), at: nil)]
   }
 
   private func randomInputs(
@@ -232,31 +168,5 @@ struct WriterTests {
       }
     }
     return inputs
-  }
-}
-
-extension Controller.Input {
-  /// As evemu's format has it, which needs no note for a release that a grab hid; `nil` for what
-  /// its header has.
-  fileprivate var inEvemu: Controller.Input? {
-    switch self {
-    case .missedRelease(let device, let key, let time):
-      .key(device, KeyEvent(time: time, key: key, action: .release))
-    case .leds(_, _, nil): nil
-    default: self
-    }
-  }
-
-  /// The same input, of another device.
-  fileprivate func of(_ device: DeviceID) -> Controller.Input {
-    switch self {
-    case .opened(_, let held): .opened(device, held: held)
-    case .key(_, let event): .key(device, event)
-    case .missedRelease(_, let key, let time): .missedRelease(device, key, at: time)
-    case .synchronized(_, let found, let time): .synchronized(device, found, at: time)
-    case .gone(_, let time): .gone(device, at: time)
-    case .leds(_, let report, let time): .leds(device, report, at: time)
-    case .allOpened, .client, .configured: self
-    }
   }
 }

@@ -29,15 +29,15 @@ struct AxisTests {
     for _ in 0..<5000 {
       let start = any()
       let end = min(start + any(), 1 << 60)
-      let axis = Axis(
-        period: start...max(start, end), zero: start > 100_000_000_000_000 ? start : 0)
+      let zero = start > 100_000_000_000_000 ? start : 0
+      let axis = Axis(period: start...max(start, end), zero: zero)
       #expect((1...6).contains(axis.marks.count), "\(start) \(end)")
       for mark in axis.marks {
         #expect((128...784).contains(mark.x))
         // The label has the time of its line.
         let seconds = try #require(Double(mark.label.dropLast(2)))
-        let share = (seconds * 1_000_000 + Double(axis.zero - start)) / Double(axis.duration)
-        let error = 1_000 * Double(axis.zero + start) * 0x1p-52 / Double(axis.duration)
+        let share = (seconds * 1_000_000 + Double(zero - start)) / Double(axis.duration)
+        let error = 1_000 * Double(zero + start) * 0x1p-52 / Double(axis.duration)
         #expect(abs(128 + share * 656 - mark.x) <= 0.66 + error)
       }
       for (one, next) in zip(axis.marks, axis.marks.dropFirst()) {

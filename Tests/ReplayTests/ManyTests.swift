@@ -83,12 +83,12 @@ struct ManyTests {
       entered[index].states.append((change.to, max(change.time.microseconds, last)))
     }
     let period = timeline.period
-    let grain = Axis(period: period, zero: 0).duration(ofPixels: 3)
+    let grain = Axis(period: period, zero: 0).grain
     for (machine, states) in entered {
       let lane = machine == .shift ? timeline.shift : timeline.keyboard
       let ends = states.dropFirst().map(\.time) + [period.upperBound]
       let stretches = zip(states, ends).map { (state: $0.name, start: $0.time, end: $1) }
-      let drawn = lane.spans(shorterThan: grain, until: period.upperBound).dropLast()
+      let drawn = lane.spans(shorterThan: grain, until: period.upperBound)
       #expect(drawn.reduce(0) { $0 + $1.states } == stretches.count)
       var place = 0
       for span in drawn {

@@ -32,23 +32,18 @@ func evemu(_ events: [String]) -> String {
 /// Replays recordings, which are merged, from `from` until `until`, in shown seconds.
 func replay(
   files: [String], from: Double? = nil, until: Double? = nil, settings: Settings = Settings(),
-  collecting isCollecting: Bool = false, isLenient: Bool = false
+  drawing isDrawing: Bool = false, isLenient: Bool = false
 ) throws -> Replayed {
   let folder = try TemporaryFolder()
   let paths = try files.enumerated().map { try folder.write("\($0)", $1) }
   var recording = try Recording(opening: paths, isLenient: isLenient)
   var result = Replayed(
     replay: Replay(
-      settings: settings, from: from.map(second), until: until.map(second), counting: isCollecting,
-      drawing: isCollecting))
-  var changes: [Change] = []
+      settings: settings, from: from.map(second), until: until.map(second), drawing: isDrawing))
   do throws(RecordingError) {
-    while try result.replay.next(from: &recording, into: &changes) {
-      result.changes += changes
-    }
-    let goesOn = try result.replay.next(from: &recording, into: &changes)
-    #expect(!goesOn, "it stays ended")
-    #expect(changes.isEmpty)
+    while let changes = try result.replay.next(from: &recording) { result.changes += changes }
+    let more = try result.replay.next(from: &recording)
+    #expect(more == nil, "it stays ended")
   } catch let fault {
     result.error = fault
   }
@@ -58,8 +53,8 @@ func replay(
 /// Replays one recording of these events: see ``evemu(_:)``.
 func replay(
   _ events: [String], from: Double? = nil, until: Double? = nil, settings: Settings = Settings(),
-  collecting isCollecting: Bool = false
+  drawing isDrawing: Bool = false
 ) throws -> Replayed {
   try replay(
-    files: [evemu(events)], from: from, until: until, settings: settings, collecting: isCollecting)
+    files: [evemu(events)], from: from, until: until, settings: settings, drawing: isDrawing)
 }

@@ -13,7 +13,8 @@ func change(_ machine: Machine, _ from: String, _ to: String, at time: Int64) ->
 
 /// A timeline of machines in their initial states.
 func timeline(from start: Int64, on clock: DisplayClock = DisplayClock()) -> Timeline {
-  Timeline(from: at(start), in: Controller(settings: Settings()).modes, on: clock)
+  Timeline(
+    from: at(start), in: Controller(settings: Settings()).modes, on: clock, keyboard: .standard)
 }
 
 /// Changes and presses of all kinds from `start` to `start + 13 * scale`, in microseconds.
@@ -141,9 +142,9 @@ struct ContentTests {
   @Test(
     "timelines of any duration and start are drawn",
     arguments: [0, 1, 1000, 60_000_000, 10_000_000_000_000_000],
-    [0, 99_999_999_999_999, 1_700_000_000_000_000, .max])
+    [0, 99_999_999_999_999, 1_700_000_000_000_000, 1 << 60])
   func durations(_ scale: Int64, _ start: Int64) throws {
-    let picture = try drawing(example(start: min(start, .max - 13 * scale), scale: scale))
+    let picture = try drawing(example(start: start, scale: scale))
     #expect(picture.ticks.count == 4)
     #expect((1...6).contains(picture.labels.count))
   }
@@ -182,7 +183,8 @@ struct ContentTests {
       states: names, initial: names[0],
       rows: zip(names, names.dropFirst()).map { ($0, "go", $1) })
     let modes = Controller(settings: Settings()).modes
-    var timeline = Timeline(from: at(0), in: modes, keyboard: KeyboardTable(table))
+    var timeline = Timeline(
+      from: at(0), in: modes, on: DisplayClock(), keyboard: KeyboardTable(table))
     for (index, name) in names.dropFirst().enumerated() {
       timeline.add(change(.keyboard, names[index], name, at: Int64(index + 1) * 1_000_000))
     }

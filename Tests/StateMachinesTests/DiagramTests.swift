@@ -104,22 +104,6 @@ struct DiagramTests {
     #expect(diagram.finalStates == ["b", "c"])
   }
 
-  @Test("the description tells where each state's arrows lead")
-  func description() {
-    var diagram = Diagram(
-      states: ["a", "b"], initial: "a",
-      arrows: [
-        .init(from: "a", to: "b", event: "go"),
-        .init(from: "a", to: "b", event: "run", condition: "> 1 s"),
-        .init(from: "a", to: "a", event: "stay"),
-      ])
-    let rules =
-      "It begins in a. In a, go or run [> 1 s] leads to b; stay leads to a. In b, no event leads away."
-    #expect(diagram.description == rules)
-    diagram.current = "b"
-    #expect(diagram.description == "\(rules) It is in b now.")
-  }
-
   @Test("a state without arrows is drawn")
   func isolated() throws {
     let diagram = Diagram(states: ["a", "b", "c"], initial: "a", arrows: [], finalStates: ["c"])

@@ -5,6 +5,7 @@ Workers of Dask replay the recordings in RECORDINGS with keymodectl, and DuckDB 
 JSON lines, which stay in RESULTS, a new folder. A SCHEDULER's workers need both under these names.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -24,15 +25,19 @@ QUESTION = """SELECT file, state, sum(until - time) / 1e6 AS seconds
 
 def replay(names: list[str], part: Path) -> tuple[int, bytes]:
     """Replays recordings into `part`; returns the exit status, and what is wrong with them."""
-    command = ["keymodectl", "replay", "--each", "--json", "--", *names]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode not in (0, 4):
-        raise RuntimeError(f"keymodectl ended with {done.returncode}: {done.stderr!r}")
+    changes, status, told = [], 0, b""
+    for name in names:
+        command = ["keymodectl", "replay", "--json", "--", name]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode not in (0, 4):
+            raise RuntimeError(f"keymodectl ended with {done.returncode}: {done.stderr!r}")
+        changes += [{"file": name} | json.loads(line) for line in done.stdout.splitlines()]
+        status, told = max(status, done.returncode), told + done.stderr
     # Dask repeats a batch if it has lost the worker, which may still be running.
     unique = part.with_suffix(f".{os.urandom(8).hex()}")
-    unique.write_bytes(done.stdout)
+    unique.write_text("".join(f"{json.dumps(change)}\n" for change in changes))
     unique.replace(part)
-    return done.returncode, done.stderr
+    return status, told
 
 
 def main(recordings: str, results: str, scheduler: str | None = None) -> int:

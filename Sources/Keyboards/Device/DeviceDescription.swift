@@ -26,12 +26,10 @@ public struct DeviceDescription: Hashable, Sendable {
     public let number: UInt16
     /// The codes of this type that the device has.
     public let codes: [UInt16]
-    /// The highest code of this type that the kernel knows.
-    public let highest: UInt16
 
     /// The type with this number and these codes.
-    public init(number: UInt16, codes: [UInt16], highest: UInt16) {
-      (self.number, self.codes, self.highest) = (number, codes, highest)
+    public init(number: UInt16, codes: [UInt16]) {
+      (self.number, self.codes) = (number, codes)
     }
   }
 
@@ -49,10 +47,6 @@ public struct DeviceDescription: Hashable, Sendable {
   public var types: [EventType] = []
   /// Its absolute axes.
   public var axes: [Axis] = []
-  /// The codes of its LEDs that are on.
-  public var ledsOn: Set<UInt16> = []
-  /// The codes of its switches that are on.
-  public var switchesOn: Set<UInt16> = []
 
   /// The description of a device without any events.
   public init(

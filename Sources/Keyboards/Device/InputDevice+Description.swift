@@ -1,7 +1,7 @@
 import CLibevdev
 
 extension InputDevice {
-  /// What the device reports about itself, with LEDs and switches as they were when it was opened.
+  /// What the device reports about itself.
   public var description: DeviceDescription {
     var description = DeviceDescription(
       name: name, node: path, bus: bus,
@@ -12,15 +12,12 @@ extension InputDevice {
     }
     description.types = (0...UInt16(EV_MAX)).compactMap(eventType)
     description.axes = codes(UInt16(EV_ABS)).compactMap(axis)
-    description.ledsOn = Set(ledsAtOpening.numbers)
-    description.switchesOn = codesOn(UInt16(EV_SW))
     return description
   }
 
   private func eventType(_ type: UInt16) -> DeviceDescription.EventType? {
-    let highest = libevdev_event_type_get_max(UInt32(type))
-    guard libevdev_has_event_type(device, UInt32(type)) == 1, highest >= 0 else { return nil }
-    return .init(number: type, codes: codes(type), highest: UInt16(truncatingIfNeeded: highest))
+    guard libevdev_has_event_type(device, UInt32(type)) == 1 else { return nil }
+    return .init(number: type, codes: codes(type))
   }
 
   private func codes(_ type: UInt16) -> [UInt16] {
@@ -29,10 +26,6 @@ extension InputDevice {
     return (0...UInt16(truncatingIfNeeded: highest)).filter {
       libevdev_has_event_code(device, UInt32(type), UInt32($0)) == 1
     }
-  }
-
-  private func codesOn(_ type: UInt16) -> Set<UInt16> {
-    Set(codes(type).filter { libevdev_get_event_value(device, UInt32(type), UInt32($0)) != 0 })
   }
 
   private func axis(_ code: UInt16) -> DeviceDescription.Axis? {

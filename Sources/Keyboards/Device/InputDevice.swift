@@ -38,9 +38,6 @@ public final class InputDevice {
   /// The LEDs of locks that it has, and those that were on after what has been returned.
   public private(set) var lockLEDs = LEDReport()
 
-  /// The LEDs that were on when it was opened.
-  let ledsAtOpening: LEDs
-
   /// A descriptor to ask by, on which all events are masked; opened when first needed.
   private var observer: FileDescriptor?
 
@@ -62,11 +59,9 @@ public final class InputDevice {
     self.device = device
     self.path = path
     number = InputDevice.number(ofDevice: descriptor.number)
-    ledsAtOpening = LEDs(of: device) {
-      libevdev_get_event_value(device, UInt32(EV_LED), $0) != 0
-    }
     lockLEDs = LEDReport(LEDs(of: device).intersection(locks))
-    lockLEDs.on = lockLEDs.known.intersection(ledsAtOpening)
+    lockLEDs.on = lockLEDs.known.intersection(
+      LEDs(of: device) { libevdev_get_event_value(device, UInt32(EV_LED), $0) != 0 })
     self.descriptor = descriptor
   }
 

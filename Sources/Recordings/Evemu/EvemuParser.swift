@@ -1,5 +1,4 @@
 import KeyboardModes
-import Terminal
 
 /// Parses the lines of an evemu recording, in all versions of the format.
 ///
@@ -21,7 +20,10 @@ struct EvemuParser: EntryParser {
     if line.begins(with: "E: ") {
       return try parseEvent(Fields(line, from: 3))
     }
-    if line.first == UInt8(ascii: "#") { return try parseComment(line) }
+    if line.first == UInt8(ascii: "#") {
+      if line.begins(with: "# EVEMU ") { isRecognized = true }
+      return nil
+    }
     if line.count >= 2, line[1] == UInt8(ascii: ":"), "NIPBALS".utf8.contains(line[0]) {
       return try parseHeader(line)
     } else if line.contains(where: { $0 != .space && $0 != .tab }) {
@@ -37,70 +39,28 @@ struct EvemuParser: EntryParser {
     let time = try fields.time()
     let type = try hexadecimal(&fields, "type")
     let code = try hexadecimal(&fields, "code")
-    let value = try fields.value(orEndAt: UInt8(ascii: "#"))
+    let value = try fields.value()
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
-  private mutating func parseComment(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
-    var fields = Fields(line)
-    if fields.skip("# EVEMU ") { isRecognized = true }
-    return fields.skip(Note.mark) ? try parseNote(fields) : nil
-  }
-
-  /// Parses a note of `keymodectl record`. Unknown ones, of a later version, are ignored.
-  private func parseNote(_ note: Fields) throws(LineFault) -> Entry? {
-    var fields = note
-    guard let word = fields.next() else { return nil }
-    if word.elementsEqual(Note.lost.utf8) { return .lost(device: 0) }
-    if word.elementsEqual(Note.gone.utf8) {
-      // Version 0.1.0 wrote no time.
-      fields.skipSpace()
-      return .gone(device: 0, at: fields.hasMore ? try fields.time() : nil)
-    }
-    guard word.elementsEqual(Note.held.utf8) else { return nil }
-    var keys: [KeyCode] = []
-    fields.skipSpace()
-    while fields.hasMore {
-      let number = try hexadecimal(&fields, "code")
-      guard let key = KeyCode(number) else {
-        let code = padded(number, 4, radix: 16, "0")
-        throw LineFault("key code \"\(code)\" is above \(String(KeyCode.max, radix: 16))")
-      }
-      guard keys.count <= KeyCode.max else {
-        throw LineFault("the list of held keys has more keys than exist")
-      }
-      keys.append(key)
-      fields.skipSpace()
-    }
-    return .held(keys, device: 0)
-  }
-
-  /// Parses a line of the description, most of which are skipped.
-  ///
-  /// - Throws: if it is an event whose first letter is damaged.
-  private mutating func parseHeader(
-    _ line: UnsafeRawBufferPointer
-  ) throws(LineFault) -> Entry? {
+  /// Parses a line of the description.
+  private mutating func parseHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line, from: 2)
-    let isName = line[0] == UInt8(ascii: "N")
-    // /proc/bus/input/devices has lines with the same letters, but with words in them.
     let number: UInt16? = fields.hexadecimal(digits: 1...4)
-    guard isName || number != nil || fields.next()?.contains(UInt8(ascii: ".")) != true else {
-      throw LineFault("neither an evemu event nor a header line")
+    let letter = Character(Unicode.Scalar(line[0]))
+    // The letter alone does not tell: /proc/bus/input/devices has lines such as `I: Bus=0011`.
+    isRecognized = isRecognized || letter == "N" || number != nil
+    switch (letter, number) {
+    case ("L", let led?):
+      return LEDReport(number: led, value: try fields.value()).map { .leds($0, device: 0) }
+    case ("I", let bus?):
+      guard let vendor: UInt16 = fields.hexadecimal(digits: 1...4),
+        let product: UInt16 = fields.hexadecimal(digits: 1...4),
+        VirtualShift.has(bus: bus, vendor: vendor, product: product)
+      else { return nil }
+      return .virtualShift(device: 0)
+    default: return nil
     }
-    isRecognized = isRecognized || isName || number != nil
-    guard let number, line[0] == UInt8(ascii: "L") || line[0] == UInt8(ascii: "I") else {
-      return nil
-    }
-    if line[0] == UInt8(ascii: "L") {
-      let value = try fields.value(orEndAt: UInt8(ascii: "#"))
-      return LEDReport(number: number, value: value).map { .leds($0, device: 0) }
-    }
-    guard let vendor: UInt16 = fields.hexadecimal(digits: 1...4),
-      let product: UInt16 = fields.hexadecimal(digits: 1...4),
-      VirtualShift.has(bus: number, vendor: vendor, product: product)
-    else { return nil }
-    return .virtualShift(device: 0)
   }
 
   private func hexadecimal(

@@ -25,8 +25,8 @@ struct EvtestParser: EntryParser {
       return nil
     }
     isRecognized = true
-    let time = try fields.time(orEndAt: UInt8(ascii: ","))
-    _ = fields.skip(UInt8(ascii: ","))
+    let time = try fields.time()
+    _ = fields.skip(.comma)
     fields.skipSpace()
     guard fields.skip("type") else { return try parseSynchronization(&fields, time) }
     let type = try number(&fields, "type")
@@ -36,7 +36,7 @@ struct EvtestParser: EntryParser {
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
     else {
       // The values of scan codes are hexadecimal, and those of other types do not matter.
-      _ = try fields.next("value")
+      guard fields.next() != nil else { throw LineFault("an event without a value") }
       return nil
     }
     return .event(InputEvent(time: time, type: type, code: code, value: try fields.value()))
@@ -46,7 +46,7 @@ struct EvtestParser: EntryParser {
   private func parseSynchronization(
     _ fields: inout Fields, _ time: Time
   ) throws(LineFault) -> Entry? {
-    let decoration = try fields.next("type")
+    guard let decoration = fields.next() else { throw LineFault("an event without a type") }
     guard "-+>".utf8.contains(decoration[0]), let name = fields.next() else {
       throw LineFault("neither 'type' nor a synchronization event follows the time")
     }
@@ -57,10 +57,9 @@ struct EvtestParser: EntryParser {
   }
 
   private func number(_ fields: inout Fields, _ what: String) throws(LineFault) -> UInt16 {
-    let comma = UInt8(ascii: ",")
     let start = fields
-    guard let number = fields.decimal(orEndAt: (comma, comma)).flatMap(UInt16.init(exactly:)) else {
-      throw start.fault(what, "is not a decimal number", orEndAt: comma)
+    guard let number = fields.decimal().flatMap(UInt16.init(exactly:)) else {
+      throw start.fault(what, "is not a decimal number")
     }
     return number
   }

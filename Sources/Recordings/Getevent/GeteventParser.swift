@@ -21,7 +21,8 @@ struct GeteventParser: EntryParser {
   /// The number of all devices so far, also of removed ones.
   private var count = 0
 
-  private var keyNames = KeyNames()
+  /// The codes of the keys so far by their names, which libevdev takes long to look up.
+  private var codes: [String: UInt16] = [:]
 
   /// The most devices, removed ones included. The kernel has no more at a time.
   private static let mostDevices = 1024
@@ -75,15 +76,13 @@ struct GeteventParser: EntryParser {
 
   /// Parses `[    1234.567890]`, or `1234-567890:` without leading zeros of the microseconds.
   private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
-    let (bracket, dash, colon) = (UInt8(ascii: "]"), UInt8(ascii: "-"), UInt8(ascii: ":"))
     if fields.skip(UInt8(ascii: "[")) {
-      let time = try fields.time(orEndAt: bracket)
-      guard fields.skip(bracket) else { throw LineFault("the time has no closing ']'") }
+      let time = try fields.time()
+      guard fields.skip(.bracket) else { throw LineFault("the time has no closing ']'") }
       return time
     }
     var old = fields
-    guard let seconds = old.decimal(orEndAt: (dash, dash)), seconds >= 0, old.skip(dash),
-      let fraction = old.decimal(orEndAt: (colon, colon)), 0..<1_000_000 ~= fraction,
+    guard let seconds = old.digits(), old.skip(UInt8(ascii: "-")), let fraction = old.digits(),
       old.skip(": ")
     else { return nil }
     fields = old
@@ -131,7 +130,12 @@ struct GeteventParser: EntryParser {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
-      if let code = keyNames.code(of: name) { return code }
+      let key = String(decoding: name, as: UTF8.self)
+      if let code = codes[key] { return code }
+      if let code = KeyCode(name: key)?.number {
+        codes[key] = code
+        return code
+      }
       if name.begins(with: "KEY_") || name.begins(with: "BTN_") { return nil }
     } else if type == InputEvent.led {
       if name.equals("LED_NUML") { return 0 }
@@ -151,22 +155,5 @@ struct GeteventParser: EntryParser {
     if name.equals("UP") { return 0 }
     if name.equals("DOWN") { return 1 }
     return name.equals("REPEAT") ? 2 : nil
-  }
-}
-
-/// The codes of the keys whose names have been looked up, which takes long.
-private struct KeyNames {
-  /// A name and its code at the index that is the hash of the name.
-  private var known: [(name: [UInt8], code: UInt16?)] = []
-
-  /// The code of the key with this name; `nil` if libevdev does not know it.
-  mutating func code(of name: UnsafeRawBufferPointer) -> UInt16? {
-    let hash = name.reduce(UInt8(0)) { $0 &* 31 &+ $1 }
-    if known.isEmpty { known = Array(repeating: ([], nil), count: 256) }
-    let (knownName, knownCode) = known[Int(hash)]
-    if name.equals(knownName) { return knownCode }
-    let code = KeyCode(name: String(decoding: name, as: UTF8.self))?.number
-    known[Int(hash)] = (Array(name), code)
-    return code
   }
 }

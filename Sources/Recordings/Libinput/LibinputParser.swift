@@ -20,23 +20,14 @@ import KeyboardModes
 /// each line says what it is, so a fragment of a recording is read too. Source:
 /// tools/libinput-record.man of freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
-  /// What a line belongs to.
-  private enum Place {
-    /// The beginning of the file, or the description of a device.
-    case description
-    /// The list of events of a report.
-    case report
-    /// An entry that is not a report.
-    case otherEntry
-  }
-
   private(set) var isRecognized = false
-  var warning: String?
+  private(set) var warning: String?
 
   /// Whether the recording says that it is of one device, and so is in the order of time.
   private(set) var isInOrder = false
 
-  private var place = Place.description
+  /// Whether the lines are the events of a report, not another entry or a description.
+  private var isInReport = false
 
   /// The number of devices whose descriptions have begun.
   private var descriptions = 0
@@ -59,32 +50,31 @@ struct LibinputParser: EntryParser {
     if fields.skip(UInt8(ascii: "#")) {
       if line.begins(with: "# libinput record") { isRecognized = true }
     } else if fields.skip("- evdev:") {
-      try beginEntry(.report)
+      try beginEntry()
+      (isInReport, hasScanCodeOfA) = (true, false)
       try refuseMore(&fields)
-      hasScanCodeOfA = false
     } else if fields.skip("- keymoded: ") {
-      try beginEntry(.otherEntry)
+      try beginEntry()
       return try parseNote(&fields)
     } else if fields.skip("- node:") {
-      (isRecognized, place, device) = (true, .description, nil)
+      (isRecognized, isInReport, device) = (true, false, nil)
       descriptions += 1
-    } else if place == .report, fields.hasMore {
+    } else if !isInReport {
+      return try parseDescription(line)
+    } else if fields.hasMore {
       guard fields.skip("- "), fields.skip(to: ":") else {
         throw LineFault("neither an event nor the beginning of another entry")
       }
-      place = .otherEntry
-    } else if place == .description {
-      return try parseDescription(line)
+      isInReport = false
     }
     return nil
   }
 
-  private mutating func beginEntry(_ kind: Place) throws(LineFault) {
-    (isRecognized, place) = (true, .otherEntry)
+  private mutating func beginEntry() throws(LineFault) {
+    (isRecognized, isInReport) = (true, false)
     guard !isInOrder || descriptions <= 1 else {
       throw LineFault("events of a second device, but 'ndevices' is 1")
     }
-    place = kind
   }
 
   private mutating func parseDescription(
@@ -102,7 +92,7 @@ struct LibinputParser: EntryParser {
     } else {
       fields.skipSpace()
       if fields.skip("events:") { try refuseMore(&fields) }
-      if fields.skip("id: ["), Self.isVirtualShift(fields) {
+      if fields.skip("id:"), let ids = try? fields.list("ids"), Self.isVirtualShift(ids) {
         return .virtualShift(device: try presentDevice())
       }
     }
@@ -110,14 +100,9 @@ struct LibinputParser: EntryParser {
   }
 
   /// Whether a device with these ids is the virtual keyboard of `keymodectl shift`.
-  private static func isVirtualShift(_ ids: Fields) -> Bool {
-    var list = NumberList(ids, "ids")
-    var numbers: [UInt16] = []
-    while numbers.count < 3, let number = try? list.next() {
-      numbers.append(UInt16(truncatingIfNeeded: number))
-    }
-    return numbers.count == 3
-      && VirtualShift.has(bus: numbers[0], vendor: numbers[1], product: numbers[2])
+  private static func isVirtualShift(_ ids: [Int64]) -> Bool {
+    let ids = ids.compactMap(UInt16.init(exactly:))
+    return ids.count >= 3 && VirtualShift.has(bus: ids[0], vendor: ids[1], product: ids[2])
   }
 
   /// - Throws: if events are in the same line as the name of their list.
@@ -131,11 +116,7 @@ struct LibinputParser: EntryParser {
   private mutating func parseEvent(
     _ fields: Fields, of line: UnsafeRawBufferPointer
   ) throws(LineFault) -> Entry? {
-    guard place == .report else {
-      guard (try? Self.event(fields)) != nil else { return nil }
-      isRecognized = true
-      throw LineFault("an event outside of a report")
-    }
+    guard isInReport else { throw LineFault("an event outside of a report") }
     var event = try Self.event(fields)
     if event.type == InputEvent.miscellaneous, event.code == InputEvent.scanCode {
       hasScanCodeOfA = event.value == 30
@@ -152,10 +133,12 @@ struct LibinputParser: EntryParser {
   /// Parses ` 0, 300002,   1,  42,       2]`.
   @inline(__always)
   private static func event(_ fields: Fields) throws(LineFault) -> InputEvent {
-    var list = NumberList(fields, "event", count: 5)
-    let (seconds, microseconds) = (try list.number(), try list.number())
-    let (type, code, value) = (try list.number(), try list.number(), try list.number())
-    try list.end()
+    var fields = fields
+    let seconds = try fields.number(before: .comma)
+    let microseconds = try fields.number(before: .comma)
+    let type = try fields.number(before: .comma)
+    let code = try fields.number(before: .comma)
+    let value = try fields.number(before: .bracket)
     return InputEvent(
       time: try Time(seconds: seconds, microseconds: microseconds), type: try exact(type, "type"),
       code: try exact(code, "code"), value: try exact(value, "value"))
@@ -203,90 +186,52 @@ struct LibinputParser: EntryParser {
       return .leds(LEDReport(try parseLEDs(&fields)), device: try presentDevice())
     }
     if word.elementsEqual("{\(Note.held):".utf8) {
-      _ = fields.skip(" [")
-      var list = NumberList(fields, "list of held keys")
-      var keys: [KeyCode] = []
-      while let number = try list.next() {
+      let keys = try fields.list("held keys").map { number throws(LineFault) in
         guard let key = KeyCode(number) else {
           throw LineFault("a key code of the held keys is above \(KeyCode.max)")
         }
-        keys.append(key)
+        return key
       }
       return .held(keys, device: try presentDevice())
     }
     guard word.elementsEqual("{\(Note.gone):".utf8) else { return nil }
-    _ = fields.skip(" [")
-    var list = NumberList(fields, "time", count: 2)
-    let time = try Time(seconds: list.number(), microseconds: list.number())
-    try list.end()
+    let numbers = try fields.list("seconds and microseconds")
+    guard numbers.count == 2 else { throw LineFault("the time is not two numbers") }
+    let time = try Time(seconds: numbers[0], microseconds: numbers[1])
     return .gone(device: try presentDevice(), at: time)
   }
 
   /// Parses the numbers of LEDs; those of no lock are skipped.
   private func parseLEDs(_ fields: inout Fields) throws(LineFault) -> LEDs {
-    _ = fields.skip(" [")
-    var list = NumberList(fields, "list of LEDs")
-    var leds = LEDs()
-    while let number = try list.next() {
+    try fields.list("LEDs").reduce(into: LEDs()) { leds, number in
       leds.formUnion(
         UInt16(exactly: number).flatMap { LEDReport(number: $0, value: 1) }?.known ?? [])
     }
-    return leds
   }
 }
 
-/// The numbers of a list, behind its opening bracket.
-private struct NumberList {
-  private var fields: Fields
-  /// What the list is, for errors.
-  private let name: String
-  /// How many numbers it has to have.
-  private let expected: Int?
-  private var count = 0
-  private var isAtEnd: Bool
-
-  /// What ends a number.
-  private static let marks = (comma: UInt8(ascii: ","), bracket: UInt8(ascii: "]"))
-
-  init(_ fields: Fields, _ name: String, count: Int? = nil) {
-    self.fields = fields
-    self.name = name
-    expected = count
-    isAtEnd = self.fields.skip(Self.marks.bracket)
-  }
-
-  /// The next number; `nil` behind the last one.
+extension Fields {
+  /// The number of an event before this mark.
   @inline(__always)
-  mutating func next() throws(LineFault) -> Int64? {
-    guard !isAtEnd else { return nil }
-    guard let number = fields.decimal(orEndAt: Self.marks) else {
-      guard let field = fields.next(orEndAt: Self.marks) else { throw withoutBracket }
-      throw LineFault("\(quoted(field)) of the \(name) is not a number")
+  fileprivate mutating func number(before mark: UInt8) throws(LineFault) -> Int64 {
+    guard let number = decimal(), skip(mark) else {
+      throw LineFault("the event is not a list of five numbers")
     }
-    guard count <= KeyCode.max else { throw LineFault("the \(name) is too long") }
-    count += 1
-    isAtEnd = fields.skip(Self.marks.bracket)
-    guard isAtEnd || fields.skip(Self.marks.comma) else { throw withoutBracket }
     return number
   }
 
-  /// The next number, which there has to be.
-  @inline(__always)
-  mutating func number() throws(LineFault) -> Int64 {
-    guard let number = try next() else { throw wrongCount }
-    return number
-  }
-
-  /// Checks that the list has no more numbers.
-  @inline(__always)
-  mutating func end() throws(LineFault) {
-    while try next() != nil {}
-    if count != expected { throw wrongCount }
-  }
-
-  private var withoutBracket: LineFault { LineFault("the \(name) has no closing bracket") }
-
-  private var wrongCount: LineFault {
-    LineFault("the \(name) has \(count) numbers, not \(expected ?? 0)")
+  /// The numbers of a list, with its brackets.
+  fileprivate mutating func list(_ name: String) throws(LineFault) -> [Int64] {
+    let fault = LineFault("the \(name) are not a list of numbers")
+    skipSpace()
+    guard skip(UInt8(ascii: "[")) else { throw fault }
+    guard !skip(.bracket) else { return [] }
+    var numbers: [Int64] = []
+    repeat {
+      guard numbers.count <= KeyCode.max, let number = decimal() else { throw fault }
+      numbers.append(number)
+    } while skip(.comma)
+    guard skip(.bracket) else { throw fault }
+    return numbers
   }
 }

@@ -1,24 +1,22 @@
 import KeyboardModes
-public import Keyboards
+import Keyboards
 import Terminal
 
-/// Writes a recording of one or more devices as `libinput record` does, in version 1 of its format.
-/// `libinput replay` creates the same devices from it and plays it.
-public struct LibinputWriter: RecordingWriter {
-  private var comment = EventComment()
-
-  /// A writer of the reports of one device. The recording has a list of reports for each device.
-  public init() {}
+/// Writes the part of one device in a recording as `libinput record` does, in version 1 of its
+/// format. `libinput replay` creates the same device from it and plays it.
+struct LibinputWriter {
+  /// The time of the last report, if there was one.
+  private var lastReport: Time?
 
   /// The text before the devices.
   ///
   /// - Parameter remarks: comment lines for the user.
-  public static func header(devices: Int, remarks: [String]) -> String {
+  static func header(devices: Int, remarks: [String]) -> String {
     remarks.map { "# \($0)\n" }.joined() + "version: 1\nndevices: \(devices)\ndevices:\n"
   }
 
   /// The text before the reports of a device: its description.
-  public static func section(_ device: DeviceDescription) -> String {
+  static func section(_ device: DeviceDescription) -> String {
     var lines = ["- node: \(device.node)", "  evdev:", "    name: \(quoted(device.name))"]
     let numbers = [device.bus, device.vendor, device.product, device.version]
     lines.append("    id: \(list(numbers))")
@@ -39,35 +37,57 @@ public struct LibinputWriter: RecordingWriter {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// The list items of `report`.
-  public mutating func text(of report: Report) -> String {
-    switch report.content {
-    case .held(let keys): return "  - keymoded: {\(Note.held): \(Self.list(keys.map(\.number)))}\n"
-    case .lost: return "  - keymoded: \(Note.lost)\n" + events(report)
-    case .missedRelease: return "  - keymoded: \(Note.missed)\n" + events(report)
-    case .keys, .leds: return events(report)
-    case .ledsAtOpening(let leds):
-      return note(Note.lit, leds.on) + note(Note.unlit, leds.known.subtracting(leds.on))
-    case .gone:
-      let time = report.time.microseconds
-      return "  - keymoded: {\(Note.gone): \(Self.list([time / 1_000_000, time % 1_000_000]))}\n"
+  /// The list items of an input of the device.
+  mutating func text(of input: Controller.Input) -> String {
+    switch input {
+    case .key(_, let event): return text(of: [event])
+    case .opened(_, let held):
+      return held.isEmpty ? "" : Self.note(Note.held, held.map(\.number))
+    case .missedRelease(_, let key, let time):
+      return Self.note(Note.missed) + report([(InputEvent.key, key.number, 0)], at: time)
+    case .synchronized(_, let found, let time):
+      let events = found.map { (InputEvent.key, $0.key.number, $0.isDown ? Int32(1) : 0) }
+      return Self.note(Note.lost) + report(events, at: time)
+    case .gone(_, let time):
+      return Self.note(Note.gone, [time.microseconds / 1_000_000, time.microseconds % 1_000_000])
+    case .leds(_, let leds, let time?):
+      // In the order of the locks, in which the controller tells them.
+      let numbers = Lock.allCases.map(\.led).filter(leds.known.contains).flatMap(\.numbers)
+      return report(
+        numbers.map { (InputEvent.led, $0, leds.on.contains(LEDs(number: $0)) ? 1 : 0) }, at: time)
+    case .leds(_, let leds, nil):
+      let notes = [(Note.lit, leds.on), (Note.unlit, leds.known.subtracting(leds.on))]
+      return notes.map { $1.isEmpty ? "" : Self.note($0, $1.numbers) }.joined()
+    case .allOpened, .client, .configured: return ""
     }
   }
 
-  private func note(_ word: String, _ leds: LEDs) -> String {
-    leds.isEmpty ? "" : "  - keymoded: {\(word): \(Self.list(leds.numbers))}\n"
+  /// The list item of key events with the same time, of which there is at least one.
+  mutating func text(of keys: [KeyEvent]) -> String {
+    report(keys.map { (InputEvent.key, $0.key.number, $0.action.rawValue) }, at: keys[0].time)
   }
 
-  private mutating func events(_ report: Report) -> String {
-    "  - evdev:\n"
-      + report.events.map { event in
-        let seconds = padded(event.time.microseconds / 1_000_000, 3)
-        let fraction = padded(event.time.microseconds % 1_000_000, 6)
-        let (type, code) = (padded(event.type, 3), padded(event.code, 3))
-        let value = padded(event.value, 7)
-        let text = comment.text(of: event)
-        return "    - [\(seconds), \(fraction), \(type), \(code), \(value)] # \(text)\n"
-      }.joined()
+  private static func note(_ word: String) -> String { "  - keymoded: \(word)\n" }
+
+  private static func note(_ word: String, _ numbers: [some BinaryInteger]) -> String {
+    note("{\(word): \(list(numbers))}")
+  }
+
+  /// A report of these events, and the `SYN_REPORT` that ends it.
+  private mutating func report(
+    _ events: [(type: UInt16, code: UInt16, value: Int32)], at time: Time
+  ) -> String {
+    let seconds = padded(time.microseconds / 1_000_000, 3)
+    let start = "    - [\(seconds), \(padded(time.microseconds % 1_000_000, 6))"
+    let lines = events.map { type, code, value in
+      let names = "\(eventTypeName(type) ?? "?") / \(padded(eventCodeName(type, code) ?? "?", 20))"
+      let numbers = "\(padded(type, 3)), \(padded(code, 3)), \(padded(value, 7))"
+      return "\(start), \(numbers)] # \(names) \(value)\n"
+    }
+    let passed = (time.microseconds - (lastReport ?? time).microseconds) / 1000
+    lastReport = time
+    return "  - evdev:\n" + lines.joined() + "\(start),   0,   0,       0] "
+      + "# ------------ SYN_REPORT (0) ---------- \(passed < 0 ? "" : "+")\(passed)ms\n"
   }
 
   private static func list(_ numbers: [some BinaryInteger]) -> String {

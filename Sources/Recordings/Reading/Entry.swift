@@ -19,19 +19,15 @@ enum Entry {
 }
 
 /// The notes that `keymodectl record` writes, so that a recording replays exactly. Other readers of
-/// the formats ignore them.
+/// libinput's format ignore them.
 ///
-///     # keymoded: held 001d 0038
-///     # keymoded: lost
+///     - keymoded: {held: [29, 56]}
+///     - keymoded: lost
 enum Note {
-  /// The beginning of a note in a format with `#` comments.
-  static let mark: StaticString = "# keymoded: "
   static let held = "held"
   static let lost = "lost"
-  /// Only in libinput's format: evemu's has one device, so the order of its lines is enough.
   static let missed = "missed"
   static let gone = "gone"
-  /// Only in libinput's format: evemu's has lines for LEDs.
   static let lit = "lit"
   static let unlit = "unlit"
 }
@@ -77,28 +73,23 @@ protocol EntryParser {
   /// Whether the recording is known to be in the order of time.
   var isInOrder: Bool { get }
 
-  /// A warning about the recording, which the last parsed line has caused; `nil` if there is none.
-  /// The reader that tells it sets it to `nil`.
-  var warning: String? { get set }
+  /// A warning about the recording, by its lines so far.
+  var warning: String? { get }
 
   /// Parses one line or record.
   ///
   /// - Returns: what the line says of keys and LEDs, if anything.
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
 
-  /// The next inputs of a recording in this format. Parsers use the default implementation. It is a
-  /// requirement so that each parser has a loop over the lines of its own, which the compiler
-  /// specializes: only the call of the loop is dynamic.
+  /// The next inputs of a recording in this format. All parsers use the default implementation. As a
+  /// requirement it is compiled for each of them, with the call of ``parse(_:)`` inlined.
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch?
 }
 
 extension EntryParser {
   var recordSize: Int? { nil }
   var isInOrder: Bool { true }
-  var warning: String? {
-    get { nil }
-    set {}
-  }
+  var warning: String? { nil }
 
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch? {
     try reader.next(with: &self)

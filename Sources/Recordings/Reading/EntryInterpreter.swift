@@ -5,10 +5,10 @@ struct EntryInterpreter {
   private let file: Int
   private let files: Int
   private var devices: [DeviceEvents] = []
-  /// The time of the last key or LED event.
-  private var last = Time(microseconds: 0)
+  /// The time of the last key or LED event, if there was one.
+  private var last: Time?
 
-  /// The interpreter of file `file` of `files`: the numbers of their devices interleave.
+  /// The interpreter of a file, from 0, among so many: the numbers of their devices interleave.
   init(file: Int, of files: Int) {
     self.file = file
     self.files = files
@@ -19,14 +19,14 @@ struct EntryInterpreter {
 
   /// The input that `entry` completes, if it completes one.
   @inline(__always)
-  mutating func take(_ entry: Entry) throws(LineFault) -> RecordedInput? {
+  mutating func take(_ entry: Entry) throws(LineFault) -> Controller.Input? {
     switch entry {
     case .event(let event): return try take(event)
     case .held(let keys, let device):
       let held = devices[grown(to: device)].isVirtualShift ? [] : keys
-      return RecordedInput(time: nil, input: .opened(id(device), held: held))
+      return .opened(id(device), held: held)
     case .leds(let report, let device):
-      return RecordedInput(time: nil, input: .leds(id(device), report, at: nil))
+      return .leds(id(device), report, at: nil)
     case .virtualShift(let device):
       devices[grown(to: device)].isVirtualShift = true
       return nil
@@ -37,32 +37,29 @@ struct EntryInterpreter {
       devices[grown(to: device)].isMissed = true
       return nil
     case .gone(let device, let time):
-      return RecordedInput(time: time, input: .gone(id(device), at: time ?? last))
+      // A device that is gone before any such event has changed nothing.
+      return (time ?? last).map { .gone(id(device), at: $0) }
     }
   }
 
   @inline(__always)
-  private mutating func take(_ event: InputEvent) throws(LineFault) -> RecordedInput? {
+  private mutating func take(_ event: InputEvent) throws(LineFault) -> Controller.Input? {
     let device = grown(to: event.device)
-    let isOrdinary = devices[device].isOrdinary
     switch (event.type, event.code) {
     case (InputEvent.key, _):
       last = event.time
-      let key = try KeyEvent(event)
-      return isOrdinary
-        ? RecordedInput(time: key.time, input: .key(id(device), key))
-        : try devices[device].take(key)
+      return try devices[device].take(try KeyEvent(event))
     case (InputEvent.synchronization, InputEvent.dropped):
       devices[device].isSkipping = true
       return nil
     case (InputEvent.synchronization, InputEvent.report):
-      return isOrdinary ? nil : devices[device].endReport(at: event.time)
+      return devices[device].endReport(at: event.time)
     case (InputEvent.led, _):
       guard let report = LEDReport(number: event.code, value: event.value),
         !devices[device].isSkipping
       else { return nil }
       last = event.time
-      return RecordedInput(time: event.time, input: .leds(id(device), report, at: event.time))
+      return .leds(id(device), report, at: event.time)
     default: return nil
     }
   }
@@ -95,18 +92,14 @@ private struct DeviceEvents {
   /// Whether its keys are ignored, because no person presses them.
   var isVirtualShift = false
 
-  /// Whether the next key event can be taken as it is.
-  var isOrdinary: Bool { !isSkipping && !isMissed && !isVirtualShift && differences == nil }
-
   /// What `key` completes, if it completes anything.
-  mutating func take(_ key: KeyEvent) throws(LineFault) -> RecordedInput? {
+  @inline(__always)
+  mutating func take(_ key: KeyEvent) throws(LineFault) -> Controller.Input? {
     guard !isSkipping, !isVirtualShift else { return nil }
     if isMissed, key.action == .release {
-      return RecordedInput(time: key.time, input: .missedRelease(id, key.key, at: key.time))
+      return .missedRelease(id, key.key, at: key.time)
     }
-    guard let count = differences?.count else {
-      return RecordedInput(time: key.time, input: .key(id, key))
-    }
+    guard let count = differences?.count else { return .key(id, key) }
     guard count <= KeyCode.max else {
       throw LineFault("the report after a loss has more keys than exist")
     }
@@ -116,12 +109,12 @@ private struct DeviceEvents {
   }
 
   /// What the end of a report completes, if it completes anything.
-  mutating func endReport(at end: Time) -> RecordedInput? {
+  @inline(__always)
+  mutating func endReport(at end: Time) -> Controller.Input? {
     (isSkipping, isMissed) = (false, false)
     guard let found = differences else { return nil }
     differences = nil
-    let time = found.isEmpty ? end : differencesTime
-    return RecordedInput(time: time, input: .synchronized(id, found, at: time))
+    return .synchronized(id, found, at: found.isEmpty ? end : differencesTime)
   }
 }
 

@@ -7,20 +7,21 @@ struct EntryReader: ~Copyable {
   private let recordSize: Int?
   private(set) var skipped = SkippedFaults()
   private var interpreter: EntryInterpreter
-  private let options: ReadingOptions
+  private let isLenient: Bool
 
   /// What was read behind the keys that were returned last.
-  private var following: Result<RecordedInput, RecordingError>?
+  private var following: Result<Controller.Input, RecordingError>?
+  /// Whether a report that the end cuts off has been reported.
   private var hasEnded = false
 
   init(
     _ input: consuming InputReader, recordSize: Int?, _ interpreter: EntryInterpreter,
-    _ options: ReadingOptions
+    isLenient: Bool
   ) {
     self.input = input
     self.recordSize = recordSize
     self.interpreter = interpreter
-    self.options = options
+    self.isLenient = isLenient
   }
 
   /// The next inputs of a recording in the format of `parser`; `nil` at the end.
@@ -35,7 +36,7 @@ struct EntryReader: ~Copyable {
         let part = try nextPart(mayRead: keys.isEmpty)
       {
         guard let next = try interpret(part, &parser) else { continue }
-        if case .key(let id, let key) = next.input, keys.isEmpty || id == device {
+        if case .key(let id, let key) = next, keys.isEmpty || id == device {
           keys.append(key)
           device = id
         } else if keys.isEmpty {
@@ -61,16 +62,11 @@ struct EntryReader: ~Copyable {
   @inline(__always)
   private mutating func interpret(
     _ part: InputReader.Part, _ parser: inout some EntryParser
-  ) throws(RecordingError) -> RecordedInput? {
+  ) throws(RecordingError) -> Controller.Input? {
     do throws(LineFault) {
       // What it says cannot be trusted, even if it can be parsed: the end of a number may be missing.
       guard part.isComplete else { throw LineFault("the recording is cut off here") }
-      let entry = try parser.parse(part.bytes)
-      if let warning = parser.warning {
-        parser.warning = nil
-        options.warn(RecordingError(warning, file: input.name))
-      }
-      guard let entry else { return nil }
+      guard let entry = try parser.parse(part.bytes) else { return nil }
       return try interpreter.take(entry)
     } catch {
       try skip(fault(error.message), isFatal: error.isFatal)
@@ -88,7 +84,7 @@ struct EntryReader: ~Copyable {
   private mutating func skip(
     _ fault: RecordingError, isFatal: Bool = false
   ) throws(RecordingError) {
-    guard options.isLenient, !isFatal else { throw fault }
+    guard isLenient, !isFatal else { throw fault }
     skipped.add(fault)
   }
 

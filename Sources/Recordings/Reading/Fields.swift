@@ -4,6 +4,8 @@ import KeyboardModes
 extension UInt8 {
   static let space = UInt8(ascii: " ")
   static let tab = UInt8(ascii: "\t")
+  static let comma = UInt8(ascii: ",")
+  static let bracket = UInt8(ascii: "]")
 
   var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 
@@ -16,10 +18,11 @@ extension UInt8 {
   }
 }
 
-/// Splits a line into fields, which spaces and tabs separate.
+/// Splits a line into fields. Spaces and tabs separate them, and so do commas and closing brackets,
+/// which stay to be skipped.
 ///
-/// A number is parsed while its end is looked for, because each look at a byte costs. What is done
-/// for each event is inlined: so the two pointers stay in registers.
+/// A number is parsed and its end found in one pass, because each look at a byte costs. What runs for
+/// each event is inlined, which keeps both pointers in registers.
 struct Fields {
   /// What has not been taken is between these.
   private var front: UnsafeRawPointer
@@ -31,9 +34,6 @@ struct Fields {
     end = base + line.count
   }
 
-  /// How many bytes have not been taken.
-  var count: Int { end - front }
-
   /// Whether any character follows, even a space.
   var hasMore: Bool { front < end }
 
@@ -41,10 +41,19 @@ struct Fields {
   var hasDigit: Bool { hasMore && character.isDigit }
 
   /// What has not been taken.
-  private var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: front, count: count) }
+  private var rest: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: front, count: end - front)
+  }
 
   /// The next character; there must be one.
   private var character: UInt8 { front.load(as: UInt8.self) }
+
+  /// Whether the field that was begun is at its end.
+  private var isAtEndOfField: Bool {
+    guard hasMore else { return true }
+    let next = character
+    return next == .space || next == .tab || next == .comma || next == .bracket
+  }
 
   @inline(__always)
   mutating func skipSpace() {
@@ -76,46 +85,21 @@ struct Fields {
     return true
   }
 
-  // MARK: Texts
-
-  /// The next field; `nil` at the end of the line. The characters of `marks` end a field too.
+  /// The next field; `nil` if there is none.
   @inline(__always)
-  mutating func next(
-    orEndAt marks: (UInt8, UInt8) = (.space, .tab)
-  ) -> UnsafeRawBufferPointer? {
+  mutating func next() -> UnsafeRawBufferPointer? {
     skipSpace()
     let start = front
-    while !isAtEnd(ofFieldBefore: marks) { front += 1 }
+    while !isAtEndOfField { front += 1 }
     return start < front ? UnsafeRawBufferPointer(start: start, count: front - start) : nil
   }
 
-  /// The next field, which the line of an event has to have.
-  @inline(__always)
-  mutating func next(
-    _ name: String, orEndAt mark: UInt8 = .space
-  ) throws(LineFault) -> UnsafeRawBufferPointer {
-    guard let field = next(orEndAt: (mark, mark)) else {
-      throw LineFault("an event without a \(name)")
-    }
-    return field
-  }
-
-  /// The fault of the next field: it is missing, or it is not what the line of an event has
-  /// to have.
-  func fault(_ name: String, _ problem: String, orEndAt mark: UInt8 = .space) -> LineFault {
+  /// The fault of the next field, which the line of an event has to have: it is missing, or it is
+  /// not what it has to be.
+  func fault(_ name: String, _ problem: String) -> LineFault {
     var copy = self
-    do throws(LineFault) {
-      return LineFault("event \(name) \(quoted(try copy.next(name, orEndAt: mark))) \(problem)")
-    } catch {
-      return error
-    }
-  }
-
-  @inline(__always)
-  private func isAtEnd(ofFieldBefore marks: (UInt8, UInt8)) -> Bool {
-    guard hasMore else { return true }
-    let next = character
-    return next == .space || next == .tab || next == marks.0 || next == marks.1
+    guard let field = copy.next() else { return LineFault("an event without a \(name)") }
+    return LineFault("event \(name) \(quoted(field)) \(problem)")
   }
 
   // MARK: Numbers
@@ -123,25 +107,25 @@ struct Fields {
   /// The decimal number in the next field, with a minus sign or without, as `printf("%d")` writes
   /// it. Takes nothing if the field is no number or has more than 18 digits.
   @inline(__always)
-  mutating func decimal(orEndAt marks: (UInt8, UInt8) = (.space, .tab)) -> Int64? {
+  mutating func decimal() -> Int64? {
     skipSpace()
     let start = front
     let isNegative = skip(UInt8(ascii: "-"))
-    if let magnitude = digits(), isAtEnd(ofFieldBefore: marks) {
-      return isNegative ? -magnitude : magnitude
-    }
+    if let magnitude = digits(), isAtEndOfField { return isNegative ? -magnitude : magnitude }
     front = start
     return nil
   }
 
-  /// The value of an event in the next field.
+  /// The value of an event in the next field, which is the last, or has a comment behind it.
   @inline(__always)
-  mutating func value(orEndAt mark: UInt8 = .space) throws(LineFault) -> Int32 {
+  mutating func value() throws(LineFault) -> Int32 {
     let start = self
-    if let number = decimal(orEndAt: (mark, mark)), let value = Int32(exactly: number) {
+    if let number = decimal(), let value = Int32(exactly: number),
+      !hasMore || character == .space || character == .tab
+    {
       return value
     }
-    throw start.fault("value", "is not a decimal number", orEndAt: mark)
+    throw start.fault("value", "is not a decimal number")
   }
 
   /// The hexadecimal number in the next field, without `0x`. Takes nothing if the field is no
@@ -157,33 +141,33 @@ struct Fields {
       number = number &<< 4 | Number(truncatingIfNeeded: digit)
       front += 1
     }
-    if digits ~= front - start, isAtEnd(ofFieldBefore: (.space, .tab)) { return number }
+    if digits ~= front - start, isAtEndOfField { return number }
     front = start
     return nil
   }
 
   /// The time in the next field: seconds, a point, and six digits of microseconds.
   @inline(__always)
-  mutating func time(orEndAt mark: UInt8 = .space) throws(LineFault) -> Time {
+  mutating func time() throws(LineFault) -> Time {
     skipSpace()
     let start = self
     guard let seconds = digits(), skip(UInt8(ascii: ".")) else {
-      throw start.fault("time", "is not SECONDS.MICROSECONDS", orEndAt: mark)
+      throw start.fault("time", "is not SECONDS.MICROSECONDS")
     }
     let point = front
-    guard let fraction = digits(), isAtEnd(ofFieldBefore: (mark, mark)) else {
-      throw start.fault("time", "is not SECONDS.MICROSECONDS", orEndAt: mark)
+    guard let fraction = digits(), isAtEndOfField else {
+      throw start.fault("time", "is not SECONDS.MICROSECONDS")
     }
     // evemu itself reads the `.5` of `1.5` as five microseconds, a person as half a second.
     guard front - point == 6 else {
-      throw start.fault("time", "does not have six digits after the point", orEndAt: mark)
+      throw start.fault("time", "does not have six digits after the point")
     }
     return try Time(seconds: seconds, microseconds: fraction)
   }
 
   /// Takes all digits that follow, which have to be 1 to 18.
   @inline(__always)
-  private mutating func digits() -> Int64? {
+  mutating func digits() -> Int64? {
     let start = front
     var number: Int64 = 0
     while hasDigit {
@@ -195,15 +179,13 @@ struct Fields {
 }
 
 extension Time {
-  /// The time with these seconds and microseconds.
+  /// The time with these seconds, of which it can have 34,000 years, and microseconds.
   init(seconds: Int64, microseconds: Int64) throws(LineFault) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
     }
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    let (time, carry) = whole.addingReportingOverflow(microseconds)
-    guard !overflow, !carry else { throw LineFault("event time \(seconds) s is too large") }
-    self.init(microseconds: time)
+    guard seconds < 1 << 40 else { throw LineFault("event time \(seconds) s is too large") }
+    self.init(microseconds: seconds * 1_000_000 + microseconds)
   }
 }
 

@@ -41,7 +41,7 @@ struct InputReader: ~Copyable {
     // Standard input is read from its present position: a script may have read a part on purpose.
     size = isStandardInput ? nil : file.sizeOfRegularFile
     descriptor = file
-    // It has to stay in the processor's cache.
+    // A larger one would not stay in the processor's cache.
     buffer = .allocate(byteCount: 2 * Self.longestLine, alignment: 8)
   }
 

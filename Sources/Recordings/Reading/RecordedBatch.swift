@@ -3,12 +3,12 @@ public import KeyboardModes
 /// What ``Recording/next()`` returns: several key events, or one input.
 ///
 /// Nearly all of a recording is key events of one device. As an array of plain values they cost
-/// little each; one ``RecordedInput`` for each would cost more than reading and replaying it.
+/// little each; an input of the controller for each would cost more than reading and replaying it.
 public enum RecordedBatch: Sendable {
   /// Consecutive key events of one device, in order: at least one, at most 1,024.
   case keys(DeviceID, [KeyEvent])
   /// One input of any kind, which may be a key event.
-  case input(RecordedInput)
+  case input(Controller.Input)
 
   /// The most events of a batch: they have to stay in the processor's cache until they are used.
   static let capacity = 1024
@@ -25,30 +25,15 @@ public enum RecordedBatch: Sendable {
   var device: DeviceID {
     switch self {
     case .keys(let device, _): device
-    case .input(let next): next.input.device ?? DeviceID(order: 0)
+    case .input(let input): input.device ?? DeviceID(order: 0)
     }
   }
 
   /// The inputs of the batch, one by one.
-  public var inputs: [RecordedInput] {
+  public var inputs: [Controller.Input] {
     switch self {
-    case .keys(let device, let events):
-      events.map { RecordedInput(time: $0.time, input: .key(device, $0)) }
+    case .keys(let device, let events): events.map { .key(device, $0) }
     case .input(let input): [input]
     }
-  }
-}
-
-/// One input of the controller, as a recording has it.
-public struct RecordedInput: Hashable, Sendable {
-  /// When it happened, on the recording's clock; `nil` if the recording does not say, and only the
-  /// order of the inputs counts.
-  public let time: Time?
-  /// What happened.
-  public let input: Controller.Input
-
-  init(time: Time?, input: Controller.Input) {
-    self.time = time
-    self.input = input
   }
 }

@@ -9,7 +9,7 @@ public struct Recording: ~Copyable {
   private let paths: [String]
   private let format: RecordingFormat?
   private let options: ReadingOptions
-  private let files: [OpenedRecording]
+  private let files: [RecordingStream]
   private var merge: StreamMerge
 
   /// Opens the recordings `paths`; `-` is standard input.
@@ -37,10 +37,10 @@ public struct Recording: ~Copyable {
     // First: Swift 6.0 cannot throw once some properties of a noncopyable value are set.
     let files = try paths.indices.map { index throws(RecordingError) in
       let interpreter = EntryInterpreter(file: index, of: paths.count)
-      return try OpenedRecording(paths[index], format, interpreter, options)
+      return try RecordingStream(paths[index], format, interpreter, options)
     }
     (self.paths, self.format, self.options, self.files) = (paths, format, options, files)
-    merge = StreamMerge(files.map(\.stream))
+    merge = StreamMerge(files)
   }
 
   /// The next inputs, all of one device; `nil` at the end. They are returned as soon as the first
@@ -76,35 +76,6 @@ public struct Recording: ~Copyable {
 
   /// The faults that were skipped so far.
   public var skipped: SkippedFaults {
-    files.reduce(into: SkippedFaults()) { $0.add($1.stream.skipped) }
-  }
-}
-
-/// An open file with its format.
-private struct OpenedRecording {
-  let name: String
-
-  /// Its size in bytes, if that is known.
-  let size: Int?
-
-  /// The format, if it was detected by content.
-  let detectedFormat: RecordingFormat?
-
-  let stream: RecordingStream
-
-  /// Opens the file at `path`; `-` is standard input.
-  init(
-    _ path: String, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
-    _ options: ReadingOptions
-  ) throws(RecordingError) {
-    var input = try InputReader(path)
-    (name, size) = (input.name, input.size)
-    let start = try input.peek { format != nil || RecordingFormat.isKnown(from: $0) }
-    guard let used = format ?? RecordingFormat(of: start) else {
-      throw RecordingError(
-        "not a recording in a known format (\(RecordingFormat.names))", file: input.name)
-    }
-    detectedFormat = format == nil ? used : nil
-    stream = RecordingStream(input, used.parser, interpreter, options)
+    files.reduce(into: SkippedFaults()) { $0.add($1.skipped) }
   }
 }

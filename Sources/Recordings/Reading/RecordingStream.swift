@@ -14,15 +14,26 @@ struct ReadingOptions {
   /// Whether faults are skipped and counted.
   var isLenient = false
 
-  /// Takes warnings: what the user should know but what does not prevent reading.
+  /// Takes warnings: what the user should know but what does not prevent reading. It may get the
+  /// same one several times.
   var warn: (RecordingError) -> Void = { _ in }
 }
 
-/// The inputs of one recording, in the order of time.
+/// The inputs of one file, in the order of time.
 ///
 /// A file of libinput has the events of one device after those of another. So they are all kept,
 /// unless the file says that it is of one device.
 final class RecordingStream: BatchStream {
+  /// The file, as the user named it.
+  let name: String
+
+  /// Its size in bytes; `nil` for a pipe or the like, which can be read only once.
+  let size: Int?
+
+  /// The format, if it was detected by content.
+  let detectedFormat: RecordingFormat?
+
+  private let options: ReadingOptions
   private var parser: any EntryParser
   private var reader: EntryReader
 
@@ -32,12 +43,25 @@ final class RecordingStream: BatchStream {
   /// The fault that ended reading, behind all events that are kept.
   private var fault: RecordingError?
 
+  /// Opens the file at `path`; `-` is standard input.
+  ///
+  /// - Parameter format: its format; `nil` to detect it.
   init(
-    _ input: consuming InputReader, _ parser: any EntryParser, _ interpreter: EntryInterpreter,
+    _ path: String, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
     _ options: ReadingOptions
-  ) {
-    self.parser = parser
-    reader = EntryReader(input, recordSize: parser.recordSize, interpreter, options)
+  ) throws(RecordingError) {
+    // All that throws comes first: Swift 6.0 cannot throw once some properties are set.
+    var input = try InputReader(path)
+    let start = try input.peek { format != nil || RecordingFormat.isKnown(from: $0) }
+    guard let used = format ?? RecordingFormat(of: start) else {
+      throw RecordingError(
+        "not a recording in a known format (\(RecordingFormat.names))", file: input.name)
+    }
+    (name, size, self.options) = (input.name, input.size, options)
+    detectedFormat = format == nil ? used : nil
+    parser = used.parser
+    reader = EntryReader(
+      input, recordSize: parser.recordSize, interpreter, isLenient: options.isLenient)
   }
 
   /// The faults that were skipped.
@@ -46,13 +70,21 @@ final class RecordingStream: BatchStream {
   func next() throws(RecordingError) -> RecordedBatch? {
     if devices == nil {
       // The number of devices is written before the first of them.
-      let first = try parser.next(from: &reader)
+      let first = try read()
       guard let first, !parser.isInOrder else { return first }
       devices = keep(from: first)
     }
     if let batch = try devices?.next() { return batch }
     if let fault { throw fault }
     return nil
+  }
+
+  /// The next inputs in the order of the file.
+  private func read() throws(RecordingError) -> RecordedBatch? {
+    defer {
+      if let warning = parser.warning { options.warn(RecordingError(warning, file: name)) }
+    }
+    return try parser.next(from: &reader)
   }
 
   /// Reads the rest of the file.
@@ -62,7 +94,7 @@ final class RecordingStream: BatchStream {
     while let next = batch {
       kept[next.device, default: []].append(next)
       do throws(RecordingError) {
-        batch = try parser.next(from: &reader)
+        batch = try read()
       } catch {
         fault = error
         batch = nil

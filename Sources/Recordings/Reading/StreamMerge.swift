@@ -74,7 +74,7 @@ extension RecordedBatch {
     switch self {
     case .keys(_, let events): return (events[index].time.microseconds, 1, stream)
     case .input(let next):
-      let isMissed = if case .missedRelease = next.input { true } else { false }
+      let isMissed = if case .missedRelease = next { true } else { false }
       return (next.time?.microseconds ?? .min, isMissed ? 0 : 1, stream)
     }
   }

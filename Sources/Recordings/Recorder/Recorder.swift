@@ -4,14 +4,12 @@ import Keyboards
 import Linux
 public import Terminal
 
-/// Records keyboards until SIGINT, SIGTERM or SIGHUP, or until all of them are gone. The buttons of
-/// pointers are recorded too, in a format that holds several devices.
+/// Records keyboards, and the buttons of pointers, until SIGINT, SIGTERM or SIGHUP, or until all
+/// keyboards are gone.
 ///
 /// It reads them as the daemon does, so that a replay makes the changes that the daemon would have
 /// published: the keys that are down at the start, the differences after a loss of events, and the
-/// releases that a grab hid are recorded too. Reports of several devices are ordered by time. The
-/// kernel may deliver one some microseconds after a later one of another device: then a replay
-/// sorts them.
+/// releases that a grab hid are recorded too.
 public final class Recorder {
   private let request: RecordingRequest
   private let notify: (TerminalText) -> Void
@@ -20,7 +18,9 @@ public final class Recorder {
   /// Wakes the recorder to look for a release that a grab hides.
   private var timer: EventSource?
   private let keyboards: Keyboards
-  private var devices = RecordedDevices()
+  /// The devices in the order in which they were opened, also those that are gone: the order of a
+  /// `DeviceID` is an index of them.
+  private var devices: [DeviceDescription] = []
   private var filter: RecordingFilter
   /// The recording; `nil` while the keyboards are being opened.
   private var file: RecordingFile?
@@ -36,7 +36,7 @@ public final class Recorder {
   /// A recorder that has not opened anything.
   ///
   /// - Parameter notify: receives messages for people: that the recording begins, and which devices
-  ///   are left out or lost.
+  ///   cannot be read or are lost.
   /// - Throws: `SystemError` if there can be no event loop.
   public init(
     _ request: RecordingRequest, notify: @escaping (TerminalText) -> Void
@@ -52,14 +52,11 @@ public final class Recorder {
   ///
   /// - Returns: whether no device was lost; `true` in any case if the reader closed the recording.
   /// - Throws: `NoKeyboard`; `SystemError` if a keyboard cannot be opened or the file cannot be
-  ///   created; `UsageError` if there are more keyboards than the format can hold.
+  ///   created.
   public func run() throws -> Bool {
     signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP]) { [loop] _ in loop.stop() }
     try open()
-    let format = try format()
-    if format == .evemu, devices.descriptions.count > 1 { leaveOutOthers() }
-    let file = try RecordingFile(
-      request.output, format, devices.descriptions, remarks: request.remarks)
+    let file = try RecordingFile(request.output, devices, remarks: request.remarks)
     notify(announcement)
     self.file = file
     write(Batch(early), to: file)
@@ -81,34 +78,11 @@ public final class Recorder {
     return keyboards.devices.count
   }
 
-  private func format() throws(UsageError) -> WrittenFormat {
-    let count = readable
-    guard count > 1 else { return request.format ?? .evemu }
-    guard request.format != .evemu else {
-      throw UsageError(
-        "evemu's format holds one device, but there are \(count); name one device, "
-          + "or use --format libinput")
-    }
-    return .libinput
-  }
-
-  /// Closes the pointers, and the virtual keyboard: the format holds one device.
-  private func leaveOutOthers() {
-    let hasPointers = keyboards.devices.contains { $0.role == .pointer }
-    for id in keyboards.releaseOthers() { devices.remove(id) }
-    read()
-    early.removeAll { $0.device.map { devices.index(of: $0) == nil } ?? false }
-    guard hasPointers else { return }
-    notify(
-      "without the buttons of pointers, because evemu's format holds one device; "
-        + "--format libinput has them")
-  }
-
   private var announcement: TerminalText {
     let pointers = keyboards.devices.count { $0.role == .pointer }
     let virtual = keyboards.devices.count { $0.role == .leds }
     let counts = [
-      (devices.descriptions.count - pointers - virtual, "keyboard"), (pointers, "pointer"),
+      (devices.count - pointers - virtual, "keyboard"), (pointers, "pointer"),
       (virtual, "virtual keyboard"),
     ]
     let recorded = counts.filter { $0.0 > 0 }.map { count, name in
@@ -150,16 +124,15 @@ public final class Recorder {
 
   private func add(_ id: DeviceID, _ device: InputDevice) {
     let description = device.description
-    devices.add(id, description)
+    devices.append(description)
     filter.add(id, keys: description.keys)
   }
 
   private func take(_ report: Keyboards.Report) {
     switch report {
     case .followed: break
-    case .gone(let id, let device), .released(let id, let device):
-      // A format for one device has no pointers; that one is gone is no loss.
-      if devices.index(of: id) != nil { lose("'\(device.name)' is gone") }
+    case .gone(_, let device), .released(_, let device):
+      lose("'\(device.name)' is gone")
     case .failed(let error):
       guard file == nil else { return lose(error.text) }
       refusal = refusal ?? error
@@ -180,37 +153,12 @@ public final class Recorder {
     if let time = filter.wakeTime {
       timer?.set(at: UInt64(clamping: Keyboards.bootTime(settling: time)))
     }
-    let now = Keyboards.now
     do throws(SystemError) {
-      for report in Report.reports(of: written, at: now) {
-        guard let section = devices.index(of: report.device) else { continue }
-        file.write(report, section)
-      }
+      file.write(written)
       try file.flush()
     } catch {
       failure = error
       loop.stop()
     }
   }
-}
-
-/// The devices that are recorded, in the order in which they were opened; also those that are gone.
-struct RecordedDevices {
-  private var ids: [DeviceID] = []
-  private(set) var descriptions: [DeviceDescription] = []
-
-  mutating func add(_ id: DeviceID, _ description: DeviceDescription) {
-    ids.append(id)
-    descriptions.append(description)
-  }
-
-  /// Takes a device out, as if it had not been added.
-  mutating func remove(_ id: DeviceID) {
-    guard let index = index(of: id) else { return }
-    ids.remove(at: index)
-    descriptions.remove(at: index)
-  }
-
-  /// The index of a device in ``descriptions``.
-  func index(of id: DeviceID) -> Int? { ids.firstIndex(of: id) }
 }

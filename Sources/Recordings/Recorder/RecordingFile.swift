@@ -1,4 +1,5 @@
 import Glibc
+import KeyboardModes
 import Keyboards
 import Linux
 import Terminal
@@ -6,29 +7,27 @@ import Terminal
 /// A recording that is being written. Once a write has failed, its last line may be cut off, which
 /// readers report.
 ///
-/// In libinput's format each device has a list of reports. That of the first device is written
-/// into the recording at once; those of the other devices stay in memory until ``finish()``
-/// appends them.
+/// Each device has a section. That of the first device is written at once; those of the others stay
+/// in memory until ``finish()`` appends them.
 final class RecordingFile {
   private struct Section {
-    var writer: any RecordingWriter
-    /// The texts of the reports that are not in the file yet.
-    var reports: [String] = []
-    /// The text before them, unless it is in the file already.
-    var heading = ""
+    var writer = LibinputWriter()
+    /// What is not in the file yet: at first the description of the device, then its reports.
+    var text: String
   }
 
   private let descriptor: FileDescriptor
   private let name: String
-  private var sections: [Section] = []
+  private var sections: [Section]
 
-  /// Begins a recording, and writes what precedes the reports of these devices; in evemu's format
-  /// there is one.
+  /// Begins a recording, and writes the description of the first of these devices.
   ///
-  /// - Parameter path: where to create a file that only its owner can read, and where none may be;
-  ///   `nil` for standard output.
+  /// - Parameters:
+  ///   - path: where to create a file that only its owner can read, and where none may be;
+  ///     `nil` for standard output.
+  ///   - devices: at least one; the number of each is its index.
   init(
-    _ path: String?, _ format: WrittenFormat, _ devices: [DeviceDescription], remarks: [String]
+    _ path: String?, _ devices: [DeviceDescription], remarks: [String]
   ) throws(SystemError) {
     name = path ?? "standard output"
     let number = try retrying(path == nil ? "write" : "create", name) {
@@ -36,39 +35,40 @@ final class RecordingFile {
       return open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     }
     descriptor = FileDescriptor(owning: number)
-    switch format {
-    case .evemu:
-      for device in devices {
-        sections.append(Section(writer: EvemuWriter()))
-        try append(EvemuWriter.header(device, remarks: remarks))
+    sections = devices.map { Section(text: LibinputWriter.section($0)) }
+    try append(LibinputWriter.header(devices: devices.count, remarks: remarks))
+    try flush()
+  }
+
+  /// Adds inputs; ``flush()`` or ``finish()`` writes them.
+  func write(_ inputs: [Controller.Input]) {
+    var rest = inputs[...]
+    while let input = rest.popFirst() {
+      guard let device = input.device?.order else { continue }
+      guard case .key(_, let event) = input else {
+        sections[device].text += sections[device].writer.text(of: input)
+        continue
       }
-    case .libinput:
-      sections = devices.map { device in
-        Section(writer: LibinputWriter(), heading: LibinputWriter.section(device))
+      // The kernel gives all events of a report the same time.
+      var keys = [event]
+      while case .key(input.device, let next)? = rest.first, next.time == event.time {
+        keys.append(next)
+        rest.removeFirst()
       }
-      guard !sections.isEmpty else { return }
-      let header = LibinputWriter.header(devices: devices.count, remarks: remarks)
-      try append(header + sections[0].heading)
+      sections[device].text += sections[device].writer.text(of: keys)
     }
   }
 
-  /// Adds a report of the device at index `section`; ``flush()`` or ``finish()`` writes it.
-  func write(_ report: Report, _ section: Int) {
-    sections[section].reports.append(sections[section].writer.text(of: report))
-  }
-
-  /// Writes the added reports of the first device.
+  /// Writes what was added of the first device.
   func flush() throws(SystemError) {
-    guard let reports = sections.first?.reports, !reports.isEmpty else { return }
-    try append(reports.joined())
-    sections[0].reports = []
+    guard !sections[0].text.isEmpty else { return }
+    try append(sections[0].text)
+    sections[0].text = ""
   }
 
-  /// Appends the lists of the other devices to the first one. Call this once.
+  /// Appends the sections of the other devices. Call this once.
   func finish() throws(SystemError) {
-    for section in sections.dropFirst() {
-      try append(section.heading + section.reports.joined())
-    }
+    for section in sections.dropFirst() { try append(section.text) }
   }
 
   private func append(_ text: String) throws(SystemError) {

@@ -7,8 +7,6 @@ public struct RecordingRequest {
   public var selection: Keyboards.Selection
   /// The path of the file; `nil` for standard output.
   public var output: String?
-  /// The format; `nil` for evemu if there is one device, and libinput if there are several.
-  public var format: WrittenFormat?
   /// Whether key codes are written. If not, the recording is redacted: see `Redactor`.
   public var showsKeyCodes = false
   /// The settings that decide which keys are bound.
@@ -18,12 +16,4 @@ public struct RecordingRequest {
 
   /// A request to record these devices, redacted, to standard output.
   public init(_ selection: Keyboards.Selection) { self.selection = selection }
-}
-
-/// The formats in which recordings are written.
-public enum WrittenFormat: String, Sendable {
-  /// Of one device.
-  case evemu
-  /// Of one device or several.
-  case libinput
 }

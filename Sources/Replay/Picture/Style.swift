@@ -4,10 +4,8 @@
 /// grey of initial states differs from all of them in lightness too. Classes `c0` to `c6` are
 /// the colours.
 enum Style {
-  /// The size of the title, in pixels.
-  static let titleSize = 16.0
-  /// The size of all other text, in pixels.
-  static let textSize = 12.0
+  /// The sizes of the title and of all other text, in pixels.
+  static let (titleSize, textSize) = (16.0, 12.0)
 
   /// The style sheet. It has no variables: librsvg, which many viewers use, does not support them.
   static let sheet = """

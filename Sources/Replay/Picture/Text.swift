@@ -18,18 +18,16 @@ extension String {
     return "\(Substring(kept))…"
   }
 
-  /// The string as text or an attribute value of an XML document, on one line. Control characters,
-  /// which XML cannot hold, become replacement characters.
-  package var escaped: String {
+  /// The string as text of an XML document, on one line. What XML cannot hold, and what a terminal
+  /// would act on, become replacement characters.
+  var escaped: String {
     unicodeScalars.map { scalar in
       switch scalar {
       case "&": "&amp;"
       case "<": "&lt;"
       case ">": "&gt;"
-      case "\"": "&quot;"
-      case "\n", "\r", "\t", "\u{2028}", "\u{2029}": " "
       case "\u{fffe}", "\u{ffff}": "\u{fffd}"
-      default: scalar.properties.generalCategory == .control ? "\u{fffd}" : String(scalar)
+      default: scalar.isShown ? String(scalar) : "\u{fffd}"
       }
     }.joined()
   }

@@ -1,4 +1,4 @@
-public import KeyboardModes
+import KeyboardModes
 
 /// The changes and presses of a replayed recording, to be drawn as one picture.
 ///
@@ -7,15 +7,21 @@ public import KeyboardModes
 /// long enough to be seen is left out.
 public struct Timeline: Sendable {
   /// The class of a press. A timeline never holds which key it was.
-  public enum Press: String, CaseIterable, Sendable {
-    /// Either Shift key.
+  enum Press: String, CaseIterable {
     case shift = "Shift keys"
-    /// A key, or chord, that is bound to an event of the keyboard machine.
     case bound = "bound keys"
-    /// A key that types a character.
     case character = "characters"
-    /// Any other key.
     case other = "other keys"
+
+    init(_ meaning: PressMeaning) {
+      self =
+        switch meaning {
+        case .shift: .shift
+        case .bound: .bound
+        case .character: .character
+        case .navigation, .button, .other, .altGr, .inert: .other
+        }
+    }
   }
 
   /// The first and the latest time, in microseconds.
@@ -33,46 +39,97 @@ public struct Timeline: Sendable {
   ///   - modes: the states of the machines at that time.
   ///   - clock: the clock whose times the picture has.
   ///   - table: the table of the keyboard machine, which has the names of its states.
-  public init(
-    from time: Time, in modes: Modes, on clock: DisplayClock = DisplayClock(),
-    keyboard table: KeyboardTable = .standard
+  init(
+    from time: Time, in modes: Modes, on clock: DisplayClock, keyboard table: KeyboardTable
   ) {
-    zero = Self.limited(Time(microseconds: clock.zero))
-    let time = Self.limited(time)
-    period = time...time
-    shift = Lane("Shift", ShiftRules().stateNames, [0, 1, 2], in: modes.shift, at: time)
+    let start = time.microseconds
+    (period, zero) = (start...start, clock.zero)
+    shift = Lane("Shift", ShiftRules().stateNames, [0, 1, 2], in: modes.shift, at: start)
     keyboard = Lane(
-      "Keyboard", table.stateNames, [0, 3, 4, 5, 6, 1, 2], in: modes.keyboard, at: time)
+      "Keyboard", table.stateNames, [0, 3, 4, 5, 6, 1, 2], in: modes.keyboard, at: start)
   }
 
   /// Adds a press of a key. Autorepeats are not presses.
-  public mutating func add(_ press: Press, at time: Time) {
+  mutating func add(_ press: Press, at time: Time) {
     presses[press, default: []].append(cover(time))
   }
 
-  /// Adds a change. The changes of one machine must come in the order of their sequence, without a
-  /// gap. If a change is earlier than the one before, it counts at the time of that one.
-  public mutating func add(_ change: Change) {
+  /// Adds a change. The picture has no lane for the locks.
+  mutating func add(_ change: Change) {
     let time = cover(change.time)
-    switch change.machine {
-    case .shift: shift.add(change.to, at: time)
-    case .keyboard: keyboard.add(change.to, at: time)
-    case .caps, .num: break  // The picture has no lane for the locks.
-    }
+    if change.machine == .shift { shift.enter(change.to, at: time) }
+    if change.machine == .keyboard { keyboard.enter(change.to, at: time) }
   }
 
-  /// Makes the picture end at `time`, the time of the recording's last event, unless something else
-  /// is later.
-  public mutating func end(at time: Time) { _ = cover(time) }
+  /// Makes the picture end at `time`, unless something is later.
+  mutating func end(at time: Time) { _ = cover(time) }
 
   /// Extends the period to `time`, and returns it in microseconds.
   private mutating func cover(_ time: Time) -> Int64 {
-    let time = max(period.lowerBound, Self.limited(time))
+    let time = max(period.lowerBound, time.microseconds)
     period = period.lowerBound...max(period.upperBound, time)
     return time
   }
+}
 
-  /// `time` in microseconds, at most 36 000 years, so that the axis can go on a little. Recorded
-  /// times are never negative.
-  private static func limited(_ time: Time) -> Int64 { min(time.microseconds, 1 << 60) }
+/// The successive states of one machine.
+struct Lane: Sendable {
+  /// A period in one state, or in many.
+  struct Span {
+    /// The name of the state; `nil` if there were many.
+    let state: String?
+    /// When the span begins and ends, in microseconds.
+    let start, end: Int64
+    /// How many states were entered in the span, including the first.
+    var states = 1
+  }
+
+  /// The name of the machine.
+  let title: String
+  /// The names of all its states.
+  let names: [String]
+  /// The numbers of the states' colours in the style sheet. Further states have the same again.
+  private let colours: [Int]
+  /// The states that were entered, and when, in order of time.
+  private var entered: [(state: String, time: Int64)]
+
+  init(_ title: String, _ names: [String], _ colours: [Int], in state: String, at time: Int64) {
+    (self.title, self.names, self.colours) = (title, names, colours)
+    entered = [(state, time)]
+  }
+
+  /// How often the state changed.
+  var changes: Int { entered.count - 1 }
+
+  /// The class in the style sheet of a state's colour, or of many changes.
+  func colour(of state: String?) -> String {
+    guard let state else { return "many" }
+    return "c\(colours[(names.firstIndex(of: state) ?? 0) % colours.count])"
+  }
+
+  /// Adds a change to `state` at `time`. A tap has the time of its press, and can be told after a
+  /// later change: then it counts at the time of that one.
+  mutating func enter(_ state: String, at time: Int64) {
+    entered.append((state, max(time, entered[entered.count - 1].time)))
+  }
+
+  /// The spans of a picture in which those shorter than `grain` are too narrow to see: neighbours
+  /// that are both so short are merged into one span of many changes.
+  ///
+  /// A longer span is never merged, so a lane of duration T has at most 2T / `grain` + 1 spans.
+  func spans(shorterThan grain: Int64, until end: Int64) -> [Span] {
+    var spans: [Span] = []
+    for (index, (state, start)) in entered.enumerated() {
+      let end = index + 1 < entered.count ? entered[index + 1].time : end
+      if end - start < grain, let last = spans.last,
+        last.state == nil || last.end - last.start < grain
+      {
+        spans.removeLast()
+        spans.append(Span(state: nil, start: last.start, end: end, states: last.states + 1))
+      } else {
+        spans.append(Span(state: state, start: start, end: end))
+      }
+    }
+    return spans
+  }
 }

@@ -91,25 +91,19 @@ EVTEST = Tool(
 )
 RAW = Tool(suffix=".raw64", command="cat {devices} >{file}", event="")
 REDACTED = Tool(
-    suffix=".redacted.evemu",
+    suffix=".redacted.yaml",
     command="keymodectl record --output {file} {devices}",
-    event=_EVEMU_EVENT,
+    event=_LIBINPUT_EVENT,
     listens=rb"recording",
 )
-KEYMODECTL = replace(REDACTED.with_options("--show-keycodes"), suffix=".keymodectl.evemu")
-REDACTED_YAML = replace(
-    REDACTED.with_options("--format libinput"),
-    suffix=".redacted.yaml",
-    event=_LIBINPUT_EVENT,
-)
-KEYMODECTL_YAML = replace(REDACTED_YAML.with_options("--show-keycodes"), suffix=".keymodectl.yaml")
+KEYMODECTL = replace(REDACTED.with_options("--show-keycodes"), suffix=".keymodectl.yaml")
 
 FOREIGN = (EVEMU, LIBINPUT, EVTEST, RAW)
 ALL = (*FOREIGN, KEYMODECTL, REDACTED)
 # With the configuration that the service has by service.configure.
 CONFIGURED = [
     tool.with_options("--config /host/keymoded.yaml")
-    for tool in (KEYMODECTL, REDACTED, KEYMODECTL_YAML, REDACTED_YAML)
+    for tool in (KEYMODECTL, REDACTED)
 ]
 
 

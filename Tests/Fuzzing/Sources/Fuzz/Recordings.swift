@@ -25,15 +25,15 @@ func attemptRecording(_ bytes: [UInt8], _ format: RecordingFormat) {
 }
 
 /// All inputs that the recording yields.
-private func inputs(_ format: RecordingFormat, isLenient: Bool) -> [RecordedInput] {
-  var inputs: [RecordedInput] = []
+private func inputs(_ format: RecordingFormat, isLenient: Bool) -> [Controller.Input] {
+  var inputs: [Controller.Input] = []
   var controller = Controller()
   do throws(RecordingError) {
     var recording = try Recording(opening: [path], format: format, isLenient: isLenient)
     while let batch = try recording.next() {
       for input in batch.inputs {
         inputs.append(input)
-        controller.take(input.input)
+        controller.take(input)
       }
     }
   } catch {
@@ -45,7 +45,7 @@ private func inputs(_ format: RecordingFormat, isLenient: Bool) -> [RecordedInpu
 /// Whether `few` are among `many`, in the same order. Where devices are merged, what a lenient reading
 /// has more of can come before a fault as well as behind it.
 private func isContained(
-  _ few: [RecordedInput], in many: [RecordedInput], _ format: RecordingFormat
+  _ few: [Controller.Input], in many: [Controller.Input], _ format: RecordingFormat
 ) -> Bool {
   guard format == .libinput else { return many.starts(with: few) }
   var rest = few[...]
