@@ -62,8 +62,7 @@ final class ControllerMethods {
       case ControllerInterface.listDevices:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        let list = DeviceList(service.source.devices, absence: service.source.absence)
-        return .reply(shared(Reply.message(list)))
+        return .reply(shared(Reply.message("devices", service.source.devices)))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])

@@ -17,7 +17,7 @@ struct StatesFollowerTests {
       told = $0
     }
     while told == nil {
-      if try !loop.runOnce() { try awaitInput(loop.all.descriptor, "an occurrence") }
+      if try !loop.runOnce() { loop.wait() }
     }
     #expect(told == .failure(.noDaemon(path: "\(folder.path)/state.sock")))
     withExtendedLifetime(follower) {}

@@ -18,7 +18,6 @@ public final class DeviceLEDs {
   /// The LEDs that were set through this descriptor, on or off, and that have been in use since.
   private var known: LEDs = []
   private var lastError: SystemError?
-  private var mayTry = true
 
   /// The LEDs of this device. None of them is set until ``show(_:)``.
   public init(of device: InputDevice) {
@@ -27,15 +26,13 @@ public final class DeviceLEDs {
   }
 
   /// Switches the LEDs by `order`. Those that this object switched on are switched off when they go
-  /// out of use. Writes only the LEDs that changed, or that come into use. After an error, does
-  /// nothing until ``tryAgain()``, or until the device's LEDs go out of use.
+  /// out of use. Writes only the LEDs that changed, or that come into use.
   ///
   /// - Returns: the error; `nil` if there was none, or the same one as before.
   public func show(_ order: LEDOrder) -> SystemError? {
     let used = order.used.intersection(all)
-    if used.isEmpty { (mayTry, lastError) = (true, nil) }
-    let isOpen = descriptor != nil
-    guard mayTry, isOpen || !used.isEmpty else { return nil }
+    if used.isEmpty { lastError = nil }
+    guard !used.isEmpty || isOpen else { return nil }
     do throws(SystemError) {
       try set(order.on.intersection(used), of: used)
       if used.isEmpty { close() }
@@ -45,14 +42,12 @@ public final class DeviceLEDs {
       close()
       // Reading the device reports its removal.
       guard !device.isGone else { return nil }
-      mayTry = false
       defer { lastError = error }
       return error == lastError ? nil : error
     }
   }
 
-  /// Makes the next ``show(_:)`` try again after an error.
-  public func tryAgain() { mayTry = true }
+  private var isOpen: Bool { descriptor != nil }
 
   private func set(_ on: LEDs, of used: LEDs) throws(SystemError) {
     let number = try openDescriptor()
