@@ -41,7 +41,7 @@ final class SystemdManager {
       // The slots are this object's own, and go with it.
       try bus.whenLost { [unowned self] in lose() },
       try bus.signals(
-        BusMatch(path: Self.path, interface: Self.interface, member: "JobRemoved")
+        "path='\(Self.path)',interface='\(Self.interface)',member='JobRemoved'"
       ) { values in
         guard values.count == 4, let job = values[1].text, let unit = values[2].text,
           let result = values[3].text

@@ -25,9 +25,6 @@ final class ControllerMethods {
   private let configuration: ConfigurationFile
   private let sinceBoot: () -> Int64
   private let started: Int64
-  private let info = ServiceInfo(
-    vendor: "keymoded", product: "keymoded", version: keymodedVersion, url: "",
-    interfaces: [(ControllerInterface.name, ControllerInterface.description)])
 
   /// The last reply to ListMachines and the rules in it: it may be large and slow to compute.
   private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
@@ -68,7 +65,7 @@ final class ControllerMethods {
         try call.expectParameters([])
         return .reply(Reply.message(statistics(clients: clients)))
       default:
-        guard let result = try info.answer(call) else { throw info.notFound(call) }
+        guard let result = try ServiceInfo.answer(call) else { throw ServiceInfo.notFound(call) }
         return .reply(shared(Reply(result).message))
       }
     } catch {

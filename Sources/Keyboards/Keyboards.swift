@@ -50,9 +50,6 @@ public final class Keyboards {
   /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
   private static let mostPrepared = 64
 
-  /// How many reads in a row have delayed the end of a device.
-  var delayedEnds = 0
-
   /// How many devices were ever opened.
   private var opened = 0
   private let places: DeviceFinder.Places

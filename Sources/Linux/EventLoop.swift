@@ -84,8 +84,9 @@ public final class EventLoop {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
 
-  /// Waits until ``runOnce()`` has something to do; for tests.
-  func wait() { poll(&polled, 2, -1) }
+  /// Waits until ``runOnce()`` has something to do, and returns whether that came in time; for
+  /// tests.
+  func wait(upTo milliseconds: Int32) -> Bool { poll(&polled, 2, milliseconds) > 0 }
 
   /// Ends ``run()`` after the handler that calls this.
   public func stop() { sd_event_exit(handle, 0) }
@@ -133,12 +134,14 @@ public final class EventLoop {
 
   /// A timer that is off until ``EventSource/set(at:)``.
   public func addTimer(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
-    try EventSource(of: self, "make a timer", { _ in handler() }) { slot, context in
+    let source = try EventSource(of: self, "make a timer", { _ in handler() }) { slot, context in
       // An accuracy of 1 µs; 0 would mean the default, 250 ms.
       sd_event_add_time(
         handle, slot, CLOCK_BOOTTIME, UInt64.max, 1,
         { _, _, context in EventSource.called(context, []) }, context)
     }
+    source.disable()
+    return source
   }
 
   /// A handler that a later iteration of the loop runs once for each ``EventSource/callSoon()``.

@@ -44,29 +44,48 @@ struct EventLoopTests {
     }
   }
 
-  @Test("a source of the first priority is served before each handler of another")
-  func priorities() throws {
-    let loop = try EventLoop()
+  @Test("an urgent set is served before each handler of a source, even of the first priority")
+  func urgent() throws {
+    let (loop, set) = (try EventLoop(), try ReadySet())
     var calls: [String] = []
     // None is emptied, so all stay ready.
     let (busy, key) = (try [TestPipe(), TestPipe(), TestPipe()], try TestPipe())
     let others = try busy.map { pipe in
       pipe.write()
-      return try loop.addIO(pipe.reading.number, .readable) { _ in
-        calls.append("other")
-        key.write()
-      }
+      return try loop.addIO(pipe.reading.number, .readable) { _ in calls.append("other") }
     }
-    for other in others { other.setPriority(.early) }
-    let first = try loop.addIO(key.reading.number, .readable) { _ in
-      var byte: UInt8 = 0
-      calls += Array(repeating: "first", count: read(key.reading.number, &byte, 1))
+    for other in others { other.setPriority(.first) }
+    try set.add(key.reading.number)
+    loop.serveFirst(set) { calls.append("urgent") }
+    try withExtendedLifetime(others) {
+      for _ in 0..<4 where try !loop.runOnce() { Issue.record("nothing was served") }
+      #expect(calls == Array(repeating: "other", count: 4))
+      calls = []
+      key.write()
+      for _ in 0..<4 where try !loop.runOnce() { Issue.record("nothing was served") }
+      #expect(calls == Array(repeating: ["urgent", "other"], count: 4).flatMap { $0 })
     }
-    first.setPriority(.first)
-    try withExtendedLifetime((others, first)) {
-      for _ in 0..<6 where try !loop.runOnce() { Issue.record("nothing was served") }
-      #expect(calls == Array(repeating: ["other", "first"], count: 3).flatMap { $0 })
+  }
+
+  @Test("an urgent set wakes the loop; its handler may change it, set a timer and stop the loop")
+  func urgentAlone() throws {
+    let (loop, set) = (try EventLoop(), try ReadySet())
+    let pipes = try [TestPipe(), TestPipe()]
+    var calls: [String] = []
+    let timer = try loop.addTimer {
+      calls.append("timer")
+      pipes[1].write()
     }
+    for pipe in pipes { try set.add(pipe.reading.number) }
+    loop.serveFirst(set) {
+      calls.append("urgent")
+      if calls.count > 1 { loop.stop() }
+      set.remove(pipes[0].reading.number)
+      timer.set(after: .milliseconds(1))
+    }
+    pipes[0].write()
+    try loop.run()
+    #expect(calls == ["urgent", "timer", "urgent"])
   }
 
   @Test("signals call their handler, even if the process ignores them")

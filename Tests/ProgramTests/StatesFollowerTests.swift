@@ -17,7 +17,7 @@ struct StatesFollowerTests {
       told = $0
     }
     while told == nil {
-      if try !loop.runOnce() { loop.wait() }
+      if try !loop.runOnce() { try #require(loop.wait(upTo: Int32(boundSeconds) * 1000)) }
     }
     #expect(told == .failure(.noDaemon(path: "\(folder.path)/state.sock")))
     withExtendedLifetime(follower) {}
