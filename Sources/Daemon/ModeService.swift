@@ -20,6 +20,9 @@ final class ModeService {
   /// Runs only while something is due: an idle daemon is not woken.
   private var alarm: EventSource?
 
+  /// When the alarm will expire, in microseconds of the boot clock; `nil` while it is off.
+  private var alarmTime: UInt64?
+
   /// The last batch, whose memory the next one uses again.
   private var batch = Batch()
 
@@ -32,7 +35,10 @@ final class ModeService {
   /// Begins to follow the source.
   func start(on loop: EventLoop) throws(SystemError) {
     // Unowned: this object owns the alarm and the source, which call nothing once it is gone.
-    let alarm = try loop.addTimer { [unowned self] in advance() }
+    let alarm = try loop.addTimer { [unowned self] in
+      alarmTime = nil
+      advance()
+    }
     // Before clients: what is due must not wait until they are served.
     alarm.setPriority(.first)
     self.alarm = alarm
@@ -93,12 +99,12 @@ final class ModeService {
     if hasChanges, !leds.used.isEmpty, leds.on(in: engine.modes) != on { show(leds) }
   }
 
+  /// Sets the alarm, if its real time has changed: to set it costs more than most keys do.
   private func setAlarm() {
-    if let wakeTime {
-      // Clamped, because a recording at unlimited speed makes time jump.
-      alarm?.set(at: UInt64(clamping: source.bootTime(settling: wakeTime)))
-    } else {
-      alarm?.disable()
-    }
+    // Clamped, because a recording at unlimited speed makes time jump.
+    let time = wakeTime.map { UInt64(clamping: source.bootTime(settling: $0)) }
+    guard time != alarmTime else { return }
+    alarmTime = time
+    if let time { alarm?.set(at: time) } else { alarm?.disable() }
   }
 }
