@@ -36,7 +36,7 @@ final class SystemdManager {
     slots = [
       try bus.whenLost(lost),
       try bus.signals(
-        BusMatch(path: Self.path, interface: Self.interface, member: "JobRemoved")
+        "path='\(Self.path)',interface='\(Self.interface)',member='JobRemoved'"
       ) { values in
         guard values.count == 4, let job = values[1].text, let unit = values[2].text,
           let result = values[3].text

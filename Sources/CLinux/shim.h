@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <linux/memfd.h>
-#include <linux/sock_diag.h>
 #include <linux/uinput.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-daemon.h>
@@ -23,38 +22,8 @@
 #include <systemd/sd-id128.h>
 #include <systemd/sd-login.h>
 
-/* Only for _GNU_SOURCE, which Swift does not define, does this header declare anything but the
- * linker's own structures. */
-#ifdef __USE_GNU
-#include <link.h>
-#else
-#define __USE_GNU 1
-#include <link.h>
-#undef __USE_GNU
-#endif
-
 /* The C library declares this only for _GNU_SOURCE. */
 int memfd_create(const char *name, unsigned flags);
-
-/* Unmaps the code of a program or library; for dl_iterate_phdr(3). */
-static inline int keymoded_unmap_object(struct dl_phdr_info *object, size_t size, void *context) {
-  (void)size, (void)context;
-  unsigned long page = (unsigned long)getpagesize();
-  for (int index = 0; index < object->dlpi_phnum; index++) {
-    const ElfW(Phdr) *segment = &object->dlpi_phdr[index];
-    if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X) || segment->p_flags & PF_W)
-      continue;
-    unsigned long start = object->dlpi_addr + segment->p_vaddr;
-    unsigned long first = start & ~(page - 1), end = (start + segment->p_filesz) & ~(page - 1);
-    if (end > first)
-      (void)madvise((void *)first, end - first, MADV_DONTNEED);
-  }
-  return 0;
-}
-
-/* Unmaps all code of the process. Its pages are the same as in their files, so the kernel maps a page
- * again when the process needs it. */
-static inline void keymoded_unmap_code(void) { dl_iterate_phdr(keymoded_unmap_object, NULL); }
 
 /* Names the calling thread; the kernel keeps the first 15 bytes. */
 static inline void keymoded_name_thread(const char *name) {
@@ -135,16 +104,6 @@ static inline int keymoded_spawn(char *const arguments[], int group, int *proces
 static inline int keymoded_open_process(int process) {
   int file = (int)syscall(SYS_pidfd_open, process, 0);
   return file < 0 ? -errno : file;
-}
-
-/* The number of messages that the kernel has dropped on this socket since its creation, because
- * the receive buffer was full, or -errno. */
-static inline long long keymoded_lost_messages(int fd) {
-  unsigned int values[SK_MEMINFO_VARS];
-  socklen_t size = sizeof values;
-  if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, values, &size) < 0)
-    return -errno;
-  return size > SK_MEMINFO_DROPS * sizeof values[0] ? values[SK_MEMINFO_DROPS] : 0;
 }
 
 /* Makes a keyboard of an open /dev/uinput: with left Shift, Caps Lock, and the LEDs of Num Lock and Caps

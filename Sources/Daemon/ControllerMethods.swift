@@ -25,9 +25,6 @@ final class ControllerMethods {
   private let configuration: ConfigurationFile
   private let sinceBoot: () -> Int64
   private let started: Int64
-  private let info = ServiceInfo(
-    vendor: "keymoded", product: "keymoded", version: keymodedVersion, url: "",
-    interfaces: [(ControllerInterface.name, ControllerInterface.description)])
 
   /// The last reply to ListMachines and the rules in it: it may be large and slow to compute.
   private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
@@ -62,14 +59,13 @@ final class ControllerMethods {
       case ControllerInterface.listDevices:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
-        let list = DeviceList(service.source.devices, absence: service.source.absence)
-        return .reply(shared(Reply.message(list)))
+        return .reply(shared(Reply.message("devices", service.source.devices)))
       case ControllerInterface.getStatistics:
         guard access == .control else { throw .permissionDenied }
         try call.expectParameters([])
         return .reply(Reply.message(statistics(clients: clients)))
       default:
-        guard let result = try info.answer(call) else { throw info.notFound(call) }
+        guard let result = try ServiceInfo.answer(call) else { throw ServiceInfo.notFound(call) }
         return .reply(shared(Reply(result).message))
       }
     } catch {

@@ -25,7 +25,7 @@ public final class Daemon {
   private let file: ConfigurationFile
   private let status: ServiceStatus
   private var ownSockets: OwnSockets?
-  private var signals: EventSource?
+  private var signals: [EventSource] = []
 
   /// Makes the parts, reads the configuration, takes what the service manager passed, and checks a
   /// recording. Opens no socket and no device.
@@ -72,13 +72,12 @@ public final class Daemon {
       if number == SIGHUP { reload() } else { loop.stop() }
     }
     // Before all clients.
-    signals?.setPriority(.first)
+    for signal in signals { signal.setPriority(.first) }
     try listen(directory)
     try service.start(on: loop)
     try loop.reportToWatchdog()
     status.warning = file.inForce.warning
     ServiceManager.notify("READY=1")
-    unmapCode()
     try loop.run()
     ServiceManager.notify("STOPPING=1")
     // Gives the LEDs back: they would show old states.
@@ -99,9 +98,8 @@ public final class Daemon {
       Log.warning("keeping the present configuration")
     }
     status.warning = file.inForce.warning
-    // Parsing takes several times the size of the file, and runs code that nothing else runs.
+    // Parsing takes several times the size of the file.
     releaseFreeMemory()
-    unmapCode()
     ServiceManager.notify("READY=1")
   }
 

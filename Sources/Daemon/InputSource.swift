@@ -24,9 +24,6 @@ protocol InputSource: AnyObject {
   /// The devices whose keys are followed.
   var devices: [DeviceMessage] { get }
 
-  /// Why no device is followed, if none is.
-  var absence: DeviceAbsence { get }
-
   /// Whether ``keysUp(among:on:)`` can find any: only then does the daemon wake up to ask.
   var canFindKeysUp: Bool { get }
 
@@ -44,7 +41,6 @@ protocol InputSource: AnyObject {
 extension InputSource {
   var canFindKeysUp: Bool { false }
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] { [] }
-  var absence: DeviceAbsence { .recording }
   func follow(_ configuration: Configuration) throws(SystemError) {}
   func show(_ leds: LEDOrder) {}
 }

@@ -68,11 +68,6 @@ final class KeyboardSource: InputSource {
     }
   }
 
-  var absence: DeviceAbsence {
-    let unfollowed = keyboards.unfollowed
-    return unfollowed.forbidden > 0 ? .forbidden : unfollowed.ignored > 0 ? .ignored : .noKeyboard
-  }
-
   var canFindKeysUp: Bool { true }
 
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {

@@ -1,7 +1,7 @@
 import KeyboardModes
 import Wire
 
-/// How far a subscriber has been sent the changes.
+/// How far a subscriber is in the sequence of changes.
 struct SubscriberPosition: Equatable {
   /// The number of the last change that it was sent, or was told that it missed.
   var sequence: Int64

@@ -13,8 +13,8 @@ import Wire
 ///
 /// While a session answers or finishes, a bad or too long call makes it close, too.
 ///
-/// For a client that does not read, a session keeps at most one message, or a part of a long one
-/// about changes. The next call waits until the reply to the one before has been sent: a client
+/// For a client that does not read, a session keeps at most one message, or one part of a message
+/// with many changes. The next call waits until the reply to the one before has been sent: a client
 /// that asks without reading fills its own socket and nothing here.
 final class Session {
   /// What the session is doing.

@@ -40,24 +40,28 @@ final class DeviceFinder {
     case folder(FolderMonitor)
   }
 
+  /// How long after a report the nodes are listed, so that those that appear together are listed
+  /// once.
+  private static let patience = Duration.milliseconds(10)
+
   private let means: Means
 
-  /// Calls `appeared`, from the loop, for each evdev node that appears or changes: its permissions
-  /// may be set late.
+  /// Calls `changed`, from the loop, after nodes appeared or changed: the permissions of a node may
+  /// be set late.
   ///
   /// Make the finder before calling ``forEachPresent(_:)``, so that no node is missed in between.
   init(
-    _ loop: EventLoop, in places: Places, appeared: @escaping (Node) -> Void
+    _ loop: EventLoop, in places: Places, changed: @escaping () -> Void
   ) throws(SystemError) {
+    let timer = try loop.addTimer(handler: changed)
+    // The next report does not put it off, or many reports could do so for ever.
+    let report = { if !timer.isEnabled { timer.set(after: Self.patience) } }
     // If udev runs, wait for its message: only then are its rules applied, and a node that they
     // exclude must not even be opened.
     if access(places.udev, F_OK) == 0 {
-      means = .udev(try DeviceMonitor(loop) { appeared(Node($0)) })
+      means = .udev(try DeviceMonitor(loop, changed: report))
     } else {
-      means = .folder(
-        try FolderMonitor(loop, path: places.nodes) { path in
-          if let node = Node(path: path) { appeared(node) }
-        })
+      means = .folder(try FolderMonitor(loop, path: places.nodes, changed: report))
     }
   }
 

@@ -14,14 +14,7 @@ public struct DeviceRules: Hashable, Sendable {
     /// - Returns: `nil` if the text looks like two numbers but does not have four digits for each:
     ///   as a name it would match nothing, and the user would not learn why.
     public init?(_ text: String) {
-      let colon = UInt8(ascii: ":")
-      // There can be very many patterns, and most have no colon.
-      guard text.utf8.contains(colon) else {
-        self = .name(text)
-        return
-      }
-      let parts = text.utf8.split(separator: colon, omittingEmptySubsequences: false)
-        .map { Substring($0) }
+      let parts = text.split(separator: ":", omittingEmptySubsequences: false)
       guard parts.count == 2, Self.isNumeric(parts[0]), Self.isNumeric(parts[1]) || parts[1] == "*"
       else {
         self = .name(text)

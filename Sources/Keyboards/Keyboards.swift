@@ -50,16 +50,11 @@ public final class Keyboards {
   /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
   private static let mostPrepared = 64
 
-  /// How many reads in a row have delayed the end of a device.
-  var delayedEnds = 0
-
   /// How many devices were ever opened.
   private var opened = 0
   private let places: DeviceFinder.Places
   private(set) var watch: Watch?
   private var unopened: [String: SystemError] = [:]
-  /// The paths of keyboards that are not selected.
-  private var ignored: Set<String> = []
   private var leds = LEDOrder()
   /// Whether the devices that were present at the start are open.
   private var hasStarted = false
@@ -70,8 +65,8 @@ public final class Keyboards {
 
   /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
   struct Watch {
-    let loop: EventLoop
-    let ready: () -> Void
+    /// The descriptors of the devices that are followed.
+    let nodes: ReadySet
     /// Calls `ready` although no descriptor is readable.
     let continuation: EventSource
     /// Asks for the lock LEDs some time after a lock key was pressed.
@@ -93,14 +88,6 @@ public final class Keyboards {
     followed.map { ($0.device, $0.role) }
   }
 
-  /// How many keyboards that are present are not followed because the rules or udev's exclude them,
-  /// and how many devices because this process may not read them.
-  public var unfollowed: (ignored: Int, forbidden: Int) {
-    func isPresent(_ path: String) -> Bool { access(path, F_OK) == 0 }
-    let forbidden = unopened.filter { [EACCES, EPERM].contains($0.value.code) }.keys
-    return (ignored.count(where: isPresent), forbidden.count(where: isPresent))
-  }
-
   /// How many devices are followed for their keys, not only for buttons or LEDs.
   public var keyboardCount: Int { followed.count { $0.role.hasKeys } }
 
@@ -120,22 +107,16 @@ public final class Keyboards {
       ready()
     }
     // Unowned: the keyboards own the finder, so they outlive every call.
-    let finder = try DeviceFinder(loop, in: places) { [unowned self] node in
-      appeared(node)
+    let finder = try DeviceFinder(loop, in: places) { [unowned self] in
+      // If this fails, the next report starts another try.
+      try? openSelected()
       ready()
     }
-    watch = Watch(
-      loop: loop, ready: ready, continuation: continuation, lockTimer: lockTimer, finder: finder)
-    switch selection {
-    case .all:
-      // Pointers last: a recording of several devices has the events of the first at once.
-      var pointers: [DeviceFinder.Node] = []
-      try finder.forEachPresent { node in
-        if node.kind == .pointer { pointers.append(node) } else { appeared(node) }
-      }
-      for node in pointers { appeared(node) }
-    case .named(let paths): openNamed(paths)
-    }
+    let nodes = try ReadySet()
+    // So a key waits for at most one client, however many there are.
+    loop.serveFirst(nodes, handler: ready)
+    watch = Watch(nodes: nodes, continuation: continuation, lockTimer: lockTimer, finder: finder)
+    try openSelected()
     if !followingNewcomers { watch?.finder = nil }
     pending.append(.allOpened(at: Self.now))
     hasStarted = true
@@ -147,7 +128,7 @@ public final class Keyboards {
   /// be listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
-    try watch?.finder?.forEachPresent { appeared($0) }
+    try openSelected()
   }
 
   /// Removes and returns what belongs in a log since the last call.
@@ -177,38 +158,42 @@ public final class Keyboards {
 // MARK: - Coming and going
 
 extension Keyboards {
-  private func appeared(_ node: DeviceFinder.Node) {
+  /// Opens the devices that are present, selected and not open, and closes those that are not
+  /// selected any more.
+  private func openSelected() throws(SystemError) {
     switch selection {
     // Any of the paths may be a link that has only now been created.
-    case .named(let paths): openNamed(paths)
+    case .named(let paths):
+      for path in paths where followedDevice(at: path) == nil { open(path, nil) }
     case .all:
-      // A device that cannot be selected is not even opened.
-      let isHopeless = node.isIgnored || !selection.mayHave(node.kind)
-      let isKeyboard = node.kind?.contains(.keyboard) ?? false
-      if node.isIgnored, isKeyboard { ignored.insert(node.path) } else { ignored.remove(node.path) }
-      if let present = followedDevice(at: node.path) {
-        let kind = node.kind ?? present.kind
-        let role = isHopeless ? nil : self.role(of: present.device, kind)
-        guard role != present.role else { break }
-        // The role decides which keys the kernel delivers, so a change of it opens the device anew.
-        letGo(present, .released(present.id, present.device))
+      // Pointers last: a recording of several devices has the events of the first at once.
+      var pointers: [DeviceFinder.Node] = []
+      try watch?.finder?.forEachPresent { node in
+        if node.kind == .pointer { pointers.append(node) } else { follow(node) }
       }
-      if isHopeless { unopened[node.path] = nil } else { open(node.path, node.kind) }
-      return
+      for node in pointers { follow(node) }
     }
-    // Try again: its permissions may have changed, or the configuration was reloaded.
-    guard !leds.used.isEmpty, let keyboard = followedDevice(at: node.path) else { return }
-    keyboard.leds.tryAgain()
-    showLEDs(of: keyboard)
+    // Their permissions may have changed.
+    show(leds)
+  }
+
+  /// Opens or closes the device of a node, as the selection says.
+  private func follow(_ node: DeviceFinder.Node) {
+    // A device that cannot be selected is not even opened.
+    let isHopeless = node.isIgnored || !selection.mayHave(node.kind)
+    if let present = followedDevice(at: node.path) {
+      let kind = node.kind ?? present.kind
+      let role = isHopeless ? nil : self.role(of: present.device, kind)
+      guard role != present.role else { return }
+      // The role decides which keys the kernel delivers, so a change of it opens the device anew.
+      letGo(present, .released(present.id, present.device))
+    }
+    if isHopeless { unopened[node.path] = nil } else { open(node.path, node.kind) }
   }
 
   private func showLEDs(of keyboard: FollowedDevice) {
     guard keyboard.role.hasKeys, let error = keyboard.leds.show(leds) else { return }
     reports.append(.failedLEDs(keyboard.id, keyboard.device, error))
-  }
-
-  private func openNamed(_ paths: [String]) {
-    for path in paths where followedDevice(at: path) == nil { open(path, nil) }
   }
 
   /// The followed device that this path leads to, even if it was opened by a different path.
@@ -232,7 +217,6 @@ extension Keyboards {
       let device = try InputDevice(path: path)
       let kind = kind ?? DeviceKind(device.description)
       guard let role = self.role(of: device, kind) else {
-        if kind.contains(.keyboard) { ignored.insert(path) }
         unopened[path] = nil
         return
       }
@@ -251,12 +235,10 @@ extension Keyboards {
   ) throws(SystemError) {
     guard let watch else { return }
     let id = DeviceID(order: opened)
-    // Urgent, so that a key waits for at most one client, however many there are. The handler must
-    // not keep the finder, with which newcomers are followed.
-    let source = try watch.loop.addUrgent(device.fileDescriptor, handler: watch.ready)
+    try watch.nodes.add(device.fileDescriptor)
     opened += 1
     let keyboard = FollowedDevice(
-      id: id, device: device, kind: kind, role: role, source: source, leds: DeviceLEDs(of: device))
+      id: id, device: device, kind: kind, role: role, leds: DeviceLEDs(of: device))
     followed.append(keyboard)
     polled.append(pollfd(fd: device.fileDescriptor, events: Int16(POLLIN), revents: 0))
     waiting.addQueue()
@@ -270,7 +252,7 @@ extension Keyboards {
   }
 
   func letGo(_ keyboard: FollowedDevice, _ why: Report) {
-    keyboard.source.end()
+    watch?.nodes.remove(keyboard.device.fileDescriptor)
     _ = keyboard.leds.show(LEDOrder())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
@@ -281,13 +263,12 @@ extension Keyboards {
   }
 }
 
-/// A device that is open, and the loop's source for it.
+/// A device that is open.
 struct FollowedDevice {
   let id: DeviceID
   let device: InputDevice
   let kind: DeviceKind
   let role: DeviceRole
-  let source: UrgentSource
   let leds: DeviceLEDs
 
   /// Whether the last read may have left events unread.

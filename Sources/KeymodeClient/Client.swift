@@ -69,7 +69,7 @@ public struct Client: Sendable {
   public func devices(
     isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> [DeviceMessage] {
-    try await ask(.devices).devices
+    try await ask(.devices)
   }
 
   /// The statistics of the daemon, for those who may send events. Throws like ``state()``.

@@ -66,14 +66,12 @@ extension Request<StatisticsMessage> {
   }
 }
 
-extension Request<DeviceList> {
-  /// Asks for the devices that the daemon follows and, if there are none, for the reason.
-  package static var devices: Request<DeviceList> {
+extension Request<[DeviceMessage]> {
+  /// Asks for the devices that the daemon follows.
+  package static var devices: Request<[DeviceMessage]> {
     Self(call: Call(ControllerInterface.listDevices), endpoint: .control) {
       parameters throws(ClientError) in
-      DeviceList(
-        try list("devices", in: parameters, of: DeviceMessage.init),
-        absence: parameters["absence"]?.string.flatMap(DeviceAbsence.init(rawValue:)))
+      try list("devices", in: parameters, of: DeviceMessage.init)
     }
   }
 }

@@ -14,8 +14,8 @@ public final class ControlGroup {
   /// The descriptor of its folder.
   var descriptor: Int32 { folder.number }
 
-  /// The descriptor to wait on for `EPOLLPRI`: it is ready once ``isPopulated`` changed, until that
-  /// is read.
+  /// The descriptor to wait on for `EPOLLPRI`: it is ready from each change of ``isPopulated`` until
+  /// that is read.
   public var changes: Int32 { events.number }
 
   /// Makes a group with this path, which is removed with this object if no process is in it.
@@ -60,19 +60,12 @@ public final class ControlGroup {
   ///
   /// - Throws: `ENOENT` where control groups of version 2 are not mounted.
   public static func path(of process: Int32) throws(SystemError) -> String {
-    let groups = try text("/proc/\(process)/cgroup").split(separator: "\n")
-    let group = groups.first { $0.hasPrefix("0::/") }?.dropFirst(3)
-    // Of several mounts, one may show only a part of the tree.
-    for mount in try text("/proc/self/mounts").split(separator: "\n") {
-      let fields = mount.split(separator: " ")
-      guard let group, fields.count > 2, fields[2] == "cgroup2" else { continue }
-      let folder = "\(fields[1])\(group)"
-      if access("\(folder)/cgroup.procs", F_OK) == 0 { return folder }
+    let group = ServiceManager.controlGroup(of: process) ?? ""
+    // Beside groups of version 1, those of version 2 have a folder of their own.
+    for root in ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+    where access("\(root)\(group)/cgroup.procs", F_OK) == 0 {
+      return "\(root)\(group)"
     }
     throw SystemError("find", "control groups of version 2", code: ENOENT)
-  }
-
-  private static func text(_ path: String) throws(SystemError) -> String {
-    String(decoding: try contents(of: path, limit: 1 << 20) ?? [], as: UTF8.self)
   }
 }

@@ -15,43 +15,33 @@ public struct UdevDevice {
     return String(cString: value)
   }
 
-  /// The device of `handle`; `nil` if it is not an evdev node.
-  fileprivate init?(eventNode handle: OpaquePointer) {
-    var name: UnsafePointer<CChar>?
+  /// The device of `handle`; `nil` if it has no node.
+  fileprivate init?(_ handle: OpaquePointer) {
     var node: UnsafePointer<CChar>?
-    guard sd_device_get_sysname(handle, &name) >= 0, let name,
-      String(cString: name).hasPrefix("event"),
-      sd_device_get_devname(handle, &node) >= 0, let node
-    else { return nil }
+    guard sd_device_get_devname(handle, &node) >= 0, let node else { return nil }
     self.handle = handle
     self.node = String(cString: node)
   }
 }
 
-/// Reports evdev nodes that appear, once udev has applied its rules to them.
+/// Reports that input devices appeared, changed or went, once udev has applied its rules to them.
 ///
-/// The kernel queues about a hundred of udev's messages for a process that does not read them, and
-/// drops the rest. libsystemd does not report this, so the monitor asks the kernel how many were
-/// dropped, and then enumerates all devices again.
+/// It does not say which: the kernel drops messages of udev that are not read in time. It drops them
+/// only while others are queued, so a report follows every loss.
 public final class DeviceMonitor {
   private let monitor: OpaquePointer
-  private let appeared: (UdevDevice) -> Void
-  private var lost: Int64 = 0
-  private var lookAgain: EventSource?
+  private let changed: () -> Void
 
-  /// Calls `appeared`, from the loop, for each evdev node that appears or changes, and, after a
-  /// loss of messages, for each one that is present.
-  ///
-  /// Make the monitor before calling ``forEachPresent(_:)``, or a device may be missed in between.
+  /// Calls `changed` from the loop. Make the monitor before calling ``forEachPresent(_:)``, or a
+  /// device may be missed in between.
   ///
   /// - Throws: if libsystemd cannot create or start its device monitor.
-  public init(_ loop: EventLoop, appeared: @escaping (UdevDevice) -> Void) throws(SystemError) {
+  public init(_ loop: EventLoop, changed: @escaping () -> Void) throws(SystemError) {
     let operation = "watch for devices"
     var monitor: OpaquePointer?
     try checked(operation, sd_device_monitor_new(&monitor))
     guard let monitor else { throw SystemError(operation, code: ENOMEM) }
-    self.monitor = monitor
-    self.appeared = appeared
+    (self.monitor, self.changed) = (monitor, changed)
     try checked(
       operation, sd_device_monitor_filter_add_match_subsystem_devtype(monitor, "input", nil))
     try checked(operation, sd_device_monitor_attach_event(monitor, loop.handle))
@@ -60,35 +50,11 @@ public final class DeviceMonitor {
       operation,
       sd_device_monitor_start(
         monitor,
-        { _, device, context in
-          guard let device, let context else { return 0 }
-          let monitor = Unmanaged<DeviceMonitor>.fromOpaque(context).takeUnretainedValue()
-          monitor.checkForLosses()
-          var action = SD_DEVICE_ADD
-          // Reading an open device tells sooner of its removal.
-          guard sd_device_get_action(device, &action) >= 0, action != SD_DEVICE_REMOVE,
-            let device = UdevDevice(eventNode: device)
-          else { return 0 }
-          monitor.appeared(device)
+        { _, _, context in
+          guard let context else { return 0 }
+          Unmanaged<DeviceMonitor>.fromOpaque(context).takeUnretainedValue().changed()
           return 0
         }, Unmanaged.passUnretained(self).toOpaque()))
-    // Unowned: the source is this object's own, and ends with it.
-    lookAgain = try loop.addDeferred { [unowned self] in
-      // If this fails, the next loss of messages starts another try.
-      try? forEachPresent(self.appeared)
-    }
-    // More messages may be lost until those in the queue have been read, so enumerate only then.
-    lookAgain?.setPriority(.last)
-  }
-
-  /// Called for each message. The kernel drops messages only while others are queued, so at least
-  /// one is read after every loss.
-  private func checkForLosses() {
-    let source = sd_device_monitor_get_event_source(monitor)
-    let count = keymoded_lost_messages(sd_event_source_get_io_fd(source))
-    guard count >= 0, count != lost else { return }
-    lost = count
-    lookAgain?.callSoon()
   }
 
   deinit {
@@ -102,9 +68,10 @@ public final class DeviceMonitor {
     try checked("list devices", sd_device_enumerator_new(&enumerator))
     defer { sd_device_enumerator_unref(enumerator) }
     try checked("list devices", sd_device_enumerator_add_match_subsystem(enumerator, "input", 1))
+    try checked("list devices", sd_device_enumerator_add_match_sysname(enumerator, "event*"))
     var device = sd_device_enumerator_get_device_first(enumerator)
     while let current = device {
-      if let node = UdevDevice(eventNode: current) { body(node) }
+      if let node = UdevDevice(current) { body(node) }
       device = sd_device_enumerator_get_device_next(enumerator)
     }
   }

@@ -27,84 +27,69 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
 /// The loop removes a source when its ``EventSource`` is released. Methods throw the error of the
 /// `sd_event_*` function that they call.
 ///
-/// The loop calls an ``UrgentSource`` itself. sd-event would be slower: before it calls a handler
-/// it touches 60 pages of code and data, which are no longer in the processor's caches. So the loop
-/// waits for the urgent descriptors and for that of sd-event, and runs sd-event only when one of
-/// its sources is ready or was changed.
+/// Keyboards are served without sd-event, which would be 8 µs slower after a pause: it touches 60
+/// pages of code and data that are no longer in the processor's caches.
 public final class EventLoop {
   let handle: OpaquePointer
 
-  /// The epoll instance with the urgent descriptors and that of sd-event.
-  let all: ReadySet
+  /// What ``serveFirst(_:handler:)`` was given.
+  private var urgent: (set: ReadySet, handler: () -> Void)?
 
-  /// Whether sd-event has to prepare for the next wait: one of its sources was added, set, switched
-  /// on or off, or called.
-  fileprivate var isChanged = true
+  /// What `poll` waits for: the urgent descriptors, if there are some, and that of sd-event.
+  private var polled: [pollfd]
 
   /// A new loop.
   public init() throws(SystemError) {
-    all = try ReadySet()
     var handle: OpaquePointer?
     try checked("make an event loop", sd_event_new(&handle))
     guard let handle else { throw SystemError("make an event loop", code: ENOMEM) }
     self.handle = handle
-    try all.add(sd_event_get_fd(handle))
+    polled = [-1, sd_event_get_fd(handle)].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
   }
 
   deinit { sd_event_unref(handle) }
 
   /// Runs until ``stop()``.
   public func run() throws(SystemError) {
+    var isIdle = false
     while sd_event_get_state(handle) != SD_EVENT_FINISHED {
-      let ready = try serveUrgent(waiting: !isChanged)
-      if ready.hasOther || isChanged { isChanged = try serveOther() }
+      serveUrgent(waiting: isIdle)
+      isIdle = try !serveOther()
     }
   }
 
-  /// Runs the handlers of at most one ready urgent source and one other, without waiting. Returns
-  /// whether any was ready.
+  /// Runs the urgent handler, if it is due, and that of at most one source, without waiting.
+  /// Returns whether there was one.
   public func runOnce() throws(SystemError) -> Bool {
-    let ready = try serveUrgent(waiting: false)
-    return try serveOther() || ready.hasUrgent
+    let hasUrgent = serveUrgent(waiting: false)
+    return try serveOther() || hasUrgent
   }
 
-  /// Runs the handler of one urgent source that is ready.
+  /// Runs the urgent handler if one of its descriptors is readable, and returns whether that is so.
   ///
-  /// - Parameter waiting: whether to wait until any source is ready.
-  /// - Returns: whether there was an urgent source, and whether one of sd-event's is ready too.
-  private func serveUrgent(
-    waiting: Bool
-  ) throws(SystemError) -> (hasUrgent: Bool, hasOther: Bool) {
-    // Of two ready descriptors, at least one is urgent. Only one is served, because its handler may
-    // end the other source.
-    var source: UnsafeMutableRawPointer?
-    var hasOther = false
-    let count = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 2) { ready in
-      guard let first = ready.baseAddress else { preconditionFailure("a buffer without memory") }
-      let count = epoll_wait(all.descriptor, first, 2, waiting ? -1 : 0)
-      for event in ready.prefix(Int(max(0, count))) {
-        if let urgent = event.data.ptr { source = urgent } else { hasOther = true }
-      }
-      return count
+  /// - Parameter waiting: whether to wait until anything is ready.
+  @discardableResult
+  private func serveUrgent(waiting: Bool) -> Bool {
+    // It fails only if a signal interrupts it; then nothing is ready.
+    guard poll(&polled, 2, waiting ? -1 : 0) > 0, polled[0].revents != 0 else {
+      return false
     }
-    guard count >= 0 || errno == EINTR else { throw .last("wait for events") }
-    guard let source else { return (false, hasOther) }
-    // A strong reference while the handler runs, since it may release its own source.
-    Unmanaged<UrgentSource>.fromOpaque(source).takeUnretainedValue().handler()
-    return (true, hasOther)
+    urgent?.handler()
+    return true
   }
 
-  /// Runs the handler of one other source that is ready, and returns whether there is one. If there
-  /// is none, sd-event is prepared for the next wait.
+  /// Runs the handler of one source that is ready, and returns whether there is one. If there is
+  /// none, sd-event is prepared for the next wait.
   private func serveOther() throws(SystemError) -> Bool {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
 
+  /// Waits until ``runOnce()`` has something to do, and returns whether that came in time; for
+  /// tests.
+  func wait(upTo milliseconds: Int32) -> Bool { poll(&polled, 2, milliseconds) > 0 }
+
   /// Ends ``run()`` after the handler that calls this.
-  public func stop() {
-    isChanged = true
-    sd_event_exit(handle, 0)
-  }
+  public func stop() { sd_event_exit(handle, 0) }
 
   /// Sends watchdog notifications to the service manager from the loop, if it asked for them.
   public func reportToWatchdog() throws(SystemError) {
@@ -123,27 +108,40 @@ public final class EventLoop {
     }
   }
 
-  /// Calls `handler` whenever `descriptor`, which must outlive the source, is readable or hung up:
-  /// before all other sources, however many are ready. The handler may set and switch any
-  /// ``EventSource``, but not use a bus: the loop would not notice that sd-event has to prepare.
-  public func addUrgent(
-    _ descriptor: Int32, handler: @escaping () -> Void
-  ) throws(SystemError) -> UrgentSource {
-    let source = UrgentSource(descriptor, of: self, handler)
-    // Unretained: the source removes itself in its `deinit`.
-    let address = Unmanaged.passUnretained(source).toOpaque()
-    try all.add(descriptor, as: UInt64(UInt(bitPattern: address)))
-    return source
+  /// Calls `handler` whenever a descriptor of the set is readable or hung up: before all sources,
+  /// however many are ready. A loop has one such set.
+  public func serveFirst(_ set: ReadySet, handler: @escaping () -> Void) {
+    urgent = (set, handler)
+    polled[0].fd = set.descriptor
+  }
+
+  /// Calls `handler` with each of these signals that the process receives, even if it has ignored
+  /// them. They stay blocked when the sources end, and no other thread may let them through.
+  public func addSignals(
+    _ numbers: [Int32], handler: @escaping (Int32) -> Void
+  ) throws(SystemError) -> [EventSource] {
+    Signals.block(numbers)
+    var sources: [EventSource] = []
+    for number in numbers {
+      sources.append(
+        try EventSource(of: self, "catch a signal", { _ in handler(number) }) { slot, context in
+          sd_event_add_signal(
+            handle, slot, number, { _, _, context in EventSource.called(context, []) }, context)
+        })
+    }
+    return sources
   }
 
   /// A timer that is off until ``EventSource/set(at:)``.
   public func addTimer(handler: @escaping () -> Void) throws(SystemError) -> EventSource {
-    try EventSource(of: self, "make a timer", { _ in handler() }) { slot, context in
+    let source = try EventSource(of: self, "make a timer", { _ in handler() }) { slot, context in
       // An accuracy of 1 µs; 0 would mean the default, 250 ms.
       sd_event_add_time(
         handle, slot, CLOCK_BOOTTIME, UInt64.max, 1,
         { _, _, context in EventSource.called(context, []) }, context)
     }
+    source.disable()
+    return source
   }
 
   /// A handler that a later iteration of the loop runs once for each ``EventSource/callSoon()``.
@@ -167,7 +165,6 @@ public final class EventSource {
     add: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutableRawPointer) -> Int32
   ) throws(SystemError) {
     (self.loop, self.handler) = (loop, handler)
-    loop.isChanged = true
     // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
     try checked(operation, add(&handle, Unmanaged.passUnretained(self).toOpaque()))
   }
@@ -191,7 +188,7 @@ public final class EventSource {
 
   /// A source's priority: of those that are ready, the one with the lowest value is served first.
   public enum Priority: Int64, Sendable {
-    /// Served before all others, except urgent sources.
+    /// Served before all others, except the urgent descriptors.
     case first = -100
     /// Served before sources of usual priority.
     case early = -50
@@ -221,6 +218,9 @@ public final class EventSource {
   /// Schedules the deferred handler to be called once.
   public func callSoon() { enable(SD_EVENT_ONESHOT) }
 
+  /// Whether it waits for its event.
+  public var isEnabled: Bool { sd_event_source_get_enabled(handle, nil) > 0 }
+
   /// Stops waiting, until ``enable()``, ``set(at:)`` or ``callSoon()``.
   public func disable() { enable(SD_EVENT_OFF) }
 
@@ -228,7 +228,6 @@ public final class EventSource {
   public func enable() { enable(SD_EVENT_ON) }
 
   private func enable(_ mode: some BinaryInteger) {
-    loop.isChanged = true
     sd_event_source_set_enabled(handle, Int32(mode))
   }
 }

@@ -13,8 +13,3 @@ public func forbidMemoryDumps() {
 /// Returns freed memory to the kernel. Otherwise the allocator keeps it for later use. This takes
 /// about a millisecond for 30 MB.
 public func releaseFreeMemory() { malloc_trim(0) }
-
-/// Unmaps the code of the program and of its libraries. The kernel keeps the files in its cache,
-/// and maps what runs later again, 64 KiB at a time. Code that only the start needed then takes no
-/// more memory of the process.
-public func unmapCode() { keymoded_unmap_code() }

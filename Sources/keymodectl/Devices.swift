@@ -4,8 +4,7 @@ import Wire
 
 /// `keymodectl devices`: prints the devices that the daemon follows.
 func devices(_ invocation: Invocation) throws -> Int32 {
-  let list = try invocation.daemon.ask(.devices)
-  let (devices, asJSON) = (list.devices, invocation.asJSON)
+  let (devices, asJSON) = (try invocation.daemon.ask(.devices), invocation.asJSON)
   var output = Output()
   if asJSON {
     for device in devices { output.line(json: device) }
@@ -18,21 +17,11 @@ func devices(_ invocation: Invocation) throws -> Int32 {
   }
   output.flush()
   if devices.isEmpty, !asJSON {
-    let reason = list.absence.map { ": \($0.reason)" as TerminalText } ?? ""
-    complain("keymoded follows no device\(reason)")
+    complain(
+      """
+      keymoded follows no device; keyboards are missing here if keymoded is not in the group 'input',
+      if its configuration excludes them, or while it plays a recording
+      """)
   }
   return ExitStatus.done
-}
-
-extension DeviceAbsence {
-  /// What it means, and what can be done.
-  fileprivate var reason: TerminalText {
-    switch self {
-    case .noKeyboard: "it has found no keyboard"
-    case .forbidden:
-      "it may not read them;\nonly root and members of the group 'input' may read keyboards"
-    case .ignored: "the configuration or udev's rules exclude all keyboards"
-    case .recording: "it plays a recording"
-    }
-  }
 }

@@ -7,13 +7,12 @@ import Testing
 @testable import Linux
 @testable import Terminal
 
-/// Serves the loop until `isSo`. The loop's descriptor is what is waited for, as a client does.
+/// Serves the loop until `isSo`.
 private func serve(_ loop: EventLoop, until isSo: () -> Bool) throws {
   while true {
     while try loop.runOnce() {}
     if isSo() { return }
-    var entry = pollfd(fd: loop.all.descriptor, events: Int16(POLLIN), revents: 0)
-    guard poll(&entry, 1, Int32(boundSeconds) * 1000) == 1 else {
+    guard loop.wait(upTo: Int32(boundSeconds) * 1000) else {
       throw TimedOut(waitingFor: "an event of the loop")
     }
   }
@@ -63,10 +62,8 @@ struct BusTests {
     let (test, loop) = (try TestBus(), try EventLoop())
     let (listener, owner) = (try test.connect(loop), try test.connect(loop))
     var owners: [String] = []
-    let match = BusMatch(
-      sender: TestBus.name, interface: TestBus.name, member: "NameOwnerChanged",
-      firstArgument: "org.example.A")
-    var slot: BusSlot? = try listener.signals(match) { owners.append($0.last?.text ?? "?") }
+    let rule = "sender='\(TestBus.name)',member='NameOwnerChanged',arg0='org.example.A'"
+    var slot: BusSlot? = try listener.signals(rule) { owners.append($0.last?.text ?? "?") }
     // The match is in force once a later call of the same connection is answered.
     _ = try answer(listener, TestBus.call("GetId"), loop)
     for name in ["org.example.B", "org.example.A"] {

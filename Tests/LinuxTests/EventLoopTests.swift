@@ -44,9 +44,9 @@ struct EventLoopTests {
     }
   }
 
-  @Test("an urgent source is served before each handler of another, even of the first priority")
+  @Test("an urgent set is served before each handler of a source, even of the first priority")
   func urgent() throws {
-    let loop = try EventLoop()
+    let (loop, set) = (try EventLoop(), try ReadySet())
     var calls: [String] = []
     // None is emptied, so all stay ready.
     let (busy, key) = (try [TestPipe(), TestPipe(), TestPipe()], try TestPipe())
@@ -55,8 +55,9 @@ struct EventLoopTests {
       return try loop.addIO(pipe.reading.number, .readable) { _ in calls.append("other") }
     }
     for other in others { other.setPriority(.first) }
-    let urgent = try loop.addUrgent(key.reading.number) { calls.append("urgent") }
-    try withExtendedLifetime((others, urgent)) {
+    try set.add(key.reading.number)
+    loop.serveFirst(set) { calls.append("urgent") }
+    try withExtendedLifetime(others) {
       for _ in 0..<4 where try !loop.runOnce() { Issue.record("nothing was served") }
       #expect(calls == Array(repeating: "other", count: 4))
       calls = []
@@ -66,56 +67,28 @@ struct EventLoopTests {
     }
   }
 
-  @Test("an urgent source wakes the loop; its handler may end it, set a timer and stop the loop")
+  @Test("an urgent set wakes the loop; its handler may change it, set a timer and stop the loop")
   func urgentAlone() throws {
-    let loop = try EventLoop()
+    let (loop, set) = (try EventLoop(), try ReadySet())
     let pipes = try [TestPipe(), TestPipe()]
     var calls: [String] = []
-    var sources: [UrgentSource] = []
     let timer = try loop.addTimer {
       calls.append("timer")
       pipes[1].write()
     }
-    sources.append(
-      try loop.addUrgent(pipes[0].reading.number) {
-        calls.append("first")
-        timer.set(after: .milliseconds(1))
-        sources[0].end()
-      })
-    sources.append(
-      try loop.addUrgent(pipes[1].reading.number) {
-        calls.append("second")
-        sources.removeAll()
-        loop.stop()
-      })
+    for pipe in pipes { try set.add(pipe.reading.number) }
+    loop.serveFirst(set) {
+      calls.append("urgent")
+      if calls.count > 1 { loop.stop() }
+      set.remove(pipes[0].reading.number)
+      timer.set(after: .milliseconds(1))
+    }
     pipes[0].write()
     try loop.run()
-    #expect(calls == ["first", "timer", "second"])
+    #expect(calls == ["urgent", "timer", "urgent"])
   }
 
-  @Test("the loop's descriptor is readable while an urgent source is ready")
-  func urgentDescriptor() throws {
-    let loop = try EventLoop()
-    let pipe = try TestPipe()
-    var calls = 0
-    let source = try loop.addUrgent(pipe.reading.number) {
-      var byte: UInt8 = 0
-      calls += read(pipe.reading.number, &byte, 1)
-    }
-    try withExtendedLifetime(source) {
-      var entry = pollfd(fd: loop.all.descriptor, events: Int16(POLLIN), revents: 0)
-      while try loop.runOnce() {}
-      #expect(poll(&entry, 1, 0) == 0)
-      pipe.write()
-      pipe.write()
-      #expect(poll(&entry, 1, 0) == 1)
-      while try loop.runOnce() {}
-      #expect(calls == 2)
-      #expect(poll(&entry, 1, 0) == 0)
-    }
-  }
-
-  @Test("signals call their handler in order")
+  @Test("signals call their handler, even if the process ignores them")
   func signal() throws {
     let loop = try EventLoop()
     var caught: [Int32] = []
@@ -123,7 +96,8 @@ struct EventLoopTests {
       caught.append(number)
       if number == SIGUSR2 { loop.stop() }
     }
-    // They are not blocked, although threads of the runtime's pool begin with all signals blocked.
+    Glibc.signal(SIGUSR1, SIG_IGN)
+    defer { Glibc.signal(SIGUSR1, SIG_DFL) }
     raise(SIGUSR1)
     raise(SIGUSR2)
     try withExtendedLifetime(source) { try loop.run() }

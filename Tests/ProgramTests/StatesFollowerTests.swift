@@ -17,7 +17,7 @@ struct StatesFollowerTests {
       told = $0
     }
     while told == nil {
-      if try !loop.runOnce() { try awaitInput(loop.all.descriptor, "an occurrence") }
+      if try !loop.runOnce() { try #require(loop.wait(upTo: Int32(boundSeconds) * 1000)) }
     }
     let error = ClientError.noDaemon(path: "\(folder.path)/state.sock")
     #expect(throws: error) { _ = try told?.get() }

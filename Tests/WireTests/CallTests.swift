@@ -86,27 +86,23 @@ struct ReplyTests {
 
 @Suite("Service info")
 struct ServiceInfoTests {
-  private let info = ServiceInfo(
-    vendor: "v", product: "p", version: "1", url: "u",
-    interfaces: [("org.example.A", "interface org.example.A\n")])
-
   @Test("GetInfo names the service and its interfaces")
   func getInfo() throws {
     #expect(
-      try info.answer(Call("org.varlink.service.GetInfo")) == [
-        "vendor": "v", "product": "p", "version": "1", "url": "u",
-        "interfaces": ["org.varlink.service", "org.example.A"],
+      try ServiceInfo.answer(Call("org.varlink.service.GetInfo")) == [
+        "vendor": "keymoded", "product": "keymoded", "version": .string(keymodedVersion),
+        "url": "", "interfaces": ["org.varlink.service", "org.keymoded.Controller"],
       ])
   }
 
   @Test("GetInterfaceDescription returns the text of an interface")
   func getInterfaceDescription() throws {
     func describe(_ parameters: [JSON.Member]) throws -> JSON? {
-      try info.answer(Call("org.varlink.service.GetInterfaceDescription", parameters))
+      try ServiceInfo.answer(Call("org.varlink.service.GetInterfaceDescription", parameters))
     }
     #expect(
-      try describe([.init("interface", "org.example.A")])
-        == ["description": "interface org.example.A\n"])
+      try describe([.init("interface", "org.keymoded.Controller")])
+        == ["description": .string(ControllerInterface.description)])
     let own = try describe([.init("interface", "org.varlink.service")])
     #expect(own?["description"]?.string?.contains("interface org.varlink.service") == true)
     #expect(throws: VarlinkError.interfaceNotFound("no.such")) {
@@ -125,9 +121,10 @@ struct ServiceInfoTests {
     "a call of another interface gets no answer, and its error names the missing interface or method"
   )
   func others() throws {
-    #expect(try info.answer(Call("org.example.A.M")) == nil)
-    #expect(info.notFound(Call("org.example.A.M")) == .methodNotFound("org.example.A.M"))
-    #expect(info.notFound(Call("org.example.B.M")) == .interfaceNotFound("org.example.B"))
-    #expect(info.notFound(Call("nonsense")) == .interfaceNotFound(""))
+    let missing = "\(ControllerInterface.name).M"
+    #expect(try ServiceInfo.answer(Call(missing)) == nil)
+    #expect(ServiceInfo.notFound(Call(missing)) == .methodNotFound(missing))
+    #expect(ServiceInfo.notFound(Call("org.example.B.M")) == .interfaceNotFound("org.example.B"))
+    #expect(ServiceInfo.notFound(Call("nonsense")) == .interfaceNotFound(""))
   }
 }

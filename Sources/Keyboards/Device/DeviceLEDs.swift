@@ -15,10 +15,7 @@ public final class DeviceLEDs {
   private var descriptor: FileDescriptor?
   /// The LEDs that were switched on through this descriptor.
   private var on: LEDs = []
-  /// The LEDs that were set through this descriptor, on or off, and that have been in use since.
-  private var known: LEDs = []
   private var lastError: SystemError?
-  private var mayTry = true
 
   /// The LEDs of this device. None of them is set until ``show(_:)``.
   public init(of device: InputDevice) {
@@ -27,17 +24,17 @@ public final class DeviceLEDs {
   }
 
   /// Switches the LEDs by `order`. Those that this object switched on are switched off when they go
-  /// out of use. Writes only the LEDs that changed, or that come into use. After an error, does
-  /// nothing until ``tryAgain()``, or until the device's LEDs go out of use.
+  /// out of use.
   ///
   /// - Returns: the error; `nil` if there was none, or the same one as before.
   public func show(_ order: LEDOrder) -> SystemError? {
     let used = order.used.intersection(all)
-    if used.isEmpty { (mayTry, lastError) = (true, nil) }
-    let isOpen = descriptor != nil
-    guard mayTry, isOpen || !used.isEmpty else { return nil }
+    if used.isEmpty, descriptor == nil {
+      lastError = nil
+      return nil
+    }
     do throws(SystemError) {
-      try set(order.on.intersection(used), of: used)
+      try set(order.on.intersection(used), of: used.union(on))
       if used.isEmpty { close() }
       lastError = nil
       return nil
@@ -45,34 +42,23 @@ public final class DeviceLEDs {
       close()
       // Reading the device reports its removal.
       guard !device.isGone else { return nil }
-      mayTry = false
       defer { lastError = error }
       return error == lastError ? nil : error
     }
   }
 
-  /// Makes the next ``show(_:)`` try again after an error.
-  public func tryAgain() { mayTry = true }
-
-  private func set(_ on: LEDs, of used: LEDs) throws(SystemError) {
+  /// Switches these of some LEDs on, and the others off. The kernel ignores what changes nothing.
+  private func set(_ on: LEDs, of some: LEDs) throws(SystemError) {
     let number = try openDescriptor()
-    let changed = on.symmetricDifference(self.on).union(used.subtracting(known))
-    for led in changed.numbers.map({ LEDs(number: $0) }) {
-      try write(led, isOn: on.contains(led), to: number)
-      known.formUnion(led)
-      if on.contains(led) { self.on.formUnion(led) } else { self.on.subtract(led) }
+    let changes = some.numbers.map {
+      input_event(EV_LED, $0, on.contains(LEDs(number: $0)) ? 1 : 0)
     }
-    // Another program may switch an LED while it is not in use, so its state is not known then.
-    known.formIntersection(used)
-  }
-
-  private func write(_ led: LEDs, isOn: Bool, to descriptor: Int32) throws(SystemError) {
-    let (event, end) = (input_event(EV_LED, led.numbers.first ?? 0, isOn ? 1 : 0), input_event())
     // The end is a SYN_REPORT, whose numbers are all 0.
-    let events = [event, end]
+    let events = changes + [input_event()]
     try retrying("write", device.path) {
-      Glibc.write(descriptor, events, events.count * MemoryLayout<input_event>.stride)
+      write(number, events, events.count * MemoryLayout<input_event>.stride)
     }
+    self.on = on
   }
 
   private func openDescriptor() throws(SystemError) -> Int32 {
@@ -89,7 +75,7 @@ public final class DeviceLEDs {
 
   private func close() {
     descriptor = nil
-    (on, known) = ([], [])
+    on = []
   }
 }
 

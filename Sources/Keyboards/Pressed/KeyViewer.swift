@@ -12,7 +12,7 @@ public final class KeyViewer {
   private let terminal: SilentTerminal?
   private let show: (TerminalText) throws(SystemError) -> Void
   private let notify: (TerminalText) -> Void
-  private var signals: EventSource?
+  private var signals: [EventSource] = []
   private var presses: KeyPresses
   private var names: [DeviceID: String] = [:]
   /// Whether all keyboards that are present have been opened.

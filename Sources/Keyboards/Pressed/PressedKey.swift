@@ -13,7 +13,7 @@ public struct PressedKey: Hashable, Sendable {
 public struct KeyPresses {
   private var controller: Controller
 
-  /// Presses by these settings, from a time on when no key is known to be down.
+  /// Finds the meanings by these settings. No key is down yet.
   public init(settings: Settings) { controller = Controller(settings: settings) }
 
   /// Takes the next batch, and returns the presses in it, without bounces and autorepeats. Presses

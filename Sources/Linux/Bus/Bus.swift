@@ -143,10 +143,12 @@ public final class Bus {
 
   /// Calls `handler`, from the loop, with the arguments of each signal that matches, until the
   /// result is released.
+  ///
+  /// - Parameter rule: which signals, as the bus reads it: `interface='a.b',member='Changed'`.
   public func signals(
-    _ match: BusMatch, handler: @escaping ([BusValue]) -> Void
+    _ rule: String, handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) -> BusSlot {
-    try BusSlot(handle, match.rule, handler)
+    try BusSlot(handle, "type='signal',\(rule)", handler)
   }
 
   /// Calls `handler`, from the loop, whenever a program takes this name (`true`) or leaves it
@@ -155,15 +157,14 @@ public final class Bus {
     of name: String, changed handler: @escaping (Bool) -> Void
   ) throws(SystemError) -> BusSlot {
     let bus = "org.freedesktop.DBus"
-    let match = BusMatch(
-      sender: bus, interface: bus, member: "NameOwnerChanged", firstArgument: name)
-    return try signals(match) { handler($0.last?.text?.isEmpty == false) }
+    let rule = "sender='\(bus)',interface='\(bus)',member='NameOwnerChanged',arg0='\(name)'"
+    return try signals(rule) { handler($0.last?.text?.isEmpty == false) }
   }
 
   /// Calls `handler`, from the loop, once the connection is lost.
   public func whenLost(_ handler: @escaping () -> Void) throws(SystemError) -> BusSlot {
     let local = "org.freedesktop.DBus.Local"
-    return try signals(BusMatch(sender: local, interface: local, member: "Disconnected")) { _ in
+    return try signals("sender='\(local)',interface='\(local)',member='Disconnected'") { _ in
       handler()
     }
   }

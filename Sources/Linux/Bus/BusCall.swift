@@ -31,39 +31,6 @@ public struct BusCall: Hashable, Sendable {
   }
 }
 
-/// Which signals to receive.
-public struct BusMatch: Sendable {
-  /// The rule, as the bus reads it.
-  let rule: String
-
-  /// Signals `member` of `interface`. What is `nil` may be anything. Names and paths of D-Bus have
-  /// no apostrophe, which would end a value of the rule.
-  ///
-  /// - Parameters:
-  ///   - sender: the name of the program that sends the signal.
-  ///   - path: the path of the object.
-  ///   - firstArgument: the signal's first argument, which must be a string.
-  public init(
-    sender: String? = nil, path: String? = nil, interface: String, member: String,
-    firstArgument: String? = nil
-  ) {
-    let parts = [
-      ("type", "signal"), ("sender", sender), ("path", path), ("interface", interface),
-      ("member", member), ("arg0", firstArgument),
-    ]
-    let given = parts.compactMap { key, value in value.map { "\(key)='\($0)'" } }
-    rule = given.joined(separator: ",")
-  }
-
-  /// The changes of properties of an interface. The signal has the interface's name, a dictionary
-  /// of the changed properties, and the names of those whose values are not told.
-  static func changes(of interface: String, at path: String, from sender: String) -> BusMatch {
-    BusMatch(
-      sender: sender, path: path, interface: "org.freedesktop.DBus.Properties",
-      member: "PropertiesChanged", firstArgument: interface)
-  }
-}
-
 /// Why a call failed.
 public struct BusError: Error, Hashable, TerminalTextConvertible {
   /// D-Bus's name of the error, such as `org.freedesktop.DBus.Error.ServiceUnknown`.

@@ -1,4 +1,4 @@
-/// A value of D-Bus: of the types that systemd-logind and service managers are told and tell.
+/// A value of D-Bus, of the types that the calls of systemd have, and their answers.
 public indirect enum BusValue: Hashable, Sendable {
   case bool(Bool)
   case uint32(UInt32)

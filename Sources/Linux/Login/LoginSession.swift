@@ -65,8 +65,8 @@ public final class LoginSession {
   /// The name of the session that this process was in at first; it may move to a unit later.
   private let own = ServiceManager.own(sd_pid_get_session)
   private var bus: Bus?
-  // What the loop and the bus call has this object `unowned`: they call it through the properties
-  // below, which end with it. Answers come to `ask`, which has it `weak`.
+  // The closures have this object `unowned`: it owns the timer and the slots that call them. An
+  // answer may come when it is gone, so `ask` has it `weak`.
   /// Matches that last as long as the connection, and those of the present session.
   private var slots: [BusSlot] = []
   private var sessionSlot: BusSlot?
@@ -96,8 +96,10 @@ public final class LoginSession {
       let bus = try Bus(.system, on: loop)
       slots = [
         try bus.whenLost { [unowned self] in lose() },
-        try bus.signals(Login1.matches("SessionNew")) { [unowned self] _ in find() },
-        try bus.signals(Login1.matches("SessionRemoved")) { [unowned self] _ in find() },
+        // Above all sessions that begin and end.
+        try bus.signals(Login1.signals(of: Login1.manager, at: Login1.path)) {
+          [unowned self] _ in find()
+        },
         // logind ended, or was restarted.
         try bus.owner(of: Login1.name) { [unowned self] isThere in
           if isThere { find() } else { forget() }
@@ -105,7 +107,7 @@ public final class LoginSession {
       ]
       if choice == .ofSeat {
         slots.append(
-          try bus.signals(.changes(of: Login1.seat, at: Login1.seatPath, from: Login1.name)) {
+          try bus.signals(Login1.changes(of: Login1.seat, at: Login1.seatPath)) {
             [unowned self] _ in find()
           })
       }
@@ -193,7 +195,7 @@ public final class LoginSession {
     if session.follow(path) {
       if choice == .ofSeat { tell(.absent(.inactive)) }
       name = path
-      sessionSlot = try? bus?.signals(.changes(of: interface, at: path, from: Login1.name)) {
+      sessionSlot = try? bus?.signals(Login1.changes(of: interface, at: path)) {
         [unowned self] values in
         guard values.count > 1 else { return }
         if let presence = session.take(change: values[1]) { tell(presence) }
@@ -215,6 +217,7 @@ public final class LoginSession {
 private enum Login1 {
   static let name = "org.freedesktop.login1"
   static let path = "/org/freedesktop/login1"
+  static let manager = interface("Manager")
   static let seat = interface("Seat")
   static let seatPath = "\(path)/seat/seat0"
   /// See `sd-login(3)`, which looks at the same folder.
@@ -231,10 +234,17 @@ private enum Login1 {
   static func interface(_ kind: String) -> String { "\(name).\(kind)" }
 
   static func call(_ member: String, _ argument: BusValue) -> BusCall {
-    BusCall(to: name, path: path, interface: interface("Manager"), member: member, [argument])
+    BusCall(to: name, path: path, interface: manager, member: member, [argument])
   }
 
-  static func matches(_ member: String) -> BusMatch {
-    BusMatch(sender: name, path: path, interface: interface("Manager"), member: member)
+  /// The rule for the signals of an interface.
+  static func signals(of interface: String, at path: String) -> String {
+    "sender='\(name)',path='\(path)',interface='\(interface)'"
+  }
+
+  /// The rule for changes of the properties of an interface. The signal has the interface's name, a
+  /// dictionary of the changed properties, and the names of those whose values are not told.
+  static func changes(of interface: String, at path: String) -> String {
+    signals(of: "org.freedesktop.DBus.Properties", at: path) + ",arg0='\(interface)'"
   }
 }

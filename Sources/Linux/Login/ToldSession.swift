@@ -3,9 +3,9 @@ struct ToldSession {
   private struct Properties {
     var hasSeat = false
     var isActive = false
-    /// Whether it is a greeter's, or a lock screen's. Its class never changes to one of these.
+    /// Whether it is a greeter's, or a lock screen's: no session becomes one later.
     var isGreeter = false
-    /// Until logind tells otherwise, as it does in an answer with all properties.
+    /// A session counts as locked until logind says that it is not.
     var isLocked = true
 
     var presence: SessionPresence {
@@ -44,8 +44,8 @@ struct ToldSession {
     return true
   }
 
-  /// Nothing tells of the session any more, or it has ended. A lock stays forgotten: logind may be
-  /// too slow to answer just because it was restarted.
+  /// The connection is lost, or the session has ended. A forgotten lock stays forgotten: the
+  /// connection may be lost because logind was restarted, and is too slow to answer.
   mutating func lose() { (path, properties) = (nil, nil) }
 
   /// logind has ended.

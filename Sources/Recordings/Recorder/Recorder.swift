@@ -14,7 +14,7 @@ public final class Recorder {
   private let request: RecordingRequest
   private let notify: (TerminalText) -> Void
   private let loop: EventLoop
-  private var signals: EventSource?
+  private var signals: [EventSource] = []
   /// Wakes the recorder to look for a release that a grab hides.
   private var timer: EventSource?
   private let keyboards: Keyboards

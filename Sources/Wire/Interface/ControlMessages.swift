@@ -51,43 +51,6 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
   }
 }
 
-/// Why no device is followed.
-public enum DeviceAbsence: String, Sendable, JSONWritable {
-  /// The machine has no keyboard, or none of the devices that were named.
-  case noKeyboard
-  /// The daemon may not read a device.
-  case forbidden
-  /// The configuration or udev's rules exclude all keyboards.
-  case ignored
-  /// A recording is played instead.
-  case recording
-
-  /// Writes the name.
-  public func write(to json: inout JSONWriter) { rawValue.write(to: &json) }
-}
-
-/// The devices that the daemon follows.
-public struct DeviceList: Hashable, Sendable, JSONWritable {
-  /// The devices, in the order of their opening.
-  public let devices: [DeviceMessage]
-  /// Why there are none; `nil` if there are some.
-  public let absence: DeviceAbsence?
-
-  /// These devices, or the reason why there are none.
-  public init(_ devices: [DeviceMessage], absence: DeviceAbsence?) {
-    self.devices = devices
-    self.absence = devices.isEmpty ? absence : nil
-  }
-
-  /// Writes the reply's parameters.
-  public func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("devices", devices)
-      json.member("absence", absence)
-    }
-  }
-}
-
 /// Statistics of the daemon. None of them counts keys, or changes with a key that changes no state.
 public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// When the daemon was started, on `CLOCK_BOOTTIME`.

@@ -129,15 +129,8 @@ public enum ControllerInterface {
     )
 
     # Returns the devices that the daemon follows, in the order of their opening.
-    # absence: why there are none: noKeyboard, if the machine has none; forbidden, if
-    # the daemon may not read one; ignored, if the configuration or udev's rules
-    # exclude all; recording, if a recording is played instead. null if there are
-    # devices.
     # Only on control.sock.
-    method ListDevices() -> (
-      devices: []Device,
-      absence: ?(noKeyboard, forbidden, ignored, recording)
-    )
+    method ListDevices() -> (devices: []Device)
 
     # Returns statistics of the daemon. They count no keys, and a key that changes
     # no state changes none of them.

@@ -1,27 +1,21 @@
 /// Answers calls of `org.varlink.service`, the interface that every Varlink service has.
-public struct ServiceInfo: Sendable {
+public enum ServiceInfo {
   /// The results of `GetInfo`.
-  private let info: JSON
-  /// The name and text of each interface, `org.varlink.service` included.
-  private let interfaces: [(name: String, description: String)]
+  private static let info: JSON = [
+    "vendor": "keymoded", "product": "keymoded", "version": .string(keymodedVersion), "url": "",
+    "interfaces": .array(interfaces.map { .string($0.name) }),
+  ]
 
-  /// A service with these interfaces, besides `org.varlink.service`.
-  public init(
-    vendor: String, product: String, version: String, url: String,
-    interfaces: [(name: String, description: String)]
-  ) {
-    let all = [(name: "org.varlink.service", description: ServiceInfo.text)] + interfaces
-    self.interfaces = all
-    info = [
-      "vendor": .string(vendor), "product": .string(product), "version": .string(version),
-      "url": .string(url), "interfaces": .array(all.map { .string($0.name) }),
-    ]
-  }
+  /// The interfaces of the daemon.
+  private static let interfaces = [
+    (name: "org.varlink.service", description: text),
+    (name: ControllerInterface.name, description: ControllerInterface.description),
+  ]
 
   /// The results of a call of `org.varlink.service`; `nil` if the call is for another method.
   ///
   /// - Throws: the error to reply with.
-  public func answer(_ call: Call) throws(VarlinkError) -> JSON? {
+  public static func answer(_ call: Call) throws(VarlinkError) -> JSON? {
     switch call.method {
     case "org.varlink.service.GetInfo":
       try call.expectParameters([])
@@ -40,7 +34,7 @@ public struct ServiceInfo: Sendable {
   }
 
   /// The error for a call of a method that does not exist.
-  public func notFound(_ call: Call) -> VarlinkError {
+  public static func notFound(_ call: Call) -> VarlinkError {
     let dot = call.method.lastIndex(of: ".") ?? call.method.startIndex
     let name = String(call.method[..<dot])
     return interfaces.contains { $0.name == name }
@@ -48,7 +42,7 @@ public struct ServiceInfo: Sendable {
   }
 
   // The text is part of the protocol: https://varlink.org/Service
-  static let text = """
+  private static let text = """
     # The Varlink Service Interface is provided by every varlink service. It
     # describes the service and the interfaces it implements.
     interface org.varlink.service
