@@ -64,7 +64,7 @@ struct CommandTests {
   func fewDescriptors(_ command: String) throws {
     let ended = try shell("ulimit -n 6; exec keymodectl \(command)")
     #expect(ended.status == 1)
-    #expect(ended.errors.hasPrefix("keymodectl: cannot make a "))
+    #expect(ended.errors.hasPrefix("keymodectl: cannot "))
     #expect(ended.errors.hasSuffix(": Too many open files\n"))
   }
 
