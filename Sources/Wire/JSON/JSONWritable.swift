@@ -53,7 +53,7 @@ extension JSON: JSONWritable {
     case .array(let values): values.write(to: &json)
     case .object(let members):
       json.object { json in
-        for member in members { json.member(member.name, member.value) }
+        for member in members { json.member(escaping: member.name, member.value) }
       }
     }
   }

@@ -23,15 +23,26 @@ public struct JSONWriter: ~Copyable {
     close("}")
   }
 
-  /// Writes a member of the present object.
-  public mutating func member(_ name: String, _ value: some JSONWritable) {
+  /// Writes a member of the present object. Its name must need no escapes.
+  public mutating func member(_ name: StaticString, _ value: some JSONWritable) {
     self.name(name)
     value.write(to: &self)
   }
 
-  /// Writes the name of a member. The value is next.
-  public mutating func name(_ name: String) {
+  /// Writes a member of the present object, whatever its name.
+  mutating func member(escaping name: String, _ value: JSON) {
     string(name)
+    bytes.append(colon)
+    needsComma = false
+    value.write(to: &self)
+  }
+
+  /// Writes the name of a member, which must need no escapes. The value is next.
+  public mutating func name(_ name: StaticString) {
+    beginValue()
+    bytes.append(quote)
+    bytes += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+    bytes.append(quote)
     bytes.append(colon)
     needsComma = false
   }

@@ -106,7 +106,7 @@ public struct Reply: Hashable, Sendable {
   }
 
   /// A success with one result, NUL included; `{"name": value}`.
-  public static func message(_ name: String, _ value: some JSONWritable) -> [UInt8] {
+  public static func message(_ name: StaticString, _ value: some JSONWritable) -> [UInt8] {
     varlinkMessage { json in
       json.name("parameters")
       json.object { $0.member(name, value) }
