@@ -25,6 +25,13 @@
 /* The C library declares this only for _GNU_SOURCE. */
 int memfd_create(const char *name, unsigned flags);
 
+/* Unmaps the program's code and constants. The kernel maps each page again when it is needed, from the
+ * program's file. Everything that is written to lies behind `etext`. */
+static inline void keymoded_unmap_code(void) {
+  extern const char __executable_start[], etext[];
+  (void)madvise((void *)__executable_start, (size_t)(etext - __executable_start), MADV_DONTNEED);
+}
+
 /* Names the calling thread; the kernel keeps the first 15 bytes. */
 static inline void keymoded_name_thread(const char *name) {
   (void)prctl(PR_SET_NAME, name, 0, 0, 0);

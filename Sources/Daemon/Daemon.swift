@@ -78,6 +78,7 @@ public final class Daemon {
     try loop.reportToWatchdog()
     status.warning = file.inForce.warning
     ServiceManager.notify("READY=1")
+    releaseMemory()
     try loop.run()
     ServiceManager.notify("STOPPING=1")
     // Gives the LEDs back: they would show old states.
@@ -99,7 +100,7 @@ public final class Daemon {
     }
     status.warning = file.inForce.warning
     // Parsing takes several times the size of the file.
-    releaseFreeMemory()
+    releaseMemory()
     ServiceManager.notify("READY=1")
   }
 

@@ -88,7 +88,7 @@ final class Server {
     // Gives the memory of a crowd back when most of it has gone. It takes time, so one client that
     // comes and goes does not cause it.
     if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
-      releaseFreeMemory()
+      releaseMemory()
       mostClients = sessions.count
     }
   }

@@ -48,33 +48,33 @@ final class StateStore {
   ///
   /// - Parameter changes: the changes that led to them since the last commit, in order.
   func commit(_ state: StateMessage, _ snapshot: Controller.Snapshot, _ changes: [Change]) {
-    let contents = Contents(
-      state: state, shift: snapshot.shift,
-      awaitedReleases: Array(snapshot.awaitedReleases.prefix(Self.mostReleases)),
-      changes: changes.suffix(Self.mostChanges))
     bytes.removeAll(keepingCapacity: true)
-    contents.write(to: &bytes)
+    bytes.appendJSON { json in
+      json.object { json in
+        json.member("state", state)
+        if case .on(let since) = snapshot.shift { json.member("pressed", since) }
+        json.name("awaitedReleases")
+        json.open("[")
+        for release in snapshot.awaitedReleases.prefix(Self.mostReleases) {
+          json.object { json in
+            json.member("key", Int64(release.key.number))
+            json.member("event", release.event)
+          }
+        }
+        json.close("]")
+        json.name("changes")
+        json.open("[")
+        for change in changes.suffix(Self.mostChanges) { change.write(to: &json) }
+        json.close("]")
+      }
+    }
     bytes.append(0)
     // A failure means that the machine has no memory left. The states before stay.
     try? file.overwriteBeginning(with: bytes)
   }
 }
 
-extension StateStore.Contents: JSONWritable {
-  func write(to json: inout JSONWriter) {
-    var pressed: Time?
-    if case .on(let since) = shift { pressed = since }
-    json.object { json in
-      json.member("state", state)
-      json.member("pressed", pressed)
-      json.name("awaitedReleases")
-      json.open("[")
-      for release in awaitedReleases { release.write(to: &json) }
-      json.close("]")
-      json.member("changes", changes)
-    }
-  }
-
+extension StateStore.Contents {
   /// Reads contents; `nil` if they are invalid.
   init?(_ json: JSON) {
     guard let state = json["state"].flatMap(StateMessage.init),
@@ -92,13 +92,6 @@ extension StateStore.Contents: JSONWritable {
 }
 
 extension AwaitedRelease {
-  fileprivate func write(to json: inout JSONWriter) {
-    json.object { json in
-      json.member("key", Int64(key.number))
-      json.member("event", event)
-    }
-  }
-
   fileprivate init?(_ json: JSON) {
     guard let key = json["key"]?.integer.flatMap(KeyCode.init), let event = json["event"]?.string
     else { return nil }

@@ -7,6 +7,10 @@ extension Keyboards {
   /// After this many key events, at the next end of a frame, the other devices are served.
   private static let turn = 64
 
+  /// For how many reads the end of a device may wait until the events of other devices are read. So
+  /// many reads return more events than the kernel keeps for a device.
+  private static let mostDelays = 64
+
   /// How long after its time stamp a key can be read at the latest, in microseconds. The kernel takes
   /// far less, and nobody notices this.
   public static let lateness: Int64 = 1000
@@ -80,7 +84,10 @@ extension Keyboards {
         followed[index].hasMore = true
         isMoreLeft = true
         if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
-      case .ended(let error): ended.append((followed[index].id, error))
+      case .ended(let error):
+        // The kernel may not report it again, but it is read until it is let go.
+        followed[index].hasMore = true
+        ended.append((followed[index].id, error))
       }
     }
     if wasLockPressed {
@@ -89,8 +96,15 @@ extension Keyboards {
     return (limit, ended)
   }
 
-  /// Lets devices go that have ended.
+  /// Lets devices go that have ended. They end at the present time, so not before the earlier
+  /// events of other devices have taken effect.
   private func letGo(_ ended: [Ended]) {
+    if !ended.isEmpty, isMoreLeft || !waiting.isEmpty, delayedEnds < Self.mostDelays {
+      delayedEnds += 1
+      isMoreLeft = true
+      return
+    }
+    delayedEnds = 0
     for (id, error) in ended {
       guard let keyboard = followed.first(where: { $0.id == id }) else { continue }
       letGo(keyboard, error.map(Report.failed) ?? .gone(id, keyboard.device))

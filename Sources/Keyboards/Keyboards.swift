@@ -50,6 +50,9 @@ public final class Keyboards {
   /// People have fewer devices. If a program makes hundreds, clients need the descriptors.
   private static let mostPrepared = 64
 
+  /// How many reads in a row have delayed the end of a device.
+  var delayedEnds = 0
+
   /// How many devices were ever opened.
   private var opened = 0
   private let places: DeviceFinder.Places
@@ -225,6 +228,8 @@ extension Keyboards {
       try follow(device, kind, role)
       unopened[path] = nil
     } catch {
+      // It was listed, and has gone since.
+      if case .all = selection, [ENOENT, ENODEV].contains(error.code) { return }
       // The same node can appear more than once; report the same error only once.
       if unopened.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
     }
