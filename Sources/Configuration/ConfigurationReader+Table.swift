@@ -97,9 +97,6 @@ extension ConfigurationReader {
     guard let first = text.utf8.first, text.utf8.count <= KeyboardTable.longestName else {
       return false
     }
-    func isLetter(_ byte: UInt8) -> Bool {
-      (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
     return isLetter(first)
       && text.utf8.allSatisfy { byte in
         isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)

@@ -106,6 +106,8 @@ extension Controller {
     return deciding.filter(device.down.contains)
   }
 
-  private static let keysOfShortcuts = Modifiers.commandKeys + KeyCode.navigation
-  private static let keysAndButtonsOfShortcuts = keysOfShortcuts + KeyCode.pointerButtons
+  private static let keysOfShortcuts =
+    Modifiers.commandKeys + KeyCode.navigationNumbers.map(KeyCode.init(known:))
+  private static let keysAndButtonsOfShortcuts =
+    keysOfShortcuts + KeyCode.pointerButtonNumbers.map(KeyCode.init(known:))
 }

@@ -57,12 +57,6 @@ extension KeyCode {
   /// The numbers of the keys that move the cursor: `KEY_HOME` to `KEY_PAGEDOWN`, with the arrows.
   static var navigationNumbers: ClosedRange<UInt16> { 102...109 }
 
-  /// The keys that move the cursor.
-  static let navigation = navigationNumbers.map(KeyCode.init(known:))
-
-  /// The buttons of pointers.
-  static let pointerButtons = pointerButtonNumbers.map(KeyCode.init(known:))
-
   /// What a press of the key means if no modifier is held and the key completes no bound chord.
   var meaning: PressMeaning {
     if isShift { return .shift }

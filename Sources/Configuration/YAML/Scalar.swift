@@ -17,7 +17,8 @@ private func isPlain(_ text: String) -> Bool {
     .contains(text.lowercased())
 }
 
-private func isLetter(_ byte: UInt8) -> Bool {
+/// Whether a byte is an ASCII letter.
+func isLetter(_ byte: UInt8) -> Bool {
   (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
 }
 
