@@ -79,10 +79,16 @@ extension ConfigurationReader {
     warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: binding.mark)
   }
 
-  /// Warns if the press and the release of a chord send the same event. Such an event enters a state
-  /// and leaves it; if another key leaves the state before the release, the release enters it again.
+  /// Warns if nothing is bound to a chord but its release: perhaps the key was changed in one of two
+  /// places. Warns too if the press and the release of a chord send the same event. Such an event
+  /// enters a state and leaves it; if another key leaves the state before the release, the release
+  /// enters it again.
   private mutating func warnOfRelease(by binding: Bound) {
-    guard configuration.settings.bindings[binding.chord]?.press == binding.event else { return }
+    guard let uses = configuration.settings.bindings[binding.chord] else { return }
+    if uses.events.allSatisfy({ $0.use == .release }) {
+      warn("nothing is bound to the press of \(binding.chord.shortName)", at: binding.mark)
+    }
+    guard uses.press == binding.event else { return }
     let name = configuration.settings.keyboard.name(ofEvent: binding.event)
     warn(
       "the press sends \(name), too: if another key changes the state meanwhile, the release may "

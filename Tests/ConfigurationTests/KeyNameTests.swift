@@ -129,7 +129,7 @@ struct ShortNameConfigurationTests {
   @Test(
     "short names, kernel names and mixtures bind the same chord",
     arguments: [
-      "Super+V", "super+v", "Meta+V", "Win+KEY_V", "KEY_RIGHTMETA+V", "KEY_LEFTMETA + KEY_V",
+      "Super+V", "super+v", "Meta+V", "Win+KEY_V", "Cmd+V", "KEY_RIGHTMETA+V", "KEY_LEFTMETA + KEY_V",
       "key_leftmeta+key_v",
     ])
   func same(_ chord: String) throws {
@@ -188,6 +188,23 @@ struct ShortNameConfigurationTests {
         + "state meanwhile, the release may begin what it should end; use two events"
     }
     #expect(try read(bindings).warnings == (warnings.map { [$0] } ?? []))
+  }
+
+  @Test(
+    "the release of a chord is bound with a warning if nothing else of it is",
+    arguments: [
+      ("tapTextField: [F9, F8 release]", ["44: F8"]),
+      ("tapTextField: Super+F9 release", ["39: Super+F9"]),
+      ("tapTextField: F9, tapBlankArea: [F9 release, Ctrl+F9 release]", ["70: Ctrl+F9"]),
+      ("tapTextField: F9 hold 1s, tapBlankArea: F9 release", []),
+    ])
+  func releaseAlone(_ bindings: String, _ told: [String]) throws {
+    #expect(
+      try read(bindings).warnings
+        == told.map { place in
+          let parts = place.split(separator: ": ")
+          return "k.yaml:1:\(parts[0]): warning: nothing is bound to the press of \(parts[1])"
+        })
   }
 
   @Test("a file with errors has no warnings")

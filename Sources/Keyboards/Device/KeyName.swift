@@ -30,8 +30,10 @@ enum KeyName {
   static let aliases: [Pair] = [
     ("Ctrl", "KEY_LEFTCTRL"), ("Control", "KEY_LEFTCTRL"), ("Alt", "KEY_LEFTALT"),
     ("Shift", "KEY_LEFTSHIFT"), ("Super", "KEY_LEFTMETA"), ("Meta", "KEY_LEFTMETA"),
-    ("Win", "KEY_LEFTMETA"), ("Windows", "KEY_LEFTMETA"), ("Left_Control", "KEY_LEFTCTRL"),
-    ("Right_Control", "KEY_RIGHTCTRL"), ("Left_Win", "KEY_LEFTMETA"),
+    ("Win", "KEY_LEFTMETA"), ("Windows", "KEY_LEFTMETA"), ("Cmd", "KEY_LEFTMETA"),
+    ("Command", "KEY_LEFTMETA"),
+    ("Left_Control", "KEY_LEFTCTRL"), ("Right_Control", "KEY_RIGHTCTRL"),
+    ("Left_Win", "KEY_LEFTMETA"),
     ("Right_Win", "KEY_RIGHTMETA"), ("Escape", "KEY_ESC"), ("Return", "KEY_ENTER"),
     ("Del", "KEY_DELETE"), ("Ins", "KEY_INSERT"), ("PgUp", "KEY_PAGEUP"),
     ("PgDn", "KEY_PAGEDOWN"), ("PgDown", "KEY_PAGEDOWN"), ("Print", "KEY_SYSRQ"),
