@@ -130,8 +130,11 @@ extension ConfigurationReader {
 
   /// Reports declared states that are unreachable, and declared events that no row uses.
   private mutating func check(_ table: KeyboardTable.Source, states: [Name], events: [Name]) {
-    // `--print-config` prints a whole table, in which shipped states may be unreachable.
-    let unreachable = Set(table.unreachableStates).subtracting(KeyboardTable.standard.stateNames)
+    // `--print-config` prints an extended table as a whole one. Shipped states may be unreachable in
+    // it.
+    let shipped = KeyboardTable.standard
+    let isExtended = shipped.rows.allSatisfy(table.rows.contains)
+    let unreachable = Set(table.unreachableStates).subtracting(isExtended ? shipped.stateNames : [])
     for (state, node) in states where unreachable.contains(state) {
       guard let node else { continue }
       fail("'\(state)' cannot be reached from the initial state '\(table.initial)'", at: node)

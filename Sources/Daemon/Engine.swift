@@ -34,12 +34,14 @@ final class Engine {
     ring = ChangeRing(capacity: ringCapacity, after: last - Int64(kept.count))
     var changes: [Change] = []
     if let contents = store?.contents {
-      // No change is later than the commit.
-      changes = controller.resume(contents.snapshot, changedLast: contents.state.time, at: now)
+      let modes = contents.state.modes
+      let entered = [modes.shiftSince, modes.keyboardSince].compactMap(\.self).max()
+      changes = controller.resume(
+        contents.snapshot, changedLast: kept.last?.time ?? entered, at: now)
     }
     for change in kept + changes { ring.append(change) }
     changesBefore = ring.latest
-    commit(changes, at: now)
+    commit(kept.count + changes.count, at: now)
   }
 
   /// Has the controller process a batch, and returns whether there are changes, which are then in
@@ -52,11 +54,15 @@ final class Engine {
     let changes = controller.take(batch, keysUp: keysUp)
     for change in changes { ring.append(change) }
     // The store also has what no change shows, such as releases that are awaited.
-    if revision != before { commit(changes, at: batch.reached) }
+    if revision != before { commit(changes.count, at: batch.reached) }
     return !changes.isEmpty
   }
 
-  private func commit(_ changes: [Change], at time: Time) {
+  /// Keeps the states, with so many of the last changes; one even if there was no new one, for a
+  /// client that does not have it yet.
+  private func commit(_ count: Int, at time: Time) {
+    let count = min(max(count, 1), StateStore.mostChanges, ring.count)
+    let changes = ring.changes(after: ring.latest - Int64(count), upTo: ring.latest)
     store?.commit(state(at: time), read { $0.snapshot }, changes)
   }
 

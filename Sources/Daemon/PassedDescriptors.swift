@@ -31,15 +31,14 @@ final class PassedDescriptors {
     return sockets
   }
 
-  /// The stored states, or a new store; `nil` without a service manager.
+  /// The stored states, or a new store; `nil` without a service manager, or if that fails.
   func takeStates() -> StateStore? {
     if let file = take(.states) {
-      let store = StateStore(file)
-      if store.contents != nil { return store }
+      if let store = try? StateStore(file), store.contents != nil { return store }
       Log.warning("the stored states are invalid; starting with the initial states")
     }
     guard let file = PassedDescriptors.keep(.states) else { return nil }
-    return StateStore(file)
+    return try? StateStore(file)
   }
 
   /// The last good configuration of the previous daemon, as it is printed; `nil` if there is none.

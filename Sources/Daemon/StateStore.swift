@@ -5,9 +5,7 @@ import Wire
 
 /// The states in memory that outlives the daemon, so that a restart keeps them.
 ///
-/// They are a JSON object, a NUL after it, and possibly the rest of a longer one. Everything fits
-/// one page, which a killed daemon has written as a whole or not at all: see
-/// ``Linux/FileDescriptor/overwriteBeginning(with:)``.
+/// They are a JSON object in one of two slots, a NUL after it, and possibly the rest of a longer one.
 final class StateStore {
   /// What the next daemon continues from.
   struct Contents: Hashable {
@@ -27,27 +25,29 @@ final class StateStore {
   private static let mostReleases = 6
 
   /// How many of the last changes are kept. One input seldom makes more.
-  private static let mostChanges = 8
+  static let mostChanges = 8
 
   /// What the previous daemon left; `nil` if it is invalid, or if there was none.
   let contents: Contents?
 
-  private let file: FileDescriptor
+  private let slots: MemorySlots
 
   /// The states that were written last, whose memory the next ones use again.
   private var bytes: [UInt8] = []
 
-  /// The store in a file in memory.
-  init(_ file: consuming FileDescriptor) {
-    let json = try? JSON(parsing: file.content.prefix { $0 != 0 })
+  /// The store in a file in memory. Throws if the file cannot be mapped.
+  init(_ file: borrowing FileDescriptor) throws(SystemError) {
+    slots = try MemorySlots(file)
+    let json = try? JSON(parsing: slots.bytes.prefix { $0 != 0 })
     contents = json.flatMap(Contents.init)
-    self.file = file
   }
 
   /// Replaces the states. They are kept once this returns.
   ///
-  /// - Parameter changes: the changes that led to them since the last commit, in order.
-  func commit(_ state: StateMessage, _ snapshot: Controller.Snapshot, _ changes: [Change]) {
+  /// - Parameter changes: the last changes that led to them, in order, at most ``mostChanges``.
+  func commit(
+    _ state: StateMessage, _ snapshot: Controller.Snapshot, _ changes: some Sequence<Change>
+  ) {
     bytes.removeAll(keepingCapacity: true)
     bytes.appendJSON { json in
       json.object { json in
@@ -64,13 +64,12 @@ final class StateStore {
         json.close("]")
         json.name("changes")
         json.open("[")
-        for change in changes.suffix(Self.mostChanges) { change.write(to: &json) }
+        for change in changes { change.write(to: &json) }
         json.close("]")
       }
     }
     bytes.append(0)
-    // A failure means that the machine has no memory left. The states before stay.
-    try? file.overwriteBeginning(with: bytes)
+    slots.replace(with: bytes)
   }
 }
 
@@ -85,6 +84,9 @@ extension StateStore.Contents {
     let pressed = json["pressed"]?.integer.map(Time.init(microseconds:))
     let shifts: [ShiftRules.State] = [.off, .on(since: pressed), .capsLock]
     guard let shift = shifts.first(where: { $0.name == state.modes.shift }) else { return nil }
+    // Longer names might not fit again.
+    let names = [state.instance, state.modes.keyboard] + releases.map(\.event)
+    guard names.allSatisfy({ $0.utf8.count <= KeyboardTable.longestName }) else { return nil }
     let last = state.modes.sequence
     guard zip(changes.reversed(), 0...).allSatisfy({ $0.sequence == last - $1 }) else { return nil }
     self.init(state: state, shift: shift, awaitedReleases: releases, changes: changes)

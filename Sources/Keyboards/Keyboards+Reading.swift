@@ -51,6 +51,7 @@ extension Keyboards {
   public func read(into batch: inout Batch) {
     let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &pending)
+    reached = limit
     letGo(ended)
     if asksForLEDs, !isMoreLeft { askForLEDs(at: limit) }
     // Both arrays keep their memory.

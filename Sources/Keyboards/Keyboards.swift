@@ -58,9 +58,15 @@ public final class Keyboards {
   private let places: DeviceFinder.Places
   private(set) var watch: Watch?
   private var unopened: [String: SystemError] = [:]
+  /// The nodes whose devices are of no use, as they were when these were opened.
+  private var unused: [String: NodeStatus] = [:]
   private var leds = LEDOrder()
   /// Whether the devices that were present at the start are open.
   private var hasStarted = false
+
+  /// The time up to which all devices have been read. What is found without a time of its own gets
+  /// this one: it comes after the keys that were handed over, and before all others.
+  var reached = Time(microseconds: 0)
 
   /// Whether the kernel is asked for the lock LEDs once all devices have been read: another
   /// program's grab hides events of LEDs too.
@@ -111,8 +117,13 @@ public final class Keyboards {
     }
     // Unowned: the keyboards own the finder, so they outlive every call.
     let finder = try DeviceFinder(loop, in: places) { [unowned self] in
-      // If this fails, the next report starts another try.
-      try? openSelected()
+      // Keys that were pressed before come first, since this may take long.
+      ready()
+      do throws(SystemError) {
+        try openSelected()
+      } catch {
+        reports.append(.failed(error))
+      }
       ready()
     }
     let nodes = try ReadySet()
@@ -131,6 +142,7 @@ public final class Keyboards {
   /// be listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
+    unused = [:]
     try openSelected()
   }
 
@@ -191,7 +203,13 @@ extension Keyboards {
       // The role decides which keys the kernel delivers, so a change of it opens the device anew.
       letGo(present, .released(present.id, present.device))
     }
-    if isHopeless { unopened[node.path] = nil } else { open(node.path, node.kind) }
+    if isHopeless {
+      unopened[node.path] = nil
+      return
+    }
+    // To close a device takes the kernel milliseconds, so one of no use is opened once.
+    if let known = unused[node.path], known == NodeStatus(node.path, node.kind) { return }
+    open(node.path, node.kind)
   }
 
   private func showLEDs(of keyboard: FollowedDevice) {
@@ -218,9 +236,10 @@ extension Keyboards {
   private func open(_ path: String, _ kind: DeviceKind?) {
     do {
       let device = try InputDevice(path: path)
+      let status = NodeStatus(path, kind)
       let kind = kind ?? DeviceKind(device.description)
       guard let role = self.role(of: device, kind) else {
-        unopened[path] = nil
+        (unopened[path], unused[path]) = (nil, status)
         return
       }
       if role == .pointer { try device.deliver(only: Range(KeyCode.pointerButtonNumbers)) }
@@ -228,8 +247,8 @@ extension Keyboards {
       try follow(device, kind, role)
       unopened[path] = nil
     } catch {
-      // It was listed, and has gone since.
-      if case .all = selection, [ENOENT, ENODEV].contains(error.code) { return }
+      // It has gone, perhaps since it was listed.
+      if hasStarted, [ENOENT, ENODEV].contains(error.code) { return }
       // The same node can appear more than once; report the same error only once.
       if unopened.updateValue(error, forKey: path) != error { reports.append(.failed(error)) }
     }
@@ -252,7 +271,7 @@ extension Keyboards {
     if followed.count <= Self.mostPrepared { device.prepareForKeysUp() }
     pending.append(.opened(id, held: device.keysDown))
     if !device.lockLEDs.known.isEmpty {
-      pending.append(.leds(id, device.lockLEDs, at: hasStarted ? Self.now : nil))
+      pending.append(.leds(id, device.lockLEDs, at: hasStarted ? reached : nil))
     }
   }
 
@@ -264,7 +283,23 @@ extension Keyboards {
     polled.remove(at: index)
     asksForLEDs = true
     reports.append(why)
-    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: Self.now)]
+    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: reached)]
+  }
+}
+
+/// What shows that a node is still the same, with the same permissions and udev's same opinion.
+private struct NodeStatus: Equatable {
+  let device: dev_t
+  let inode: ino_t
+  let changed: [Int]
+  let kind: DeviceKind?
+
+  /// `nil` if there is no node at `path`.
+  init?(_ path: String, _ kind: DeviceKind?) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    (device, inode, self.kind) = (status.st_rdev, status.st_ino, kind)
+    changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
   }
 }
 

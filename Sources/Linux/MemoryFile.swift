@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 public import Terminal
 
 extension FileDescriptor {
@@ -9,13 +10,6 @@ extension FileDescriptor {
   /// - Parameter name: what `/proc` calls it.
   public static func inMemory(_ name: String) throws(SystemError) -> FileDescriptor {
     FileDescriptor(owning: try retrying("create memory", name) { memfd_create(name, MFD_CLOEXEC) })
-  }
-
-  /// Replaces the beginning of the file. In a file in memory, a process that is killed has written
-  /// all or nothing of bytes that fit one page (4096): the kernel copies a page at a time, and ends
-  /// a process only between two of them. The corresponding C function is `pwrite`.
-  public func overwriteBeginning(with bytes: [UInt8]) throws(SystemError) {
-    try retrying("write") { bytes.withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, 0) } }
   }
 
   /// The whole content of a file that can be read at any position; what could be read of it, if
@@ -29,5 +23,51 @@ extension FileDescriptor {
         content += buffer[..<count]
       }
     }
+  }
+}
+
+/// A mapped file in memory: two slots for bytes, and the number of the slot that counts.
+///
+/// A write fills the other slot, and then changes the number. So a process that is killed leaves the
+/// bytes before the write, or after it. To write takes no call of the kernel.
+public final class MemorySlots {
+  /// The size of a slot, in bytes: a page together with the number.
+  public static let slotSize = 4096 - MemoryLayout<Int>.size
+
+  private let memory: UnsafeMutableRawBufferPointer
+  private static let size = 2 * slotSize + MemoryLayout<Int>.size
+
+  /// Maps a file of another process, or a new one, which is all zero. Its descriptor need not stay
+  /// open.
+  public init(_ file: borrowing FileDescriptor) throws(SystemError) {
+    let number = file.number
+    try retrying("create memory") { ftruncate(number, off_t(Self.size)) }
+    let address = mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_SHARED, number, 0)
+    guard let address, address != MAP_FAILED else { throw .last("map memory") }
+    memory = UnsafeMutableRawBufferPointer(start: address, count: Self.size)
+  }
+
+  deinit { munmap(memory.baseAddress, memory.count) }
+
+  /// The slot that counts: 0 or 1, whatever the memory holds.
+  private var slot: Int {
+    get { memory.load(fromByteOffset: 2 * Self.slotSize, as: Int.self) & 1 }
+    set { memory.storeBytes(of: newValue, toByteOffset: 2 * Self.slotSize, as: Int.self) }
+  }
+
+  /// The slot that counts, as a whole.
+  public var bytes: UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: memory[slot * Self.slotSize..<(slot + 1) * Self.slotSize])
+  }
+
+  /// Writes a slot from its beginning, which counts then. Bytes that do not fit are not written.
+  public func replace(with bytes: [UInt8]) {
+    guard bytes.count <= Self.slotSize else { return }
+    let other = 1 - slot
+    let start = other * Self.slotSize
+    memory[start..<start + bytes.count].copyBytes(from: bytes)
+    // The bytes must be there before they count.
+    atomicMemoryFence(ordering: .releasing)
+    slot = other
   }
 }

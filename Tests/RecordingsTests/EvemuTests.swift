@@ -114,6 +114,7 @@ struct EvemuTests {
       ("E: ", "an event without a time"),
       ("E: \u{7f}\u{e9} 1", #"event time "???" is not SECONDS.MICROSECONDS"#),
       ("X: 1.000000 0001 001e 0001", "neither an evemu event nor a header line"),
+      ("A: 1.000000 0001 001e 0001", "neither an evemu event nor a header line"),
     ])
   func badLine(_ line: String, _ message: String) throws {
     let outcome = try read("# EVEMU 1.3\nE: 0.000001 0001 001e 0001\n\(line)\nE: broken too\n")

@@ -43,11 +43,13 @@ struct EvemuParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
-  /// Parses a line of the description.
+  /// Parses a line of the description. Throws if it is an event whose first letter is damaged.
   private mutating func parseHeader(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
     var fields = Fields(line, from: 2)
     let number: UInt16? = fields.hexadecimal(digits: 1...4)
     let letter = Character(Unicode.Scalar(line[0]))
+    guard letter == "N" || number != nil || fields.next()?.contains(UInt8(ascii: ".")) != true
+    else { throw LineFault("neither an evemu event nor a header line") }
     // The letter alone does not tell: /proc/bus/input/devices has lines such as `I: Bus=0011`.
     isRecognized = isRecognized || letter == "N" || number != nil
     switch (letter, number) {

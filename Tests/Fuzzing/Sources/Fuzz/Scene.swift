@@ -52,9 +52,9 @@ final class Scene {
     // So that the name of the sequence is one that a script can know.
     let first = Controller()
     let state = StateMessage(instance: Self.instance, time: keyboard.now, modes: first.modes)
-    try store(in: file).commit(state, first.snapshot, [])
+    try StateStore(file).commit(state, first.snapshot, [])
     let engine = Engine(
-      settings: Settings(), ringCapacity: Self.ringCapacity, store: try store(in: file),
+      settings: Settings(), ringCapacity: Self.ringCapacity, store: try StateStore(file),
       at: keyboard.now)
     service = ModeService(source: keyboard, engine)
     let methods = ControllerMethods(service, ConfigurationFile("")) { [keyboard] in

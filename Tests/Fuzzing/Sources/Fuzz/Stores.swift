@@ -19,8 +19,8 @@ func attemptStore(_ bytes: [UInt8]) {
 
 private func goOn(with bytes: [UInt8]) throws(SystemError) {
   let file = try FileDescriptor.inMemory("fuzz")
-  try file.overwriteBeginning(with: bytes)
-  let previous = try store(in: file)
+  try MemorySlots(file).replace(with: Array(bytes.prefix(MemorySlots.slotSize)))
+  let previous = try StateStore(file)
   let contents = previous.contents
   let keyboard = StillKeyboard()
   let engine = Engine(
@@ -42,14 +42,9 @@ private func goOn(with bytes: [UInt8]) throws(SystemError) {
     require(position == SubscriberPosition(sequence: sequence + 2))
     require(last == (after == sequence + 2 ? nil : 0), "a message without its end")
   }
-  let next = try store(in: file).contents
+  let next = try StateStore(file).contents
   if sequence + 2 > Change.greatestSequence { return require(next == nil, "too much was counted") }
   require(next?.snapshot == engine.controller.snapshot, "what is told is not kept")
   if let contents { require(next?.state.instance == contents.state.instance) }
   require(next?.changes.last?.sequence == sequence + 2)
-}
-
-/// The store that a daemon has which gets this file.
-func store(in file: borrowing FileDescriptor) throws(SystemError) -> StateStore {
-  StateStore(try FileDescriptor.opening("/proc/self/fd/\(file.number)", flags: 2))
 }
