@@ -77,7 +77,7 @@ public struct Controller: Sendable {
       awaitedReleases: openUses.awaited(in: settings.keyboard))
   }
 
-  /// Differs from its value at another time if the ``snapshot`` may differ.
+  /// Changes whenever the ``snapshot`` may have changed.
   public var revision: Int { machines.revision + openUses.revision }
 
   // MARK: Inputs

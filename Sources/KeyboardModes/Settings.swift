@@ -9,7 +9,7 @@ public struct Settings: Hashable, Sendable {
     /// was held for less than ``Settings/tapTimeout``. A press that belongs to a shortcut does
     /// not count.
     case tap
-    /// At once, whatever else happens, as on a phone: for a keyboard with a Shift of its own.
+    /// At once, whatever else is held, as on a phone, and never taken back.
     case always
   }
 
@@ -17,8 +17,8 @@ public struct Settings: Hashable, Sendable {
   public enum ShiftUse: String, CaseIterable, Sendable {
     /// Those that type a character.
     case characters
-    /// All but Shift, AltGr and what is no key. Each sends `characterTyped`, unless it takes a press
-    /// of Shift back. So a program that holds Shift down while it is on shifts one key only.
+    /// All but Shift, AltGr and what is no key. Each sends `characterTyped`, or takes back a press
+    /// of Shift. So a program that holds Shift down while the state is `on` shifts one key only.
     case any
   }
 
@@ -38,7 +38,7 @@ public struct Settings: Hashable, Sendable {
   /// A press less than this after the key's release is a bounce of its switch and is ignored; with
   /// zero, every press counts.
   public var debounce: Duration
-  /// Whether the buttons of pointers count as keys that belong to a shortcut; see ``Controller``.
+  /// Whether the buttons of pointers count as keys, so that Shift and a click are a shortcut.
   public var pointers: Bool
   /// The locks that are followed; others are unknown.
   public var locks: Set<Lock>

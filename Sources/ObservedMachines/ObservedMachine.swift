@@ -16,10 +16,10 @@ public import StateMachines
 /// 6. the callbacks of `entering`
 /// 7. the sender's result
 ///
-/// Within one number, callbacks are called in the order of their registration. A sequence tells of
-/// 1, 4 and 6 after those callbacks. An event that changes nothing calls only the sender's result. A
-/// step between two states of the same name changes a payload, not the state: 1 and 6 do not
-/// happen, unless the rules say that the step re-enters.
+/// Within one number, callbacks are called in the order of their registration. ``states`` tells of
+/// 4, and ``changes(keepingNewest:)`` tells of 1 and 6 after their callbacks. An event that changes
+/// nothing calls only the sender's result. A step between two states of the same name changes a
+/// payload, not the state: 1 and 6 do not happen, unless the rules say that the step re-enters.
 ///
 /// A callback that the machine keeps must not retain the machine: capture the machine `weak` or
 /// `unowned`.

@@ -3,7 +3,7 @@ public import StateMachines
 /// Something wrong with the rules of a machine, or with the lists of states and samples by which it
 /// is drawn and checked.
 public enum RulesFault: Hashable, Sendable, CustomStringConvertible {
-  /// The state is initial, or an event leads to it, but it is not listed.
+  /// The rules name the state, or an event leads to it, but it is not listed.
   case unlistedState(String)
   /// No sequence of events leads to the state.
   case unreachableState(String)
@@ -38,8 +38,8 @@ public enum RulesFault: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension DrawableRules {
-  /// The faults that the diagram of these rules shows: states that are not listed, that cannot be
-  /// reached, or cannot be left, and arrows that contradict each other. Empty for sound rules.
+  /// The faults that the diagram of these rules shows: all but undrawn steps and untaken arrows.
+  /// Empty for sound rules.
   public var soundnessFaults: [RulesFault] {
     let diagram = Diagram(of: self)
     let (arrows, listed) = (diagram.arrows, Set(diagram.states))

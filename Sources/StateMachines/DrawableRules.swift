@@ -18,8 +18,8 @@ public protocol DrawableRules<State, Event>: Rules {
   /// Every event, with a payload for each different effect.
   var samples: [Sample<Event>] { get }
 
-  /// What distinguishes `state` from others of its name, such as `the last article`, where that
-  /// decides what an event does; `nil`, as by default, if the payload never decides.
+  /// The condition, such as `the last article`, that tells `state` from others of its name, if the
+  /// payload can decide what an event does; otherwise `nil`, as by default.
   func condition(of state: State) -> String?
 }
 

@@ -34,8 +34,8 @@ public protocol Rules<State, Event>: Sendable {
   /// names a forgotten pair when a state or an event is added.
   func next(_ state: State, on event: Event) -> State?
 
-  /// The name of a state, without its payload. By default the name of the enumeration's case, or
-  /// the value's description if it has one of its own.
+  /// The name of a state, without its payload. By default the case's name if it has a payload, and
+  /// otherwise the value's description.
   ///
   /// A step between two states of one name changes a payload, not the state; see
   /// ``reenters(_:on:)``.

@@ -46,7 +46,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     case noRow(State, Event)
   }
 
-  // What is synthesized could not be inlined where the table is used.
+  // A synthesized conformance could not be inlined where the table is used.
   @usableFromInline
   struct Pair: Hashable, Sendable {
     @usableFromInline let state: State
@@ -149,7 +149,7 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
     nextStates[Pair(state, event)]
   }
 
-  /// Whether the row of this pair says so.
+  /// Whether the row of this pair re-enters its state.
   public func reenters(_ state: State, on event: Event) -> Bool {
     rows.contains { $0.reenters && $0.state == state && $0.event == event }
   }
@@ -168,5 +168,5 @@ public struct TransitionTable<State: Hashable & Sendable, Event: Hashable & Send
   public var samples: [Sample<Event>] { events.map { Sample($0) } }
 }
 
-/// Rules that are a ``TransitionTable``: a callback for a row that they lack is an error at once.
+/// Rules that are a ``TransitionTable``, so that a callback for a missing row is refused.
 public protocol Tabular: DrawableRules where State: Hashable, Event: Hashable {}

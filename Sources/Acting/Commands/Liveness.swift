@@ -2,12 +2,12 @@ import KeymodeClient
 import Linux
 import Terminal
 
-/// While a state acts, notices a daemon that does not answer, and tells the service manager that
-/// this program lives. In a service, the manager's watchdog notices if this program hangs.
+/// While this program acts on a state, notices a daemon that does not answer, and tells the service
+/// manager that the program lives. In a service, the manager's watchdog notices if it hangs.
 ///
 /// An idle program is never woken.
 final class Liveness {
-  /// How often the daemon must answer, and this program must tell that it lives.
+  /// How often the daemon is asked, and the manager told that this program lives.
   private static let interval = Duration.milliseconds(300)
   /// How long the daemon may take to answer.
   private static let patience = Duration.milliseconds(500)
@@ -38,7 +38,7 @@ final class Liveness {
     look()
   }
 
-  /// Ends until the next begin.
+  /// Stops until ``begin()``.
   func end() {
     guard isWatching else { return }
     isWatching = false

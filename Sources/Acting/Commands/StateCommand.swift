@@ -158,7 +158,7 @@ public final class StateCommand {
     ended(.failed(failure))
   }
 
-  /// Stops this program, but only while no command runs, which it could not end.
+  /// Stops this program, if no command runs: while stopped, it could not end one.
   private func stopIfWanted() {
     guard isToStop, machine.state == .waiting else { return }
     isToStop = false

@@ -12,7 +12,7 @@ import KeyboardModes
 /// | settling  | -                        | -                            | as in ours or awaitsOff |
 ///
 /// A tap toggles Caps Lock, and leads to `awaitsOn` or `awaitsOff` until the LED has answered.
-/// Without a known LED nothing is tapped and, except in `awaitsOff`, time does not run out.
+/// Without a known LED nothing is tapped, and time runs out only in `late` and `awaitsOff`.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {
     /// Caps Lock is the person's own business.
@@ -34,8 +34,8 @@ struct CapsLock: Sendable {
 
   /// How long the LED may take to answer, in microseconds.
   static let patience: Int64 = 2_000_000
-  /// How much longer an LED still answers our tap. Later it is that of a key which the person has
-  /// for Caps Lock.
+  /// How much longer an LED that goes on still answers our tap. After that, the person has pressed
+  /// another key that is their Caps Lock.
   static let lateness: Int64 = 8_000_000
   /// How long the LEDs have to stay as they are once a session has come to the front.
   static let settling: Int64 = 1_000_000

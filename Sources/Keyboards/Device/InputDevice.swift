@@ -35,7 +35,7 @@ public final class InputDevice {
   /// The codes that the kernel delivers.
   private var delivered = 0..<KeyCode.max + 1
 
-  /// The LEDs of locks that it has, and those that were on after what has been returned.
+  /// The lock LEDs that the device has, and those that were last reported as on.
   public private(set) var lockLEDs = LEDReport()
 
   /// A descriptor to ask by, on which all events are masked; opened when first needed.

@@ -47,7 +47,7 @@ extension KeyCode {
     self = key
   }
 
-  /// The key that PC keyboards have with the label of this one, which they lack, and that label:
+  /// The key that PC keyboards have in place of this one, with the same label, and that label:
   /// `KEY_COMPOSE` and `Menu` for `KEY_MENU`. `nil` for keys that are not easily confused.
   public var counterpart: (label: String, key: KeyCode)? {
     guard let name = eventCodeName(1, number),

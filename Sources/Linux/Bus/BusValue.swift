@@ -7,7 +7,7 @@ public indirect enum BusValue: Hashable, Sendable {
   case descriptor(Int32)
   /// A string or, in what is received, the path of an object.
   case string(String)
-  /// The elements all have the type that the signature names.
+  /// Elements of one type, which has the signature `of`.
   case array(of: String, [BusValue])
   case structure([BusValue])
   /// A key and its value, as an element of an array that is a dictionary.

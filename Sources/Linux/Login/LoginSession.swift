@@ -2,17 +2,17 @@ import CLinux
 import Glibc
 public import Terminal
 
-/// Whether the person who types on this machine's keyboards is the user of this process.
+/// Whether the person at this machine's keyboards is in the session that is followed.
 public enum SessionPresence: Hashable, Sendable {
-  /// The user's session is the active one of a seat, and not locked; or the machine has no
-  /// sessions, because it has no systemd-logind.
+  /// The session is the active one of `seat0`, and not locked; or the machine has no sessions,
+  /// because it has no systemd-logind.
   case inFront
-  /// The user's session is not in front, for this reason.
+  /// The session is not in front, for this reason.
   case absent(Reason)
 
   /// Why a session is not in front.
   public enum Reason: Hashable, Sendable, TerminalTextConvertible {
-    /// The user has no session, only a process.
+    /// The user has only a process, or nobody is on the seat.
     case noSession
     /// The session is not on the machine's first seat, `seat0`: it came over the network, for
     /// example.

@@ -48,7 +48,7 @@ struct ToldSession {
   /// connection may be lost because logind was restarted, and is too slow to answer.
   mutating func lose() { (path, properties) = (nil, nil) }
 
-  /// logind has ended.
+  /// logind forgets a lock as it ends, so it is kept here.
   mutating func forgetLock() {
     if let lockedPath { forgottenLock = lockedPath }
   }

@@ -34,7 +34,7 @@ struct EvemuParser: EntryParser {
 
   private mutating func parseEvent(_ event: Fields) throws(LineFault) -> Entry? {
     var fields = event
-    // Nothing else begins so, even if the rest is damaged.
+    // Only evemu has `E: ` and a digit, whatever follows.
     if fields.hasDigit { isRecognized = true }
     let time = try fields.time()
     let type = try hexadecimal(&fields, "type")

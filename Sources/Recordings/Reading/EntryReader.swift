@@ -11,7 +11,7 @@ struct EntryReader: ~Copyable {
 
   /// What was read behind the keys that were returned last.
   private var following: Result<Controller.Input, RecordingError>?
-  /// Whether a report that the end cuts off has been reported.
+  /// Whether it has been told that the end cuts a report off.
   private var hasEnded = false
 
   init(

@@ -4,7 +4,7 @@ public import Terminal
 public struct RecordingError: Error, Hashable, TerminalTextConvertible {
   /// The file, as the user named it.
   public let file: String
-  /// The line, from 1; `nil` if the fault is of the whole file.
+  /// The line, from 1; `nil` for the whole file, or if it has no lines.
   public let line: Int?
   /// The fault in words.
   public let message: String
