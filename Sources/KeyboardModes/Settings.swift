@@ -18,7 +18,7 @@ public struct Settings: Hashable, Sendable {
     /// Those that type a character.
     case characters
     /// All but Shift, AltGr and what is no key. Each sends `characterTyped`, unless it takes a press
-    /// of Shift back. So a program that holds Shift down while it is on shifts one key only.
+    /// of Shift back. So a program that holds Shift while the state is `on` shifts one key only.
     case any
   }
 

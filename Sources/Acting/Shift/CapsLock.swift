@@ -34,8 +34,8 @@ struct CapsLock: Sendable {
 
   /// How long the LED may take to answer, in microseconds.
   static let patience: Int64 = 2_000_000
-  /// How much longer an LED still answers our tap. Later it is that of a key which the person has
-  /// for Caps Lock.
+  /// How much longer an LED that goes on answers our tap. After that, a key of the person has
+  /// switched it on.
   static let lateness: Int64 = 8_000_000
   /// How long the LEDs have to stay as they are once a session has come to the front.
   static let settling: Int64 = 1_000_000
