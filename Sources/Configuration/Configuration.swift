@@ -49,8 +49,8 @@ public struct Configuration: Hashable, Sendable {
 
   /// Merges files, and throws the errors in them.
   ///
-  /// - Parameter warn: receives a line for each warning, unless there are errors: for settings that
-  ///   are valid, but probably not what the user meant.
+  /// - Parameter warn: receives the first warnings, a line each, unless there are errors: about
+  ///   settings that are valid, but probably not what the user meant.
   public init(
     merging files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) {

@@ -41,11 +41,11 @@ final class PassedDescriptors {
     return try? StateStore(file)
   }
 
-  /// The last good configuration of the previous daemon, as it is printed; `nil` if there is none.
+  /// The last good configuration of the previous daemon, in YAML; `nil` if there is none.
   func takeConfiguration() -> [UInt8]? { take(.configuration)?.content }
 
-  /// Keeps a configuration, as it is printed, for the next daemon. The file is written before the
-  /// service manager has it, so that the next daemon gets a whole configuration or none.
+  /// Keeps a configuration, in YAML, for the next daemon. The file is written before the service
+  /// manager has it, so that the next daemon gets a whole configuration or none.
   static func keepConfiguration(_ printed: [UInt8]) { _ = keep(.configuration, printed) }
 
   private func take(_ kept: Kept) -> FileDescriptor? {
@@ -54,7 +54,7 @@ final class PassedDescriptors {
   }
 
   /// A new file in memory, which the service manager keeps instead of the one before; `nil` without
-  /// a service manager.
+  /// a service manager, or if that fails.
   private static func keep(_ kept: Kept, _ content: [UInt8] = []) -> FileDescriptor? {
     guard ServiceManager.isPresent else { return nil }
     do throws(SystemError) {

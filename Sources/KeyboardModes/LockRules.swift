@@ -12,19 +12,19 @@ public struct LockRules: DrawableRules, Hashable {
   public enum State: String, CaseIterable, Sendable {
     /// No keyboard has the LED, or it changes too fast to tell.
     case unknown
-    /// A keyboard has the LED, and none shows it.
+    /// A keyboard has the LED, and none has it on.
     case off
-    /// A keyboard shows the LED.
+    /// A keyboard has the LED on.
     case on
   }
 
   /// What the LEDs of all keyboards show together.
   public enum Event: String, CaseIterable, Sendable {
-    /// A keyboard shows the LED.
+    /// A keyboard has the LED on.
     case ledOn
-    /// No keyboard shows the LED any more.
+    /// A keyboard has the LED, and none has it on.
     case ledOff
-    /// No keyboard has the LED any more.
+    /// No keyboard has the LED any more, or it changes too fast to tell.
     case ledGone
   }
 
@@ -46,7 +46,7 @@ public struct LockRules: DrawableRules, Hashable {
   }
 }
 
-/// A lock of the keyboard. Its changes have the sequence of the other machines' changes.
+/// A lock of the keyboard. Its changes are numbered with those of the other machines.
 public enum Lock: CaseIterable, Sendable {
   /// Caps Lock.
   case caps

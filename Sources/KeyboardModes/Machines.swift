@@ -35,7 +35,7 @@ struct Machines: Sendable {
   /// Whether an unused `on` ends.
   var haveTimeout: Bool { shift.rules.timeout != nil }
 
-  /// When an unused `on` ends; `nil` without a timeout.
+  /// When the unused `on` ends; `nil` without one, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
     return (since ?? shiftSince)?.advanced(by: timeout)
@@ -50,7 +50,7 @@ struct Machines: Sendable {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time) {
     guard let step = shift.take(event) else { return }
-    // Only the time of the press is new: the snapshot has it, but it is no change.
+    // Another time of the press alone is no change, though the snapshot has it.
     guard step.from.name != step.to.name else { return revision += 1 }
     shiftSince = time
     add(.shift, step.from.name, step.to.name, event.name, at: time)
@@ -72,7 +72,7 @@ struct Machines: Sendable {
     add(lock.machine, state.rawValue, next.rawValue, event.rawValue, at: time)
   }
 
-  /// Ends an `on` that is overdue by `time`, at that time.
+  /// Ends, at `time`, an `on` that was due to end by then.
   mutating func endOverdueShift(at time: Time) {
     if let due = shiftDue, due <= time { send(.timedOut, at: time) }
   }

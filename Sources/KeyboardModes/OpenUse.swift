@@ -18,7 +18,7 @@ struct OpenUse: Sendable {
   var holdDue: Time?
   /// When the key was released, if its switch may still bounce.
   var released: Time?
-  /// Orders the releases that wait and have the same time: the smallest number went up first, and
+  /// Orders waiting releases of the same time: the key with the smallest number went up first, and
   /// acts first.
   var order = 0
 
@@ -28,8 +28,8 @@ struct OpenUse: Sendable {
     holdDue = uses.hold == nil ? nil : pressed?.advanced(by: uses.holdDuration)
   }
 
-  /// Those of the uses, whose events are of `table`, that `settings` bind for the key to the events
-  /// of the same names.
+  /// The uses that `settings` still bind for the key, to events of the same names; the old events
+  /// are of `table`.
   func kept(from table: KeyboardTable, by settings: Settings) -> ChordUses {
     let bound = settings.bindings.chords.filter { $0.key == key.code }
       .compactMap { settings.bindings[$0] }

@@ -165,8 +165,8 @@ struct OpenUses: Sendable {
   /// When something is due; `nil` if nothing is.
   var due: Time? { uses.isEmpty ? nil : next?.due }
 
-  /// The use with the earliest deadline, and that deadline. Of those that are due at once, releases
-  /// come before holds, since they have earlier times.
+  /// The use with the earliest deadline, and that deadline. Of those with the same one, releases
+  /// come before holds, since their events have earlier times.
   private var next: (index: Int, due: Time)? {
     uses.indices.lazy.compactMap { index in due(uses[index]).map { (index, $0) } }
       .min { ($0.1, order(of: $0.0)) < ($1.1, order(of: $1.0)) }

@@ -36,7 +36,7 @@ public struct ShiftRules: DrawableRules, Hashable {
   public enum Event: Hashable, Sendable {
     /// Shift was pressed at this time; `nil` if the press was found after events were lost.
     case shiftPressed(at: Time?)
-    /// A key that types a character was pressed, or repeated.
+    /// A key that uses up Shift was pressed, or repeated: see ``Settings/ShiftUse``.
     case characterTyped
     /// No character used `on` within the timeout, if there is one. The ``Controller`` sends this.
     case timedOut

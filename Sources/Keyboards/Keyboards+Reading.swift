@@ -4,15 +4,15 @@ import Linux
 import Terminal
 
 extension Keyboards {
-  /// After this many key events, at the next end of a frame, the other devices are served.
+  /// After this many events, at the next end of a frame, the other devices are served.
   private static let turn = 64
 
-  /// For how many reads the end of a device may wait until the events of other devices are read. So
+  /// How many reads at most delay the end of a device until the events of others are read. That
   /// many reads return more events than the kernel keeps for a device.
   private static let mostDelays = 64
 
-  /// How long after its time stamp a key can be read at the latest, in microseconds. The kernel takes
-  /// far less, and nobody notices this.
+  /// How long after its time stamp a key can be read at the latest, in microseconds. The kernel
+  /// takes far less, and nobody notices this delay.
   public static let lateness: Int64 = 1000
 
   /// How long after a press of a lock key its LED is asked for, in microseconds: the desktop has
@@ -46,8 +46,8 @@ extension Keyboards {
   /// are read, one after the other, wait until all devices have been read again, so that no event
   /// overtakes an earlier one.
   ///
-  /// - Parameter batch: ``Batch/reached`` is then the time up to which all events that the kernel
-  ///   had have been handed over, and ``Batch/settled`` is ``lateness`` before it.
+  /// - Parameter batch: ``Batch/reached`` is then the time up to which the kernel's events have all
+  ///   been handed over, and ``Batch/settled`` is ``lateness`` before it.
   public func read(into batch: inout Batch) {
     let (limit, ended) = readAll()
     waiting.take(upTo: limit, into: &pending)

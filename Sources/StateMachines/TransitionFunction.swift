@@ -42,7 +42,7 @@ public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   @inlinable
   public func next(_ state: State, on event: Event) -> State? { function(state, event) }
 
-  /// What the closure for it returns.
+  /// What the closure `reenters` returns.
   public func reenters(_ state: State, on event: Event) -> Bool { isReentry(state, event) }
 }
 

@@ -38,7 +38,7 @@ extension Duration {
     let parts = number.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...2).contains(parts.count), parts.allSatisfy({ !$0.isEmpty }) else { throw .noTime }
     guard parts[0].count <= 12, let whole = Int64(parts[0]) else { throw .outside }
-    // A fraction is less than the unit.
+    // A fraction adds less than one unit.
     guard whole < Int64.max / scale else { throw .outside }
     var microseconds = whole * scale
     if parts.count == 2 {

@@ -55,7 +55,7 @@ private final class StateWait {
     if isOver { finish() }
   }
 
-  /// Takes that the time is over. States that hold already end the wait however short its time is,
+  /// The time is over. States that hold already end the wait however short its time is,
   /// so the daemon's first answer may take a second more.
   private func expire() {
     isOver = true
@@ -63,13 +63,13 @@ private final class StateWait {
     run.perform { expiry = try run.loop.call(after: .seconds(1)) { [self] in finish() } }
   }
 
-  /// Ends the wait without the states. Tells why there is no daemon, unless it is slow.
+  /// Ends the wait without the states. If there is no daemon, tells why.
   private func finish() {
     if let absence, absence.isOfNoDaemon { run.fail(absence) } else { run.end(ExitStatus.no) }
   }
 
   private func lose(_ reason: ClientError) throws {
-    // A slow daemon is waited for only as long as the user says.
+    // A slow daemon is waited for only if the user set a timeout.
     let mayPass =
       if case .noAnswer = reason { invocation.timeout != nil } else { reason.isOfNoDaemon }
     guard invocation.mayWait, mayPass else { throw reason }
@@ -79,7 +79,7 @@ private final class StateWait {
 }
 
 extension ClientError {
-  /// Whether there is no daemon, which may come.
+  /// Whether there is no daemon, but one may come.
   fileprivate var isOfNoDaemon: Bool {
     switch self {
     case .noDaemon, .connectionLost: true

@@ -129,7 +129,8 @@ struct ShortNameConfigurationTests {
   @Test(
     "short names, kernel names and mixtures bind the same chord",
     arguments: [
-      "Super+V", "super+v", "Meta+V", "Win+KEY_V", "Cmd+V", "KEY_RIGHTMETA+V", "KEY_LEFTMETA + KEY_V",
+      "Super+V", "super+v", "Meta+V", "Win+KEY_V", "Cmd+V", "KEY_RIGHTMETA+V",
+      "KEY_LEFTMETA + KEY_V",
       "key_leftmeta+key_v",
     ])
   func same(_ chord: String) throws {

@@ -5,12 +5,12 @@ import Terminal
 /// Where a command of this process runs: `keymode-while-PID-command.service`, a unit of systemd.
 ///
 /// The unit is bound to the one that this process is in: that of the service that this process
-/// belongs to, or else `keymode-while-PID.scope`, into which this process moves itself. Its own
-/// process, the keeper, waits for the end of a pipe that only this process can write to. So when
-/// this process ends, whatever ended it, systemd ends the command, even where the service lives on:
-/// by SIGTERM, after the grace by SIGKILL, and at last by the kernel's `cgroup.kill`. Systemd kills
-/// one process after the other, and may miss some of a command that starts more all the time.
-/// Nothing that the command starts can leave the unit by chance.
+/// belongs to, or else `keymode-while-PID.scope`, into which this process moves itself. The unit's
+/// own process, the keeper, waits for the end of a pipe that only this process can write to. So
+/// when this process ends, whatever ended it, systemd ends the command, even where the service
+/// lives on: by SIGTERM, after the grace by SIGKILL, and at last by the kernel's `cgroup.kill`.
+/// Systemd kills one process after the other, and may miss some of a command that starts more all
+/// the time. Nothing that the command starts can leave the unit by chance.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
 final class CommandUnit {
@@ -18,7 +18,7 @@ final class CommandUnit {
   private let path: String
   private var lastRun = 0
 
-  /// The end of the pipe.
+  /// The writing end of the pipe.
   private let pipe: FileDescriptor
   private let keeper: ForeignProcess
   private let manager: ForeignProcess?

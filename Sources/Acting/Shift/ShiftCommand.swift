@@ -44,21 +44,21 @@ public final class ShiftCommand {
     typing = ShiftTyping(hasCapsLock: hasCapsLock, oneShot: longest, ours: remembered)
   }
 
-  /// Acts until a signal ends that, and then leaves the states.
+  /// Acts until a signal comes; then the states count as left.
   ///
   /// - Parameters:
   ///   - anySession: whether not to look at sessions.
   ///   - explain: says why there is no daemon, and what the user can do.
   /// - Returns: the signal.
-  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` if it
-  ///   shall hold Shift for taps, but its `shift.trigger` is not `tap`, and `SystemError`.
+  /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` if Shift is
+  ///   one-shot, but the daemon's `shift.trigger` is not `tap`, and `SystemError`.
   public func serve(
     anySession: Bool, explain: @escaping (ClientError) -> TerminalText
   ) throws -> Int32 {
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGQUIT, SIGTERM]) { [self] in end($0) }
     timer = try run.loop.addTimer { [self] in act { typing.pass(at: $0) } }
     liveness = try Liveness(of: directory, on: run.loop) { [self] error in
-      // The follower tells if there is no daemon.
+      // The follower reports that there is no daemon.
       if case .noAnswer = error { tell("\(error);\nits states count as left") }
       act { typing.lose(at: $0) }
     }
@@ -78,7 +78,7 @@ public final class ShiftCommand {
   private func take(_ occurrence: Occurrence, _ explain: (ClientError) -> TerminalText) {
     switch occurrence {
     case .states(_, let change):
-      // The daemon may be another one, or have another configuration before Shift is held.
+      // Since the last `on`, the daemon or its configuration may have been replaced.
       if isOneShot, change == nil || change?.to == "on" { checkTrigger() }
       show("")
     case .unknown(let reason):
@@ -88,7 +88,7 @@ public final class ShiftCommand {
     act { typing.take(occurrence, in: follower?.sessionName ?? "-", at: $0) }
   }
 
-  /// Shows why nothing is typed in the status of the service.
+  /// Shows in the status of the service why nothing is typed.
   private func show(_ reason: TerminalText) {
     if reason != shown { ServiceManager.notify("STATUS=\(reason)") }
     shown = reason

@@ -155,7 +155,7 @@ public final class LoginSession {
       }
     ask(call) { [unowned self] answer in
       guard let first = values(in: answer)?.first else { return }
-      // A seat has a name and a path of its session; without one the path is that of the root.
+      // `ActiveSession` is a name and a path; without an active session, the path is `/`.
       let path = choice == .own ? first.text : first["ActiveSession"]?.elements?.last?.text
       switch path {
       case "/"?:

@@ -160,7 +160,7 @@ struct LibinputParser: EntryParser {
     warning = "libinput hid the key codes, even those of Shift; record with --show-keycodes"
   }
 
-  /// The number of the present device; a new one at its first event.
+  /// The number of the present device; a new one when first needed.
   private mutating func presentDevice() throws(LineFault) -> Int {
     if let device { return device }
     guard count < Self.mostDevices else {

@@ -38,7 +38,7 @@ struct InputReader: ~Copyable {
     let name = isStandardInput ? "<stdin>" : path
     let file = try Self.open(path, name, isStandardInput: isStandardInput)
     self.name = name
-    // Standard input is read from its present position: a script may have read a part on purpose.
+    // Standard input counts as a pipe: if it is a file, a script may have read a part of it.
     size = isStandardInput ? nil : file.sizeOfRegularFile
     descriptor = file
     // A larger one would not stay in the processor's cache.

@@ -23,8 +23,8 @@ final class RecordingFile {
   /// Begins a recording, and writes the description of the first of these devices.
   ///
   /// - Parameters:
-  ///   - path: where to create a file that only its owner can read, and where none may be;
-  ///     `nil` for standard output.
+  ///   - path: where to create a file, which only its owner can read; none may exist there. `nil`
+  ///     for standard output.
   ///   - devices: at least one; the number of each is its index.
   init(
     _ path: String?, _ devices: [DeviceDescription], remarks: [String]
