@@ -74,8 +74,7 @@ public final class Keyboards {
 
   /// What ties the keyboards to an event loop, from ``start(on:followingNewcomers:ready:)`` on.
   struct Watch {
-    /// The descriptors of the devices that are followed.
-    let nodes: ReadySet
+    let loop: EventLoop
     /// Calls `ready` although no descriptor is readable.
     let continuation: EventSource
     /// Asks for the lock LEDs some time after a lock key was pressed.
@@ -126,10 +125,9 @@ public final class Keyboards {
       }
       ready()
     }
-    let nodes = try ReadySet()
     // So a key waits for at most one client, however many there are.
-    loop.serveFirst(nodes, handler: ready)
-    watch = Watch(nodes: nodes, continuation: continuation, lockTimer: lockTimer, finder: finder)
+    loop.serveUrgent = ready
+    watch = Watch(loop: loop, continuation: continuation, lockTimer: lockTimer, finder: finder)
     try openSelected()
     if !followingNewcomers { watch?.finder = nil }
     pending.append(.allOpened(at: Self.now))
@@ -244,7 +242,7 @@ extension Keyboards {
       }
       if role == .pointer { try device.deliver(only: Range(KeyCode.pointerButtonNumbers)) }
       if role == .leds { try device.deliver(only: 0..<0) }
-      try follow(device, kind, role)
+      follow(device, kind, role)
       unopened[path] = nil
     } catch {
       // It has gone, perhaps since it was listed.
@@ -254,12 +252,9 @@ extension Keyboards {
     }
   }
 
-  private func follow(
-    _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
-  ) throws(SystemError) {
-    guard let watch else { return }
+  private func follow(_ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole) {
     let id = DeviceID(order: opened)
-    try watch.nodes.add(device.fileDescriptor)
+    watch?.loop.addUrgent(device.fileDescriptor)
     opened += 1
     let keyboard = FollowedDevice(
       id: id, device: device, kind: kind, role: role, leds: DeviceLEDs(of: device))
@@ -276,7 +271,7 @@ extension Keyboards {
   }
 
   func letGo(_ keyboard: FollowedDevice, _ why: Report) {
-    watch?.nodes.remove(keyboard.device.fileDescriptor)
+    watch?.loop.removeUrgent(keyboard.device.fileDescriptor)
     _ = keyboard.leds.show(LEDOrder())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)

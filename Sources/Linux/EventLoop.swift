@@ -32,11 +32,12 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
 public final class EventLoop {
   let handle: OpaquePointer
 
-  /// What ``serveFirst(_:handler:)`` was given.
-  private var urgent: (set: ReadySet, handler: () -> Void)?
+  /// Called when an urgent descriptor is readable or hung up: before all sources, however many are
+  /// ready.
+  public var serveUrgent: () -> Void = {}
 
-  /// What `poll` waits for: the urgent descriptors, if there are some, and that of sd-event.
-  private var polled: [pollfd]
+  /// What `poll` waits for: sd-event's descriptor, and the urgent ones.
+  private var polled: [pollfd] = []
 
   /// A new loop.
   public init() throws(SystemError) {
@@ -44,7 +45,7 @@ public final class EventLoop {
     try checked("make an event loop", sd_event_new(&handle))
     guard let handle else { throw SystemError("make an event loop", code: ENOMEM) }
     self.handle = handle
-    polled = [-1, sd_event_get_fd(handle)].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    addUrgent(sd_event_get_fd(handle))
   }
 
   deinit { sd_event_unref(handle) }
@@ -53,7 +54,7 @@ public final class EventLoop {
   public func run() throws(SystemError) {
     var isIdle = false
     while sd_event_get_state(handle) != SD_EVENT_FINISHED {
-      serveUrgent(waiting: isIdle)
+      pollUrgent(waiting: isIdle)
       isIdle = try !serveOther()
     }
   }
@@ -61,7 +62,7 @@ public final class EventLoop {
   /// Runs the urgent handler, if it is due, and that of at most one source, without waiting.
   /// Returns whether there was one.
   public func runOnce() throws(SystemError) -> Bool {
-    let hasUrgent = serveUrgent(waiting: false)
+    let hasUrgent = pollUrgent(waiting: false)
     return try serveOther() || hasUrgent
   }
 
@@ -69,12 +70,11 @@ public final class EventLoop {
   ///
   /// - Parameter waiting: whether to wait until anything is ready.
   @discardableResult
-  private func serveUrgent(waiting: Bool) -> Bool {
+  private func pollUrgent(waiting: Bool) -> Bool {
     // It fails only if a signal interrupts it; then nothing is ready.
-    guard poll(&polled, 2, waiting ? -1 : 0) > 0, polled[0].revents != 0 else {
-      return false
-    }
-    urgent?.handler()
+    let count = poll(&polled, nfds_t(polled.count), waiting ? -1 : 0)
+    guard count > (polled[0].revents == 0 ? 0 : 1) else { return false }
+    serveUrgent()
     return true
   }
 
@@ -86,7 +86,7 @@ public final class EventLoop {
 
   /// Waits until ``runOnce()`` has something to do, and returns whether that came in time; for
   /// tests.
-  func wait(upTo milliseconds: Int32) -> Bool { poll(&polled, 2, milliseconds) > 0 }
+  func wait(upTo milliseconds: Int32) -> Bool { poll(&polled, nfds_t(polled.count), milliseconds) > 0 }
 
   /// Ends ``run()`` after the handler that calls this.
   public func stop() { sd_event_exit(handle, 0) }
@@ -108,12 +108,14 @@ public final class EventLoop {
     }
   }
 
-  /// Calls `handler` whenever a descriptor of the set is readable or hung up: before all sources,
-  /// however many are ready. A loop has one such set.
-  public func serveFirst(_ set: ReadySet, handler: @escaping () -> Void) {
-    urgent = (set, handler)
-    polled[0].fd = set.descriptor
+  /// Makes ``serveUrgent`` serve this descriptor too, until ``removeUrgent(_:)``, which must come
+  /// before it is closed.
+  public func addUrgent(_ descriptor: Int32) {
+    polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
   }
+
+  /// Makes the loop forget an urgent descriptor.
+  public func removeUrgent(_ descriptor: Int32) { polled.removeAll { $0.fd == descriptor } }
 
   /// Calls `handler` with each of these signals that the process receives, even if it has ignored
   /// them. They stay blocked when the sources end, and no other thread may let them through.

@@ -44,9 +44,9 @@ struct EventLoopTests {
     }
   }
 
-  @Test("an urgent set is served before each handler of a source, even of the first priority")
+  @Test("an urgent descriptor is served before each handler of a source, even of the first priority")
   func urgent() throws {
-    let (loop, set) = (try EventLoop(), try ReadySet())
+    let loop = try EventLoop()
     var calls: [String] = []
     // None is emptied, so all stay ready.
     let (busy, key) = (try [TestPipe(), TestPipe(), TestPipe()], try TestPipe())
@@ -55,8 +55,8 @@ struct EventLoopTests {
       return try loop.addIO(pipe.reading.number, .readable) { _ in calls.append("other") }
     }
     for other in others { other.setPriority(.first) }
-    try set.add(key.reading.number)
-    loop.serveFirst(set) { calls.append("urgent") }
+    loop.addUrgent(key.reading.number)
+    loop.serveUrgent = { calls.append("urgent") }
     try withExtendedLifetime(others) {
       for _ in 0..<4 where try !loop.runOnce() { Issue.record("nothing was served") }
       #expect(calls == Array(repeating: "other", count: 4))
@@ -67,20 +67,20 @@ struct EventLoopTests {
     }
   }
 
-  @Test("an urgent set wakes the loop; its handler may change it, set a timer and stop the loop")
+  @Test("urgent descriptors wake the loop; their handler may remove some, set a timer and stop the loop")
   func urgentAlone() throws {
-    let (loop, set) = (try EventLoop(), try ReadySet())
+    let loop = try EventLoop()
     let pipes = try [TestPipe(), TestPipe()]
     var calls: [String] = []
     let timer = try loop.addTimer {
       calls.append("timer")
       pipes[1].write()
     }
-    for pipe in pipes { try set.add(pipe.reading.number) }
-    loop.serveFirst(set) {
+    for pipe in pipes { loop.addUrgent(pipe.reading.number) }
+    loop.serveUrgent = {
       calls.append("urgent")
       if calls.count > 1 { loop.stop() }
-      set.remove(pipes[0].reading.number)
+      loop.removeUrgent(pipes[0].reading.number)
       timer.set(after: .milliseconds(1))
     }
     pipes[0].write()
