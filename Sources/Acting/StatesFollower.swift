@@ -5,8 +5,22 @@ public import Linux
 /// Follows the daemon's states for programs that act on them. While the user's session is not in
 /// front, all states count as left.
 public final class StatesFollower {
-  private let daemon: EventSource
-  private let session: LoginSession?
+  private let directory: String
+  private let machines: Set<Machine>?
+  private let loop: EventLoop
+  private let mayWait: Bool
+  private let told: (Result<Occurrence, any Error>) -> Void
+  /// The subscription, or the time until the next one.
+  private var daemon: EventSource?
+  private var session: LoginSession?
+  /// What the daemon and the session have told.
+  private var known: KnownStates
+  /// The conditions whose states the daemon may lack; `nil` once it is known to have them.
+  private var unchecked: StateConditions?
+  /// The question whether it has them.
+  private var question: EventSource?
+  /// What the daemon has told since the question.
+  private var held: [Update] = []
 
   /// The name of the session, as in ``LoginSession/name``; `-` if sessions are not looked at.
   public var sessionName: String { session?.name ?? "-" }
@@ -31,32 +45,62 @@ public final class StatesFollower {
     session choice: LoginSession.Choice = .own, mayWait: Bool = true,
     told: @escaping (Result<Occurrence, any Error>) -> Void
   ) throws {
-    // What the daemon and the session have told.
-    var known = KnownStates(presence: anySession ? .inFront : nil)
-    func tell(_ occurrence: Occurrence?) {
-      if let occurrence { told(.success(occurrence)) }
+    (self.directory, self.machines, self.loop) = (directory, machines, loop)
+    (self.mayWait, self.told) = (mayWait, told)
+    known = KnownStates(presence: anySession ? .inFront : nil)
+    unchecked = conditions?.machines.contains(.keyboard) == true ? conditions : nil
+    // The sources are this object's own, and go with it.
+    if !anySession {
+      session = try LoginSession(choice, on: loop) { [unowned self] in tell(known.take($0)) }
     }
-    if anySession {
-      session = nil
-    } else {
-      session = try LoginSession(choice, on: loop) { presence in tell(known.take(presence)) }
-    }
-    var unchecked = conditions
-    daemon = try loop.follow(directory, of: machines) { update in
-      do {
-        let update = try update.get()
-        // Told even while the session is not in front, which would hide it.
-        if !mayWait, case .disconnected(let error) = update { throw error }
-        if case .states = update, let conditions = unchecked {
-          guard try conditions.check(in: directory) else { return }
-          unchecked = nil
-        }
-        tell(known.take(update))
-      } catch {
-        told(.failure(error))
-      }
+    try follow()
+  }
+
+  private func follow() throws {
+    daemon = try loop.follow(directory, of: machines) { [unowned self] update in
+      attempt { try take(update.get()) }
     }
     // The session's presence is taken before an update of the same time.
-    daemon.setPriority(.last)
+    daemon?.setPriority(.last)
+  }
+
+  private func take(_ update: Update) throws {
+    if case .disconnected(let error) = update {
+      (question, held) = (nil, [])
+      // Told even while the session is not in front, which would hide it.
+      if !mayWait { throw error }
+    } else if let unchecked {
+      held.append(update)
+      if question == nil { try check(unchecked) }
+      return
+    }
+    tell(known.take(update))
+  }
+
+  /// Asks the daemon for its machines. One that does not answer is as good as none: all begins again
+  /// after a second.
+  private func check(_ conditions: StateConditions) throws {
+    question = try loop.ask(.machines, of: directory) { [unowned self] answer in
+      attempt {
+        switch answer {
+        case .success(let machines):
+          try conditions.check(machines)
+          (unchecked, question) = (nil, nil)
+          for update in held { try take(update) }
+          held = []
+        case .failure(let error):
+          daemon = try loop.call(after: .seconds(1)) { [unowned self] in attempt(follow) }
+          try take(.disconnected(error))
+        }
+      }
+    }
+  }
+
+  private func tell(_ occurrence: Occurrence?) {
+    if let occurrence { told(.success(occurrence)) }
+  }
+
+  private func attempt(_ body: () throws -> Void) {
+    do { try body() } catch { told(.failure(error)) }
   }
 }

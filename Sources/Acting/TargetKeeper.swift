@@ -16,10 +16,11 @@ public import Terminal
 /// | the session is not in front  | none, at once                                                  |
 /// | the program ends             | none, at once                                                  |
 ///
-/// The manager is asked once which targets are active, and from then on only told what to stop and
-/// start. A target is started once all others of its machine have stopped, so no two are active at
-/// once, and the target of a state that ends meanwhile is never started. A target that cannot be
-/// started, or that another program stopped, is left alone until its state is entered again.
+/// The manager is asked at the start which targets are active, and then only told what to stop and
+/// start; one that executes itself again is asked again. A target is started once all others of its
+/// machine have stopped, so no two are active at once, and the target of a state that ends
+/// meanwhile is never started. A target that cannot be started, or that another program stopped, is
+/// left alone until its state is entered again.
 public final class TargetKeeper {
   /// How long the targets outlast the daemon.
   private static let patience = Duration.seconds(1)
@@ -31,6 +32,8 @@ public final class TargetKeeper {
   private let machines: [Machine]
   private let tell: (TerminalText) -> Void
   private var manager: SystemdManager?
+  /// The next attempt to connect to the manager.
+  private var attempt: EventSource?
 
   /// The targets of the present states; `nil` before these are known.
   private var wanted: [Machine: String]?
@@ -64,7 +67,7 @@ public final class TargetKeeper {
   /// - Parameter anySession: whether not to look at sessions.
   /// - Returns: the signal.
   /// - Throws: ``ClientError`` if waiting for the daemon would not help, and ``SystemError`` if there
-  ///   is no user manager, or it ends or executes itself again.
+  ///   is no user manager at the start.
   public func keep(_ directory: String, anySession: Bool) throws -> Int32 {
     try connect()
     let signals = try run.loop.addSignals([SIGHUP, SIGINT, SIGTERM]) { [self] number in
@@ -142,16 +145,18 @@ public final class TargetKeeper {
     // until this program is ready.
     if !isReady { ServiceManager.notify("READY=1") }
     isReady = true
-    for target in active.subtracting(wanted.values) {
-      self.active?.remove(target)
-      stopping.insert(target)
-      give((target, isStart: false))
-    }
+    for target in active.subtracting(wanted.values) { stop(target) }
     for (machine, target) in wanted where !active.contains(target) {
       guard !stopping.contains(where: { $0.hasPrefix(Self.prefix(of: machine)) }) else { continue }
       self.active?.insert(target)
       give((target, isStart: true))
     }
+  }
+
+  private func stop(_ target: String) {
+    active?.remove(target)
+    stopping.insert(target)
+    give((target, isStart: false))
   }
 
   private func give(_ order: Order) {
@@ -190,7 +195,7 @@ public final class TargetKeeper {
       guard let order = jobs.removeValue(forKey: job.job) else { return }
       end(order, failure: job.result == "done" ? nil : "its job ended with '\(job.result)'")
     } lost: { [self] in
-      run.fail(SystemError("follow", "the user's service manager", code: ECONNRESET))
+      reconnect()
     }
     self.manager = manager
     let patterns = Machine.allCases.map { BusValue.string(Self.target(of: $0, "*")) }
@@ -199,19 +204,33 @@ public final class TargetKeeper {
     ) { [self] result in
       switch result {
       case .success(let values):
-        active = Set((values.first?.elements ?? []).compactMap(activeTarget))
+        let targets = (values.first?.elements ?? []).compactMap(listedTarget)
+        active = Set(targets.map(\.name))
+        // Stopped once more, which tells of the end.
+        for target in targets where target.isStopping { stop(target.name) }
         settle()
-      case .failure(let error): run.fail(error)
+      // A manager that does not answer is as good as none.
+      case .failure: reconnect()
       }
       endIfSettled()
     }
   }
+
+  /// Connects again soon: a manager that executes itself again has closed the connection.
+  private func reconnect() {
+    (active, stopping, jobs) = (nil, [], [:])
+    run.perform {
+      attempt = try run.loop.call(after: .milliseconds(500)) { [self] in
+        do throws(SystemError) { try connect() } catch { reconnect() }
+      }
+    }
+  }
 }
 
-/// The name of a unit in an answer of `ListUnitsByPatterns`, if it is active or about to be.
-private func activeTarget(_ unit: BusValue) -> String? {
+/// A unit in an answer of `ListUnitsByPatterns`, if it is active or about to be.
+private func listedTarget(_ unit: BusValue) -> (name: String, isStopping: Bool)? {
   guard let values = unit.elements, values.count == 10, let name = values[0].text,
     let state = values[3].text, let job = values[8].text
   else { return nil }
-  return job == "start" || state == "active" && job != "stop" ? name : nil
+  return job == "start" || state == "active" ? (name, job == "stop") : nil
 }

@@ -6,7 +6,7 @@ import Wire
 ///
 ///     away ── connects ──> asked ── states ──> connected ── the daemon goes ──> away …
 ///
-/// While it is away it tries to connect, at first soon and then once a second. A new connection
+/// While it is away it tries to connect, at first often and then once a second. A new connection
 /// resumes after the last change, which it names by number and instance.
 ///
 /// Wait until ``descriptor`` is readable, then call ``advance()``.
@@ -23,7 +23,6 @@ package final class Subscription {
   }
 
   private static let patience = Duration.seconds(5)
-  /// How long to wait before the first attempt to connect again; each time twice as long.
   private static let shortestDelay = Duration.milliseconds(10)
   private static let longestDelay = Duration.seconds(1)
 
@@ -31,11 +30,10 @@ package final class Subscription {
   private let machines: Set<Machine>?
   private let wakeup: Wakeup
   private var phase = Phase.away(attempt: .now)
-  /// How long to wait before the next attempt to connect.
-  private var delay = shortestDelay
   /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
-  private var isAbsenceTold = false
+  /// Since when there is no daemon, if that was told.
+  private var absence: SuspendingClock.Instant?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
   /// What the present call of ``advance()`` returns.
@@ -108,14 +106,16 @@ package final class Subscription {
       isDenied = false
     // Who has waited for a daemon may have found a new socket, which is made before its group may
     // use it.
-    case .permissionDenied where isAbsenceTold && !isDenied:
-      (isDenied, delay) = (true, Self.longestDelay)
+    case .permissionDenied where absence != nil && (last != nil || !isDenied): isDenied = true
     case .permissionDenied, .badReply, .refused, .failed, .cancelled: throw error
     }
-    if !isAbsenceTold { updates.append(.disconnected(error)) }
-    isAbsenceTold = true
+    if absence == nil { updates.append(.disconnected(error)) }
+    let start = absence ?? .now
+    absence = start
+    // So a daemon is found at most a quarter later than it came.
+    let quarter = isDenied ? Self.longestDelay : start.duration(to: .now) / 4
+    let delay = min(max(quarter, Self.shortestDelay), Self.longestDelay)
     try stayAway(until: .now.advanced(by: delay))
-    delay = min(delay * 2, Self.longestDelay)
   }
 
   // MARK: - With a connection
@@ -146,7 +146,7 @@ package final class Subscription {
     } catch {
       return try retry(after: error)
     }
-    (delay, isAbsenceTold, isDenied) = (Self.shortestDelay, false, false)
+    (absence, isDenied) = (nil, false)
     // The next change may come hours later.
     try wakeup.wait(for: connection.descriptor, until: nil)
     phase = .connected(connection)
@@ -157,7 +157,7 @@ package final class Subscription {
     do throws(ClientError) {
       try connection.read()
     } catch {
-      isAbsenceTold = true
+      absence = .now
       updates.append(.disconnected(error))
       return try stayAway(until: .now)
     }

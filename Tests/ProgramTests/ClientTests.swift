@@ -140,6 +140,21 @@ struct ClientTests {
     withExtendedLifetime(server) {}
   }
 
+  @Test("a subscription tries often while the daemon is away for a short time")
+  func attempts() throws {
+    let folder = try TemporaryFolder()
+    let subscription = try Subscription(to: folder.path)
+    let start = ContinuousClock.now
+    var attempts = 0
+    while ContinuousClock.now - start < .seconds(2) {
+      try awaitInput(subscription.descriptor, "an attempt")
+      _ = try subscription.advance()
+      attempts += 1
+    }
+    // Waits that are each twice as long would make eight.
+    #expect(attempts > 10)
+  }
+
   @Test("a cancelled subscription ends at once and closes its connection")
   func cancellation() async throws {
     let folder = try TemporaryFolder()

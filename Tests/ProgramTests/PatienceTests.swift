@@ -33,6 +33,20 @@ struct PatienceTests {
     }
   }
 
+  @Test("wait ends in time, however long the daemon takes to tell its machines")
+  func machines() throws {
+    let folder = try TemporaryFolder()
+    let answers = ScriptedDaemon.answers.merging(["ListMachines": []]) { $1 }
+    let daemon = try ScriptedDaemon(
+      in: folder.path, answers, staysAfterMonitor: true, clients: 2)
+    let start = ContinuousClock.now
+    let ended = try keymodectl("wait keyboard=editingText --timeout 0.3", in: folder.path)
+    #expect((ended.status, ended.errors) == (1, ""))
+    // The question for the machines alone would take five seconds.
+    #expect(ContinuousClock.now - start < .seconds(4))
+    withExtendedLifetime(daemon) {}
+  }
+
   @Test("without --timeout, commands and the start of a watch give up too")
   func usual() throws {
     let watching = [

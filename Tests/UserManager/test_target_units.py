@@ -205,14 +205,16 @@ def test_manager_that_is_reloaded_loses_nothing(serving: Person, follower: int) 
     serving.wait_for_target("editingText")
 
 
-def test_manager_that_executes_itself_again_starts_it_again(serving: Person, follower: int) -> None:
+def test_manager_that_executes_itself_again_loses_nothing(serving: Person, follower: int) -> None:
     pid = serving.main_pid(SERVICE)
     serving.systemctl("daemon-reexec")
-    wait_until(lambda: serving.main_pid(SERVICE) not in (0, pid), "the next process")
     serving.wait_for_target("prepareToRecord")
-    assert serving.main_pid(FOLLOWER) > 0
     serving.trigger("clickSwitchButton")
     serving.wait_for_target("editingText")
+    serving.wait_for_end(follower)
+    assert serving.main_pid(SERVICE) == pid
+    stops = [job for job in jobs(serving) if job[0] == "stop"]
+    assert stops[-1] == ("stop", TARGET) and stops.count(stops[-1]) == 1
 
 
 def test_restarted_manager_gets_the_targets_again(serving: Person, follower: int) -> None:
@@ -245,6 +247,25 @@ def test_targets_that_were_active_before_it_are_stopped(serving: Person, followe
     serving.systemctl("start", SERVICE)
     wait_until(lambda: serving.active("keymode-*@*") == [TARGET], "the right target")
     assert serving.main_pid(FOLLOWER) == running
+
+
+def test_target_that_still_stops_is_waited_for(serving: Person) -> None:
+    serving.systemctl("stop", SERVICE)
+    # It stops before its target does.
+    ending = "ExecStop=sh -c 'until test -e %t/go; do sleep 0.1; done'"
+    slow = documented_unit().replace("[Service]\n", f"[Service]\n{ending}\n")
+    serving.write_unit(FOLLOWER, slow.replace("[Unit]\n", f"[Unit]\nAfter={TARGET}\n"))
+    serving.systemctl("daemon-reload")
+    serving.systemctl("start", TARGET, FOLLOWER)
+    serving.systemctl("stop", "--no-block", TARGET)
+    wait_until(lambda: serving.told(FOLLOWER, "ActiveState") == "deactivating", "the stop")
+    serving.systemctl("start", SERVICE)
+    (serving.runtime / "go").touch()
+    serving.wait_for_target("prepareToEditText")
+    assert jobs(serving)[-2:] == [
+        ("stop", TARGET),
+        ("start", "keymode-keyboard@prepareToEditText.target"),
+    ]
 
 
 def test_target_that_another_program_stops_is_left_alone(serving: Person, follower: int) -> None:

@@ -1,5 +1,4 @@
 public import KeyboardModes
-import KeymodeClient
 import Linux
 public import Terminal
 public import Wire
@@ -44,22 +43,8 @@ public struct StateConditions: Hashable, Sendable {
     self.first = first
   }
 
-  /// Asks the daemon whether its keyboard machine has all states that are named: a missing one can
-  /// never hold. Waits for the answer.
-  ///
-  /// - Returns: `false` if the daemon has gone. Then ask again when it is back.
-  /// - Throws: `UsageError` if it lacks a state, and ``ClientError``.
-  func check(in directory: String) throws -> Bool {
-    guard wanted[.keyboard] != nil else { return true }
-    do {
-      try check(PendingAnswer(to: .machines, in: directory).wait())
-      return true
-    } catch ClientError.noDaemon, ClientError.connectionLost {
-      return false
-    }
-  }
-
-  /// Checks that one of these machines, the keyboard's, has all states that are named.
+  /// Checks that one of these machines, the keyboard's, has all states that are named: a missing one
+  /// can never hold.
   ///
   /// - Throws: `UsageError` if it lacks one.
   public func check(_ machines: [MachineMessage]) throws(UsageError) {
