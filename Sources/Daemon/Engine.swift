@@ -61,9 +61,7 @@ final class Engine {
   /// Keeps the states, with so many of the last changes; one even if there was no new one, for a
   /// client that does not have it yet.
   private func commit(_ count: Int, at time: Time) {
-    let count = min(max(count, 1), StateStore.mostChanges, ring.count)
-    let changes = ring.changes(after: ring.latest - Int64(count), upTo: ring.latest)
-    store?.commit(state(at: time), read { $0.snapshot }, changes)
+    store?.commit(state(at: time), read { $0.snapshot }, last: max(count, 1), of: ring)
   }
 
   /// Reads from the controller in place. A property of a class would be copied first, as a whole.

@@ -25,7 +25,7 @@ final class StateStore {
   private static let mostReleases = 6
 
   /// How many of the last changes are kept. One input seldom makes more.
-  static let mostChanges = 8
+  private static let mostChanges = 8
 
   /// What the previous daemon left; `nil` if it is invalid, or if there was none.
   let contents: Contents?
@@ -44,10 +44,13 @@ final class StateStore {
 
   /// Replaces the states. They are kept once this returns.
   ///
-  /// - Parameter changes: the last changes that led to them, in order, at most ``mostChanges``.
+  /// - Parameters:
+  ///   - count: how many of the last changes to keep, as far as the ring has them.
+  ///   - ring: the changes that led to the states.
   func commit(
-    _ state: StateMessage, _ snapshot: Controller.Snapshot, _ changes: some Sequence<Change>
+    _ state: StateMessage, _ snapshot: Controller.Snapshot, last count: Int, of ring: ChangeRing
   ) {
+    let count = min(count, Self.mostChanges, ring.count)
     bytes.removeAll(keepingCapacity: true)
     bytes.appendJSON { json in
       json.object { json in
@@ -64,7 +67,9 @@ final class StateStore {
         json.close("]")
         json.name("changes")
         json.open("[")
-        for change in changes { change.write(to: &json) }
+        for change in ring.changes(after: ring.latest - Int64(count), upTo: ring.latest) {
+          change.write(to: &json)
+        }
         json.close("]")
       }
     }

@@ -52,7 +52,10 @@ final class StateStoreTests {
   }
 
   private func commit(_ contents: StateStore.Contents) throws {
-    try store().commit(contents.state, contents.snapshot, contents.changes)
+    let before = contents.state.modes.sequence - Int64(contents.changes.count)
+    var ring = ChangeRing(after: before)
+    for change in contents.changes { ring.append(change) }
+    try store().commit(contents.state, contents.snapshot, last: 8, of: ring)
   }
 
   @Test("a second store on the same file has the last commit, with its changes")
