@@ -28,16 +28,22 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
 /// `sd_event_*` function that they call.
 ///
 /// Keyboards are served without sd-event, which would be 8 µs slower after a pause: it touches 60
-/// pages of code and data that are no longer in the processor's caches.
+/// pages of code and data that are no longer in the processor's caches. So it runs only when one of
+/// its sources is ready, or was changed.
 public final class EventLoop {
   let handle: OpaquePointer
 
   /// Called when an urgent descriptor is readable or hung up: before all sources, however many are
-  /// ready.
+  /// ready. It may set and switch any ``EventSource``, but not use a bus: the loop would not notice
+  /// that sd-event has to prepare.
   public var serveUrgent: () -> Void = {}
 
   /// What `poll` waits for: sd-event's descriptor, and the urgent ones.
   private var polled: [pollfd] = []
+
+  /// Whether sd-event has to prepare for the next wait: one of its sources was added, switched on or
+  /// off, or called.
+  fileprivate var isChanged = true
 
   /// A new loop.
   public init() throws(SystemError) {
@@ -52,10 +58,9 @@ public final class EventLoop {
 
   /// Runs until ``stop()``.
   public func run() throws(SystemError) {
-    var isIdle = false
     while sd_event_get_state(handle) != SD_EVENT_FINISHED {
-      pollUrgent(waiting: isIdle)
-      isIdle = try !serveOther()
+      pollUrgent(waiting: !isChanged)
+      if polled[0].revents != 0 || isChanged { isChanged = try serveOther() }
     }
   }
 
@@ -89,7 +94,10 @@ public final class EventLoop {
   func wait(upTo milliseconds: Int32) -> Bool { poll(&polled, nfds_t(polled.count), milliseconds) > 0 }
 
   /// Ends ``run()`` after the handler that calls this.
-  public func stop() { sd_event_exit(handle, 0) }
+  public func stop() {
+    isChanged = true
+    sd_event_exit(handle, 0)
+  }
 
   /// Sends watchdog notifications to the service manager from the loop, if it asked for them.
   public func reportToWatchdog() throws(SystemError) {
@@ -167,6 +175,7 @@ public final class EventSource {
     add: (UnsafeMutablePointer<OpaquePointer?>, UnsafeMutableRawPointer) -> Int32
   ) throws(SystemError) {
     (self.loop, self.handler) = (loop, handler)
+    loop.isChanged = true
     // Unretained: `deinit` removes the source from the loop, so the object outlives every call.
     try checked(operation, add(&handle, Unmanaged.passUnretained(self).toOpaque()))
   }
@@ -230,6 +239,7 @@ public final class EventSource {
   public func enable() { enable(SD_EVENT_ON) }
 
   private func enable(_ mode: some BinaryInteger) {
+    loop.isChanged = true
     sd_event_source_set_enabled(handle, Int32(mode))
   }
 }
