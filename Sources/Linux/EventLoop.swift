@@ -91,7 +91,9 @@ public final class EventLoop {
 
   /// Waits until ``runOnce()`` has something to do, and returns whether that came in time; for
   /// tests.
-  func wait(upTo milliseconds: Int32) -> Bool { poll(&polled, nfds_t(polled.count), milliseconds) > 0 }
+  func wait(upTo milliseconds: Int32) -> Bool {
+    poll(&polled, nfds_t(polled.count), milliseconds) > 0
+  }
 
   /// Ends ``run()`` after the handler that calls this.
   public func stop() {

@@ -44,7 +44,7 @@ struct EventLoopTests {
     }
   }
 
-  @Test("an urgent descriptor is served before each handler of a source, even of the first priority")
+  @Test("an urgent descriptor is served before each source, even of the first priority")
   func urgent() throws {
     let loop = try EventLoop()
     var calls: [String] = []
@@ -67,7 +67,7 @@ struct EventLoopTests {
     }
   }
 
-  @Test("urgent descriptors wake the loop; their handler may remove some, set a timer and stop the loop")
+  @Test("urgent descriptors wake the loop; their handler may remove one, set a timer and stop")
   func urgentAlone() throws {
     let loop = try EventLoop()
     let pipes = try [TestPipe(), TestPipe()]
