@@ -110,7 +110,7 @@ struct KnownStates {
     return now == before ? nil : occurrence(after: nil)
   }
 
-  /// Notes the states, and for those that are new whether the session was in front.
+  /// Notes the states, and, for each new one, whether the session is in front.
   private mutating func count(_ modes: Modes) {
     var elsewhere = states?.enteredElsewhere ?? atFirst
     if let before = states?.modes {

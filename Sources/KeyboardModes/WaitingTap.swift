@@ -2,11 +2,11 @@
 /// ``Settings/ShiftTrigger/tap``.
 ///
 ///     Shift   P--R---            P: its press, R: its release
-///                |  ^ due: it counts, with the time of its press
-///                ^ the switch may bounce until then; a tap without debouncing counts here
+///                |  ^ due: the tap counts, with the time of its press
+///                ^ from here until due the switch may bounce; without debouncing, due is here
 ///
-/// Any other key that goes down settles a released tap before it acts, and ends a press that is
-/// still down: that was no tap.
+/// When another key goes down, a released tap counts before that key acts. A Shift that is still
+/// down is then no tap.
 struct WaitingTap: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey

@@ -65,14 +65,14 @@ public struct Client: Sendable {
     try await ask(.machines)
   }
 
-  /// The devices that the daemon follows, for those who may send events. Throws like ``state()``.
+  /// The devices that the daemon follows, if this user may send events. Throws like ``state()``.
   public func devices(
     isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> [DeviceMessage] {
     try await ask(.devices)
   }
 
-  /// The statistics of the daemon, for those who may send events. Throws like ``state()``.
+  /// The statistics of the daemon, if this user may send events. Throws like ``state()``.
   public func statistics(
     isolation: isolated (any Actor)? = #isolation
   ) async throws(ClientError) -> StatisticsMessage {

@@ -64,8 +64,8 @@ public final class EventLoop {
     }
   }
 
-  /// Runs the urgent handler, if it is due, and that of at most one source, without waiting.
-  /// Returns whether there was one.
+  /// Runs the urgent handler, if it is due, and the handler of at most one source, without
+  /// waiting. Returns whether a handler ran.
   public func runOnce() throws(SystemError) -> Bool {
     let hasUrgent = pollUrgent(waiting: false)
     return try serveOther() || hasUrgent

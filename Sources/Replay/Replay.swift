@@ -105,9 +105,9 @@ public struct Replay: Sendable {
 
   // MARK: Time
 
-  /// Advances to the time of the next input; `nil` is no time, and always reached.
+  /// Advances to the time of the next input, unless it has none.
   ///
-  /// - Returns: whether it is in or before the window. If not, the replay ends at `until`.
+  /// - Returns: `false` if the input is after the window; then the replay ends at `until`.
   private mutating func reach(_ now: Time?) -> Bool {
     guard !isEnded else { return false }
     guard let now else { return true }

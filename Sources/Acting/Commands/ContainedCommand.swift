@@ -120,7 +120,7 @@ final class ContainedCommand {
     isEnding = true
   }
 
-  // MARK: - What follows
+  // MARK: - What is done
 
   /// Sends a signal to the command's process group.
   private func send(_ signal: Int32) {

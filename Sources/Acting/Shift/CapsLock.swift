@@ -2,17 +2,18 @@ import KeyboardModes
 
 /// The Caps Lock of the session in front, which is to be on while the state `capsLock` lasts.
 ///
-/// | phase     | LED on                   | LED off                      | time is over            |
-/// | --------- | ------------------------ | ---------------------------- | ----------------------- |
-/// | notOurs   | -                        | `capsLock` is entered: *tap* | -                       |
-/// | awaitsOn  | ours; if unwanted, *tap* | -                            | LED off: late, *give up* |
-/// | late      | ours; if unwanted, *tap* | -                            | notOurs                 |
-/// | ours      | if unwanted, *tap*       | notOurs: the person did it   | -                       |
-/// | awaitsOff | -                        | notOurs; if wanted, *tap*    | notOurs; LED on: *give up* |
-/// | settling  | -                        | -                            | as in ours or awaitsOff |
+/// | phase     | LED on                   | LED off                   | time is over              |
+/// | --------- | ------------------------ | ------------------------- | ------------------------- |
+/// | notOurs   | -                        | `capsLock` entered: *tap* | -                         |
+/// | awaitsOn  | ours; if unwanted, *tap* | -                         | if off: late, *give up*   |
+/// | late      | ours; if unwanted, *tap* | -                         | notOurs                   |
+/// | ours      | if unwanted, *tap*       | notOurs: the person's tap | -                         |
+/// | awaitsOff | -                        | notOurs; if wanted, *tap* | notOurs; if on, *give up* |
+/// | settling  | -                        | -                         | ours; if off, awaitsOff   |
 ///
 /// A tap toggles Caps Lock, and leads to `awaitsOn` or `awaitsOff` until the LED has answered.
-/// Without a known LED nothing is tapped, and time runs out only in `late` and `awaitsOff`.
+/// Without a known LED nothing is tapped, and time runs out only in `late` and `awaitsOff`. If the
+/// tap before `settling` was not answered, an LED still off leads to notOurs, and *give up*.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {
     /// Caps Lock is the person's own business.

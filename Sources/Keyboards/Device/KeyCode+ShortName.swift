@@ -7,7 +7,7 @@ extension KeyCode {
   /// The key that `text` names: a name of the kernel, `KEY_F9`, a short name, `F9`, or the number
   /// of a key without a name, `0x2e8`. Case does not matter. `nil` if no key has this name.
   public init?(writtenAs text: String) {
-    // Otherwise letters of other scripts could pass for these, such as the Kelvin sign for K.
+    // No other character may pass for a letter of ASCII, as the Kelvin sign would for K.
     guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
     let capitals = text.uppercased()
     let key =

@@ -3,7 +3,7 @@ struct ToldSession {
   private struct Properties {
     var hasSeat = false
     var isActive = false
-    /// Whether it is a greeter's, or a lock screen's: no session becomes one later.
+    /// Whether the session is no user's, such as a greeter's. This never changes.
     var isGreeter = false
     /// A session counts as locked until logind says that it is not.
     var isLocked = true

@@ -165,7 +165,7 @@ struct Fields {
     return try Time(seconds: seconds, microseconds: fraction)
   }
 
-  /// Takes all digits that follow, which have to be 1 to 18.
+  /// Takes all digits that follow. `nil` unless there are 1 to 18.
   @inline(__always)
   mutating func digits() -> Int64? {
     let start = front

@@ -94,7 +94,7 @@ private struct Picture {
     let middle = height + Self.rowHeight / 2
     addText(name, x: Self.edge, y: middle + 4)
     elements.append(path("grid", line(y: middle)))
-    // Ticks of one pixel show no more than this, however many presses there are.
+    // One tick for each column of pixels: more would lie on top of each other.
     let columns = Set(presses.map { axis.x($0).rounded() }).sorted()
     if !columns.isEmpty {
       let ticks = columns.map { "M\(decimal($0)) \(decimal(middle - 5))v10" }.joined()
