@@ -132,7 +132,7 @@ public final class StateCommand {
     take(.ended)
   }
 
-  // MARK: - What follows
+  // MARK: - What is done
 
   private func take(_ event: CommandRules.Event, endingBy signal: Int32 = SIGTERM) {
     guard let transition = machine.take(event) else {
