@@ -1,10 +1,12 @@
 /// Answers calls of `org.varlink.service`, the interface that every Varlink service has.
 public enum ServiceInfo {
   /// The results of `GetInfo`.
-  private static let info: JSON = [
-    "vendor": "keymoded", "product": "keymoded", "version": .string(keymodedVersion), "url": "",
-    "interfaces": .array(interfaces.map { .string($0.name) }),
-  ]
+  private static var info: JSON {
+    [
+      "vendor": "keymoded", "product": "keymoded", "version": .string(keymodedVersion), "url": "",
+      "interfaces": .array(interfaces.map { .string($0.name) }),
+    ]
+  }
 
   /// The interfaces of the daemon.
   private static let interfaces = [
