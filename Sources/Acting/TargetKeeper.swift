@@ -19,8 +19,8 @@ public import Terminal
 /// The manager is asked at the start which targets are active, and then only told what to stop and
 /// start; one that executes itself again is asked again. A target is started once all others of its
 /// machine have stopped, so no two are active at once, and the target of a state that ends
-/// meanwhile is never started. A target that cannot be started, or that another program stopped, is
-/// left alone until its state is entered again.
+/// meanwhile is never started. A target that cannot be started, or that another program stopped or
+/// started since, is left alone until its state is entered.
 public final class TargetKeeper {
   /// How long the targets outlast the daemon.
   private static let patience = Duration.seconds(1)
