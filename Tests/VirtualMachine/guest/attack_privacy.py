@@ -51,7 +51,7 @@ def stored(daemon: Daemon) -> bytes:
     """The memory with the states, which outlives the daemon."""
     (memory,) = (
         path
-        for path in (daemon.process.folder / "fd").iterdir()
+        for path in (daemon.process.folder / "map_files").iterdir()
         if str(path.readlink()).startswith("/memfd:keymoded-states")
     )
     return memory.read_bytes()
