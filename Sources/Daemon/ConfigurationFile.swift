@@ -33,7 +33,7 @@ final class ConfigurationFile {
 
   /// - Parameters:
   ///   - path: the file; the system's if `nil`.
-  ///   - keep: keeps a good configuration of a service, as it is printed, for the next daemon.
+  ///   - keep: keeps a good configuration of a service, in YAML, for the next daemon.
   init(_ path: String?, keep: (([UInt8]) -> Void)? = nil) {
     self.path = path
     self.keep = keep

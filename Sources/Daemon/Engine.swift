@@ -27,13 +27,14 @@ final class Engine {
     at now: Time
   ) {
     self.store = store
+    let contents = store?.contents
     controller = Controller(settings: settings)
-    instance = store?.contents?.state.instance ?? ServiceManager.randomName()
-    let last = store?.contents?.state.modes.sequence ?? 0
-    let kept = store?.contents?.changes ?? []
+    instance = contents?.state.instance ?? ServiceManager.randomName()
+    let last = contents?.state.modes.sequence ?? 0
+    let kept = contents?.changes ?? []
     ring = ChangeRing(capacity: ringCapacity, after: last - Int64(kept.count))
     var changes: [Change] = []
-    if let contents = store?.contents {
+    if let contents {
       let modes = contents.state.modes
       let entered = [modes.shiftSince, modes.keyboardSince].compactMap(\.self).max()
       changes = controller.resume(

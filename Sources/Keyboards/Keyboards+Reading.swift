@@ -12,7 +12,7 @@ extension Keyboards {
   private static let mostDelays = 64
 
   /// How long after its time stamp a key can be read at the latest, in microseconds. The kernel
-  /// takes far less, and nobody notices this delay.
+  /// takes far less, and the delay is too short to notice.
   public static let lateness: Int64 = 1000
 
   /// How long after a press of a lock key its LED is asked for, in microseconds: the desktop has

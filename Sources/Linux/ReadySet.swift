@@ -18,12 +18,9 @@ public final class ReadySet: Sendable {
   }
 
   /// Adds a descriptor, which stays open until it is removed.
-  ///
-  /// - Parameter number: what `epoll_wait` tells of it.
-  public func add(_ descriptor: Int32, as number: UInt64 = 0) throws(SystemError) {
+  public func add(_ descriptor: Int32) throws(SystemError) {
     var event = epoll_event()
     event.events = EPOLLIN.rawValue
-    event.data.u64 = number
     try retrying("watch a descriptor") {
       epoll_ctl(file.number, EPOLL_CTL_ADD, descriptor, &event)
     }

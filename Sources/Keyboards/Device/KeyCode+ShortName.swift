@@ -47,8 +47,8 @@ extension KeyCode {
     self = key
   }
 
-  /// The key that PC keyboards have in place of this one, with the same label, and that label:
-  /// `KEY_COMPOSE` and `Menu` for `KEY_MENU`. `nil` for keys that are not easily confused.
+  /// PC keyboards lack this key, but have another with the same label. Returns the label and the
+  /// other key: `Menu` and `KEY_COMPOSE` for `KEY_MENU`. `nil` for keys that are not easily confused.
   public var counterpart: (label: String, key: KeyCode)? {
     guard let name = eventCodeName(1, number),
       let pair = KeyName.counterparts.first(where: { $0.rare == name }),

@@ -192,7 +192,7 @@ public final class BusSlot {
     guard let message, let context else { return 0 }
     // A strong reference while the handler runs, since it may release the slot.
     let slot = Unmanaged<BusSlot>.fromOpaque(context).takeUnretainedValue()
-    // A signal that cannot be read is malformed, and nobody is told of it.
+    // A malformed signal is ignored.
     if let arguments = try? BusMessage(received: message).arguments() { slot.handler(arguments) }
     return 0
   }

@@ -12,7 +12,7 @@ public enum SessionPresence: Hashable, Sendable {
 
   /// Why a session is not in front.
   public enum Reason: Hashable, Sendable, TerminalTextConvertible {
-    /// The user has only a process, or nobody is on the seat.
+    /// There is no session: the user has only a process, or the seat is empty.
     case noSession
     /// The session is not on the machine's first seat, `seat0`: it came over the network, for
     /// example.
