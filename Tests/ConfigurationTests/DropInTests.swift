@@ -315,14 +315,14 @@ struct ExcerptTests {
         "keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
         [
           "  keyboard: {bindings: {tapTextField: [Super+F99 release]}}",
-          String(repeating: " ", count: 39) + "^" + String(repeating: "~", count: 16),
+          "                                       ^~~~~~~~~~~~~~~~~",
         ]
       ),
       (
         "keyboard: {bindings: {tapTextField: 'F9 relase'}}",
         [
           "  keyboard: {bindings: {tapTextField: 'F9 relase'}}",
-          String(repeating: " ", count: 38) + "^" + String(repeating: "~", count: 10),
+          "                                      ^~~~~~~~~~~",
         ]
       ),
       ("shift:\n  [timeout,\n  trigger]", ["    [timeout,", "    ^"]),
