@@ -7,11 +7,9 @@ import Keyboards
 ///       name:     "gpio-keys"
 ///     [    1234.567890] /dev/input/event2: 0001 002a 00000001
 ///     [    1234.567890] /dev/input/event2: EV_KEY       KEY_LEFTSHIFT        DOWN
-///     1234-567890: /dev/input/event2: 0001 002a 00000001
 ///
 /// Numbers are hexadecimal, values in two's complement. The path of the device is missing if
-/// getevent reads only one device. Old versions write the time with a dash, and its microseconds
-/// without leading zeros. Source: toolbox/getevent.c of the Android Open Source Project.
+/// getevent reads only one device. Source: toolbox/getevent.c of the Android Open Source Project.
 struct GeteventParser: EntryParser {
   private(set) var isRecognized = false
 
@@ -74,22 +72,17 @@ struct GeteventParser: EntryParser {
 
   private static let unknown = LineFault("neither an event nor a line about a device")
 
-  /// Parses `[    1234.567890]`, or `1234-567890:` without leading zeros of the microseconds.
+  /// Parses `[    1234.567890]`; `nil` if the line begins otherwise.
+  @inline(__always)
   private func time(_ fields: inout Fields) throws(LineFault) -> Time? {
-    if fields.skip(UInt8(ascii: "[")) {
-      let time = try fields.time()
-      guard fields.skip(.bracket) else { throw LineFault("the time has no closing ']'") }
-      return time
-    }
-    var old = fields
-    guard let seconds = old.digits(), old.skip(UInt8(ascii: "-")), let fraction = old.digits(),
-      old.skip(": ")
-    else { return nil }
-    fields = old
-    return try Time(seconds: seconds, microseconds: fraction)
+    guard fields.skip(UInt8(ascii: "[")) else { return nil }
+    let time = try fields.time()
+    guard fields.skip(.bracket) else { throw LineFault("the time has no closing ']'") }
+    return time
   }
 
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
+  @inline(__always)
   private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
@@ -114,6 +107,7 @@ struct GeteventParser: EntryParser {
     return .gone(device: devices.remove(at: index).number, at: nil)
   }
 
+  @inline(__always)
   private func type(_ fields: inout Fields) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { return nil }
@@ -149,6 +143,7 @@ struct GeteventParser: EntryParser {
     throw LineFault("unknown event code \(quoted(name))")
   }
 
+  @inline(__always)
   private func value(_ fields: inout Fields) -> Int32? {
     if let number: UInt32 = fields.hexadecimal(digits: 8...8) { return Int32(bitPattern: number) }
     guard let name = fields.next() else { return nil }

@@ -191,6 +191,7 @@ extension Time {
 
 extension UnsafeRawBufferPointer {
   /// Whether these bytes are exactly this text.
+  @inline(__always)
   func equals(_ text: StaticString) -> Bool {
     count == text.utf8CodeUnitCount && begins(with: text)
   }
@@ -202,6 +203,7 @@ extension UnsafeRawBufferPointer {
   }
 
   /// Whether these bytes begin with this text.
+  @inline(__always)
   func begins(with text: StaticString) -> Bool {
     guard let base = baseAddress, count >= text.utf8CodeUnitCount else { return false }
     return memcmp(base, text.utf8Start, text.utf8CodeUnitCount) == 0
