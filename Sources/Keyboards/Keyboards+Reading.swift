@@ -69,13 +69,13 @@ extension Keyboards {
   private func readAll() -> (limit: Time, ended: [Ended]) {
     var limit = Self.now
     var ended: [Ended] = []
-    // A single device is read without `poll`.
+    // A single device is read without asking whether it is ready.
     let isAlone = followed.count == 1
-    if !isAlone { findReady() }
+    if !isAlone { watch?.loop.findReady() }
     isMoreLeft = false
     var wasLockPressed = false
-    for index in polled.indices
-    where isAlone || polled[index].revents != 0 || followed[index].hasMore {
+    for index in followed.indices
+    where isAlone || followed[index].hasMore || isReady(followed[index].device) {
       let outcome = Self.read(
         followed[index].device, followed[index].id, into: &waiting, at: index,
         asksForLEDs: &asksForLEDs, wasLockPressed: &wasLockPressed)
@@ -121,13 +121,8 @@ extension Keyboards {
     }
   }
 
-  /// Finds out which devices have something to read.
-  private func findReady() {
-    polled.withUnsafeMutableBufferPointer { polled in
-      guard poll(polled.baseAddress, nfds_t(polled.count), 0) < 0 else { return }
-      // Read every device.
-      for index in polled.indices { polled[index].revents = Int16(POLLIN) }
-    }
+  private func isReady(_ device: InputDevice) -> Bool {
+    watch?.loop.isReady(device.fileDescriptor) ?? true
   }
 
   private static func read(

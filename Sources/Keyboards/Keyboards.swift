@@ -32,9 +32,6 @@ public final class Keyboards {
   private var selection: Selection
   var followed: [FollowedDevice] = []
 
-  /// What `poll` is asked about each device, and its answer, by the indices of ``followed``.
-  var polled: [pollfd] = []
-
   /// Whether the last read may have left events of some device unread.
   var isMoreLeft = false
 
@@ -242,7 +239,7 @@ extension Keyboards {
       }
       if role == .pointer { try device.deliver(only: Range(KeyCode.pointerButtonNumbers)) }
       if role == .leds { try device.deliver(only: 0..<0) }
-      follow(device, kind, role)
+      try follow(device, kind, role)
       unopened[path] = nil
     } catch {
       // It has gone, perhaps since it was listed.
@@ -252,14 +249,15 @@ extension Keyboards {
     }
   }
 
-  private func follow(_ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole) {
+  private func follow(
+    _ device: InputDevice, _ kind: DeviceKind, _ role: DeviceRole
+  ) throws(SystemError) {
+    try watch?.loop.addUrgent(device.fileDescriptor)
     let id = DeviceID(order: opened)
-    watch?.loop.addUrgent(device.fileDescriptor)
     opened += 1
     let keyboard = FollowedDevice(
       id: id, device: device, kind: kind, role: role, leds: DeviceLEDs(of: device))
     followed.append(keyboard)
-    polled.append(pollfd(fd: device.fileDescriptor, events: Int16(POLLIN), revents: 0))
     waiting.addQueue()
     reports.append(.followed(id, device))
     showLEDs(of: keyboard)
@@ -275,7 +273,6 @@ extension Keyboards {
     _ = keyboard.leds.show(LEDOrder())
     guard let index = followed.firstIndex(where: { $0.id == keyboard.id }) else { return }
     followed.remove(at: index)
-    polled.remove(at: index)
     asksForLEDs = true
     reports.append(why)
     pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: reached)]

@@ -38,8 +38,11 @@ public final class EventLoop {
   /// that sd-event has to prepare.
   public var serveUrgent: () -> Void = {}
 
-  /// What `poll` waits for: sd-event's descriptor, and the urgent ones.
-  private var polled: [pollfd] = []
+  /// The kernel's list of what is ready, of sd-event's descriptor and the urgent ones.
+  private let poller: FileDescriptor
+  /// Room for all of them, and how many of it are in use: those that were ready when last asked.
+  private var ready: [epoll_event] = []
+  private var readyCount = 0
 
   /// Whether sd-event has to prepare for the next wait: one of its sources was added, switched on or
   /// off, or called.
@@ -47,11 +50,13 @@ public final class EventLoop {
 
   /// A new loop.
   public init() throws(SystemError) {
+    let poller = try retrying("make an event loop") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
+    self.poller = FileDescriptor(owning: poller)
     var handle: OpaquePointer?
     try checked("make an event loop", sd_event_new(&handle))
     guard let handle else { throw SystemError("make an event loop", code: ENOMEM) }
     self.handle = handle
-    addUrgent(sd_event_get_fd(handle))
+    try addUrgent(sd_event_get_fd(handle))
   }
 
   deinit { sd_event_unref(handle) }
@@ -59,28 +64,28 @@ public final class EventLoop {
   /// Runs until ``stop()``.
   public func run() throws(SystemError) {
     while sd_event_get_state(handle) != SD_EVENT_FINISHED {
-      pollUrgent(waiting: !isChanged)
-      if polled[0].revents != 0 || isChanged { isChanged = try serveOther() }
+      let ready = findAndServeUrgent(waiting: !isChanged)
+      if ready.others || isChanged { isChanged = try serveOther() }
     }
   }
 
   /// Runs the urgent handler, if it is due, and the handler of at most one source, without
   /// waiting. Returns whether a handler ran.
   public func runOnce() throws(SystemError) -> Bool {
-    let hasUrgent = pollUrgent(waiting: false)
-    return try serveOther() || hasUrgent
+    let ready = findAndServeUrgent(waiting: false)
+    return try serveOther() || ready.urgent
   }
 
-  /// Runs the urgent handler if one of its descriptors is readable, and returns whether that is so.
+  /// Runs the urgent handler if one of its descriptors is ready. Returns whether that is so, and
+  /// whether sd-event has something to do.
   ///
   /// - Parameter waiting: whether to wait until anything is ready.
-  @discardableResult
-  private func pollUrgent(waiting: Bool) -> Bool {
-    // It fails only if a signal interrupts it; then nothing is ready.
-    let count = poll(&polled, nfds_t(polled.count), waiting ? -1 : 0)
-    guard count > (polled[0].revents == 0 ? 0 : 1) else { return false }
-    serveUrgent()
-    return true
+  private func findAndServeUrgent(waiting: Bool) -> (urgent: Bool, others: Bool) {
+    findReady(upTo: waiting ? -1 : 0)
+    let others = isReady(sd_event_get_fd(handle))
+    let urgent = readyCount > (others ? 1 : 0)
+    if urgent { serveUrgent() }
+    return (urgent, others)
   }
 
   /// Runs the handler of one source that is ready, and returns whether there is one. If there is
@@ -89,10 +94,19 @@ public final class EventLoop {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
 
-  /// Waits until ``runOnce()`` has something to do, and returns whether that came in time; for
-  /// tests.
-  func wait(upTo milliseconds: Int32) -> Bool {
-    poll(&polled, nfds_t(polled.count), milliseconds) > 0
+  /// Finds out what is ready, for ``isReady(_:)``. Returns whether that is anything.
+  ///
+  /// - Parameter milliseconds: how long to wait for it; -1 for ever.
+  @discardableResult
+  public func findReady(upTo milliseconds: Int32 = 0) -> Bool {
+    // It fails only if a signal ends the wait; then nothing is ready.
+    readyCount = max(0, Int(epoll_wait(poller.number, &ready, Int32(ready.count), milliseconds)))
+    return readyCount > 0
+  }
+
+  /// Whether an urgent descriptor was readable or hung up when that was last found out.
+  public func isReady(_ descriptor: Int32) -> Bool {
+    ready[..<readyCount].contains { $0.data.fd == descriptor }
   }
 
   /// Ends ``run()`` after the handler that calls this.
@@ -120,12 +134,18 @@ public final class EventLoop {
 
   /// Makes ``serveUrgent`` serve this descriptor too, until ``removeUrgent(_:)``, which must come
   /// before it is closed.
-  public func addUrgent(_ descriptor: Int32) {
-    polled.append(pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0))
+  public func addUrgent(_ descriptor: Int32) throws(SystemError) {
+    var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: descriptor))
+    try retrying("watch a descriptor") {
+      epoll_ctl(poller.number, EPOLL_CTL_ADD, descriptor, &event)
+    }
+    ready.append(event)
   }
 
   /// Makes the loop forget an urgent descriptor.
-  public func removeUrgent(_ descriptor: Int32) { polled.removeAll { $0.fd == descriptor } }
+  public func removeUrgent(_ descriptor: Int32) {
+    if epoll_ctl(poller.number, EPOLL_CTL_DEL, descriptor, nil) == 0 { ready.removeLast() }
+  }
 
   /// Calls `handler` with each of these signals that the process receives, even if it has ignored
   /// them. They stay blocked when the sources end, and no other thread may let them through.

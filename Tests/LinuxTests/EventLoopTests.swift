@@ -55,7 +55,7 @@ struct EventLoopTests {
       return try loop.addIO(pipe.reading.number, .readable) { _ in calls.append("other") }
     }
     for other in others { other.setPriority(.first) }
-    loop.addUrgent(key.reading.number)
+    try loop.addUrgent(key.reading.number)
     loop.serveUrgent = { calls.append("urgent") }
     try withExtendedLifetime(others) {
       for _ in 0..<4 where try !loop.runOnce() { Issue.record("nothing was served") }
@@ -76,7 +76,7 @@ struct EventLoopTests {
       calls.append("timer")
       pipes[1].write()
     }
-    for pipe in pipes { loop.addUrgent(pipe.reading.number) }
+    for pipe in pipes { try loop.addUrgent(pipe.reading.number) }
     loop.serveUrgent = {
       calls.append("urgent")
       if calls.count > 1 { loop.stop() }
