@@ -38,7 +38,6 @@ final class Session {
   private let descriptor: FileDescriptor
   private var source: EventSource?
   private var awaited: IOEvents = .readable
-  private var priority = EventSource.Priority.usual
 
   private var activity = Activity.answering
   private var incoming = FrameBuffer(limit: messageLimit)
@@ -108,10 +107,8 @@ final class Session {
   /// Clients of the control socket come first. One that sent much at once waits with all others for
   /// its next turn.
   private func setPriority() {
-    let next: EventSource.Priority = access == .control && !incoming.hasMessage ? .early : .usual
-    guard next != priority else { return }
-    priority = next
-    source?.setPriority(next)
+    guard access == .control else { return }
+    source?.setPriority(incoming.hasMessage ? .usual : .early)
   }
 }
 

@@ -65,20 +65,6 @@ public struct Client: Sendable {
     try await ask(.machines)
   }
 
-  /// The devices that the daemon follows, if this user may send events. Throws like ``state()``.
-  public func devices(
-    isolation: isolated (any Actor)? = #isolation
-  ) async throws(ClientError) -> [DeviceMessage] {
-    try await ask(.devices)
-  }
-
-  /// The statistics of the daemon, if this user may send events. Throws like ``state()``.
-  public func statistics(
-    isolation: isolated (any Actor)? = #isolation
-  ) async throws(ClientError) -> StatisticsMessage {
-    try await ask(.statistics)
-  }
-
   /// Sends an event instead of a key, by its name, such as `tapTextField`.
   ///
   /// - Returns: whether it changed anything, and the states after it.

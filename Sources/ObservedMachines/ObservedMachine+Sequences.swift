@@ -46,18 +46,7 @@ extension ObservedMachine {
 
   private func begin(_ add: (inout Readers<R>) -> Void) {
     add(&readers)
-    isRead = true
-    if mode == .unwatched { mode = .watched }
     if isFinal { readers.finish() }
-  }
-
-  @usableFromInline
-  func tell(_ kind: Change.Kind, _ step: Step) { readers.tell(kind, step) }
-
-  @usableFromInline
-  func tellState() {
-    readers.tell(current)
-    isRead = !readers.states.isEmpty || !readers.changes.isEmpty
   }
 }
 

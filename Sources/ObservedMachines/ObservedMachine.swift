@@ -36,10 +36,6 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     /// The event that caused the step; `nil` only where ``ObservedMachine/start()`` tells that the
     /// first state, which is `from` and `to`, is entered.
     public let event: R.Event?
-
-    @usableFromInline init(from: R.State, to: R.State, event: R.Event?) {
-      (self.from, self.to, self.event) = (from, to, event)
-    }
   }
 
   /// What an event did.
@@ -58,48 +54,30 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   /// The rules in force.
   public let rules: R
 
-  // Inlinable code may use these properties, but not a setter that is private. Exclusivity need not be
-  // checked while the program runs: each access is over before anything else is called.
-  @exclusivity(unchecked) @usableFromInline var current: R.State
-
   /// The state that the machine is in.
-  @inlinable public var state: R.State { current }
+  public private(set) var state: R.State
 
-  @usableFromInline
-  enum Mode {
+  private enum Mode {
     /// Neither an event nor ``start()`` has come.
     case new
-    /// No callback is registered, and no sequence is read.
-    case unwatched
-    /// A callback is registered, or a sequence is read.
-    case watched
+    case idle
     /// A step is under way.
     case busy
     /// The machine is in a final state.
     case ended
   }
 
-  @exclusivity(unchecked) @usableFromInline var mode = Mode.new
-  @exclusivity(unchecked) @usableFromInline var hooks = Hooks<R>(
-    exits: [], befores: [], afters: [], entries: [])
-  @exclusivity(unchecked) @usableFromInline var queue: [() -> Void] = []
-  /// The name of the present state, if it is known.
-  @exclusivity(unchecked) @usableFromInline var name: String?
-  @usableFromInline let stateNames = KnownNames<R.State>()
-  @usableFromInline let eventNames = KnownNames<R.Event>()
-
-  /// Whether a sequence is read.
-  @exclusivity(unchecked) @usableFromInline var isRead = false
+  private var mode = Mode.new
+  private(set) var hooks = Hooks<R>()
   var readers = Readers<R>()
+  /// The events that callbacks sent during the present step.
+  private var queue: [() -> Void] = []
 
   /// A machine in the initial state of `rules`, without callbacks.
   public convenience init(_ rules: R) { self.init(rules, in: rules.initial) }
 
   /// A machine in `state`, without callbacks, to continue from where another machine stopped.
-  public init(_ rules: R, in state: R.State) {
-    self.rules = rules
-    current = state
-  }
+  public init(_ rules: R, in state: R.State) { (self.rules, self.state) = (rules, state) }
 
   deinit { readers.finish() }
 
@@ -108,9 +86,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   public func start() {
     guard mode == .new else { return }
     mode = .busy
-    let step = Step(from: current, to: current, event: nil)
-    var named = NamedStep(step, of: self, from: nil)
-    enter(&named, hooks.entries)
+    enter(NamedStep(Step(from: state, to: state, event: nil), by: rules), hooks.entries)
     settle()
   }
 
@@ -120,23 +96,9 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   ///   - action: is called with the step, if there is one, before the state is assigned.
   ///   - result: is called last, with what the event did.
   /// - Returns: what the event did; ``Outcome/queued`` if a callback of this machine sent it.
-  @discardableResult @inlinable
+  @discardableResult
   public func send(
     _ event: R.Event, action: ((Step) -> Void)? = nil, result: ((Outcome) -> Void)? = nil
-  ) -> Outcome {
-    guard mode == .unwatched, action == nil, result == nil else {
-      return sendWatched(event, action, result)
-    }
-    guard let next = rules.next(current, on: event) else { return .ignored }
-    let step = Step(from: current, to: next, event: event)
-    current = next
-    if rules.isFinal(next) { end() }
-    return .changed(step)
-  }
-
-  @inlinable
-  func sendWatched(
-    _ event: R.Event, _ action: ((Step) -> Void)?, _ result: ((Outcome) -> Void)?
   ) -> Outcome {
     switch mode {
     case .busy:
@@ -145,8 +107,8 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
         result?(outcome)
       }
       return .queued
-    case .new where rules.isFinal(current): end()
-    case .new, .unwatched, .watched: mode = .busy
+    case .new where rules.isFinal(state): end()
+    case .new, .idle: mode = .busy
     case .ended: break
     }
     let outcome = take(event, action)
@@ -156,44 +118,37 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   }
 
   /// Handles the events that were sent during a step.
-  @inlinable
-  func settle() {
+  private func settle() {
     while !queue.isEmpty { queue.removeFirst()() }
-    guard mode == .busy else { return }
-    mode = isRead || !hooks.isEmpty ? .watched : .unwatched
-    if mode == .unwatched { name = nil }
+    if mode == .busy { mode = .idle }
   }
 
-  @inlinable
-  func take(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
+  private func take(_ event: R.Event, _ action: ((Step) -> Void)?) -> Outcome {
     guard mode != .ended else { return .ended }
-    guard let next = rules.next(current, on: event) else { return .ignored }
-    let step = Step(from: current, to: next, event: event)
-    var named = NamedStep(step, of: self, from: name)
+    guard let next = rules.next(state, on: event) else { return .ignored }
+    let step = Step(from: state, to: next, event: event)
     // Copies, because a callback added during the step would see only half of it.
     let hooks = hooks
+    let named = NamedStep(step, by: rules)
     named.call(hooks.exits, isLeft: true)
-    if isRead, named.isMove() { tell(.leaving, step) }
+    if named.isMove { readers.tell(.leaving, step) }
     named.call(hooks.befores, isLeft: true)
     action?(step)
-    current = next
-    if isRead { tellState() }
+    state = next
+    readers.tell(next)
     named.call(hooks.afters, isLeft: true)
-    enter(&named, hooks.entries)
-    name = named.to
+    enter(named, hooks.entries)
     return .changed(step)
   }
 
-  @inlinable
-  func enter(_ named: inout NamedStep<R>, _ entries: [Hook<R>]) {
+  private func enter(_ named: NamedStep<R>, _ entries: [Hook<R>]) {
     named.call(entries, isLeft: false)
-    if isRead, named.isMove() { tell(.entering, named.step) }
-    if rules.isFinal(current) { end() }
+    if named.isMove { readers.tell(.entering, named.step) }
+    if rules.isFinal(state) { end() }
   }
 
   /// Notes that the machine is in a final state.
-  @usableFromInline
-  func end() {
+  private func end() {
     mode = .ended
     readers.finish()
   }
@@ -202,7 +157,6 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   func add(_ hook: Hook<R>, to list: WritableKeyPath<Hooks<R>, [Hook<R>]>) -> Registration {
     hooks[keyPath: list].removeAll { $0.action == nil }
     hooks[keyPath: list].append(hook)
-    if mode == .unwatched { mode = .watched }
     return hook
   }
 }
