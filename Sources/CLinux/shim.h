@@ -58,8 +58,8 @@ static inline int keymoded_peer_process(int socket) {
  * is its parent's unless that is a terminal: a process in the background that reads from its terminal
  * is stopped. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
  *
- * The child of a process with threads may call little more than the kernel, so its signals are reset
- * without the C library, which has locks for that. */
+ * The child of a process with threads may take no lock: a thread that it lacks may hold it. The C
+ * library takes locks to reset signals, so the child calls the kernel for that. */
 static inline int keymoded_spawn(char *const arguments[], int group, int *process) {
   /* struct clone_args of <linux/sched.h>, which clashes with <sched.h>. */
   struct {
@@ -79,7 +79,7 @@ static inline int keymoded_spawn(char *const arguments[], int group, int *proces
   if (child < 0)
     error = errno;
   if (child == 0) {
-    /* SIG_DFL without flags, a restorer and a mask; or an empty mask. */
+    /* As an action: SIG_DFL, no flags, no restorer and no mask; as a mask: no signal. */
     static const unsigned long zeros[8];
     setpgid(0, 0);
     for (int number = 1; number < _NSIG; number++)
@@ -94,7 +94,7 @@ static inline int keymoded_spawn(char *const arguments[], int group, int *proces
   }
   close(ends[1]);
   if (child > 0) {
-    /* The end comes when execvp closes the pipe. */
+    /* execvp closes the pipe, so without an error this reads its end. */
     while (read(ends[0], &error, sizeof error) < 0 && errno == EINTR)
       ;
     if (error != 0) {

@@ -1,5 +1,5 @@
-/// How a chord is used. What counts is the press that completed the chord: its release, and how
-/// long its key is down, whatever other keys are held by then.
+/// When a chord sends an event. Only the key whose press completed the chord counts: its release,
+/// and how long it is down, whatever other keys are held by then.
 public enum Use: Hashable, Sendable {
   /// At once, when the chord is pressed.
   case press
@@ -36,8 +36,8 @@ public struct ChordUses: Hashable, Sendable {
   /// Whether something can follow the press.
   var outlastThePress: Bool { release != nil || tap != nil || hold != nil }
 
-  /// Binds the use to `event`, and returns `nil`, unless it has an event already: then nothing
-  /// changes, and that event is returned.
+  /// Binds `use` to `event` and returns `nil`. If `use` is bound already, changes nothing and
+  /// returns its event.
   mutating func bind(_ use: Use, to event: KeyboardTable.Event) -> KeyboardTable.Event? {
     let place: WritableKeyPath<ChordUses, KeyboardTable.Event?> =
       switch use {
@@ -52,7 +52,7 @@ public struct ChordUses: Hashable, Sendable {
     return nil
   }
 
-  /// Without the uses that are bound to `event`; `nil` if no others are left.
+  /// The uses that are not bound to `event`; `nil` if there are none.
   func without(_ event: KeyboardTable.Event) -> ChordUses? {
     var rest = ChordUses()
     for other in events where other.event != event { _ = rest.bind(other.use, to: other.event) }
@@ -106,8 +106,8 @@ public struct Bindings: Hashable, Sendable {
   /// The keys that complete a bound chord.
   public var keys: Set<KeyCode> { Set(uses.keys.map(\.key)) }
 
-  /// Binds a use of `chord` to `event` and returns `nil`, unless that use is bound already: then
-  /// nothing changes, and its event is returned. A chord can have one hold, whatever its duration.
+  /// Binds a use of `chord` to `event` and returns `nil`. If that use is bound already, changes
+  /// nothing and returns its event. A chord can have one hold, whatever its duration.
   public mutating func bind(
     _ chord: Chord, _ use: Use = .press, to event: KeyboardTable.Event
   ) -> KeyboardTable.Event? {

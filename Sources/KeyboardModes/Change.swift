@@ -9,8 +9,8 @@ public enum Machine: String, CaseIterable, Sendable {
   /// Num Lock, ``LockRules``.
   case num
 
-  /// The machines other than locks. Commands show them if the user names no machine; they show a lock
-  /// only where its state is known.
+  /// The machines other than locks. Commands show these if the user names no machine; some also
+  /// show each lock whose state is known.
   public static let modes: [Machine] = [.shift, .keyboard]
 }
 

@@ -96,7 +96,7 @@ extension Controller {
     let deciding: [KeyCode] =
       switch key.meaning {
       case _ where settings.bindings.boundKeys.contains(key): Modifiers.keys
-      // Such a key types a character with and without Shift.
+      // Shift decides nothing: the key types a character with it and without it.
       case .character: Modifiers.commandKeys
       case .navigation, .button, .other: openShifts.keys(of: device.device)
       case .altGr, .inert, .bound: []

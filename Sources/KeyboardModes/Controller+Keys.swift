@@ -9,7 +9,7 @@ extension Controller {
     }
   }
 
-  /// Makes up for lost events.
+  /// Takes the keys that are found to have changed after events were lost.
   mutating func synchronize(_ device: DeviceID, _ differences: [KeyDifference], at time: Time) {
     settleTap()
     send(openUses.endTaps())
@@ -57,7 +57,7 @@ extension Controller {
     send(openUses.resume(key, at: time))
   }
 
-  /// Ends what waited to learn whether another key is pressed.
+  /// Ends taps and releases that waited for this press, and a use of `key` that was never released.
   private mutating func settle(
     beforePressOf key: DeviceKey, _ meaning: PressMeaning, at time: Time
   ) {
@@ -95,8 +95,8 @@ extension Controller {
     if settings.shiftTrigger == .press, wasSeen { openShifts.press(key, before: before, due: due) }
   }
 
-  /// A key that types no character is pressed at `time`: open presses of Shift are taken back, and
-  /// without any the key may use Shift up.
+  /// A key that types no character is pressed at `time`: takes the open presses of Shift back. If
+  /// there are none, the key may use Shift up; see ``Settings/ShiftUse``.
   private mutating func useShift(at time: Time) {
     if let back = openShifts.takeBack(at: time, keys) {
       machines.send(.shiftUsed(back: back), at: time)

@@ -13,18 +13,18 @@
 /// 3. A character key, with neither Ctrl, left Alt nor Meta held on any device, types a character;
 ///    so does its autorepeat.
 /// 4. Any other key but AltGr, and a bound chord before its events, takes back a held Shift. If
-///    there is none to take back, it sends `characterTyped` with ``Settings/ShiftUse/any``.
+///    there is none, the key sends `characterTyped`, but only with ``Settings/ShiftUse/any``.
 ///
-/// Keys do not move the locks: what the LEDs show does (``LockLEDs``).
+/// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
 /// A press that is a bounce of its key's switch is ignored (``HeldKeys``).
 ///
 /// No rule reads a clock. The controller reports when something is due (``deadline``), and it
-/// happens when the caller calls ``advance(to:)`` or passes an input of that time or later. A
-/// change that was due has its own time, however late that call is.
+/// happens when the caller calls ``advance(to:)`` or passes an input of that time or later. How
+/// late the caller does so makes no difference to the time of the change.
 ///
-/// The values of which the controller consists decide what is to be sent; the controller sends it
-/// to the machines. Each public function returns the changes that it made, in order.
+/// The parts of the controller, such as ``OpenUses``, return what is to be sent; the controller
+/// sends it to the machines. Each public function returns the changes that it made, in order.
 public struct Controller: Sendable {
   /// The settings in force.
   public private(set) var settings: Settings
@@ -34,7 +34,7 @@ public struct Controller: Sendable {
   var waitingTap: WaitingTap
   var openUses: OpenUses
   var lockLEDs = LockLEDs()
-  /// The time of the last input that a batch had.
+  /// The latest time of an input in all batches so far.
   var latest = Time(microseconds: .min)
 
   /// A controller in the initial states, without devices.
@@ -107,7 +107,7 @@ public struct Controller: Sendable {
     switch input {
     case .opened(let device, let held):
       keys.open(device, held)
-      // The presses of the keys that are down now were not seen.
+      // The presses of these keys were not seen, so none of them is open.
       openShifts.remove(device)
       for key in openUses.adopt(held, of: device, settings.keyboard) { keys.consume(key) }
     case .key(let device, let event): process(event, of: device)

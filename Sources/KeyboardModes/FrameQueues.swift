@@ -66,7 +66,7 @@ public struct FrameQueues: Sendable {
   ///
   /// - Parameter inputs: the array to which the inputs of these frames are appended.
   public mutating func take(upTo limit: Time, into inputs: inout [Controller.Input]) {
-    // Nearly every key is taken alone. The sort is stable, as its documentation says.
+    // Nearly every key is taken alone. `sort` is stable, so inputs of one frame keep their order.
     if waiting.count > 1 { waiting.sort { ($0.time, $0.index) < ($1.time, $1.index) } }
     let count = waiting.firstIndex { $0.time > limit } ?? waiting.count
     for place in 0..<count { inputs.append(waiting[place].input) }

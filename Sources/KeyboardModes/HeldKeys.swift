@@ -1,4 +1,3 @@
-/// A key of one device.
 struct DeviceKey: Hashable, Sendable {
   let device: DeviceID
   let code: KeyCode
@@ -10,7 +9,6 @@ struct DeviceKey: Hashable, Sendable {
 struct DeviceKeys: Sendable {
   let device: DeviceID
 
-  /// The keys that are down.
   private(set) var down = KeySet()
 
   /// The keys that are down and whose press completed a bound chord. Their autorepeat is ignored.
@@ -56,9 +54,9 @@ struct DeviceKeys: Sendable {
 /// undoes the release: it is not a new press, and the key is in the same state as if it had been
 /// down throughout. So held keys, chords and autorepeat never have to wait.
 ///
-/// Only for a tap of Shift, and for a chord with a tap or a release, does a release cause a change,
-/// and a change cannot be undone. So it counts `d` later, or before the next press of another key;
-/// a tap of Shift also before any other input that may change a state. It keeps its own time.
+/// A release causes a change only for a tap of Shift, and for a chord with a tap or a release. A
+/// change cannot be undone, so the release counts `d` later, or before the next press of another
+/// key; a tap of Shift also before any other input that may change a state. Its time is unchanged.
 struct HeldKeys: Sendable {
   /// A release that may turn out to be part of a bounce.
   private struct Release {
@@ -98,7 +96,7 @@ struct HeldKeys: Sendable {
     }
     var held = devices[index].modifiers(without: key.code)
     devices[index].press(key.code)
-    // By index: copying a device retains it.
+    // By index: iterating would copy each device.
     for other in devices.indices where other != index { held.formUnion(devices[other].modifiers) }
     return held
   }
@@ -128,12 +126,11 @@ struct HeldKeys: Sendable {
     releases.removeAll { $0.key.device == device && !$0.time.isWithin(debounce, of: time) }
   }
 
-  /// Makes `key`, which is down, one whose press completed a bound chord.
+  /// Notes that the press of `key`, which is down, completed a bound chord.
   mutating func consume(_ key: DeviceKey) {
     devices[index(of: key.device)].consumed.insert(key.code)
   }
 
-  /// Forgets the keys of a device.
   mutating func remove(_ device: DeviceID) {
     devices.removeAll { $0.device == device }
     releases.removeAll { $0.key.device == device }
@@ -146,7 +143,6 @@ struct HeldKeys: Sendable {
     return devices.count - 1
   }
 
-  /// Whether `key` is down.
   func isDown(_ key: DeviceKey) -> Bool {
     devices.contains { $0.device == key.device && $0.down.contains(key.code) }
   }
@@ -164,7 +160,7 @@ struct HeldKeys: Sendable {
   /// Whether a key with one of these numbers is down on any device;
   /// see ``KeySet/containsAny(of:)``.
   func isAnyDown(of numbers: ClosedRange<UInt16>) -> Bool {
-    // By index: copying a device retains it.
+    // By index: iterating would copy each device.
     devices.indices.contains { devices[$0].down.containsAny(of: numbers) }
   }
 

@@ -6,8 +6,8 @@ extension Controller {
     case opened(DeviceID, held: [KeyCode])
     /// A key of a device was pressed, released or repeated.
     case key(DeviceID, KeyEvent)
-    /// The kernel says that this key is up; a grab hid its release. It has the effect of that
-    /// release, but comes before all other inputs of its time, so recordings distinguish the two.
+    /// The kernel says that this key is up; a grab hid its release. It has the effect of a release,
+    /// but comes before all other inputs of its time, so recordings mark it.
     case missedRelease(DeviceID, KeyCode, at: Time)
     /// Events of a device were lost, and these keys turned out to have changed. `at` is when the
     /// loss was noticed; the real times of the changes are unknown.
@@ -17,9 +17,8 @@ extension Controller {
     /// All devices that are present at the start are open: a key that the previous daemon knew to be
     /// down, and that none of them holds, is up.
     case allOpened(at: Time)
-    /// These lock LEDs of a device are on or off, as it reported or as the kernel answered. Without
-    /// a time, it is a report of a device that is being opened, and takes effect with the next input
-    /// that has a time.
+    /// A device reported which of its lock LEDs are on, or the kernel was asked. Without a time,
+    /// the device is just being opened, and this takes effect with the next input that has a time.
     case leds(DeviceID, LEDReport, at: Time?)
     /// A program sent an event.
     case client(ClientEvent, at: Time)
@@ -31,7 +30,7 @@ extension Controller {
     /// This case is indirect because it is large and rare among many stored inputs.
     indirect case configured(Settings, at: Time)
 
-    /// The device of this input; `nil` for what belongs to none.
+    /// The device of this input; `nil` if it belongs to none.
     public var device: DeviceID? {
       switch self {
       case .opened(let device, _), .key(let device, _), .missedRelease(let device, _, _),
@@ -72,12 +71,12 @@ public struct Batch: Sendable {
   /// The inputs, in the order in which they take effect.
   public var inputs: [Controller.Input]
 
-  /// Everything that had happened by this time and was known has been handed over. What is done at
-  /// this time, such as a program's event, comes before all inputs of later batches.
+  /// The source has handed over all inputs up to this time that it had. What is done at this time,
+  /// such as a program's event, comes before all inputs of later batches.
   public var reached: Time
 
-  /// Nothing of this time or earlier can be handed over any more, so a deadline up to
-  /// here has come. The kernel may hand a key over some time after it has stamped it;
+  /// No input of this time or earlier can follow, so a deadline up to here has come. This can be
+  /// before ``reached``, because the kernel may hand over a key some time after it has stamped it;
   /// see `Keyboards.lateness`.
   public var settled: Time
 

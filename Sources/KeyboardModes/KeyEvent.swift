@@ -48,9 +48,9 @@ public struct KeyDifference: Hashable, Sendable {
   /// The differences in the order in which they take effect: releases, then modifiers, Shift last
   /// among them, then the rest.
   ///
-  /// They come in the order of their codes, which says nothing about the order in which they
-  /// happened. A letter, or Shift, found down together with Ctrl is more likely a part of a
-  /// shortcut than not.
+  /// They come in the order of their codes; that in which they happened is unknown. A letter, or
+  /// Shift, that is found down together with Ctrl is probably part of a shortcut, so Ctrl takes
+  /// effect first.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {
     let down = differences.filter(\.isDown)
     let shifts = down.filter(\.key.isShift)

@@ -15,17 +15,17 @@ public struct KeyboardTable: DrawableRules, Hashable {
   public struct Event: Hashable, Sendable {
     fileprivate let number: UInt8
 
-    /// Pressed the button that switches between text and speech.
+    /// The user pressed the button that switches between text and speech.
     public static let clickSwitchButton = Event(number: 0)
-    /// Pressed the button that shows and hides the panel.
+    /// The user pressed the button that shows and hides the panel.
     public static let clickMoreButton = Event(number: 1)
-    /// Touched the text field.
+    /// The user touched the text field.
     public static let tapTextField = Event(number: 2)
-    /// Touched somewhere outside of the input area.
+    /// The user touched somewhere outside of the input area.
     public static let tapBlankArea = Event(number: 3)
   }
 
-  /// The table by names, which finds its faults.
+  /// A table of names; its initializer finds the faults.
   public typealias Source = TransitionTable<String, String>
   /// The next state for one event in one state, by name.
   public typealias Row = Source.Row
@@ -75,13 +75,13 @@ public struct KeyboardTable: DrawableRules, Hashable {
   /// The next state for each pair of state and event; `nil` if the state ignores the event.
   private let nextStates: [State?]
 
-  /// The compiled form of a table, which must have at most ``most`` states, and so many events.
+  /// The compiled form of a table, which must have at most ``most`` states and ``most`` events.
   public init(_ table: Source) {
     self.init(states: table.states, initial: table.initial, events: table.events, rows: table.rows)
   }
 
-  /// A table of rows without faults. The shipped ones need no search for faults, which would delay
-  /// the start of every program.
+  /// A table of rows that have no faults. It does not search for them: for the shipped rows, that
+  /// would delay the start of every program.
   private init(states: [String], initial: String, events: [String], rows: [Row]) {
     precondition(max(states.count, events.count) <= Self.most)
     func number(_ name: String, _ names: [String]) -> UInt8 {

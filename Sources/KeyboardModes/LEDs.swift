@@ -18,7 +18,7 @@ public struct LEDs: OptionSet, Hashable, Sendable {
 
 /// The LEDs that show each state.
 ///
-/// Only Shift and keyboard are shown. These two share no state name, so a name identifies a state.
+/// Only Shift and keyboard have such LEDs. Their state names differ, so a name identifies a state.
 public struct LEDRules: Hashable, Sendable {
   private let leds: [String: LEDs]
 

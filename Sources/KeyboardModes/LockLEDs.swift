@@ -1,11 +1,11 @@
 /// What is known of a device's lock LEDs.
 public struct LEDReport: Hashable, Sendable {
-  /// The LEDs of which the report tells; the device has them.
+  /// The LEDs that the report is about; the device has all of them.
   public var known: LEDs
-  /// Those of them that are on.
+  /// Those of ``known`` that are on.
   public var on: LEDs
 
-  /// A report that of the LEDs `known` these are `on`.
+  /// A report about the LEDs `known`, of which `on` are on.
   public init(_ known: LEDs = [], on: LEDs = []) { (self.known, self.on) = (known, on) }
 
   /// Adds what a later report of the same device tells.
@@ -19,7 +19,7 @@ public struct LEDReport: Hashable, Sendable {
 ///
 /// A lock whose LED changes more than 20 times a second is `unknown` until the LED has been the
 /// same for a second: some programs light the LEDs of the keyboard that was typed on last, and then
-/// each change would tell of a key stroke.
+/// each change would reveal a key stroke.
 struct LockLEDs: Sendable {
   fileprivate static let mostChanges = 20
   fileprivate static let second = Duration.seconds(1)
@@ -42,10 +42,9 @@ struct LockLEDs: Sendable {
   /// are told before the next input that has a time.
   var isUntold = false
 
-  /// When the next lock that changed too fast is told again; `nil` if there is none.
+  /// When the first of the locks that changed too fast is known again; `nil` if none did.
   var due: Time? { earlier(caps.hiddenUntil, num.hiddenUntil) }
 
-  /// Takes a report of a device.
   mutating func take(_ report: LEDReport, of device: DeviceID) {
     guard let index = devices.firstIndex(where: { $0.device == device }) else {
       return devices.append((device, report))
@@ -53,7 +52,6 @@ struct LockLEDs: Sendable {
     devices[index].leds.update(by: report)
   }
 
-  /// Forgets a device.
   mutating func remove(_ device: DeviceID) { devices.removeAll { $0.device == device } }
 
   /// What the LEDs of the devices show of `lock` at `time`. Must be called after each report and
@@ -75,7 +73,7 @@ struct LockLEDs: Sendable {
 }
 
 extension LockLEDs.Pace {
-  /// What is told at `time`, while the LEDs show this.
+  /// The event of the lock at `time`: what the LEDs show or, if that changed too fast, `ledGone`.
   fileprivate mutating func event(
     showing now: LockRules.Event, at time: Time, isOpening: Bool
   ) -> LockRules.Event {

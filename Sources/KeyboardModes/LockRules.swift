@@ -1,6 +1,6 @@
 public import StateMachines
 
-/// The rules of a lock, such as Caps Lock. A lock is what the LEDs of the keyboards show.
+/// The rules of a lock, such as Caps Lock. Its state is what the LEDs of the keyboards show.
 ///
 /// |         | ledOn   | ledOff  | ledGone |
 /// | ------- | ------- | ------- | ------- |

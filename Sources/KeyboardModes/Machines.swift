@@ -1,6 +1,6 @@
 import StateMachines
 
-/// The Shift machine, the keyboard machine and the locks. Their changes have one sequence.
+/// The Shift machine, the keyboard machine and the locks. One sequence numbers all their changes.
 struct Machines: Sendable {
   private var shift: StateMachine<ShiftRules>
   private var keyboard: StateMachine<KeyboardTable>
@@ -15,16 +15,13 @@ struct Machines: Sendable {
   /// Counts the changes, and the steps that change only the time of a press.
   private(set) var revision = 0
 
-  /// All machines in their initial states.
   init(_ settings: Settings) {
     shift = StateMachine(settings.shift)
     keyboard = StateMachine(settings.keyboard)
   }
 
-  /// The state of the Shift machine.
   var shiftState: ShiftRules.State { shift.state }
 
-  /// The states of all machines.
   var modes: Modes {
     Modes(
       sequence: sequence, shift: shift.state.name, shiftSince: shiftSince,
@@ -32,16 +29,16 @@ struct Machines: Sendable {
       locks: locks)
   }
 
-  /// Whether an unused `on` ends.
+  /// Whether an unused `on` ends after some time.
   var haveTimeout: Bool { shift.rules.timeout != nil }
 
-  /// When the unused `on` ends; `nil` without one, or without a timeout.
+  /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
     return (since ?? shiftSince)?.advanced(by: timeout)
   }
 
-  /// Forgets the changes, and keeps their memory if no caller has them any more.
+  /// Forgets the changes. Their memory is used again, unless a caller still has them.
   mutating func forgetChanges() {
     if !changes.isEmpty { changes.removeAll(keepingCapacity: true) }
   }
@@ -50,7 +47,7 @@ struct Machines: Sendable {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time) {
     guard let step = shift.take(event) else { return }
-    // Another time of the press alone is no change, though the snapshot has it.
+    // If only the time of the press differs, the snapshot is another, but programs see no change.
     guard step.from.name != step.to.name else { return revision += 1 }
     shiftSince = time
     add(.shift, step.from.name, step.to.name, event.name, at: time)

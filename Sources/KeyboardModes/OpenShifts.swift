@@ -9,14 +9,14 @@
 ///   the press back, and all others that are open, to the state before the earliest.
 ///
 ///       Shift   P-----------R         P: its press, R: its release
-///       Left       P--R
-///       Shift   on off                the state of the Shift machine
+///       Home       P--R
+///       state   on off                the state of the Shift machine
 ///
 ///   A typed character, an event of a program, a timeout, a loss of events and new settings close
-///   all open presses: they were meant for themselves. AltGr does nothing here, and neither do the
-///   codes of game pads, fingers and pens.
+///   all open presses: they can no longer be taken back. AltGr does nothing here, and neither do
+///   the codes of game pads, fingers and pens.
 ///
-/// With ``Settings/ShiftTrigger/always`` neither rule applies, and for a tap only the first.
+/// With ``Settings/ShiftTrigger/always`` neither rule applies, with `tap` only the first.
 struct OpenShifts: Sendable {
   private struct Press: Sendable {
     let key: DeviceKey
@@ -35,7 +35,7 @@ struct OpenShifts: Sendable {
     presses.filter { $0.key.device == device }.map(\.key.code)
   }
 
-  /// Opens a press of a key of which none is open: see ``forget(_:)``.
+  /// Opens a press of `key`. An earlier press of it must be forgotten first: see ``forget(_:)``.
   mutating func press(_ key: DeviceKey, before: ShiftRules.State, due: Time?) {
     presses.append(Press(key: key, before: before, due: due))
   }
@@ -45,16 +45,14 @@ struct OpenShifts: Sendable {
     if !presses.isEmpty { presses.removeAll { $0.key == key } }
   }
 
-  /// Forgets the presses of a device.
   mutating func remove(_ device: DeviceID) { presses.removeAll { $0.key.device == device } }
 
-  /// Closes all presses.
   mutating func removeAll() {
     if !presses.isEmpty { presses.removeAll(keepingCapacity: true) }
   }
 
   /// Closes all presses, and returns the state to which Shift returns at `time`: the one before the
-  /// earliest that is open, or `off` if that would have ended by then; `nil` if none is open.
+  /// earliest open press, or `off` if its timeout is over by then; `nil` if no press is open.
   mutating func takeBack(at time: Time, _ keys: HeldKeys) -> ShiftRules.State? {
     guard let earliest = presses.first(where: { keys.isDown($0.key) }) else { return nil }
     removeAll()

@@ -28,8 +28,8 @@ struct OpenUse: Sendable {
     holdDue = uses.hold == nil ? nil : pressed?.advanced(by: uses.holdDuration)
   }
 
-  /// The uses that `settings` still bind for the key, to events of the same names; the old events
-  /// are of `table`.
+  /// Those uses that `settings` bind too, for the same key and to an event of the same name. The
+  /// present events are of `table`.
   func kept(from table: KeyboardTable, by settings: Settings) -> ChordUses {
     let bound = settings.bindings.chords.filter { $0.key == key.code }
       .compactMap { settings.bindings[$0] }

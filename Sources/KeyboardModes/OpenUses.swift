@@ -6,11 +6,11 @@
 ///     F10  P--R
 ///          ^  ^ tap, then release
 ///
-/// The event of a release is not lost: it is sent when the key goes up, when its device goes away,
-/// when lost events are made up for, when new settings unbind it, and, for up to six releases, by
-/// the daemon after this one (``Controller/Snapshot``), if it has the event. While one is awaited,
-/// ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because the grab of another
-/// program hides a release.
+/// The event of a release is not lost. It is sent when the key goes up, or is found up after a loss
+/// of events, when its device goes away, and when new settings unbind it. If the daemon ends, the
+/// next one (``Controller/Snapshot``) sends it for up to six releases, if its table has the event.
+/// While a release is awaited, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then,
+/// because the grab of another program hides a release.
 ///
 /// Each function returns what is to be sent, in order.
 struct OpenUses: Sendable {
@@ -37,7 +37,6 @@ struct OpenUses: Sendable {
   /// No use is open yet. The settings give the times.
   init(_ settings: Settings) { (tapTimeout, debounce) = (settings.tapTimeout, settings.debounce) }
 
-  /// Whether no use is open.
   var isEmpty: Bool { uses.isEmpty }
 
   /// The releases that are awaited, whose events are of `table`.
@@ -85,7 +84,7 @@ struct OpenUses: Sendable {
   /// meanwhile is sent.
   mutating func resume(_ key: DeviceKey, at time: Time) -> [TimedEvent] {
     for index in uses.indices where uses[index].key == key { uses[index].released = nil }
-    // Only the use of a press has a hold, and there is one at most.
+    // A use with a hold began with a press, and a press ends all earlier uses of its key.
     guard let index = uses.firstIndex(where: { $0.key == key }), let due = uses[index].holdDue,
       due <= time
     else { return [] }
@@ -221,7 +220,7 @@ struct OpenUses: Sendable {
   mutating func inherit(_ releases: [AwaitedRelease]) { inherited = releases }
 
   /// A device was opened while these keys were down. A release that the previous daemon awaited
-  /// belongs to the first device that holds the key; a tap or a hold has come to nothing.
+  /// belongs to the first device that holds the key; taps and holds do not outlast a daemon.
   ///
   /// - Returns: the keys whose release is awaited now.
   mutating func adopt(
@@ -245,8 +244,8 @@ struct OpenUses: Sendable {
     return adopted
   }
 
-  /// All present devices are open: whatever key the previous daemon awaited and none of them holds
-  /// is up.
+  /// All present devices are open: a key of an inherited release that none of them has adopted is
+  /// up.
   mutating func releaseInherited(at time: Time, _ table: KeyboardTable) -> [TimedEvent] {
     guard !inherited.isEmpty else { return [] }
     revision += 1

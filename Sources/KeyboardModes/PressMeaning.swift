@@ -6,16 +6,16 @@ public enum PressMeaning: Hashable, Sendable {
   case bound(ChordUses)
   /// It types a character.
   case character
-  /// Nothing but to move the cursor: a Shift that is held belongs to it, as in a shortcut, and so
-  /// does one that is pressed while this key is held.
+  /// It moves the cursor. A Shift that is held, or is pressed while this key is held, is part of
+  /// a shortcut.
   case navigation
-  /// A pointer's button: the same, if pointers count.
+  /// It is a pointer's button: like `navigation` with ``Settings/pointers``, otherwise `inert`.
   case button
-  /// Nothing; but a Shift that is held belongs to it.
+  /// It types no character. A Shift that is held is part of a shortcut.
   case other
-  /// Nothing: the key is AltGr, with which characters are typed.
+  /// It is AltGr. Characters are typed with it, so Shift stays as it is.
   case altGr
-  /// Nothing at all: the code is not that of a key.
+  /// Nothing at all: the code is of a game pad, a finger or a pen, not of a key.
   case inert
 }
 

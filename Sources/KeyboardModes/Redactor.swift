@@ -11,15 +11,15 @@
 /// goes up when the last of them does: no rule asks how many such keys are down.
 ///
 /// With ``Settings/debounce``, a bounce has the code of the press that it continues, and while a
-/// release may still be followed by a bounce, its code stands for no other key. The times of a
-/// device must not step back then; those of the kernel never do.
+/// release may still be followed by a bounce, its code stands for no other key. This needs devices
+/// whose times never step back, as those of the kernel never do.
 public struct Redactor: Sendable {
   private let bindings: Bindings
   private var held: HeldKeys
   /// The codes that stand for the keys in use: those that are down, or were released so recently
   /// that a press may be a bounce.
   private var codes: [DeviceKey: KeyCode] = [:]
-  /// The keys that a device has. Playing the recording would lose other codes.
+  /// The keys that each device has: playing the recording would lose all others.
   private var present: [DeviceID: KeySet] = [:]
 
   /// A redactor for these bindings and this debounce interval.
@@ -107,10 +107,10 @@ public struct Redactor: Sendable {
     return Set(keys.compactMap { codes[DeviceKey(device, $0)] }).sorted { $0.number < $1.number }
   }
 
-  /// The differences come in the order of their codes, which must not be told. Only what decides
-  /// changes stays: the order of modifiers, which can be bound themselves, the order of bound keys,
-  /// and between which of these the first character stands. All releases take effect before the
-  /// presses.
+  /// Replaces the codes, and the order too, which would reveal them: differences come in the order
+  /// of their codes. Only what decides changes stays: the order of modifiers, which can be bound
+  /// themselves, the order of bound keys, and between which of these the first character stands.
+  /// All releases take effect before the presses.
   private mutating func redact(
     _ differences: [KeyDifference], on device: DeviceID, at time: Time
   ) -> [KeyDifference] {
@@ -174,7 +174,7 @@ public struct Redactor: Sendable {
     }
   }
 
-  /// The key's own code or, unless that is needed, the code in its stead: the one that it has
+  /// The key's own code if that is needed; otherwise the code in its stead: the one that it has
   /// already, or shares, or the lowest that is free.
   ///
   /// - Returns: `nil` if all codes of the key's kind are bound.

@@ -17,8 +17,8 @@ public struct Settings: Hashable, Sendable {
   public enum ShiftUse: String, CaseIterable, Sendable {
     /// Those that type a character.
     case characters
-    /// All but Shift, AltGr and what is no key. Each sends `characterTyped`, or takes back a press
-    /// of Shift. So a program that holds Shift down while the state is `on` shifts one key only.
+    /// All keys but Shift and AltGr. Each sends `characterTyped`, or takes back a press of Shift.
+    /// So a program that holds Shift down while the state is `on` shifts one key only.
     case any
   }
 

@@ -8,8 +8,8 @@ public import StateMachines
 /// | on(since: t0) | capsLock where \|t − t0\| < threshold, else off | off            | off      | s            |
 /// | capsLock      | off                                             | ignored        | ignored  | s            |
 ///
-/// `shiftUsed` takes presses back; where s is the present state, it is ignored. `on` remembers when
-/// it was entered, because the same press means capsLock or off depending on how long ago that was.
+/// `shiftUsed` takes presses back: s is the state before them. It is ignored in the state s. `on`
+/// remembers when Shift was pressed, because the next press means capsLock only soon after that.
 /// The absolute value makes the result the same for two keyboards whose timestamps are slightly out
 /// of order as for one keyboard.
 public struct ShiftRules: DrawableRules, Hashable {

@@ -1,4 +1,4 @@
-/// The states of all machines at one point of the sequence.
+/// The states of all machines after one change of the sequence.
 public struct Modes: Hashable, Sendable {
   /// The number of the last change; 0 before the first.
   public let sequence: Int64

@@ -2,7 +2,7 @@
 ///
 /// It has left Shift, Caps Lock, and the LEDs of Num Lock and Caps Lock. It is not a person's
 /// keyboard: its keys mean nothing, but its LEDs show the locks on machines whose own keyboards
-/// have none.
+/// have no LEDs.
 public enum VirtualShift {
   /// `BUS_VIRTUAL` of the kernel.
   public static let bus: UInt16 = 0x06

@@ -22,16 +22,15 @@ struct WaitingTap: Sendable {
   /// No press waits yet. The settings give the times.
   init(_ settings: Settings) { (timeout, debounce) = (settings.tapTimeout, settings.debounce) }
 
-  /// Whether no press waits.
   var isEmpty: Bool { press == nil }
 
   /// When a released tap can no longer bounce, and counts; `nil` if there is none.
   var due: Time? { press?.released?.advanced(by: debounce) }
 
-  /// Waits for the release of `key`, and for no other press any more.
+  /// Waits for the release of `key`, and forgets a press that waited before.
   mutating func press(_ key: DeviceKey, at time: Time) { press = Press(key: key, time: time) }
 
-  /// Forgets the press if it was too long for a tap.
+  /// Notes the release if `key` waits; if the press was too long for a tap, forgets it.
   mutating func release(_ key: DeviceKey, at time: Time) {
     guard let waiting = press, waiting.key == key else { return }
     if time.isWithin(timeout, of: waiting.time) { press?.released = time } else { press = nil }

@@ -40,8 +40,8 @@ final class DeviceFinder {
     case folder(FolderMonitor)
   }
 
-  /// How long after a report the nodes are listed, so that those that appear together are listed
-  /// once.
+  /// How long after the first report the nodes are listed: nodes that appear together need one
+  /// listing.
   private static let patience = Duration.milliseconds(10)
 
   private let means: Means
@@ -54,7 +54,7 @@ final class DeviceFinder {
     _ loop: EventLoop, in places: Places, changed: @escaping () -> Void
   ) throws(SystemError) {
     let timer = try loop.addTimer(handler: changed)
-    // The next report does not put it off, or many reports could do so for ever.
+    // A later report does not put the timer off: many reports could do so for ever.
     let report = { if !timer.isEnabled { timer.set(after: Self.patience) } }
     // If udev runs, wait for its message: only then are its rules applied, and a node that they
     // exclude must not even be opened.

@@ -27,9 +27,9 @@ struct DeviceKind: OptionSet, Hashable {
     }
   }
 
-  /// The kind of a device that describes itself so, for where udev does not run. Keyboards and keys
-  /// are what udev takes for them. A pointer is what has a button of a mouse, and no button of
-  /// another kind of device: nothing but these buttons matters.
+  /// The kind by what the device reports about itself, for machines without udev. Keyboards and
+  /// keys are as in udev. A pointer has a button of a mouse, and none of a tablet or a game pad.
+  /// Its axes do not matter, because only its buttons are followed.
   init(_ device: DeviceDescription) {
     let keys = device.keys
     func has(_ ranges: ClosedRange<UInt16>...) -> Bool {

@@ -2,8 +2,8 @@ import KeyboardModes
 
 /// What a device is followed for.
 public enum DeviceRole: Hashable, Sendable {
-  /// All keys of a whole keyboard. Buttons that it has, as the receivers of some sets of keyboard
-  /// and mouse do, are among them.
+  /// All keys of a whole keyboard, and its buttons: the receivers of some sets of keyboard and
+  /// mouse have both on one node.
   case keyboard
   /// All keys of a device that is not a keyboard, but has a bound key.
   case keys
@@ -13,7 +13,7 @@ public enum DeviceRole: Hashable, Sendable {
   /// pressed by a person.
   case leds
 
-  /// Whether it is followed for keys, of which ordinary keyboards have some.
+  /// Whether it is followed for the keys of keyboards, not only for buttons or LEDs.
   var hasKeys: Bool { self == .keyboard || self == .keys }
 }
 

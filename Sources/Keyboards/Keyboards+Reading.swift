@@ -7,7 +7,7 @@ extension Keyboards {
   /// After this many events, at the next end of a frame, the other devices are served.
   private static let turn = 64
 
-  /// How many reads at most delay the end of a device until the events of others are read. That
+  /// For how many reads at most the end of a device waits until the events of others are read. That
   /// many reads return more events than the kernel keeps for a device.
   private static let mostDelays = 64
 
@@ -86,7 +86,7 @@ extension Keyboards {
         isMoreLeft = true
         if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
       case .ended(let error):
-        // The kernel may not report it again, but it is read until it is let go.
+        // The kernel may not report the end again, but the device is read until it is let go.
         followed[index].hasMore = true
         ended.append((followed[index].id, error))
       }
@@ -112,7 +112,7 @@ extension Keyboards {
     }
   }
 
-  /// Asks for the lock LEDs of all devices: no event tells of what a grab hides.
+  /// Asks the kernel for the lock LEDs of all devices: a grab hides LED events.
   private func askForLEDs(at time: Time) {
     asksForLEDs = false
     for keyboard in followed {

@@ -7,9 +7,9 @@ public import Terminal
 public final class Keyboards {
   /// Which devices to follow.
   public enum Selection {
-    /// All devices that udev classifies as keyboards, or would if it ran, devices with other keys
-    /// (`ID_INPUT_KEY`) that have one of `boundKeys`, and `pointers`, if the rules allow them.
-    /// Consumer keys, such as the one for dictation, arrive on a node of their own.
+    /// The devices that the rules allow and that udev classifies as keyboards, or would if it ran;
+    /// as devices with some keys (`ID_INPUT_KEY`), if they have one of `boundKeys`; or as pointers,
+    /// if `pointers`. Consumer keys, such as the one for dictation, arrive on a node of their own.
     case all(boundKeys: Set<KeyCode>, DeviceRules, pointers: Bool)
     /// The devices at these paths, now or when they appear, whatever they are.
     case named([String])
@@ -38,8 +38,8 @@ public final class Keyboards {
   /// Inputs that were read but not handed over yet, by the indices of ``followed``.
   var waiting = FrameQueues()
 
-  /// The inputs of the next batch: first of devices that came or went since the last one, and then
-  /// what is read.
+  /// The inputs of the next batch: first those of devices that came or went since the last batch,
+  /// then those that are read.
   var pending: [Controller.Input] = []
   private var reports: [Report] = []
 
@@ -55,14 +55,14 @@ public final class Keyboards {
   private let places: DeviceFinder.Places
   private(set) var watch: Watch?
   private var unopened: [String: SystemError] = [:]
-  /// The nodes whose devices are of no use, as they were when these were opened.
+  /// The nodes of devices that were opened, but have no role, as the nodes were then.
   private var unused: [String: NodeStatus] = [:]
   private var leds = LEDOrder()
   /// Whether the devices that were present at the start are open.
   private var hasStarted = false
 
   /// The time up to which all devices have been read. What is found without a time of its own gets
-  /// this one: it comes after the keys that were handed over, and before all others.
+  /// this one: it comes after the keys that were handed over, and before all later ones.
   var reached = Time(microseconds: 0)
 
   /// Whether the kernel is asked for the lock LEDs once all devices have been read: another
@@ -113,7 +113,7 @@ public final class Keyboards {
     }
     // Unowned: the keyboards own the finder, so they outlive every call.
     let finder = try DeviceFinder(loop, in: places) { [unowned self] in
-      // Keys that were pressed before come first, since this may take long.
+      // Opening devices may take long, so the keys that were pressed before are served first.
       ready()
       do throws(SystemError) {
         try openSelected()
@@ -133,7 +133,7 @@ public final class Keyboards {
   }
 
   /// Changes the selection: closes the devices that are no longer selected, and opens those that
-  /// are selected now. ``read(into:)`` then hands over what came of that. Throws if devices cannot
+  /// are selected now. The next ``read(into:)`` hands over their inputs. Throws if devices cannot
   /// be listed.
   public func follow(_ selection: Selection) throws(SystemError) {
     self.selection = selection
@@ -176,14 +176,14 @@ extension Keyboards {
     case .named(let paths):
       for path in paths where followedDevice(at: path) == nil { open(path, nil) }
     case .all:
-      // Pointers last: a recording of several devices has the events of the first at once.
+      // Pointers last: a recorder writes only the first device's events before it ends.
       var pointers: [DeviceFinder.Node] = []
       try watch?.finder?.forEachPresent { node in
         if node.kind == .pointer { pointers.append(node) } else { follow(node) }
       }
       for node in pointers { follow(node) }
     }
-    // Their permissions may have changed.
+    // Permissions may have changed, so that LEDs can be switched now.
     show(leds)
   }
 
@@ -202,7 +202,7 @@ extension Keyboards {
       unopened[node.path] = nil
       return
     }
-    // To close a device takes the kernel milliseconds, so one of no use is opened once.
+    // Closing a device takes the kernel milliseconds, so one without a role is opened only once.
     if let known = unused[node.path], known == NodeStatus(node.path, node.kind) { return }
     open(node.path, node.kind)
   }
@@ -279,7 +279,7 @@ extension Keyboards {
   }
 }
 
-/// What shows that a node is still the same, with the same permissions and udev's same opinion.
+/// Is equal as long as a node stays the same, with the same permissions and the same kind by udev.
 private struct NodeStatus: Equatable {
   let device: dev_t
   let inode: ino_t

@@ -19,7 +19,7 @@ public final class ChildProcess {
   /// The descriptor to wait on for reading: it is readable once the process has ended.
   public var descriptor: Int32 { file.number }
 
-  /// Whether the process has ended. Its tracer may still hold its status back.
+  /// Whether the process has ended. ``end()`` may still be `nil`, while a tracer keeps the status.
   public var hasEnded: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0
@@ -47,7 +47,7 @@ public final class ChildProcess {
   /// - Precondition: ``end()`` has returned only `nil`; later the number may be another's.
   public func send(_ signal: Int32) { kill(-number, signal) }
 
-  /// How the process ended, told once; `nil` before and afterwards.
+  /// How the process ended: returned once; `nil` before and afterwards.
   public func end() -> End? {
     var status: Int32 = 0
     let ended = try? retrying("wait") { waitpid(number, &status, WNOHANG) }

@@ -15,7 +15,7 @@ public final class ControlGroup {
   var descriptor: Int32 { folder.number }
 
   /// The descriptor to wait on for `EPOLLPRI`: it is ready from each change of ``isPopulated`` until
-  /// that is read.
+  /// that property is read.
   public var changes: Int32 { events.number }
 
   /// Makes a group with this path, which is removed with this object if no process is in it.
@@ -31,11 +31,11 @@ public final class ControlGroup {
 
   deinit { rmdir(path) }
 
-  /// Whether a process is in it, or in a group inside it. A process that has ended is in none.
+  /// Whether a process that has not ended is in it, or in a group inside it.
   public var isPopulated: Bool {
     var buffer = [UInt8](repeating: 0, count: 256)
     let count = pread(events.number, &buffer, buffer.count, 0)
-    // A group that was removed has none.
+    // Reading fails once the group is removed, and then no process is in it.
     guard count > 0 else { return false }
     return String(decoding: buffer.prefix(count), as: UTF8.self).contains("populated 1")
   }
@@ -53,7 +53,7 @@ public final class ControlGroup {
   }
 
   /// Kills all processes in it, also those that are just starting. Start no process in it
-  /// afterwards: Linux 6.14, and older versions to which its change was brought, may kill that too.
+  /// afterwards: Linux 6.14, and older versions with the same change, may kill that process too.
   public func kill() { _ = write(killing.number, "1", 1) }
 
   /// The path of the group that a process is in.

@@ -28,8 +28,8 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
 /// `sd_event_*` function that they call.
 ///
 /// Keyboards are served without sd-event, which would be 8 µs slower after a pause: it touches 60
-/// pages of code and data that are no longer in the processor's caches. So it runs only when one of
-/// its sources is ready, or was changed.
+/// pages of code and data that are no longer in the processor's caches. So sd-event runs only when
+/// one of its sources is ready, or was changed.
 public final class EventLoop {
   let handle: OpaquePointer
 
@@ -148,7 +148,7 @@ public final class EventLoop {
   }
 
   /// Calls `handler` with each of these signals that the process receives, even if it has ignored
-  /// them. They stay blocked when the sources end, and no other thread may let them through.
+  /// them. They stay blocked when the sources end, and no other thread may unblock them.
   public func addSignals(
     _ numbers: [Int32], handler: @escaping (Int32) -> Void
   ) throws(SystemError) -> [EventSource] {
@@ -243,7 +243,7 @@ public final class EventSource {
     enable(SD_EVENT_ONESHOT)
   }
 
-  /// Calls the timer's handler once, `delay` from now. Earlier would cost another wakeup.
+  /// Calls the timer's handler once, `delay` from now. Any earlier, it would cost a second wakeup.
   public func set(after delay: Duration) {
     set(at: UInt64(clamping: microsecondsSinceBoot() + max(.zero, delay).wholeMicroseconds + 1))
   }

@@ -24,8 +24,8 @@ public struct FileDescriptor: ~Copyable, Sendable {
     try retrying("read") { Glibc.read(number, buffer.baseAddress, buffer.count) }
   }
 
-  /// The size of a regular file in bytes; `nil` for pipes, devices and others, whose reader may
-  /// have to wait for ever.
+  /// The size of a regular file in bytes; `nil` for other files, such as pipes, on which a reader
+  /// may have to wait for ever.
   public var sizeOfRegularFile: Int? {
     var status = stat()
     guard fstat(number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -109,7 +109,7 @@ public func sendSome(
 public func contents(
   of path: String, limit: Int, mayWait: Bool = true
 ) throws(SystemError) -> [UInt8]? {
-  // Otherwise opening a pipe would wait for a writer.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   let file = try FileDescriptor.opening(path, flags: mayWait ? O_RDONLY : O_RDONLY | O_NONBLOCK)
   guard mayWait || file.sizeOfRegularFile != nil else {
     throw SystemError("read", path, code: ENOTSUP)

@@ -49,7 +49,7 @@ public final class FolderMonitor {
     let outer = "/" + path.split(separator: "/").dropLast().joined(separator: "/")
     // Unowned: this object owns the watch.
     parent = try Watch(loop, outer, IN_CREATE | IN_MOVED_TO) { [unowned self] in
-      // If there is no folder now, this watch reports the next one.
+      // If this fails because the folder is gone again, this watch reports the next one.
       try? watch()
       self.changed()
     }

@@ -12,8 +12,8 @@ extension FileDescriptor {
     FileDescriptor(owning: try retrying("create memory", name) { memfd_create(name, MFD_CLOEXEC) })
   }
 
-  /// The whole content of a file that can be read at any position; what could be read of it, if
-  /// reading fails.
+  /// The whole content of a file that can be read at any position; if reading fails, what was read
+  /// before.
   public var content: [UInt8] {
     var content: [UInt8] = []
     return withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
@@ -28,17 +28,17 @@ extension FileDescriptor {
 
 /// A mapped file in memory: two slots for bytes, and the number of the slot that counts.
 ///
-/// A write fills the other slot, and then changes the number. So a process that is killed leaves the
-/// bytes before the write, or after it. To write takes no call of the kernel.
+/// A write fills the other slot, and then changes the number. So a process that is killed leaves
+/// either the old bytes or the new ones. Writing takes no system call.
 public final class MemorySlots {
-  /// The size of a slot, in bytes: a page together with the number.
+  /// The size of a slot, in bytes: two slots and the number fit into two pages.
   public static let slotSize = 4096 - MemoryLayout<Int>.size
 
   private let memory: UnsafeMutableRawBufferPointer
   private static let size = 2 * slotSize + MemoryLayout<Int>.size
 
-  /// Maps a file of another process, or a new one, which is all zero. Its descriptor need not stay
-  /// open.
+  /// Maps a file that another process has written, or a new one, which is all zero. Its descriptor
+  /// need not stay open.
   public init(_ file: borrowing FileDescriptor) throws(SystemError) {
     let number = file.number
     try retrying("create memory") { ftruncate(number, off_t(Self.size)) }
@@ -60,7 +60,7 @@ public final class MemorySlots {
     UnsafeRawBufferPointer(rebasing: memory[slot * Self.slotSize..<(slot + 1) * Self.slotSize])
   }
 
-  /// Writes a slot from its beginning, which counts then. Bytes that do not fit are not written.
+  /// Makes `bytes` the beginning of the slot that counts; does nothing if a slot is too small.
   public func replace(with bytes: [UInt8]) {
     guard bytes.count <= Self.slotSize else { return }
     let other = 1 - slot

@@ -17,7 +17,7 @@ public final class ReadySet: Sendable {
       owning: try retrying("make a set of descriptors") { epoll_create1(Int32(EPOLL_CLOEXEC)) })
   }
 
-  /// Adds a descriptor, which stays open until it is removed.
+  /// Adds a descriptor, which must stay open until ``remove(_:)``.
   public func add(_ descriptor: Int32) throws(SystemError) {
     var event = epoll_event()
     event.events = EPOLLIN.rawValue

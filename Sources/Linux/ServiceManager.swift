@@ -13,8 +13,8 @@ public enum ServiceManager {
   /// Whether a service manager started this process and accepts its notifications.
   public static var isPresent: Bool {
     guard environment("NOTIFY_SOCKET") != nil else { return false }
-    // A terminal in a service passes NOTIFY_SOCKET on to programs started there.
-    // Since version 248, SYSTEMD_EXEC_PID says who is meant.
+    // A terminal that is itself a service passes NOTIFY_SOCKET on to the programs started in it.
+    // Since version 248, SYSTEMD_EXEC_PID says for which process it is.
     guard let process = environment("SYSTEMD_EXEC_PID") else { return true }
     return process == "\(getpid())"
   }
@@ -46,8 +46,8 @@ public enum ServiceManager {
     return String(cString: name)
   }
 
-  /// Asks the service manager to store a descriptor for the next process of the service. It
-  /// replaces those stored under this name.
+  /// Asks the service manager to store a descriptor for the next process of the service, instead of
+  /// those stored under this name.
   public static func keep(_ descriptor: Int32, name: String) {
     sd_notify(0, "FDSTOREREMOVE=1\nFDNAME=\(name)")
     var descriptor = descriptor

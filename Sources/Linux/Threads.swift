@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 public import Terminal
 
-/// Starts a thread with all signals blocked.
+/// Starts a thread with all signals blocked, so that they reach the program's other threads.
 ///
 /// - Parameter name: what debuggers and `ps -T` show; up to 15 bytes.
 /// - Throws: the error of `pthread_create`.

@@ -5,7 +5,7 @@ public import Terminal
 /// A keyboard of `/dev/uinput` that has left Shift, Caps Lock, and the LEDs of Num Lock and Caps
 /// Lock: nothing else can be typed on it.
 ///
-/// It lasts as long as this object. However the process ends, the kernel then releases its keys.
+/// It lasts as long as this object. However the process ends, the kernel releases the keys.
 public final class VirtualKeyboard {
   private let device: FileDescriptor
 

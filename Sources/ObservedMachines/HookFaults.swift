@@ -2,10 +2,10 @@ public import StateMachines
 
 /// Something wrong with the callbacks of a machine, judged by the samples of its rules.
 public enum HookFault: Hashable, Sendable, CustomStringConvertible {
-  /// No step is one for which this callback is registered.
+  /// No step calls this callback.
   case neverCalled(String)
-  /// The step only changes the payload of a state, and callbacks are for entering or leaving that
-  /// state, but none is called for this step.
+  /// The step only changes the payload of a state. Callbacks are registered for entering or leaving
+  /// that state, but none is called for this step.
   case unnoticedStep(Diagram.Arrow)
 
   /// What is wrong, and what mends it.

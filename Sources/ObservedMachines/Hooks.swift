@@ -7,7 +7,7 @@ public class Registration {
   public func end() {}
 }
 
-/// A callback, which is for those steps for which all that is not `nil` holds.
+/// A callback for the steps that meet all its conditions; a property that is `nil` is no condition.
 final class Hook<R: Rules>: Registration {
   /// Whether it is only for steps that leave a state and enter one.
   let isOfMoves: Bool
@@ -53,7 +53,7 @@ struct NamedStep<R: Rules> {
     isMove = from != to || step.event.map { rules.reenters(step.from, on: $0) } ?? true
   }
 
-  /// Calls the callbacks that are for this step, except those whose registration ends before.
+  /// Calls the callbacks that are for this step, unless an earlier one ends their registration.
   ///
   /// - Parameter isLeft: whether they are for the state that is left, not for that which is entered.
   func call(_ hooks: [Hook<R>], isLeft: Bool) {

@@ -1,13 +1,13 @@
 public import StateMachines
 
 /// The rules of a Mealy machine: a transition may have an output, a value that says what has to be
-/// done. What does it is outside of the rules, so they are tested without it.
+/// done. The code that does it is not part of the rules, which are tested without it.
 public protocol MealyRules<State, Event, Output>: Rules {
   /// What has to be done, such as `download`.
   associatedtype Output: Sendable
 
-  /// The output of the transition of `event` in `state`; `nil` if there is none. It is not asked
-  /// for an event that is ignored.
+  /// The output of the transition of `event` in `state`; `nil` if there is none. This is not called
+  /// for an event that the state ignores.
   func output(_ state: State, on event: Event) -> Output?
 }
 

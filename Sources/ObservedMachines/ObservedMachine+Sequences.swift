@@ -17,9 +17,9 @@ extension ObservedMachine {
     public var state: R.State { kind == .leaving ? step.from : step.to }
   }
 
-  /// The present state, then each new value of ``state``, including those with another
-  /// payload only. It ends with the machine: when a final state is reached, or when the
-  /// machine is deallocated.
+  /// The present state, then each new value of ``state``, even if only the payload is new. The
+  /// sequence ends with the machine: when a final state is reached, or when the machine is
+  /// deallocated.
   ///
   /// A reader that is slow skips values, but never the last one, so what it shows is never out of
   /// date. Every use of this property begins another sequence, for one reader.
@@ -31,11 +31,11 @@ extension ObservedMachine {
     return states
   }
 
-  /// Each state that is left or entered from now on, in order. It ends with the machine, as
-  /// ``states`` does. Every call begins another sequence, for one reader.
+  /// Each state that is left or entered from now on, in order. The sequence ends with the machine,
+  /// as ``states`` does. Every call begins another sequence, for one reader.
   ///
   /// - Parameter count: how many changes the sequence keeps for a slow reader, at least 1; beyond
-  ///   that it drops the oldest. By default it keeps, and tells, all.
+  ///   that it drops the oldest. By default it keeps all.
   public func changes(keepingNewest count: Int? = nil) -> AsyncStream<Change> {
     precondition(count.map { $0 > 0 } ?? true, "a sequence that keeps nothing would tell nothing")
     let (changes, reader) = AsyncStream.makeStream(
@@ -50,7 +50,7 @@ extension ObservedMachine {
   }
 }
 
-/// The sequences that are read. Those that are not read any more are forgotten.
+/// The sequences of a machine. One whose reader has gone is forgotten when it is told again.
 struct Readers<R: Rules> {
   typealias Change = ObservedMachine<R>.Change
 

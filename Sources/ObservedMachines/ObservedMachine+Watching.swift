@@ -2,8 +2,8 @@ public import StateMachines
 
 // MARK: - Callbacks
 
-// Each is called until the returned registration is ended. All receive the step; those for a payload
-// receive that as their first argument.
+// Each is called until the returned registration is ended. All receive the step; those for states
+// with a payload receive the payload first.
 
 extension ObservedMachine {
   /// Calls `action` whenever a state is left.

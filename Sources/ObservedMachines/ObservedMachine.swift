@@ -127,7 +127,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     guard mode != .ended else { return .ended }
     guard let next = rules.next(state, on: event) else { return .ignored }
     let step = Step(from: state, to: next, event: event)
-    // Copies, because a callback added during the step would see only half of it.
+    // A copy, because a callback that is added during the step would see only half of it.
     let hooks = hooks
     let named = NamedStep(step, by: rules)
     named.call(hooks.exits, isLeft: true)

@@ -26,8 +26,8 @@ extension DrawableRules {
   /// A shortest path for each arrow of the diagram, in the diagram's order, and a fault for each
   /// arrow that no sequence of the samples takes.
   ///
-  /// - Parameter limit: how many different states to visit. Only machines with many payloads have
-  ///   so many; their states are told apart by their descriptions.
+  /// - Parameter limit: how many different states to visit. States differ if their descriptions do;
+  ///   only machines with many payloads have so many.
   public func shortestPaths(
     visiting limit: Int = 10_000
   ) -> (paths: [Path<Self>], faults: [RulesFault]) {

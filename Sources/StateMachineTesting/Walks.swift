@@ -7,7 +7,7 @@ extension DrawableRules {
   /// - Parameters:
   ///   - walks: how many sequences to send, each to a new machine.
   ///   - events: how many events each sequence has.
-  ///   - generator: where chance comes from; the same generator finds the same faults.
+  ///   - generator: the source of randomness; an equal generator finds the same faults.
   /// - Returns: for each step that is not drawn, from one state to another by one event, the
   ///   shortest of the walks that end with it.
   public func faults(

@@ -1,11 +1,11 @@
 extension Diagram {
   /// The diagram in the DOT language of Graphviz.
   ///
-  /// A label is a node on the way of its arrow. Graphviz would place the label of an edge beside the
-  /// edge, where the label may be as near to another one.
+  /// Each label is a node between the two halves of its arrow. Graphviz would place the label of an
+  /// edge beside it, perhaps nearer to another edge.
   public var dot: String {
     var names = Set(states)
-    // A node that is no state, with a name that no other node has.
+    // The name of a node that is no state; no other node has it.
     func node(_ name: String) -> String {
       let isTaken = !names.insert(name).inserted
       return isTaken ? node("\(name)_") : name
@@ -30,15 +30,15 @@ extension Diagram {
       let (from, to) = (quoted(edge.from), quoted(edge.to))
       let text = edge.labels.map(escaped).joined(separator: "\\n")
       if edge.from == edge.to {
-        // Empty lines around the label keep Graphviz from drawing an arrow at its letters. At the
-        // end it needs a space to count.
+        // Empty lines around the label keep Graphviz from drawing the arrow across its letters. The
+        // last line counts only with a space in it.
         lines.append("  \(from) -> \(to) [label=\"\\n\(text)\\n \"]")
         continue
       }
       let label = quoted(node("\(edge.from) -> \(edge.to)"))
       lines.append("  \(label) [label=\"\(text)\", \(Self.labelStyle)]")
-      // Graphviz draws an edge from left to right. An arrow that leads back is drawn from its end, so
-      // that its label is between the states too.
+      // Graphviz places the start of an edge to the left of its end. So an arrow that leads back is
+      // written in reverse, or its label would not be between the states.
       lines +=
         place(of: edge.from) < place(of: edge.to)
         ? ["  \(from) -> \(label) [dir=none]", "  \(label) -> \(to)"]

@@ -5,7 +5,7 @@ extension Diagram {
     for state in states where node(state) != state {
       lines.append("  state \"\(escaped(state))\" as \(node(state))")
     }
-    // A state is known by its arrows, unless it has none.
+    // Mermaid learns the states from the arrows, so only a state without arrows needs a line.
     let known = Set(arrows.flatMap { [$0.from, $0.to] } + [initial] + finalStates)
     for state in states where node(state) == state && !known.contains(state) {
       lines.append("  \(state)")
@@ -54,7 +54,7 @@ extension Diagram {
       default: nil
       }
     }
-    // Before a space, "<" begins no tag, and is easier to read as it is.
+    // Before a space, "<" begins no tag, and the text of the diagram is easier to read with it.
     .replacing("#60; ", with: "< ")
   }
 }

@@ -16,8 +16,8 @@
 ///       }
 ///     }
 public protocol Rules<State, Event>: Sendable {
-  /// The conditions that the machine can be in. A payload is part of the state, and may be
-  /// anything, an `any Error` too: two states are the same state if they have the same name.
+  /// The conditions that the machine can be in. A payload may be anything, even an `any Error`,
+  /// because payloads are not compared: states of one name count as the same state.
   associatedtype State: Sendable
   /// The past facts that the machine reacts to. Time, where it matters, is in the payload.
   associatedtype Event: Sendable

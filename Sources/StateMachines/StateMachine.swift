@@ -21,7 +21,7 @@ public struct StateMachine<R: Rules>: RunningMachine, Sendable {
   /// The rules in force.
   public let rules: R
 
-  // Inlinable code may use this property, but not a setter that is private.
+  // Apart from `state`, because inlinable code cannot use the setter of a `private(set)` property.
   @usableFromInline var current: R.State
 
   /// The state that the machine is in.
@@ -82,8 +82,8 @@ extension RunningMachine where R: DrawableRules {
   /// Whether the machine accepts what it was sent so far.
   public var isAccepting: Bool { rules.acceptingStates.map(rules.name).contains(stateName) }
 
-  /// The names of the states that the samples of events reach from the present state, whose own
-  /// payload counts; in the order of the rules.
+  /// The names of the states to which one sample of an event leads from the present state, payload
+  /// included, in the order of the rules.
   public var nextStates: [String] {
     let next = Set(rules.samples.compactMap { rules.next(state, on: $0.event).map(rules.name) })
     return rules.stateNames.filter(next.contains)

@@ -6,9 +6,9 @@ public import Terminal
 
 /// The LEDs of a device that is followed.
 ///
-/// They are set through a descriptor of their own, which is open for writing only while some of them
-/// are in use, because that may be refused. On it all events are masked. The descriptor that keys are
-/// read from is not reopened, so that no key is lost when LEDs come into use or go out of use.
+/// They are set through a second descriptor, because the one that keys are read from cannot be
+/// reopened without losing keys. It is open only while some LEDs are in use, because opening it for
+/// writing may be refused. All its events are masked.
 public final class DeviceLEDs {
   private let device: InputDevice
   private let all: LEDs
@@ -23,8 +23,8 @@ public final class DeviceLEDs {
     all = device.leds
   }
 
-  /// Switches the LEDs by `order`. Those that this object switched on are switched off when they go
-  /// out of use.
+  /// Switches the LEDs as `order` says. LEDs that this object switched on and that are not in
+  /// ``LEDOrder/used`` any more are switched off.
   ///
   /// - Returns: the error; `nil` if there was none, or the same one as before.
   public func show(_ order: LEDOrder) -> SystemError? {
@@ -47,7 +47,7 @@ public final class DeviceLEDs {
     }
   }
 
-  /// Switches these of some LEDs on, and the others off. The kernel ignores what changes nothing.
+  /// Switches the LEDs `on` on and the rest of `some` off. The kernel ignores what changes nothing.
   private func set(_ on: LEDs, of some: LEDs) throws(SystemError) {
     let number = try openDescriptor()
     let changes = some.numbers.map {

@@ -38,7 +38,7 @@ public final class InputDevice {
   /// The lock LEDs that the device has, and those that were last reported as on.
   public private(set) var lockLEDs = LEDReport()
 
-  /// A descriptor to ask by, on which all events are masked; opened when first needed.
+  /// A second descriptor, to ask the kernel which keys are down; opened when first needed.
   private var observer: FileDescriptor?
 
   /// Opens the device at `path`. Throws if it cannot be opened or is not an evdev node.
@@ -130,7 +130,7 @@ public final class InputDevice {
     }
   }
 
-  /// Reads the next event, without waiting. Throws if that fails, unless by the device's removal.
+  /// Reads the next event, without waiting. Throws if that fails, but not if the device is gone.
   public func next() throws(SystemError) -> Reading {
     var event = input_event()
     while true {
@@ -166,7 +166,7 @@ public final class InputDevice {
   /// the device, and returns those that differ from ``lockLEDs``; `nil` if there are none, if the
   /// kernel cannot be asked, or if there are unread events.
   ///
-  /// The kernel drops unread events of LEDs, which the answer includes.
+  /// When asked, the kernel drops unread events of LEDs; its answer includes what they changed.
   public func changedLEDs() -> LEDReport? {
     guard !lockLEDs.known.isEmpty, libevdev_has_event_pending(device) == 0 else { return nil }
     var bits: UInt16 = 0

@@ -18,8 +18,8 @@ extension KeyCode {
     self = key
   }
 
-  /// A name for people, which ``init(writtenAs:)`` reads as this key: a short one, unless the key
-  /// has only a kernel's name, or a number.
+  /// A name for people, which ``init(writtenAs:)`` reads as this key: a short name; the kernel's
+  /// if there is no short one, `BTN_LEFT`; or the number of a key without a name, `0x2e8`.
   public var shortName: String {
     Self.namesOfKeys[self] ?? "0x\(padded(number, 3, radix: 16, "0"))"
   }
@@ -71,7 +71,7 @@ extension KeyCode {
     return (key, name)
   }
 
-  /// The name that is shown of each key that has one.
+  /// The name that is shown for a key, for each key that the kernel has a name for.
   private static let namesOfKeys = Dictionary(
     uniqueKeysWithValues: kernelNames.map { ($0.key, KeyName.short(ofKernelName: $0.name)) })
 

@@ -26,7 +26,7 @@ enum KeyName {
     (label: "Print", rare: "KEY_PRINT", usual: "KEY_SYSRQ"),
   ]
 
-  /// Further short names that are read.
+  /// Further short names that are read, but never shown.
   static let aliases: [Pair] = [
     ("Ctrl", "KEY_LEFTCTRL"), ("Control", "KEY_LEFTCTRL"), ("Alt", "KEY_LEFTALT"),
     ("Shift", "KEY_LEFTSHIFT"), ("Super", "KEY_LEFTMETA"), ("Meta", "KEY_LEFTMETA"),
@@ -43,14 +43,14 @@ enum KeyName {
     ("Right_Bracket", "KEY_RIGHTBRACE"),
   ]
 
-  /// The characters that keys of the US layout type without Shift; letters and digits are names.
+  /// The characters that keys of the US layout type without Shift; but letters and digits.
   static let characters: [Character: String] = [
     ".": "KEY_DOT", ",": "KEY_COMMA", ";": "KEY_SEMICOLON", "/": "KEY_SLASH",
     "\\": "KEY_BACKSLASH", "-": "KEY_MINUS", "=": "KEY_EQUAL", "'": "KEY_APOSTROPHE",
     "`": "KEY_GRAVE", "[": "KEY_LEFTBRACE", "]": "KEY_RIGHTBRACE",
   ]
 
-  /// The short name that is shown for a key: the kernel's if a short one would name another key.
+  /// The name that is shown for a key: the kernel's name if a short one would name another key.
   static func short(ofKernelName name: String) -> String {
     if let pair = preferred.first(where: { $0.kernelName == name }) { return pair.name }
     guard name.hasPrefix("KEY_"), !counterparts.contains(where: { $0.rare == name }) else {

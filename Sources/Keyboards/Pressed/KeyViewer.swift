@@ -59,7 +59,7 @@ public final class KeyViewer {
     if let failure, failure.code != EPIPE { throw failure }
   }
 
-  /// Stops the process, as SIGTSTP does, with the terminal as it was.
+  /// Stops the process, as SIGTSTP does. While it is stopped, the terminal is as it was at first.
   private static func pause(_ terminal: SilentTerminal?) {
     terminal?.leave()
     raise(SIGSTOP)
@@ -101,7 +101,7 @@ public final class KeyViewer {
       notify("'\(device.name)' is gone")
     case .failed(let error):
       if !isStarted { refusal = refusal ?? error }
-      // A single error at the start is told when this ends because of it.
+      // Without any device at the start, ``run()`` throws the first error instead.
       if isStarted || keyboards.devices.count > 0 { notify(error.text) }
     case .failedLEDs: break  // A viewer switches no LEDs.
     }

@@ -48,7 +48,7 @@ public struct KeyPresses {
       case .navigation, .button, .other, .altGr, .inert:
         Modifiers(of: event.key).isEmpty ? "free" : "modifier"
       }
-    // Shift acts alone, and so is no part of a chord that it completes.
+    // Shift acts alone: no chord ends in it.
     let name = event.key.shortName(with: event.key.isShift ? [] : held)
     return PressedKey(device: device, text: "\(name), \(use)")
   }

@@ -19,7 +19,7 @@ public final class Bus {
     case at(String)
   }
 
-  /// Who waits for the answer to a call. The connection keeps this until it gives the call up.
+  /// Who waits for the answer to a call. The connection keeps this as long as it knows the call.
   private final class PendingCall {
     private var answer: ((Result<[BusValue], BusError>) -> Void)?
 
@@ -36,14 +36,14 @@ public final class Bus {
   private let loop: EventLoop
   let handle: OpaquePointer
 
-  /// Connects. The connection is made, and failures after this are told, by the loop.
+  /// Begins to connect; the loop does the rest. ``whenLost(_:)`` tells of a failure after this.
   ///
   /// - Throws: if the bus has no address or refuses the connection at once, such as `ENOENT` or
   ///   `ECONNREFUSED`.
   public init(_ address: Address, on loop: EventLoop) throws(SystemError) {
     self.loop = loop
     handle = try Bus.open(address)
-    // At the end of the loop, it would be flushed, which waits for a bus that hangs.
+    // Otherwise the end of the loop would flush the connection, and wait for a bus that hangs.
     sd_bus_set_close_on_exit(handle, 0)
     let result = sd_bus_attach_event(handle, loop.handle, 0)
     if result < 0 {
@@ -97,7 +97,7 @@ public final class Bus {
   // MARK: - Calls
 
   /// Calls a method. The loop calls `answer` once: with the values that the method returns, or with
-  /// the error if it fails, does not answer in time, or the connection is lost.
+  /// the error if it fails, is late, or the connection is lost. If it cannot be sent, this does so.
   public func call(
     _ call: BusCall, timeout: Duration = .seconds(5),
     answer: @escaping (Result<[BusValue], BusError>) -> Void
@@ -205,7 +205,7 @@ extension BusError {
 }
 
 extension Bus.Address {
-  /// The error of an attempt to connect; to the user's service manager, with what to do.
+  /// The error of an attempt to connect. That of the user's service manager says what to do.
   fileprivate func error(_ code: Int32) -> SystemError {
     let name =
       switch self {

@@ -6,7 +6,6 @@ import Terminal
 struct BusMessage: ~Copyable {
   let handle: OpaquePointer
 
-  /// A new call.
   static func call(_ call: BusCall, on bus: OpaquePointer) throws(SystemError) -> BusMessage {
     var handle: OpaquePointer?
     try checked(
@@ -21,7 +20,7 @@ struct BusMessage: ~Copyable {
 
   private init(owning handle: OpaquePointer) { self.handle = handle }
 
-  /// A received message, which the caller keeps.
+  /// A received message, with a reference of its own.
   init(received handle: OpaquePointer) {
     self.handle = sd_bus_message_ref(handle)
   }
@@ -77,7 +76,6 @@ struct BusMessage: ~Copyable {
   /// Ends the writing of a message that is not sent, so that it can be read; for tests.
   func seal() throws(SystemError) { try write(sd_bus_message_seal(handle, 1, 0)) }
 
-  /// All arguments.
   func arguments() throws(SystemError) -> [BusValue] {
     try read(sd_bus_message_rewind(handle, 1))
     return try values()
@@ -122,7 +120,7 @@ struct BusMessage: ~Copyable {
     return number
   }
 
-  /// The values in the next container. libsystemd has checked how many a pair and a variant have.
+  /// The values in the next container. libsystemd has checked that a pair has two, a variant one.
   private func inside(
     _ type: CChar, _ contents: UnsafePointer<CChar>?
   ) throws(SystemError) -> [BusValue] {

@@ -49,8 +49,8 @@ public final class LoginSession {
   public enum Choice: Sendable {
     /// That of this process.
     case own
-    /// The active session of the machine's first seat, `seat0`, which any user may have. A session
-    /// that becomes active is first told as absent, then as it is. A greeter is no session.
+    /// The active session of the machine's first seat, `seat0`, of whatever user. A session that
+    /// becomes active counts as absent until logind has described it. A greeter is no session.
     case ofSeat
   }
 
@@ -96,7 +96,7 @@ public final class LoginSession {
       let bus = try Bus(.system, on: loop)
       slots = [
         try bus.whenLost { [unowned self] in lose() },
-        // Above all sessions that begin and end.
+        // Most of these signals tell that a session began or ended.
         try bus.signals(Login1.signals(of: Login1.manager, at: Login1.path)) {
           [unowned self] _ in find()
         },
@@ -114,15 +114,15 @@ public final class LoginSession {
       self.bus = bus
       find()
     } catch {
-      // A machine with logind has a bus, even while nothing listens on it.
+      // No socket means no logind: the bus's socket exists even while nothing listens on it.
       if presence == nil, error.code == ENOENT { tell(.inFront) } else { lose() }
     }
   }
 
-  /// The connection is lost. What happens meanwhile is unknown, so the session counts as
+  /// The connection is lost. Until the next one, nothing tells of the session, so it counts as
   /// absent.
   private func lose() {
-    // The calls that end with the connection are of a former round.
+    // So the errors that end the calls of the connection are ignored.
     round += 1
     tell(.absent(.noAnswer))
     (slots, sessionSlot, bus) = ([], nil, nil)
@@ -130,7 +130,7 @@ public final class LoginSession {
     retry?.set(after: .seconds(5))
   }
 
-  /// logind has ended. Nothing tells of a lock screen until it is back.
+  /// logind has ended. Nothing tells of a lock screen until logind is back.
   private func forget() {
     round += 1
     session.forgetLock()

@@ -3,7 +3,7 @@ struct ToldSession {
   private struct Properties {
     var hasSeat = false
     var isActive = false
-    /// Whether the session is no user's, such as a greeter's. This never changes.
+    /// Whether the session belongs to no user but, for example, to a greeter. This never changes.
     var isGreeter = false
     /// A session counts as locked until logind says that it is not.
     var isLocked = true
@@ -44,11 +44,11 @@ struct ToldSession {
     return true
   }
 
-  /// The connection is lost, or the session has ended. A forgotten lock stays forgotten: the
-  /// connection may be lost because logind was restarted, and is too slow to answer.
+  /// The connection is lost, or the session has ended. ``forgottenLock`` stays, because a restarted
+  /// logind that is too slow to answer counts as a lost connection.
   mutating func lose() { (path, properties) = (nil, nil) }
 
-  /// logind forgets a lock as it ends, so it is kept here.
+  /// Remembers a lock that logind forgets, because it has ended.
   mutating func forgetLock() {
     if let lockedPath { forgottenLock = lockedPath }
   }
