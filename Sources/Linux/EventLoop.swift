@@ -40,7 +40,7 @@ public final class EventLoop {
 
   /// The kernel's list of what is ready, of sd-event's descriptor and the urgent ones.
   private let poller: FileDescriptor
-  /// Room for all of them, and how many of it are in use: those that were ready when last asked.
+  /// Room for an event of each; the first ``readyCount`` are the last answer.
   private var ready: [epoll_event] = []
   private var readyCount = 0
 
@@ -94,7 +94,7 @@ public final class EventLoop {
     try checked("run the event loop", sd_event_run(handle, 0)) > 0
   }
 
-  /// Finds out what is ready, for ``isReady(_:)``. Returns whether that is anything.
+  /// Finds out what is ready, for ``isReady(_:)``, and returns whether anything is.
   ///
   /// - Parameter milliseconds: how long to wait for it; -1 for ever.
   @discardableResult
@@ -104,7 +104,7 @@ public final class EventLoop {
     return readyCount > 0
   }
 
-  /// Whether an urgent descriptor was readable or hung up when that was last found out.
+  /// Whether an urgent descriptor was readable or hung up at the last ``findReady(upTo:)``.
   public func isReady(_ descriptor: Int32) -> Bool {
     ready[..<readyCount].contains { $0.data.fd == descriptor }
   }
