@@ -25,8 +25,8 @@
 /* The C library declares this only for _GNU_SOURCE. */
 int memfd_create(const char *name, unsigned flags);
 
-/* Unmaps the program's code and constants. The kernel maps each page again when it is needed, from the
- * program's file. Everything that is written to lies behind `etext`. */
+/* Unmaps the program's code and constants. The kernel maps each page again when it is needed, from
+ * the program's file. Everything that is written to lies behind `etext`. */
 static inline void keymoded_unmap_code(void) {
   extern const char __executable_start[], etext[];
   (void)madvise((void *)__executable_start, (size_t)(etext - __executable_start), MADV_DONTNEED);
@@ -54,9 +54,9 @@ static inline int keymoded_peer_process(int socket) {
 }
 
 /* Runs a program in a child process and a process group of its own, with no signal blocked or
- * ignored. `group` is a descriptor of the control group's folder that it begins in. Its standard input
- * is its parent's unless that is a terminal: a process in the background that reads from its terminal
- * is stopped. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
+ * ignored. `group` is a descriptor of the control group's folder that it begins in. Its standard
+ * input is its parent's unless that is a terminal: a process in the background that reads from its
+ * terminal is stopped. Returns a descriptor of the process once execvp(3) has succeeded, or -errno.
  *
  * The child of a process with threads may take no lock: a thread that it lacks may hold it. The C
  * library takes locks to reset signals, so the child calls the kernel for that. */
@@ -113,8 +113,8 @@ static inline int keymoded_open_process(int process) {
   return file < 0 ? -errno : file;
 }
 
-/* Makes a keyboard of an open /dev/uinput: with left Shift, Caps Lock, and the LEDs of Num Lock and Caps
- * Lock. Returns 0 or -errno. */
+/* Makes a keyboard of an open /dev/uinput: with left Shift, Caps Lock, and the LEDs of Num Lock and
+ * Caps Lock. Returns 0 or -errno. */
 static inline int keymoded_make_keyboard(int uinput, unsigned short bus, unsigned short vendor,
                                          unsigned short product, const char *name) {
   struct uinput_setup setup = {.id = {.bustype = bus, .vendor = vendor, .product = product}};

@@ -64,8 +64,8 @@ public struct ChordUses: Hashable, Sendable {
 public struct Bindings: Hashable, Sendable {
   private var uses: [Chord: ChordUses] = [:]
 
-  /// The keys that complete a bound chord. Cached, because every press needs it and hardly any press
-  /// needs the dictionary.
+  /// The keys that complete a bound chord. Cached, because every press needs it and hardly any
+  /// press needs the dictionary.
   private(set) var boundKeys = KeySet()
 
   /// Bindings without any chord.

@@ -36,8 +36,8 @@ public struct Change: Hashable, Sendable {
   /// keyboard machine returns to its initial state. The configuration rejects this name for events.
   public static let configured = "configured"
 
-  /// The greatest number of a change. Stored states with a greater one are ignored, so that counting
-  /// on from them cannot overflow.
+  /// The greatest number of a change. Stored states with a greater one are ignored, so that
+  /// counting on from them cannot overflow.
   public static let greatestSequence: Int64 = 1 << 53
 
   /// The change with these parts.

@@ -56,7 +56,7 @@ struct DeviceKeys: Sendable {
 ///
 /// A release causes a change only for a tap of Shift, and for a chord with a tap or a release. A
 /// change cannot be undone, so the release counts `d` later, or before the next press of another
-/// key; a tap of Shift also before any other input that may change a state. Its time is unchanged.
+/// key; a tap of Shift also before any other input that may change a state. Times do not change.
 struct HeldKeys: Sendable {
   /// A release that may turn out to be part of a bounce.
   private struct Release {

@@ -14,8 +14,8 @@ extension Controller {
     case synchronized(DeviceID, [KeyDifference], at: Time)
     /// A device went away; `at` is when that was noticed. Only its own held keys are released.
     case gone(DeviceID, at: Time)
-    /// All devices that are present at the start are open: a key that the previous daemon knew to be
-    /// down, and that none of them holds, is up.
+    /// All devices that are present at the start are open: a key that the previous daemon knew to
+    /// be down, and that none of them holds, is up.
     case allOpened(at: Time)
     /// A device reported which of its lock LEDs are on, or the kernel was asked. Without a time,
     /// the device is just being opened, and this takes effect with the next input that has a time.

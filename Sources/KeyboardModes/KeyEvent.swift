@@ -48,7 +48,7 @@ public struct KeyDifference: Hashable, Sendable {
   /// The differences in the order in which they take effect: releases, then modifiers, Shift last
   /// among them, then the rest.
   ///
-  /// They come in the order of their codes; that in which they happened is unknown. A letter, or
+  /// They come in the order of their codes; in which order they happened is unknown. A letter, or
   /// Shift, that is found down together with Ctrl is probably part of a shortcut, so Ctrl takes
   /// effect first.
   static func inOrderOfEffect(_ differences: [KeyDifference]) -> [KeyDifference] {

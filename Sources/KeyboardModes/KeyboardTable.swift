@@ -25,7 +25,7 @@ public struct KeyboardTable: DrawableRules, Hashable {
     public static let tapBlankArea = Event(number: 3)
   }
 
-  /// A table of names; its initializer finds the faults.
+  /// A table whose states and events are names. Its initializer throws the first fault.
   public typealias Source = TransitionTable<String, String>
   /// The next state for one event in one state, by name.
   public typealias Row = Source.Row

@@ -57,8 +57,8 @@ struct LockLEDs: Sendable {
   /// What the LEDs of the devices show of `lock` at `time`. Must be called after each report and
   /// removal.
   ///
-  /// - Parameter isOpening: whether the devices were just opened: their LEDs may have shown this for
-  ///   long, so it is no change.
+  /// - Parameter isOpening: whether the devices were just opened: their LEDs may have shown this
+  ///   for long, so it is no change.
   mutating func event(of lock: Lock, at time: Time, isOpening: Bool) -> LockRules.Event {
     switch lock {
     case .caps: caps.event(showing: shown(.caps), at: time, isOpening: isOpening)

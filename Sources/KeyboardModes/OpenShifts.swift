@@ -26,8 +26,8 @@ struct OpenShifts: Sendable {
     let due: Time?
   }
 
-  /// In the order of the presses. A press is open only while its key is down, but stays here when the
-  /// key goes up: the release may turn out to be a bounce.
+  /// In the order of the presses. A press is open only while its key is down, but stays here when
+  /// the key goes up: the release may turn out to be a bounce.
   private var presses: [Press] = []
 
   /// The keys of the presses on `device`, down or up.

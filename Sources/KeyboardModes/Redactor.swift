@@ -2,7 +2,7 @@
 /// same changes.
 ///
 /// Only codes that are known to be needed stay: those of Shift and the other modifiers, and of
-/// presses that complete a bound chord. Any other press gets the lowest code of its ``PressMeaning``
+/// presses that complete a bound chord. Any other press gets the lowest code of the same meaning
 /// that is neither in use nor bound. A release or repeat has the code of its press. What is left
 /// tells that a character was typed, and when, but not which.
 ///
@@ -135,7 +135,7 @@ public struct Redactor: Sendable {
         if types { firstCharacter = firstCharacter ?? kept.count }
       }
     }
-    // Of the replaced keys only characters decide anything, so all stand where the first of these did.
+    // Of the replaced keys only characters decide anything, so all stand where the first one did.
     kept.insert(
       contentsOf: replaced.sorted { $0.number < $1.number }, at: firstCharacter ?? kept.count)
     return released.map { KeyDifference(key: $0, isDown: false) }

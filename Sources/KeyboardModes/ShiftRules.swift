@@ -40,8 +40,8 @@ public struct ShiftRules: DrawableRules, Hashable {
     case characterTyped
     /// No character used `on` within the timeout, if there is one. The ``Controller`` sends this.
     case timedOut
-    /// The Shift key that is down turned out to be part of a shortcut, so its press is taken back: the
-    /// machine returns to this state, the one before the press. The ``Controller`` sends this.
+    /// The Shift key that is down turned out to be part of a shortcut, so its press is taken back:
+    /// the machine returns to this state, the one before the press. The ``Controller`` sends this.
     case shiftUsed(back: State)
 
     /// The name that programs receive.

@@ -279,7 +279,7 @@ extension Keyboards {
   }
 }
 
-/// Is equal as long as a node stays the same, with the same permissions and the same kind by udev.
+/// The identity, the permissions and the kind of a node: if they are equal, nothing has changed.
 private struct NodeStatus: Equatable {
   let device: dev_t
   let inode: ino_t

@@ -14,8 +14,8 @@ public final class ControlGroup {
   /// The descriptor of its folder.
   var descriptor: Int32 { folder.number }
 
-  /// The descriptor to wait on for `EPOLLPRI`: it is ready from each change of ``isPopulated`` until
-  /// that property is read.
+  /// The descriptor to wait on for `EPOLLPRI`: it is ready from each change of ``isPopulated``
+  /// until that property is read.
   public var changes: Int32 { events.number }
 
   /// Makes a group with this path, which is removed with this object if no process is in it.

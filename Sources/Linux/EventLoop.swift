@@ -40,12 +40,12 @@ public final class EventLoop {
 
   /// The kernel's list of what is ready, of sd-event's descriptor and the urgent ones.
   private let poller: FileDescriptor
-  /// Room for an event of each; the first ``readyCount`` are the last answer.
+  /// Room for an event of each; the first ``readyCount`` are those that the kernel returned last.
   private var ready: [epoll_event] = []
   private var readyCount = 0
 
-  /// Whether sd-event has to prepare for the next wait: one of its sources was added, switched on or
-  /// off, or called.
+  /// Whether sd-event has to prepare for the next wait: one of its sources was added, switched on
+  /// or off, or called.
   fileprivate var isChanged = true
 
   /// A new loop.
@@ -243,7 +243,7 @@ public final class EventSource {
     enable(SD_EVENT_ONESHOT)
   }
 
-  /// Calls the timer's handler once, `delay` from now. Any earlier, it would cost a second wakeup.
+  /// Calls the timer's handler once, `delay` from now, never earlier: that would cost a wakeup.
   public func set(after delay: Duration) {
     set(at: UInt64(clamping: microsecondsSinceBoot() + max(.zero, delay).wholeMicroseconds + 1))
   }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 public import Terminal
 
-/// Reports that files appeared in a folder, which may itself be created later, removed and recreated.
+/// Reports that files appeared in a folder, which may itself be created, removed and recreated.
 ///
 /// The corresponding kernel interface is `inotify(7)`.
 public final class FolderMonitor {
@@ -35,8 +35,8 @@ public final class FolderMonitor {
   private var parent: Watch?
   private var folder: Watch?
 
-  /// Calls `changed`, from the loop, when files appeared in the folder or their permissions changed;
-  /// sometimes also when nothing did.
+  /// Calls `changed`, from the loop, when files appeared in the folder or their permissions
+  /// changed; sometimes also when nothing did.
   ///
   /// Make the monitor before calling ``forEachPresent(_:)``, so that no file is missed in between.
   ///

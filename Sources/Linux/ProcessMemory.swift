@@ -11,8 +11,8 @@ public func forbidMemoryDumps() {
 }
 
 /// Returns memory to the kernel that this process hardly needs: freed memory, which the allocator
-/// keeps otherwise, and the code that has run, such as that of the start. The kernel keeps the code in
-/// its cache, and maps what runs again. This takes about a millisecond for 30 MB of freed memory.
+/// keeps otherwise, and the code that has run, such as that of the start. The kernel keeps the code
+/// in its cache, and maps what runs again. This takes about 1 ms for 30 MB of freed memory.
 public func releaseMemory() {
   malloc_trim(0)
   keymoded_unmap_code()

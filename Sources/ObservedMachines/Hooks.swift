@@ -55,7 +55,7 @@ struct NamedStep<R: Rules> {
 
   /// Calls the callbacks that are for this step, unless an earlier one ends their registration.
   ///
-  /// - Parameter isLeft: whether they are for the state that is left, not for that which is entered.
+  /// - Parameter isLeft: whether they are for the state that is left, not for the one entered.
   func call(_ hooks: [Hook<R>], isLeft: Bool) {
     let (state, name) = isLeft ? (step.from, from) : (step.to, to)
     for hook in hooks

@@ -53,8 +53,8 @@ public protocol Rules<State, Event>: Sendable {
   /// One state of each name is enough.
   var finalStates: [State] { get }
 
-  /// Whether the machine has come to its end in `state`: by default, whether a state of the same name
-  /// is among ``finalStates``.
+  /// Whether the machine has come to its end in `state`: by default, whether a state of the same
+  /// name is among ``finalStates``.
   func isFinal(_ state: State) -> Bool
 }
 

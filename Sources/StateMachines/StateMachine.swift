@@ -53,8 +53,8 @@ public struct StateMachine<R: Rules>: RunningMachine, Sendable {
 
 extension StateMachine.Transition: Equatable where R.State: Equatable {}
 
-/// What a machine, such as a ``StateMachine``, can answer about its present state. No answer changes
-/// anything.
+/// What a machine, such as a ``StateMachine``, can answer about its present state. No answer
+/// changes anything.
 public protocol RunningMachine<R> {
   /// The type of the rules.
   associatedtype R: Rules

@@ -8,8 +8,8 @@
 ///       }
 ///     }
 ///
-/// Where states and events are `CaseIterable`, it can be drawn and checked. To draw states or events
-/// with payloads, write a type that conforms to ``DrawableRules``.
+/// Where states and events are `CaseIterable`, it can be drawn and checked. To draw states or
+/// events with payloads, write a type that conforms to ``DrawableRules``.
 public struct TransitionFunction<State: Sendable, Event: Sendable>: Rules {
   /// The state that a new machine is in.
   public let initial: State

@@ -48,7 +48,7 @@ extension KeyCode {
   }
 
   /// PC keyboards lack this key, but have another with the same label. Returns the label and the
-  /// other key: `Menu` and `KEY_COMPOSE` for `KEY_MENU`. `nil` for keys that are not easily confused.
+  /// other key: `Menu` and `KEY_COMPOSE` for `KEY_MENU`. `nil` for all other keys.
   public var counterpart: (label: String, key: KeyCode)? {
     guard let name = eventCodeName(1, number),
       let pair = KeyName.counterparts.first(where: { $0.rare == name }),

@@ -43,7 +43,7 @@ enum KeyName {
     ("Right_Bracket", "KEY_RIGHTBRACE"),
   ]
 
-  /// The characters that keys of the US layout type without Shift; but letters and digits.
+  /// The characters that keys of the US layout type without Shift, except letters and digits.
   static let characters: [Character: String] = [
     ".": "KEY_DOT", ",": "KEY_COMMA", ";": "KEY_SEMICOLON", "/": "KEY_SLASH",
     "\\": "KEY_BACKSLASH", "-": "KEY_MINUS", "=": "KEY_EQUAL", "'": "KEY_APOSTROPHE",

@@ -96,8 +96,9 @@ public final class Bus {
 
   // MARK: - Calls
 
-  /// Calls a method. The loop calls `answer` once: with the values that the method returns, or with
-  /// the error if it fails, is late, or the connection is lost. If it cannot be sent, this does so.
+  /// Calls a method, and `answer` once: with the values that the method returns, or with the error
+  /// if it fails, does not answer in time, or the connection is lost. The loop calls `answer`, or
+  /// this function if the call cannot be sent.
   public func call(
     _ call: BusCall, timeout: Duration = .seconds(5),
     answer: @escaping (Result<[BusValue], BusError>) -> Void

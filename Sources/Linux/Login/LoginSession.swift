@@ -40,8 +40,8 @@ public enum SessionPresence: Hashable, Sendable {
 /// Follows a session, by the D-Bus interface of systemd-logind.
 ///
 /// The session of this process is the one that the process belongs to. A unit of the user's service
-/// manager belongs to none; its session is the one that logind calls the user's display: a graphical
-/// session, if there is one.
+/// manager belongs to none; its session is the one that logind calls the user's display: a
+/// graphical session, if there is one.
 ///
 /// See `org.freedesktop.login1(5)`. The loop wakes up when a session begins, ends or changes.
 public final class LoginSession {
@@ -122,7 +122,7 @@ public final class LoginSession {
   /// The connection is lost. Until the next one, nothing tells of the session, so it counts as
   /// absent.
   private func lose() {
-    // So the errors that end the calls of the connection are ignored.
+    // A new round, so that the errors which end the connection's calls are ignored.
     round += 1
     tell(.absent(.noAnswer))
     (slots, sessionSlot, bus) = ([], nil, nil)
