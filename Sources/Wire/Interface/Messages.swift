@@ -18,7 +18,7 @@ extension Machine: JSONWritable {
 
 /// The type `State` of the interface.
 public struct StateMessage: Hashable, Sendable, JSONWritable {
-  /// Names the life of the sequence; with another instance, the numbers start anew.
+  /// The name of this sequence of changes; a new sequence begins again at number 1.
   public let instance: String
   /// When the daemon composed this message.
   public let time: Time
