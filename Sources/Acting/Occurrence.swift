@@ -100,17 +100,17 @@ struct KnownStates {
     defer { noteFront() }
     let before = presence
     presence = now
-    // The session was perhaps locked already when the first states came.
+    // The first states may have come before it was known that the session is locked.
     if !haveBeenInFront, let states {
       self.states = CountedStates(
         states.modes, enteredElsewhere: states.enteredElsewhere.union(atFirst))
     }
-    // Another reason for being absent makes nothing known.
+    // If only the reason changes, the states still count as left.
     if case (.absent, .absent?) = (now, before) { return nil }
     return now == before ? nil : occurrence(after: nil)
   }
 
-  /// Notes the states, and, for each new one, whether the session is in front.
+  /// Notes the states, and which of the new ones were entered elsewhere.
   private mutating func count(_ modes: Modes) {
     var elsewhere = states?.enteredElsewhere ?? atFirst
     if let before = states?.modes {

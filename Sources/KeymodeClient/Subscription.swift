@@ -104,8 +104,8 @@ package final class Subscription {
     case .noDaemon, .noAnswer, .connectionLost,
       .refused(name: ControllerInterface.tooManyClients, _):
       isDenied = false
-    // A daemon makes its socket before the group may use it. So a subscription that waited for the
-    // daemon tries again: once, or any number of times if it was connected before.
+    // A new socket exists before its group may use it. So a subscription that waited for the daemon
+    // tries again: once, or any number of times if it was connected before.
     case .permissionDenied where absence != nil && (last != nil || !isDenied): isDenied = true
     case .permissionDenied, .badReply, .refused, .failed, .cancelled: throw error
     }
