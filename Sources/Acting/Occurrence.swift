@@ -82,10 +82,10 @@ struct KnownStates {
     switch (update, daemon) {
     case (.states(let message), _):
       daemon = .connected
-      count(message.modes)
+      note(message.modes)
       return presence == .inFront ? occurrence(after: nil) : nil
     case (.change(let change), .connected):
-      if let states { count(states.modes.after(change)) }
+      if let states { note(states.modes.after(change)) }
       return presence == .inFront ? occurrence(after: change) : nil
     // The states follow, and include these changes.
     case (.change, .unasked), (.change, .away), (.missed, _): return nil
@@ -111,7 +111,7 @@ struct KnownStates {
   }
 
   /// Notes the states, and which of the new ones were entered elsewhere.
-  private mutating func count(_ modes: Modes) {
+  private mutating func note(_ modes: Modes) {
     var elsewhere = states?.enteredElsewhere ?? atFirst
     if let before = states?.modes {
       for machine in Machine.allCases

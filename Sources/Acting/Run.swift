@@ -3,7 +3,7 @@ public import KeymodeClient
 public import Linux
 public import Terminal
 
-/// A command that an event loop serves until it has an outcome. The first outcome counts.
+/// An event loop that runs until there is an outcome. The first outcome counts.
 public final class Run<Outcome> {
   /// The loop that ``untilEnd(keeping:)`` serves.
   public let loop: EventLoop

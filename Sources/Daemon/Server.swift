@@ -104,7 +104,7 @@ final class Server {
       return
     }
     let descriptor = FileDescriptor(owning: number)
-    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, bound(number) else { return }
+    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, limitBuffer(of: number) else { return }
     let limit = Self.mostSessions - (socket.access == .control ? 0 : Self.reservedForControl)
     guard sessions.count < limit else { return turnAway(number) }
     let session = try? Session(descriptor, access: socket.access, loop: loop) {
@@ -123,7 +123,7 @@ final class Server {
 
   /// Reduces the kernel's send buffer, because unread bytes in it count as the daemon's memory.
   /// Returns whether the kernel agreed.
-  private func bound(_ socket: Int32) -> Bool {
+  private func limitBuffer(of socket: Int32) -> Bool {
     var size: Int32 = 16384
     return setsockopt(
       socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0

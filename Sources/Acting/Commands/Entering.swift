@@ -34,7 +34,6 @@ struct HeldConditions {
   /// How they last began to hold; `nil` while they do not.
   private(set) var entering: Entering?
 
-  /// Notices when these conditions hold.
   init(_ conditions: StateConditions) { self.conditions = conditions }
 
   /// Takes an occurrence, and returns the event that it makes, if any.

@@ -1,7 +1,7 @@
 import Glibc
 import Terminal
 
-/// A moment on the two clocks of this computer.
+/// A moment on two clocks: the boot clock and the time of day.
 public struct Moment: Sendable {
   /// Microseconds on `CLOCK_BOOTTIME`.
   let boot: Int64

@@ -91,8 +91,8 @@ extension LockRules.State {
 
 /// The type `Change` of the interface.
 extension Change: JSONWritable {
-  /// Writes the change, members in the order of the interface. This is also the line that
-  /// `keymodectl --json` prints.
+  /// Writes the change, members in the order of the interface. This is also a line of
+  /// `keymodectl watch --json` and `keymodectl replay --json`.
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("sequence", sequence)
