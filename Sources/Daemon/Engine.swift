@@ -20,7 +20,7 @@ final class Engine {
   private let store: StateStore?
 
   /// - Parameters:
-  ///   - store: the engine continues from its contents, and keeps all changes there.
+  ///   - store: the engine continues from its contents, and keeps states and last changes there.
   ///   - now: the time at which it continues.
   init(
     settings: Settings, ringCapacity: Int = ChangeRing.usualCapacity, store: StateStore? = nil,
