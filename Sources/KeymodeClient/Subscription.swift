@@ -164,7 +164,7 @@ package final class Subscription {
     try takeChanges(connection)
   }
 
-  /// Takes all messages that have been read: the descriptor is not readable because of them.
+  /// Takes all messages that have been read: the descriptor does not become readable for those.
   private func takeChanges(_ connection: Connection) throws(ClientError) {
     while let reply = try connection.nextReply() {
       take(try Request.changes().answer(reply), isFirst: false)
