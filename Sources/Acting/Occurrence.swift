@@ -82,10 +82,10 @@ struct KnownStates {
     switch (update, daemon) {
     case (.states(let message), _):
       daemon = .connected
-      count(message.modes)
+      note(message.modes)
       return presence == .inFront ? occurrence(after: nil) : nil
     case (.change(let change), .connected):
-      if let states { count(states.modes.after(change)) }
+      if let states { note(states.modes.after(change)) }
       return presence == .inFront ? occurrence(after: change) : nil
     // The states follow, and include these changes.
     case (.change, .unasked), (.change, .away), (.missed, _): return nil
@@ -100,18 +100,18 @@ struct KnownStates {
     defer { noteFront() }
     let before = presence
     presence = now
-    // The session was perhaps locked already when the first states came.
+    // The first states may have come before it was known that the session is locked.
     if !haveBeenInFront, let states {
       self.states = CountedStates(
         states.modes, enteredElsewhere: states.enteredElsewhere.union(atFirst))
     }
-    // Another reason for being absent makes nothing known.
+    // If only the reason changes, the states still count as left.
     if case (.absent, .absent?) = (now, before) { return nil }
     return now == before ? nil : occurrence(after: nil)
   }
 
-  /// Notes the states, and, for each new one, whether the session is in front.
-  private mutating func count(_ modes: Modes) {
+  /// Notes the states, and which of the new ones were entered elsewhere.
+  private mutating func note(_ modes: Modes) {
     var elsewhere = states?.enteredElsewhere ?? atFirst
     if let before = states?.modes {
       for machine in Machine.allCases

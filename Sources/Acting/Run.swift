@@ -3,7 +3,7 @@ public import KeymodeClient
 public import Linux
 public import Terminal
 
-/// A command that an event loop serves until it has an outcome. The first outcome counts.
+/// An event loop that runs until there is an outcome. The first outcome counts.
 public final class Run<Outcome> {
   /// The loop that ``untilEnd(keeping:)`` serves.
   public let loop: EventLoop
@@ -24,7 +24,7 @@ public final class Run<Outcome> {
     loop.stop()
   }
 
-  /// Does what follows from an event, unless the run has ended. An error ends the run.
+  /// Calls `body`, unless the run has ended. An error of `body` ends the run.
   public func perform(_ body: () throws -> Void) {
     guard outcome == nil else { return }
     do { try body() } catch { fail(error) }
@@ -32,7 +32,7 @@ public final class Run<Outcome> {
 
   /// Serves the loop until the run has ended.
   ///
-  /// - Parameter sources: what the loop calls until then.
+  /// - Parameter sources: what must live until then, because the loop calls it.
   /// - Throws: the error that ended the run, or that of the loop.
   public func untilEnd(keeping sources: Any?...) throws -> Outcome {
     while true {

@@ -17,9 +17,9 @@ public final class StatesFollower {
   private var known: KnownStates
   /// The conditions whose states the daemon may lack; `nil` once it is known to have them.
   private var unchecked: StateConditions?
-  /// The question whether it has them.
+  /// The question whether the daemon has them.
   private var question: EventSource?
-  /// What the daemon has told since the question.
+  /// The daemon's updates since the question.
   private var held: [Update] = []
 
   /// The name of the session, as in ``LoginSession/name``; `-` if sessions are not looked at.
@@ -34,7 +34,7 @@ public final class StatesFollower {
   ///   - machines: the machines whose changes are told, at least one; `nil` for all. The states of
   ///     others are out of date.
   ///   - conditions: before anything is told, the daemon is asked whether it has their states.
-  ///   - anySession: whether not to look at sessions.
+  ///   - anySession: whether states count even if the session is not in front.
   ///   - choice: which session to look at.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends, rather than fail.
   ///   - told: called from the loop with each occurrence, in order, and with an error if waiting
@@ -49,7 +49,7 @@ public final class StatesFollower {
     (self.mayWait, self.told) = (mayWait, told)
     known = KnownStates(presence: anySession ? .inFront : nil)
     unchecked = conditions?.machines.contains(.keyboard) == true ? conditions : nil
-    // The sources are this object's own, and go with it.
+    // Unowned, as below: this object owns the sources, which go with it.
     if !anySession {
       session = try LoginSession(choice, on: loop) { [unowned self] in tell(known.take($0)) }
     }
@@ -67,7 +67,7 @@ public final class StatesFollower {
   private func take(_ update: Update) throws {
     if case .disconnected(let error) = update {
       (question, held) = (nil, [])
-      // Told even while the session is not in front, which would hide it.
+      // Thrown here: while the session is not in front, `known` would not report it.
       if !mayWait { throw error }
     } else if let unchecked {
       held.append(update)
@@ -77,8 +77,8 @@ public final class StatesFollower {
     tell(known.take(update))
   }
 
-  /// Asks the daemon for its machines. One that does not answer is as good as none: all begins again
-  /// after a second.
+  /// Asks the daemon for its machines. A daemon that does not answer is as good as none: all begins
+  /// again after a second.
   private func check(_ conditions: StateConditions) throws {
     question = try loop.ask(.machines, of: directory) { [unowned self] answer in
       attempt {

@@ -20,12 +20,10 @@ final class SystemdManager {
   private let bus: Bus
   private var slots: [BusSlot] = []
 
-  /// Connects.
-  ///
   /// - Parameters:
-  ///   - jobEnded: is called, from the loop, with the end of each job; after the answer to the call
+  ///   - jobEnded: called, from the loop, with the end of each job; after the answer to the call
   ///     that made it.
-  ///   - lost: is called once the connection is lost.
+  ///   - lost: called once the connection is lost.
   init(
     _ address: Bus.Address, on loop: EventLoop, jobEnded: @escaping (JobEnd) -> Void,
     lost: @escaping () -> Void

@@ -16,8 +16,8 @@ public import Terminal
 /// | the session is not in front  | none, at once                                                  |
 /// | the program ends             | none, at once                                                  |
 ///
-/// The manager is asked at the start which targets are active, and then only told what to stop and
-/// start; one that executes itself again is asked again. A target is started once all others of its
+/// The manager is asked at the start, and after it has executed itself again, which targets are
+/// active; then it is only told what to stop and start. A target is started once all others of its
 /// machine have stopped, so no two are active at once, and the target of a state that ends
 /// meanwhile is never started. A target that cannot be started, or that another program stopped or
 /// started since, is left alone until its state is entered.
@@ -53,7 +53,7 @@ public final class TargetKeeper {
 
   /// Keeps the targets of these machines' states. Active targets of other machines are stopped.
   ///
-  /// - Parameter tell: tells the user of something that did not work.
+  /// - Parameter tell: receives what the user should know.
   public init(
     of machines: [Machine], tell: @escaping (TerminalText) -> Void
   ) throws(SystemError) {
@@ -64,7 +64,7 @@ public final class TargetKeeper {
   /// Keeps the targets of the daemon that serves in `directory` until a signal ends that, and then
   /// stops them.
   ///
-  /// - Parameter anySession: whether not to look at sessions.
+  /// - Parameter anySession: whether states count even if the user's session is not in front.
   /// - Returns: the signal.
   /// - Throws: ``ClientError`` if waiting for the daemon would not help, and ``SystemError`` if there
   ///   is no user manager at the start.
@@ -163,7 +163,7 @@ public final class TargetKeeper {
     let method = order.isStart ? "StartUnit" : "StopUnit"
     manager?.call(method, [.string(order.target), .string("replace")]) { [self] result in
       switch result {
-      // The next message may be of the job's end.
+      // Noted now: the next message may report the end of the job.
       case .success(let values): if let job = values.first?.text { jobs[job] = order }
       case .failure(let error):
         // A target that is not loaded is not active.
@@ -206,7 +206,7 @@ public final class TargetKeeper {
       case .success(let values):
         let targets = (values.first?.elements ?? []).compactMap(listedTarget)
         active = Set(targets.map(\.name))
-        // Stopped once more, which tells of the end.
+        // Stopped once more, for a job whose end is reported.
         for target in targets where target.isStopping { stop(target.name) }
         settle()
       // A manager that does not answer is as good as none.

@@ -2,8 +2,8 @@ import Configuration
 
 /// The configuration file with its drop-ins, and which configuration is in force.
 ///
-/// A service starts even with a bad file: otherwise a typing error would lose the states at a
-/// restart. It then uses the last good configuration, or the defaults if none was kept.
+/// A service starts even if the file is bad: after a typing error, a restart must not lose the
+/// states. It then uses the last good configuration, or the defaults if none was kept.
 final class ConfigurationFile {
   /// Which configuration is in force.
   enum InForce: String {
@@ -33,7 +33,8 @@ final class ConfigurationFile {
 
   /// - Parameters:
   ///   - path: the file; the system's if `nil`.
-  ///   - keep: keeps a good configuration of a service, in YAML, for the next daemon.
+  ///   - keep: keeps each good configuration, in YAML, for the next daemon; `nil` if this is not a
+  ///     service.
   init(_ path: String?, keep: (([UInt8]) -> Void)? = nil) {
     self.path = path
     self.keep = keep

@@ -26,13 +26,13 @@ final class ControllerMethods {
   private let sinceBoot: () -> Int64
   private let started: Int64
 
-  /// The last reply to ListMachines and the rules in it: it may be large and slow to compute.
+  /// The last reply to ListMachines, and its rules: a reply may be large, and slow to compute.
   private var machines: (shift: ShiftRules, keyboard: KeyboardTable, reply: [UInt8])?
 
-  /// Long replies; all clients that get the same one share it.
+  /// Long replies; all clients that get the same one share its memory.
   private var longReplies: Set<[UInt8]> = []
 
-  /// - Parameter sinceBoot: reads the boot time in microseconds; the source's clock may differ.
+  /// - Parameter sinceBoot: reads the boot time in microseconds; the clock of a recording differs.
   init(
     _ service: ModeService, _ configuration: ConfigurationFile,
     sinceBoot: @escaping () -> Int64 = microsecondsSinceBoot
@@ -128,10 +128,10 @@ final class ControllerMethods {
     return value
   }
 
-  /// The same bytes, in shared memory if they are long.
+  /// The same bytes; a long message is the one copy that all clients share.
   private func shared(_ message: [UInt8]) -> [UInt8] {
     guard message.count > 1024 else { return message }
-    // At most three are in use: two interfaces and the devices. Others are out of date.
+    // At most three are current: the texts of the two interfaces, and the devices.
     if longReplies.count > 3 { longReplies = [] }
     return longReplies.insert(message).memberAfterInsert
   }

@@ -41,7 +41,7 @@ public final class Daemon {
     let input: any InputSource
     switch source {
     case .allKeyboards, .devices:
-      // First, because the states matter more if the unit may store only one.
+      // The states first: they matter more if the unit may store only one file.
       store = passed.takeStates()
       let keep = ServiceManager.isPresent ? PassedDescriptors.keepConfiguration : nil
       file = ConfigurationFile(configurationFile, keep: keep)
@@ -67,11 +67,11 @@ public final class Daemon {
   /// - Throws: if the sockets cannot be made, or devices cannot be watched.
   public func run(socketDirectory directory: String?) throws {
     signal(SIGPIPE, SIG_IGN)
-    // Unowned: the daemon owns the source, and outlives every call.
+    // Unowned: the daemon owns the signals' sources, and outlives every call.
     signals = try loop.addSignals([SIGTERM, SIGINT, SIGHUP]) { [unowned self] number in
       if number == SIGHUP { reload() } else { loop.stop() }
     }
-    // Before all clients.
+    // Signals come before all clients.
     for signal in signals { signal.setPriority(.first) }
     try listen(directory)
     try service.start(on: loop)
@@ -85,7 +85,7 @@ public final class Daemon {
     service.show(LEDRules())
   }
 
-  /// Applies the configuration as it is now. A bad one is refused, and the old one stays.
+  /// Reads the configuration again and applies it. A bad one is refused, and the old one stays.
   private func reload() {
     ServiceManager.notify("RELOADING=1\nMONOTONIC_USEC=\(monotonicMicroseconds())")
     if let configuration = file.reload() {
@@ -99,7 +99,7 @@ public final class Daemon {
       Log.warning("keeping the present configuration")
     }
     status.warning = file.inForce.warning
-    // Parsing takes several times the size of the file.
+    // Parsing takes several times the size of the file in memory.
     releaseMemory()
     ServiceManager.notify("READY=1")
   }

@@ -3,7 +3,7 @@ import Linux
 import Wire
 
 /// The states, and the changes that led to them: the controller, the last changes, and the store
-/// that outlives the daemon. Reads no clock; batches have all times.
+/// that outlives the daemon. Reads no clock: all times come with the batches.
 final class Engine {
   private(set) var controller: Controller
   private(set) var ring: ChangeRing
@@ -20,7 +20,7 @@ final class Engine {
   private let store: StateStore?
 
   /// - Parameters:
-  ///   - store: the engine continues from its contents, and keeps all changes there.
+  ///   - store: the engine continues from its contents, and keeps states and last changes there.
   ///   - now: the time at which it continues.
   init(
     settings: Settings, ringCapacity: Int = ChangeRing.usualCapacity, store: StateStore? = nil,
@@ -54,31 +54,31 @@ final class Engine {
     let before = revision
     let changes = controller.take(batch, keysUp: keysUp)
     for change in changes { ring.append(change) }
-    // The store also has what no change shows, such as releases that are awaited.
+    // Not only for a change: the store also keeps which releases are awaited.
     if revision != before { commit(changes.count, at: batch.reached) }
     return !changes.isEmpty
   }
 
-  /// Keeps the states, with so many of the last changes; one even if there was no new one, for a
-  /// client that does not have it yet.
+  /// Stores the states and the last `count` changes, but at least one change, which a client may
+  /// not have been sent yet.
   private func commit(_ count: Int, at time: Time) {
     store?.commit(state(at: time), read { $0.snapshot }, last: max(count, 1), of: ring)
   }
 
-  /// Reads from the controller in place. A property of a class would be copied first, as a whole.
+  /// Reads from the controller in place: a property of a class would first be copied as a whole.
   private func read<Value>(_ value: (inout Controller) -> Value) -> Value { value(&controller) }
 
   private var revision: Int { read { $0.revision } }
 
   /// When ``process(_:keysUp:)`` must be called next if nothing happens before; `nil` for never.
   ///
-  /// - Parameter asking: whether `keysUp` is worth a call.
+  /// - Parameter asking: whether to wake also for `keysUp`, because it can find released keys.
   func wakeTime(asking: Bool) -> Time? { read { asking ? $0.wakeTime : $0.deadline } }
 
   /// The states of all machines.
   var modes: Modes { read { $0.modes } }
 
-  /// The states, as a reply at `time` has them.
+  /// The states, in a message written at `time`.
   func state(at time: Time) -> StateMessage {
     StateMessage(
       instance: instance, time: time, modes: modes, shiftTrigger: read { $0.settings.shiftTrigger })

@@ -14,7 +14,7 @@ protocol InputSource: AnyObject {
   /// - Parameter ready: called from the loop when there is something to ``read(into:)``.
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError)
 
-  /// Replaces `batch` by what has happened by now.
+  /// Replaces the contents of `batch` by what has happened since the last call.
   func read(into batch: inout Batch)
 
   /// The first boot time, in microseconds, at which ``Batch/settled`` will have reached `time`, if

@@ -5,9 +5,9 @@ import Linux
 import Terminal
 import Wire
 
+/// Keyboards as a source of inputs. Logs which devices come and go; the status has their number.
 final class KeyboardSource: InputSource {
   private let keyboards: Keyboards
-  /// The paths to follow instead of all keyboards.
   private let paths: [String]?
   private let status: ServiceStatus
 

@@ -32,7 +32,7 @@ enum Log {
   }
 
   private static func line(_ text: String, priority: Int) -> TerminalText {
-    // A line end in a device's name is escaped, or it would forge a line.
+    // Interpolation replaces a line end in a device's name, which could forge a line of the log.
     isJournal ? "<\(priority)>\(text)\n" : "\(programName): \(text)\n"
   }
 

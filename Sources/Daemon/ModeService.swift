@@ -17,13 +17,13 @@ final class ModeService {
   private var leds = LEDRules()
   private var on: LEDs = []
 
-  /// Runs only while something is due: an idle daemon is not woken.
+  /// Runs only while something will be due: an idle daemon is not woken.
   private var alarm: EventSource?
 
   /// When the alarm will expire, in microseconds of the boot clock; `nil` while it is off.
   private var alarmTime: UInt64?
 
-  /// The last batch, whose memory the next one uses again.
+  /// The last batch; the next one reuses its memory.
   private var batch = Batch()
 
   init(source: any InputSource, _ engine: Engine) {
@@ -57,8 +57,8 @@ final class ModeService {
   /// When ``advance()`` is called next if the source has nothing before; `nil` for never.
   var wakeTime: Time? { engine.wakeTime(asking: source.canFindKeysUp) }
 
-  /// Sends the event of this name for a program, and returns whether it changed a state. Keys
-  /// pressed earlier take effect first.
+  /// Sends a program's event, and returns whether it changed a state. Keys pressed earlier take
+  /// effect first.
   func trigger(_ event: ClientEvent, named name: String) -> Bool {
     advance()
     let (before, time) = (engine.ring.latest, batch.reached)
@@ -74,11 +74,11 @@ final class ModeService {
   /// - Throws: if devices cannot be listed; the settings apply nevertheless.
   func apply(_ configuration: Configuration) throws(SystemError) {
     advance()
-    // If the settings change a state, only the new rules show it.
+    // Set first: if the settings change a state, `process` must show it by the new rules.
     leds = configuration.leds
     process(Batch([.configured(configuration.settings, at: batch.reached)], reached: batch.reached))
     show(configuration.leds)
-    // Reads the last keys of devices that will be closed.
+    // Before, for the last keys of devices that will be closed; after, for those that were opened.
     advance()
     defer { advance() }
     try source.follow(configuration)
@@ -99,7 +99,7 @@ final class ModeService {
     if hasChanges, !leds.used.isEmpty, leds.on(in: engine.modes) != on { show(leds) }
   }
 
-  /// Sets the alarm, if its real time has changed: to set it costs more than most keys do.
+  /// Sets the alarm if its time has changed: setting it takes longer than most keys do.
   private func setAlarm() {
     // Clamped, because a recording at unlimited speed makes time jump.
     let time = wakeTime.map { UInt64(clamping: source.bootTime(settling: $0)) }

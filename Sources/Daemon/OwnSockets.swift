@@ -9,7 +9,7 @@ struct OwnSockets: ~Copyable {
   /// Keeps a second daemon from replacing the sockets while this one lives.
   private let lock: FileDescriptor
 
-  /// A process serves in this directory already; `nil` if it is not known which.
+  /// A process serves in this directory already; `process` is `nil` if it is not known which.
   struct Served: Error, TerminalTextConvertible {
     let directory: String
     let process: PeerProcess?
@@ -30,7 +30,8 @@ struct OwnSockets: ~Copyable {
     let state = "\(directory)/\(SocketDirectory.stateSocket)"
     let control = "\(directory)/\(SocketDirectory.controlSocket)"
     let lock = try Self.lock(directory)
-    // The sockets of a service manager have no lock. Both are checked before either is replaced.
+    // A lock is not enough: the sockets of a service manager have none. Both sockets are checked
+    // before either is replaced.
     let occupants = try [state, control].map { try Occupant(of: $0) }
     for case .server(let process) in occupants {
       throw Served(directory: directory, process: process)

@@ -55,8 +55,8 @@ struct PlaybackClock {
     return Int64(saturating: Double(anchor.microseconds) + ahead.rounded(.up))
   }
 
-  /// Notes that an event was played. At unlimited speed, recorded time is that of the event now, and
-  /// passes like real time until the next one. At other speeds this does nothing.
+  /// Notes that an event was played. At unlimited speed, recorded time jumps to that of the event,
+  /// and then passes like real time until the next one. At other speeds this does nothing.
   mutating func played(_ recorded: Time, at microseconds: Int64) {
     if speed == .unlimited { anchor = (recorded, microseconds) }
   }

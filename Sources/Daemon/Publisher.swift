@@ -24,7 +24,7 @@ final class Publisher {
 
   /// A message, or a part of one with many changes.
   private struct Part {
-    /// The position of the subscribers that it is for, and the one that it brings them to.
+    /// The position that its subscribers have before, and the one that they have after it.
     let start, end: SubscriberPosition
     /// The number of the last change when the part was written.
     let latest: Int64
@@ -42,7 +42,7 @@ final class Publisher {
   /// How often a client was told that it had missed changes.
   private(set) var missed = 0
 
-  /// The last message or its first part. Subscribers at the same change, mostly all, share it.
+  /// The last message or its first part. Subscribers at the same change, usually all, share it.
   private var last: Part?
 
   init(_ engine: Engine, _ source: any InputSource) {
@@ -62,7 +62,7 @@ final class Publisher {
   func publish() {
     for session in subscribers {
       publish(to: session)
-      // The server removes it from this list later.
+      // This makes the loop call the server, which removes the session from this list.
       if session.isClosed { session.hangUp() }
     }
   }
@@ -71,7 +71,7 @@ final class Publisher {
   func publish(to session: Session) {
     while var position = session.awaitedPosition {
       guard let bytes = next(for: &position) else {
-        // It may have passed over changes of other machines.
+        // The position may have passed over changes of other machines.
         if position.machines != nil { session.stream(from: position) }
         break
       }
@@ -82,11 +82,11 @@ final class Publisher {
 
   // MARK: Messages
 
-  /// The position of a new subscriber that knows the sequence `instance` up to change `after`, or
-  /// nothing.
+  /// The position of a new subscriber that knows the sequence `instance` up to change `after`; both
+  /// are `nil` if it knows nothing.
   ///
   /// - Parameter machines: the machines whose changes it is sent; `nil` for all.
-  /// - Returns: the first message and the position; no message if ``next(for:)`` makes it.
+  /// - Returns: the first message, or `nil` if ``next(for:)`` writes it; and the position.
   /// - Throws: ``VarlinkError/invalidParameter(_:)`` if only one of the two is given, or the
   ///   sequence has no such change.
   func subscribe(
@@ -129,7 +129,7 @@ final class Publisher {
       part = last
     } else {
       part = write(from: position)
-      // Others at this change mostly want all machines.
+      // Most subscribers want all machines, so only such a part is worth keeping.
       if isFirst, position.machines == nil { last = part }
     }
     if part.isNotice { missed += 1 }

@@ -42,7 +42,7 @@ final class RecordingPlayer: InputSource {
     rest = try recording.next()?.inputs[...] ?? []
     upcoming = rest.popFirst()
     self.speed = speed
-    clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)
+    clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)  // `start` replaces it
   }
 
   func start(on loop: EventLoop, ready: @escaping () -> Void) throws(SystemError) {

@@ -11,7 +11,8 @@ final class Server {
   /// How many of them are reserved for the control socket.
   private static let reservedForControl = 16
 
-  /// Memory is given back when most clients have gone, if there were at least this many.
+  /// Memory is given back when most clients have gone, if there were at least this many. It takes
+  /// time, so one client that comes and goes must not cause it.
   private static let crowd = 32
 
   /// How many bytes of a client's calls are answered before other clients have their turn.
@@ -63,7 +64,7 @@ final class Server {
         }
       }
     }
-    // A subscriber gets what is new; any session decides what it waits for next.
+    // Sends a subscriber what is new, and has any session decide what it waits for next.
     publisher.publish(to: session)
     if session.isClosed { letGo(session) }
   }
@@ -83,10 +84,8 @@ final class Server {
   private func letGo(_ session: Session) {
     publisher.remove(session)
     sessions.removeAll { $0 === session }
-    // A client that waits for a descriptor can have this one.
+    // A client that waits for a free descriptor can have this session's.
     acceptAgain()
-    // Gives the memory of a crowd back when most of it has gone. It takes time, so one client that
-    // comes and goes does not cause it.
     if mostClients >= Self.crowd, sessions.count <= mostClients / 4 {
       releaseMemory()
       mostClients = sessions.count
@@ -105,7 +104,7 @@ final class Server {
       return
     }
     let descriptor = FileDescriptor(owning: number)
-    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, bound(number) else { return }
+    guard fcntl(number, F_SETFL, O_NONBLOCK) == 0, limitBuffer(of: number) else { return }
     let limit = Self.mostSessions - (socket.access == .control ? 0 : Self.reservedForControl)
     guard sessions.count < limit else { return turnAway(number) }
     let session = try? Session(descriptor, access: socket.access, loop: loop) {
@@ -124,7 +123,7 @@ final class Server {
 
   /// Reduces the kernel's send buffer, because unread bytes in it count as the daemon's memory.
   /// Returns whether the kernel agreed.
-  private func bound(_ socket: Int32) -> Bool {
+  private func limitBuffer(of socket: Int32) -> Bool {
     var size: Int32 = 16384
     return setsockopt(
       socket, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size)) == 0

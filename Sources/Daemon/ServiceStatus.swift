@@ -1,6 +1,6 @@
 import Linux
 
-/// The line that `systemctl status` shows: the number of keyboards, never a state.
+/// The line that `systemctl status` shows: the number of keyboards and a warning, never a state.
 final class ServiceStatus {
   /// How many keyboards, and other devices with a bound key, are followed; `nil` while a recording
   /// is played.

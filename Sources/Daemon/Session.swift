@@ -99,7 +99,7 @@ final class Session {
     switch activity {
     case .streaming: return []
     case .closing, .closed: return awaited
-    // There is room, so the loop calls at once for the next message.
+    // The socket has room, so waiting for that makes the loop call at once for a waiting message.
     case .answering, .finishing: return incoming.hasMessage ? .writable : .readable
     }
   }

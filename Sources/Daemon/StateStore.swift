@@ -5,7 +5,7 @@ import Wire
 
 /// The states in memory that outlives the daemon, so that a restart keeps them.
 ///
-/// They are a JSON object in one of two slots, a NUL after it, and possibly the rest of a longer one.
+/// They are a JSON object and a NUL in one of two slots; the rest of an older object may follow.
 final class StateStore {
   /// What the next daemon continues from.
   struct Contents: Hashable {
@@ -32,7 +32,7 @@ final class StateStore {
 
   private let slots: MemorySlots
 
-  /// The states that were written last, whose memory the next ones use again.
+  /// The states that were written last; the next ones reuse their memory.
   private var bytes: [UInt8] = []
 
   /// The store in a file in memory. Throws if the file cannot be mapped.
@@ -89,7 +89,7 @@ extension StateStore.Contents {
     let pressed = json["pressed"]?.integer.map(Time.init(microseconds:))
     let shifts: [ShiftRules.State] = [.off, .on(since: pressed), .capsLock]
     guard let shift = shifts.first(where: { $0.name == state.modes.shift }) else { return nil }
-    // Longer names might not fit again.
+    // States with longer names might not fit into a slot.
     let names = [state.instance, state.modes.keyboard] + releases.map(\.event)
     guard names.allSatisfy({ $0.utf8.count <= KeyboardTable.longestName }) else { return nil }
     let last = state.modes.sequence

@@ -10,7 +10,7 @@ public struct Changes: AsyncSequence, Sendable {
 
   /// One subscription. Its connection closes when the iterator is released or its task cancelled.
   ///
-  /// It runs wherever it is asked, on the main actor too: a thread of the runtime's pool would
+  /// It runs on the actor that calls it, even the main one: a thread of the runtime's pool would
   /// start libdispatch's timer, which wakes the process every second from then on.
   public struct Iterator: AsyncIteratorProtocol {
     /// `nil` once the sequence is over.
@@ -44,7 +44,7 @@ public struct Changes: AsyncSequence, Sendable {
       }
     }
 
-    /// The same, outside any actor. From Swift 6.2 on, the protocol itself has it.
+    /// The same, outside any actor. From Swift 6.2 on, the protocol itself provides this.
     public mutating func next() async throws(ClientError) -> Update? {
       try await next(isolation: nil)
     }

@@ -12,8 +12,8 @@ public import Wire
 ///     }
 ///
 /// A client is only an address: it holds no connection and no thread. Each call, and each loop
-/// over ``changes``, has a connection of its own, and a thread while it waits. Both end with it, or
-/// with the cancellation of its task.
+/// over ``changes``, has a connection of its own, and a thread while it waits. These end with the
+/// call or loop, or with the cancellation of its task.
 public struct Client: Sendable {
   /// How long a client waits for an answer that the daemon gives at once.
   package static let usualPatience = Duration.seconds(5)
@@ -42,8 +42,8 @@ public struct Client: Sendable {
   /// the task is cancelled, and throws if waiting would not help, such as for lack of permission.
   public var changes: Changes { changes(of: nil) }
 
-  /// The updates from now on, of which changes are only those of these machines, at least one; `nil`
-  /// for all. Changes of other machines do not wake the program.
+  /// The updates from now on, with the changes only of these machines, at least one; `nil` for all.
+  /// Changes of other machines do not wake the program.
   public func changes(of machines: Set<Machine>?) -> Changes {
     Changes(directory: directory, machines: machines)
   }

@@ -49,7 +49,7 @@ final class Connection {
     } catch {
       switch error.code {
       case ENOENT, ECONNREFUSED, ENOTDIR: throw .noDaemon(path: path)
-      // The daemon's backlog is full, which holds thousands.
+      // The socket's backlog is full. It holds thousands.
       case EAGAIN: throw .noAnswer(path: path)
       case EACCES, EPERM: throw .permissionDenied(path: path, group: group(of: path))
       default: throw .failed("\(error)")

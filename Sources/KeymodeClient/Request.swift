@@ -39,8 +39,8 @@ extension Request<TriggerMessage> {
 }
 
 extension Request<MonitorMessage> {
-  /// Subscribes to the changes of these machines, by default all, from now on or after the one with
-  /// this number.
+  /// Subscribes to the changes of these machines, by default all: those after the change `last`, or
+  /// from now on.
   static func changes(
     after last: (sequence: Int64, instance: String)? = nil, of machines: Set<Machine>? = nil
   ) -> Self {

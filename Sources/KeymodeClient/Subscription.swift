@@ -14,9 +14,9 @@ package final class Subscription {
   private enum Phase {
     /// There is no connection. The next attempt comes at this time.
     case away(attempt: SuspendingClock.Instant)
-    /// The daemon has to tell the states, before this time.
+    /// The daemon must send the states before this time.
     case asked(Connection, deadline: SuspendingClock.Instant)
-    /// The daemon tells of changes.
+    /// The daemon sends changes.
     case connected(Connection)
     /// Trying again would not help.
     case over(ClientError)
@@ -32,7 +32,7 @@ package final class Subscription {
   private var phase = Phase.away(attempt: .now)
   /// The last change that was received, or that the received states include.
   private var last: (sequence: Int64, instance: String)?
-  /// Since when there is no daemon, if that was told.
+  /// Since when there is no daemon; `nil` unless an update has reported that.
   private var absence: SuspendingClock.Instant?
   /// Whether this user lacked the permission at the last attempt.
   private var isDenied = false
@@ -54,8 +54,8 @@ package final class Subscription {
     try wakeup.wait(for: nil, until: .now)
   }
 
-  /// Does what can be done without waiting, and returns the updates that this makes known, in the
-  /// order in which they happened.
+  /// Does what can be done without waiting, and returns the new updates, in the order in which they
+  /// happened.
   ///
   /// - Throws: ``ClientError`` if waiting would not help, such as for lack of permission. Then the
   ///   descriptor is not readable any more.
@@ -98,21 +98,21 @@ package final class Subscription {
     }
   }
 
-  /// Tells of the absence, once, and waits for the next attempt.
+  /// Reports the absence, once, and waits for the next attempt.
   private func retry(after error: ClientError) throws(ClientError) {
     switch error {
     case .noDaemon, .noAnswer, .connectionLost,
       .refused(name: ControllerInterface.tooManyClients, _):
       isDenied = false
-    // Who has waited for a daemon may have found a new socket, which is made before its group may
-    // use it.
+    // A new socket exists before its group may use it. So a subscription that waited for the daemon
+    // tries again: once, or any number of times if it was connected before.
     case .permissionDenied where absence != nil && (last != nil || !isDenied): isDenied = true
     case .permissionDenied, .badReply, .refused, .failed, .cancelled: throw error
     }
     if absence == nil { updates.append(.disconnected(error)) }
     let start = absence ?? .now
     absence = start
-    // So a daemon is found at most a quarter later than it came.
+    // The longer the daemon was away, the later it may be found: by a quarter of that time.
     let quarter = isDenied ? Self.longestDelay : start.duration(to: .now) / 4
     let delay = min(max(quarter, Self.shortestDelay), Self.longestDelay)
     try stayAway(until: .now.advanced(by: delay))
@@ -147,7 +147,7 @@ package final class Subscription {
       return try retry(after: error)
     }
     (absence, isDenied) = (nil, false)
-    // The next change may come hours later.
+    // No deadline: the next change may come hours later.
     try wakeup.wait(for: connection.descriptor, until: nil)
     phase = .connected(connection)
     try takeChanges(connection)
@@ -164,7 +164,7 @@ package final class Subscription {
     try takeChanges(connection)
   }
 
-  /// Takes all messages that have been read: the descriptor tells nothing of them.
+  /// Takes all messages that have been read: the descriptor does not become readable for those.
   private func takeChanges(_ connection: Connection) throws(ClientError) {
     while let reply = try connection.nextReply() {
       take(try Request.changes().answer(reply), isFirst: false)

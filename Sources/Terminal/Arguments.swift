@@ -1,6 +1,6 @@
 /// The arguments of this program, without its name.
 ///
-/// - Throws: if one is not UTF-8. Swift would replace parts of it, which could name another file.
+/// - Throws: if one is not UTF-8. Swift would replace its invalid bytes: it could name another file.
 public func commandLine() throws(UsageError) -> [String] {
   try CommandLine.arguments.indices.dropFirst().map { number throws(UsageError) in
     guard let text = CommandLine.unsafeArgv[number].flatMap({ String(validatingCString: $0) })
@@ -17,7 +17,7 @@ public func commandLine() throws(UsageError) -> [String] {
 public struct Arguments: Sendable {
   /// The arguments that are not options, in order.
   public private(set) var operands: [String] = []
-  /// The operands after the first `--`; `nil` where there is none.
+  /// The operands after the first `--`; `nil` if there is no `--`.
   public private(set) var afterDashes: [String]?
   private var values: [String: [String]] = [:]
   private var flags: Set<String> = []
@@ -67,7 +67,7 @@ public struct Arguments: Sendable {
     }
   }
 
-  /// Whether this option was given.
+  /// Whether this option, which takes no value, was given.
   public func has(_ flag: String) -> Bool { flags.contains(flag) }
 
   /// Whether this option was given, with a value or without.

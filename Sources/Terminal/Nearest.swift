@@ -6,7 +6,7 @@ public func suggestion(for name: String, among candidates: [String]) -> String {
 
 /// The one of `candidates` that comes closest to `name`, if any comes close. Case does not matter.
 ///
-/// A name of more than 64 bytes has no similar one: searching would take long.
+/// For a name of more than 64 bytes this is `nil`, because searching would take long.
 public func nearest(to name: String, among candidates: [String]) -> String? {
   guard name.utf8.count <= 64 else { return nil }
   let limit = max(1, name.count / 3)

@@ -43,7 +43,7 @@ public final class SilentTerminal {
   }
 
   /// Whether this process may change the settings without being stopped for it: it is in the
-  /// foreground of the terminal, or the terminal does not control it.
+  /// foreground of the terminal, or the terminal is not its controlling one.
   var isInForeground: Bool {
     let group = tcgetpgrp(descriptor)
     return group < 0 || group == getpgrp()

@@ -28,7 +28,7 @@ public final class Terminal {
   /// Switches to the alternate screen without a cursor, and silences the input.
   public func enter() {
     guard !isTaken else { return }
-    // A program in the background stops here until it is in front, as if it changed the settings.
+    // Stops this program while it is in the background, as the kernel does when settings change.
     if typed?.isInForeground == false { raise(SIGTTOU) }
     isTaken = true
     typed?.enter()

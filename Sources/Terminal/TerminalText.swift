@@ -6,7 +6,7 @@
 ///
 ///     complain("unknown state '\(name)';\nthe states are \(listed(names))")
 ///
-/// Only the literals themselves contain line ends and control sequences.
+/// Only literals, and formats that the user wrote, contain line ends and control sequences.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {
   fileprivate var text: String
 

@@ -23,8 +23,8 @@ func advice(_ directory: String) -> TerminalText {
     : "start one with 'keymoded --socket-dir \(directory)'"
 }
 
-/// Tells that a command waits for a daemon: people also how to start one, a script's log in
-/// one line.
+/// Says that a command waits for a daemon: on a terminal also how to start one, elsewhere in one
+/// line, as for a script's log.
 func tellOfWaiting(_ error: ClientError) {
   let isForPeople = isatty(STDERR_FILENO) == 1
   complain(isForPeople ? "\(explained(error));\nwaiting for it" : "\(error); waiting for it")

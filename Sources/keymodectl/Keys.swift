@@ -7,13 +7,13 @@ import Terminal
 
 /// `keymodectl keys [DEVICE…]`: shows what each key that is pressed is called and bound to.
 func keys(_ operands: [String], _ arguments: Arguments) throws -> Int32 {
-  // What a key does on this machine is what the daemon's configuration says.
+  // The daemon's configuration decides what a key does on this machine.
   let configuration = try configuration(arguments, isOfMachine: true)
   // A core dump would have the keys that were pressed.
   forbidMemoryDumps()
   let selection: Keyboards.Selection =
     operands.isEmpty
-    // A key that is on a device of its own can be bound, though it is not bound yet.
+    // Every key counts as bound, so that a device with only a few keys is shown too.
     ? .all(
       boundKeys: Set((0...KeyCode.max).compactMap { KeyCode($0) }), configuration.devices,
       pointers: false)

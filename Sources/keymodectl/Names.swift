@@ -22,8 +22,8 @@ func names(_ arguments: Arguments) -> Int32 {
   return ExitStatus.done
 }
 
-/// The machines of the daemon, or those of the configuration. Someone waits for them after a press
-/// of Tab, so nothing is said of errors.
+/// The machines of the daemon, or those of the configuration. The user has pressed Tab, so the
+/// daemon has little time to answer, and errors are not shown.
 private func machines(_ directory: String?, _ file: String?) -> [MachineMessage] {
   let daemon = DaemonAddress(directory, timeout: .milliseconds(300))
   if let machines = try? daemon.ask(.machines) { return machines }

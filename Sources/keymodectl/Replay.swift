@@ -18,7 +18,7 @@ func replay(_ paths: [String], _ arguments: Arguments) throws -> Int32 {
   let format = try format(arguments)
   let picture = arguments["--timeline"]
   var replay = try replay(arguments, drawing: picture != nil)
-  // It may be a recording, which must not be overwritten, or the name of a picture in another
+  // Any other file may be a recording, which must not be overwritten, or a picture of another
   // format, which image viewers would refuse.
   if let picture, !picture.hasSuffix(".svg") {
     throw UsageError("a timeline is drawn as SVG only: '\(picture)' must end in .svg")
@@ -77,7 +77,7 @@ private func print(
   if !asJSON {
     let time = replay.clock.shown(replay.time ?? Time(microseconds: 0))
     let modes = replay.modes
-    // Most recordings have no LEDs.
+    // Without the locks that are unknown: most recordings have no LEDs.
     output.line(ChangeLine.text(of: modes, at: time, for: Machine.modes + modes.locks(.off, .on)))
   }
   output.flush()

@@ -15,7 +15,7 @@ func shift(_ invocation: Invocation) throws -> Int32 {
   guard isOneShot || arguments["--at-most"] == nil else {
     throw UsageError("option '--at-most' works only with --one-shot")
   }
-  // After eight seconds desktops turn on Slow Keys.
+  // Desktops turn on Slow Keys when Shift is held for eight seconds.
   guard (1...5_000_000).contains(atMost) else {
     throw UsageError("'--at-most' takes a time of up to 5s")
   }

@@ -55,15 +55,15 @@ private final class StateWait {
     if isOver { finish() }
   }
 
-  /// The time is over. States that hold already end the wait however short its time is,
-  /// so the daemon's first answer may take a second more.
+  /// The time is over. States that hold already end even the shortest wait with success, so the
+  /// daemon's first answer may take a second more.
   private func expire() {
     isOver = true
     guard !isAnswered else { return finish() }
     run.perform { expiry = try run.loop.call(after: .seconds(1)) { [self] in finish() } }
   }
 
-  /// Ends the wait without the states. If there is no daemon, tells why.
+  /// Ends the wait without the states; with an error if there is no daemon.
   private func finish() {
     if let absence, absence.isOfNoDaemon { run.fail(absence) } else { run.end(ExitStatus.no) }
   }

@@ -60,7 +60,7 @@ private func untilUnread(
   let daemon = try run.loop.follow(request.directory, of: machines) { update in
     run.perform { try take(update.get()) }
   }
-  // The loop refuses a file, which has no reader. It tells of a hang-up without being asked.
+  // The loop refuses a file, which has no reader. A hang-up is reported without being asked for.
   let reader = try? run.loop.addIO(STDOUT_FILENO, []) { _ in run.end(ExitStatus.done) }
   return try run.untilEnd(keeping: daemon, reader)
 }
@@ -100,7 +100,7 @@ private final class WatchedLines {
   }
 }
 
-/// A line whenever a status bar should show another text, until the bar closes it.
+/// Prints a line whenever a status bar should show another text, until the bar closes the output.
 private func watch(_ request: WatchRequest, _ line: StatusLine) throws -> Int32 {
   var (line, hasBegun) = (line, false)
   return try untilUnread(request, of: line.followed) { update in

@@ -11,8 +11,8 @@ final class WatchScreen {
   private let request: WatchRequest
   private let run: Run<Int32>
   private var view: WatchView
-  /// Whether the terminal is the view's; before that, an error message says more than an
-  /// empty screen.
+  /// Whether the view has taken the terminal: not before the first update, so that an error is
+  /// shown as a message rather than behind an empty screen.
   private var isOpen = false
   private var shown: [TerminalText] = []
   /// Draws again when a shown duration changes.

@@ -57,7 +57,7 @@ func run() throws {
   try daemon.run(socketDirectory: arguments["--socket-dir"])
 }
 
-/// Prints of each file whether it is valid. The warnings go to standard error, as the errors do.
+/// Prints for each file that it is valid. Warnings go to standard error, as errors do.
 func check(_ path: String?) throws(ConfigurationErrors) {
   let files = try ConfigurationText.all(of: path)
   _ = try Configuration(merging: files) { writeToStandardError("\($0)\n") }

@@ -14,9 +14,9 @@ import StateMachines
 /// With ``isOnce``, `ended` leads to `finished` from `running` and `ending`, and `ending` ignores
 /// `entered`.
 ///
-/// A command is never started before the last one has ended. What was entered and left in the
-/// meantime is forgotten. A command that ends by itself is started again when the states are
-/// entered again, not before.
+/// A run is never started before the last one has ended. What was entered and left in the meantime
+/// is forgotten. A command that ends by itself is started again when the states are entered again,
+/// not before.
 struct CommandRules: Rules {
   /// What the command does, and what it shall do next.
   enum State: Hashable, Sendable {
@@ -59,7 +59,6 @@ struct CommandRules: Rules {
 
   var initial: State { .waiting }
 
-  /// The table above.
   func next(_ state: State, on event: Event) -> State? {
     switch (state, event) {
     case (.waiting, .entered): .running
@@ -85,7 +84,6 @@ struct CommandRules: Rules {
     }
   }
 
-  /// What has to be done after this transition.
   func action(from: State, to: State) -> Action? {
     switch (from, to) {
     case (.waiting, .running), (.ending, .running): .start

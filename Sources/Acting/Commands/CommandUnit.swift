@@ -4,13 +4,13 @@ import Terminal
 
 /// Where a command of this process runs: `keymode-while-PID-command.service`, a unit of systemd.
 ///
-/// The unit is bound to the one that this process is in: that of the service that this process
-/// belongs to, or else `keymode-while-PID.scope`, into which this process moves itself. The unit's
-/// own process, the keeper, waits for the end of a pipe that only this process can write to. So
-/// when this process ends, whatever ended it, systemd ends the command, even where the service
-/// lives on: by SIGTERM, after the grace by SIGKILL, and at last by the kernel's `cgroup.kill`.
-/// Systemd kills one process after the other, and may miss some of a command that starts more all
-/// the time. Nothing that the command starts can leave the unit by chance.
+/// The unit is bound to the unit that this process is in: its service, or else
+/// `keymode-while-PID.scope`, into which this process moves itself. The unit's own process, the
+/// keeper, waits for the end of a pipe that only this process can write to. So whatever ends this
+/// process, systemd ends the command, even if the service lives on: by SIGTERM, after the grace by
+/// SIGKILL, and at last by the kernel's `cgroup.kill`, because systemd kills one process after the
+/// other and may miss some of a command that keeps starting more. Nothing that the command starts
+/// can leave the unit by chance.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
 final class CommandUnit {
@@ -28,8 +28,8 @@ final class CommandUnit {
   /// - Parameter grace: how long the command may take to end.
   /// - Throws: ``NoCommandUnit``.
   init(grace: Duration) throws {
-    // Root uses the system's manager, also under sudo in a terminal that is a unit of another
-    // user's manager; but in a unit of root's own user manager, it uses that one.
+    // Root uses the system's manager, even under sudo in a terminal of another user's manager. Only
+    // in a unit of root's own user manager does it use that one.
     let userUnit = ServiceManager.userUnit
     let isOfUser = geteuid() != 0 || userUnit != nil && ServiceManager.owner == 0
     let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
@@ -52,7 +52,7 @@ final class CommandUnit {
           ("StandardInputFileDescriptor", .descriptor(ends.reading)),
           ("StandardOutput", .string("null")),
           ("ExecStopPost", Self.command(["/bin/sh", "-c", Self.killAll])),
-          // It stops after this process, which ends the command first.
+          // `Before` makes it stop after this process, which ends the command first.
           ("BindsTo", bound), ("Before", bound),
           ("TimeoutStopUSec", .uint64(UInt64(clamping: grace.wholeMicroseconds))),
           ("Delegate", .bool(true)), ("OOMPolicy", .string("continue")),
@@ -72,26 +72,27 @@ final class CommandUnit {
     }
   }
 
-  /// Kills what is in the control groups of the runs. This shell may be in an inner group, too.
+  /// Kills what is in the runs' control groups. Systemd may run this shell in the unit's inner group
+  /// `.control`.
   private static let killAll = """
     unit=$$(grep ^0:: /proc/self/cgroup); unit=/sys/fs/cgroup$${unit#0::}
     for run in "$${unit%/.control}"/run-*/cgroup.kill; do test ! -w "$$run" || echo 1 >"$$run"; done
     """
 
-  /// A command as systemd has it: the program, its arguments, and not to ignore its failure.
+  /// A command in systemd's form: the program, its arguments, and `false`, so that failures count.
   private static func command(_ arguments: [String]) -> BusValue {
     let list = BusValue.array(of: "s", arguments.map(BusValue.string))
     return .array(
       of: "(sasb)", [.structure([.string(arguments.first ?? ""), list, .bool(false)])])
   }
 
-  /// Makes a control group for a run of the command. Throws where the unit has ended.
+  /// Makes a control group for a run of the command. Throws if the unit has ended.
   func group() throws(SystemError) -> ControlGroup {
     lastRun += 1
     return try ControlGroup(at: "\(path)/run-\(lastRun)")
   }
 
-  /// Calls `lost`, from the loop, if the unit or its manager has ended; until the sources are
+  /// Has the loop call `lost` when the unit or its manager ends, until the returned sources are
   /// released.
   func watch(
     on loop: EventLoop, lost: @escaping (NoCommandUnit) -> Void
@@ -120,7 +121,7 @@ private func startUnit(
 ) throws -> (process: Int32, manager: PeerProcess?) {
   let run = try Run<Int32>()
   var job: String?
-  // The manager, for the closure that it is made with.
+  // The manager, once it is made: its own closure calls it.
   var known: SystemdManager?
   let manager = try SystemdManager(address, on: run.loop) { end in
     guard end.job == job else { return }

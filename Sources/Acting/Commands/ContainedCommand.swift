@@ -6,8 +6,8 @@ import Terminal
 public enum CommandOutcome: Hashable, Sendable {
   /// It could not be started, for this `errno`.
   case failed(Int32)
-  /// It has ended in this way, and nothing of it is left. It counts as killed if only a tracer
-  /// learned its status.
+  /// It has ended in this way, and nothing of it is left. If only a tracer learned its status, it
+  /// counts as killed.
   case ended(ChildProcess.End)
 
   /// The exit status that a shell gives for this outcome.
@@ -20,8 +20,8 @@ public enum CommandOutcome: Hashable, Sendable {
   }
 }
 
-/// A command that has one run at a time, in a control group. It is ended with all that it
-/// has started.
+/// A command that has one run at a time, in a control group. A run ends with all that it has
+/// started.
 final class ContainedCommand {
   private let command: [String]
   private let unit: CommandUnit
@@ -32,12 +32,12 @@ final class ContainedCommand {
   private var group: ControlGroup?
   private var first: ChildProcess?
   private var outcome: CommandOutcome?
-  /// The processes that were there when the first one's process group was asked to end.
+  /// The processes that existed when the first one's process group was asked to end.
   private var asked: Set<Int32> = []
-  /// Whether the command was told to end, or its first process has ended: the grace runs, and
-  /// nothing puts its end off.
+  /// Whether the command was told to end, or its first process has ended: the grace has begun, and
+  /// is not prolonged.
   private var isEnding = false
-  // The sources call this object, which owns them.
+  // Their handlers have this object unowned, because it owns them.
   private var firstEnds: EventSource?
   private var groupChanges: EventSource?
   private var deadline: EventSource?
@@ -52,8 +52,8 @@ final class ContainedCommand {
     (self.loop, self.told) = (loop, told)
     deadline = try loop.addTimer { [unowned self] in
       group?.kill()
-      // The kernel tells of an empty group up to 10 ms late; never, if the unit's end removed
-      // it first.
+      // The kernel reports an empty group up to 10 ms late; never, if the end of the unit removed
+      // the group first.
       look()
       if isEnding { deadline?.set(after: .milliseconds(100)) }
     }
@@ -62,7 +62,7 @@ final class ContainedCommand {
   /// Starts the command, with these variables besides those of this process.
   ///
   /// - Precondition: it does not run.
-  /// - Returns: the `errno` of why it could not be started; `nil` if it runs.
+  /// - Returns: the `errno` if it could not be started; `nil` if it runs.
   func start(adding variables: [(name: String, value: String)]) -> Int32? {
     for (name, value) in variables { setenv(name, value, 1) }
     do throws(SystemError) {
@@ -97,7 +97,7 @@ final class ContainedCommand {
   // MARK: - What happens
 
   private func look() {
-    // Read in any case: this makes the descriptor unready.
+    // Read even if it is not needed: only this makes the descriptor unready.
     let isPopulated = group?.isPopulated == true
     guard first?.hasEnded == true else { return }
     if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }
@@ -114,7 +114,7 @@ final class ContainedCommand {
     told(outcome)
   }
 
-  /// Kills what is left after the grace.
+  /// Begins the grace, unless it has begun. After it, what is left is killed.
   private func beginGrace() {
     if !isEnding { deadline?.set(after: grace) }
     isEnding = true
@@ -127,16 +127,17 @@ final class ContainedCommand {
     if firstEnds != nil {
       first?.send(signal)
     } else if let number = first?.number {
-      // The number may be another group's by now, unless a process of the command is in it.
+      // The first process has ended, so its number may be another group's by now, unless a process
+      // of the command is still in its group.
       for process in group?.members ?? [] where getpgid(process) == number { kill(process, signal) }
     }
   }
 
-  /// Asks all processes that the first one has left behind to end, but those in its process group
+  /// Asks all processes that the first one has left behind to end, except those in its process group
   /// that were asked before.
   ///
-  /// A shell may block signals while it starts a process. A signal that the group got before the
-  /// process existed ends only the shell.
+  /// A shell may block signals while it starts a process. A signal that the group gets before that
+  /// process exists then ends only the shell.
   private func ask() {
     let number = first?.number
     for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number

@@ -1,12 +1,12 @@
 import KeyboardModes
 
-/// Why a command starts: the states that its conditions hold in, and the change that led to them.
+/// Why a command starts: the states in which its conditions hold, and the change that led to them.
 struct Entering: Hashable, Sendable {
   /// The states.
   let modes: Modes
-  /// The machine that changed; where none did, the one that the conditions name first.
+  /// The machine that changed; if none did, the one that the conditions name first.
   let machine: Machine
-  /// The event that caused the change; `nil` where the states were found as they are.
+  /// The event that caused the change; `nil` if the states were found as they are.
   let event: String?
   private let time: Time?
 
@@ -34,7 +34,6 @@ struct HeldConditions {
   /// How they last began to hold; `nil` while they do not.
   private(set) var entering: Entering?
 
-  /// Notices when these conditions hold.
   init(_ conditions: StateConditions) { self.conditions = conditions }
 
   /// Takes an occurrence, and returns the event that it makes, if any.

@@ -3,7 +3,7 @@ import Linux
 import Terminal
 
 /// While this program acts on a state, notices a daemon that does not answer, and tells the service
-/// manager that the program lives. In a service, the manager's watchdog notices if it hangs.
+/// manager that the program lives. In a service, the manager's watchdog ends a program that hangs.
 ///
 /// An idle program is never woken.
 final class Liveness {
@@ -11,7 +11,7 @@ final class Liveness {
   private static let interval = Duration.milliseconds(300)
   /// How long the daemon may take to answer.
   private static let patience = Duration.milliseconds(500)
-  /// How long this program may tell nothing.
+  /// How long the manager waits for a sign of life before it takes this program for hung.
   private static let watchdog = Duration.seconds(1)
 
   private let directory: String
@@ -26,7 +26,7 @@ final class Liveness {
     of directory: String, on loop: EventLoop, silent: @escaping (ClientError) -> Void
   ) throws(SystemError) {
     (self.directory, self.loop, self.silent) = (directory, loop, silent)
-    // The sources are this object's own, and go with it.
+    // Unowned, as below: this object owns the sources, which go with it.
     tick = try loop.addTimer { [unowned self] in look() }
   }
 

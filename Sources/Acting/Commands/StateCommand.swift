@@ -61,7 +61,7 @@ public final class StateCommand {
   ///
   /// - Parameters:
   ///   - grace: how long the command may take to end.
-  ///   - anySession: whether not to look at sessions.
+  ///   - anySession: whether states count even if the user's session is not in front.
   ///   - mayWait: whether to wait for a daemon, at the start and when it ends.
   /// - Throws: if systemd cannot make a unit for the command, `UsageError` if the daemon lacks a
   ///   state of the conditions, ``ClientError`` if waiting would not help, and `SystemError` if a
@@ -77,7 +77,7 @@ public final class StateCommand {
       case .failure(let error): quit(.failure(error))
       }
     }
-    // Before the unit: a manager that waits until this process is ready starts no other.
+    // Before the unit: a manager that waits until this process is ready starts no other unit.
     ServiceManager.notify("READY=1")
     let unit = try CommandUnit(grace: grace)
     let heeded = [SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGTSTP].filter { !Signals.isIgnored($0) }
@@ -102,7 +102,7 @@ public final class StateCommand {
     if let event = held.take(occurrence) { take(event) }
   }
 
-  /// Says once why the command waits, if it waits from the start.
+  /// Says at the start why the command waits, if it does.
   private func tell(_ occurrence: Occurrence) {
     defer { hasTold = true }
     guard !hasTold, case .unknown(let reason) = occurrence else { return }

@@ -16,7 +16,7 @@ import KeyboardModes
 /// tap before `settling` was not answered, an LED still off leads to notOurs, and *give up*.
 struct CapsLock: Sendable {
   enum Phase: Hashable, Sendable {
-    /// Caps Lock is the person's own business.
+    /// Caps Lock is left to the person.
     case notOurs
     /// It was tapped, and the LED is not on yet.
     case awaitsOn
@@ -26,8 +26,8 @@ struct CapsLock: Sendable {
     case ours
     /// It was tapped again, and the LED is not off yet.
     case awaitsOff
-    /// It was ours when the session, or this program, was last there, or was tapped and not
-    /// answered by then. The LEDs may still be those of another session.
+    /// The session has come back, or this program has started, and Caps Lock was ours before, or was
+    /// tapped and had not answered. The LEDs may still show another session.
     case settling(isAnswered: Bool)
   }
 
@@ -35,8 +35,8 @@ struct CapsLock: Sendable {
 
   /// How long the LED may take to answer, in microseconds.
   static let patience: Int64 = 2_000_000
-  /// How much longer an LED that goes on still answers our tap. After that, the person has pressed
-  /// another key that is their Caps Lock.
+  /// How much longer an LED that goes on counts as the answer to our tap. Later, the person must
+  /// have pressed the key that their layout has for Caps Lock.
   static let lateness: Int64 = 8_000_000
   /// How long the LEDs have to stay as they are once a session has come to the front.
   static let settling: Int64 = 1_000_000
@@ -48,7 +48,7 @@ struct CapsLock: Sendable {
   var led = LockRules.State.unknown
   /// When the phase ends by itself, in microseconds of the boot clock.
   var until: Int64?
-  /// Whether to turn Caps Lock on: not any more once it did not answer.
+  /// Whether to turn Caps Lock on; never again once it has not answered.
   var turnsOn = true
 
   /// The state `capsLock` was entered, or left.

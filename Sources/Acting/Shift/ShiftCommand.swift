@@ -4,10 +4,10 @@ public import Linux
 public import Terminal
 import Wire
 
-/// A virtual keyboard that acts by the states until a signal: `keymodectl shift`.
+/// A virtual keyboard that types what the states of Shift say, until a signal: `keymodectl shift`.
 ///
-/// ``ShiftTyping`` decides; this follows the states of the session in front on `seat0`, keeps time,
-/// and remembers what is ours.
+/// ``ShiftTyping`` decides; this follows the states and the session in front on `seat0`, keeps time,
+/// and remembers in which sessions it turned Caps Lock on.
 public final class ShiftCommand {
   /// How long this program may wait, at its end, for the LED that answers a tap.
   private static let patience = Duration.seconds(2)
@@ -30,7 +30,7 @@ public final class ShiftCommand {
   private var ending: (signal: Int32, limit: EventSource)?
 
   /// - Parameters:
-  ///   - longest: how long `on` holds Shift down at most; `nil` if it does not at all.
+  ///   - longest: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
   ///   - memory: what is remembered for the next process.
   ///   - tell: receives what the user should know.
   public init(
@@ -47,7 +47,7 @@ public final class ShiftCommand {
   /// Acts until a signal comes; then the states count as left.
   ///
   /// - Parameters:
-  ///   - anySession: whether not to look at sessions.
+  ///   - anySession: whether to act whichever session is in front, even in one that is locked.
   ///   - explain: says why there is no daemon, and what the user can do.
   /// - Returns: the signal.
   /// - Throws: ``ClientError`` if waiting for the daemon would not help, `UsageError` if Shift is
@@ -118,8 +118,8 @@ public final class ShiftCommand {
     act { typing.end(at: $0) }
   }
 
-  /// Does what the rules say. What will be ours is remembered first, so that it is not forgotten if
-  /// this process is killed in between.
+  /// Does what the rules say. A Caps Lock that will be ours is remembered first, so that it is not
+  /// forgotten if this process is killed in between.
   private func act(_ decide: (Int64) -> [ShiftTyping.Action]) {
     run.perform {
       let actions = decide(microsecondsSinceBoot())

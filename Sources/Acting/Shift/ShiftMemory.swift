@@ -27,8 +27,8 @@ public final class ShiftMemory {
     return Set(lines.map { String(decoding: $0, as: UTF8.self) })
   }
 
-  /// Replaces the names by one call, so that a process that is killed leaves either the old names or
-  /// the new ones.
+  /// Replaces the names, which a NUL ends, by one call: a process that is killed leaves either the
+  /// old names or the new ones.
   public func write(_ sessions: Set<String>) throws(SystemError) {
     let text = sessions.sorted().map { "\($0)\n" }.joined() + "\0"
     let number = file.number

@@ -13,7 +13,7 @@ import KeyboardModes
 /// | no daemon, a silent one, or the program ends | up               | unwanted                     |
 /// | no session in front, or one that is locked   | up               | left alone until it is back  |
 ///
-/// So a state that is only found never acts.
+/// So a state that was entered unseen has no effect.
 public struct ShiftTyping: Sendable {
   /// What to do next.
   public enum Action: Hashable, Sendable {
@@ -38,7 +38,7 @@ public struct ShiftTyping: Sendable {
 
   /// - Parameters:
   ///   - hasCapsLock: whether `capsLock` turns Caps Lock on.
-  ///   - longest: how long `on` holds Shift down at most; `nil` if it does not at all.
+  ///   - longest: how long `on` holds Shift down at most; `nil` if `on` does not press Shift.
   ///   - ours: ``ours`` of the program that ran before.
   public init(hasCapsLock: Bool, oneShot longest: Duration?, ours: Set<String> = []) {
     self.hasCapsLock = hasCapsLock
@@ -93,7 +93,7 @@ public struct ShiftTyping: Sendable {
     enter(nil, at: now) + [caps.tell(.unknown, at: now)].compactMap { $0 }
   }
 
-  /// Leaves all states for good.
+  /// Ends: from now on all states count as left.
   public mutating func end(at now: Int64) -> [Action] {
     isEnding = true
     return enter(nil, at: now)

@@ -32,7 +32,7 @@ public enum ChangeLine {
   /// The number of missed changes, or `some` if it is unknown.
   public static func text(ofMissed count: Int64?) -> String { count.map { "\($0)" } ?? "some" }
 
-  /// Seconds with six digits after the point, to the right in 13 columns.
+  /// Seconds with six digits after the point, at the right of 13 columns.
   private static func text(_ time: Time) -> String {
     let text = seconds(time.microseconds)
     return String(repeating: " ", count: max(0, 13 - text.utf8.count)) + text

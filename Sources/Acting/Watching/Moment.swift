@@ -1,7 +1,7 @@
 import Glibc
 import Terminal
 
-/// A moment on the two clocks of this computer.
+/// A moment on two clocks: the boot clock and the time of day.
 public struct Moment: Sendable {
   /// Microseconds on `CLOCK_BOOTTIME`.
   let boot: Int64
@@ -22,7 +22,7 @@ public struct Moment: Sendable {
     return Moment(boot: boot, day: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
   }
 
-  /// Microseconds since `time`. They wrap: a daemon that plays a recording may tell any time.
+  /// Microseconds since `time`. An overflow wraps: a daemon that plays a recording may send any time.
   func passed(since time: Int64) -> Int64 { boot &- time }
 
   /// The local time of day to the millisecond, such as `15:02:11.042`.

@@ -16,8 +16,8 @@ public struct StateConditions: Hashable, Sendable {
 
   /// Reads operands such as `shift=on,capsLock`; `nil` if there are none.
   ///
-  /// - Throws: `UsageError` for another form, an unknown machine, an unknown state of Shift or a
-  ///   lock, and a machine that is named twice.
+  /// - Throws: `UsageError` for an operand of another form, an unknown machine, an unknown state of
+  ///   Shift or a lock, and a machine that is named twice.
   public init?(_ operands: [String]) throws(UsageError) {
     var first: Machine?
     for operand in operands {
@@ -31,7 +31,7 @@ public struct StateConditions: Hashable, Sendable {
       switch machine {
       case .shift: try Self.check(states, of: machine, among: ShiftRules().stateNames)
       case .caps, .num: try Self.check(states, of: machine, among: LockRules().stateNames)
-      case .keyboard: break  // Only the daemon knows them.
+      case .keyboard: break  // Only the daemon knows its states.
       }
       guard wanted.updateValue(states, forKey: machine) == nil else {
         throw UsageError(
@@ -43,8 +43,8 @@ public struct StateConditions: Hashable, Sendable {
     self.first = first
   }
 
-  /// Checks that one of these machines, the keyboard's, has all states that are named: a missing one
-  /// can never hold.
+  /// Checks that the keyboard's machine, which is among these, has all states that are named: the
+  /// conditions could never hold without one.
   ///
   /// - Throws: `UsageError` if it lacks one.
   public func check(_ machines: [MachineMessage]) throws(UsageError) {

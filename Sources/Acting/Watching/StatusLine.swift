@@ -3,7 +3,7 @@ public import KeymodeClient
 public import Terminal
 import Wire
 
-/// The line that a status bar shows. While the states are unknown, it is empty.
+/// The line that a status bar shows. Its text is empty while the states are unknown.
 public struct StatusLine: Sendable {
   private let format: StatusFormat
   private let isForWaybar: Bool
@@ -35,7 +35,7 @@ public struct StatusLine: Sendable {
     case .states(let state):
       for machine in Machine.allCases { states[machine] = state.modes[machine] }
     case .change(let change):
-      // After a new connection, changes come before the states; until then one state is unknown.
+      // On a new connection, changes may come first: the other machines' states are unknown yet.
       guard !states.isEmpty else { return nil }
       states[change.machine] = change.to
     case .missed: return nil

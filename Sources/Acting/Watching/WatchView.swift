@@ -42,7 +42,8 @@ public struct WatchView {
   ///
   /// - Parameters:
   ///   - directory: the folder of the daemon's sockets.
-  ///   - machines: the machines that are shown, at least one. A lock has a column only by itself.
+  ///   - machines: the machines that are shown, at least one. Locks have columns only if no other
+  ///     machine is shown.
   ///   - advice: a line that says what to do while no daemon has come yet.
   public init(
     directory: String, machines: [Machine] = Machine.allCases, advice: TerminalText = ""

@@ -1,4 +1,4 @@
-/// The Varlink interface `org.keymoded.Controller`: its text and the names in it.
+/// The Varlink interface `org.keymoded.Controller`: its text, and the names of its methods.
 public enum ControllerInterface {
   /// The name of the interface.
   public static let name = "org.keymoded.Controller"

@@ -18,7 +18,7 @@ extension Machine: JSONWritable {
 
 /// The type `State` of the interface.
 public struct StateMessage: Hashable, Sendable, JSONWritable {
-  /// Names the life of the sequence; with another instance, the numbers start anew.
+  /// The name of this sequence of changes; a new sequence begins again at number 1.
   public let instance: String
   /// When the daemon composed this message.
   public let time: Time
@@ -91,8 +91,8 @@ extension LockRules.State {
 
 /// The type `Change` of the interface.
 extension Change: JSONWritable {
-  /// Writes the change, members in the order of the interface. This is also the line that
-  /// `keymodectl --json` prints.
+  /// Writes the change, members in the order of the interface. This is also a line of
+  /// `keymodectl watch --json` and `keymodectl replay --json`.
   public func write(to json: inout JSONWriter) {
     json.object { json in
       json.member("sequence", sequence)

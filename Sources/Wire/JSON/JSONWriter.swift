@@ -11,7 +11,7 @@ import Terminal
 public struct JSONWriter: ~Copyable {
   /// What was written.
   fileprivate var bytes: [UInt8] = []
-  /// Whether a value of the same array or object stands before.
+  /// Whether the next value follows another one of the same array or object.
   private var needsComma: Bool
 
   fileprivate init(needsComma: Bool) { self.needsComma = needsComma }
@@ -37,7 +37,7 @@ public struct JSONWriter: ~Copyable {
     value.write(to: &self)
   }
 
-  /// Writes the name of a member, which must need no escapes. The value is next.
+  /// Writes the name of a member, which must need no escapes. The caller writes the value next.
   public mutating func name(_ name: StaticString) {
     beginValue()
     bytes.append(quote)
@@ -70,7 +70,7 @@ public struct JSONWriter: ~Copyable {
   mutating func number(_ value: Int64) {
     beginValue()
     if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    // The longest number has 19 digits.
+    // Room enough: the longest number has 19 digits.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var rest = value.magnitude
       var first = digits.count
@@ -129,7 +129,7 @@ private let backslash = UInt8(ascii: "\\")
 extension [UInt8] {
   /// Appends the JSON that `body` writes.
   ///
-  /// - Parameter isFirst: `false` after a value of the same array or object.
+  /// - Parameter isFirst: `false` if the bytes end with a value of the same array or object.
   public mutating func appendJSON(isFirst: Bool = true, _ body: (inout JSONWriter) -> Void) {
     var json = JSONWriter(needsComma: !isFirst)
     // Swapping the arrays copies no bytes.

@@ -159,7 +159,7 @@ public enum VarlinkError: Error, Hashable {
     }
   }
 
-  /// How many bytes of a name chosen by the caller an error repeats at most.
+  /// The maximum number of bytes that an error repeats of a name that the caller chose.
   public static let longestName = 256
 
   /// The parameters of the error. Names are cut after ``longestName`` bytes: a client that does not

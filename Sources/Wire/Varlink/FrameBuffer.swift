@@ -3,6 +3,7 @@ public struct FrameBuffer: Sendable {
   /// The greatest length of a message in bytes, without its NUL.
   public let limit: Int
   private var bytes: [UInt8] = []
+  /// How many of the bytes are known to have no NUL.
   private var searched = 0
 
   /// A message longer than the limit.
