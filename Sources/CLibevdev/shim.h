@@ -6,10 +6,10 @@
 #include <libevdev/libevdev.h>
 #include <linux/input.h>
 
-/* Swift imports neither the _IOW macros nor unions inside structs, so the few
- * ioctls that libevdev does not wrap are wrapped here. Each returns 0 or -errno. */
+/* The ioctls that libevdev has no function for: Swift does not import the macros
+ * that have their numbers. Each function returns 0 or -errno. */
 
-/* Sets which types of event the kernel delivers, one bit each; it never filters EV_SYN. */
+/* Sets which types of event the kernel delivers, one bit each. It always delivers EV_SYN. */
 static inline int keymoded_deliver_types(int fd, unsigned long types) {
   struct input_mask mask;
   memset(&mask, 0, sizeof mask);
@@ -19,7 +19,7 @@ static inline int keymoded_deliver_types(int fd, unsigned long types) {
   return ioctl(fd, EVIOCSMASK, &mask) < 0 ? -errno : 0;
 }
 
-/* Of EV_LED, delivers only these codes, one bit each. */
+/* Has the kernel deliver only these codes of EV_LED, one bit each. */
 static inline int keymoded_deliver_leds(int fd, unsigned long codes) {
   struct input_mask mask;
   memset(&mask, 0, sizeof mask);
@@ -29,7 +29,7 @@ static inline int keymoded_deliver_leds(int fd, unsigned long codes) {
   return ioctl(fd, EVIOCSMASK, &mask) < 0 ? -errno : 0;
 }
 
-/* Of EV_KEY, delivers only the codes from first up to, but not including, end. */
+/* Has the kernel deliver only the codes of EV_KEY from first up to, but not including, end. */
 static inline int keymoded_deliver_keys(int fd, unsigned int first, unsigned int end) {
   enum { bits = 8 * sizeof(unsigned long) };
   unsigned long codes[(KEY_CNT + bits - 1) / bits];

@@ -3,7 +3,7 @@
 ///
 /// Spaces may be around a `+`. A name ends at any other space.
 struct ChordText {
-  /// The names between the plus signs; an empty one where a name is missing.
+  /// The names between the plus signs; a missing name is empty.
   let names: [String]
   /// The words after the chord, with one space between them.
   let rest: String

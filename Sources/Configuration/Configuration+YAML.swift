@@ -4,12 +4,12 @@ import Linux
 public import Terminal
 
 extension Configuration {
-  /// The configuration as YAML, with every setting. ``init(parsing:file:warn:)`` reads it as an
+  /// The configuration as YAML, with every setting. ``init(parsing:file:warn:)`` parses it to an
   /// equal configuration.
   public var yaml: String { lines.map { "\($0)\n" }.joined() }
 
-  /// The lines of the configuration of these files, as ``yaml`` has them. Those of settings that the
-  /// files have end in comments with the names of their files.
+  /// The lines of ``yaml`` for these files together. The line of a setting that a file has ends in
+  /// a comment with the name of that file.
   ///
   /// - Parameter warn: receives the warnings; see ``init(merging:warn:)``.
   public static func annotatedYAML(
@@ -85,7 +85,7 @@ extension Configuration {
       })
   }
 
-  /// A mapping that has these lines.
+  /// A mapping with these lines below its key.
   private func section(_ key: String, _ lines: [String]) -> [String] {
     lines.isEmpty ? ["\(key) {}"] : [key] + lines
   }
@@ -101,7 +101,7 @@ extension Configuration {
 }
 
 extension Node {
-  /// The files that a setting is from; none for a group of settings.
+  /// The numbers of the files that a setting is from; none for a group of settings.
   fileprivate var origins: [Int] {
     switch content {
     case .mapping: []
@@ -135,6 +135,6 @@ extension DeviceRules.Pattern {
 }
 
 extension String {
-  /// How many spaces it begins with.
+  /// How many spaces the string begins with.
   fileprivate var indentation: Int { prefix { $0 == " " }.count }
 }

@@ -4,7 +4,7 @@ public import Keyboards
 import Linux
 public import Terminal
 
-/// The configuration of the daemon, as read from its file.
+/// The configuration of the daemon, as its files have it:
 ///
 ///     shift:    { threshold: 500ms, timeout: off, trigger: press, tap_timeout: 200ms,
 ///                 used_by: characters }
@@ -27,7 +27,7 @@ public struct Configuration: Hashable, Sendable {
   /// Where the service looks for its file.
   public static let systemPath = "/etc/keymoded/keymoded.yaml"
 
-  /// The defaults, which are in force without a file.
+  /// The default settings, which apply if there is no file.
   public init() {}
 
   /// Reads the file at `path` and its drop-ins; see ``ConfigurationText/all(of:mayWait:)``. Throws
@@ -40,7 +40,7 @@ public struct Configuration: Hashable, Sendable {
     try Configuration(merging: try ConfigurationText.all(of: path, mayWait: mayWait), warn: warn)
   }
 
-  /// Parses the text of one file, and throws the errors in it, which have the name `file`.
+  /// Parses the text of one file, and throws the errors in it. They name the file `file`.
   public init(
     parsing bytes: [UInt8], file: String, warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) {
@@ -49,15 +49,15 @@ public struct Configuration: Hashable, Sendable {
 
   /// Merges files, and throws the errors in them.
   ///
-  /// - Parameter warn: receives the first warnings, a line each, unless there are errors: about
-  ///   settings that are valid, but probably not what the user meant.
+  /// - Parameter warn: if there are no errors, receives the first ``ConfigurationErrors/limit``
+  ///   warnings, a line each: about valid settings that the user probably did not mean.
   public init(
     merging files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) {
     self = try Self.read(files, warn: warn).configuration
   }
 
-  /// The files' configuration and, unless they are all empty, the YAML that they are together.
+  /// The configuration in these files, and their merged YAML; `nil` if all files are empty.
   static func read(
     _ files: [ConfigurationText], warn: (TerminalText) -> Void = { _ in }
   ) throws(ConfigurationErrors) -> (configuration: Configuration, root: Node?) {
@@ -71,7 +71,7 @@ public struct Configuration: Hashable, Sendable {
       }
     }
     let root = Node.merged(roots)
-    // If a file is not YAML, what depends on it would only cause further errors.
+    // If one file is not YAML, the names that it adds would be reported as unknown in the others.
     if let root, reader.faults.isEmpty { reader.read(root) }
     guard reader.faults.isEmpty else { throw ConfigurationErrors(files, reader.faults) }
     for warning in reader.warnings.first(ConfigurationErrors.limit) {

@@ -25,7 +25,7 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
 
   /// The first errors, at most ``limit``.
   public let errors: [ConfigurationError]
-  /// How many errors there are besides these.
+  /// How many further errors there are.
   public let omitted: Int
 
   init(file: String, _ message: String) {
@@ -45,7 +45,7 @@ public struct ConfigurationErrors: Error, Hashable, TerminalTextConvertible {
     omitted = faults.count - errors.count
   }
 
-  /// A line for each error, and one that counts those that were omitted.
+  /// A line for each error and, if errors were omitted, one with their number.
   public var lines: [TerminalText] { errors.map(\.text) + rest }
 
   /// The errors, each with the line of its file and a mark below the wrong text.
@@ -78,16 +78,16 @@ extension Mark {
   }
 }
 
-/// A fault in a file, and its message. A file can have as many faults as values, so the message,
-/// which may need a search for a similar name, is made only for one that is reported.
+/// A fault in a file. A file can have as many faults as values, and a message may need a search for
+/// a similar name, so it is made only when the fault is reported.
 struct Fault {
   let mark: Mark
   let message: () -> String
 }
 
 extension [Fault] {
-  /// The first of these in the order of the file, at most `count`. Faults at the same position stay
-  /// in the order in which they were found.
+  /// The first `count` faults in the order of the files. Faults at the same position stay in the
+  /// order in which they were found.
   func first(_ count: Int) -> [Fault] {
     let sorted = enumerated().sorted { ($0.element.mark, $0.offset) < ($1.element.mark, $1.offset) }
     return sorted.prefix(count).map(\.element)

@@ -9,8 +9,8 @@ import Keyboards
 ///         startTalking: [F9]
 ///         stopTalking: [F9 release]
 extension ConfigurationReader {
-  /// Reads the table and the bindings; returns whether the table has no errors. Without a table, it
-  /// is unknown which names are right below it.
+  /// Reads the table and the bindings; returns whether the table has no errors. If it has, nothing
+  /// that names states or events is read, because it is unknown which names are right.
   mutating func readKeyboard(_ node: Node) -> Bool {
     let values = members(of: node, "keyboard", known: ["bindings", "table"])
     guard values["table"].map({ readTable($0) }) ?? true else { return false }
@@ -42,7 +42,7 @@ extension ConfigurationReader {
     return true
   }
 
-  /// A binding of the files, and where it is.
+  /// A binding in the files, and its position.
   private typealias Bound = (chord: Chord, use: Use, event: KeyboardTable.Event, mark: Mark)
 
   /// Binds the chord of `node`, and returns it with its use; `nil` after an error.
@@ -69,8 +69,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// Warns if a key is bound that most keyboards lack, and the key of the same label is not bound
-  /// to the same event.
+  /// Warns if a key is bound that PC keyboards lack, but not to the same as its `counterpart`.
   private mutating func warnOfCounterpart(of binding: Bound) {
     let (bindings, chord) = (configuration.settings.bindings, binding.chord)
     guard let (label, key) = chord.key.counterpart else { return }
@@ -79,10 +78,9 @@ extension ConfigurationReader {
     warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: binding.mark)
   }
 
-  /// Warns if nothing is bound to a chord but its release: perhaps the key was changed in one of two
-  /// places. Warns too if the press and the release of a chord send the same event. Such an event
-  /// enters a state and leaves it; if another key leaves the state before the release, the release
-  /// enters it again.
+  /// Warns if only the release of a chord is bound: perhaps the user gave the press another key.
+  /// Warns too if the press and the release send the same event. Such an event enters a state and
+  /// leaves it; if another key leaves the state before the release, the release enters it again.
   private mutating func warnOfRelease(by binding: Bound) {
     guard let uses = configuration.settings.bindings[binding.chord] else { return }
     if uses.events.allSatisfy({ $0.use == .release }) {
@@ -95,7 +93,7 @@ extension ConfigurationReader {
         + "begin what it should end; use two events", at: binding.mark)
   }
 
-  /// A chord, and how it is used.
+  /// The chord and the use that a binding names; `nil` after an error.
   private mutating func binding(_ text: String, at node: Node) -> (Chord, Use)? {
     let parts = ChordText(text)
     var keys: [KeyCode] = []

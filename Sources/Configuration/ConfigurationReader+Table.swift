@@ -16,7 +16,7 @@ extension ConfigurationReader {
   /// A name, and its node in the file; `nil` for a name of the shipped table.
   private typealias Name = (text: String, node: Node?)
 
-  /// Returns whether the table has no errors.
+  /// Reads the table, and returns whether it has no errors.
   mutating func readTable(_ node: Node) -> Bool {
     let faultsBefore = faults.count
     let parts = members(
@@ -64,7 +64,7 @@ extension ConfigurationReader {
     return nil
   }
 
-  /// The shipped names, and then those of a list.
+  /// The shipped names, and then those of a list, which may not be among `taken`.
   private mutating func names(
     _ list: Node?, _ what: String, shipped: [String], taken: [String]
   ) -> [Name] {
@@ -130,8 +130,8 @@ extension ConfigurationReader {
 
   /// Reports declared states that are unreachable, and declared events that no row uses.
   private mutating func check(_ table: KeyboardTable.Source, states: [Name], events: [Name]) {
-    // `--print-config` prints an extended table as a whole one. Shipped states may be unreachable in
-    // it.
+    // A table with all shipped rows extends the shipped one, even if it says `replaces`, as
+    // `--print-config` prints it. Shipped states that are unreachable in it are no fault.
     let shipped = KeyboardTable.standard
     let isExtended = shipped.rows.allSatisfy(table.rows.contains)
     let unreachable = Set(table.unreachableStates).subtracting(isExtended ? shipped.stateNames : [])

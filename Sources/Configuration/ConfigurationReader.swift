@@ -32,12 +32,12 @@ struct ConfigurationReader {
     let isTableKnown = sections["keyboard"].map { readKeyboard($0) } ?? true
     if let devices = sections["devices"] { readDevices(devices) }
     if let debounce = sections["debounce"] { readDebounce(debounce) }
-    // LEDs are listed by state, and the keyboard's table may have added states.
+    // The names in `leds` are states, and the keyboard's table may add some.
     if isTableKnown, let leds = sections["leds"] { readLEDs(leds) }
     readLocks(sections["locks"], leds: sections["leds"])
   }
 
-  /// Reads the locks, without those whose LED shows a state.
+  /// Reads the locks, without those whose LED shows a state, and so not the lock.
   private mutating func readLocks(_ list: Node?, leds: Node?) {
     var locks = Set(Lock.allCases)
     if let list {
@@ -140,8 +140,8 @@ extension ConfigurationReader {
   /// The values of a mapping by name; unknown and repeated names are errors.
   ///
   /// - Parameters:
-  ///   - what: what the mapping is called.
-  ///   - kind: what its names are: settings, states or events.
+  ///   - what: the name of the mapping in messages.
+  ///   - kind: what its names are: setting, state or event.
   mutating func members(
     of node: Node, _ what: String, known: [String], each kind: String = "setting"
   ) -> [String: Node] {
@@ -199,7 +199,7 @@ extension ConfigurationReader {
     ["off", "0", ""].contains { node.content == .scalar($0) }
   }
 
-  /// A time from 1 µs to a minute, such as `500ms`, `0.5s` or `250us`.
+  /// A time from 1 µs to `longest`, such as `500ms`, `0.5s` or `250us`; `nil` after an error.
   private mutating func duration(
     _ node: Node, upTo longest: Duration = .seconds(60)
   ) -> Duration? {

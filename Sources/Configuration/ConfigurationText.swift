@@ -9,7 +9,7 @@ public struct ConfigurationText: Hashable, Sendable {
   /// The text.
   public let bytes: [UInt8]
 
-  /// The largest size of a configuration, in bytes: that of all files together.
+  /// The largest size of all files of a configuration together, in bytes.
   public static let sizeLimit = 1 << 20
 
   /// How many drop-ins a file may have.
@@ -24,17 +24,17 @@ public struct ConfigurationText: Hashable, Sendable {
   /// The file at `path`, and its drop-ins: the files `*.yaml` in the folder `PATH.d`, in the order
   /// of their names.
   ///
-  /// If `path` is `nil`, the file at ``Configuration/systemPath``, which may be missing. Throws why a
-  /// file cannot be read, or that the files are too many or larger than ``sizeLimit``.
+  /// If `path` is `nil`, the file is that at ``Configuration/systemPath``, which may be missing.
+  /// Throws if a file cannot be read, if there are more than ``mostDropIns``, or if all files
+  /// together are larger than ``sizeLimit``.
   ///
-  /// - Parameter mayWait: whether the file may be other than a regular one, such as a pipe, which can
-  ///   make the caller wait.
+  /// - Parameter mayWait: whether the file may be a pipe or the like, for which the call waits.
   public static func all(
     of path: String?, mayWait: Bool = false
   ) throws(ConfigurationErrors) -> [ConfigurationText] {
     let main = path ?? Configuration.systemPath
     var files: [ConfigurationText] = []
-    // Only a missing file means the defaults, not one that cannot be read.
+    // A missing file means the defaults; a file that cannot be read is an error.
     if path != nil || !isMissing(main) { files.append(try read(main, mayWait: mayWait)) }
     var room = sizeLimit - (files.first?.bytes.count ?? 0)
     for dropIn in try dropIns(of: main) {
@@ -49,7 +49,7 @@ public struct ConfigurationText: Hashable, Sendable {
     return files
   }
 
-  /// The paths of the drop-ins of a file, in the order of their bytes.
+  /// The paths of the drop-ins of a file, in the byte order of their names.
   private static func dropIns(of main: String) throws(ConfigurationErrors) -> [String] {
     let folder = "\(main).d"
     let names: [String]

@@ -16,8 +16,8 @@ func colonHint(_ text: String) -> String {
   text.utf8.contains(UInt8(ascii: ":")) ? "; a space must follow ':'" : ""
 }
 
-/// The message about an unknown key: with the most similar name in the form of `name`, if there is
-/// one.
+/// The message about an unknown key, with the most similar name, if there is one: a kernel's name
+/// such as `KEY_DOT` if `name` looks like one, otherwise a short name.
 func unknownKey(_ name: String) -> String {
   guard name.count != 1 else {
     let key = KeyCode(character: Character(name))

@@ -1,9 +1,9 @@
 /// How files are merged: see DROP-INS in keymoded.yaml(5).
 extension Node {
-  /// The lists to which a later file adds; it replaces all others.
+  /// A later file adds to these lists; it replaces all others.
   private static let united = ["keyboard.table.states", "keyboard.table.events", "devices.ignore"]
 
-  /// Below these are names, each of which is merged by itself; `*` is any state.
+  /// The mappings that are merged name by name; `*` is any state. The empty path is the whole file.
   private static let groups = [
     "", "shift", "keyboard", "keyboard.bindings", "keyboard.table", "keyboard.table.rows",
     "keyboard.table.rows.*", "devices", "leds",
@@ -11,10 +11,10 @@ extension Node {
 
   /// The values of several files as one.
   ///
-  /// Groups of names are merged, and any other value is replaced, unless the later one is empty. A
-  /// table that replaces the shipped one replaces earlier files' tables, too. Two errors of a single
-  /// file stay in the result, for the reader to report: a key that occurs twice, and a group whose
-  /// value is not a mapping.
+  /// The mappings in `groups` are merged; any other value is replaced by a later file's, unless that
+  /// is empty. A table that replaces the shipped one replaces earlier files' tables, too. Two errors
+  /// of a single file stay in the result, for `ConfigurationReader` to report: a key that occurs
+  /// twice, and a group whose value is not a mapping.
   ///
   /// - Parameters:
   ///   - files: the values in the order of their files.

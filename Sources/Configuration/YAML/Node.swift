@@ -1,6 +1,5 @@
 /// A value of a YAML document, with its position.
 struct Node: Hashable, Sendable {
-  /// The content of a value.
   enum Content: Hashable, Sendable {
     /// A text, quoted or not.
     case scalar(String)
@@ -12,14 +11,11 @@ struct Node: Hashable, Sendable {
 
   /// A key of a mapping, with its value.
   struct Pair: Hashable, Sendable {
-    /// The key.
     let key: Node
-    /// The value.
     let value: Node
   }
 
-  /// The value.
   let content: Content
-  /// Where it begins.
+  /// Where the value begins.
   let mark: Mark
 }

@@ -6,7 +6,7 @@ extension Node {
   /// on a text take more than linear time.
   static let maximumText = 256
 
-  /// Parses a YAML text with one document: the file with this number.
+  /// Parses the YAML text of the file with this number.
   ///
   /// - Returns: the document's value; `nil` if the text is empty or has only comments.
   /// - Throws: if the YAML is wrong or refused; see ``Parser``.
@@ -16,7 +16,7 @@ extension Node {
       Result { () throws(YAMLError) -> Node? in
         var parser = Parser(text, file: file)
         let root = try parser.next()
-        // The text behind the document is parsed too, because it may be wrong.
+        // The text after the document is parsed too, to find errors in it.
         while try parser.next() != nil {}
         return root
       }
@@ -40,8 +40,8 @@ struct Parser: ~Copyable {
   private var depth = 0
   private var hasDocument = false
 
-  /// Parses the text of the file with this number; `text` has to stay in memory as long as the
-  /// parser.
+  /// A parser for the text of the file with this number. `text` has to stay in memory as long as
+  /// the parser.
   init(_ text: UnsafeBufferPointer<UInt8>, file: Int) {
     (self.text, self.file) = (text, file)
     parser = .allocate(capacity: 1)
@@ -131,12 +131,12 @@ struct Parser: ~Copyable {
   private func problem() -> YAMLError {
     let message = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
     if parser.pointee.error == YAML_READER_ERROR {
-      // libyaml decodes its whole buffer before it parses: only the byte offset is right.
+      // libyaml decodes a whole buffer before it parses it: only the byte offset is the error's.
       return YAMLError(
         message.mentions("UTF-8") ? "not UTF-8: \(message)" : message,
         at: end(of: text.prefix(Int(parser.pointee.problem_offset))))
     }
-    // libyaml puts the end of a text into the line behind the last.
+    // libyaml puts the end of a text into the line after the last one.
     let mark = min(mark(parser.pointee.problem_mark), end(of: text))
     let start = self.mark(parser.pointee.context_mark)
     let context = parser.pointee.context.map { String(cString: $0) } ?? ""
@@ -146,7 +146,7 @@ struct Parser: ~Copyable {
     return YAMLError("\(message)\(place)\(hint)", at: mark)
   }
 
-  /// What to do about the problems of libyaml that people meet most, and whose messages hardly tell.
+  /// Hints for the errors that people meet most and that libyaml's messages do not explain.
   private static let hints = [
     (problem: "mapping values", hint: "indent this line like the others of its group"),
     (problem: "expected key", hint: "indent this line like the others of its group"),
@@ -167,7 +167,7 @@ struct Parser: ~Copyable {
 }
 
 extension Mark {
-  /// This position with the length of a text that ends at `end`, if that is in the same line.
+  /// This position with the length of a text that ends at `end`, if it ends in the same line.
   fileprivate func reaching(to end: Mark) -> Mark {
     guard end.line == line, end.column > column else { return self }
     return Mark(file: file, line: line, column: column, length: end.column - column)
@@ -175,7 +175,7 @@ extension Mark {
 }
 
 extension String {
-  /// Whether it contains `text`. `contains` would link the parser of regular expressions, 1.5 MB,
-  /// into every program.
+  /// Whether the string contains `text`. `contains` would link the parser of regular expressions,
+  /// 1.5 MB, into every program.
   func mentions(_ text: String) -> Bool { strstr(self, text) != nil }
 }

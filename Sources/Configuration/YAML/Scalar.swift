@@ -1,7 +1,7 @@
 import Terminal
 
-/// The YAML of a text: unquoted if every program reads that as this text, otherwise in double
-/// quotes. Invisible characters are escaped.
+/// The YAML of a text: unquoted if every parser of YAML reads it as this text, otherwise in double
+/// quotes with invisible characters escaped.
 func scalar(_ text: String) -> String {
   guard !isPlain(text) else { return text }
   return "\"\(text.unicodeScalars.map(escaped).joined())\""
@@ -12,12 +12,11 @@ private func isPlain(_ text: String) -> Bool {
   guard let first = text.utf8.first, isLetter(first) else { return false }
   let marks = Array("+-_.0123456789".utf8)
   guard text.utf8.allSatisfy({ isLetter($0) || marks.contains($0) }) else { return false }
-  // Parsers of YAML 1.1 read these as booleans or as nothing.
+  // Parsers of YAML 1.1 read these as booleans or null.
   return !["y", "n", "yes", "no", "on", "off", "true", "false", "null"]
     .contains(text.lowercased())
 }
 
-/// Whether a byte is an ASCII letter.
 func isLetter(_ byte: UInt8) -> Bool {
   (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
 }

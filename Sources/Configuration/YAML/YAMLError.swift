@@ -1,8 +1,6 @@
 /// An error in a YAML text, and its position.
 struct YAMLError: Error, Hashable {
-  /// The position.
   let mark: Mark
-  /// The error in words.
   let message: String
 
   init(_ message: String, at mark: Mark) { (self.message, self.mark) = (message, mark) }
@@ -10,13 +8,13 @@ struct YAMLError: Error, Hashable {
 
 /// A position in the files of a configuration: line and column as editors count them, from 1.
 public struct Mark: Hashable, Comparable, Sendable {
-  /// Which of the files it is in, from 0.
+  /// The index of the file.
   var file = 0
   /// The line, from 1.
   public let line: Int
   /// The column in characters, from 1.
   public let column: Int
-  /// How many characters it is about.
+  /// How many characters an error at this position marks.
   var length = 1
 
   /// Whether `lhs` comes first in the files.
