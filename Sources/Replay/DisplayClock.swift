@@ -1,9 +1,9 @@
 public import KeyboardModes
 
-/// The clock by which people are shown the times of a recording.
+/// Converts the times of a recording to those that people are shown.
 ///
-/// Old recordings have times since 1970. Their shown times count from the whole second of the first
-/// event, so that they are short and have the same digits after the point as the recording.
+/// Some recordings have times since 1970. Their shown times count from the whole second of the
+/// first event, so that they are short and have the same digits after the point as the recording.
 public struct DisplayClock: Sendable {
   /// The recorded time that is shown as 0, in microseconds.
   let zero: Int64
@@ -21,8 +21,7 @@ public struct DisplayClock: Sendable {
   /// The time that is shown for a recorded one. Recorded times are never negative.
   public func shown(_ recorded: Time) -> Time { Time(microseconds: recorded.microseconds - zero) }
 
-  /// The recorded time that is shown as `shown`, or the last possible time if it is later
-  /// than that.
+  /// The recorded time that is shown as `shown`, but at most the last possible time.
   public func recorded(_ shown: Time) -> Time {
     let (sum, overflow) = shown.microseconds.addingReportingOverflow(zero)
     return Time(microseconds: overflow ? .max : sum)

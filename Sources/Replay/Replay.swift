@@ -9,8 +9,8 @@ public import Recordings
 ///     recording   --P--R-----P----R------P-|   P, R: key events, each at its recorded time
 ///     window          |from        until|      the states at `from` come from the events before it
 ///
-/// Time passes only from event to event: a deadline acts before the next event, one after the last
-/// event never does. At `until`, deadlines of that time still act.
+/// Time passes only from event to event: a deadline takes effect before the next event, and never
+/// after the last event. Deadlines at `until` still take effect.
 public struct Replay: Sendable {
   private let settings: Settings
   private var controller: Controller
@@ -64,7 +64,7 @@ public struct Replay: Sendable {
     case .input(let input):
       if reach(input.time) { take(input) }
     case nil:
-      // A tap that could still bounce counts.
+      // Taps and releases that still wait for a possible bounce count.
       if let time { collect(controller.end(at: time)) }
       end()
     }
@@ -86,7 +86,8 @@ public struct Replay: Sendable {
     collect(controller.take(input))
   }
 
-  /// Draws the press of a key, unless it is a bounce. The controller has not taken it yet.
+  /// Draws the press of a key, unless it is a bounce. Its meaning depends on the keys before it, so
+  /// this comes before the controller takes it.
   private mutating func draw(_ input: Controller.Input) {
     guard timeline != nil, case .key(let device, let event) = input, event.action == .press,
       event.time >= bounds.start,
@@ -95,7 +96,7 @@ public struct Replay: Sendable {
     timeline?.add(Timeline.Press(meaning), at: event.time)
   }
 
-  /// Collects the changes that are not before the window. A change can be earlier than the one
+  /// Collects the changes that are not before the window. A change may be earlier than the one
   /// before it: a tap has the time of its press.
   private mutating func collect(_ all: [Change]) {
     let inWindow = window.from == nil ? all : all.filter { $0.time >= bounds.start }
@@ -105,7 +106,7 @@ public struct Replay: Sendable {
 
   // MARK: Time
 
-  /// Advances to the time of the next input, unless it has none.
+  /// Advances to `now`, the time of the next input; `nil` if the input has none.
   ///
   /// - Returns: `false` if the input is after the window; then the replay ends at `until`.
   private mutating func reach(_ now: Time?) -> Bool {
@@ -127,7 +128,7 @@ public struct Replay: Sendable {
     return true
   }
 
-  /// Lets deadlines until `now` act, each at its own time.
+  /// Lets deadlines until `now` take effect, each at its own time.
   private mutating func advance(to now: Time) {
     while let due = controller.deadline, due <= now {
       if due >= bounds.start { enterWindow(at: due) }
@@ -139,17 +140,17 @@ public struct Replay: Sendable {
   private mutating func enterWindow(at now: Time) {
     guard !isInWindow else { return }
     isInWindow = true
-    if isDrawing { draw(from: window.from == nil ? now : bounds.start) }
+    if isDrawing { beginTimeline(at: window.from == nil ? now : bounds.start) }
   }
 
-  private mutating func draw(from start: Time) {
+  private mutating func beginTimeline(at start: Time) {
     timeline = Timeline(from: start, in: modes, on: clock, keyboard: settings.keyboard)
   }
 
   private mutating func end() {
     isEnded = true
     let time = time ?? Time(microseconds: 0)
-    if isDrawing, timeline == nil { draw(from: time) }
+    if isDrawing, timeline == nil { beginTimeline(at: time) }
     timeline?.end(at: time)
   }
 }

@@ -11,10 +11,10 @@ extension Node {
 
   /// The values of several files as one.
   ///
-  /// The mappings in `groups` are merged; any other value is replaced by a later file's, unless that
-  /// is empty. A table that replaces the shipped one replaces earlier files' tables, too. Two errors
-  /// of a single file stay in the result, for `ConfigurationReader` to report: a key that occurs
-  /// twice, and a group whose value is not a mapping.
+  /// The mappings in `groups` are merged. Any other value replaces that of an earlier file, unless
+  /// it is empty. A table that replaces the shipped one replaces earlier files' tables, too. Two
+  /// errors of a single file stay in the result, for `ConfigurationReader` to report: a key that
+  /// occurs twice, and a group whose value is not a mapping.
   ///
   /// - Parameters:
   ///   - files: the values in the order of their files.

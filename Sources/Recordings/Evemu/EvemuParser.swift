@@ -34,7 +34,7 @@ struct EvemuParser: EntryParser {
 
   private mutating func parseEvent(_ event: Fields) throws(LineFault) -> Entry? {
     var fields = event
-    // Only evemu has `E: ` and a digit, whatever follows.
+    // Only evemu's lines begin with `E: ` and a digit.
     if fields.hasDigit { isRecognized = true }
     let time = try fields.time()
     let type = try hexadecimal(&fields, "type")
@@ -50,7 +50,7 @@ struct EvemuParser: EntryParser {
     let letter = Character(Unicode.Scalar(line[0]))
     guard letter == "N" || number != nil || fields.next()?.contains(UInt8(ascii: ".")) != true
     else { throw LineFault("neither an evemu event nor a header line") }
-    // The letter alone does not tell: /proc/bus/input/devices has lines such as `I: Bus=0011`.
+    // The letter alone is not enough: /proc/bus/input/devices has lines such as `I: Bus=0011`.
     isRecognized = isRecognized || letter == "N" || number != nil
     switch (letter, number) {
     case ("L", let led?):

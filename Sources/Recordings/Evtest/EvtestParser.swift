@@ -6,7 +6,7 @@ import KeyboardModes
 ///     Event: time 1420070400.123456, -------------- SYN_REPORT ------------
 ///     Event: time 1420070400.234567, >>>>>>>>>>>>>> SYN_DROPPED <<<<<<<<<<<<
 ///
-/// The header is ignored, and so is text that was typed into the terminal between such lines. Types
+/// The header is ignored, and so is text that was typed into the terminal between the events. Types
 /// and codes are parsed as numbers, because their names have changed over the years. Source:
 /// evtest.c of freedesktop.org's evtest.
 struct EvtestParser: EntryParser {
@@ -18,7 +18,7 @@ struct EvtestParser: EntryParser {
       let isHeader =
         line.begins(with: "Input driver version is ") || line.begins(with: "Supported events:")
       if isHeader { isRecognized = true }
-      // A terminal may have echoed a typed letter before it.
+      // The terminal may have echoed a typed letter at the beginning of the line.
       guard line.firstOffset(of: "Event: time ") == nil else {
         throw LineFault("an event that does not begin with 'Event: time'")
       }
@@ -35,7 +35,7 @@ struct EvtestParser: EntryParser {
     guard fields.skip(to: ", value ") else { throw LineFault("an event without a value") }
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
     else {
-      // The values of scan codes are hexadecimal, and those of other types do not matter.
+      // Other types do not matter, and the values of scan codes are hexadecimal.
       guard fields.next() != nil else { throw LineFault("an event without a value") }
       return nil
     }
@@ -50,7 +50,7 @@ struct EvtestParser: EntryParser {
     guard "-+>".utf8.contains(decoration[0]), let name = fields.next() else {
       throw LineFault("neither 'type' nor a synchronization event follows the time")
     }
-    // Each of the other names has ended a report in some version.
+    // Each of the other names ends a report in some version of evtest.
     if name.equals("SYN_MT_REPORT") { return nil }
     let code = name.equals("SYN_DROPPED") ? InputEvent.dropped : InputEvent.report
     return .event(InputEvent(time: time, type: InputEvent.synchronization, code: code, value: 0))

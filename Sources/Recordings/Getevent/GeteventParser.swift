@@ -19,10 +19,10 @@ struct GeteventParser: EntryParser {
   /// The number of all devices so far, also of removed ones.
   private var count = 0
 
-  /// The codes of the keys so far by their names, which libevdev takes long to look up.
+  /// The codes of keys by their names, as found so far: libevdev takes long to look one up.
   private var codes: [String: UInt16] = [:]
 
-  /// The most devices, removed ones included. The kernel has no more at a time.
+  /// The most devices, removed ones included. The kernel has at most so many at a time.
   private static let mostDevices = 1024
 
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry? {
@@ -38,7 +38,7 @@ struct GeteventParser: EntryParser {
       return nil
     }
     guard let code = try code(&fields, type) else {
-      // Android has names of its own, but not for keys that matter here.
+      // A name that only Android has is not that of a key that matters here.
       guard fields.next() != nil else { throw Self.unknown }
       return nil
     }
@@ -53,7 +53,7 @@ struct GeteventParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value, device: device))
   }
 
-  /// Parses a line without a time, of which `fields` is what follows the path of a device.
+  /// Parses a line without a time. `fields` has what follows the path of a device.
   private mutating func parseOther(
     _ line: UnsafeRawBufferPointer, _ fields: Fields
   ) throws(LineFault) -> Entry? {
@@ -65,7 +65,7 @@ struct GeteventParser: EntryParser {
       isRecognized = isRecognized || line.begins(with: "/dev/input/event")
       throw LineFault("an event without a time: getevent needs -t")
     }
-    // Between events there are descriptions of devices.
+    // This line is either a damaged event or a part of the description of a device.
     guard line.firstOffset(of: "] /dev/input/event") == nil else { throw Self.unknown }
     return nil
   }
@@ -114,7 +114,7 @@ struct GeteventParser: EntryParser {
     if name.equals("EV_KEY") { return InputEvent.key }
     if name.equals("EV_SYN") { return InputEvent.synchronization }
     if name.equals("EV_LED") { return InputEvent.led }
-    // Events of other types are ignored.
+    // Any other type, whose events are ignored.
     return name.begins(with: "EV_") ? .max : nil
   }
 

@@ -15,18 +15,18 @@ import KeyboardModes
 ///         - [  0,      0,   0,   0,       0] # ------------ SYN_REPORT (0) ---------- +0ms
 ///
 /// Each device has a list of entries. An entry called `evdev` is a report; its events are
-/// seconds, microseconds, type, code and value, all decimal. Other entries are skipped, as the format
-/// asks of readers, and so are the descriptions of devices, except for their ids. The beginning of
-/// each line says what it is, so a fragment of a recording is read too. Source:
+/// seconds, microseconds, type, code and value, all decimal. Other entries are skipped, as the
+/// format asks of readers, except for notes (see ``Note``). Of the description of a device only the
+/// ids are parsed. The beginning of each line says what it is, so a fragment is read too. Source:
 /// tools/libinput-record.man of freedesktop.org's libinput.
 struct LibinputParser: EntryParser {
   private(set) var isRecognized = false
   private(set) var warning: String?
 
-  /// Whether the recording says that it is of one device, and so is in the order of time.
+  /// Whether the recording says that it has only one device: then it is in the order of time.
   private(set) var isInOrder = false
 
-  /// Whether the lines are the events of a report, not another entry or a description.
+  /// Whether the present lines are the events of a report, not another entry or a description.
   private var isInReport = false
 
   /// The number of devices whose descriptions have begun.
@@ -37,7 +37,7 @@ struct LibinputParser: EntryParser {
   private var device: Int?
   private var count = 0
 
-  /// The most devices: the events of each are kept.
+  /// The most devices with events: all events of each are kept in memory.
   private static let mostDevices = 256
 
   /// Whether the report has the scan code that an obfuscated recording has for all keys.
@@ -105,7 +105,7 @@ struct LibinputParser: EntryParser {
     return ids.count >= 3 && VirtualShift.has(bus: ids[0], vendor: ids[1], product: ids[2])
   }
 
-  /// - Throws: if events are in the same line as the name of their list.
+  /// Throws if events are in the same line as the name of their list.
   private func refuseMore(_ fields: inout Fields) throws(LineFault) {
     guard let more = fields.next(), more.first != UInt8(ascii: "#") else { return }
     throw LineFault("unexpected \(quoted(more)): each event has a line of its own")
@@ -154,7 +154,7 @@ struct LibinputParser: EntryParser {
 
   /// Warns if keys were obfuscated: without `--show-keycodes`, libinput writes all character keys
   /// and both Shift keys as A, and the scan code of every key as that of A. Older versions do not
-  /// say so behind the event.
+  /// append `(obfuscated)` to the event.
   private mutating func checkObfuscation(_ code: UInt16, _ line: UnsafeRawBufferPointer) {
     guard line.ends(with: "(obfuscated)") || (hasScanCodeOfA && code != 30) else { return }
     warning = "libinput hid the key codes, even those of Shift; record with --show-keycodes"
@@ -211,7 +211,7 @@ struct LibinputParser: EntryParser {
 }
 
 extension Fields {
-  /// The number of an event before this mark.
+  /// The next number of an event, which `mark` must follow.
   @inline(__always)
   fileprivate mutating func number(before mark: UInt8) throws(LineFault) -> Int64 {
     guard let number = decimal(), skip(mark) else {
@@ -220,7 +220,7 @@ extension Fields {
     return number
   }
 
-  /// The numbers of a list, with its brackets.
+  /// Parses a list of numbers in brackets, which messages call `name`.
   fileprivate mutating func list(_ name: String) throws(LineFault) -> [Int64] {
     let fault = LineFault("the \(name) are not a list of numbers")
     skipSpace()

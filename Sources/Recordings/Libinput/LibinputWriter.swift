@@ -51,7 +51,7 @@ struct LibinputWriter {
     case .gone(_, let time):
       return Self.note(Note.gone, [time.microseconds / 1_000_000, time.microseconds % 1_000_000])
     case .leds(_, let leds, let time?):
-      // In the order of the locks, in which the controller tells them.
+      // In the order of the locks, in which the controller reports their changes.
       let numbers = Lock.allCases.map(\.led).filter(leds.known.contains).flatMap(\.numbers)
       return report(
         numbers.map { (InputEvent.led, $0, leds.on.contains(LEDs(number: $0)) ? 1 : 0) }, at: time)

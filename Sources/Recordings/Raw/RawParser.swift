@@ -24,7 +24,7 @@ struct RawParser: EntryParser {
     guard 0..<1_000_000 ~= microseconds else {
       throw LineFault("\(microseconds) microseconds are more than a second")
     }
-    // No event happens when the kernel's clock is at zero. A file full of zeros is invalid.
+    // No event has the time 0, so this refuses a file full of zeros.
     guard let time = try? Time(seconds: seconds, microseconds: microseconds), time.microseconds > 0
     else { throw LineFault("the time is out of range") }
     let rest = record.loadUnaligned(fromByteOffset: size - 8, as: UInt64.self).littleEndian
@@ -35,14 +35,14 @@ struct RawParser: EntryParser {
     return .event(InputEvent(time: time, type: type, code: code, value: value))
   }
 
-  /// The first or second part of the time.
+  /// The seconds of the time (0) or its microseconds (1).
   private func word(_ index: Int, of record: UnsafeRawBufferPointer) -> Int64 {
     size == Self.size64
       ? record.loadUnaligned(fromByteOffset: 8 * index, as: Int64.self).littleEndian
       : Int64(record.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self).littleEndian)
   }
 
-  /// Whether `bytes` begin with valid records.
+  /// Whether `bytes` begin with valid records; it looks at the first 64.
   func claims(_ bytes: UnsafeRawBufferPointer) -> Bool {
     let count = min(bytes.count / size, 64)
     return count > 0

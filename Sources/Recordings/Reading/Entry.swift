@@ -53,8 +53,8 @@ struct InputEvent: Hashable {
 }
 
 extension LEDReport {
-  /// What a recording says of the LED with this number, which is on unless `value` is 0; `nil` if
-  /// it is the LED of no lock.
+  /// The report that the LED with this number is off, if `value` is 0, or on; `nil` if no lock has
+  /// this LED.
   init?(number: UInt16, value: Int32) {
     let led = LEDs(number: number)
     guard Lock.allCases.contains(where: { $0.led == led }) else { return nil }
@@ -73,7 +73,7 @@ protocol EntryParser {
   /// Whether the recording is known to be in the order of time.
   var isInOrder: Bool { get }
 
-  /// A warning about the recording, by its lines so far.
+  /// A warning about the recording, if its lines so far give a reason.
   var warning: String? { get }
 
   /// Parses one line or record.
@@ -81,8 +81,8 @@ protocol EntryParser {
   /// - Returns: what the line says of keys and LEDs, if anything.
   mutating func parse(_ line: UnsafeRawBufferPointer) throws(LineFault) -> Entry?
 
-  /// The next inputs of a recording in this format. All parsers use the default implementation. As a
-  /// requirement it is compiled for each of them, with the call of ``parse(_:)`` inlined.
+  /// The next inputs of a recording in this format. All parsers use the default implementation. As
+  /// it is a requirement, it is compiled for each of them, with the call of ``parse(_:)`` inlined.
   mutating func next(from reader: inout EntryReader) throws(RecordingError) -> RecordedBatch?
 }
 

@@ -8,16 +8,16 @@ struct EntryInterpreter {
   /// The time of the last key or LED event, if there was one.
   private var last: Time?
 
-  /// The interpreter of a file, from 0, among so many: the numbers of their devices interleave.
+  /// The interpreter of the file with this index among `files`. Their devices' numbers interleave.
   init(file: Int, of files: Int) {
     self.file = file
     self.files = files
   }
 
-  /// Whether a report of differences, which must be complete, has not ended.
+  /// Whether a report of differences has not ended. Without its end it cannot be used.
   var isUnfinished: Bool { devices.contains { $0.differences != nil } }
 
-  /// The input that `entry` completes, if it completes one.
+  /// The input that `entry` completes, if any.
   @inline(__always)
   mutating func take(_ entry: Entry) throws(LineFault) -> Controller.Input? {
     switch entry {
@@ -37,7 +37,7 @@ struct EntryInterpreter {
       devices[grown(to: device)].isMissed = true
       return nil
     case .gone(let device, let time):
-      // A device that is gone before any such event has changed nothing.
+      // Before any key or LED event, the removal of a device changes nothing.
       return (time ?? last).map { .gone(id(device), at: $0) }
     }
   }
@@ -66,7 +66,7 @@ struct EntryInterpreter {
 
   private func id(_ device: Int) -> DeviceID { DeviceID(order: device * files + file) }
 
-  /// The index of a device, which is added if it is new.
+  /// Makes `devices` long enough for this index, and returns the index.
   private mutating func grown(to device: Int) -> Int {
     while devices.count <= device { devices.append(DeviceEvents(id: id(devices.count))) }
     return device
@@ -80,7 +80,7 @@ private struct DeviceEvents {
   /// Whether events are ignored: after `SYN_DROPPED`, until the next report begins.
   var isSkipping = false
 
-  /// The differences so far, in the report behind a loss of events.
+  /// The differences so far, in the report after a loss of events; otherwise `nil`.
   var differences: [KeyDifference]?
 
   /// The time of the first difference.
@@ -92,7 +92,7 @@ private struct DeviceEvents {
   /// Whether its keys are ignored, because no person presses them.
   var isVirtualShift = false
 
-  /// What `key` completes, if it completes anything.
+  /// The input that `key` completes, if any.
   @inline(__always)
   mutating func take(_ key: KeyEvent) throws(LineFault) -> Controller.Input? {
     guard !isSkipping, !isVirtualShift else { return nil }
@@ -108,7 +108,7 @@ private struct DeviceEvents {
     return nil
   }
 
-  /// What the end of a report completes, if it completes anything.
+  /// The input that the end of a report completes, if any.
   @inline(__always)
   mutating func endReport(at end: Time) -> Controller.Input? {
     (isSkipping, isMissed) = (false, false)

@@ -9,9 +9,9 @@ struct EntryReader: ~Copyable {
   private var interpreter: EntryInterpreter
   private let isLenient: Bool
 
-  /// What was read behind the keys that were returned last.
+  /// What was read after the keys that were returned last.
   private var following: Result<Controller.Input, RecordingError>?
-  /// Whether it has been told that the end cuts a report off.
+  /// Whether the fault was reported that the end of the file cuts a report off.
   private var hasEnded = false
 
   init(
@@ -64,7 +64,7 @@ struct EntryReader: ~Copyable {
     _ part: InputReader.Part, _ parser: inout some EntryParser
   ) throws(RecordingError) -> Controller.Input? {
     do throws(LineFault) {
-      // What it says cannot be trusted, even if it can be parsed: the end of a number may be missing.
+      // Even if the part can be parsed, the end of its last number may be missing.
       guard part.isComplete else { throw LineFault("the recording is cut off here") }
       guard let entry = try parser.parse(part.bytes) else { return nil }
       return try interpreter.take(entry)

@@ -12,19 +12,19 @@ extension UInt8 {
   /// The value of a hexadecimal digit; at least 16 for any other character.
   fileprivate var hexadecimalDigit: UInt8 {
     if isDigit { return self &- UInt8(ascii: "0") }
-    // The letter is made a small one.
+    // This bit makes an ASCII letter lower-case.
     let letter = (self | 0x20) &- UInt8(ascii: "a")
     return letter < 6 ? letter &+ 10 : .max
   }
 }
 
 /// Splits a line into fields. Spaces and tabs separate them, and so do commas and closing brackets,
-/// which stay to be skipped.
+/// which the caller has to skip.
 ///
-/// A number is parsed and its end found in one pass, because each look at a byte costs. What runs for
-/// each event is inlined, which keeps both pointers in registers.
+/// For speed, one pass parses a number and finds its end, and what runs for each event is inlined,
+/// which keeps both pointers in registers.
 struct Fields {
-  /// What has not been taken is between these.
+  /// The part of the line that has not been taken is between these.
   private var front: UnsafeRawPointer
   private let end: UnsafeRawPointer
 
@@ -40,7 +40,7 @@ struct Fields {
   /// Whether a digit follows.
   var hasDigit: Bool { hasMore && character.isDigit }
 
-  /// What has not been taken.
+  /// The part of the line that has not been taken.
   private var rest: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: front, count: end - front)
   }
@@ -48,7 +48,7 @@ struct Fields {
   /// The next character; there must be one.
   private var character: UInt8 { front.load(as: UInt8.self) }
 
-  /// Whether the field that was begun is at its end.
+  /// Whether no further character belongs to the present field.
   private var isAtEndOfField: Bool {
     guard hasMore else { return true }
     let next = character
@@ -94,8 +94,7 @@ struct Fields {
     return start < front ? UnsafeRawBufferPointer(start: start, count: front - start) : nil
   }
 
-  /// The fault of the next field, which the line of an event has to have: it is missing, or it is
-  /// not what it has to be.
+  /// The fault of the next field: that an event's `name` is missing, or that it has this problem.
   func fault(_ name: String, _ problem: String) -> LineFault {
     var copy = self
     guard let field = copy.next() else { return LineFault("an event without a \(name)") }
@@ -105,7 +104,7 @@ struct Fields {
   // MARK: Numbers
 
   /// The decimal number in the next field, with a minus sign or without, as `printf("%d")` writes
-  /// it. Takes nothing if the field is no number or has more than 18 digits.
+  /// it. `nil`, and nothing is taken, if the field is no number or has more than 18 digits.
   @inline(__always)
   mutating func decimal() -> Int64? {
     skipSpace()
@@ -116,7 +115,7 @@ struct Fields {
     return nil
   }
 
-  /// The value of an event in the next field, which is the last, or has a comment behind it.
+  /// The value of an event in the next field, after which there may only be a comment.
   @inline(__always)
   mutating func value() throws(LineFault) -> Int32 {
     let start = self
@@ -128,8 +127,8 @@ struct Fields {
     throw start.fault("value", "is not a decimal number")
   }
 
-  /// The hexadecimal number in the next field, without `0x`. Takes nothing if the field is no
-  /// number or has not so many digits. The type must have room for them.
+  /// The hexadecimal number in the next field, without `0x`. `nil`, and nothing is taken, if the
+  /// field is no number, or not of so many digits. `Number` must have room for them.
   @inline(__always)
   mutating func hexadecimal<Number: FixedWidthInteger>(digits: ClosedRange<Int>) -> Number? {
     skipSpace()
@@ -165,7 +164,7 @@ struct Fields {
     return try Time(seconds: seconds, microseconds: fraction)
   }
 
-  /// Takes all digits that follow. `nil` unless there are 1 to 18.
+  /// Takes all digits that follow, as a decimal number; `nil` unless there are 1 to 18.
   @inline(__always)
   mutating func digits() -> Int64? {
     let start = front
@@ -179,7 +178,7 @@ struct Fields {
 }
 
 extension Time {
-  /// The time with these seconds, of which it can have 34,000 years, and microseconds.
+  /// The time with these seconds, less than 2⁴⁰ (34,000 years), and microseconds.
   init(seconds: Int64, microseconds: Int64) throws(LineFault) {
     guard seconds >= 0, 0..<1_000_000 ~= microseconds else {
       throw LineFault("event time \(seconds), \(microseconds) is not seconds and microseconds")
@@ -231,7 +230,7 @@ extension UnsafeRawBufferPointer {
     return nil
   }
 
-  /// The same bytes without the carriage returns behind them: some shells end a line with several.
+  /// These bytes without carriage returns at their end: some shells end a line with several.
   var withoutCarriageReturns: UnsafeRawBufferPointer {
     var end = count
     while end > 0, self[end - 1] == UInt8(ascii: "\r") { end -= 1 }

@@ -11,7 +11,7 @@ struct InputReader: ~Copyable {
   struct Part {
     /// The bytes, which are valid until the next call of any method of the reader.
     let bytes: UnsafeRawBufferPointer
-    /// Whether a line end follows the line, or the record has its full size. If not, the file ends.
+    /// Whether the line has its end, or the record its full size; `false` only at the file's end.
     let isComplete: Bool
   }
 
@@ -41,7 +41,7 @@ struct InputReader: ~Copyable {
     // Standard input counts as a pipe: if it is a file, a script may have read a part of it.
     size = isStandardInput ? nil : file.sizeOfRegularFile
     descriptor = file
-    // A larger one would not stay in the processor's cache.
+    // A larger buffer would not stay in the processor's cache.
     buffer = .allocate(byteCount: 2 * Self.longestLine, alignment: 8)
   }
 
@@ -106,11 +106,11 @@ struct InputReader: ~Copyable {
     until enough: (UnsafeRawBufferPointer) -> Bool
   ) throws(RecordingError) -> UnsafeRawBufferPointer {
     while !isAtEnd, !enough(UnsafeRawBufferPointer(rebasing: buffer[start..<end])) { try fill() }
-    // Which format is detected must not depend on how much is read at a time.
+    // Limited, so that the detected format does not depend on how much is read at a time.
     return UnsafeRawBufferPointer(rebasing: buffer[start..<min(end, start + Self.longestLine)])
   }
 
-  /// The bytes of the next line or record, which gets its number.
+  /// Counts the line or record in this part of the buffer, and returns its bytes.
   private mutating func take(_ range: Range<Int>) -> UnsafeRawBufferPointer {
     number += 1
     return UnsafeRawBufferPointer(rebasing: buffer[range])

@@ -2,8 +2,8 @@ public import KeyboardModes
 
 /// What ``Recording/next()`` returns: several key events, or one input.
 ///
-/// Nearly all of a recording is key events of one device. As an array of plain values they cost
-/// little each; an input of the controller for each would cost more than reading and replaying it.
+/// Most recordings are nearly all key events of one device. In an array of plain values each costs
+/// little; an input of the controller for each would cost more than to read and replay it.
 public enum RecordedBatch: Sendable {
   /// Consecutive key events of one device, in order: at least one, at most 1,024.
   case keys(DeviceID, [KeyEvent])
@@ -21,7 +21,7 @@ public enum RecordedBatch: Sendable {
     }
   }
 
-  /// The device that all its inputs are of.
+  /// The device of all its inputs.
   var device: DeviceID {
     switch self {
     case .keys(let device, _): device

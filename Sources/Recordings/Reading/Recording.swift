@@ -4,7 +4,7 @@
 /// by time; inputs with the same time keep the order of the files.
 ///
 /// The memory that it needs does not depend on how long the recordings are, except for libinput's
-/// of several devices: they have the events of one device after those of another, so all are kept.
+/// of several devices: these have the events of one device after those of another, so all are kept.
 public struct Recording: ~Copyable {
   private let paths: [String]
   private let format: RecordingFormat?
@@ -19,7 +19,7 @@ public struct Recording: ~Copyable {
   ///   - isLenient: whether faults are skipped and counted; see ``skipped``.
   ///   - warn: takes warnings: what the user should know but what does not prevent reading. It gets
   ///     each warning once.
-  /// - Throws: if a file cannot be opened or read, or is like no format.
+  /// - Throws: if a file cannot be opened or read, or is in no known format.
   public init(
     opening paths: [String], format: RecordingFormat? = nil, isLenient: Bool = false,
     warn: @escaping (RecordingError) -> Void = { _ in }
@@ -74,7 +74,7 @@ public struct Recording: ~Copyable {
       "\(fault.message) (read as \(format.rawValue))", file: fault.file, line: fault.line)
   }
 
-  /// The faults that were skipped so far.
+  /// The faults that have been skipped so far.
   public var skipped: SkippedFaults {
     files.reduce(into: SkippedFaults()) { $0.add($1.skipped) }
   }

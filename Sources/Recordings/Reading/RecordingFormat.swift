@@ -61,7 +61,7 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
       let end = rest.firstOffset(of: "\n") ?? rest.count
       let line = UnsafeRawBufferPointer(rebasing: rest[..<end]).withoutCarriageReturns
       let formats: [RecordingFormat] = [.evemu, .libinput, .evtest, .getevent]
-      // No two have the same line.
+      // No line is recognized by two formats.
       if let format = formats.first(where: { $0.parser.recognizes(line) }) {
         self = format
         return

@@ -1,6 +1,6 @@
 import KeyboardModes
 
-/// The inputs of one device, or of several, in an order.
+/// Yields the inputs of one or several devices, in an order.
 protocol BatchStream: AnyObject {
   /// The next inputs; `nil` at the end. It reads no more of the file than the first of them needs,
   /// because a pipe may yield the rest much later.
@@ -15,14 +15,14 @@ struct ReadingOptions {
   var isLenient = false
 
   /// Takes warnings: what the user should know but what does not prevent reading. It may get the
-  /// same one several times.
+  /// same warning several times.
   var warn: (RecordingError) -> Void = { _ in }
 }
 
 /// The inputs of one file, in the order of time.
 ///
-/// A file of libinput has the events of one device after those of another. So they are all kept,
-/// unless the file says that it is of one device.
+/// A file of libinput has the events of one device after those of another. So all its events are
+/// kept, unless the file says that it has only one device.
 final class RecordingStream: BatchStream {
   /// The file, as the user named it.
   let name: String
@@ -37,10 +37,10 @@ final class RecordingStream: BatchStream {
   private var parser: any EntryParser
   private var reader: EntryReader
 
-  /// The devices of a file that may be in another order, once all of it has been read.
+  /// The devices of a file that may not be in the order of time, once all of it has been read.
   private var devices: StreamMerge?
 
-  /// The fault that ended reading, behind all events that are kept.
+  /// The fault that ended reading; it is thrown after the inputs that are kept.
   private var fault: RecordingError?
 
   /// Opens the file at `path`; `-` is standard input.
@@ -69,7 +69,7 @@ final class RecordingStream: BatchStream {
 
   func next() throws(RecordingError) -> RecordedBatch? {
     if devices == nil {
-      // The number of devices is written before the first of them.
+      // With the first input, `isInOrder` is known: a file says at its top how many devices it has.
       let first = try read()
       guard let first, !parser.isInOrder else { return first }
       devices = keep(from: first)

@@ -55,7 +55,7 @@ struct StreamMerge {
     }
   }
 
-  /// Takes the inputs of a stream whose turn comes before that of all other streams.
+  /// Takes the inputs of this stream whose turn comes before that of all other streams.
   private mutating func take(_ stream: Int, before other: Turn) -> RecordedBatch? {
     guard let (batch, start) = rests[stream] else { return nil }
     let end = (start + 1..<batch.count).first { batch.turn(of: $0, in: stream) > other }
@@ -64,8 +64,8 @@ struct StreamMerge {
   }
 }
 
-/// When an input has its turn among those of other streams. Its rank orders inputs with the same
-/// time: the controller takes the releases that a grab hid before everything else of their time.
+/// The turn of an input among those of other streams. The rank orders inputs with the same time:
+/// the controller takes the releases that a grab hid before everything else of their time.
 private typealias Turn = (time: Int64, rank: Int, stream: Int)
 
 extension RecordedBatch {

@@ -15,11 +15,11 @@ public final class Recorder {
   private let notify: (TerminalText) -> Void
   private let loop: EventLoop
   private var signals: [EventSource] = []
-  /// Wakes the recorder to look for a release that a grab hides.
+  /// Wakes the recorder to ask the kernel for a release that a grab may hide.
   private var timer: EventSource?
   private let keyboards: Keyboards
-  /// The devices in the order in which they were opened, also those that are gone: the order of a
-  /// `DeviceID` is an index of them.
+  /// The devices in the order in which they were opened, also those that are gone: the `order` of
+  /// their `DeviceID` is the index.
   private var devices: [DeviceDescription] = []
   private var filter: RecordingFilter
   /// The recording; `nil` while the keyboards are being opened.
@@ -28,7 +28,7 @@ public final class Recorder {
   private var early: [Controller.Input] = []
   /// The error of the first keyboard that could not be opened.
   private var refusal: SystemError?
-  /// Why the recording could not be written any further.
+  /// The error at which writing the recording stopped.
   private var failure: SystemError?
   /// Whether no device was lost.
   private var isComplete = true
@@ -48,11 +48,11 @@ public final class Recorder {
     filter = RecordingFilter(settings: request.settings, showsKeyCodes: request.showsKeyCodes)
   }
 
-  /// Records until the end, or until the reader of the recording closes it.
+  /// Records until a signal, the loss of all keyboards, or until the recording's reader closes it.
   ///
   /// - Returns: whether no device was lost; `true` in any case if the reader closed the recording.
-  /// - Throws: `NoKeyboard`; `SystemError` if a keyboard cannot be opened or the file cannot be
-  ///   created.
+  /// - Throws: `NoKeyboard`; `SystemError` if a keyboard cannot be opened, or the file cannot be
+  ///   created or written.
   public func run() throws -> Bool {
     signals = try loop.addSignals([SIGINT, SIGTERM, SIGHUP]) { [loop] _ in loop.stop() }
     try open()
@@ -72,7 +72,7 @@ public final class Recorder {
     guard readable > 0 else { throw NoKeyboard() }
   }
 
-  /// How many devices there are to record now; pointers count only if they were named.
+  /// How many devices can be read now; pointers count only if the request names its devices.
   private var readable: Int {
     if case .all = request.selection { return keyboards.keyboardCount }
     return keyboards.devices.count
@@ -116,7 +116,7 @@ public final class Recorder {
     var batch = Batch()
     keyboards.read(into: &batch)
     let reports = keyboards.takeReports()
-    // The devices are known before their inputs, and are lost after them.
+    // A device must be added before its inputs are written, and is reported as lost after them.
     for case .followed(let id, let device) in reports { add(id, device) }
     if let file { write(batch, to: file) } else { early += batch.inputs }
     for report in reports { take(report) }

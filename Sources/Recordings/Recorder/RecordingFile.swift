@@ -25,7 +25,7 @@ final class RecordingFile {
   /// - Parameters:
   ///   - path: where to create a file, which only its owner can read; none may exist there. `nil`
   ///     for standard output.
-  ///   - devices: at least one; the number of each is its index.
+  ///   - devices: at least one; the index of each is the `order` of its `DeviceID`.
   init(
     _ path: String?, _ devices: [DeviceDescription], remarks: [String]
   ) throws(SystemError) {
@@ -59,7 +59,7 @@ final class RecordingFile {
     }
   }
 
-  /// Writes what was added of the first device.
+  /// Writes what was added of the first device; ``finish()`` writes the others.
   func flush() throws(SystemError) {
     guard !sections[0].text.isEmpty else { return }
     try append(sections[0].text)

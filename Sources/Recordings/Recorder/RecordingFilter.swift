@@ -16,7 +16,8 @@ struct RecordingFilter {
   /// Adds a device that has these keys, before its first input.
   mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
 
-  /// When the kernel has to be asked whether a key is still down; `nil` if no release is awaited.
+  /// When to take the next batch at the latest, so that the kernel is asked whether a key is still
+  /// down; `nil` if no release is awaited.
   var wakeTime: Time? { controller.nextCheck != nil ? controller.wakeTime : nil }
 
   /// Takes the next batch, and returns the inputs to write.

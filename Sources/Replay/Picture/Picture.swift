@@ -108,13 +108,13 @@ private struct Picture {
     height += 4
     let marks = axis.marks
     let lines = marks.map { "M\(decimal($0.x)) 66V\(decimal(height + 4))" }
-    // The grid is below all that it crosses.
+    // First, so that everything else is drawn over the grid.
     elements.insert(path("grid", lines.joined() + line(y: height)), at: 0)
     for mark in marks { addText(mark.label, "mark", x: mark.x, y: height + 17) }
     height += 32
   }
 
-  /// Draws the colours of these states, in columns as wide as the longest name needs.
+  /// Draws the colours of the drawn states, in columns as wide as the longest name needs.
   private mutating func drawLegend(_ lane: Lane, _ drawn: Set<String?>) {
     addText(lane.title, "lane", x: Self.edge, y: height + 14)
     let states = lane.names.filter(drawn.contains) + (drawn.contains(nil) ? [nil] : [])
@@ -154,7 +154,7 @@ private struct Picture {
     #"<path class="\#(style)" d="\#(lines)"/>"#
   }
 
-  /// A line over the whole axis.
+  /// The path of a line along the whole axis.
   private func line(y: Double) -> String {
     "M\(decimal(Axis.left)) \(decimal(y))H\(decimal(Axis.right))"
   }

@@ -3,8 +3,8 @@ import KeyboardModes
 /// The changes and presses of a replayed recording, to be drawn as one picture.
 ///
 /// States that changed faster than can be seen are drawn as "many changes", and presses within one
-/// pixel are one tick. A span that is drawn as a state was in that state only, and no state that lasted
-/// long enough to be seen is left out.
+/// pixel are one tick. Every state that lasted long enough to be seen has a span of its own, in
+/// which there was no other state.
 public struct Timeline: Sendable {
   /// The class of a press. A timeline never holds which key it was.
   enum Press: String, CaseIterable {
@@ -37,8 +37,8 @@ public struct Timeline: Sendable {
   ///
   /// - Parameters:
   ///   - modes: the states of the machines at that time.
-  ///   - clock: the clock whose times the picture has.
-  ///   - table: the table of the keyboard machine, which has the names of its states.
+  ///   - clock: converts times to those in the picture.
+  ///   - table: the table of the keyboard machine, for the names of its states.
   init(
     from time: Time, in modes: Modes, on clock: DisplayClock, keyboard table: KeyboardTable
   ) {
@@ -64,7 +64,7 @@ public struct Timeline: Sendable {
   /// Makes the picture end at `time`, unless something is later.
   mutating func end(at time: Time) { _ = cover(time) }
 
-  /// Extends the period to `time`, and returns it in microseconds.
+  /// Extends the period to `time`. Returns the time in microseconds, at least the period's start.
   private mutating func cover(_ time: Time) -> Int64 {
     let time = max(period.lowerBound, time.microseconds)
     period = period.lowerBound...max(period.upperBound, time)
@@ -88,7 +88,7 @@ struct Lane: Sendable {
   let title: String
   /// The names of all its states.
   let names: [String]
-  /// The numbers of the states' colours in the style sheet. Further states have the same again.
+  /// The numbers of the states' colours in the style sheet; further states repeat them.
   private let colours: [Int]
   /// The states that were entered, and when, in order of time.
   private var entered: [(state: String, time: Int64)]
@@ -107,8 +107,8 @@ struct Lane: Sendable {
     return "c\(colours[(names.firstIndex(of: state) ?? 0) % colours.count])"
   }
 
-  /// Adds a change to `state` at `time`. A tap has the time of its press, and can be told after a
-  /// later change: then it counts at the time of that one.
+  /// Adds a change to `state` at `time`. A tap has the time of its press, and may be added after a
+  /// later change; it is drawn at the time of that change.
   mutating func enter(_ state: String, at time: Int64) {
     entered.append((state, max(time, entered[entered.count - 1].time)))
   }
