@@ -13,7 +13,7 @@ mandir      = $(PREFIX)/share/man
 recipedir   = $(PREFIX)/share/keymoded/recipes
 bashdir     = $(PREFIX)/share/bash-completion/completions
 fishdir     = $(PREFIX)/share/fish/vendor_completions.d
-# The daemon reads its configuration there, whatever the prefix.
+# The daemon reads its configuration from this directory, whatever the prefix.
 confdir     = /etc/keymoded
 # Debian's zsh searches these directories: one for packages, one for local installations.
 zshdir      = $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
@@ -30,12 +30,12 @@ RELEASE = -c release --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -L$(CXX
 # What Debian's hardening gives to C programs; position-independent code and relro are defaults.
 RELEASE += $(addprefix -Xlinker ,-z now) $(addprefix -Xswiftc ,-Xfrontend -enable-stack-protector)
 # The same sources give the same bytes in every folder, debugging information included: no path of
-# the folder is in the programs. Without incremental code generation there is no hash of the
-# compiler's options in .swift_modhash; without breadcrumbs no path of a compiled C module.
+# the folder is in the programs. Incremental code generation would add a hash of the compiler's
+# options, in .swift_modhash, and breadcrumbs the path of each compiled C module.
 RELEASE += $(addprefix -Xswiftc -Xfrontend -Xswiftc , \
   -disable-incremental-llvm-codegen -no-clang-module-breadcrumbs) \
   -Xswiftc -file-prefix-map -Xswiftc '$(CURDIR)=.'
-# What a key runs stands together; `make order` writes the list.
+# The functions that a key runs are next to each other, in few pages; `make order` lists them.
 RELEASE += -Xswiftc -Xfrontend -Xswiftc -function-sections \
   $(addprefix -Xlinker ,--symbol-ordering-file=Benchmarks/functions --no-warn-symbol-ordering)
 # The identifier that connects a stripped program with its debugging information; some linkers make
@@ -63,7 +63,7 @@ BUILDING = scripts/timed build
 TESTING = scripts/timed test
 # Runs tests of Python as the part $(1).
 PYTEST = $(TESTING) $(1) .tools/venv/bin/python -m pytest --junitxml .build/times/$(1).xml
-# Makes what guests start from, if it is not there yet; the tests would do it too.
+# Makes what guests start from, if it is not there yet. The tests would too, but in their own time.
 GUEST = PYTHONPATH=Tests:Tests/VirtualMachine $(BUILDING) guests .tools/venv/bin/python -m harness.vm
 # The version of everything is in this file. A test compares the other files that have it.
 VERSION = $(shell sed -n 's/.*keymodedVersion = "\(.*\)"/\1/p' Sources/Wire/Interface/Version.swift)
@@ -102,7 +102,7 @@ run:
 	@$(MAKE) --no-print-directory build
 	@scripts/run
 
-# These run the tests, and print then how long each part took, also if some failed.
+# These run the tests, and then print how long each part took, even if some failed.
 test check:
 	@rm -rf .build/times
 	@$(MAKE) --no-print-directory $(if $(filter test,$@),all-tests,checks); \
@@ -113,7 +113,7 @@ all-tests: checks vm-tests package-tests
 checks: lint unit-tests fuzz-tests client-tests user-tests desktop-tests kiosk-tests corpus-tests \
   diagram-tests examples
 
-# What a reader sees who has nothing yet; TARGETS is what to run in place of `run test`.
+# Does what README says on a machine that has nothing yet. TARGETS replaces `run test`.
 fresh-test:
 	scripts/fresh-test $(TARGETS)
 
@@ -238,7 +238,7 @@ package-tests: dist-tests release
 bench: build
 	scripts/bench
 
-# For the linker; needed again only after many changes of what a key runs.
+# Writes Benchmarks/functions; needed again only after many changes of what a key runs.
 order: build
 	@scripts/install-packages bench
 	PYTHONPATH=Tests python3 Benchmarks/order.py
@@ -329,7 +329,7 @@ dist-tests: build dist
 	.dist/$(ARCHIVE)/.build/release/keymoded --version | grep --line-regexp 'keymoded $(VERSION)'
 	$(RM) -r .dist/$(ARCHIVE)
 
-# Debian's source package, from that archive and debian/.
+# Debian's source package, from the source archive and debian/.
 source-package: dist
 	@scripts/install-packages package
 	tar --extract --xz --file=.dist/$(ARCHIVE).tar.xz --directory=.dist
@@ -357,7 +357,7 @@ debian: source-package
 deb: export DEB_DESTINATION = .deb
 deb: export DEB_HOME = $(HOME)
 deb: export DEB_KEEP_BUILD = yes
-# Of the programs' debugging information no second package is made.
+# Makes no second package with the programs' debugging information.
 deb: export DEB_BUILD_OPTIONS += noautodbgsym
 deb:
 	@scripts/install-packages build package

@@ -2,7 +2,7 @@
 public struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
-  /// Creates the generator of the numbers that follow from `seed`.
+  /// Creates a generator whose numbers all follow from `seed`.
   public init(seed: UInt64) { state = seed }
 
   /// The next number.

@@ -1,5 +1,5 @@
-/// The `table` of a configuration's `keyboard`, indented for it: it adds a state, an event and rows to the
-/// shipped table.
+/// A `table` that adds a state, an event and rows to the shipped one, indented as a part of a
+/// configuration's `keyboard`.
 public let stickerTable = """
     table:
       states: [showingStickers]

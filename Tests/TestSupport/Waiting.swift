@@ -1,7 +1,7 @@
 import Foundation
 
-/// The time limit, in seconds, for everything that tests wait for. No test measures anything with
-/// it: it only has to be longer than the busiest machine takes.
+/// The time limit, in seconds, for everything that tests wait for. It only has to be longer than
+/// the busiest machine takes.
 public let boundSeconds = 120
 
 /// An error: what a test waited for did not happen within ``boundSeconds``.
