@@ -88,22 +88,31 @@ struct DocumentationTests {
   }
 
   @Test(
-    "the man pages have exactly the options of --help",
+    "the man pages have exactly the options of --help, and give each to a command that has it",
     arguments: [("keymoded", "man/keymoded.8"), ("keymodectl", "man/keymodectl.1")])
   func options(_ program: String, _ path: String) throws {
     let page = try Self.text(path)
-    // The options of keymodectl are in the help of its commands.
-    let commands = program == "keymodectl" ? HelpTests.names : []
-    let help = try ([["--help"]] + commands.map { ["help", $0] }).map { arguments in
-      try run(program, arguments).output
+    func options(_ command: String...) throws -> Set<String> {
+      let help = try run(program, command + ["--help"]).output
         // The examples call other programs too.
         .components(separatedBy: "\nExamples:\n")[0]
-    }.joined()
-    let options = Set(help.matches(of: /--([a-z-]+)/).map { String($0.1) })
-    #expect(options.count >= 4)
-    for option in options { #expect(page.contains(".It Fl -\(option)"), "--\(option)") }
-    for option in page.matches(of: /\.It Fl -([a-z-]+)/) {
-      #expect(options.contains(String(option.1)), "--\(option.1)")
+      return Set(help.matches(of: /--([a-z-]+)/).map { String($0.1) })
+    }
+    let commands = program == "keymodectl" ? HelpTests.names : []
+    let ofCommands = Dictionary(uniqueKeysWithValues: try commands.map { ($0, try options($0)) })
+    let all = try ofCommands.values.reduce(options()) { $0.union($1) }
+    #expect(all.count >= 4)
+    for option in all { #expect(page.contains(".It Fl -\(option)"), "--\(option)") }
+    // An option belongs to the command that the section, or the item of an option, named last.
+    var command = ""
+    for word in page.matches(of: /\.Sh |\.It (?=Fl)|Cm ([a-z]+)|Fl -([a-z-]+)/) {
+      if let option = word.2.map(String.init) {
+        #expect((ofCommands[command] ?? all).contains(option), "\(command) --\(option)")
+      } else if let name = word.1.map(String.init) {
+        command = ofCommands[name] == nil ? command : name
+      } else {
+        command = ""
+      }
     }
   }
 
