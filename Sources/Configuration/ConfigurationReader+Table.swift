@@ -91,8 +91,8 @@ extension ConfigurationReader {
     return names
   }
 
-  /// Whether `text` is a name that programs can transmit and store, and can use as the name of a
-  /// class or a variable.
+  /// Whether `text` is a name that fits unescaped into JSON, the name of a unit and a class of CSS,
+  /// and into the memory that keeps the states.
   private func isName(_ text: String) -> Bool {
     guard let first = text.utf8.first, text.utf8.count <= KeyboardTable.longestName else {
       return false

@@ -38,7 +38,7 @@ struct GeteventParser: EntryParser {
       return nil
     }
     guard let code = try code(&fields, type) else {
-      // A name that only Android has is not that of a key that matters here.
+      // A key that only Android names does not matter here, and neither does an LED of no lock.
       guard fields.next() != nil else { throw Self.unknown }
       return nil
     }
@@ -114,7 +114,7 @@ struct GeteventParser: EntryParser {
     if name.equals("EV_KEY") { return InputEvent.key }
     if name.equals("EV_SYN") { return InputEvent.synchronization }
     if name.equals("EV_LED") { return InputEvent.led }
-    // Any other type, whose events are ignored.
+    // `.max` stands for any other type; its events are ignored.
     return name.begins(with: "EV_") ? .max : nil
   }
 

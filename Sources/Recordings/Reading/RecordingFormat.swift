@@ -37,8 +37,8 @@ public enum RecordingFormat: String, CaseIterable, Sendable {
   /// The names of the formats for people. Raw records have two sizes.
   static let names = "evemu, libinput, evtest, getevent, raw"
 
-  /// Whether these bytes are enough to detect the format. Waiting for more may take long: the
-  /// recording may be one that is being typed.
+  /// Whether these bytes are enough to detect the format. It may take long until there are more:
+  /// the recording may be of keys that are still being typed.
   static func isKnown(from start: UnsafeRawBufferPointer) -> Bool {
     guard start.count < InputReader.longestLine else { return true }
     // A 64-bit record looks like a 32-bit one until it is complete.

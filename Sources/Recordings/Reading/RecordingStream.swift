@@ -1,6 +1,6 @@
 import KeyboardModes
 
-/// Yields the inputs of one or several devices, in an order.
+/// Yields the inputs of one device, or of several in the order of time.
 protocol BatchStream: AnyObject {
   /// The next inputs; `nil` at the end. It reads no more of the file than the first of them needs,
   /// because a pipe may yield the rest much later.

@@ -23,8 +23,8 @@ final class RecordingFile {
   /// Begins a recording, and writes the description of the first of these devices.
   ///
   /// - Parameters:
-  ///   - path: where to create a file, which only its owner can read; none may exist there. `nil`
-  ///     for standard output.
+  ///   - path: the file to create, which must not exist yet, and which only its owner can read;
+  ///     `nil` for standard output.
   ///   - devices: at least one; the index of each is the `order` of its `DeviceID`.
   init(
     _ path: String?, _ devices: [DeviceDescription], remarks: [String]
