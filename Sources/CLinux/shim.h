@@ -32,11 +32,6 @@ static inline void keymoded_unmap_code(void) {
   (void)madvise((void *)__executable_start, (size_t)(etext - __executable_start), MADV_DONTNEED);
 }
 
-/* Names the calling thread; the kernel keeps the first 15 bytes. */
-static inline void keymoded_name_thread(const char *name) {
-  (void)prctl(PR_SET_NAME, name, 0, 0, 0);
-}
-
 /* See PR_SET_DUMPABLE in prctl(2). */
 static inline int keymoded_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 

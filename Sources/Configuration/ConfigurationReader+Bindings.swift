@@ -35,10 +35,7 @@ extension ConfigurationReader {
       bound.append((chord, use, event, node.mark))
     }
     // Whether a warning is due depends on all bindings.
-    for binding in bound {
-      warnOfCounterpart(of: binding)
-      if binding.use == .release { warnOfRelease(by: binding) }
-    }
+    for binding in bound where binding.use == .release { warnOfRelease(by: binding) }
     return true
   }
 
@@ -67,15 +64,6 @@ extension ConfigurationReader {
           + "to free it, list other keys for \(name), or none: '\(name): []'",
       at: node)
     return nil
-  }
-
-  /// Warns if a key is bound that PC keyboards lack, but not to the same as its `counterpart`.
-  private mutating func warnOfCounterpart(of binding: Bound) {
-    let (bindings, chord) = (configuration.settings.bindings, binding.chord)
-    guard let (label, key) = chord.key.counterpart else { return }
-    if bindings[chord.with(key)] == bindings[chord] { return }
-    let names = [key, chord.key].map { eventCodeName(1, $0.number) ?? "" }
-    warn("the key \(label) of PC keyboards sends \(names[0]), not \(names[1])", at: binding.mark)
   }
 
   /// Warns if only the release of a chord is bound: perhaps the user gave the press another key.

@@ -7,8 +7,8 @@ final class ListeningSocket {
   let access: Access
   private let descriptor: FileDescriptor
 
-  /// The file to remove at the end; `nil` if the service manager made the socket.
-  private let file: SocketFile?
+  /// The path of the file to remove at the end; `nil` if the service manager made the socket.
+  private let path: String?
 
   var number: Int32 { descriptor.number }
 
@@ -18,7 +18,7 @@ final class ListeningSocket {
     _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
     self.access = access
     self.descriptor = descriptor
-    file = nil
+    path = nil
   }
 
   /// Makes a socket at `path`, where no file is.
@@ -29,34 +29,11 @@ final class ListeningSocket {
     let mask = umask(0o177)
     defer { umask(mask) }
     try bindSocket(descriptor.number, to: path, operation)
-    file = SocketFile(path)
     try retrying(operation, path) { listen(descriptor.number, SOMAXCONN) }
     self.access = access
     self.descriptor = descriptor
-  }
-
-  deinit { file?.remove() }
-}
-
-/// The file of a socket, identified by device and inode: another file may take its path.
-private struct SocketFile {
-  private let path: String
-  private let device: dev_t
-  private let inode: ino_t
-
-  /// The file that is at `path` now.
-  init?(_ path: String) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return nil }
     self.path = path
-    device = status.st_dev
-    inode = status.st_ino
   }
 
-  /// Removes the file if it is still at its path. If the directory was removed and made again,
-  /// another daemon's socket may be there.
-  func remove() {
-    guard let now = SocketFile(path), now.device == device, now.inode == inode else { return }
-    unlink(path)
-  }
+  deinit { if let path { unlink(path) } }
 }

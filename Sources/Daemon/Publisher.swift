@@ -75,7 +75,8 @@ final class Publisher {
         if position.machines != nil { session.stream(from: position) }
         break
       }
-      session.send(bytes, reaching: position)
+      session.stream(from: position)
+      session.send(bytes)
     }
     session.settle()
   }

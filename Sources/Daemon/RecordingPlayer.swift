@@ -20,9 +20,6 @@ final class RecordingPlayer: InputSource {
   /// The time of the last input that had one.
   private var reached = Time(microseconds: 0)
 
-  /// Whether ``read(into:)`` was called.
-  private var hasBegun = false
-
   /// Has the usual priority, so that clients have their turn however fast the recording is played.
   private var timer: EventSource?
 
@@ -30,17 +27,17 @@ final class RecordingPlayer: InputSource {
   /// anything of it has been published.
   init(file: String, speed: PlaybackSpeed) throws(RecordingError) {
     recording = try Recording(opening: [file]) { Log.warning("\($0)") }
+    try recording.checkThatAllAreFiles()
     var first: Time?
     do throws(RecordingError) {
       while let batch = try recording.next() { first = first ?? batch.inputs.first?.time }
     } catch {
       throw recording.explained(error)
     }
-    try recording.rewind()
+    recording = try Recording(opening: [file])
     // Inputs before the first time, such as keys held at the start, get that time.
     reached = first ?? reached
-    rest = try recording.next()?.inputs[...] ?? []
-    upcoming = rest.popFirst()
+    upcoming = .allOpened(at: reached)
     self.speed = speed
     clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)  // `start` replaces it
   }
@@ -55,11 +52,6 @@ final class RecordingPlayer: InputSource {
 
   func read(into batch: inout Batch) {
     batch.inputs.removeAll(keepingCapacity: true)
-    if !hasBegun {
-      batch.inputs.append(.allOpened(at: reached))
-      tellIfEnded()
-    }
-    hasBegun = true
     play(into: &batch.inputs)
     batch.reached = now
     if let upcoming {
@@ -94,15 +86,11 @@ final class RecordingPlayer: InputSource {
     do {
       if rest.isEmpty, let batch = try recording.next() { rest = batch.inputs[...] }
       upcoming = rest.popFirst()
-      tellIfEnded()
+      if upcoming == nil { Log.info("the recording has ended; its states are still served") }
     } catch {
       // It was valid when it was opened, so another program changed it.
       Log.warning("\(error)")
       upcoming = nil
     }
-  }
-
-  private func tellIfEnded() {
-    if upcoming == nil { Log.info("the recording has ended; its states are still served") }
   }
 }

@@ -171,12 +171,6 @@ extension Session {
     return position
   }
 
-  /// Sends a subscriber bytes with which it reaches `position`.
-  func send(_ message: [UInt8], reaching position: SubscriberPosition) {
-    activity = .streaming(position)
-    send(message)
-  }
-
   private func flush() {
     do throws(SystemError) {
       guard try sendSome(&unsent, to: descriptor.number) else { return }

@@ -37,10 +37,4 @@ public struct Chord: Hashable, Sendable {
     }
     self.init(modifiers, last)
   }
-
-  /// The chord of the same modifiers with `key`, which must not be a Shift key.
-  public func with(_ key: KeyCode) -> Chord {
-    precondition(!key.isShift, "Shift belongs to the Shift machine")
-    return Chord(modifiers, key)
-  }
 }

@@ -58,8 +58,4 @@ public struct DeviceRules: Hashable, Sendable {
     }
     return !isAmong(ignore) && (only.isEmpty || isAmong(only))
   }
-
-  func allow(_ device: InputDevice) -> Bool {
-    allow(name: device.name, vendor: device.vendor, product: device.product)
-  }
 }

@@ -224,8 +224,9 @@ extension Keyboards {
 
   private func role(of device: InputDevice, _ kind: DeviceKind) -> DeviceRole? {
     selection.role(
-      of: kind, isAllowed: { $0.allow(device) }, has: device.has,
-      isVirtualShift: device.isVirtualShift)
+      of: kind,
+      isAllowed: { $0.allow(name: device.name, vendor: device.vendor, product: device.product) },
+      has: device.has, isVirtualShift: device.isVirtualShift)
   }
 
   private func open(_ path: String, _ kind: DeviceKind?) {

@@ -20,7 +20,7 @@ func untilReadable(
     result = await withTaskCancellationHandler {
       await withCheckedContinuation { wait in
         do throws(SystemError) {
-          try startThread(named: "keymode-client") {
+          try startThread {
             var entries = [descriptor, cancellation.reading].map {
               pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }

@@ -39,7 +39,7 @@ public final class EventLoop {
   public var serveUrgent: () -> Void = {}
 
   /// The kernel's list of what is ready, of sd-event's descriptor and the urgent ones.
-  private let poller: FileDescriptor
+  private let all: ReadySet
   /// Room for an event of each; the first ``readyCount`` are those that the kernel returned last.
   private var ready: [epoll_event] = []
   private var readyCount = 0
@@ -50,8 +50,7 @@ public final class EventLoop {
 
   /// A new loop.
   public init() throws(SystemError) {
-    let poller = try retrying("make an event loop") { epoll_create1(Int32(EPOLL_CLOEXEC)) }
-    self.poller = FileDescriptor(owning: poller)
+    all = try ReadySet()
     var handle: OpaquePointer?
     try checked("make an event loop", sd_event_new(&handle))
     guard let handle else { throw SystemError("make an event loop", code: ENOMEM) }
@@ -100,7 +99,7 @@ public final class EventLoop {
   @discardableResult
   public func findReady(upTo milliseconds: Int32 = 0) -> Bool {
     // It fails only if a signal ends the wait; then nothing is ready.
-    readyCount = max(0, Int(epoll_wait(poller.number, &ready, Int32(ready.count), milliseconds)))
+    readyCount = max(0, Int(epoll_wait(all.descriptor, &ready, Int32(ready.count), milliseconds)))
     return readyCount > 0
   }
 
@@ -135,16 +134,16 @@ public final class EventLoop {
   /// Makes ``serveUrgent`` serve this descriptor too, until ``removeUrgent(_:)``, which must come
   /// before it is closed.
   public func addUrgent(_ descriptor: Int32) throws(SystemError) {
-    var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: descriptor))
-    try retrying("watch a descriptor") {
-      epoll_ctl(poller.number, EPOLL_CTL_ADD, descriptor, &event)
-    }
-    ready.append(event)
+    try all.add(descriptor)
+    ready.append(epoll_event())
   }
 
   /// Makes the loop forget an urgent descriptor.
   public func removeUrgent(_ descriptor: Int32) {
-    if epoll_ctl(poller.number, EPOLL_CTL_DEL, descriptor, nil) == 0 { ready.removeLast() }
+    all.remove(descriptor)
+    ready.removeLast()
+    // The kernel's last answer may have it.
+    readyCount = 0
   }
 
   /// Calls `handler` with each of these signals that the process receives, even if it has ignored

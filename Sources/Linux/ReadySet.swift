@@ -19,8 +19,7 @@ public final class ReadySet: Sendable {
 
   /// Adds a descriptor, which must stay open until ``remove(_:)``.
   public func add(_ descriptor: Int32) throws(SystemError) {
-    var event = epoll_event()
-    event.events = EPOLLIN.rawValue
+    var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: descriptor))
     try retrying("watch a descriptor") {
       epoll_ctl(file.number, EPOLL_CTL_ADD, descriptor, &event)
     }

@@ -27,10 +27,10 @@ var helpText: TerminalText {
   Your own table there can have other states and events of the keyboard.
 
   Exit status: 0 done; 1 the event changed nothing, the states did not come in
-  time, the changes differ, a recorded device was removed, or the system refused
-  an operation; 2 wrong usage; 3 no daemon or no answer; 4 invalid configuration
-  or recording; 5 permission denied. while --once exits with the status of the
-  command, as shells do: 127 if there is no such command, 126 if it cannot run.
+  time, a recorded device was removed, or the system refused an operation;
+  2 wrong usage; 3 no daemon or no answer; 4 invalid configuration or recording;
+  5 permission denied. while --once exits with the status of the command, as
+  shells do: 127 if there is no such command, 126 if it cannot run.
   """
 }
 

@@ -150,32 +150,6 @@ struct ShortNameConfigurationTests {
   }
 
   @Test(
-    "a key that PC keyboards lack is bound, with a warning unless the usual one does the same",
-    arguments: [
-      (
-        "tapTextField: KEY_MENU",
-        ["k.yaml:1:39: warning: the key Menu of PC keyboards sends KEY_COMPOSE, not KEY_MENU"]
-      ),
-      (
-        "tapTextField: [F9, Super+key_menu, KEY_PRINT]",
-        [
-          "k.yaml:1:44: warning: the key Menu of PC keyboards sends KEY_COMPOSE, not KEY_MENU",
-          "k.yaml:1:60: warning: the key Print of PC keyboards sends KEY_SYSRQ, not KEY_PRINT",
-        ]
-      ),
-      ("tapTextField: [KEY_MENU, Menu], clickMoreButton: F9", []),
-      ("clickMoreButton: [KEY_MENU, Menu]", []),
-      (
-        "tapTextField: [KEY_MENU], clickMoreButton: Menu",
-        ["k.yaml:1:40: warning: the key Menu of PC keyboards sends KEY_COMPOSE, not KEY_MENU"]
-      ),
-      ("tapTextField: F9, clickMoreButton: Menu", []), ("tapTextField: Print", []),
-    ])
-  func rareKeys(_ bindings: String, _ warnings: [String]) throws {
-    #expect(try read(bindings).warnings == warnings)
-  }
-
-  @Test(
     "a chord whose press and release send one event is bound with a warning",
     arguments: [
       ("clickSwitchButton: [F9, F9 release]", 49), ("clickSwitchButton: [F9 release, F9]", 45),
@@ -213,7 +187,7 @@ struct ShortNameConfigurationTests {
     var warnings: [String] = []
     #expect(throws: ConfigurationErrors.self) {
       try Configuration(
-        parsing: Array("keyboard: { bindings: { tapTextField: KEY_MENU } }\nx: 1".utf8),
+        parsing: Array("keyboard: { bindings: { tapTextField: F9 release } }\nx: 1".utf8),
         file: "k.yaml"
       ) { warnings.append("\($0)") }
     }

@@ -189,18 +189,4 @@ struct EvemuTests {
     #expect(outcome.error == nil)
     #expect(outcome.events == expected)
   }
-
-  @Test("a file can be read again from the start")
-  func rewind() throws {
-    let folder = try TemporaryFolder()
-    let file = try folder.write(
-      "twice", "# EVEMU 1.3\nE: 1.000000 0001 001e 0001\nE: 2.000000 0000 0003 0\n")
-    var recording = try Recording(opening: [file])
-    for _ in 0..<3 {
-      let press = try event(1_000_000, 30, .press)
-      #expect(try recording.next()?.inputs == [.key(DeviceID(order: 0), press)])
-      #expect(try recording.next() == nil)
-      try recording.rewind()
-    }
-  }
 }

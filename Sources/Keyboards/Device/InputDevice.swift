@@ -109,11 +109,6 @@ public final class InputDevice {
     libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
   }
 
-  /// The keys that the device has.
-  public var keys: KeySet {
-    KeySet((0...KeyCode.max).compactMap(KeyCode.init).filter(has))
-  }
-
   /// The LEDs that the device has.
   public var leds: LEDs { LEDs(of: device) }
 

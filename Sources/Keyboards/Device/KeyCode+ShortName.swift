@@ -47,16 +47,6 @@ extension KeyCode {
     self = key
   }
 
-  /// PC keyboards lack this key, but have another with the same label. Returns the label and the
-  /// other key: `Menu` and `KEY_COMPOSE` for `KEY_MENU`. `nil` for all other keys.
-  public var counterpart: (label: String, key: KeyCode)? {
-    guard let name = eventCodeName(1, number),
-      let pair = KeyName.counterparts.first(where: { $0.rare == name }),
-      let key = KeyCode(name: pair.usual)
-    else { return nil }
-    return (pair.label, key)
-  }
-
   /// The key whose number is written as `0x2e8`, if it has no name.
   private static func unnamed(_ text: String) -> KeyCode? {
     guard text.hasPrefix("0x"), let number = UInt16(text.dropFirst(2), radix: 16),

@@ -20,11 +20,8 @@ enum KeyName {
     ("Previous_Song", "KEY_PREVIOUSSONG"),
   ]
 
-  /// Keys that PC keyboards lack, although they have a key with this label, which sends `usual`.
-  static let counterparts = [
-    (label: "Menu", rare: "KEY_MENU", usual: "KEY_COMPOSE"),
-    (label: "Print", rare: "KEY_PRINT", usual: "KEY_SYSRQ"),
-  ]
+  /// Keys that PC keyboards lack, although they have a key with this label.
+  private static let rare = ["KEY_MENU", "KEY_PRINT"]
 
   /// Further short names that are read, but never shown.
   static let aliases: [Pair] = [
@@ -53,9 +50,7 @@ enum KeyName {
   /// The name that is shown for a key: the kernel's name if a short one would name another key.
   static func short(ofKernelName name: String) -> String {
     if let pair = preferred.first(where: { $0.kernelName == name }) { return pair.name }
-    guard name.hasPrefix("KEY_"), !counterparts.contains(where: { $0.rare == name }) else {
-      return name
-    }
+    guard name.hasPrefix("KEY_"), !rare.contains(name) else { return name }
     let rest = name.dropFirst(4)
     guard rest.hasPrefix("KP"), rest.count > 2 else { return capitalized(rest) }
     return "KP_\(capitalized(rest.dropFirst(2)))"

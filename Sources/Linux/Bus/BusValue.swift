@@ -46,13 +46,10 @@ public indirect enum BusValue: Hashable, Sendable {
     }
   }
 
-  /// The value inside a variant; otherwise the value itself.
-  public var content: BusValue { if case .variant(let value) = self { value } else { self } }
-
   /// The value of a dictionary's key, without its variant; otherwise `nil`.
   subscript(key: String) -> BusValue? {
     for case .entry(let name, let value) in elements ?? [] where name.text == key {
-      return value.content
+      return if case .variant(let content) = value { content } else { value }
     }
     return nil
   }

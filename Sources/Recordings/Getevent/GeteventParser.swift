@@ -19,9 +19,6 @@ struct GeteventParser: EntryParser {
   /// The number of all devices so far, also of removed ones.
   private var count = 0
 
-  /// The codes of keys by their names, as found so far: libevdev takes long to look one up.
-  private var codes: [String: UInt16] = [:]
-
   /// The most devices, removed ones included. The kernel has at most so many at a time.
   private static let mostDevices = 1024
 
@@ -89,7 +86,7 @@ struct GeteventParser: EntryParser {
     else { return 0 }
     fields = rest
     let name = UnsafeRawBufferPointer(rebasing: path.dropLast())
-    if let known = devices.first(where: { name.equals($0.path) }) { return known.number }
+    if let known = devices.first(where: { name.elementsEqual($0.path) }) { return known.number }
     guard count < Self.mostDevices else {
       throw LineFault("more than \(Self.mostDevices) devices")
     }
@@ -120,16 +117,11 @@ struct GeteventParser: EntryParser {
 
   /// The code of an event; `nil` if its key has a name that only Android knows, or if it is an LED
   /// of no lock.
-  private mutating func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
+  private func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
-      let key = String(decoding: name, as: UTF8.self)
-      if let code = codes[key] { return code }
-      if let code = KeyCode(name: key)?.number {
-        codes[key] = code
-        return code
-      }
+      if let key = KeyCode(name: String(decoding: name, as: UTF8.self)) { return key.number }
       if name.begins(with: "KEY_") || name.begins(with: "BTN_") { return nil }
     } else if type == InputEvent.led {
       if name.equals("LED_NUML") { return 0 }

@@ -156,7 +156,9 @@ struct LibinputParser: EntryParser {
   /// and both Shift keys as A, and the scan code of every key as that of A. Older versions do not
   /// append `(obfuscated)` to the event.
   private mutating func checkObfuscation(_ code: UInt16, _ line: UnsafeRawBufferPointer) {
-    guard line.ends(with: "(obfuscated)") || (hasScanCodeOfA && code != 30) else { return }
+    guard hasScanCodeOfA && code != 30 || line.firstOffset(of: "(obfuscated)") != nil else {
+      return
+    }
     warning = "libinput hid the key codes, even those of Shift; record with --show-keycodes"
   }
 

@@ -195,24 +195,11 @@ extension UnsafeRawBufferPointer {
     count == text.utf8CodeUnitCount && begins(with: text)
   }
 
-  /// Whether these bytes are exactly those.
-  func equals(_ bytes: [UInt8]) -> Bool {
-    guard let base = baseAddress, count == bytes.count else { return false }
-    return memcmp(base, bytes, count) == 0
-  }
-
   /// Whether these bytes begin with this text.
   @inline(__always)
   func begins(with text: StaticString) -> Bool {
     guard let base = baseAddress, count >= text.utf8CodeUnitCount else { return false }
     return memcmp(base, text.utf8Start, text.utf8CodeUnitCount) == 0
-  }
-
-  /// Whether these bytes end with this text.
-  func ends(with text: StaticString) -> Bool {
-    let length = text.utf8CodeUnitCount
-    guard let base = baseAddress, count >= length else { return false }
-    return memcmp(base + (count - length), text.utf8Start, length) == 0
   }
 
   /// The offset of the first occurrence of this text, if any.

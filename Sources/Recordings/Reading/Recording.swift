@@ -6,9 +6,6 @@
 /// The memory that it needs does not depend on how long the recordings are, except for libinput's
 /// of several devices: these have the events of one device after those of another, so all are kept.
 public struct Recording: ~Copyable {
-  private let paths: [String]
-  private let format: RecordingFormat?
-  private let options: ReadingOptions
   private let files: [RecordingStream]
   private var merge: StreamMerge
 
@@ -25,21 +22,14 @@ public struct Recording: ~Copyable {
     warn: @escaping (RecordingError) -> Void = { _ in }
   ) throws(RecordingError) {
     var warnings: Set<RecordingError> = []
-    let options = ReadingOptions(isLenient: isLenient) { warning in
-      if warnings.insert(warning).inserted { warn(warning) }
-    }
-    try self.init(paths, format, options)
-  }
-
-  private init(
-    _ paths: [String], _ format: RecordingFormat?, _ options: ReadingOptions
-  ) throws(RecordingError) {
+    let warnOnce = { warning in if warnings.insert(warning).inserted { warn(warning) } }
     // First: Swift 6.0 cannot throw once some properties of a noncopyable value are set.
     let files = try paths.indices.map { index throws(RecordingError) in
       let interpreter = EntryInterpreter(file: index, of: paths.count)
-      return try RecordingStream(paths[index], format, interpreter, options)
+      return try RecordingStream(
+        paths[index], format, interpreter, isLenient: isLenient, warn: warnOnce)
     }
-    (self.paths, self.format, self.options, self.files) = (paths, format, options, files)
+    self.files = files
     merge = StreamMerge(files)
   }
 
@@ -52,16 +42,12 @@ public struct Recording: ~Copyable {
   ///   read to its own end or fault before the first fault is thrown.
   public mutating func next() throws(RecordingError) -> RecordedBatch? { try merge.next() }
 
-  /// Opens the recordings again, to read them from the start.
-  ///
-  /// - Throws: if a recording is not a file but a pipe, which can be read only once, or if it
-  ///   cannot be opened.
-  public mutating func rewind() throws(RecordingError) {
+  /// Throws unless all recordings are files: a pipe can be read only once.
+  public func checkThatAllAreFiles() throws(RecordingError) {
     for file in files where file.size == nil {
       throw RecordingError(
         "must be a file, not a pipe, because keymoded reads it twice", file: file.name)
     }
-    self = try Recording(paths, format, options)
   }
 
   /// The same fault, with the detected format of its file in the message, because detection may

@@ -9,16 +9,6 @@ protocol BatchStream: AnyObject {
   func next() throws(RecordingError) -> RecordedBatch?
 }
 
-/// How a recording is read.
-struct ReadingOptions {
-  /// Whether faults are skipped and counted.
-  var isLenient = false
-
-  /// Takes warnings: what the user should know but what does not prevent reading. It may get the
-  /// same warning several times.
-  var warn: (RecordingError) -> Void = { _ in }
-}
-
 /// The inputs of one file, in the order of time.
 ///
 /// A file of libinput has the events of one device after those of another. So all its events are
@@ -33,7 +23,7 @@ final class RecordingStream: BatchStream {
   /// The format, if it was detected by content.
   let detectedFormat: RecordingFormat?
 
-  private let options: ReadingOptions
+  private let warn: (RecordingError) -> Void
   private var parser: any EntryParser
   private var reader: EntryReader
 
@@ -45,10 +35,13 @@ final class RecordingStream: BatchStream {
 
   /// Opens the file at `path`; `-` is standard input.
   ///
-  /// - Parameter format: its format; `nil` to detect it.
+  /// - Parameters:
+  ///   - format: its format; `nil` to detect it.
+  ///   - isLenient: whether faults are skipped and counted.
+  ///   - warn: takes warnings, the same one possibly several times.
   init(
-    _ path: String, _ format: RecordingFormat?, _ interpreter: EntryInterpreter,
-    _ options: ReadingOptions
+    _ path: String, _ format: RecordingFormat?, _ interpreter: EntryInterpreter, isLenient: Bool,
+    warn: @escaping (RecordingError) -> Void
   ) throws(RecordingError) {
     // All that throws comes first: Swift 6.0 cannot throw once some properties are set.
     var input = try InputReader(path)
@@ -57,11 +50,11 @@ final class RecordingStream: BatchStream {
       throw RecordingError(
         "not a recording in a known format (\(RecordingFormat.names))", file: input.name)
     }
-    (name, size, self.options) = (input.name, input.size, options)
+    (name, size, self.warn) = (input.name, input.size, warn)
     detectedFormat = format == nil ? used : nil
     parser = used.parser
     reader = EntryReader(
-      input, recordSize: parser.recordSize, interpreter, isLenient: options.isLenient)
+      input, recordSize: parser.recordSize, interpreter, isLenient: isLenient)
   }
 
   /// The faults that were skipped.
@@ -82,7 +75,7 @@ final class RecordingStream: BatchStream {
   /// The next inputs in the order of the file.
   private func read() throws(RecordingError) -> RecordedBatch? {
     defer {
-      if let warning = parser.warning { options.warn(RecordingError(warning, file: name)) }
+      if let warning = parser.warning { warn(RecordingError(warning, file: name)) }
     }
     return try parser.next(from: &reader)
   }

@@ -66,23 +66,6 @@ public struct JSONWriter: ~Copyable {
     bytes += word.utf8
   }
 
-  /// Writes a whole number, without making a string of it first: each message has several numbers.
-  mutating func number(_ value: Int64) {
-    beginValue()
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
-    // Room enough: the longest number has 19 digits.
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-      var rest = value.magnitude
-      var first = digits.count
-      repeat {
-        first -= 1
-        digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
-        rest /= 10
-      } while rest > 0
-      bytes += digits[first...]
-    }
-  }
-
   /// Writes a text in quotes.
   mutating func string(_ value: String) {
     beginValue()
