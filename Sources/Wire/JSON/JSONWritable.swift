@@ -11,7 +11,7 @@ extension JSONWritable {
 
 extension Int64: JSONWritable {
   /// Writes the number.
-  public func write(to json: inout JSONWriter) { json.word(description) }
+  public func write(to json: inout JSONWriter) { json.number(self) }
 }
 
 extension String: JSONWritable {

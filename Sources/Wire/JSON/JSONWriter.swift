@@ -66,6 +66,23 @@ public struct JSONWriter: ~Copyable {
     bytes += word.utf8
   }
 
+  /// Writes a whole number. To make strings of the numbers of a message would take 5 µs after a pause.
+  mutating func number(_ value: Int64) {
+    beginValue()
+    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    // The longest number has 19 digits.
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+      var rest = value.magnitude
+      var first = digits.count
+      repeat {
+        first -= 1
+        digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
+        rest /= 10
+      } while rest > 0
+      bytes += digits[first...]
+    }
+  }
+
   /// Writes a text in quotes.
   mutating func string(_ value: String) {
     beginValue()
