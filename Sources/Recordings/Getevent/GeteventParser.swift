@@ -19,6 +19,12 @@ struct GeteventParser: EntryParser {
   /// The number of all devices so far, also of removed ones.
   private var count = 0
 
+  /// The path of the last event's device, with the colon, and its number.
+  private var last: (path: [UInt8], number: Int) = ([], 0)
+
+  /// The codes of keys by their names, as found so far: libevdev takes long to look one up.
+  private var codes: [String: UInt16] = [:]
+
   /// The most devices, removed ones included. The kernel has at most so many at a time.
   private static let mostDevices = 1024
 
@@ -81,18 +87,23 @@ struct GeteventParser: EntryParser {
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
   @inline(__always)
   private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
+    fields.skipSpace()
+    if fields.skip(last.path) { return last.number }
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
     else { return 0 }
     fields = rest
     let name = UnsafeRawBufferPointer(rebasing: path.dropLast())
-    if let known = devices.first(where: { name.elementsEqual($0.path) }) { return known.number }
-    guard count < Self.mostDevices else {
-      throw LineFault("more than \(Self.mostDevices) devices")
+    let known = devices.first { name.elementsEqual($0.path) }?.number
+    if known == nil {
+      guard count < Self.mostDevices else {
+        throw LineFault("more than \(Self.mostDevices) devices")
+      }
+      devices.append((Array(name), count))
+      count += 1
     }
-    devices.append((Array(name), count))
-    count += 1
-    return count - 1
+    last = (Array(path), known ?? count - 1)
+    return last.number
   }
 
   /// Parses `remove device 5: /dev/input/event5`. Another device may get the path later.
@@ -101,6 +112,7 @@ struct GeteventParser: EntryParser {
     guard fields.next() != nil, let path = fields.next(),
       let index = devices.firstIndex(where: { $0.path.elementsEqual(path) })
     else { return nil }
+    last.path = []
     return .gone(device: devices.remove(at: index).number, at: nil)
   }
 
@@ -117,11 +129,16 @@ struct GeteventParser: EntryParser {
 
   /// The code of an event; `nil` if its key has a name that only Android knows, or if it is an LED
   /// of no lock.
-  private func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
+  private mutating func code(_ fields: inout Fields, _ type: UInt16) throws(LineFault) -> UInt16? {
     if let number: UInt16 = fields.hexadecimal(digits: 4...4) { return number }
     guard let name = fields.next() else { throw Self.unknown }
     if type == InputEvent.key {
-      if let key = KeyCode(name: String(decoding: name, as: UTF8.self)) { return key.number }
+      let key = String(decoding: name, as: UTF8.self)
+      if let code = codes[key] { return code }
+      if let code = KeyCode(name: key)?.number {
+        codes[key] = code
+        return code
+      }
       if name.begins(with: "KEY_") || name.begins(with: "BTN_") { return nil }
     } else if type == InputEvent.led {
       if name.equals("LED_NUML") { return 0 }

@@ -76,6 +76,15 @@ struct Fields {
     return true
   }
 
+  /// Skips these bytes, if there are any and they are next, and returns whether they are.
+  @inline(__always)
+  mutating func skip(_ bytes: [UInt8]) -> Bool {
+    guard !bytes.isEmpty, bytes.count <= end - front, memcmp(front, bytes, bytes.count) == 0
+    else { return false }
+    front += bytes.count
+    return true
+  }
+
   /// Skips everything up to this text, and the text too. Returns whether the line contains the
   /// text; if not, nothing is skipped.
   @inline(__always)
