@@ -47,11 +47,8 @@ final class ModeService {
 
   /// Processes what has happened by now. Call it when the source is ready, and at ``wakeTime``.
   func advance() {
-    var batch = Batch()
-    swap(&batch, &self.batch)
     source.read(into: &batch)
     process(batch)
-    swap(&batch, &self.batch)
   }
 
   /// When ``advance()`` is called next if the source has nothing before; `nil` for never.

@@ -8,13 +8,23 @@ import Terminal
 ///         json.member("to", change.to)
 ///       }
 ///     }
+///
+/// Each message has a hundred short pieces, so they are collected in a window of memory on the stack:
+/// an array asks at each piece whether it is shared and has room.
 public struct JSONWriter: ~Copyable {
-  /// What was written.
+  fileprivate static let size = 1024
+
+  /// What was written before what is in the window.
   fileprivate var bytes: [UInt8] = []
+  private let window: UnsafeMutablePointer<UInt8>
+  /// How many bytes of the window are written.
+  private var count = 0
   /// Whether the next value follows another one of the same array or object.
   private var needsComma: Bool
 
-  fileprivate init(needsComma: Bool) { self.needsComma = needsComma }
+  fileprivate init(_ window: UnsafeMutablePointer<UInt8>, needsComma: Bool) {
+    (self.window, self.needsComma) = (window, needsComma)
+  }
 
   /// Writes an object, whose members `body` writes.
   public mutating func object(_ body: (inout JSONWriter) -> Void) {
@@ -32,7 +42,7 @@ public struct JSONWriter: ~Copyable {
   /// Writes a member of the present object, whatever its name.
   mutating func member(escaping name: String, _ value: JSON) {
     string(name)
-    bytes.append(colon)
+    append(colon)
     needsComma = false
     value.write(to: &self)
   }
@@ -40,36 +50,36 @@ public struct JSONWriter: ~Copyable {
   /// Writes the name of a member, which must need no escapes. The caller writes the value next.
   public mutating func name(_ name: StaticString) {
     beginValue()
-    bytes.append(quote)
-    bytes += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-    bytes.append(quote)
-    bytes.append(colon)
+    append(quote)
+    append(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    append(quote)
+    append(colon)
     needsComma = false
   }
 
   /// Begins an object or array with `{` or `[`.
   public mutating func open(_ bracket: Unicode.Scalar) {
     beginValue()
-    bytes.append(UInt8(ascii: bracket))
+    append(UInt8(ascii: bracket))
     needsComma = false
   }
 
   /// Ends an object or array with `}` or `]`.
   public mutating func close(_ bracket: Unicode.Scalar) {
-    bytes.append(UInt8(ascii: bracket))
+    append(UInt8(ascii: bracket))
     needsComma = true
   }
 
   /// Writes a number, `true`, `false` or `null` as it is.
   mutating func word(_ word: String) {
     beginValue()
-    bytes += word.utf8
+    append(word)
   }
 
   /// Writes a whole number. To make strings of the numbers of a message would take 5 µs after a pause.
   mutating func number(_ value: Int64) {
     beginValue()
-    if value < 0 { bytes.append(UInt8(ascii: "-")) }
+    if value < 0 { append(UInt8(ascii: "-")) }
     // The longest number has 19 digits.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
       var rest = value.magnitude
@@ -79,28 +89,28 @@ public struct JSONWriter: ~Copyable {
         digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
         rest /= 10
       } while rest > 0
-      bytes += digits[first...]
+      append(UnsafeBufferPointer(rebasing: digits[first...]))
     }
   }
 
   /// Writes a text in quotes.
   mutating func string(_ value: String) {
     beginValue()
-    bytes.append(quote)
+    append(quote)
     var value = value
     let isPlain = value.withUTF8 { utf8 in
       for byte in utf8 where byte < 0x20 || byte >= 0x7f || byte == quote || byte == backslash {
         return false
       }
-      bytes += utf8
+      append(utf8)
       return true
     }
     if !isPlain { escape(value) }
-    bytes.append(quote)
+    append(quote)
   }
 
   private mutating func beginValue() {
-    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    if needsComma { append(UInt8(ascii: ",")) }
     needsComma = true
   }
 
@@ -112,13 +122,41 @@ public struct JSONWriter: ~Copyable {
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator:
         for unit in String(scalar).utf16 {
-          bytes += "\\u\(padded(unit, 4, radix: 16, "0"))".utf8
+          append("\\u\(padded(unit, 4, radix: 16, "0"))")
         }
       default:
-        if scalar == "\"" || scalar == "\\" { bytes.append(backslash) }
-        bytes += String(scalar).utf8
+        if scalar == "\"" || scalar == "\\" { append(backslash) }
+        append(String(scalar))
       }
     }
+  }
+
+  @inline(__always)
+  private mutating func append(_ byte: UInt8) {
+    if count == Self.size { empty() }
+    window[count] = byte
+    count += 1
+  }
+
+  private mutating func append(_ text: String) {
+    var text = text
+    text.withUTF8 { append($0) }
+  }
+
+  @inline(__always)
+  private mutating func append(_ text: UnsafeBufferPointer<UInt8>) {
+    guard text.count <= Self.size - count, let start = text.baseAddress else {
+      for byte in text { append(byte) }
+      return
+    }
+    (window + count).update(from: start, count: text.count)
+    count += text.count
+  }
+
+  /// Moves what is in the window to the other bytes.
+  fileprivate mutating func empty() {
+    bytes += UnsafeBufferPointer(start: window, count: count)
+    count = 0
   }
 }
 
@@ -131,10 +169,14 @@ extension [UInt8] {
   ///
   /// - Parameter isFirst: `false` if the bytes end with a value of the same array or object.
   public mutating func appendJSON(isFirst: Bool = true, _ body: (inout JSONWriter) -> Void) {
-    var json = JSONWriter(needsComma: !isFirst)
-    // Swapping the arrays copies no bytes.
-    swap(&json.bytes, &self)
-    body(&json)
-    swap(&json.bytes, &self)
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: JSONWriter.size) { window in
+      guard let start = window.baseAddress else { return }
+      var json = JSONWriter(start, needsComma: !isFirst)
+      // Swapping the arrays copies no bytes.
+      swap(&json.bytes, &self)
+      body(&json)
+      json.empty()
+      swap(&json.bytes, &self)
+    }
   }
 }
