@@ -37,6 +37,7 @@ final class RecordingPlayer: InputSource {
     recording = try Recording(opening: [file])
     // Inputs before the first time, such as keys held at the start, get that time.
     reached = first ?? reached
+    // Playing this reads the recording's first input.
     upcoming = .allOpened(at: reached)
     self.speed = speed
     clock = PlaybackClock(speed, reaching: Time(microseconds: 0), at: 0)  // `start` replaces it

@@ -24,7 +24,7 @@ extension Controller {
       taken?(input)
       process(input)
     }
-    if let last = batch.inputs.last(where: { $0.time != nil })?.time { latest = max(latest, last) }
+    for input in batch.inputs { latest = max(latest, input.time ?? latest) }
     passTime(to: batch.settled)
     if let nextCheck, nextCheck <= batch.settled {
       // After all inputs so far, and before later ones: a recording sorts them by time.

@@ -62,6 +62,7 @@ public struct Controller: Sendable {
     machines.resume(snapshot)
     openUses.inherit(snapshot.awaitedReleases)
     if let last { machines.endOverdueShift(at: last) }
+    // The change to the initial state has this time, so what is due by then comes first.
     if settings.keyboard.state(named: snapshot.modes.keyboard) == nil { passTime(to: time) }
     machines.setKeyboard(settings.keyboard, in: snapshot.modes.keyboard, at: time)
     return machines.changes

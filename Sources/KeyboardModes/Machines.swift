@@ -35,6 +35,7 @@ struct Machines: Sendable {
   /// When `on` ends if it is not used; `nil` in other states, or without a timeout.
   var shiftDue: Time? {
     guard case .on(let since) = shift.state, let timeout = shift.rules.timeout else { return nil }
+    // If the time of the press is unknown, the timeout counts from the change to `on`.
     return (since ?? shiftSince)?.advanced(by: timeout)
   }
 

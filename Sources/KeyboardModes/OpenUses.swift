@@ -9,8 +9,8 @@
 /// The event of a release is not lost. It is sent when the key goes up, or is found up after a loss
 /// of events, when its device goes away, and when new settings unbind it. If the daemon ends, the
 /// next one (``Controller/Snapshot``) sends it for up to six releases, if its table has the event.
-/// While a release is awaited, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then,
-/// because the grab of another program hides a release.
+/// While a use is open, ``Controller/take(_:keysUp:taken:)`` asks the kernel now and then, because the
+/// grab of another program hides a release.
 ///
 /// Each function returns what is to be sent, in order.
 struct OpenUses: Sendable {
@@ -236,7 +236,7 @@ struct OpenUses: Sendable {
         _ = release.bind(.release, to: event)
         adopted.append(DeviceKey(device, code))
         uses.append(OpenUse(release, DeviceKey(device, code), pressed: nil))
-        // Asked at the next batch.
+        // Asked at the end of this batch.
         nextCheck = Time(microseconds: .min)
       }
     }

@@ -276,7 +276,8 @@ extension Keyboards {
     followed.remove(at: index)
     asksForLEDs = true
     reports.append(why)
-    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: reached)]
+    let last = waiting.lastTime(of: index) ?? reached
+    pending += waiting.removeQueue(index) + [.gone(keyboard.id, at: max(reached, last))]
   }
 }
 

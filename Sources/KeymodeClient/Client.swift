@@ -42,8 +42,8 @@ public struct Client: Sendable {
   /// the task is cancelled, and throws if waiting would not help, such as for lack of permission.
   public var changes: Changes { changes(of: nil) }
 
-  /// The updates from now on, with the changes only of these machines, at least one; `nil` for all.
-  /// Changes of other machines do not wake the program.
+  /// The updates from now on, with the changes of these machines only, of which there must be at
+  /// least one; `nil` for all. Changes of other machines do not wake the program.
   public func changes(of machines: Set<Machine>?) -> Changes {
     Changes(directory: directory, machines: machines)
   }

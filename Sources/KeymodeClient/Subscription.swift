@@ -98,7 +98,8 @@ package final class Subscription {
     }
   }
 
-  /// Reports the absence, once, and waits for the next attempt.
+  /// Reports the absence, once, and sets the time of the next attempt. Throws the error if another
+  /// attempt would not help.
   private func retry(after error: ClientError) throws(ClientError) {
     switch error {
     case .noDaemon, .noAnswer, .connectionLost,

@@ -34,19 +34,18 @@ public final class EventLoop {
   let handle: OpaquePointer
 
   /// Called when an urgent descriptor is readable or hung up: before all sources, however many are
-  /// ready. It may set and switch any ``EventSource``, but not use a bus: the loop would not notice
-  /// that sd-event has to prepare.
+  /// ready.
   public var serveUrgent: () -> Void = {}
 
-  /// The kernel's list of what is ready, of sd-event's descriptor and the urgent ones.
+  /// The urgent descriptors, and that of sd-event, which ``runOnce(waiting:)`` tells apart.
   private let all: ReadySet
   /// Room for an event of each; the first ``readyCount`` are those that the kernel returned last.
   private var ready: [epoll_event] = []
   private var readyCount = 0
 
   /// Whether sd-event has to prepare for the next wait: one of its sources was added, switched on
-  /// or off, or called.
-  fileprivate var isChanged = true
+  /// or off, or called, or a bus was used.
+  var isChanged = true
 
   /// A new loop.
   public init() throws(SystemError) {
@@ -62,35 +61,23 @@ public final class EventLoop {
 
   /// Runs until ``stop()``.
   public func run() throws(SystemError) {
-    while sd_event_get_state(handle) != SD_EVENT_FINISHED {
-      let ready = findAndServeUrgent(waiting: !isChanged)
-      if ready.others || isChanged { isChanged = try serveOther() }
-    }
+    while sd_event_get_state(handle) != SD_EVENT_FINISHED { try runOnce(waiting: !isChanged) }
   }
 
-  /// Runs the urgent handler, if it is due, and the handler of at most one source, without
-  /// waiting. Returns whether a handler ran.
-  public func runOnce() throws(SystemError) -> Bool {
-    let ready = findAndServeUrgent(waiting: false)
-    return try serveOther() || ready.urgent
-  }
-
-  /// Runs the urgent handler if one of its descriptors is ready. Returns whether that is so, and
-  /// whether sd-event has something to do.
+  /// Runs the urgent handler, if it is due, and the handler of at most one source that is ready.
+  /// Returns whether a handler ran.
   ///
   /// - Parameter waiting: whether to wait until anything is ready.
-  private func findAndServeUrgent(waiting: Bool) -> (urgent: Bool, others: Bool) {
+  @discardableResult
+  public func runOnce(waiting: Bool = false) throws(SystemError) -> Bool {
     findReady(upTo: waiting ? -1 : 0)
-    let others = isReady(sd_event_get_fd(handle))
-    let urgent = readyCount > (others ? 1 : 0)
-    if urgent { serveUrgent() }
-    return (urgent, others)
-  }
-
-  /// Runs the handler of one source that is ready, and returns whether there is one. If there is
-  /// none, sd-event is prepared for the next wait.
-  private func serveOther() throws(SystemError) -> Bool {
-    try checked("run the event loop", sd_event_run(handle, 0)) > 0
+    let areOthersReady = isReady(sd_event_get_fd(handle))
+    let isUrgent = readyCount > (areOthersReady ? 1 : 0)
+    if isUrgent { serveUrgent() }
+    guard areOthersReady || isChanged else { return isUrgent }
+    // If no source is ready, this only prepares sd-event for the next wait.
+    isChanged = try checked("run the event loop", sd_event_run(handle, 0)) > 0
+    return isUrgent || isChanged
   }
 
   /// Finds out what is ready, for ``isReady(_:)``, and returns whether anything is.
@@ -142,7 +129,8 @@ public final class EventLoop {
   public func removeUrgent(_ descriptor: Int32) {
     all.remove(descriptor)
     ready.removeLast()
-    // The kernel's last answer may have it.
+    // The last answer may have it, and the next device may get its number. What is still ready is
+    // found again.
     readyCount = 0
   }
 

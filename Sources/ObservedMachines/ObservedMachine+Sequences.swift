@@ -46,7 +46,7 @@ extension ObservedMachine {
 
   private func begin(_ add: (inout Readers<R>) -> Void) {
     add(&readers)
-    if isFinal { readers.finish() }
+    if mode == .ended || mode == .new && isFinal { readers.finish() }
   }
 }
 

@@ -57,7 +57,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   /// The state that the machine is in.
   public private(set) var state: R.State
 
-  private enum Mode {
+  enum Mode {
     /// Neither an event nor ``start()`` has come.
     case new
     case idle
@@ -67,7 +67,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     case ended
   }
 
-  private var mode = Mode.new
+  private(set) var mode = Mode.new
   private(set) var hooks = Hooks<R>()
   var readers = Readers<R>()
   /// The events that callbacks sent during the present step.

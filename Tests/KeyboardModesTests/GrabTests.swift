@@ -100,6 +100,20 @@ struct ControllerGrabTests {
     #expect(timeline.controller.wakeTime == nil)
   }
 
+  @Test("a release that is found comes after all inputs of its batch, whatever their order")
+  func foundLast() throws {
+    var controller = Controller(settings: try Settings(text: "F9 release"))
+    let press = KeyEvent(time: at(1000), key: try key("F9"), action: .press)
+    controller.take(.key(first, press))
+    var taken: [Controller.Input] = []
+    let ends = [1300, 1290].map { Controller.Input.gone(second, at: at($0)) }
+    controller.take(
+      Batch(ends, reached: at(1281), settled: at(1280)),
+      keysUp: { keys, _ in keys }, taken: { taken.append($0) })
+    let found = Time(microseconds: at(1300).microseconds + 1)
+    #expect(taken.last == .missedRelease(first, press.key, at: found))
+  }
+
   @Test("a hold that was sent awaits nothing more")
   func doneHold() throws {
     var timeline = Timeline(try Settings(text: "F9 hold 100"))

@@ -124,12 +124,16 @@ struct GeteventTests {
       ("[1.000000] 0001 001e 00000001 [1.0000", #"unexpected "[1.0000" after the event"#),
       ("[1.000000] 0001 001e 00000001 junk", #"unexpected "junk" after the event"#),
       ("[1.000000] EV_SYN NOPE 00000000", #"unknown event code "NOPE""#),
+      (
+        "[1.000000] /dev/input/event0:0001 001e 00000001",
+        "neither an event nor a line about a device"
+      ),
       ("[1.000000] 0001 001e 1", #"unknown event value "1""#),
       ("[1.000000] 0001 001e ffffffff", "key value -1 is not 0, 1 or 2"),
       ("[1.000000] 0001 0300 00000001", "key code 768 is above 767"),
     ])
   func badLine(_ line: String, _ message: String) throws {
-    let outcome = try read("[0.000001] 0001 001e 00000001\n\(line)\n")
+    let outcome = try read("[0.000001] /dev/input/event0: 0001 001e 00000001\n\(line)\n")
     #expect(outcome.error == "FILE:2: \(message)")
     #expect(try outcome.events == [event(1, 30, .press)])
   }

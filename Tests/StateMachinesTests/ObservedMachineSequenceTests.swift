@@ -42,6 +42,15 @@ struct ObservedMachineSequenceTests {
     #expect(await read.next() == .counting(103))
   }
 
+  @Test("a sequence that begins within the last step does not end the others before that step has")
+  func lastStep() async {
+    let machine = ObservedMachine(Counter())
+    let changes = machine.changes()
+    machine.after { [unowned machine] _ in _ = machine.states }
+    machine.send(.ended)
+    #expect(await words(changes) == ["0 leaving counting(0)", "1 entering done"])
+  }
+
   @Test("a sequence of states that begins within a step is told the outcome of the step")
   func statesWithinAStep() async throws {
     let machine = ObservedMachine(Counter())

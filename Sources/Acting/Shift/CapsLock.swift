@@ -26,8 +26,8 @@ struct CapsLock: Sendable {
     case ours
     /// It was tapped again, and the LED is not off yet.
     case awaitsOff
-    /// The session has come back, or this program has started, and Caps Lock was ours before, or was
-    /// tapped and had not answered. The LEDs may still show another session.
+    /// The session has come back, or this program has started. Before that, Caps Lock was ours, or
+    /// its LED had not answered our tap. The LEDs may still show another session.
     case settling(isAnswered: Bool)
   }
 

@@ -45,6 +45,7 @@ public final class Bus {
     handle = try Bus.open(address)
     // Otherwise the end of the loop would flush the connection, and wait for a bus that hangs.
     sd_bus_set_close_on_exit(handle, 0)
+    loop.isChanged = true
     let result = sd_bus_attach_event(handle, loop.handle, 0)
     if result < 0 {
       sd_bus_unref(handle)
@@ -103,6 +104,7 @@ public final class Bus {
     _ call: BusCall, timeout: Duration = .seconds(5),
     answer: @escaping (Result<[BusValue], BusError>) -> Void
   ) {
+    loop.isChanged = true
     // Retained until `givenUp`, which is called after the answer, and at the end of the connection.
     let waiting = Unmanaged.passRetained(PendingCall(answer))
     do throws(SystemError) {
@@ -149,7 +151,8 @@ public final class Bus {
   public func signals(
     _ rule: String, handler: @escaping ([BusValue]) -> Void
   ) throws(SystemError) -> BusSlot {
-    try BusSlot(handle, "type='signal',\(rule)", handler)
+    loop.isChanged = true
+    return try BusSlot(handle, "type='signal',\(rule)", handler)
   }
 
   /// Calls `handler`, from the loop, whenever a program takes this name (`true`) or leaves it

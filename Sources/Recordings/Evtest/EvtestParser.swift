@@ -35,7 +35,7 @@ struct EvtestParser: EntryParser {
     guard fields.skip(to: ", value ") else { throw LineFault("an event without a value") }
     guard type == InputEvent.key || type == InputEvent.led || type == InputEvent.synchronization
     else {
-      // Other types do not matter, and the values of scan codes are hexadecimal.
+      // These events are ignored. The values of scan codes among them are hexadecimal.
       guard fields.next() != nil else { throw LineFault("an event without a value") }
       return nil
     }

@@ -87,8 +87,7 @@ struct GeteventParser: EntryParser {
   /// The number of the device `/dev/input/event2:`; 0 if the line has no path.
   @inline(__always)
   private mutating func device(_ fields: inout Fields) throws(LineFault) -> Int {
-    fields.skipSpace()
-    if fields.skip(last.path) { return last.number }
+    if !last.path.isEmpty, fields.skip(field: last.path) { return last.number }
     var rest = fields
     guard let path = rest.next(), path.first == UInt8(ascii: "/"), path.last == UInt8(ascii: ":")
     else { return 0 }

@@ -11,7 +11,7 @@ struct EntryReader: ~Copyable {
 
   /// What was read after the keys that were returned last.
   private var following: Result<Controller.Input, RecordingError>?
-  /// Whether the fault was reported that the end of the file cuts a report off.
+  /// Whether it was already told that the file ends within a report of differences.
   private var hasEnded = false
 
   init(

@@ -76,13 +76,16 @@ struct Fields {
     return true
   }
 
-  /// Skips these bytes, if there are any and they are next, and returns whether they are.
+  /// Skips the next field, if it has these bytes, and returns whether it has.
   @inline(__always)
-  mutating func skip(_ bytes: [UInt8]) -> Bool {
-    guard !bytes.isEmpty, bytes.count <= end - front, memcmp(front, bytes, bytes.count) == 0
-    else { return false }
+  mutating func skip(field bytes: [UInt8]) -> Bool {
+    skipSpace()
+    let start = front
+    guard bytes.count <= end - front, memcmp(front, bytes, bytes.count) == 0 else { return false }
     front += bytes.count
-    return true
+    if isAtEndOfField { return true }
+    front = start
+    return false
   }
 
   /// Skips everything up to this text, and the text too. Returns whether the line contains the

@@ -17,7 +17,7 @@ struct RecordingFilter {
   mutating func add(_ device: DeviceID, keys: KeySet) { redactor?.add(device, keys: keys) }
 
   /// When to take the next batch at the latest, so that the kernel is asked whether a key is still
-  /// down; `nil` if no release is awaited.
+  /// down; `nil` if no use of a bound chord is open.
   var wakeTime: Time? { controller.nextCheck != nil ? controller.wakeTime : nil }
 
   /// Takes the next batch, and returns the inputs to write.

@@ -51,7 +51,7 @@ public struct DeviceMessage: Hashable, Sendable, JSONWritable {
   }
 }
 
-/// Statistics of the daemon. None of them counts keys, or changes with a key that changes no state.
+/// Statistics of the daemon. None of them counts keys, and a key that changes no state alters none.
 public struct StatisticsMessage: Hashable, Sendable, JSONWritable {
   /// When the daemon was started, on `CLOCK_BOOTTIME`.
   public let started: Time

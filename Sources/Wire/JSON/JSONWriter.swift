@@ -9,8 +9,8 @@ import Terminal
 ///       }
 ///     }
 ///
-/// Each message has a hundred short pieces, so they are collected in a window of memory on the stack:
-/// an array asks at each piece whether it is shared and has room.
+/// Each message has a hundred short pieces, so they are collected in a window of memory on the
+/// stack: an array asks at each piece whether it is shared and has room.
 public struct JSONWriter: ~Copyable {
   fileprivate static let size = 1024
 
@@ -76,7 +76,7 @@ public struct JSONWriter: ~Copyable {
     append(word)
   }
 
-  /// Writes a whole number. To make strings of the numbers of a message would take 5 µs after a pause.
+  /// Writes a whole number. To make strings of a message's numbers would take 5 µs after a pause.
   mutating func number(_ value: Int64) {
     beginValue()
     if value < 0 { append(UInt8(ascii: "-")) }
@@ -153,7 +153,7 @@ public struct JSONWriter: ~Copyable {
     count += text.count
   }
 
-  /// Moves what is in the window to the other bytes.
+  /// Appends what is in the window to ``bytes``, and empties the window.
   fileprivate mutating func empty() {
     bytes += UnsafeBufferPointer(start: window, count: count)
     count = 0
