@@ -3,7 +3,7 @@ public import KeymodeClient
 public import Linux
 public import Terminal
 
-/// What becomes known of the states: what they are, or that they count as left.
+/// What becomes known of the states: what they are, or that each counts as ended.
 public enum Occurrence: Hashable, Sendable {
   /// The states after `change`. Without a change, the states as they are at the start, after missed
   /// changes, once a daemon is back, or once the session is in front again.

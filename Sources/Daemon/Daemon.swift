@@ -27,11 +27,11 @@ public final class Daemon {
   private var ownSockets: OwnSockets?
   private var signals: [EventSource] = []
 
-  /// Makes the parts, reads the configuration, takes what the service manager passed, and checks a
+  /// Makes the parts, takes what the service manager passed, reads the configuration, and checks a
   /// recording. Opens no socket and no device.
   ///
   /// - Parameter configurationFile: read now, and again by SIGHUP; the system's file if `nil`.
-  /// - Throws: `ConfigurationErrors`, `RecordingError`, or `SystemError` if there is no event loop.
+  /// - Throws: `ConfigurationErrors`, `RecordingError`, or `SystemError` of a call of systemd.
   public init(configurationFile: String?, _ source: Source) throws {
     loop = try EventLoop()
     passed = try PassedDescriptors()

@@ -12,7 +12,7 @@ public enum Use: Hashable, Sendable {
   case tap
 }
 
-/// The events of the keyboard machine that a chord is bound to, one for each use.
+/// The events of the keyboard machine that a chord is bound to, at most one for each use.
 public struct ChordUses: Hashable, Sendable {
   /// The event of the press.
   public internal(set) var press: KeyboardTable.Event?

@@ -18,8 +18,7 @@ struct OpenUse: Sendable {
   var holdDue: Time?
   /// When the key was released, if its switch may still bounce.
   var released: Time?
-  /// Orders waiting releases of the same time: the key with the smallest number went up first, and
-  /// acts first.
+  /// Orders waiting releases of the same time: the smallest went up first, and acts first.
   var order = 0
 
   init(_ uses: ChordUses, _ key: DeviceKey, pressed: Time?) {

@@ -43,7 +43,7 @@ extension Controller {
   }
 }
 
-/// The release of a key that a snapshot awaits.
+/// The release of a key that the next controller has to await.
 public struct AwaitedRelease: Hashable, Sendable {
   /// The key.
   public let key: KeyCode

@@ -73,26 +73,19 @@ extension Keyboards {
     let isAlone = followed.count == 1
     if !isAlone { watch?.loop.findReady() }
     isMoreLeft = false
-    var wasLockPressed = false
     for index in followed.indices
     where isAlone || followed[index].hasMore || isReady(followed[index].device) {
-      let outcome = Self.read(
-        followed[index].device, followed[index].id, into: &waiting, at: index,
-        asksForLEDs: &asksForLEDs, wasLockPressed: &wasLockPressed)
-      switch outcome {
+      switch read(at: index) {
       case .drained: followed[index].hasMore = false
       case .more:
         followed[index].hasMore = true
         isMoreLeft = true
         if let last = waiting.lastTime(of: index) { limit = min(limit, last) }
       case .ended(let error):
-        // The kernel may not report the end again, but the device is read until it is let go.
+        // Read it again until it is let go: the kernel may not report the end again.
         followed[index].hasMore = true
         ended.append((followed[index].id, error))
       }
-    }
-    if wasLockPressed {
-      watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
     }
     return (limit, ended)
   }
@@ -125,10 +118,8 @@ extension Keyboards {
     watch?.loop.isReady(device.fileDescriptor) ?? true
   }
 
-  private static func read(
-    _ device: InputDevice, _ id: DeviceID, into waiting: inout FrameQueues, at index: Int,
-    asksForLEDs: inout Bool, wasLockPressed: inout Bool
-  ) -> Outcome {
+  private func read(at index: Int) -> Outcome {
+    let (device, id) = (followed[index].device, followed[index].id)
     defer { waiting.endFrame(of: index) }
     var count = 0
     do {
@@ -137,7 +128,9 @@ extension Keyboards {
         case .key(let event):
           waiting.append(.key(id, event), at: event.time, of: index)
           count += 1
-          if event.key.isLock, event.action == .press { wasLockPressed = true }
+          if event.key.isLock, event.action == .press {
+            watch?.lockTimer.set(at: UInt64(clamping: Self.now.microseconds + Self.lockPatience))
+          }
         case .led(let report, let time):
           waiting.append(.leds(id, report, at: time), at: time, of: index)
           asksForLEDs = true
@@ -150,7 +143,7 @@ extension Keyboards {
           count += 1
         case .frameEnd:
           waiting.endFrame(of: index)
-          if count >= turn { return .more }
+          if count >= Self.turn { return .more }
         case .drained: return .drained
         case .gone: return .ended(nil)
         }

@@ -30,7 +30,7 @@ func watch(_ invocation: Invocation) throws -> Int32 {
   guard operands.count <= 1 else { throw UsageError("watch takes one machine at most") }
   let machine = try operands.first.map(Machine.init(argument:))
   let given = ["--json", "--lines", "--waybar", "--format"].filter(arguments.isGiven)
-  // --waybar prints the format as JSON.
+  // --waybar prints what --format makes as JSON.
   guard given.count < 2 || given == ["--waybar", "--format"] else {
     throw UsageError("\(given[0]) and \(given[1]) cannot be used together")
   }

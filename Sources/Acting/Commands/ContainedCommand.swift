@@ -59,7 +59,7 @@ final class ContainedCommand {
     }
   }
 
-  /// Starts the command, with these variables besides those of this process.
+  /// Starts the command, with these variables added to those of this process.
   ///
   /// - Precondition: it does not run.
   /// - Returns: the `errno` if it could not be started; `nil` if it runs.

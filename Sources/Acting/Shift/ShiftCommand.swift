@@ -88,7 +88,7 @@ public final class ShiftCommand {
     act { typing.take(occurrence, in: follower?.sessionName ?? "-", at: $0) }
   }
 
-  /// Shows in the status of the service why nothing is typed.
+  /// Shows in the status of the service why nothing is typed; nothing if `reason` is empty.
   private func show(_ reason: TerminalText) {
     if reason != shown { ServiceManager.notify("STATUS=\(reason)") }
     shown = reason

@@ -43,8 +43,8 @@ public struct StateConditions: Hashable, Sendable {
     self.first = first
   }
 
-  /// Checks that the keyboard's machine, which is among these, has all states that are named: the
-  /// conditions could never hold without one.
+  /// Checks that the keyboard's machine, which is among these, has all states that are named: a
+  /// misspelt one would never match.
   ///
   /// - Throws: `UsageError` if it lacks one.
   public func check(_ machines: [MachineMessage]) throws(UsageError) {

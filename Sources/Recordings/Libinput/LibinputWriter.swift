@@ -99,7 +99,7 @@ struct LibinputWriter {
     let escaped = text.unicodeScalars.map { scalar -> String in
       switch scalar {
       case "\"", "\\": "\\\(scalar)"
-      // Characters that YAML does not allow unescaped, or that a terminal would act on.
+      // Those that YAML forbids or a terminal acts on; from U+FFFE on simply all.
       case _ where !scalar.isShown || scalar.value >= 0xfffe:
         "\\U" + padded(scalar.value, 8, radix: 16, "0")
       default: "\(scalar)"

@@ -24,7 +24,7 @@ public final class Recorder {
   private var filter: RecordingFilter
   /// The recording; `nil` while the keyboards are being opened.
   private var file: RecordingFile?
-  /// What was typed while the keyboards were being opened.
+  /// The inputs from the time when the keyboards were being opened.
   private var early: [Controller.Input] = []
   /// The error of the first keyboard that could not be opened.
   private var refusal: SystemError?
