@@ -198,6 +198,16 @@ struct ModeServiceTimeTests {
     try service.apply(Settings())
     #expect(service.controller.modes.shift == "off", "it was due by the old settings")
   }
+
+  @Test("what a reload finds on the devices that it opens takes effect at once")
+  func reloadFinds() throws {
+    let keyboards = FakeKeyboards()
+    let service = TestService(settings, keyboards)
+    keyboards.found = [try input(first, 0, 42, .press)]
+    try service.apply(settings)
+    #expect(service.controller.modes.shift == "on")
+    #expect(service.wakeTime == at(3000))
+  }
 }
 
 @Suite("Log")
