@@ -1,3 +1,4 @@
+import Configuration
 import KeyboardModes
 import Keyboards
 import Linux
@@ -19,6 +20,9 @@ final class FakeKeyboards: InputSource {
 
   /// The inputs that were not read yet.
   var unread: [Controller.Input] = []
+
+  /// What the next change of the devices that are followed finds.
+  var found: [Controller.Input] = []
 
   /// The time up to which all events have been read; `nil` for `now`.
   var reached: Time?
@@ -42,6 +46,11 @@ final class FakeKeyboards: InputSource {
   func keysUp(among keys: [KeyCode], on device: DeviceID) -> [KeyCode] {
     asked += 1
     return keys.filter(up.contains)
+  }
+
+  func follow(_ configuration: Configuration) {
+    unread += found
+    found = []
   }
 
   func show(_ leds: LEDOrder) { self.leds.append(leds) }

@@ -9,10 +9,13 @@ struct BurstTests {
   @Test(
     "a client is told of every event of one write, though nothing is written after it",
     // The daemon serves other devices after 64 key events; libevdev keeps up to 256 events.
-    arguments: [63, 64, 65, 127, 128, 129, 257, 1000])
-  func burst(_ count: Int) throws {
+    arguments: [63, 64, 65, 127, 128, 129, 257, 1000], [true, false])
+  func burst(_ count: Int, isAlone: Bool) throws {
     let keyboard = try FIFOKeyboard()
-    let daemon = try RunningDaemon.following(keyboard, configuration: "shift: { threshold: 1us }")
+    // Beside another keyboard, a keyboard is read only if it is readable or may have more.
+    let other = isAlone ? keyboard : try FIFOKeyboard()
+    let daemon = try RunningDaemon.following(
+      keyboard, other, configuration: "shift: { threshold: 1us }")
     let subscriber = try RawClient("\(daemon.folder.path)/state.sock")
     try subscriber.subscribe()
     let last = microsecondsSinceBoot()

@@ -4,10 +4,12 @@ import Terminal
 import TestSupport
 import Testing
 
-/// A keyboard for a daemon on a machine without /dev/input: a FIFO into which tests write keys.
+/// A keyboard for a daemon on a machine without /dev/input: a FIFO into which tests write keys. Its
+/// `deinit` unplugs it.
 final class FIFOKeyboard {
   /// A key, by its code in the kernel's linux/input-event-codes.h.
   enum Key: UInt16 {
+    case leftCtrl = 29
     case leftShift = 42
     case capsLock = 58
   }

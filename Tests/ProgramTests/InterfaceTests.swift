@@ -111,6 +111,19 @@ struct InterfaceTests {
     }
   }
 
+  @Test("a client that reads late gets all replies")
+  func lateReader() throws {
+    let daemon = try RunningDaemon()
+    let (client, other) = (try daemon.client(), try daemon.client())
+    let count = 1000
+    client.send(String(repeating: RawCall.getState, count: count))
+    // The two are served in turns, so afterwards the first one's socket is full of replies.
+    for _ in 0..<100 { _ = try other.result("\(controller).GetState") }
+    for _ in 0..<count {
+      #expect(try client.reply()["parameters"]?["state"]?["sequence"] == 0)
+    }
+  }
+
   @Test("a oneway call takes effect even if its sender hangs up at once")
   func onewayAndGone() throws {
     let daemon = try RunningDaemon()

@@ -111,6 +111,17 @@ struct ObservedMachineSequenceTests {
     #expect(await words(changes) == ["0 leaving counting(1)", "1 entering done"])
   }
 
+  @Test("a sequence whose reader has gone takes nothing from those that began later")
+  func gone() async {
+    let machine = ObservedMachine(Counter())
+    var sequences = (0..<3).map { _ in machine.changes() }
+    sequences.removeFirst()
+    machine.send(.ended)
+    for changes in sequences {
+      #expect(await words(changes) == ["0 leaving counting(0)", "1 entering done"])
+    }
+  }
+
   @Test("a reader whose task is cancelled ends")
   func cancelled() async {
     let machine = ObservedMachine(Turnstile())
