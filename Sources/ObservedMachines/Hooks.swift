@@ -46,10 +46,12 @@ struct NamedStep<R: Rules> {
   /// Whether the step leaves a state and enters one.
   let isMove: Bool
 
-  init(_ step: ObservedMachine<R>.Step, by rules: R) {
+  init(_ step: ObservedMachine<R>.Step, of machine: ObservedMachine<R>) {
+    let rules = machine.rules
     self.step = step
-    (from, to) = (rules.name(of: step.from), rules.name(of: step.to))
-    event = step.event.map(rules.name(ofEvent:))
+    from = machine.stateNames.name(of: step.from, rules.name(of:))
+    to = machine.stateNames.name(of: step.to, rules.name(of:))
+    event = step.event.map { machine.eventNames.name(of: $0, rules.name(ofEvent:)) }
     isMove = from != to || step.event.map { rules.reenters(step.from, on: $0) } ?? true
   }
 
@@ -64,5 +66,20 @@ struct NamedStep<R: Rules> {
     {
       hook.action?(step)
     }
+  }
+}
+
+/// The names of values in one byte, such as enumerations without payloads, made once each: a name
+/// takes the library a microsecond or two.
+struct KnownNames<Value> {
+  private var names: [UInt8: String] = [:]
+
+  mutating func name(of value: Value, _ make: (Value) -> String) -> String {
+    guard MemoryLayout<Value>.size == 1 else { return make(value) }
+    let byte = withUnsafeBytes(of: value) { $0[0] }
+    if let name = names[byte] { return name }
+    let name = make(value)
+    names[byte] = name
+    return name
   }
 }

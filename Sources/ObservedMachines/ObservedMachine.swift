@@ -70,6 +70,8 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   private(set) var mode = Mode.new
   private(set) var hooks = Hooks<R>()
   var readers = Readers<R>()
+  var stateNames = KnownNames<R.State>()
+  var eventNames = KnownNames<R.Event>()
   /// The events that callbacks sent during the present step.
   private var queue: [() -> Void] = []
 
@@ -86,7 +88,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
   public func start() {
     guard mode == .new else { return }
     mode = .busy
-    enter(NamedStep(Step(from: state, to: state, event: nil), by: rules), hooks.entries)
+    enter(NamedStep(Step(from: state, to: state, event: nil), of: self), hooks.entries)
     settle()
   }
 
@@ -129,7 +131,7 @@ public final class ObservedMachine<R: Rules>: RunningMachine {
     let step = Step(from: state, to: next, event: event)
     // A copy, because a callback that is added during the step would see only half of it.
     let hooks = hooks
-    let named = NamedStep(step, by: rules)
+    let named = NamedStep(step, of: self)
     named.call(hooks.exits, isLeft: true)
     if named.isMove { readers.tell(.leaving, step) }
     named.call(hooks.befores, isLeft: true)
