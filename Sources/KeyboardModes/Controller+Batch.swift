@@ -19,12 +19,12 @@ extension Controller {
       let input = batch.inputs[index]
       if let time = input.time, time != begun {
         begun = time
+        latest = max(latest, time)
         process(missedReleases(beforeAllOf: time, in: batch.inputs[index...], keysUp), taken)
       }
       taken?(input)
       process(input)
     }
-    for input in batch.inputs { latest = max(latest, input.time ?? latest) }
     passTime(to: batch.settled)
     if let nextCheck, nextCheck <= batch.settled {
       // After all inputs so far, and before later ones: a recording sorts them by time.

@@ -48,7 +48,7 @@ struct Machines: Sendable {
 
   mutating func send(_ event: ShiftRules.Event, at time: Time) {
     guard let step = shift.take(event) else { return }
-    // If only the time of the press differs, the snapshot is another, but programs see no change.
+    // A new time of the press belongs in the snapshot, but the state has not changed.
     guard step.from.name != step.to.name else { return revision += 1 }
     shiftSince = time
     add(.shift, step.from.name, step.to.name, event.name, at: time)

@@ -6,7 +6,7 @@ public enum Signals {
   public static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }
-    // SIG_IGN: the number 1 in the place of a function.
+    // C defines SIG_IGN as the address 1. Swift cannot compare pointers to functions.
     return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
 
