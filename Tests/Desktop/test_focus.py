@@ -212,6 +212,56 @@ GLib.MainLoop().run()
 """
 
 
+# Tells that a text field has the focus. Before it answers what that is, the field loses the focus and gets
+# it back, as an editor's does while a program beside it is killed; before that it answers late.
+BUSY_PROGRAM = """
+import time
+from gi.repository import Gio, GLib
+session = Gio.bus_get_sync(Gio.BusType.SESSION)
+(address,) = session.call_sync("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress",
+    None, None, 0, -1, None)
+flags = Gio.DBusConnectionFlags
+bus = Gio.DBusConnection.new_for_address_sync(
+    address, flags.AUTHENTICATION_CLIENT | flags.MESSAGE_BUS_CONNECTION)
+def tell(kind, member, is_so):
+    node = "/window" if kind == "Window" else "/field"
+    bus.emit_signal(None, node, f"org.a11y.atspi.Event.{kind}", member,
+        GLib.Variant("(siiva{sv})", ("focused", is_so, 0, GLib.Variant("i", 0), {})))
+start, asked = time.monotonic(), []
+def answer(connection, message, is_incoming):
+    member = message.get_member()
+    if not is_incoming or member not in ("GetState", "GetRole"):
+        return message
+    if time.monotonic() < start + SILENT:
+        return None
+    if member == "GetRole" and not asked:
+        asked.append(member)
+        tell("Window", "Deactivate", 0)
+        tell("Object", "StateChanged", 0)
+        tell("Window", "Activate", 0)
+        tell("Object", "StateChanged", 1)
+    reply = Gio.DBusMessage.new_method_reply(message)
+    value = ("(au)", ([1 << 7, 0],)) if member == "GetState" else ("(u)", (79,))
+    reply.set_body(GLib.Variant(*value))
+    connection.send_message(reply, Gio.DBusSendMessageFlags.NONE)
+    return None
+bus.add_filter(answer)
+tell("Window", "Activate", 0)
+tell("Object", "StateChanged", 1)
+GLib.MainLoop().run()
+"""
+
+
+@pytest.mark.parametrize("silent", [0, 6])
+def test_field_that_gets_its_focus_back_while_it_is_asked_counts(
+    accessibility: Accessibility, silent: int
+) -> None:
+    accessibility.start_focus()
+    program = BUSY_PROGRAM.replace("SILENT", str(silent))
+    accessibility.seat.start("/usr/bin/python3", "-c", program)
+    accessibility.stays(EDITING)
+
+
 def test_panel_that_takes_the_focus_closes_nothing(desktop: Accessibility) -> None:
     program = Program(desktop, "3.0", "window")
     program.focus("window", "entry")

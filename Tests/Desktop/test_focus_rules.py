@@ -1,5 +1,6 @@
 """The rules of keymode-focus, which need no desktop."""
 
+import copy
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
 from typing import Any
@@ -208,6 +209,72 @@ def test_window_that_is_gone_is_not_active() -> None:
     for event in (("closed", WINDOW), ("left", ":1.1")):
         assert focus_after(("activated", WINDOW), event).window == ("", "")
         assert focus_after(("activated", FOREIGN_WINDOW), event).window == FOREIGN_WINDOW
+
+
+# What a program tells that loses the focus of the desktop, and then is killed; and what an editor tells
+# that opens meanwhile, and loses the focus for a moment, as by a key of another keyboard.
+LOSSES = {
+    "GTK 3": [("closed", WINDOW), ("unfocused", FIELD), ("left", ":1.1")],
+    "GTK 4": [("unfocused", FIELD), ("closed", WINDOW), ("left", ":1.1")],
+    "killed at once": [("left", ":1.1")],
+}
+_OPENED, _FOCUSED = ("activated", FOREIGN_WINDOW), ("focused", FOREIGN)
+_CLOSED, _UNFOCUSED = ("closed", FOREIGN_WINDOW), ("unfocused", FOREIGN)
+OPENINGS = {
+    "GTK 3": [_OPENED, _FOCUSED, _FOCUSED, _CLOSED, _UNFOCUSED, _OPENED, _FOCUSED, _FOCUSED],
+    "GTK 4": [_FOCUSED, _OPENED, _UNFOCUSED, _CLOSED, _FOCUSED, _OPENED],
+    "Qt": [_OPENED, _FOCUSED, _CLOSED, _OPENED, _FOCUSED],
+}
+
+
+class Bus:
+    """A bus, on which two programs tell of their focus, and who follows it."""
+
+    def __init__(self, *told: list[tuple[Any, ...]]) -> None:
+        self.focus = focus_after(("activated", WINDOW), ("focused", FIELD), ("answered", FIELD, True))
+        self.has_field, self.asked = self.focus.news()
+        self.left = told
+
+    def steps(self) -> list[str | int]:
+        """What can happen next: a program tells something, the answer comes, or what was told counts."""
+        steps: list[str | int] = [number for number, left in enumerate(self.left) if left]
+        return [*steps, *(["answer"] if self.asked else []), "news"]
+
+    def after(self, step: str | int) -> "Bus":
+        """The bus after this step."""
+        after = copy.deepcopy(self)
+        match step:
+            case int():
+                name, *arguments = after.left[step].pop(0)
+                getattr(after.focus, name)(*arguments)
+            case "answer":
+                after.focus.answered(after.asked, True)
+                after.asked = None
+            case _:
+                after.has_field, after.asked = after.focus.news() or (after.has_field, after.asked)
+        return after
+
+    def key(self) -> str:
+        """Two buses with the same key go on in the same ways."""
+        return str((vars(self.focus), self.has_field, self.asked, self.left))
+
+
+@pytest.mark.parametrize("opening", OPENINGS.values(), ids=OPENINGS)
+@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
+def test_editor_that_opens_while_another_program_is_killed_has_the_focus_in_every_order(
+    loss: list[tuple[Any, ...]], opening: list[tuple[Any, ...]]
+) -> None:
+    waiting = [Bus(loss, opening)]
+    seen, ends = {waiting[0].key()}, 0
+    while waiting:
+        bus = waiting.pop()
+        following = {after.key(): after for after in map(bus.after, bus.steps())}
+        if following.keys() == {bus.key()}:  # All is told and asked.
+            assert (bus.focus.node, bus.has_field) == (FOREIGN, True)
+            ends += 1
+        waiting += [after for key, after in following.items() if key not in seen]
+        seen |= following.keys()
+    assert ends > 0
 
 
 @pytest.mark.parametrize(
