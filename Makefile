@@ -52,8 +52,8 @@ USER_UNITS = keymode-targets.service keymode-focus.service \
 # Two guests at once: each spends much of its time waiting. The tests of a file share a guest.
 GUESTS = -n 2 --dist loadfile
 # The tests in guests that take the package or its examples, or the desktops of Debian 13.
-PACKAGE_TESTS = $(addprefix Tests/VirtualMachine/tests/, test_package.py test_kiosk.py \
-  test_clients_page.py test_autopkgtest.py test_typed_shift.py)
+PACKAGE_TESTS = $(addprefix Tests/VirtualMachine/tests/, test_package.py test_signed_release.py \
+  test_kiosk.py test_clients_page.py test_autopkgtest.py test_typed_shift.py)
 # The tests of what differs between systemd 252 and 257.
 UNIT_TESTS = $(addprefix Tests/VirtualMachine/tests/, \
   test_units.py test_restart.py::test_stop_forgets_the_states_only_before_systemd_254 \
@@ -94,7 +94,7 @@ help:
 	@echo 'make deb        build the Debian package into .deb'
 	@echo 'make dist       make the source archive of a release, in .dist'
 	@echo 'make debian     make the source package, and build it in a clean Debian 13'
-	@echo 'make release    both packages, the archive and their checksums, as a folder for apt, in .release'
+	@echo 'make release    both packages, the archive and their checksums, in .release; KEY=… signs it for apt'
 	@echo 'make clean      remove everything built, and the tools of the tests'
 
 run:
@@ -229,7 +229,7 @@ vm-tests: build deb
 package-tests: export KEYMODED_VM_SUITE = trixie
 package-tests: dist-tests release
 	$(TESTING) package lintian --allow-root --pedantic --fail-on error,warning,pedantic .deb/keymoded.changes
-	@scripts/install-packages test
+	@scripts/install-packages test release
 	@scripts/install-packages virtual-machine
 	@scripts/install-python-tools
 	$(GUEST) desktop
@@ -339,12 +339,15 @@ source-package: dist
 	$(RM) -r .dist/$(ARCHIVE)
 	lintian --allow-root --pedantic --fail-on error,warning,pedantic .dist/*_source.changes
 
-# What a maintainer publishes: a folder from which apt installs as it is.
+# What a maintainer publishes: the package, its sources, and their lists for apt. With KEY, the name of a key
+# of gpg, they are signed, which apt demands of a folder that it is to fetch from.
 release: deb source-package
+	$(if $(KEY),@scripts/install-packages release)
 	$(RM) -r .release
 	install -d .release
 	cp .deb/*.deb .dist/*.tar.xz .dist/*.dsc .release
 	cd .release && dpkg-scanpackages . >Packages && dpkg-scansources . >Sources
+	$(if $(KEY),scripts/sign-release .release '$(KEY)')
 	cd .release && sha256sum * >SHA256SUMS
 
 # Builds the source package as Debian does, in a clean Debian 13 without network. Needs root.
