@@ -357,6 +357,60 @@ def test_without_a_program_nothing_is_kept(tmp_path: Path) -> None:
         assert not kiosk.bridge.state.exists()
 
 
+# What a program that speaks of it could not say: not JSON, no message, half of a character, too deep.
+NEVER = [
+    *(b"", b"nope", b"\xff", b"[]", b"{}", b'"text"', b'{"text": null}', b'{"picture": {}, "text": 1}'),
+    *(rb'{"text": "\ud83d"}', rb'{"picture": "\ud83d"}', b"[" * 100_000),
+]
+
+
+def test_what_the_echo_can_never_take_is_told_and_holds_up_no_other(
+    tmp_path: Path, chromium: Browser
+) -> None:
+    with Kiosk(tmp_path, SETTINGS, "--deliver", str(EXAMPLE / "echo")) as kiosk:
+        page = kiosk.open(chromium)
+        for body in NEVER:
+            assert put(kiosk, body) == 202
+        kiosk.enter(page, "editingText")
+        # As where a length that is full cuts an emoji.
+        page.run("""
+        const field = document.querySelector('#field');
+        field.value = '\\ud83d';
+        field.dispatchEvent(new Event('input'));
+        document.querySelector('#send').click();
+        """)
+        page.wait_for(is_shown("failed"))
+        page.type("hi\ue007")
+        page.wait_for(is_shown("sent"))
+        assert queue(kiosk) == []
+        # Neither a try that failed nor a word of a message.
+        assert kiosk.bridge.log == []
+
+
+def test_a_message_that_is_too_long_for_the_bridge_holds_up_no_other(
+    kiosk: Kiosk, operator: Operator, any_page: Tab
+) -> None:
+    script = """
+    const { Keymode } = await import('/keymode.js');
+    const { Delivery } = await import('/delivery.js');
+    const token = TOKEN, states = [];
+    const delivery = new Delivery(new Keymode(token));
+    const sent = new Promise((done) => {
+      for (const body of ['x'.repeat(5 << 20), 'x'.repeat(50 << 20), '{"text": "short"}']) {
+        delivery.send('application/json', () => body, ({ state }) => {
+          if (state !== 'waiting') states.push(state);
+          if (states.length === 3) done();
+        });
+      }
+    });
+    await sent;
+    return states;
+    """
+    result = any_page.run(script.replace("TOKEN", json.dumps(kiosk.bridge.token)))
+    assert result == ["failed", "failed", "sent"]
+    assert operator.texts == ["short"]
+
+
 def test_the_echo_of_the_example_answers(tmp_path: Path, chromium: Browser) -> None:
     with Kiosk(tmp_path, SETTINGS, "--deliver", str(EXAMPLE / "echo")) as kiosk:
         page = kiosk.open(chromium)

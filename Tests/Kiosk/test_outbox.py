@@ -85,6 +85,16 @@ def test_a_message_that_cannot_be_deleted_is_not_delivered_again(tmp_path: Path)
         assert calls(tmp_path) == identities
 
 
+def test_a_message_that_cannot_be_read_holds_up_no_other(tmp_path: Path) -> None:
+    with start(tmp_path, "exit 0") as kiosk:
+        # A folder cannot be read, nor can a file that a damaged disk has left.
+        (strange := kiosk.bridge.state / f"1_{uuid.uuid4()}_audio@webm").mkdir()
+        identities = [hand(kiosk), hand(kiosk)]
+        wait_until(lambda: queue(kiosk) == [strange], "both deliveries", BOUND_SECONDS / 2)
+        assert calls(tmp_path) == identities
+        wait_until(lambda: has_logged(kiosk, f"{strange}: Is a directory; again in"), "the reason")
+
+
 def test_a_folder_that_cannot_be_read_ends_nothing(tmp_path: Path) -> None:
     with start(tmp_path, '[ -e "$(dirname "$0")/well" ]') as kiosk:
         hand(kiosk)

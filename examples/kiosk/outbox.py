@@ -1,7 +1,7 @@
 """The messages that the operator's program has not taken yet: one file each, the oldest first.
 
 A message is in the folder before the page learns that it was accepted, and is deleted when the program has ended with
-status 0. So the program gets each message at least once, whatever is killed, and knows a repeat by its ID.
+status 0 or 65. So the program gets each message at least once, whatever is killed, and knows a repeat by its ID.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import BinaryIO
 
 MOST, MOST_BYTES = 200, 64 << 20  # Messages, and bytes of all.
 ANSWER_BYTES = 4096
@@ -83,8 +84,16 @@ class Outbox:
             self.added.clear()
             try:
                 waiting = self.waiting()
-                fresh = [name for name in waiting if name["id"] not in self.results]
-                problem = await self.deliver(fresh[0]) if fresh else None
+                problem = None
+                for name in [each for each in waiting if each["id"] not in self.results]:
+                    try:
+                        content = open(self.folder / name[0], "rb")
+                    except OSError as error:  # What the disk does not give holds up no other.
+                        problem = f"{error.filename}: {error.strerror}"
+                        continue
+                    with content:
+                        problem = await self.deliver(name, content)
+                    break
                 for name in [each for each in waiting if each["id"] in self.results]:  # Also an earlier one.
                     (self.folder / name[0]).unlink(missing_ok=True)
             except OSError as error:
@@ -98,11 +107,11 @@ class Outbox:
             if not waiting:
                 await self.added.wait()
 
-    async def deliver(self, name: re.Match[str]) -> int | str | None:
+    async def deliver(self, name: re.Match[str], content: BinaryIO) -> int | str | None:
         """Runs the program, and notes its answer; returns what is wrong, or its status, unless it took the message."""
         given = {"KIOSK_MESSAGE": name["id"], "KIOSK_TYPE": f"{name['type']}/{name['subtype']}"}
         # Not a pipe, whose end comes only when every process has closed it.
-        with open(self.folder / name[0], "rb") as content, TemporaryFile() as output:
+        with TemporaryFile() as output:
             options = {"stdin": content, "stdout": output, "env": os.environ | given, "start_new_session": True}
             process = await asyncio.create_subprocess_exec(*self.command, **options)
             try:

@@ -5,6 +5,8 @@ const AGAIN = 1000;
 const ASK = 300;
 /** More messages than this do not wait for the bridge. */
 const MOST = 20;
+/** The longest message in bytes, as in the bridge: a browser that sends more may learn of no refusal. */
+const LONGEST = 4 << 20;
 
 /**
  * Hands messages to the bridge, in their order, which keeps them until the operator's program has taken them.
@@ -25,9 +27,11 @@ export class Delivery {
 
   /** Sends the body that `make` returns for an ID; `tell` is null if nobody is told. */
   send(kind, make, tell) {
-    if (this.#own.length >= MOST) return tell?.({ state: 'failed' });
     const identity = crypto.randomUUID();
-    this.#own.push({ identity, kind, body: make(identity), tell });
+    const body = make(identity);
+    const isTooLong = new Blob([body]).size > LONGEST;
+    if (isTooLong || this.#own.length >= MOST) return tell?.({ state: 'failed' });
+    this.#own.push({ identity, kind, body, tell });
     tell?.({ state: 'waiting' });
     this.#hand();
   }
