@@ -130,6 +130,27 @@ def test_event_that_failed_changed_nothing_or_led_elsewhere_begins_nothing() -> 
         assert trial.rules.wait(10) is None
 
 
+def test_event_that_the_daemon_did_not_take_is_sent_again() -> None:
+    rules, preparing, editing = program.Rules(), (PREPARING, None), (EDITING, 1)
+    rules.focus(True, 10)
+    assert rules.decide(preparing, 10) == (TAP, None)
+    rules.sent(TAP, None, None)
+    assert rules.wait(11) == 0
+    assert rules.decide(None, 11) == (None, 1)
+    assert rules.decide(preparing, 12) == (TAP, None)
+    rules.sent(TAP, True, editing)
+    assert rules.wait(12) is None
+    rules.focus(False, 13)
+    assert rules.decide(editing, 13.2) == (CLOSE, None)
+    rules.sent(CLOSE, None, None)
+    assert rules.wait(14.2) == 0
+    # A window has yet to get its focus back, as after every time without a daemon.
+    assert rules.decide(editing, 14.2) == (None, 0.15)
+    assert rules.decide(editing, 14.35) == (CLOSE, None)
+    rules.sent(CLOSE, True, preparing)
+    assert rules.wait(20) is None
+
+
 def test_wait_is_as_long_as_the_time_that_is_left() -> None:
     rules, keyboard = program.Rules(), (EDITING, 1)
     rules.focus(True, 1)
