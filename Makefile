@@ -195,7 +195,7 @@ adversary: export KEYMODED_IDLE_SECONDS = 60
 adversary: export KEYMODED_PLUGS = 500
 adversary: export KEYMODED_ATTACKS = 5
 adversary: export KEYMODED_SLEEPS = 5
-adversary: export KEYMODED_KILLS = 50
+adversary: export KEYMODED_KILLS = 100
 adversary: build
 	@scripts/install-packages test kiosk
 	@scripts/install-packages virtual-machine

@@ -108,6 +108,11 @@ static inline int keymoded_open_process(int process) {
   return file < 0 ? -errno : file;
 }
 
+/* Kills the process of such a descriptor, wherever it is. Returns 0 or -1; see errno. */
+static inline int keymoded_kill_process(int process) {
+  return (int)syscall(SYS_pidfd_send_signal, process, SIGKILL, NULL, 0);
+}
+
 /* Makes a keyboard of an open /dev/uinput: with left Shift, Caps Lock, and the LEDs of Num Lock and
  * Caps Lock. Returns 0 or -errno. */
 static inline int keymoded_make_keyboard(int uinput, unsigned short bus, unsigned short vendor,

@@ -45,12 +45,16 @@ public final class ChildProcess {
   /// Sends a signal to the process group.
   ///
   /// - Precondition: ``end()`` has returned only `nil`; later the number may be another's.
-  public func send(_ signal: Int32) { kill(-number, signal) }
+  public func send(_ signal: Int32) { Glibc.kill(-number, signal) }
 
-  /// How the process ended: returned once; `nil` before and afterwards.
-  public func end() -> End? {
+  /// Kills the process itself, even if it has left its control group. Returns whether it is killed, or
+  /// has ended: a process of another user is not.
+  public func kill() -> Bool { keymoded_kill_process(descriptor) == 0 || errno != EPERM }
+
+  /// How the process ended: returned once; `nil` before, unless this waits for it, and afterwards.
+  public func end(waiting: Bool = false) -> End? {
     var status: Int32 = 0
-    let ended = try? retrying("wait") { waitpid(number, &status, WNOHANG) }
+    let ended = try? retrying("wait") { waitpid(number, &status, waiting ? 0 : WNOHANG) }
     guard ended == number else { return nil }
     // As WIFEXITED, WEXITSTATUS, WTERMSIG.
     return status & 0x7f == 0 ? .exited(status >> 8 & 0xff) : .signalled(status & 0x7f)

@@ -32,16 +32,12 @@ public enum ServiceManager {
     return sd_pid_get_owner_uid(0, &user) >= 0 ? user : nil
   }
 
-  /// The control group that a process is in, as a path in the tree of groups.
-  static func controlGroup(of process: Int32) -> String? { own(sd_pid_get_cgroup, of: process) }
-
-  /// What `get` returns for a process, by default this one.
+  /// What `get` returns for this process.
   static func own(
-    _ get: (pid_t, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32,
-    of process: Int32 = 0
+    _ get: (pid_t, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32
   ) -> String? {
     var name: UnsafeMutablePointer<CChar>?
-    guard get(process, &name) >= 0, let name else { return nil }
+    guard get(0, &name) >= 0, let name else { return nil }
     defer { free(name) }
     return String(cString: name)
   }

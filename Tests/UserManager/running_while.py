@@ -87,11 +87,12 @@ class RunningWhile:
     def number(self) -> int:
         """The PID of keymodectl."""
         assert self.unit
-        (number,) = processes(self._own_scope)
+        (number,) = processes(self.scope)
         return number
 
     @property
-    def _own_scope(self) -> Path:
+    def scope(self) -> Path:
+        """The control group of keymodectl, in a session."""
         return Path(str(self.unit).replace("-command.service", ".scope"))
 
     @property
@@ -102,11 +103,14 @@ class RunningWhile:
         return number
 
     @property
+    def runs(self) -> list[Path]:
+        """The control groups of the command's runs."""
+        return list(self.unit.glob("run-*")) if self.unit else []
+
+    @property
     def command(self) -> set[int]:
         """The PIDs of the command."""
-        if not self.unit:
-            return set()
-        return {pid for run in self.unit.glob("run-*") for pid in processes(run)}
+        return {pid for run in self.runs for pid in processes(run)}
 
     def named(self, name: str) -> set[int]:
         """The PIDs of the command that have this name."""
@@ -143,7 +147,7 @@ class RunningWhile:
 
     def close(self) -> None:
         """Ends all of it."""
-        for pid in processes(self._own_scope):
+        for pid in processes(self.scope):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.process.kill()

@@ -5,9 +5,10 @@ import os
 import random
 import signal
 import statistics
+import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,145 @@ def test_nothing_is_left(told: AttackTable, kill: Callable[[Person], None]) -> N
                     leave_the_state(person)
             assert not person.active("keymode-while-*")
     tell(told, kill.__name__.replace("_", " "), delays)
+
+
+# It ignores the order to end, and so does what it has started.
+STUBBORN = "trap '' TERM; echo up >>log; while :; do sleep 1000; done"
+
+
+@pytest.fixture(scope="module")
+def editing() -> Iterator[Person]:
+    """A person whose keyboard is in editingText."""
+    with Person() as person:
+        person.trigger("tapTextField")
+        yield person
+
+
+@pytest.fixture(params=["quiet", "busy"])
+def load(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The machine at rest, or with a busy loop on each processor."""
+    count = (os.cpu_count() or 1) if request.param == "busy" else 0
+    loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    yield request.param
+    for each in loops:
+        each.kill()
+        each.wait()
+
+
+@pytest.mark.parametrize("grace", [0, 1, 10, 300])
+def test_command_that_ignores_sigterm_does_not_outlive_keymodectl_whatever_the_grace(
+    told: AttackTable, editing: Person, load: str, grace: int
+) -> None:
+    delays = []
+    for _ in range(COUNT):
+        running = RunningWhile(editing, "--grace", f"{grace}ms", shell=STUBBORN)
+        running.wait_for_log("up")
+        begin = time.monotonic()
+        running.signal(signal.SIGKILL)
+        running.wait_for_no_command()
+        delays.append(time.monotonic() - begin)
+        running.wait_for_nothing()
+    attack = f"kill keymodectl, {load}, grace {grace} ms"
+    told(attack, COUNT, "nothing left", f"{max(delays) * 1000:.0f} ms")
+    assert statistics.median(delays) < grace / 1000 + 1
+
+
+# It needs a moment to write its end. It tells each order that it gets.
+RECORDER = """
+trap 'echo asked >>log; sleep 0.2; echo trailer >>log; exit' TERM
+echo up >>log; while :; do sleep 0.01; done
+"""
+
+
+def kill(running: RunningWhile) -> None:
+    running.signal(signal.SIGKILL)
+
+
+def kill_keeper(running: RunningWhile) -> None:
+    os.kill(running.keeper, signal.SIGKILL)
+
+
+def kill_manager(running: RunningWhile) -> None:
+    running.person.kill_manager()
+
+
+def stop_unit(running: RunningWhile) -> None:
+    assert running.unit
+    running.person.systemctl("stop", "--no-block", running.unit.name, check=False)
+
+
+def stop_scope(running: RunningWhile) -> None:
+    running.person.systemctl("stop", "--no-block", running.scope.name, check=False)
+
+
+Acts = list[Callable[[RunningWhile], None]]
+
+
+def names(acts: Acts) -> str:
+    return ", ".join(act.__name__.replace("_", " ") for act in acts)
+
+
+def record_until(acts: Acts, person: Person) -> RunningWhile:
+    """Has a recorder run until these acts, and checks that it could write its end."""
+    running = RunningWhile(person, "--grace", "3s", shell=RECORDER)
+    running.wait_for_log("up")
+    for act in acts:
+        # The first may have ended already what the second would.
+        with contextlib.suppress(ProcessLookupError, ValueError):
+            act(running)
+    running.wait_for_no_command()
+    # keymodectl may ask, and be killed then.
+    asked = running.log.count("asked") if kill in acts[1:] else 1
+    assert running.log == ["up", *["asked"] * asked, "trailer"]
+    return running
+
+
+@pytest.mark.parametrize(
+    "acts",
+    [
+        *([kill], [kill, stop_unit], [kill, stop_scope]),
+        *([stop_unit], [stop_unit, kill], [stop_scope], [stop_scope, kill]),
+        *([kill_keeper], [kill_keeper, kill], [kill_keeper, stop_unit]),
+    ],
+    ids=names,
+)
+def test_recorder_has_its_grace_to_write_its_end(
+    told: AttackTable, editing: Person, acts: Acts
+) -> None:
+    for _ in range(COUNT):
+        record_until(acts, editing).wait_for_nothing()
+    told(f"a recorder: {names(acts)}", COUNT, "its end is whole")
+
+
+@pytest.mark.parametrize(
+    "acts", [[kill, kill_manager], [kill_manager], [kill_manager, kill_keeper]], ids=names
+)
+def test_recorder_has_its_grace_to_write_its_end_without_a_manager(acts: Acts) -> None:
+    with Person() as person:
+        person.trigger("tapTextField")
+        record_until(acts, person)
+
+
+@pytest.mark.parametrize("how", ["kill", "stop"])
+def test_recorder_of_a_service_has_its_grace_and_is_the_only_one(how: str) -> None:
+    with Person() as person:
+        log = person.write("log", "")
+        person.write("recorder", RECORDER)
+        unit = "speech.service"
+        run = ["systemd-run", "--user", "--quiet", f"--unit={unit}", "-pRestart=always"]
+        run += ["-pType=notify", "-pRestartSec=0", f"-pWorkingDirectory={person.folder}"]
+        program = "/run/programs/keymodectl while --any-session keyboard=editingText"
+        run += [f"-pEnvironment=KEYMODED_SOCKET_DIR={person.sockets}"]
+        person.run(*run, *program.split(), "--", "sh", "recorder")
+        person.trigger("tapTextField")
+        wait_until(lambda: log.read_text() == "up\n", "the recorder")
+        if how == "kill":
+            person.kill("KILL", person.main_pid(unit))
+            # The next one starts once the first has ended.
+            wait_until(lambda: log.read_text() == "up\nasked\ntrailer\nup\n", "the next one")
+        person.systemctl("stop", unit)
+        assert log.read_text() == "up\nasked\ntrailer\n" * (2 if how == "kill" else 1)
+        wait_until(lambda: not person.active("keymode-while-*"), "the end of the unit")
 
 
 VICTIMS = ["keymodectl", "the keeper", "both", "the unit"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from person import DAEMON, Person, expect_sleep
-from running_while import RunningWhile
+from running_while import RunningWhile, process_name
 from support.waiting import wait_until
 
 Start = Callable[..., RunningWhile]
@@ -154,7 +154,7 @@ def stat(pid: int) -> str:
         "trap '' TERM; setsid sh -c 'sleep 1000; :' & echo ran >>log",
         "setsid --fork sh -c 'kill -STOP $$'; echo ran >>log",
         # In a control group that it made itself.
-        "g=/sys/fs/cgroup$(cut -c4- /proc/self/cgroup); mkdir $g/in.ner; trap '' TERM; sleep 1000 & "
+        "g=/sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup); mkdir $g/in.ner; trap '' TERM; sleep 1000 & "
         "echo $! >$g/in.ner/cgroup.procs; echo ran >>log",
     ],
 )
@@ -232,6 +232,9 @@ FAMILY = (
 )
 
 
+UNIT_STOPPED = "keymodectl: systemd's unit of the command was stopped; so was the command"
+
+
 @pytest.fixture
 def family(person: Person, start: Start) -> RunningWhile:
     """A command of several processes, which runs."""
@@ -251,15 +254,23 @@ def test_end_of_the_keeper_or_its_unit_leaves_nothing_and_keymodectl_says_so(
     else:
         family.person.systemctl("stop", family.unit.name)
     assert family.end() == 1
-    assert family.errors == (
-        "keymodectl: systemd's unit of the command was stopped; so was the command"
-    )
+    assert family.errors == UNIT_STOPPED
     family.wait_for_nothing()
 
 
-def test_what_systemd_misses_is_killed_by_the_kernel(person: Person, start: Start) -> None:
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "KillMode=none",
+        # The command has used up what the user may have: no shell of the unit can start a program.
+        "LimitNPROC=1",
+    ],
+)
+def test_what_systemd_misses_is_killed_by_the_kernel(
+    person: Person, start: Start, setting: str
+) -> None:
     drop_in = "keymode-while-.service.d/test.conf"
-    person.write_unit(drop_in, "[Service]\nKillMode=none\n")
+    person.write_unit(drop_in, f"[Service]\n{setting}\n")
     try:
         running = start("--grace", "100ms", shell=FAMILY)
         enter(person)
@@ -274,6 +285,177 @@ def test_command_that_stops_its_keeper_does_not_outlive_keymodectl(family: Runni
     os.kill(family.keeper, signal.SIGSTOP)
     family.signal(signal.SIGKILL)
     family.wait_for_nothing()
+
+
+def test_command_ends_with_keymodectl_although_the_manager_is_stopped(
+    family: RunningWhile,
+) -> None:
+    (manager,) = family.person.pids("systemd")
+    family.person.stop(manager)
+    try:
+        family.signal(signal.SIGKILL)
+        family.wait_for_no_command()
+    finally:
+        family.person.kill("CONT", manager)
+    family.wait_for_nothing()
+
+
+def test_command_ends_with_its_unit_although_keymodectl_is_stopped(family: RunningWhile) -> None:
+    assert family.unit
+    family.signal(signal.SIGSTOP)
+    family.person.systemctl("stop", family.unit.name)
+    assert not family.command
+    family.signal(signal.SIGCONT)
+    wait_until(lambda: family.errors == UNIT_STOPPED, "the message")
+
+
+def test_first_process_that_has_left_and_ignores_sigterm_is_killed_after_the_grace(
+    person: Person, start: Start
+) -> None:
+    leaving = "exec systemd-run --user --scope --quiet sh -c"
+    stubborn = "trap \"\" TERM; echo up >>log; exec sleep 1000"
+    running = start("--grace", "100ms", shell=f"{leaving} '{stubborn}'", until="up")
+    leave(person)
+    enter(person)
+    running.wait_for_log("up", "up")
+    running.signal(signal.SIGTERM)
+    assert running.end() == 128 + signal.SIGTERM
+    wait_until(lambda: not person.active("run-*.scope"), "the end of the command")
+
+
+# It belongs to root, and has left the group, as `sudo -i` does where it begins a session of its own.
+BEYOND_REACH = """
+import os, signal
+os.setresuid(0, 0, 0)
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+group = "/sys/fs/cgroup/services/cgroup.procs"
+open(group, "w").write("0")
+open("log", "a").write("up\\n")
+while os.path.exists("log"): signal.sigtimedwait([], 0.05)
+"""
+
+
+def test_first_process_of_root_that_has_left_is_not_waited_for(
+    person: Person, start: Start
+) -> None:
+    person.as_root("cp", "/usr/bin/python3", "/run/python3")
+    person.as_root("chmod", "u+s", "/run/python3")
+    words = ("keyboard=editingText", "--", "/run/python3", "-c", BEYOND_REACH)
+    running = start("--grace", "100ms", *words, until="up")
+    leave(person)
+    enter(person)
+    running.wait_for_log("up", "up")
+    running.signal(signal.SIGTERM)
+    assert running.end() == 128 + signal.SIGTERM
+    (running.folder / "log").unlink()
+    wait_until(lambda: not person.pids("python3"), "the end of the commands")
+
+
+# Both have the number 1 there.
+IN_A_NAMESPACE = ("unshare", "--user", "--map-current-user", "--pid", "--fork")
+
+
+def test_in_another_pid_namespace_only_keymodectl_moves_and_only_its_command_ends(
+    person: Person, start: Start
+) -> None:
+    options = ("--grace", "60s")
+    enter(person)
+    stubborn = "trap '' TERM; echo up >>log; exec sleep 1000"
+    first = start(*options, shell=stubborn, under=IN_A_NAMESPACE)
+    first.wait_for_log("up")
+    shell = "trap 'exit 0' TERM; echo up >>log; sleep 1000 & wait"
+    second = start("--grace", "100ms", shell=shell, under=IN_A_NAMESPACE)
+    second.wait_for_log("up")
+    assert [process_name(each.number) for each in (first, second)] == ["keymodectl"] * 2
+    # To keymodectl, and to the keeper, the number of a process of another namespace is 0.
+    other = subprocess.Popen(["sleep", "1000"])
+    (second.runs[0] / "cgroup.procs").write_text(str(other.pid))
+    leave(person)
+    second.wait_for_no_command()
+    assert other.wait() == -signal.SIGKILL
+    assert not second.has_ended
+    enter(person)
+    second.wait_for_log("up", "up")
+    second.signal(signal.SIGKILL)
+    second.wait_for_no_command()
+    # The first is in its grace. The kernel ends what is in its namespace with its first process.
+    first.signal(signal.SIGKILL)
+    first.wait_for_no_command()
+
+
+def test_number_that_is_used_again_within_the_grace_is_no_obstacle(
+    person: Person, start: Start
+) -> None:
+    enter(person)
+    # The command is of the outer namespace, so that it does not end with keymodectl's.
+    first = start("--grace", "60s", shell="echo up >>log; exec sleep 1000", under=IN_A_NAMESPACE)
+    first.wait_for_log("up")
+    other = subprocess.Popen(["sleep", "1000"])
+    (first.runs[0] / "cgroup.procs").write_text(str(other.pid))
+    first.signal(signal.SIGKILL)
+    second = start(shell="echo up >>log; exec sleep 1000", under=IN_A_NAMESPACE)
+    second.wait_for_log("up")
+    assert first.command == {other.pid}
+    other.kill()
+    other.wait()
+    second.signal(signal.SIGKILL)
+
+
+def test_no_group_of_a_run_stays(person: Person, start: Start) -> None:
+    # The command makes groups of its own.
+    making = "cd /sys/fs/cgroup$(sed -n s/^0:://p /proc/self/cgroup); mkdir -p in.ner/most .other"
+    running = start(shell=f"({making}); echo ran >>log", until="ran")
+    wait_until(lambda: not running.runs, "the end of the group")
+    leave(person)
+    # Nor where no more files may be open.
+    assert running.unit
+    pid = running.unit.name.split("-")[2]  # In the namespace.
+    person.run("prlimit", f"--pid={pid}", "--nofile=5")
+    enter(person)
+    wait_until(lambda: running.errors != "", "a message")
+    assert running.errors == "keymodectl: cannot run 'sh': Too many open files"
+    assert not running.runs
+
+
+# With a file `refuse`, waiting for a process's end is refused, as beyond `max_user_watches`.
+REFUSING = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int epoll_ctl(int all, int operation, int file, struct epoll_event *event) {
+  char path[64], name[64] = "";
+  snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+  (void)!readlink(path, name, sizeof name - 1);
+  if (operation == EPOLL_CTL_ADD && strstr(name, "pidfd") && access("refuse", F_OK) == 0) {
+    errno = ENOSPC;
+    return -1;
+  }
+  return (int)syscall(SYS_epoll_ctl, all, operation, file, event);
+}
+"""
+
+
+def test_command_whose_end_cannot_be_awaited_is_killed_and_forgotten(
+    person: Person, start: Start
+) -> None:
+    source, library = person.write("refusing.c", REFUSING), person.folder / "refusing.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    running = start(
+        shell="echo up >>log; exec sleep 1000", under=("env", f"LD_PRELOAD={library}"), until="up"
+    )
+    leave(person)
+    running.wait_for_no_command()
+    (running.folder / "refuse").touch()
+    enter(person)
+    wait_until(lambda: running.errors != "", "a message")
+    assert running.errors == "keymodectl: cannot run 'sh': No space left on device"
+    children = Path(f"/proc/{running.number}/task/{running.number}/children")
+    assert children.read_text() == ""
+    assert not running.runs
 
 
 def test_without_a_daemon_keymodectl_says_so_once_and_waits_for_one(

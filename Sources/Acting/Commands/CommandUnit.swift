@@ -2,15 +2,21 @@ import Glibc
 import Linux
 import Terminal
 
-/// Where a command of this process runs: `keymode-while-PID-command.service`, a unit of systemd.
+/// Where a command of this process runs: `keymode-while-PID-NAME-command.service`, a unit of systemd.
 ///
 /// The unit is bound to the unit that this process is in: its service, or else
-/// `keymode-while-PID.scope`, into which this process moves itself. The unit's own process, the
+/// `keymode-while-PID-NAME.scope`, into which this process moves itself. The unit's own process, the
 /// keeper, waits for the end of a pipe that only this process can write to. So whatever ends this
-/// process, systemd ends the command, even if the service lives on: by SIGTERM, after the grace by
-/// SIGKILL, and at last by the kernel's `cgroup.kill`, because systemd kills one process after the
-/// other and may miss some of a command that keeps starting more. Nothing that the command starts
-/// can leave the unit by chance.
+/// process, the keeper ends the command, even if the service lives on or the manager does not: by
+/// SIGTERM, and after the grace by the kernel's `cgroup.kill`, because to kill one process after the
+/// other may miss some of a command that keeps starting more. Nothing that the command starts can leave
+/// the unit by chance.
+///
+/// Where systemd stops the unit, it sends SIGTERM to the keeper only (`KillMode=mixed`), and
+/// `ExecStopPost` takes over; where the keeper was killed, `ExecStop` does. This process notices, and
+/// ends the command itself. So both wait for the end of the pipe first; if that takes until
+/// `TimeoutStopUSec`, as where this process is stopped, they kill the command at once. Systemd kills
+/// what is left in the unit at last.
 ///
 /// See `org.freedesktop.systemd1(5)` and `systemd.service(5)`.
 final class CommandUnit {
@@ -20,7 +26,8 @@ final class CommandUnit {
 
   /// The writing end of the pipe.
   private let pipe: FileDescriptor
-  private let keeper: ForeignProcess
+  /// Where this process is in another PID namespace than the manager, neither has a number.
+  private let keeper: ForeignProcess?
   private let manager: ForeignProcess?
 
   /// Makes the unit. Returns once the manager has made it.
@@ -35,30 +42,47 @@ final class CommandUnit {
     let unit = isOfUser ? userUnit : userUnit == nil ? ServiceManager.systemUnit : nil
     let service = unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let address: Bus.Address = isOfUser ? .userManager : .systemManager
-    let own = "keymode-while-\(getpid())"
+    let latest = grace + .seconds(2)
+    // The unit of a process that was killed may last for a grace, and its number be used again.
+    let own = "keymode-while-\(getpid())-\(ServiceManager.randomName().prefix(8))"
     do {
       if service == nil {
-        let number = BusValue.array(of: "u", [.uint32(UInt32(bitPattern: getpid()))])
-        _ = try startUnit("\(own).scope", [("PIDs", number)], by: address)
+        // The sender: its own number may be another process's to the manager.
+        let sender = BusValue.array(of: "u", [.uint32(0)])
+        _ = try startUnit("\(own).scope", [("PIDs", sender)], by: address)
       }
       let bound = BusValue.array(of: "s", [.string(service ?? "\(own).scope")])
       let ends = try FileDescriptor.pipe()
       defer { close(ends.reading) }
       pipe = FileDescriptor(owning: ends.writing)
+      let (onExit, ending) = (Self.onExit, Self.ending(grace: grace))
+      // Nothing while the keeper lives: systemd ends it next. A TERM comes from systemd after
+      // `TimeoutStopUSec`.
+      let stop = Self.shell(
+        """
+        read -r _ _ keeper _ </proc/${MAINPID:-none}/stat && test $keeper != Z && exit
+        trap exit TERM; \(onExit)
+        read -r _
+        \(ending)
+        """)
       let started = try startUnit(
         "\(own)-command.service",
         [
-          ("Type", .string("exec")), ("ExecStart", Self.command(["/bin/cat"])),
+          ("Type", .string("exec")),
+          ("ExecStart", Self.shell("read -r _; trap '' TERM; \(onExit)\n\(ending)")),
+          ("ExecStop", stop), ("ExecStopPost", stop),
           ("StandardInputFileDescriptor", .descriptor(ends.reading)),
-          ("StandardOutput", .string("null")),
-          ("ExecStopPost", Self.command(["/bin/sh", "-c", Self.killAll])),
+          ("StandardOutput", .string("null")), ("StandardError", .string("null")),
           // `Before` makes it stop after this process, which ends the command first.
-          ("BindsTo", bound), ("Before", bound),
-          ("TimeoutStopUSec", .uint64(UInt64(clamping: grace.wholeMicroseconds))),
+          ("BindsTo", bound), ("Before", bound), ("KillMode", .string("mixed")),
+          ("TimeoutStopUSec", .uint64(UInt64(clamping: latest.wholeMicroseconds))),
           ("Delegate", .bool(true)), ("OOMPolicy", .string("continue")),
         ], by: address)
-      keeper = try ForeignProcess(started.process)
-      path = try ControlGroup.path(of: started.process)
+      path = try ControlGroup.path(of: started.group)
+      guard let number = ControlGroup.processes(path).first else {
+        throw NoCommandUnit(text: "its unit has ended")
+      }
+      keeper = number > 0 ? try ForeignProcess(number) : nil
       // Fails now, if no run could have a group.
       _ = try ControlGroup(at: "\(path)/run-0")
       manager = try started.manager.map { process in try ForeignProcess(process.number) }
@@ -72,18 +96,49 @@ final class CommandUnit {
     }
   }
 
-  /// Kills what is in the runs' control groups. Systemd may run this shell in the unit's inner group
-  /// `.control`.
-  private static let killAll = """
-    unit=$$(grep ^0:: /proc/self/cgroup); unit=/sys/fs/cgroup$${unit#0::}
-    for run in "$${unit%/.control}"/run-*/cgroup.kill; do test ! -w "$$run" || echo 1 >"$$run"; done
-    """
+  /// Finds the unit's group, and has it killed when the shell ends, even for want of processes. Systemd
+  /// may run the shell in the group `.control` inside.
+  private static let onExit = #"""
+    while IFS=: read -r tree _ unit && test "$tree" != 0; do :; done </proc/self/cgroup
+    for root in /sys/fs/cgroup/unified /sys/fs/cgroup; do cd "$root${unit%/.control}" && break; done
+    trap 'for run in run-*; do test ! -w $run/cgroup.kill || echo 1 >$run/cgroup.kill; done' EXIT
+    """#
 
-  /// A command in systemd's form: the program, its arguments, and `false`, so that failures count.
-  private static func command(_ arguments: [String]) -> BusValue {
-    let list = BusValue.array(of: "s", arguments.map(BusValue.string))
-    return .array(
-      of: "(sasb)", [.structure([.string(arguments.first ?? ""), list, .bool(false)])])
+  /// Asks all processes of the runs to end, and waits until they have ended or the grace is over. When
+  /// all that were asked have ended, what they have left behind is asked. The time is that since boot,
+  /// in hundredths of a second.
+  private static func ending(grace: Duration) -> String {
+    #"""
+    list() {
+      for inner in "$1"/*/ "$1"/.[!.]*/; do test ! -d "$inner" || list "${inner%/}"; done
+      while read -r process; do
+        present="$present $process"
+        case "$asked " in *" $process "*) known=yes ;; esac
+      done <"$1/cgroup.procs"
+    }
+    now() { read -r time _ </proc/uptime; time=${time%.*}${time#*.}; }
+    now; end=$((time + \#(grace.wholeMicroseconds / 10_000) + 1))
+    while present= known=; for run in run-*; do list "$run"; done; test "$present"; do
+      if test ! "$known"; then
+        asked=$present
+        for signal in TERM CONT; do
+          for process in $asked; do test "$process" = 0 || kill -s $signal "$process"; done
+        done
+      fi
+      now; test $time -lt $end || break
+      sleep 0.02
+    done
+    """#
+  }
+
+  /// A shell with this script, in systemd's form: the program, its arguments, and `true`. If a failure
+  /// counted, systemd would kill the command at once.
+  private static func shell(_ script: String) -> BusValue {
+    // Systemd would replace variables itself.
+    let text = script.split(separator: "$", omittingEmptySubsequences: false).joined(
+      separator: "$$")
+    let list = BusValue.array(of: "s", ["/bin/sh", "-c", text].map(BusValue.string))
+    return .array(of: "(sasb)", [.structure([.string("/bin/sh"), list, .bool(true)])])
   }
 
   /// Makes a control group for a run of the command. Throws if the unit has ended.
@@ -100,9 +155,9 @@ final class CommandUnit {
     let stopped = NoCommandUnit(
       text: "systemd's unit of the command was stopped; so was the command")
     let ended = NoCommandUnit(text: "the service manager has ended; so has the command")
-    var sources = [try loop.addIO(keeper.descriptor, .readable) { _ in lost(stopped) }]
-    if let manager {
-      sources.append(try loop.addIO(manager.descriptor, .readable) { _ in lost(ended) })
+    var sources: [EventSource] = []
+    for case (let process?, let reason) in [(keeper, stopped), (manager, ended)] {
+      sources.append(try loop.addIO(process.descriptor, .readable) { _ in lost(reason) })
     }
     return sources
   }
@@ -115,11 +170,11 @@ struct NoCommandUnit: Error, TerminalTextConvertible {
 
 /// Has a service manager start a new unit, and waits until it has.
 ///
-/// - Returns: the unit's process, and the manager's.
+/// - Returns: the place of its control group, and the manager's process.
 private func startUnit(
   _ name: String, _ properties: [(name: String, value: BusValue)], by address: Bus.Address
-) throws -> (process: Int32, manager: PeerProcess?) {
-  let run = try Run<Int32>()
+) throws -> (group: String, manager: PeerProcess?) {
+  let run = try Run<String>()
   var job: String?
   // The manager, once it is made: its own closure calls it.
   var known: SystemdManager?
@@ -131,9 +186,9 @@ private func startUnit(
     known?.call("GetUnitProcesses", [.string(name)]) { answer in
       // Each process is its control group, its number and its command line.
       guard case .success(let values) = answer,
-        case .uint32(let number) = values.first?.elements?.first?.elements?.dropFirst().first
+        let group = values.first?.elements?.first?.elements?.first?.text
       else { return run.fail(NoCommandUnit(text: "its unit has no process")) }
-      run.end(Int32(bitPattern: number))
+      run.end(group)
     }
   } lost: {
     run.fail(SystemError("make a unit", code: ECONNRESET))

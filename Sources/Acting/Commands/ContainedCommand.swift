@@ -51,10 +51,11 @@ final class ContainedCommand {
     (self.command, self.unit, self.grace) = (command, unit, grace)
     (self.loop, self.told) = (loop, told)
     deadline = try loop.addTimer { [unowned self] in
-      group?.kill()
+      // What has left the group and is another user's by now is beyond reach.
+      let isBeyondReach = !kill() && group?.isPopulated == false
       // The kernel reports an empty group up to 10 ms late; never, if the end of the unit removed
       // the group first.
-      look()
+      look(orGivingUp: isBeyondReach)
       if isEnding { deadline?.set(after: .milliseconds(100)) }
     }
   }
@@ -74,7 +75,7 @@ final class ContainedCommand {
       return nil
     } catch {
       // If the loop refused its descriptor, the command runs already.
-      group?.kill()
+      if kill() { _ = first?.end(waiting: true) }
       forget()
       return error.code
     }
@@ -91,15 +92,20 @@ final class ContainedCommand {
     beginGrace()
   }
 
-  /// Kills what is left of the command.
-  func close() { group?.kill() }
+  /// Kills what is left of the command, and its first process wherever that is. Returns `false` if
+  /// that is another user's.
+  @discardableResult
+  func kill() -> Bool {
+    group?.kill()
+    return first?.kill() != false
+  }
 
   // MARK: - What happens
 
-  private func look() {
+  private func look(orGivingUp isBeyondReach: Bool = false) {
     // Read even if it is not needed: only this makes the descriptor unready.
     let isPopulated = group?.isPopulated == true
-    guard first?.hasEnded == true else { return }
+    guard first?.hasEnded == true || isBeyondReach else { return }
     if outcome == nil { outcome = first?.end().map(CommandOutcome.ended) }
     // The descriptor of an ended process stays readable, so its source must go.
     if let ended = firstEnds {
@@ -129,7 +135,9 @@ final class ContainedCommand {
     } else if let number = first?.number {
       // The first process has ended, so its number may be another group's by now, unless a process
       // of the command is still in its group.
-      for process in group?.members ?? [] where getpgid(process) == number { kill(process, signal) }
+      for process in group?.members ?? [] where getpgid(process) == number {
+        Glibc.kill(process, signal)
+      }
     }
   }
 
@@ -142,8 +150,8 @@ final class ContainedCommand {
     let number = first?.number
     for process in group?.members ?? [] where !asked.contains(process) || getpgid(process) != number
     {
-      kill(process, SIGTERM)
-      kill(process, SIGCONT)
+      Glibc.kill(process, SIGTERM)
+      Glibc.kill(process, SIGCONT)
     }
   }
 

@@ -91,7 +91,7 @@ public final class StateCommand {
       losses = []
       quit(.failure($0))
     }
-    defer { contained.close() }
+    defer { contained.kill() }
     return try run.untilEnd(keeping: follower, signals)
   }
 

@@ -11,7 +11,8 @@ public final class ShiftMemory {
   /// process has the file.
   public init(in folder: String) throws(SystemError) {
     mkdir(folder, 0o755)
-    file = try .opening("\(folder)/ours", flags: O_RDWR | O_CREAT)
+    // The folder is the service's: root, who may run this by hand, follows no link of its user.
+    file = try .opening("\(folder)/ours", flags: O_RDWR | O_CREAT | O_NOFOLLOW)
     guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
       throw SystemError(
         "make a virtual keyboard", code: errno, reason: "another 'keymodectl shift' runs")
