@@ -17,7 +17,8 @@
 ///
 /// The locks follow what the LEDs show (``LockLEDs``), not the keys.
 ///
-/// A press that is a bounce of its key's switch is ignored (``HeldKeys``).
+/// A press that is a bounce of its key's switch is ignored (``HeldKeys``), and so is a Shift that a remapper
+/// presses again (``LiftedShifts``).
 ///
 /// No rule reads a clock. The controller reports when something is due (``deadline``), and it
 /// happens when the caller calls ``advance(to:)`` or passes an input of that time or later. How

@@ -126,7 +126,9 @@ struct LockTests {
   func unplugging() throws {
     var timeline = Timeline()
     try timeline.play("leds[caps-] 2:leds[caps+]")
-    for _ in 0..<9 { try timeline.play("10 leds[caps+] 2:leds[caps-] 10 leds[caps-] 2:leds[caps+]") }
+    for _ in 0..<9 {
+      try timeline.play("10 leds[caps+] 2:leds[caps-] 10 2:leds[caps+] leds[caps-]")
+    }
     #expect(timeline.changes.count == 2, "one of the two shows it all the time")
     for _ in 0..<9 { try timeline.play("10 2:leds[caps-] 10 2:leds[caps+]") }
     #expect(timeline.changes.count == 20)
